@@ -1,7 +1,7 @@
 //! Every refusal: what is wrong, and what to write instead.
 //!
 //! The spelling of a type does not show everything. Generated code asserts the rest
-//! ([`crate::expand::assertions`]), so that an alias can't bypass a check.
+//! ([`crate::facts::assertions`]), so that an alias can't bypass a check.
 
 mod container;
 mod field;
@@ -10,32 +10,36 @@ mod list;
 mod names;
 mod rule;
 
-pub(crate) use self::rule::{LIST, NUMBER, TEXT, UNIQUE_LIST};
+use syn::Ident;
 
 use crate::errors::Errors;
-use crate::model::{Derive, Model, Shape, VariantContent};
+use crate::facts::Facts;
+use crate::model::{Derive, Shape, VariantContent};
 
 /// Finds what is wrong with a struct or an enum.
-pub(crate) fn model(model: &Model, errors: &mut Errors) {
-    container::check(model, errors);
+pub(crate) fn model(facts: &Facts<'_>, errors: &mut Errors) {
+    let model = facts.model;
+    container::check(facts, errors);
     if let Shape::Struct { tag, fields } = &model.shape {
         names::check(fields, tag.as_ref().map(|(tag, _)| tag), errors);
-        for one in fields {
-            field::check(model, one, errors);
-        }
+        check_fields(facts, None, errors);
     }
     if let Shape::Enum(shape) = &model.shape {
         names::check_variants(shape, errors);
         for variant in &shape.variants {
             if let VariantContent::Struct(fields) = &variant.content {
                 names::check(fields, None, errors);
-                for one in fields {
-                    field::check(model, one, errors);
-                }
+                check_fields(facts, Some(&variant.ident), errors);
             }
         }
     }
     if model.derive == Derive::Document {
-        index::check(model, errors);
+        index::check(facts, errors);
+    }
+}
+
+fn check_fields(facts: &Facts<'_>, variant: Option<&Ident>, errors: &mut Errors) {
+    for one in facts.fields_of(variant) {
+        field::check(facts.model, one, errors);
     }
 }

@@ -19,42 +19,51 @@ pub(crate) mod projection;
 
 use proc_macro2::TokenStream;
 
-use crate::model::{Derive, Model, Shape};
+use crate::facts::{Facts, Implementation};
+use crate::model::Derive;
 
 /// Everything that a derive on a struct or an enum writes.
-pub(crate) fn model(model: &Model) -> TokenStream {
-    let is_struct = matches!(model.shape, Shape::Struct { .. });
-    if model.derive == Derive::Document && (!is_struct || model.borrows().is_some()) {
-        return fallback::model(model);
-    }
-    let mut tokens = match &model.shape {
-        Shape::Struct { fields, .. } => {
+pub(crate) fn model(facts: &Facts<'_>) -> TokenStream {
+    let model = facts.model;
+    let mut tokens = match &facts.implementation {
+        Implementation::Struct(fields) => {
             let mut tokens = fields::of_struct(model, fields);
             tokens.extend(field_type::of_fields(
-                model,
+                facts,
                 &fields::handles(model, fields),
+                false,
             ));
-            tokens.extend(embedded::of_struct(model));
+            tokens.extend(embedded::of_struct(facts));
             tokens.extend(encoder::all(model, fields));
             tokens
         }
-        Shape::Enum(shape) => {
+        Implementation::Enum { shape, nullable } => {
             let mut tokens = enumeration::fields(model, shape);
             tokens.extend(field_type::of_fields(
-                model,
+                facts,
                 &enumeration::handles(model, shape),
+                *nullable,
             ));
-            tokens.extend(embedded::of_enum(model, shape));
+            tokens.extend(embedded::of_enum(facts, shape));
             tokens
         }
-        Shape::Forward { ty, wraps } => field_type::forward(model, ty, *wraps),
-        Shape::Opaque(bson_type) => field_type::opaque(model, bson_type.as_ref()),
-        Shape::Tuple(types) => field_type::tuple(model, types),
-        Shape::Choice(names) => field_type::choice(model, names),
-        Shape::Unknown => return fallback::model(model),
+        Implementation::Forward {
+            ty,
+            wraps,
+            has_contents,
+        } => field_type::forward(facts, ty, *wraps, *has_contents),
+        Implementation::Opaque(bson_type) => field_type::opaque(model, *bson_type),
+        Implementation::Tuple { len, with_contents } => {
+            field_type::tuple(model, *len, with_contents)
+        }
+        Implementation::Choice(names) => field_type::choice(model, names),
+        Implementation::Fallback => return fallback::model(model),
     };
     if model.derive == Derive::Document {
-        tokens.extend(document::document(model));
+        tokens.extend(match &facts.id {
+            Some(id) => document::document(facts, id),
+            None => fallback::document(model),
+        });
     }
     tokens
 }

@@ -1,7 +1,7 @@
 //! Derive macros of the `odm` crate, where they are documented and re-exported.
 //!
-//! A derive goes through `parse` (attributes as written), `model` (names and shapes resolved), `check`
-//! (every refusal) and `expand` (quoting only); each names only those before it.
+//! A derive goes through `parse` (attributes as written), `model` (names and shapes resolved), `facts` (what
+//! follows from them), `check` (every refusal) and `expand` (quoting only); each names only those before it.
 
 #![warn(missing_docs)]
 
@@ -9,6 +9,7 @@ mod attribute_names;
 mod check;
 mod errors;
 mod expand;
+mod facts;
 mod model;
 mod parse;
 
@@ -16,6 +17,7 @@ use proc_macro::TokenStream;
 use syn::{DeriveInput, parse_macro_input};
 
 use crate::errors::Errors;
+use crate::facts::Facts;
 use crate::model::projection::Projection;
 use crate::model::{Derive, Model};
 
@@ -53,10 +55,11 @@ fn derive(input: &DeriveInput, derive: Derive) -> proc_macro2::TokenStream {
     parse::self_type::replace_self(&mut input);
     let mut errors = Errors::default();
     let model = Model::new(&input, derive, &mut errors);
-    check::model(&model, &mut errors);
-    let mut tokens = expand::model(&model);
+    let facts = Facts::new(&model);
+    check::model(&facts, &mut errors);
+    let mut tokens = expand::model(&facts);
     if errors.is_empty() {
-        tokens.extend(expand::assertions::all(&model));
+        tokens.extend(expand::assertions::all(&facts));
     }
     tokens.extend(errors.finish());
     tokens

@@ -6,7 +6,10 @@ pub(crate) mod shape;
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{Data, DeriveInput, Generics, Ident, Lifetime, Path, TypeReference, Visibility};
+use syn::{
+    Data, DeriveInput, GenericParam, Generics, Ident, Lifetime, Path, Type, TypeReference,
+    Visibility,
+};
 
 pub(crate) use self::shape::{Enum, Field, Shape, Tagging, Variant, VariantContent};
 use crate::errors::Errors;
@@ -94,11 +97,41 @@ impl Model {
         self.fields().iter().find(|field| field.rust == name)
     }
 
-    /// The field that is stored as `_id`.
-    pub(crate) fn id(&self) -> Option<&Field> {
-        self.fields()
-            .iter()
-            .find(|field| !field.skipped && field.flatten.is_none() && field.stored == "_id")
+    /// The types whose handles and metadata the generated code uses.
+    pub(crate) fn stored_types(&self) -> Vec<&Type> {
+        fn named(fields: &[Field]) -> impl Iterator<Item = &Type> {
+            fields
+                .iter()
+                .filter(|field| !field.skipped && field.encoder.is_none())
+                .map(|field| &field.ty)
+        }
+        match &self.shape {
+            Shape::Struct { fields, .. } => named(fields).collect(),
+            Shape::Forward { ty, .. } => vec![&**ty],
+            Shape::Enum(shape) => shape
+                .variants
+                .iter()
+                .flat_map(|variant| match &variant.content {
+                    VariantContent::Unit | VariantContent::Opaque => Vec::new(),
+                    VariantContent::Newtype(ty) => vec![&**ty],
+                    VariantContent::Tuple(types) => types.iter().collect(),
+                    VariantContent::Struct(fields) => named(fields).collect(),
+                })
+                .collect(),
+            Shape::Opaque(_) | Shape::Tuple(_) | Shape::Choice(_) | Shape::Unknown => Vec::new(),
+        }
+    }
+
+    /// Whether a type names a parameter of the struct, and so is not known where the struct is declared.
+    pub(crate) fn depends_on_parameter(&self, ty: &Type) -> bool {
+        self.generics.params.iter().any(|param| {
+            let ident = match param {
+                GenericParam::Lifetime(one) => &one.lifetime.ident,
+                GenericParam::Type(one) => &one.ident,
+                GenericParam::Const(one) => &one.ident,
+            };
+            rust_type::mentions(ty, ident)
+        })
     }
 }
 

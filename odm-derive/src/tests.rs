@@ -116,21 +116,29 @@ fn derived(input: &DeriveInput) -> TokenStream {
 mod snapshots {
     use super::*;
     use crate::expand;
+    use crate::facts::{Facts, Implementation};
+    use crate::model::Model;
     use crate::model::projection::Projection;
-    use crate::model::{Model, Shape};
 
-    fn model(input: &DeriveInput, derive: Derive) -> Model {
+    /// What `expand` writes, by the facts about `input`.
+    fn expanded(
+        input: &DeriveInput,
+        derive: Derive,
+        expand: impl Fn(&Facts<'_>) -> TokenStream,
+    ) -> String {
         let mut errors = Errors::default();
         let model = Model::new(input, derive, &mut errors);
-        crate::check::model(&model, &mut errors);
+        let facts = Facts::new(&model);
+        crate::check::model(&facts, &mut errors);
         assert_eq!(errors.finish().to_string(), "");
-        model
+        formatted(expand(&facts))
     }
 
     #[test]
     fn fields() {
-        let model = model(&a_page(), Derive::Embedded);
-        insta::assert_snapshot!(formatted(expand::fields::of_struct(&model, model.fields())));
+        insta::assert_snapshot!(expanded(&a_page(), Derive::Embedded, |facts| {
+            expand::fields::of_struct(facts.model, facts.model.fields())
+        }));
     }
 
     #[test]
@@ -185,52 +193,54 @@ mod snapshots {
 
     #[test]
     fn embedded() {
-        insta::assert_snapshot!(formatted(expand::embedded::of_struct(&model(
+        insta::assert_snapshot!(expanded(
             &a_page(),
-            Derive::Embedded
-        ))));
-    }
-
-    #[test]
-    fn encoder() {
-        let model = model(&a_page(), Derive::Embedded);
-        insta::assert_snapshot!(formatted(expand::encoder::all(&model, model.fields())));
-    }
-
-    #[test]
-    fn enumeration() {
-        let model = model(&a_shape(), Derive::Embedded);
-        let Shape::Enum(shape) = &model.shape else {
-            panic!("an enum with data");
-        };
-        let mut tokens = expand::enumeration::fields(&model, shape);
-        tokens.extend(expand::embedded::of_enum(&model, shape));
-        insta::assert_snapshot!(formatted(tokens));
-    }
-
-    #[test]
-    fn document() {
-        insta::assert_snapshot!(formatted(expand::document::document(&model(
-            &a_document(),
-            Derive::Document
-        ))));
-    }
-
-    #[test]
-    fn meta() {
-        let model = model(&a_document(), Derive::Document);
-        let fields = expand::meta::of_struct(&model);
-        insta::assert_snapshot!(formatted(
-            quote::quote!(const FIELDS: &[FieldMeta] = &[#fields];)
+            Derive::Embedded,
+            expand::embedded::of_struct
         ));
     }
 
     #[test]
+    fn encoder() {
+        insta::assert_snapshot!(expanded(&a_page(), Derive::Embedded, |facts| {
+            expand::encoder::all(facts.model, facts.model.fields())
+        }));
+    }
+
+    #[test]
+    fn enumeration() {
+        insta::assert_snapshot!(expanded(&a_shape(), Derive::Embedded, |facts| {
+            let Implementation::Enum { shape, .. } = &facts.implementation else {
+                panic!("an enum with data");
+            };
+            let mut tokens = expand::enumeration::fields(facts.model, shape);
+            tokens.extend(expand::embedded::of_enum(facts, shape));
+            tokens
+        }));
+    }
+
+    #[test]
+    fn document() {
+        insta::assert_snapshot!(expanded(&a_document(), Derive::Document, |facts| {
+            expand::document::document(facts, facts.id.as_ref().unwrap())
+        }));
+    }
+
+    #[test]
+    fn meta() {
+        insta::assert_snapshot!(expanded(&a_document(), Derive::Document, |facts| {
+            let fields = expand::meta::of_struct(facts);
+            quote::quote!(const FIELDS: &[FieldMeta] = &[#fields];)
+        }));
+    }
+
+    #[test]
     fn assertions() {
-        insta::assert_snapshot!(formatted(expand::assertions::all(&model(
+        insta::assert_snapshot!(expanded(
             &a_document(),
-            Derive::Document
-        ))));
+            Derive::Document,
+            expand::assertions::all
+        ));
     }
 
     #[test]

@@ -70,6 +70,7 @@ const DERIVE_FLOORS: &[&[&str]] = &[
     &["attribute_names", "errors"],
     &["parse"],
     &["model"],
+    &["facts"],
     &["check"],
     &["expand"],
 ];

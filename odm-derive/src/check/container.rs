@@ -4,12 +4,14 @@ use quote::ToTokens;
 use syn::{LitStr, Type, TypeReference};
 
 use crate::errors::Errors;
-use crate::model::rust_type::{Kind, kind, stored_kind};
+use crate::facts::{Facts, Id};
+use crate::model::rust_type::{Kind, is_option, kind, stored_kind};
 use crate::model::{Borrow, Derive, Model, Shape};
 
-pub(super) fn check(model: &Model, errors: &mut Errors) {
+pub(super) fn check(facts: &Facts<'_>, errors: &mut Errors) {
+    let model = facts.model;
     match model.derive {
-        Derive::Document => document(model, errors),
+        Derive::Document => document(facts, errors),
         Derive::Embedded => embedded(model, errors),
     }
     if let Some(word) = &model.attributes.deny_undeclared {
@@ -20,9 +22,10 @@ pub(super) fn check(model: &Model, errors: &mut Errors) {
         if !fields {
             errors.at(word, "this type is stored without fields of its own, so there are none to refuse; take `deny_undeclared` off");
         }
-        for field in model.fields() {
+        for one in facts.fields_of(None) {
+            let field = one.field;
             if let Some(flatten) = &field.flatten
-                && matches!(stored_kind(&field.ty), Kind::Map)
+                && matches!(one.stored, Kind::Map)
             {
                 errors.at(
                     flatten,
@@ -45,7 +48,8 @@ fn embedded(model: &Model, errors: &mut Errors) {
     }
 }
 
-fn document(model: &Model, errors: &mut Errors) {
+fn document(facts: &Facts<'_>, errors: &mut Errors) {
+    let model = facts.model;
     match &model.shape {
         Shape::Struct { .. } => {}
         Shape::Unknown => return,
@@ -74,7 +78,7 @@ fn document(model: &Model, errors: &mut Errors) {
         ),
         None => {}
     }
-    id(model, errors);
+    id(facts, errors);
     let mut names: Vec<String> = Vec::new();
     for rule in &attributes.rules {
         let name = rule.name.value();
@@ -138,8 +142,9 @@ fn collection(literal: &LitStr, errors: &mut Errors) {
     );
 }
 
-fn id(model: &Model, errors: &mut Errors) {
-    let Some(id) = model.id() else {
+fn id(facts: &Facts<'_>, errors: &mut Errors) {
+    let model = facts.model;
+    let Some(Id { field: id, .. }) = &facts.id else {
         let meant = model
             .fields()
             .iter()
@@ -165,7 +170,7 @@ fn id(model: &Model, errors: &mut Errors) {
             &id.ty,
             "`_id` can be of any type but an array; take one value, or a struct of several",
         );
-    } else if crate::model::rust_type::is_option(&id.ty) {
+    } else if is_option(&id.ty) {
         errors.at(&id.ty, "`_id` is never missing: declare it without `Option`, and set it before inserting; `Id::new()` makes an `Id<Self>`");
     } else if id.sometimes {
         errors.at(

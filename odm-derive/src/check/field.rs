@@ -3,10 +3,12 @@
 use super::{list, rule};
 use crate::attribute_names;
 use crate::errors::Errors;
-use crate::model::rust_type::{BSON_TYPES, Kind};
+use crate::facts::field::FieldFacts;
+use crate::model::rust_type::{BSON_TYPES, Kind, kind};
 use crate::model::{Derive, Field, Model};
 
-pub(super) fn check(model: &Model, field: &Field, errors: &mut Errors) {
+pub(super) fn check(model: &Model, one: &FieldFacts<'_>, errors: &mut Errors) {
+    let field = one.field;
     let attributes = &field.attributes;
     if field.skipped
         && let Some(word) = attributes.first_word()
@@ -49,10 +51,10 @@ pub(super) fn check(model: &Model, field: &Field, errors: &mut Errors) {
         }
     }
     version(field, errors);
-    for one in &attributes.rules {
-        rule::check(field, one, errors);
+    for rule in &attributes.rules {
+        rule::check(one, rule, errors);
     }
-    list::check(field, errors);
+    list::check(one, errors);
 }
 
 fn bson_type(field: &Field, errors: &mut Errors) {
@@ -93,10 +95,7 @@ fn version(field: &Field, errors: &mut Errors) {
         );
     } else if field.encoder.is_some() {
         errors.at(word, "the version is counted up by `save`; declare it as `i64`, without a serializer of its own");
-    } else if !matches!(
-        crate::model::rust_type::kind(&field.ty),
-        Kind::Integer | Kind::Unknown
-    ) {
+    } else if !matches!(kind(&field.ty), Kind::Integer | Kind::Unknown) {
         errors.at(
             &field.ty,
             "a version is counted up by `save`: declare it as `i64` or `i32`",

@@ -1,5 +1,6 @@
 //! Checks of indexes: each by itself, then all of a collection together.
 
+mod options;
 mod set;
 mod single;
 
@@ -7,62 +8,58 @@ use syn::Ident;
 
 use crate::attribute_names;
 use crate::errors::Errors;
+use crate::facts::Facts;
+use crate::facts::index::{Index, Path};
 use crate::model::{Field, Model};
-use crate::parse::index::{Index, KeyKind};
+use crate::parse::index::KeyKind;
 use crate::parse::serde::unraw;
 
-pub(super) fn check(model: &Model, errors: &mut Errors) {
-    let mut sound: Vec<&Index> = Vec::new();
-    for field in model.fields() {
-        if !field.skipped && field.flatten.is_none() {
-            for index in &field.attributes.indexes {
-                if single::check(model, index, errors) {
-                    sound.push(index);
-                }
-            }
+pub(super) fn check(facts: &Facts<'_>, errors: &mut Errors) {
+    let mut sound: Vec<&Index<'_>> = Vec::new();
+    for index in &facts.indexes {
+        // `field::check` reports indexes on these fields.
+        let without_key = |field: &Field| field.skipped || field.flatten.is_some();
+        if index.on.is_some_and(without_key) {
+            continue;
         }
-    }
-    for index in &model.attributes.indexes {
-        if keys(model, index, errors) && single::check(model, index, errors) {
+        if fields_exist(facts.model, index, errors) && single::check(facts.model, index, errors) {
             sound.push(index);
         }
     }
-    set::check(model, &sound, errors);
+    set::check(&sound, errors);
 }
 
-/// Whether every key's first field exists; generated code checks nested fields.
-fn keys(model: &Model, index: &Index, errors: &mut Errors) -> bool {
-    let mut sound = true;
-    let own = index.keys.iter().map(|key| (&key.path, key.kind));
-    let projected = index.projection.iter().flat_map(|one| &one.paths);
-    let projected = projected.map(|path| (path, KeyKind::Wildcard));
-    for (path, kind) in own.chain(projected) {
-        let Some(first) = path.first() else {
-            continue;
-        };
-        match model.field(first) {
-            Some(field) if field.skipped => {
-                errors.at(
-                    first,
-                    format!("`{}` is never stored: it has `#[serde(skip)]`", field.rust),
-                );
-                sound = false;
-            }
-            Some(field) if field.flatten.is_some() && path.len() == 1 => {
-                errors.at(
-                    first,
-                    format!("`{}` is flattened, so it has no field of its own; name one inside: `{}.field`", field.rust, field.rust),
-                );
-                sound = false;
-            }
-            Some(_) => {}
-            None => {
-                unknown(model, first, kind, errors);
-                sound = false;
-            }
-        }
+/// Whether the first field of every path exists; generated code checks nested fields.
+fn fields_exist(model: &Model, index: &Index<'_>, errors: &mut Errors) -> bool {
+    let mut exist = true;
+    let keys = index.keys.iter().map(|key| (key.path, key.kind));
+    let projected = index.projected.iter();
+    for (path, kind) in keys.chain(projected.map(|path| (*path, KeyKind::Wildcard))) {
+        exist &= first_field_exists(model, path, kind, errors);
     }
-    sound
+    exist
+}
+
+fn first_field_exists(model: &Model, path: Path<'_>, kind: KeyKind, errors: &mut Errors) -> bool {
+    let Some(first) = path.idents.first() else {
+        return true;
+    };
+    match path.field {
+        Some(field) if field.skipped => errors.at(
+            first,
+            format!("`{}` is never stored: it has `#[serde(skip)]`", field.rust),
+        ),
+        Some(field) if field.flatten.is_some() && !path.is_nested() => errors.at(
+            first,
+            format!(
+                "`{}` is flattened, so it has no field of its own; name one inside: `{}.field`",
+                field.rust, field.rust
+            ),
+        ),
+        Some(_) => return true,
+        None => unknown(model, first, kind, errors),
+    }
+    false
 }
 
 fn unknown(model: &Model, ident: &Ident, kind: KeyKind, errors: &mut Errors) {
@@ -89,17 +86,4 @@ fn unknown(model: &Model, ident: &Ident, kind: KeyKind, errors: &mut Errors) {
         ident,
         format!("`{}` has no field `{text}`{hint}", model.ident),
     );
-}
-
-/// The field of a key that names a field of the struct itself, not a nested one.
-fn own<'a>(model: &'a Model, path: &[Ident]) -> Option<&'a Field> {
-    match path {
-        [only] => model.field(only),
-        _ => None,
-    }
-}
-
-/// `a.b`, as the attribute spells it.
-fn spelled(path: &[Ident]) -> String {
-    path.iter().map(unraw).collect::<Vec<_>>().join(".")
 }

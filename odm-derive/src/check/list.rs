@@ -2,8 +2,9 @@
 //! reference is on the other side.
 
 use crate::errors::Errors;
+use crate::facts::field::{Cardinality, FieldFacts};
 use crate::model::Field;
-use crate::model::rust_type::{Kind, is_fixed, stored_kind, value_kind};
+use crate::model::rust_type::{Kind, is_fixed};
 use crate::parse::field::List;
 use crate::parse::rule::Rule;
 
@@ -12,17 +13,20 @@ const MAX_EMBEDDED: u32 = 200;
 /// The largest `max` of `references`.
 const MAX_REFERENCED: u32 = 5_000;
 
-pub(super) fn check(field: &Field, errors: &mut Errors) {
+pub(super) fn check(one: &FieldFacts<'_>, errors: &mut Errors) {
+    let field = one.field;
     let Some(list) = &field.attributes.list else {
         return;
     };
     let word = &list.word;
-    let value = value_kind(&field.ty);
-    let is_list = matches!(stored_kind(&field.ty), Kind::List(_) | Kind::Map);
-    let is_unknown = matches!(stored_kind(&field.ty), Kind::Unknown);
-    let references = matches!(value, Kind::Ref);
+    let is_list = matches!(one.stored, Kind::List(_) | Kind::Map);
+    let is_unknown = matches!(one.stored, Kind::Unknown);
+    let refers_to_many = one
+        .relation
+        .as_ref()
+        .is_some_and(|relation| relation.cardinality == Cardinality::Many);
     let is_countable = list.max.is_some() || !is_fixed(&field.ty);
-    if is_list && list.embeds() && references && is_countable {
+    if refers_to_many && list.embeds() && is_countable {
         errors.at(
             word,
             format!(
@@ -59,8 +63,8 @@ pub(super) fn check(field: &Field, errors: &mut Errors) {
         );
         return;
     }
-    if is_list && !list.embeds() && !references {
-        let known = !matches!(value, Kind::Unknown | Kind::Tuple);
+    if is_list && !list.embeds() && !refers_to_many {
+        let known = !matches!(one.value, Kind::Unknown | Kind::Tuple);
         let remedy = if known {
             "declare it as `Vec<Ref<…>>`, or bound it by `items(max = N)`"
         } else {

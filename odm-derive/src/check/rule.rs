@@ -1,21 +1,12 @@
 //! Checks of `range`, `length`, `pattern`, `one_of`, `items` and `unique_items`.
 
 use crate::errors::Errors;
-use crate::model::Field;
-use crate::model::rust_type::{Kind, element_kind, stored_kind};
+use crate::facts::assertions::{LIST, NUMBER, TEXT, UNIQUE_LIST};
+use crate::facts::field::FieldFacts;
+use crate::model::rust_type::Kind;
 use crate::parse::rule::{Bound, FieldRule, Number, Rule, Size};
 
-/// The message for `range` on a wrong type.
-pub(crate) const NUMBER: &str = "bounds a number; for the length of a string write `length(…)`, for dates a `rule(\"…\", |m| …)` on the document";
-/// The message for `length`, `pattern` and `one_of` on a wrong type.
-pub(crate) const TEXT: &str =
-    "is for strings; for a number write `range(…)`, for the size of a list `items(…)`";
-/// The message for `items` on a wrong type.
-pub(crate) const LIST: &str = "is for lists and maps; for the length of a string write `length(…)`";
-/// The message for `unique_items` on a wrong type.
-pub(crate) const UNIQUE_LIST: &str = "is for lists; take it off";
-
-pub(super) fn check(field: &Field, rule: &FieldRule, errors: &mut Errors) {
+pub(super) fn check(field: &FieldFacts<'_>, rule: &FieldRule, errors: &mut Errors) {
     let word = &rule.word;
     if !fits(field, &rule.rule) {
         let needs = match rule.rule {
@@ -40,24 +31,20 @@ pub(super) fn check(field: &Field, rule: &FieldRule, errors: &mut Errors) {
 }
 
 /// Whether the type's spelling allows the rule.
-fn fits(field: &Field, rule: &Rule) -> bool {
-    if field.encoder.is_some() {
+fn fits(one: &FieldFacts<'_>, rule: &Rule) -> bool {
+    if one.field.encoder.is_some() {
         return true;
     }
-    let scalar = element_kind(&field.ty);
     match rule {
         Rule::Range { .. } => matches!(
-            scalar,
+            one.element,
             Kind::Integer | Kind::Float | Kind::Decimal | Kind::Unknown
         ),
         Rule::Length(_) | Rule::Pattern(_) | Rule::OneOf(_) => {
-            matches!(scalar, Kind::Text | Kind::Unknown)
+            matches!(one.element, Kind::Text | Kind::Unknown)
         }
-        Rule::Items(_) => matches!(
-            stored_kind(&field.ty),
-            Kind::List(_) | Kind::Map | Kind::Unknown
-        ),
-        Rule::UniqueItems => matches!(stored_kind(&field.ty), Kind::List(_) | Kind::Unknown),
+        Rule::Items(_) => matches!(one.stored, Kind::List(_) | Kind::Map | Kind::Unknown),
+        Rule::UniqueItems => matches!(one.stored, Kind::List(_) | Kind::Unknown),
     }
 }
 

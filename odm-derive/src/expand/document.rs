@@ -4,21 +4,20 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::{Ident, LitStr};
 
-use super::fallback;
 use super::generics::Generics;
 use super::handle_type::sound;
 use super::header::header;
 use super::meta::option;
+use crate::facts::index::{Index, Key, Path};
+use crate::facts::{Facts, Id};
 use crate::model::Model;
-use crate::parse::index::{Collation, Index, Key, KeyKind};
+use crate::parse::index::{Collation, KeyKind};
 use crate::parse::serde::unraw;
 
 /// Writes the implementation for a struct.
-pub(crate) fn document(model: &Model) -> TokenStream {
+pub(crate) fn document(facts: &Facts<'_>, id: &Id<'_>) -> TokenStream {
+    let model = facts.model;
     let (support, ident) = (&model.support, &model.ident);
-    let Some(id) = model.id() else {
-        return fallback::document(model);
-    };
     let rust = ident.to_string();
     let generics = Generics::new(model);
     let predicates = &generics.predicates;
@@ -28,12 +27,7 @@ pub(crate) fn document(model: &Model) -> TokenStream {
         .collection
         .as_ref()
         .map_or_else(String::new, LitStr::value);
-    let indexes = model
-        .fields()
-        .iter()
-        .flat_map(|field| &field.attributes.indexes)
-        .chain(&attributes.indexes)
-        .map(|one| index(model, one));
+    let indexes = facts.indexes.iter().map(|one| index(model, one));
     let rules = attributes.rules.iter().map(|rule| {
         let (name, filter) = (&rule.name, &rule.filter);
         quote!(#support::ExpressionRule { name: #name, filter: || #support::filter::<Self, _>(#filter) },)
@@ -62,8 +56,8 @@ pub(crate) fn document(model: &Model) -> TokenStream {
             .map(|field| &field.stored)
             .as_ref(),
     );
-    let id_ident = &id.ident;
-    let id_ty = sound(model, &[&id.ty], &id.ty.to_token_stream());
+    let id_ident = &id.field.ident;
+    let id_ty = sound(model, &id.unproven, &id.field.ty.to_token_stream());
     let header = header(model);
     quote! {
         #header
@@ -103,46 +97,47 @@ fn variant(literal: Option<&LitStr>, default: &str) -> Ident {
 }
 
 /// One index.
-fn index(model: &Model, index: &Index) -> TokenStream {
+fn index(model: &Model, index: &Index<'_>) -> TokenStream {
     let support = &model.support;
     let keys = index.keys.iter().map(|one| key(support, one));
-    let name = &index.name;
+    let declared = index.declared;
+    let name = &declared.name;
     let mut options = TokenStream::new();
     if name.is_some() {
         let name = option(name.as_ref());
         options.extend(quote!(name: #name,));
     }
     for (flag, set) in [
-        ("unique", index.unique.is_some()),
-        ("sparse", index.sparse.is_some()),
-        ("hidden", index.hidden.is_some()),
+        ("unique", declared.unique.is_some()),
+        ("sparse", declared.sparse.is_some()),
+        ("hidden", declared.hidden.is_some()),
     ] {
         if set {
             let flag = format_ident!("{flag}");
             options.extend(quote!(#flag: true,));
         }
     }
-    if let Some(partial) = &index.partial {
+    if let Some(partial) = &declared.partial {
         options.extend(quote!(partial: ::core::option::Option::Some(|| #support::filter::<Self, _>(#partial)),));
     }
-    if let Some((seconds, _)) = index.expire_after {
+    if let Some((seconds, _)) = declared.expire_after {
         options.extend(quote!(expire_after_seconds: ::core::option::Option::Some(#seconds),));
     }
-    if let Some(one) = &index.collation {
+    if let Some(one) = &declared.collation {
         let one = collation(support, one);
         options.extend(quote!(collation: ::core::option::Option::Some(#one),));
     }
-    if let Some(language) = &index.default_language {
+    if let Some(language) = &declared.default_language {
         options.extend(quote!(default_language: ::core::option::Option::Some(#language),));
     }
-    if let Some(field) = &index.language_override {
+    if let Some(field) = &declared.language_override {
         options.extend(quote!(language_override: ::core::option::Option::Some(#field),));
     }
-    if let Some(projection) = &index.projection {
+    if let Some(projection) = &declared.projection {
         let included = projection.includes();
-        let paths = projection.paths.iter().map(|path| {
-            let path = path.iter().map(unraw);
-            quote!((&[#(#path),*], #included))
+        let paths = index.projected.iter().map(|path| {
+            let path = names(path);
+            quote!((#path, #included))
         });
         options.extend(quote!(wildcard_projection: &[#(#paths),*],));
     }
@@ -152,8 +147,8 @@ fn index(model: &Model, index: &Index) -> TokenStream {
     quote!(#support::IndexMeta { #options ..#support::index(&[#(#keys),*]) },)
 }
 
-fn key(support: &TokenStream, key: &Key) -> TokenStream {
-    let path = key.path.iter().map(unraw);
+fn key(support: &TokenStream, key: &Key<'_>) -> TokenStream {
+    let path = names(&key.path);
     let kind = match key.kind {
         KeyKind::Ascending => quote!(Ascending),
         KeyKind::Descending => quote!(Descending),
@@ -162,7 +157,13 @@ fn key(support: &TokenStream, key: &Key) -> TokenStream {
         KeyKind::Sphere => quote!(Sphere),
         KeyKind::Wildcard => quote!(Wildcard),
     };
-    quote!(#support::KeyMeta { path: &[#(#path),*], kind: #support::KeyKind::#kind })
+    quote!(#support::KeyMeta { path: #path, kind: #support::KeyKind::#kind })
+}
+
+/// The fields of a path, from the struct down.
+fn names(path: &Path<'_>) -> TokenStream {
+    let names = path.idents.iter().map(unraw);
+    quote!(&[#(#names),*])
 }
 
 fn collation(support: &TokenStream, collation: &Collation) -> TokenStream {

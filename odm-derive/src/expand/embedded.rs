@@ -6,27 +6,29 @@ use quote::quote;
 use super::assertions;
 use super::generics::Generics;
 use super::meta;
-use crate::model::{Enum, Model};
+use crate::facts::Facts;
+use crate::model::Enum;
 
 /// Writes the implementation for a struct.
-pub(crate) fn of_struct(model: &Model) -> TokenStream {
-    let fields = meta::of_struct(model);
-    embedded(model, &fields, &quote!(::core::option::Option::None))
+pub(crate) fn of_struct(facts: &Facts<'_>) -> TokenStream {
+    let fields = meta::of_struct(facts);
+    embedded(facts, &fields, &quote!(::core::option::Option::None))
 }
 
 /// Writes the implementation for an enum.
-pub(crate) fn of_enum(model: &Model, shape: &Enum) -> TokenStream {
-    let support = &model.support;
-    let (tagging, variants) = meta::of_enum(model, shape);
-    let fields = meta::of_tag(model, shape);
+pub(crate) fn of_enum(facts: &Facts<'_>, shape: &Enum) -> TokenStream {
+    let support = &facts.model.support;
+    let (tagging, variants) = meta::of_enum(facts, shape);
+    let fields = meta::of_tag(facts.model, shape);
     embedded(
-        model,
+        facts,
         &fields,
         &quote!(::core::option::Option::Some(#support::EnumMeta { tagging: #tagging, variants: &[#variants] })),
     )
 }
 
-fn embedded(model: &Model, fields: &TokenStream, variants: &TokenStream) -> TokenStream {
+fn embedded(facts: &Facts<'_>, fields: &TokenStream, variants: &TokenStream) -> TokenStream {
+    let model = facts.model;
     let (support, ident) = (&model.support, &model.ident);
     let rust = ident.to_string();
     let generics = Generics::new(model);
@@ -37,7 +39,7 @@ fn embedded(model: &Model, fields: &TokenStream, variants: &TokenStream) -> Toke
         generics.clause(),
     );
     let deny = model.attributes.deny_undeclared.is_some();
-    let deferred = assertions::deferred(model);
+    let deferred = assertions::deferred(facts);
     let meta = quote! {
         &#support::EmbeddedMeta {
             name: #rust,

@@ -5,13 +5,14 @@ use quote::quote;
 use syn::{LitStr, Type};
 
 use super::fields::{Handle, name};
-use super::generics::{Generics, depends_on_parameter, stored_types};
+use super::generics::Generics;
 use super::handle_type::{SpannedType, sound};
-use crate::model::rust_type::{holds_only_scalars, is_option};
-use crate::model::{Derive, Model, Shape, Tagging, Variant, VariantContent};
+use crate::facts::Facts;
+use crate::model::{Derive, Model};
 
 /// Writes the implementation for a type with a struct of typed fields.
-pub(crate) fn of_fields(model: &Model, handles: &[Handle]) -> TokenStream {
+pub(crate) fn of_fields(facts: &Facts<'_>, handles: &[Handle], nullable: bool) -> TokenStream {
+    let model = facts.model;
     let (support, fields) = (&model.support, name(model));
     let generics = Generics::new(model);
     let used = &generics.used;
@@ -22,11 +23,11 @@ pub(crate) fn of_fields(model: &Model, handles: &[Handle]) -> TokenStream {
     implement(
         model,
         &generics,
-        &own(model),
+        &own(model, nullable),
         Some(&declared),
         &sound(
             model,
-            &stored_types(model),
+            &facts.unproven,
             &quote!(#fields<#used __OdmModel, __OdmAs>),
         ),
         &quote! {
@@ -40,39 +41,33 @@ pub(crate) fn of_fields(model: &Model, handles: &[Handle]) -> TokenStream {
 }
 
 /// The metadata of a type with a struct of typed fields.
-fn own(model: &Model) -> TokenStream {
+fn own(model: &Model, nullable: bool) -> TokenStream {
     let support = &model.support;
-    if model.derive == Derive::Document {
-        return quote!(#support::document::<Self>());
-    }
-    let is_null = |variant: &Variant| match &variant.content {
-        VariantContent::Unit => true,
-        VariantContent::Newtype(ty) => is_option(ty),
-        _ => false,
-    };
-    let ty = quote!(#support::embedded::<Self>());
-    match &model.shape {
-        Shape::Enum(shape)
-            if matches!(shape.tagging, Tagging::Untagged) && shape.variants.iter().any(is_null) =>
-        {
-            quote!(#ty.nullable())
-        }
-        _ => ty,
+    match model.derive {
+        Derive::Document => quote!(#support::document::<Self>()),
+        Derive::Embedded if nullable => quote!(#support::embedded::<Self>().nullable()),
+        Derive::Embedded => quote!(#support::embedded::<Self>()),
     }
 }
 
 /// Writes the implementation for a type that is stored as another one.
-pub(crate) fn forward(model: &Model, ty: &Type, wraps: bool) -> TokenStream {
+pub(crate) fn forward(
+    facts: &Facts<'_>,
+    ty: &Type,
+    wraps: bool,
+    has_contents: bool,
+) -> TokenStream {
+    let model = facts.model;
     let support = &model.support;
     let generics = Generics::new(model);
     let (ident, parameters, arguments) =
         (&model.ident, generics.parameters(), generics.arguments());
     let predicates = &generics.predicates;
     let spanned = SpannedType::new(ty);
-    let inner = sound(model, &[ty], &spanned.ty);
+    let inner = sound(model, &facts.unproven, &spanned.ty);
     let handle = quote!(<#inner as #support::FieldType>::Handle<__OdmModel, __OdmAs>);
     let mut meta = spanned.meta(support);
-    if !depends_on_parameter(model, ty) && !holds_only_scalars(ty) {
+    if has_contents {
         meta = quote!(#support::forwarded(#meta));
     }
     let mut tokens = implement(
@@ -101,18 +96,12 @@ pub(crate) fn opaque(model: &Model, bson_type: Option<&LitStr>) -> TokenStream {
 }
 
 /// Writes the implementation for a tuple struct, which is stored as an array.
-pub(crate) fn tuple(model: &Model, types: &[Type]) -> TokenStream {
+pub(crate) fn tuple(model: &Model, len: usize, with_contents: &[&Type]) -> TokenStream {
     let support = &model.support;
-    let len = types.len();
-    let contents: Vec<_> = types
-        .iter()
-        .filter(|ty| !holds_only_scalars(ty) && !depends_on_parameter(model, ty))
-        .map(|ty| quote!(#support::Probe::<#ty>::CONTENTS))
-        .collect();
-    let unprobed = (!contents.is_empty()).then(|| quote!(use #support::Unprobed as _;));
+    let unprobed = (!with_contents.is_empty()).then(|| quote!(use #support::Unprobed as _;));
     without_fields(
         model,
-        &quote!({ #unprobed #support::tuple(#len, &[#(#contents),*]) }),
+        &quote!({ #unprobed #support::tuple(#len, &[#(#support::Probe::<#with_contents>::CONTENTS),*]) }),
     )
 }
 

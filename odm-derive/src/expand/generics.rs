@@ -1,10 +1,11 @@
 //! The generics of the generated code, from those of the struct.
 
-use proc_macro2::{TokenStream, TokenTree};
-use quote::{ToTokens, quote};
-use syn::{GenericParam, Ident, Type};
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{GenericParam, Ident};
 
-use crate::model::{Model, Shape, VariantContent};
+use crate::model::Model;
+use crate::model::rust_type::mentions;
 
 /// The struct's generics, without defaults, and with the bounds that handles need.
 pub(crate) struct Generics {
@@ -34,7 +35,7 @@ impl Generics {
             return generics;
         }
         let support = &model.support;
-        let stored = stored_types(model);
+        let stored = model.stored_types();
         if let Some(clause) = &model.generics.where_clause {
             for predicate in &clause.predicates {
                 generics.predicates.extend(quote!(#predicate,));
@@ -97,53 +98,4 @@ impl Generics {
             quote!(where #predicates)
         }
     }
-}
-
-/// The types whose handles and metadata the generated code uses.
-pub(super) fn stored_types(model: &Model) -> Vec<&Type> {
-    fn named(fields: &[crate::model::Field]) -> impl Iterator<Item = &Type> {
-        fields
-            .iter()
-            .filter(|field| !field.skipped && field.encoder.is_none())
-            .map(|field| &field.ty)
-    }
-    match &model.shape {
-        Shape::Struct { fields, .. } => named(fields).collect(),
-        Shape::Forward { ty, .. } => vec![&**ty],
-        Shape::Enum(shape) => shape
-            .variants
-            .iter()
-            .flat_map(|variant| match &variant.content {
-                VariantContent::Unit | VariantContent::Opaque => Vec::new(),
-                VariantContent::Newtype(ty) => vec![&**ty],
-                VariantContent::Tuple(types) => types.iter().collect(),
-                VariantContent::Struct(fields) => named(fields).collect(),
-            })
-            .collect(),
-        Shape::Opaque(_) | Shape::Tuple(_) | Shape::Choice(_) | Shape::Unknown => Vec::new(),
-    }
-}
-
-/// Whether a type names a parameter of the struct, and so is not known where the struct is declared.
-pub(super) fn depends_on_parameter(model: &Model, ty: &Type) -> bool {
-    model.generics.params.iter().any(|param| {
-        let ident = match param {
-            GenericParam::Lifetime(one) => &one.lifetime.ident,
-            GenericParam::Type(one) => &one.ident,
-            GenericParam::Const(one) => &one.ident,
-        };
-        mentions(ty, ident)
-    })
-}
-
-/// Whether a type names a parameter.
-fn mentions(ty: &Type, ident: &Ident) -> bool {
-    fn within(tokens: TokenStream, ident: &Ident) -> bool {
-        tokens.into_iter().any(|token| match token {
-            TokenTree::Ident(one) => one == *ident,
-            TokenTree::Group(group) => within(group.stream(), ident),
-            _ => false,
-        })
-    }
-    within(ty.to_token_stream(), ident)
 }

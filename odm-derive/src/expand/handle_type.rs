@@ -9,7 +9,6 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Ident, Type};
 
-use super::generics::depends_on_parameter;
 use crate::model::Model;
 use crate::model::rust_type::unknown_span;
 
@@ -69,27 +68,17 @@ pub(super) fn at(tokens: TokenStream, span: Span) -> TokenStream {
         .collect()
 }
 
-/// `ty`, wrapped so that it is valid only if every type of `fields` is a field type. Otherwise its constant
+/// `ty`, wrapped so that it is valid only if every one of `unproven` is a field type. Otherwise its constant
 /// can't be evaluated, and rustc takes `ty` for an error that it has already reported.
-pub(crate) fn sound(model: &Model, fields: &[&Type], ty: &TokenStream) -> TokenStream {
-    let support = &model.support;
-    let mut seen: Vec<String> = Vec::new();
-    let mut named = TokenStream::new();
-    for field in fields {
-        let text = field.to_token_stream().to_string();
-        if unknown_span(field).is_none()
-            || depends_on_parameter(model, field)
-            || seen.contains(&text)
-        {
-            continue;
-        }
-        seen.push(text);
-        let spanned = SpannedType::new(field);
-        let is_field = spanned.item(support, "IS_FIELD");
-        named.extend(quote_spanned!(spanned.span=> let _ = #is_field;));
-    }
-    if named.is_empty() {
+pub(crate) fn sound(model: &Model, unproven: &[&Type], ty: &TokenStream) -> TokenStream {
+    if unproven.is_empty() {
         return ty.clone();
     }
-    quote!(#support::Sound<{ #named true }, #ty>)
+    let support = &model.support;
+    let named = unproven.iter().map(|field| {
+        let spanned = SpannedType::new(field);
+        let is_field = spanned.item(support, "IS_FIELD");
+        quote_spanned!(spanned.span=> let _ = #is_field;)
+    });
+    quote!(#support::Sound<{ #(#named)* true }, #ty>)
 }

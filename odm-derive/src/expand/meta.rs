@@ -5,13 +5,16 @@ use quote::quote;
 use syn::LitStr;
 
 use super::handle_type::SpannedType;
+use crate::facts::Facts;
+use crate::facts::field::FieldFacts;
 use crate::model::rust_type::bson_variant;
 use crate::model::{Enum, Field, Model, Shape, Tagging, VariantContent};
 use crate::parse::rule::{Bound, Number, Rule, Size};
 use crate::parse::serde::unraw;
 
 /// The fields of a struct.
-pub(crate) fn of_struct(model: &Model) -> TokenStream {
+pub(crate) fn of_struct(facts: &Facts<'_>) -> TokenStream {
+    let model = facts.model;
     let support = &model.support;
     let mut tokens = TokenStream::new();
     if let Shape::Struct {
@@ -21,25 +24,24 @@ pub(crate) fn of_struct(model: &Model) -> TokenStream {
     {
         tokens.extend(quote!(#support::field(#tag, #tag, #support::choice(&[#name])),));
     }
-    tokens.extend(fields(model, model.fields()));
+    tokens.extend(fields(model, facts.fields_of(None)));
     tokens
 }
 
 /// Named fields.
-fn fields(model: &Model, fields: &[Field]) -> TokenStream {
+fn fields<'a>(model: &Model, fields: impl Iterator<Item = &'a FieldFacts<'a>>) -> TokenStream {
     fields
-        .iter()
-        .filter(|field| !field.skipped)
+        .filter(|one| !one.field.skipped)
         .map(|one| field(model, one))
         .collect()
 }
 
-fn field(model: &Model, field: &Field) -> TokenStream {
-    let support = &model.support;
+fn field(model: &Model, one: &FieldFacts<'_>) -> TokenStream {
+    let (support, field) = (&model.support, one.field);
     let ty = ty(model, field);
     let (rust, flatten) = (&field.rust, field.flatten.is_some());
     let stored = if flatten { "" } else { field.stored.as_str() };
-    let rules = rules(support, field);
+    let rules = rules(support, &one.rules);
     if !flatten && !field.sometimes && rules.is_empty() {
         return quote!(#support::field(#rust, #stored, #ty),);
     }
@@ -85,17 +87,9 @@ pub(crate) fn declared(support: &TokenStream, bson_type: Option<&LitStr>) -> Tok
     }
 }
 
-fn rules(support: &TokenStream, field: &Field) -> TokenStream {
-    let mut tokens = TokenStream::new();
-    let bound = field
-        .attributes
-        .list
-        .as_ref()
-        .and_then(|list| list.max)
-        .map(|(max, _)| max);
-    let mut bounded = false;
-    for one in &field.attributes.rules {
-        let rule = match &one.rule {
+fn rules(support: &TokenStream, rules: &[Rule]) -> TokenStream {
+    let rules = rules.iter().map(|rule| {
+        let rule = match rule {
             Rule::Range { min, max } => {
                 let (min, max) = (end(support, *min), end(support, *max));
                 quote!(Range { min: #min, max: #max })
@@ -103,31 +97,12 @@ fn rules(support: &TokenStream, field: &Field) -> TokenStream {
             Rule::Length(size) => sized(&quote!(Length), *size),
             Rule::Pattern(pattern) => quote!(Pattern(#pattern)),
             Rule::OneOf(strings) => quote!(OneOf(&[#(#strings),*])),
-            Rule::Items(size) => {
-                bounded = true;
-                sized(
-                    &quote!(Items),
-                    Size {
-                        min: size.min,
-                        max: size.max.or(bound),
-                    },
-                )
-            }
+            Rule::Items(size) => sized(&quote!(Items), *size),
             Rule::UniqueItems => quote!(UniqueItems),
         };
-        tokens.extend(quote!(#support::Rule::#rule,));
-    }
-    if let (false, Some(max)) = (bounded, bound) {
-        let rule = sized(
-            &quote!(Items),
-            Size {
-                min: None,
-                max: Some(max),
-            },
-        );
-        tokens.extend(quote!(#support::Rule::#rule,));
-    }
-    tokens
+        quote!(#support::Rule::#rule,)
+    });
+    rules.collect()
 }
 
 fn sized(variant: &TokenStream, size: Size) -> TokenStream {
@@ -157,7 +132,8 @@ pub(crate) fn option(value: Option<&impl quote::ToTokens>) -> TokenStream {
 }
 
 /// The tagging and the variants of an enum.
-pub(crate) fn of_enum(model: &Model, shape: &Enum) -> (TokenStream, TokenStream) {
+pub(crate) fn of_enum(facts: &Facts<'_>, shape: &Enum) -> (TokenStream, TokenStream) {
+    let model = facts.model;
     let support = &model.support;
     let tagging = match &shape.tagging {
         Tagging::External => quote!(#support::Tagging::External),
@@ -180,8 +156,8 @@ pub(crate) fn of_enum(model: &Model, shape: &Enum) -> (TokenStream, TokenStream)
                 let types = types.iter().map(|ty| SpannedType::new(ty).meta(support));
                 quote!(Tuple(&[#(#types),*]))
             }
-            VariantContent::Struct(list) => {
-                let fields = fields(model, list);
+            VariantContent::Struct(_) => {
+                let fields = fields(model, facts.fields_of(Some(&variant.ident)));
                 quote!(Struct(&[#fields]))
             }
         };

@@ -1,8 +1,9 @@
 //! The kind of a type, as far as its spelling shows it; assertions in generated code catch aliases.
 
-use proc_macro2::Span;
+use proc_macro2::{Span, TokenStream, TokenTree};
+use quote::ToTokens;
 use syn::spanned::Spanned;
-use syn::{GenericArgument, PathArguments, Type, TypeReference};
+use syn::{GenericArgument, Ident, PathArguments, Type, TypeReference};
 
 /// The kind of a type, by its name.
 #[derive(Clone, Copy)]
@@ -179,6 +180,32 @@ pub(crate) fn first_reference(ty: &Type) -> Option<&TypeReference> {
         Type::Path(_) => arguments(ty).into_iter().find_map(first_reference),
         _ => None,
     }
+}
+
+/// Whether a type names a parameter.
+pub(crate) fn mentions(ty: &Type, parameter: &Ident) -> bool {
+    fn within(tokens: TokenStream, parameter: &Ident) -> bool {
+        tokens.into_iter().any(|token| match token {
+            TokenTree::Ident(one) => one == *parameter,
+            TokenTree::Group(group) => within(group.stream(), parameter),
+            _ => false,
+        })
+    }
+    within(ty.to_token_stream(), parameter)
+}
+
+/// The type inside `Option` and `Box`.
+pub(crate) fn without_option(ty: &Type) -> &Type {
+    match kind(ty) {
+        Kind::Optional(inner) | Kind::Boxed(inner) => without_option(inner),
+        _ => ty,
+    }
+}
+
+/// Whether the spelling shows that values of the type are single, never null, and not regular expressions.
+pub(crate) fn is_scalar(ty: &Type) -> bool {
+    holds_only_scalars(ty)
+        && !matches!(kind(ty), Kind::List(_) | Kind::Optional(_) | Kind::Boxed(_))
 }
 
 /// The last name of a path.

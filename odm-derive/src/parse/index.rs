@@ -103,19 +103,6 @@ impl Index {
             projection: None,
         }
     }
-
-    /// Every field that the index names.
-    pub(crate) fn paths(&self) -> impl Iterator<Item = &Vec<Ident>> {
-        let projected = self.projection.iter().flat_map(|one| &one.paths);
-        self.keys.iter().map(|key| &key.path).chain(projected)
-    }
-
-    /// Whether this is a text index.
-    pub(crate) fn is_text(&self) -> bool {
-        self.keys
-            .iter()
-            .any(|key| matches!(key.kind, KeyKind::Text(_)))
-    }
 }
 
 /// Reads an index on the struct; the word is already read, and its parentheses follow.

@@ -44,6 +44,7 @@ pub(crate) struct Size {
 }
 
 /// One rule of a field.
+#[derive(Clone)]
 pub(crate) enum Rule {
     Range {
         min: Option<Bound>,

@@ -4,26 +4,25 @@ use std::collections::BTreeSet;
 
 use quote::ToTokens;
 
-use super::{own, spelled};
 use crate::errors::Errors;
-use crate::model::Model;
-use crate::parse::index::{Collation, Index, Key, KeyKind};
+use crate::facts::index::{Index, Key, Path};
+use crate::parse::index::{Collation, KeyKind};
 
 /// MongoDB allows 64 indexes, including the one on `_id`.
 const MAX_INDEXES: usize = 63;
 
-pub(super) fn check(model: &Model, indexes: &[&Index], errors: &mut Errors) {
+pub(super) fn check(indexes: &[&Index<'_>], errors: &mut Errors) {
     if let Some(one_too_many) = indexes.get(MAX_INDEXES) {
         errors.at(
-            &one_too_many.word,
+            &one_too_many.declared.word,
             "a collection has at most 64 indexes, that of `_id` among them; leave out those that no query needs",
         );
     }
-    let mut text: Option<&Index> = None;
+    let mut text: Option<&Index<'_>> = None;
     for (position, index) in indexes.iter().enumerate() {
         if index.is_text() {
             if text.is_some() {
-                errors.at(&index.word, "a collection has at most one text index; put its fields into the first: `text(a, b)`");
+                errors.at(&index.declared.word, "a collection has at most one text index; put its fields into the first: `text(a, b)`");
                 continue;
             }
             text = Some(index);
@@ -34,7 +33,7 @@ pub(super) fn check(model: &Model, indexes: &[&Index], errors: &mut Errors) {
             .find(|other| same_keys(&index.keys, &other.keys) && same_documents(index, other))
         {
             errors.at(
-                &index.word,
+                &index.declared.word,
                 format!(
                     "`{}` is indexed twice; keep one of the two",
                     keys(&other.keys)
@@ -42,23 +41,23 @@ pub(super) fn check(model: &Model, indexes: &[&Index], errors: &mut Errors) {
             );
             continue;
         }
-        if let Some(name) = name(model, index)
+        if let Some(name) = name(index)
             && before
                 .clone()
-                .any(|other| self::name(model, other).as_ref() == Some(&name))
+                .any(|other| self::name(other).as_ref() == Some(&name))
         {
             let message = format!(
                 "two indexes are named \"{name}\"; name this one otherwise: `name = \"…\"`"
             );
-            match &index.name {
+            match &index.declared.name {
                 Some(literal) => errors.at(literal, message),
-                None => errors.at(&index.word, message),
+                None => errors.at(&index.declared.word, message),
             }
             continue;
         }
         if let Some(longer) = indexes.iter().find(|longer| is_prefix(index, longer)) {
             errors.at(
-                &index.word,
+                &index.declared.word,
                 format!(
                     "an index on `{}` serves every query that one on `{}` does; take the shorter one off",
                     keys(&longer.keys),
@@ -69,87 +68,84 @@ pub(super) fn check(model: &Model, indexes: &[&Index], errors: &mut Errors) {
     }
 }
 
-fn same_keys(a: &[Key], b: &[Key]) -> bool {
-    a.len() == b.len()
-        && a.iter()
-            .zip(b)
-            .all(|(a, b)| spelled(&a.path) == spelled(&b.path) && a.kind == b.kind)
+fn same_keys(a: &[Key<'_>], b: &[Key<'_>]) -> bool {
+    let same =
+        |(a, b): (&Key<'_>, &Key<'_>)| a.path.spelled() == b.path.spelled() && a.kind == b.kind;
+    a.len() == b.len() && a.iter().zip(b).all(same)
 }
 
 /// Whether two indexes of the same keys hold the same documents, in the same order.
-fn same_documents(a: &Index, b: &Index) -> bool {
-    let filter = |index: &Index| {
-        let filter = index.partial.as_ref();
+fn same_documents(a: &Index<'_>, b: &Index<'_>) -> bool {
+    let filter = |index: &Index<'_>| {
+        let filter = index.declared.partial.as_ref();
         filter.map(|filter| filter.to_token_stream().to_string())
     };
-    let projection = |index: &Index| {
-        index.projection.as_ref().map(|one| {
-            let paths: BTreeSet<_> = one.paths.iter().map(|path| spelled(path)).collect();
+    let projection = |index: &Index<'_>| {
+        index.declared.projection.as_ref().map(|one| {
+            let paths: BTreeSet<_> = index.projected.iter().map(Path::spelled).collect();
             (one.includes(), paths)
         })
     };
-    let collation = |index: &Index| index.collation.as_ref().map(Collation::options);
+    let collation = |index: &Index<'_>| index.declared.collation.as_ref().map(Collation::options);
     collation(a) == collation(b)
-        && a.sparse.is_some() == b.sparse.is_some()
+        && a.declared.sparse.is_some() == b.declared.sparse.is_some()
         && filter(a) == filter(b)
         && projection(a) == projection(b)
 }
 
 /// Whether `longer` makes `short` superfluous.
-fn is_prefix(short: &Index, longer: &Index) -> bool {
-    let bare = short.unique.is_none()
-        && short.sparse.is_none()
-        && short.hidden.is_none()
-        && short.partial.is_none()
-        && short.expire_after.is_none()
-        && short.collation.is_none();
+fn is_prefix(short: &Index<'_>, longer: &Index<'_>) -> bool {
+    let index = short.declared;
+    let without_options = index.unique.is_none()
+        && index.sparse.is_none()
+        && index.hidden.is_none()
+        && index.partial.is_none()
+        && index.expire_after.is_none()
+        && index.collation.is_none();
     // An index with a 2dsphere or a text key leaves out documents without such a field.
-    let whole = longer
+    let index = longer.declared;
+    let has_every_document = longer
         .keys
         .iter()
-        .all(|key| ordered(key) || key.kind == KeyKind::Hashed)
-        && longer.sparse.is_none()
-        && longer.hidden.is_none()
-        && longer.partial.is_none()
-        && longer.collation.is_none();
-    if !bare || !whole || short.keys.len() >= longer.keys.len() {
+        .all(|key| key.is_ordered() || key.kind == KeyKind::Hashed)
+        && index.sparse.is_none()
+        && index.hidden.is_none()
+        && index.partial.is_none()
+        && index.collation.is_none();
+    if !without_options || !has_every_document || short.keys.len() >= longer.keys.len() {
         return false;
     }
     let pairs = || short.keys.iter().zip(&longer.keys);
-    let forward = pairs()
-        .all(|(a, b)| spelled(&a.path) == spelled(&b.path) && ordered(a) && a.kind == b.kind);
-    let backward = pairs().all(|(a, b)| {
-        spelled(&a.path) == spelled(&b.path) && ordered(a) && ordered(b) && a.kind != b.kind
-    });
-    forward || backward
-}
-
-fn ordered(key: &Key) -> bool {
-    matches!(key.kind, KeyKind::Ascending | KeyKind::Descending)
+    let ordered = pairs()
+        .all(|(a, b)| a.path.spelled() == b.path.spelled() && a.is_ordered() && b.is_ordered());
+    let forward = pairs().all(|(a, b)| a.kind == b.kind);
+    let backward = pairs().all(|(a, b)| a.kind != b.kind);
+    ordered && (forward || backward)
 }
 
 /// The keys as an attribute spells them.
-fn keys(keys: &[Key]) -> String {
+fn keys(keys: &[Key<'_>]) -> String {
     keys.iter()
         .map(|key| match key.kind {
-            KeyKind::Descending => format!("{} = desc", spelled(&key.path)),
-            _ => spelled(&key.path),
+            KeyKind::Descending => format!("{} = desc", key.path.spelled()),
+            _ => key.path.spelled(),
         })
         .collect::<Vec<_>>()
         .join(", ")
 }
 
 /// The index's name: the declared one, or MongoDB's default if all stored names of the keys are known here.
-fn name(model: &Model, index: &Index) -> Option<String> {
-    if let Some(name) = &index.name {
+fn name(index: &Index<'_>) -> Option<String> {
+    if let Some(name) = &index.declared.name {
         return Some(name.value());
     }
     let mut parts = Vec::new();
     for key in &index.keys {
-        let stored = if key.path.is_empty() {
-            "$**".to_owned()
+        let is_whole_document = key.path.idents.is_empty();
+        let stored = if is_whole_document {
+            "$**"
         } else {
-            own(model, &key.path)?.stored.clone()
+            &key.path.own_field()?.stored
         };
         let kind = match key.kind {
             KeyKind::Ascending => "1",
@@ -157,7 +153,7 @@ fn name(model: &Model, index: &Index) -> Option<String> {
             KeyKind::Hashed => "hashed",
             KeyKind::Text(_) => "text",
             KeyKind::Sphere => "2dsphere",
-            KeyKind::Wildcard if key.path.is_empty() => "1",
+            KeyKind::Wildcard if is_whole_document => "1",
             KeyKind::Wildcard => return None,
         };
         parts.push(format!("{stored}_{kind}"));

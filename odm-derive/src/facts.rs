@@ -1,0 +1,160 @@
+//! What follows from a model: resolved indexes, merged rules, relations, the implementation to write and the
+//! assertions in it. `check` and `expand` read these facts, and neither derives them again.
+
+pub(crate) mod assertions;
+pub(crate) mod field;
+pub(crate) mod index;
+
+use quote::ToTokens;
+use syn::{Ident, LitStr, Type};
+
+use self::assertions::Assertions;
+use self::field::FieldFacts;
+use self::index::Index;
+use crate::model::rust_type::{holds_only_scalars, is_option, unknown_span};
+use crate::model::{Derive, Enum, Field, Model, Shape, Tagging, VariantContent};
+
+/// The facts about a struct or an enum.
+pub(crate) struct Facts<'a> {
+    pub(crate) model: &'a Model,
+    pub(crate) implementation: Implementation<'a>,
+    pub(crate) id: Option<Id<'a>>,
+    /// The named fields of the struct, or of the variants of the enum.
+    pub(crate) fields: Vec<FieldFacts<'a>>,
+    /// The indexes of a document: those on its fields, then those on the struct.
+    pub(crate) indexes: Vec<Index<'a>>,
+    /// The distinct types of fields that may turn out to be no field types.
+    pub(crate) unproven: Vec<&'a Type>,
+    pub(crate) assertions: Assertions<'a>,
+}
+
+/// The field that is stored as `_id`.
+pub(crate) struct Id<'a> {
+    pub(crate) field: &'a Field,
+    /// Its type, if that may turn out to be no field type.
+    pub(crate) unproven: Vec<&'a Type>,
+}
+
+/// What a derive writes.
+pub(crate) enum Implementation<'a> {
+    /// Typed fields and metadata of a struct.
+    Struct(&'a [Field]),
+    /// Typed fields and metadata of an enum with data.
+    Enum {
+        shape: &'a Enum,
+        /// Whether null is the stored form of a variant.
+        nullable: bool,
+    },
+    /// What another type has.
+    Forward {
+        ty: &'a Type,
+        /// Whether `Self(value)` constructs the type.
+        wraps: bool,
+        /// Whether the contents of the other type have to be read from its metadata.
+        has_contents: bool,
+    },
+    /// A type of unknown contents, or of the BSON type that the attribute names.
+    Opaque(Option<&'a LitStr>),
+    /// An array of several values.
+    Tuple {
+        len: usize,
+        /// The types whose contents have to be read from their metadata.
+        with_contents: Vec<&'a Type>,
+    },
+    /// One of a few strings.
+    Choice(&'a [String]),
+    /// Enough for other code to compile: the input is refused.
+    Fallback,
+}
+
+impl<'a> Facts<'a> {
+    /// Finds the facts about a model.
+    pub(crate) fn new(model: &'a Model) -> Self {
+        let fields = field::all(model);
+        let indexes = index::all(model);
+        Self {
+            model,
+            implementation: Implementation::new(model),
+            id: Id::new(model),
+            unproven: unproven(model, &model.stored_types()),
+            assertions: Assertions::new(model, &fields, &indexes),
+            fields,
+            indexes,
+        }
+    }
+
+    /// The fields of the struct itself, or of the variant with this name.
+    pub(crate) fn fields_of(
+        &self,
+        variant: Option<&Ident>,
+    ) -> impl Iterator<Item = &FieldFacts<'a>> {
+        self.fields.iter().filter(move |one| one.variant == variant)
+    }
+}
+
+impl<'a> Id<'a> {
+    fn new(model: &'a Model) -> Option<Self> {
+        let mut stored = model
+            .fields()
+            .iter()
+            .filter(|field| !field.skipped && field.flatten.is_none());
+        let field = stored.find(|field| field.stored == "_id")?;
+        Some(Self {
+            field,
+            unproven: unproven(model, &[&field.ty]),
+        })
+    }
+}
+
+impl<'a> Implementation<'a> {
+    fn new(model: &'a Model) -> Self {
+        let is_struct = matches!(model.shape, Shape::Struct { .. });
+        if model.derive == Derive::Document && (!is_struct || model.borrows().is_some()) {
+            return Self::Fallback;
+        }
+        let has_contents = |ty: &Type| !model.depends_on_parameter(ty) && !holds_only_scalars(ty);
+        match &model.shape {
+            Shape::Struct { fields, .. } => Self::Struct(fields),
+            Shape::Enum(shape) => Self::Enum {
+                shape,
+                nullable: stores_null(shape),
+            },
+            Shape::Forward { ty, wraps } => Self::Forward {
+                ty,
+                wraps: *wraps,
+                has_contents: has_contents(ty),
+            },
+            Shape::Opaque(bson_type) => Self::Opaque(bson_type.as_ref()),
+            Shape::Tuple(types) => Self::Tuple {
+                len: types.len(),
+                with_contents: types.iter().filter(|ty| has_contents(ty)).collect(),
+            },
+            Shape::Choice(names) => Self::Choice(names),
+            Shape::Unknown => Self::Fallback,
+        }
+    }
+}
+
+/// Whether an untagged variant is stored as null.
+fn stores_null(shape: &Enum) -> bool {
+    matches!(shape.tagging, Tagging::Untagged)
+        && shape.variants.iter().any(|variant| match &variant.content {
+            VariantContent::Unit => true,
+            VariantContent::Newtype(ty) => is_option(ty),
+            _ => false,
+        })
+}
+
+/// The distinct ones of `types` that may turn out to be no field types, where the struct is declared.
+fn unproven<'a>(model: &Model, types: &[&'a Type]) -> Vec<&'a Type> {
+    let mut seen: Vec<String> = Vec::new();
+    let mut unproven = Vec::new();
+    for &ty in types {
+        let text = ty.to_token_stream().to_string();
+        if unknown_span(ty).is_some() && !model.depends_on_parameter(ty) && !seen.contains(&text) {
+            seen.push(text);
+            unproven.push(ty);
+        }
+    }
+    unproven
+}

@@ -1,0 +1,139 @@
+//! Assertions about the type of a named field, from its attributes.
+
+use syn::spanned::Spanned;
+
+use super::{Assertion, Flaw, Subject};
+use crate::facts::field::FieldFacts;
+use crate::model::rust_type::{Kind, holds_only_scalars, is_scalar};
+use crate::model::{Derive, Field, Model};
+use crate::parse::rule::Rule;
+
+/// The message for `range` on a wrong type.
+pub(crate) const NUMBER: &str = "bounds a number; for the length of a string write `length(…)`, for dates a `rule(\"…\", |m| …)` on the document";
+/// The message for `length`, `pattern` and `one_of` on a wrong type.
+pub(crate) const TEXT: &str =
+    "is for strings; for a number write `range(…)`, for the size of a list `items(…)`";
+/// The message for `items` on a wrong type.
+pub(crate) const LIST: &str = "is for lists and maps; for the length of a string write `length(…)`";
+/// The message for `unique_items` on a wrong type.
+pub(crate) const UNIQUE_LIST: &str = "is for lists; take it off";
+
+/// Every assertion about one field.
+pub(super) fn of_field<'a>(model: &Model, one: &FieldFacts<'a>) -> Vec<Assertion<'a>> {
+    let field = one.field;
+    if field.encoder.is_some() {
+        return Vec::new();
+    }
+    let mut assertions: Vec<_> = sound(field).into_iter().collect();
+    let is_unknown = matches!(one.stored, Kind::Unknown);
+    if field.flatten.is_some() {
+        if is_unknown {
+            assertions.extend(flattened(model, field));
+        }
+        return assertions;
+    }
+    if is_unknown {
+        assertions.extend(bounded(field));
+    }
+    assertions.extend(rules(one));
+    if field.stored == "_id" && model.derive == Derive::Document && !is_scalar(&field.ty) {
+        assertions.push(Assertion::Sound {
+            span: field.ty.span(),
+            flaw: Flaw::Id(field),
+        });
+    }
+    if field.attributes.version.is_some() && is_unknown {
+        assertions.push(Assertion::Holds {
+            span: field.ty.span(),
+            test: "is_integer",
+            subject: Subject::Field(field),
+            message: "a version is counted up by `save`: declare it as `i64` or `i32`".to_owned(),
+        });
+    }
+    assertions
+}
+
+/// Documents and references in the type are those that the attributes declare.
+pub(super) fn sound(field: &Field) -> Option<Assertion<'_>> {
+    let (declared, span) = match &field.attributes.list {
+        None if holds_only_scalars(&field.ty) => return None,
+        None if field.flatten.is_some() => ("Flattened", field.ty.span()),
+        None => ("Nothing", field.ty.span()),
+        Some(list) if list.max.is_none() => ("Embed", list.word.span()),
+        Some(list) if list.embeds() => ("Few", field.ty.span()),
+        Some(_) => ("Many", field.ty.span()),
+    };
+    Some(Assertion::Sound {
+        span,
+        flaw: Flaw::Undeclared(Subject::Field(field), declared),
+    })
+}
+
+/// A flattened type of unknown kind has fields, and `deny_undeclared` allows them.
+fn flattened<'a>(model: &Model, field: &'a Field) -> Vec<Assertion<'a>> {
+    let rust = &field.rust;
+    let holds = |test, message| Assertion::Holds {
+        span: field.ty.span(),
+        test,
+        subject: Subject::Field(field),
+        message,
+    };
+    let mut assertions = vec![holds(
+        "has_fields",
+        format!(
+            "`{rust}` is flattened, so it must have fields: a struct, an enum with data, or a map"
+        ),
+    )];
+    if model.attributes.deny_undeclared.is_some() {
+        assertions.push(holds(
+            "is_no_map",
+            format!(
+                "`{rust}` takes every field that is not declared, and `deny_undeclared` refuses them all; keep one of the two"
+            ),
+        ));
+    }
+    assertions
+}
+
+/// A type of unknown kind with a bound has elements.
+fn bounded(field: &Field) -> Option<Assertion<'_>> {
+    let list = field.attributes.list.as_ref()?;
+    list.max?;
+    let word = &list.word;
+    Some(Assertion::Holds {
+        span: word.span(),
+        test: "has_elements",
+        subject: Subject::Field(field),
+        message: format!(
+            "`{word}` bounds a list or a map, and `{}` is neither; take it off, or declare a `Vec`",
+            field.rust
+        ),
+    })
+}
+
+/// A type of unknown kind is one that its rules apply to.
+fn rules<'a>(one: &FieldFacts<'a>) -> Vec<Assertion<'a>> {
+    let field = one.field;
+    let is_unknown = matches!(one.stored, Kind::Unknown);
+    let has_unknown_elements = matches!(one.element, Kind::Unknown);
+    let mut assertions = Vec::new();
+    for rule in &field.attributes.rules {
+        let (test, needs, applies) = match rule.rule {
+            Rule::Range { .. } => ("is_number", NUMBER, has_unknown_elements),
+            Rule::Length(_) | Rule::Pattern(_) | Rule::OneOf(_) => {
+                ("is_text", TEXT, has_unknown_elements)
+            }
+            Rule::Items(_) => ("has_elements", LIST, is_unknown),
+            Rule::UniqueItems => ("is_list", UNIQUE_LIST, is_unknown),
+        };
+        if applies {
+            assertions.push(Assertion::Holds {
+                span: rule.word.span(),
+                test,
+                subject: Subject::Field(field),
+                message: format!("`{}` {needs}", rule.word),
+            });
+        }
+    }
+    assertions
+}

@@ -1,0 +1,147 @@
+//! Assertions about the keys of indexes.
+
+use proc_macro2::Span;
+use syn::Ident;
+
+use super::{Assertion, Subject};
+use crate::facts::index::{Index, Key, Path};
+use crate::model::Model;
+use crate::model::rust_type::Kind;
+use crate::parse::index::KeyKind;
+
+pub(super) fn of_index<'a>(model: &Model, index: &Index<'a>) -> Vec<Assertion<'a>> {
+    let keys = index.keys.iter();
+    let mut assertions: Vec<_> = keys.flat_map(|key| of_key(model, index, key)).collect();
+    if !index.is_text() {
+        assertions.extend(parallel_fields(model, index));
+        assertions.extend(parallel_paths(model, index));
+    }
+    assertions
+}
+
+/// A nested key is read through concrete handles, which a generic type does not have where it is declared.
+fn has_concrete_handles(model: &Model) -> bool {
+    model.generics.params.is_empty()
+}
+
+/// The type of a key is one that the index can hold, where the spelling does not show it.
+fn of_key<'a>(model: &Model, index: &Index<'a>, key: &Key<'a>) -> Vec<Assertion<'a>> {
+    let path = key.path;
+    let (Some(field), Some(last)) = (path.field, path.idents.last()) else {
+        return Vec::new();
+    };
+    let (name, subject, is_asserted) = if path.is_nested() {
+        let is_asserted = has_concrete_handles(model);
+        (last.to_string(), Subject::Nested(path), is_asserted)
+    } else {
+        let is_unknown = matches!(path.element_kind(), Some(Kind::Unknown));
+        let is_asserted = is_unknown && !model.depends_on_parameter(&field.ty);
+        (field.rust.clone(), Subject::Field(field), is_asserted)
+    };
+    if !is_asserted {
+        return Vec::new();
+    }
+    let holds = |test, message| Assertion::Holds {
+        span: last.span(),
+        test,
+        subject,
+        message,
+    };
+    let mut assertions = Vec::new();
+    if index.declared.expire_after.is_some() {
+        let message = format!(
+            "documents expire by a date, and `{name}` is not one; declare it as `bson::DateTime`"
+        );
+        assertions.push(holds("is_date", message));
+    }
+    match key.kind {
+        KeyKind::Hashed if !path.is_nested() => {
+            let message = format!(
+                "`{name}` is an array, and a hash can't be taken of one; make the key `asc`"
+            );
+            assertions.push(holds("is_no_list", message));
+        }
+        KeyKind::Text(_) if !path.is_nested() => {
+            let message =
+                format!("a text index reads strings, and `{name}` holds none; leave it out");
+            assertions.push(holds("may_hold_text", message));
+        }
+        _ => {}
+    }
+    assertions
+}
+
+/// At most one key of an index begins with an array. `check` refuses two whose spelling shows it.
+fn parallel_fields<'a>(model: &Model, index: &Index<'a>) -> Vec<Assertion<'a>> {
+    let roots = index.keys.iter().map(|key| key.path).filter_map(|path| {
+        let may_be_array = matches!(path.stored_kind(), Some(Kind::List(_) | Kind::Unknown));
+        let field = path.field?;
+        (may_be_array && !model.depends_on_parameter(&field.ty)).then_some((path, field))
+    });
+    let roots: Vec<_> = roots.collect();
+    let mut assertions = Vec::new();
+    for (position, (path, field)) in roots.iter().enumerate() {
+        for (other_path, other) in roots.iter().take(position) {
+            let are_arrays = path.begins_with_array() && other_path.begins_with_array();
+            if other.rust == field.rust || are_arrays {
+                continue;
+            }
+            assertions.push(Assertion::NotParallel {
+                span: path.idents.first().map_or_else(Span::call_site, Ident::span),
+                keys: [vec![Subject::Field(other)], vec![Subject::Field(field)]],
+                message: format!(
+                    "`{}` and `{}` are both arrays, and an index can hold only one; declare an index for each",
+                    other.rust, field.rust
+                ),
+            });
+        }
+    }
+    assertions
+}
+
+/// At most one nested key of an index ends in an array, and no other key goes through another array.
+fn parallel_paths<'a>(model: &Model, index: &Index<'a>) -> Vec<Assertion<'a>> {
+    let mut assertions = Vec::new();
+    if !has_concrete_handles(model) {
+        return assertions;
+    }
+    for (position, Key { path, .. }) in index.keys.iter().enumerate() {
+        for Key { path: other, .. } in index.keys.iter().take(position) {
+            let (Some(field), Some(other_field)) = (path.field, other.field) else {
+                continue;
+            };
+            let is_nested = path.is_nested() || other.is_nested();
+            if path.overlaps(other) || !is_nested {
+                continue;
+            }
+            let begins_apart = field.rust != other_field.rust;
+            let keys = [other, path].map(|path| possible_arrays(path, begins_apart));
+            if keys.iter().any(Vec::is_empty) {
+                continue;
+            }
+            assertions.push(Assertion::NotParallel {
+                span: path.span(),
+                keys,
+                message: format!(
+                    "`{}` and `{}` go through two arrays, and an index can hold only one; declare an index for each",
+                    other.spelled(),
+                    path.spelled()
+                ),
+            });
+        }
+    }
+    assertions
+}
+
+/// Where a key may go through an array: where it ends and, if the other key begins elsewhere, where it begins.
+fn possible_arrays<'a>(path: &Path<'a>, begins_apart: bool) -> Vec<Subject<'a>> {
+    let beginning = path
+        .field
+        .filter(|field| field.encoder.is_none() && (begins_apart || !path.is_nested()));
+    let end = path.is_nested().then_some(Subject::Nested(*path));
+    beginning
+        .map(Subject::Field)
+        .into_iter()
+        .chain(end)
+        .collect()
+}

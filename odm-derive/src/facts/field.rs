@@ -1,0 +1,118 @@
+//! The facts about named fields: kinds of types, merged rules, relations.
+
+use syn::{Ident, Type};
+
+use crate::model::rust_type::{Kind, element_kind, is_option, stored_kind, value_kind};
+use crate::model::{Field, Model, Shape, VariantContent};
+use crate::parse::rule::{Rule, Size};
+
+/// The facts about a named field.
+pub(crate) struct FieldFacts<'a> {
+    pub(crate) field: &'a Field,
+    /// The variant that has the field; none for a field of a struct.
+    pub(crate) variant: Option<&'a Ident>,
+    /// The kind of the type inside `Option` and `Box`.
+    pub(crate) stored: Kind<'a>,
+    /// The kind of one element of a list, or of a type that is not a list.
+    pub(crate) element: Kind<'a>,
+    /// The kind of one value in a list or a map.
+    pub(crate) value: Kind<'a>,
+    /// Whether the type is known only once a parameter of the struct is.
+    pub(crate) depends_on_parameter: bool,
+    /// The relation that the spelling of the type shows.
+    pub(crate) relation: Option<Relation>,
+    /// The rules, with the `max` of `embed` or `references` merged into `Items`.
+    pub(crate) rules: Vec<Rule>,
+}
+
+/// Documents of another collection that a field refers to.
+pub(crate) struct Relation {
+    pub(crate) cardinality: Cardinality,
+}
+
+/// How many documents a field refers to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cardinality {
+    /// `Ref<T>`
+    One,
+    /// `Option<Ref<T>>`
+    Optional,
+    /// A list or a map of `Ref<T>`.
+    Many,
+}
+
+/// The facts about every named field, skipped ones included.
+pub(super) fn all(model: &Model) -> Vec<FieldFacts<'_>> {
+    match &model.shape {
+        Shape::Struct { fields, .. } => fields
+            .iter()
+            .map(|field| FieldFacts::new(model, None, field))
+            .collect(),
+        Shape::Enum(shape) => shape
+            .variants
+            .iter()
+            .filter_map(|variant| match &variant.content {
+                VariantContent::Struct(fields) => Some((&variant.ident, fields)),
+                _ => None,
+            })
+            .flat_map(|(ident, fields)| {
+                fields
+                    .iter()
+                    .map(|field| FieldFacts::new(model, Some(ident), field))
+            })
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+impl<'a> FieldFacts<'a> {
+    fn new(model: &Model, variant: Option<&'a Ident>, field: &'a Field) -> Self {
+        Self {
+            field,
+            variant,
+            stored: stored_kind(&field.ty),
+            element: element_kind(&field.ty),
+            value: value_kind(&field.ty),
+            depends_on_parameter: model.depends_on_parameter(&field.ty),
+            relation: Relation::new(&field.ty),
+            rules: merged_rules(field),
+        }
+    }
+}
+
+impl Relation {
+    fn new(ty: &Type) -> Option<Self> {
+        let cardinality = match (value_kind(ty), stored_kind(ty)) {
+            (Kind::Ref, Kind::Ref) if is_option(ty) => Cardinality::Optional,
+            (Kind::Ref, Kind::Ref) => Cardinality::One,
+            (Kind::Ref, _) => Cardinality::Many,
+            _ => return None,
+        };
+        Some(Self { cardinality })
+    }
+}
+
+/// The rules of a field, where `embed(few, max = N)` and `references(many, max = N)` bound its `Items`.
+fn merged_rules(field: &Field) -> Vec<Rule> {
+    let list = field.attributes.list.as_ref();
+    let bound = list.and_then(|list| list.max).map(|(max, _)| max);
+    let mut rules: Vec<Rule> = field
+        .attributes
+        .rules
+        .iter()
+        .map(|one| one.rule.clone())
+        .collect();
+    let mut sizes = rules.iter_mut().filter_map(|rule| match rule {
+        Rule::Items(size) => Some(size),
+        _ => None,
+    });
+    if let Some(size) = sizes.next() {
+        size.max = size.max.or(bound);
+    } else if bound.is_some() {
+        rules.push(Rule::Items(Size {
+            min: None,
+            max: bound,
+        }));
+    }
+    rules
+}

@@ -1,6 +1,7 @@
 //! Reads attributes as they are written, without checking them.
 
 pub(crate) mod case;
+pub(crate) mod collation;
 pub(crate) mod container;
 pub(crate) mod field;
 pub(crate) mod index;
@@ -11,7 +12,7 @@ pub(crate) mod serde;
 use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, Ident, LitBool, LitInt, Token};
+use syn::{Attribute, Ident, LitBool, LitInt, LitStr, Token};
 
 use crate::attribute_names;
 use crate::errors::Errors;
@@ -92,6 +93,19 @@ pub(crate) fn flag(input: ParseStream<'_>) -> syn::Result<bool> {
     } else {
         Ok(true)
     }
+}
+
+/// Reads one of a few strings after `=`.
+pub(crate) fn choice(input: ParseStream<'_>, known: &[&str]) -> syn::Result<LitStr> {
+    let literal: LitStr = value(input)?;
+    if known.contains(&literal.value().as_str()) {
+        return Ok(literal);
+    }
+    let all: Vec<_> = known.iter().map(|one| format!("\"{one}\"")).collect();
+    Err(syn::Error::new(
+        literal.span(),
+        format!("this is one of {}", all.join(", ")),
+    ))
 }
 
 /// A whole number after `=`.

@@ -11,7 +11,8 @@ use super::meta::option;
 use crate::facts::index::{Index, Key, Path};
 use crate::facts::{Facts, Id};
 use crate::model::Model;
-use crate::parse::index::{Collation, KeyKind};
+use crate::parse::collation::Collation;
+use crate::parse::index::KeyKind;
 use crate::parse::serde::unraw;
 
 /// Writes the implementation for a struct.

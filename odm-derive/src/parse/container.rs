@@ -4,9 +4,10 @@ use proc_macro2::Span;
 use syn::parse::ParseStream;
 use syn::{Attribute, Ident, LitInt, LitStr, Path};
 
-use super::index::{self, Collation, Index, choice};
+use super::collation::{Collation, collation};
+use super::index::{self, Index};
 use super::rule::{ExpressionRule, expression_rule};
-use super::{attributes, inner, once, unknown, value};
+use super::{attributes, choice, inner, once, unknown, value};
 use crate::attribute_names;
 use crate::errors::Errors;
 
@@ -68,11 +69,9 @@ pub(crate) fn container(list: &[Attribute], errors: &mut Errors) -> Container {
             attribute_names::CHANGE_STREAM_IMAGES => {
                 once(&mut container.change_stream_images, word, word.clone())
             }
-            attribute_names::COLLATION => once(
-                &mut container.collation,
-                word,
-                index::collation(word, input)?,
-            ),
+            attribute_names::COLLATION => {
+                once(&mut container.collation, word, collation(word, input)?)
+            }
             attribute_names::RULE => {
                 container.rules.push(expression_rule(input)?);
                 Ok(())

@@ -3,10 +3,13 @@
 use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
+use syn::token::Paren;
 use syn::{Expr, Ident, LitInt, LitStr, Token};
 
+use super::collation::{Collation, collation};
 use super::rule::closure;
-use super::{flag, inner, number, once, unknown, value};
+use super::serde::unraw;
+use super::{inner, number, once, unknown, value};
 use crate::attribute_names;
 
 /// The direction or kind of a key.
@@ -39,33 +42,6 @@ impl Projection {
     /// Whether the index includes the named fields, rather than leaving them out.
     pub(crate) fn includes(&self) -> bool {
         self.word == attribute_names::ONLY
-    }
-}
-
-/// A collation.
-#[derive(Clone, Default)]
-pub(crate) struct Collation {
-    pub(crate) locale: Option<LitStr>,
-    pub(crate) strength: Option<u32>,
-    pub(crate) case_level: Option<bool>,
-    pub(crate) case_first: Option<LitStr>,
-    pub(crate) numeric_ordering: Option<bool>,
-    pub(crate) alternate: Option<LitStr>,
-    pub(crate) max_variable: Option<LitStr>,
-    pub(crate) backwards: Option<bool>,
-    pub(crate) normalization: Option<bool>,
-}
-
-impl Collation {
-    /// All options without their spans, for comparison.
-    pub(crate) fn options(&self) -> impl PartialEq + use<> {
-        let text = |literal: &Option<LitStr>| literal.as_ref().map(LitStr::value);
-        (
-            (text(&self.locale), self.strength),
-            (text(&self.case_first), self.case_level),
-            (text(&self.alternate), text(&self.max_variable)),
-            (self.numeric_ordering, self.backwards, self.normalization),
-        )
     }
 }
 
@@ -113,11 +89,11 @@ pub(crate) fn on_container(word: &Ident, input: ParseStream<'_>) -> syn::Result<
         attribute_names::WILDCARD => KeyKind::Wildcard,
         _ => KeyKind::Ascending,
     };
-    if kind == KeyKind::Wildcard && !input.peek(syn::token::Paren) {
+    if kind == KeyKind::Wildcard && !input.peek(Paren) {
         index.keys.push(whole_document());
         return Ok(index);
     }
-    if !input.peek(syn::token::Paren) {
+    if !input.peek(Paren) {
         return Err(syn::Error::new_spanned(
             word,
             format!(
@@ -156,7 +132,7 @@ pub(crate) fn on_container(word: &Ident, input: ParseStream<'_>) -> syn::Result<
 pub(crate) fn on_field(word: &Ident, field: &Ident, input: ParseStream<'_>) -> syn::Result<Index> {
     let mut index = Index::new(word);
     let mut kind: Option<(KeyKind, Span)> = None;
-    if input.peek(syn::token::Paren) {
+    if input.peek(Paren) {
         let content;
         syn::parenthesized!(content in input);
         while !content.is_empty() {
@@ -214,7 +190,13 @@ fn path(first: &Ident, input: ParseStream<'_>) -> syn::Result<Vec<Ident>> {
 }
 
 /// Reads `(a, b.c)` after `only` or `except`.
-fn projection(word: &Ident, input: ParseStream<'_>) -> syn::Result<Projection> {
+fn projection(index: &mut Index, word: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
+    if index.projection.is_some() {
+        return Err(syn::Error::new_spanned(
+            word,
+            "a wildcard index has `only` or `except`, and one of them; keep one",
+        ));
+    }
     let mut paths = Vec::new();
     inner(input, |first, input| {
         paths.push(path(first, input)?);
@@ -226,10 +208,11 @@ fn projection(word: &Ident, input: ParseStream<'_>) -> syn::Result<Projection> {
             format!("`{word}` names no field; say which: `wildcard({word}(field))`"),
         ));
     }
-    Ok(Projection {
+    index.projection = Some(Projection {
         word: word.clone(),
         paths,
-    })
+    });
+    Ok(())
 }
 
 /// Reads a key after its first field: `.b.c`, then `= desc`, or `(weight = 10)`.
@@ -240,7 +223,7 @@ fn key(first: &Ident, input: ParseStream<'_>, kind: KeyKind) -> syn::Result<Key>
         kind,
         kind_span: None,
     };
-    if matches!(kind, KeyKind::Text(_)) && input.peek(syn::token::Paren) {
+    if matches!(kind, KeyKind::Text(_)) && input.peek(Paren) {
         let mut weight: Option<(u32, Span)> = None;
         inner(input, |word, input| match word.to_string().as_str() {
             "weight" => once(&mut weight, word, number(input)?),
@@ -293,53 +276,27 @@ fn named_kind(text: &str, span: Span) -> syn::Result<KeyKind> {
 /// Reads an option, if `word` is one. For a word that could also be a field, the tokens after it decide:
 /// `name` or `name = desc` is a key, `name = "…"` an option.
 fn option(index: &mut Index, word: &Ident, input: ParseStream<'_>) -> syn::Result<bool> {
-    let string = input.peek(Token![=]) && input.peek2(LitStr);
-    let list = input.peek(syn::token::Paren);
-    let bare = !input.peek(Token![=]) && !list;
-    match word.unraw().to_string().as_str() {
+    let equals = input.peek(Token![=]);
+    let string = equals && input.peek2(LitStr);
+    let list = input.peek(Paren);
+    let bare = !equals && !list;
+    let (is_ttl, is_wildcard) = (
+        index.word == attribute_names::TTL,
+        index.word == attribute_names::WILDCARD,
+    );
+    match unraw(word).as_str() {
         attribute_names::NAME if string => once(&mut index.name, word, value(input)?)?,
-        attribute_names::UNIQUE if bare => {
-            if word_is(&index.word, attribute_names::UNIQUE) {
-                return Err(syn::Error::new_spanned(
-                    word,
-                    "`unique` is said twice; keep one",
-                ));
-            }
-            once(&mut index.unique, word, word.span())?;
-        }
+        attribute_names::UNIQUE if bare => once(&mut index.unique, word, word.span())?,
         attribute_names::SPARSE if bare => once(&mut index.sparse, word, word.span())?,
         attribute_names::HIDDEN if bare => once(&mut index.hidden, word, word.span())?,
-        attribute_names::PARTIAL if input.peek(Token![=]) => {
+        attribute_names::PARTIAL if equals => {
             input.parse::<Token![=]>()?;
-            let filter = closure(input)?;
-            once(&mut index.partial, word, filter)?;
+            once(&mut index.partial, word, closure(input)?)?;
         }
-        attribute_names::EXPIRE_AFTER if string => {
-            let literal: LitStr = value(input)?;
-            once(
-                &mut index.expire_after,
-                word,
-                (seconds(&literal)?, literal.span()),
-            )?;
-        }
-        "after" if string && word_is(&index.word, attribute_names::TTL) => {
-            let literal: LitStr = value(input)?;
-            once(
-                &mut index.expire_after,
-                word,
-                (seconds(&literal)?, literal.span()),
-            )?;
-        }
-        attribute_names::ONLY | attribute_names::EXCEPT
-            if list && word_is(&index.word, attribute_names::WILDCARD) =>
-        {
-            if index.projection.is_some() {
-                return Err(syn::Error::new_spanned(
-                    word,
-                    "a wildcard index has `only` or `except`, and one of them; keep one",
-                ));
-            }
-            index.projection = Some(projection(word, input)?);
+        attribute_names::EXPIRE_AFTER if string => expire_after(index, word, input)?,
+        "after" if string && is_ttl => expire_after(index, word, input)?,
+        attribute_names::ONLY | attribute_names::EXCEPT if list && is_wildcard => {
+            projection(index, word, input)?;
         }
         attribute_names::COLLATION if list => {
             once(&mut index.collation, word, collation(word, input)?)?;
@@ -355,74 +312,10 @@ fn option(index: &mut Index, word: &Ident, input: ParseStream<'_>) -> syn::Resul
     Ok(true)
 }
 
-fn word_is(word: &Ident, text: &str) -> bool {
-    word == text
-}
-
-/// Reads `(locale = "en", strength = 2, …)`.
-pub(crate) fn collation(word: &Ident, input: ParseStream<'_>) -> syn::Result<Collation> {
-    let mut collation = Collation::default();
-    inner(input, |word, input| match word.to_string().as_str() {
-        "locale" => once(&mut collation.locale, word, value(input)?),
-        "strength" => {
-            let (strength, span) = number(input)?;
-            if !(1..=5).contains(&strength) {
-                return Err(syn::Error::new(
-                    span,
-                    "a strength is between 1 (base letters) and 5 (identical)",
-                ));
-            }
-            once(&mut collation.strength, word, strength)
-        }
-        "case_level" => once(&mut collation.case_level, word, flag(input)?),
-        "case_first" => once(
-            &mut collation.case_first,
-            word,
-            choice(input, &["upper", "lower", "off"])?,
-        ),
-        "numeric_ordering" => once(&mut collation.numeric_ordering, word, flag(input)?),
-        "alternate" => once(
-            &mut collation.alternate,
-            word,
-            choice(input, &["non-ignorable", "shifted"])?,
-        ),
-        "max_variable" => once(
-            &mut collation.max_variable,
-            word,
-            choice(input, &["punct", "space"])?,
-        ),
-        "backwards" => once(&mut collation.backwards, word, flag(input)?),
-        "normalization" => once(&mut collation.normalization, word, flag(input)?),
-        _ => Err(unknown(
-            word,
-            "word of `collation`",
-            attribute_names::COLLATIONS,
-        )),
-    })?;
-    match &collation.locale {
-        None => Err(syn::Error::new_spanned(
-            word,
-            "a collation has a locale: `collation(locale = \"en\")`",
-        )),
-        Some(locale) if locale.value().is_empty() => Err(syn::Error::new(
-            locale.span(),
-            "a locale is not empty: `en`, `fr_CA`, or `simple` for comparing bytes",
-        )),
-        Some(_) => Ok(collation),
-    }
-}
-
-/// Reads one of a few strings after `=`.
-pub(crate) fn choice(input: ParseStream<'_>, known: &[&str]) -> syn::Result<LitStr> {
+fn expire_after(index: &mut Index, word: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
     let literal: LitStr = value(input)?;
-    if known.contains(&literal.value().as_str()) {
-        return Ok(literal);
-    }
-    let all: Vec<_> = known.iter().map(|one| format!("\"{one}\"")).collect();
-    Err(syn::Error::new(
-        literal.span(),
-        format!("this is one of {}", all.join(", ")),
-    ))
+    let after = (seconds(&literal)?, literal.span());
+    once(&mut index.expire_after, word, after)
 }
 
 /// Reads `30d`, `12h`, `90m`, `45s`, `2w`.

@@ -6,7 +6,8 @@ use quote::ToTokens;
 
 use crate::errors::Errors;
 use crate::facts::index::{Index, Key, Path};
-use crate::parse::index::{Collation, KeyKind};
+use crate::parse::collation::Collation;
+use crate::parse::index::KeyKind;
 
 /// MongoDB allows 64 indexes, including the one on `_id`.
 const MAX_INDEXES: usize = 63;

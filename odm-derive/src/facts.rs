@@ -158,3 +158,6 @@ fn unproven<'a>(model: &Model, types: &[&'a Type]) -> Vec<&'a Type> {
     }
     unproven
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,8 @@
 //! Checks of declared cardinalities: few are embedded, many are an array of ids, and for squillions the
 //! reference is on the other side.
 
+use quote::ToTokens;
+
 use crate::errors::Errors;
 use crate::facts::field::{Cardinality, FieldFacts};
 use crate::model::Field;
@@ -21,16 +23,18 @@ pub(super) fn check(one: &FieldFacts<'_>, errors: &mut Errors) {
     let word = &list.word;
     let is_list = matches!(one.stored, Kind::List(_) | Kind::Map);
     let is_unknown = matches!(one.stored, Kind::Unknown);
-    let refers_to_many = one
-        .relation
-        .as_ref()
-        .is_some_and(|relation| relation.cardinality == Cardinality::Many);
+    let relation = one.relation.as_ref();
+    let to_many = relation.filter(|relation| relation.cardinality == Cardinality::Many);
     let is_countable = list.max.is_some() || !is_fixed(&field.ty);
-    if refers_to_many && list.embeds() && is_countable {
+    if let Some(relation) = to_many
+        && list.embeds()
+        && is_countable
+    {
+        let target = relation.target.to_token_stream();
         errors.at(
             word,
             format!(
-                "`{}` holds references, not documents: write `references(many, max = N)`",
+                "`{}` holds references to `{target}`, not documents: write `references(many, max = N)`",
                 field.rust
             ),
         );
@@ -63,7 +67,7 @@ pub(super) fn check(one: &FieldFacts<'_>, errors: &mut Errors) {
         );
         return;
     }
-    if is_list && !list.embeds() && !refers_to_many {
+    if is_list && !list.embeds() && to_many.is_none() {
         let known = !matches!(one.value, Kind::Unknown | Kind::Tuple);
         let remedy = if known {
             "declare it as `Vec<Ref<…>>`, or bound it by `items(max = N)`"

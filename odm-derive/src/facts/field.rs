@@ -20,14 +20,16 @@ pub(crate) struct FieldFacts<'a> {
     /// Whether the type is known only once a parameter of the struct is.
     pub(crate) depends_on_parameter: bool,
     /// The relation that the spelling of the type shows.
-    pub(crate) relation: Option<Relation>,
+    pub(crate) relation: Option<Relation<'a>>,
     /// The rules, with the `max` of `embed` or `references` merged into `Items`.
     pub(crate) rules: Vec<Rule>,
 }
 
 /// Documents of another collection that a field refers to.
-pub(crate) struct Relation {
+pub(crate) struct Relation<'a> {
     pub(crate) cardinality: Cardinality,
+    /// The type of the documents.
+    pub(crate) target: &'a Type,
 }
 
 /// How many documents a field refers to.
@@ -80,15 +82,20 @@ impl<'a> FieldFacts<'a> {
     }
 }
 
-impl Relation {
-    fn new(ty: &Type) -> Option<Self> {
-        let cardinality = match (value_kind(ty), stored_kind(ty)) {
-            (Kind::Ref, Kind::Ref) if is_option(ty) => Cardinality::Optional,
-            (Kind::Ref, Kind::Ref) => Cardinality::One,
-            (Kind::Ref, _) => Cardinality::Many,
-            _ => return None,
+impl<'a> Relation<'a> {
+    fn new(ty: &'a Type) -> Option<Self> {
+        let Kind::Ref(target) = value_kind(ty) else {
+            return None;
         };
-        Some(Self { cardinality })
+        let cardinality = match stored_kind(ty) {
+            Kind::Ref(_) if is_option(ty) => Cardinality::Optional,
+            Kind::Ref(_) => Cardinality::One,
+            _ => Cardinality::Many,
+        };
+        Some(Self {
+            cardinality,
+            target,
+        })
     }
 }
 

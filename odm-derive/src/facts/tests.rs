@@ -1,3 +1,4 @@
+use quote::ToTokens;
 use syn::{DeriveInput, parse_quote};
 
 use super::assertions::{Assertion, Flaw, Subject};
@@ -162,13 +163,21 @@ fn relations_and_merged_rules() {
         let relations: Vec<_> = facts
             .fields
             .iter()
-            .map(|one| one.relation.as_ref().map(|relation| relation.cardinality))
+            .map(|one| {
+                let relation = one.relation.as_ref()?;
+                let target = relation.target.to_token_stream().to_string();
+                Some((relation.cardinality, target))
+            })
             .collect();
-        let [one, optional, many] = [Cardinality::One, Cardinality::Optional, Cardinality::Many];
-        assert_eq!(
-            relations,
-            [None, Some(one), Some(optional), Some(many), None]
-        );
+        let to = |cardinality, target: &str| Some((cardinality, target.to_owned()));
+        let expected = [
+            None,
+            to(Cardinality::One, "Publisher"),
+            to(Cardinality::Optional, "Person"),
+            to(Cardinality::Many, "Person"),
+            None,
+        ];
+        assert_eq!(relations, expected);
         let sizes: Vec<_> = facts
             .fields
             .iter()

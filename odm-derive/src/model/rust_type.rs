@@ -18,7 +18,8 @@ pub(crate) enum Kind<'a> {
     Uuid,
     Binary,
     Map,
-    Ref,
+    /// A reference to documents of this type.
+    Ref(&'a Type),
     List(&'a Type),
     Optional(&'a Type),
     Boxed(&'a Type),
@@ -54,7 +55,7 @@ pub(crate) fn kind(ty: &Type) -> Kind<'_> {
                 ("Binary", None) => Kind::Binary,
                 ("Document" | "RawDocumentBuf", None)
                 | ("HashMap" | "BTreeMap" | "IndexMap", Some(_)) => Kind::Map,
-                ("Ref", Some(_)) => Kind::Ref,
+                ("Ref", Some(target)) => Kind::Ref(target),
                 (
                     "Vec" | "VecDeque" | "HashSet" | "BTreeSet" | "IndexSet" | "SmallVec",
                     Some(inner),
@@ -131,7 +132,7 @@ pub(crate) fn holds_only_scalars(ty: &Type) -> bool {
         Kind::List(inner) | Kind::Boxed(inner) => holds_only_scalars(inner),
         Kind::Optional(inner) => holds_only_scalars(inner) && !is_option(inner),
         Kind::Map => map(ty).is_none_or(|(_, value)| holds_only_scalars(value)),
-        Kind::Ref | Kind::Tuple | Kind::Unknown => false,
+        Kind::Ref(_) | Kind::Tuple | Kind::Unknown => false,
     }
 }
 

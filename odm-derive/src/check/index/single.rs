@@ -175,7 +175,7 @@ fn arrays(index: &Index<'_>) -> Option<Mistake> {
 }
 
 fn unique(index: &Index<'_>) -> Option<Mistake> {
-    index.declared.unique?;
+    let at = index.declared.unique?;
     let [key] = index.keys.as_slice() else {
         return None;
     };
@@ -183,10 +183,6 @@ fn unique(index: &Index<'_>) -> Option<Mistake> {
     if index.declared.partial.is_some() {
         return None;
     }
-    let at = index
-        .declared
-        .unique
-        .unwrap_or_else(|| index.declared.word.span());
     let name = &field.rust;
     if is_option(&field.ty) && !field.omits {
         let sparse = if index.declared.sparse.is_some() {

@@ -20,6 +20,7 @@ pub mod hash;
 mod implied;
 pub mod memory;
 pub mod meta;
+mod named;
 mod numeral;
 mod object;
 mod operator;

@@ -7,6 +7,7 @@ use bson::spec::ElementType;
 
 use crate::error::{Code, ServerError};
 use crate::expression::memory;
+use crate::expression::named::{Bare, Named, UNKNOWN_ARGUMENT, Wording};
 use crate::expression::operator::{
     ANY, Args, Operator, Outcome, Shape, count, integral_32, listed, null, owned, refuse, row,
 };
@@ -39,7 +40,16 @@ pub(super) const OPERATORS: &[Operator] = &[
     listed("$slice", 2, 3, slice),
     row(
         "$sortArray",
-        Shape::Named(&[("input", true), ("sortBy", true)]),
+        Shape::Named(&Named {
+            names: &["input", "sortBy"],
+            required: &[("input", 2_942_502), ("sortBy", 2_942_503)],
+            unknown: (2_942_501, UNKNOWN_ARGUMENT),
+            bare: Bare::Refused(
+                2_942_500,
+                Wording("<operator> requires an object as an argument, found: <type>"),
+            ),
+            ..Named::DEFAULT
+        }),
         sort,
     ),
 ];

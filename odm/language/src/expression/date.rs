@@ -9,74 +9,120 @@ use bson::raw::RawBsonRef;
 
 use crate::error::ServerError;
 use crate::expression::calendar;
+use crate::expression::named::{Bare, Named, Wording};
 use crate::expression::operator::{Args, Operator, Outcome, Shape, null, owned, refuse, row};
 use crate::expression::text;
 
 use self::zone::Zone;
 
-const PART: Shape = Shape::Named(&[("date", true), ("timezone", false)]);
-const ADD: Shape = Shape::Named(&[
-    ("startDate", true),
-    ("unit", true),
-    ("amount", true),
-    ("timezone", false),
-]);
+const PART: Shape = Shape::Named(&Named {
+    names: &["date", "timezone"],
+    required: &[("date", 40539)],
+    missing: Wording("missing '<key>' argument to <operator>, provided: <argument>"),
+    unknown: (
+        40535,
+        Wording("unrecognized option to <operator>: \"<key>\""),
+    ),
+    bare: Bare::Only,
+    ..Named::DEFAULT
+});
+const ADD: Shape = Shape::Named(&Named {
+    names: &["startDate", "unit", "amount", "timezone"],
+    required: &[
+        ("startDate", 5_166_402),
+        ("unit", 5_166_402),
+        ("amount", 5_166_402),
+    ],
+    missing: Wording("<operator> requires startDate, unit, and amount to be present"),
+    unknown: (5_166_401, UNRECOGNIZED),
+    bare: Bare::Refused(5_166_400, NOT_AN_OBJECT),
+    ..Named::DEFAULT
+});
+
+/// The other operators with more arguments than a date and a time zone.
+const FIRST: Named = Named {
+    missing: Wording("Missing '<key>' parameter to <operator>"),
+    is_checked_first: true,
+    ..Named::DEFAULT
+};
+const UNRECOGNIZED: Wording = Wording("Unrecognized argument to <operator>: <key>");
+const NOT_AN_OBJECT: Wording = Wording("<operator> only supports an object as its argument");
 
 /// Sorted by name.
 pub(super) const OPERATORS: &[Operator] = &[
     row("$dateAdd", ADD, |args| units::add(args, 1)),
     row(
         "$dateDiff",
-        Shape::Named(&[
-            ("startDate", true),
-            ("endDate", true),
-            ("unit", true),
-            ("timezone", false),
-            ("startOfWeek", false),
-        ]),
+        Shape::Named(&Named {
+            names: &["startDate", "endDate", "unit", "timezone", "startOfWeek"],
+            required: &[
+                ("startDate", 5_166_303),
+                ("endDate", 5_166_304),
+                ("unit", 5_166_305),
+            ],
+            unknown: (5_166_302, UNRECOGNIZED),
+            bare: Bare::Refused(5_166_301, NOT_AN_OBJECT),
+            ..FIRST
+        }),
         units::difference,
     ),
     row(
         "$dateFromParts",
-        Shape::Named(parts::NAMES),
+        Shape::Named(&Named {
+            names: parts::NAMES,
+            unknown: (40518, UNRECOGNIZED),
+            bare: Bare::Refused(40519, NOT_AN_OBJECT),
+            check: Some(parts::one_calendar),
+            ..FIRST
+        }),
         parts::from_parts,
     ),
     row(
         "$dateFromString",
-        Shape::Named(&[
-            ("dateString", true),
-            ("format", false),
-            ("timezone", false),
-            ("onNull", false),
-            ("onError", false),
-        ]),
+        Shape::Named(&Named {
+            names: &["dateString", "format", "timezone", "onNull", "onError"],
+            required: &[("dateString", 40542)],
+            unknown: (40541, UNRECOGNIZED),
+            bare: Bare::Refused(
+                40540,
+                Wording("<operator> only supports an object as an argument, found: <type>"),
+            ),
+            ..FIRST
+        }),
         format::from_string,
     ),
     row("$dateSubtract", ADD, |args| units::add(args, -1)),
     row(
         "$dateToParts",
-        Shape::Named(&[("date", true), ("timezone", false), ("iso8601", false)]),
+        Shape::Named(&Named {
+            names: &["date", "timezone", "iso8601"],
+            required: &[("date", 40522)],
+            unknown: (40520, UNRECOGNIZED),
+            bare: Bare::Refused(40524, NOT_AN_OBJECT),
+            ..FIRST
+        }),
         parts::to_parts,
     ),
     row(
         "$dateToString",
-        Shape::Named(&[
-            ("date", true),
-            ("format", false),
-            ("timezone", false),
-            ("onNull", false),
-        ]),
+        Shape::Named(&Named {
+            names: &["date", "format", "timezone", "onNull"],
+            required: &[("date", 18628)],
+            unknown: (18534, UNRECOGNIZED),
+            bare: Bare::Refused(18629, NOT_AN_OBJECT),
+            ..FIRST
+        }),
         format::to_string,
     ),
     row(
         "$dateTrunc",
-        Shape::Named(&[
-            ("date", true),
-            ("unit", true),
-            ("binSize", false),
-            ("timezone", false),
-            ("startOfWeek", false),
-        ]),
+        Shape::Named(&Named {
+            names: &["date", "unit", "binSize", "timezone", "startOfWeek"],
+            required: &[("date", 5_439_009), ("unit", 5_439_010)],
+            unknown: (5_439_008, UNRECOGNIZED),
+            bare: Bare::Refused(5_439_007, NOT_AN_OBJECT),
+            ..FIRST
+        }),
         units::truncate,
     ),
     row("$dayOfMonth", PART, |args| {

@@ -2,6 +2,7 @@
 
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocumentBuf};
 
+use crate::expression::named::{Bare, Constant, Named, UNKNOWN_ARGUMENT, Wording};
 use crate::expression::operator::{
     ANY, Args, Operator, Outcome, Shape, count, listed, null, owned, refuse, row,
 };
@@ -10,25 +11,64 @@ use crate::expression::value::Value;
 use crate::value::raw::append;
 use crate::value::raw::{elements, get, values};
 
+const SET: Named = Named {
+    names: &["field", "input", "value"],
+    required: &[
+        ("field", 4_161_102),
+        ("value", 4_161_103),
+        ("input", 4_161_109),
+    ],
+    unknown: (4_161_101, UNKNOWN_ARGUMENT),
+    bare: Bare::Refused(
+        4_161_100,
+        Wording("<operator> only supports an object as an argument, found: <type>"),
+    ),
+    is_checked_first: true,
+    constant: Some(Constant {
+        argument: "field",
+        path: 4_161_108,
+        wrong_type: 4_161_107,
+        computed: 4_161_106,
+    }),
+    ..Named::DEFAULT
+};
+
 /// Sorted by name.
 pub(super) const OPERATORS: &[Operator] = &[
     listed("$bsonSize", 1, 1, size),
     row(
         "$getField",
-        Shape::Named(&[("field", true), ("input", true)]),
+        Shape::Named(&Named {
+            names: &["field", "input"],
+            required: &[("field", 3_041_702), ("input", 3_041_703)],
+            unknown: (3_041_701, UNKNOWN_ARGUMENT),
+            bare: Bare::OfCurrent,
+            constant: Some(Constant {
+                argument: "field",
+                path: 5_654_600,
+                wrong_type: 5_654_602,
+                computed: 5_654_601,
+            }),
+            ..Named::DEFAULT
+        }),
         get_field,
     ),
     listed("$mergeObjects", 0, ANY, merge),
     listed("$objectToArray", 1, 1, to_array),
-    row(
-        "$setField",
-        Shape::Named(&[("field", true), ("input", true), ("value", true)]),
-        set_field,
-    ),
+    row("$setField", Shape::Named(&SET), set_field),
     // As in mongod, this is `$setField` without a value.
     row(
         "$unsetField",
-        Shape::Named(&[("field", true), ("input", true)]),
+        Shape::Named(&Named {
+            names: &["field", "input"],
+            required: &[("field", 4_161_102), ("input", 4_161_109)],
+            bare: Bare::Refused(
+                4_161_100,
+                Wording("<operator> only supports an object as its argument"),
+            ),
+            is_checked_first: false,
+            ..SET
+        }),
         set_field,
     ),
 ];

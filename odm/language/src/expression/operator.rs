@@ -4,6 +4,7 @@ use bson::raw::{RawBson, RawBsonRef};
 
 use crate::error::{Code, ServerError};
 use crate::expression::Globals;
+use crate::expression::named::Named;
 use crate::expression::text;
 use crate::expression::value::Value;
 
@@ -28,19 +29,23 @@ pub(super) const fn row(name: &'static str, shape: Shape, eval: Eval) -> Operato
 
 /// A row of an operator with a list of arguments, of at least `least` and at most `most`.
 pub(super) const fn listed(name: &'static str, least: usize, most: usize, eval: Eval) -> Operator {
-    row(name, Shape::Listed(least, most), eval)
+    row(name, Shape::Listed(least, most, None), eval)
 }
 
 /// How the arguments are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub(super) enum Shape {
-    /// `{$op: [a, b]}`, or `{$op: a}` for a single argument; with the minimum and maximum number of arguments.
-    Listed(usize, usize),
+    /// `{$op: [a, b]}`, or `{$op: a}` for a single argument; with the minimum and maximum number of arguments, and the
+    /// error for other numbers, if it is not that of most operators.
+    Listed(usize, usize, Option<WrongCount>),
     /// `{$op: a}`: the whole operand is the argument, even if it is an array.
     Whole,
-    /// `{$op: {input: a, …}}`: the names, and whether each is required.
-    Named(&'static [(&'static str, bool)]),
+    /// `{$op: {input: a, …}}`.
+    Named(&'static Named),
 }
+
+/// The error of an operator for a wrong number of arguments: its code, and the message up to the number.
+pub(super) type WrongCount = (i32, &'static str);
 
 /// Any number of arguments.
 pub(super) const ANY: usize = usize::MAX;

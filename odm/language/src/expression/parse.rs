@@ -1,13 +1,14 @@
 //! Parses BSON into the tree of an expression.
 
-use bson::raw::{RawBson, RawBsonRef, RawDocument};
+use bson::raw::{RawArray, RawBson, RawBsonRef, RawDocument};
 
 use crate::error::{Code, ServerError};
 use crate::expression::arranged::{Written, arrange};
 use crate::expression::array::sort_by;
 use crate::expression::forms::{self, Form};
 use crate::expression::globals::Scope;
-use crate::expression::operator::{ANY, Operator, Shape, refuse};
+use crate::expression::named::{Bare, Constant, Named};
+use crate::expression::operator::{ANY, Operator, Shape, WrongCount, refuse};
 use crate::expression::set::SUBSET_AS_WRITTEN;
 use crate::expression::sum::Sum;
 use crate::expression::{table, text};
@@ -261,10 +262,12 @@ pub(super) fn parse_operator(
         return as_written(name, argument, scope);
     }
     let (arguments, written) = match operator.shape {
-        Shape::Listed(_, 0) => (Vec::new(), Written::default()),
-        Shape::Listed(least, most) => listed(operator, argument, (least, most), scope)?,
+        Shape::Listed(_, 0, _) => (Vec::new(), Written::default()),
+        Shape::Listed(least, most, refusal) => {
+            listed(name, argument, (least, most, refusal), scope)?
+        }
         Shape::Whole => (vec![Some(parse(argument, scope)?)], Written::default()),
-        Shape::Named(names) => (named(operator, argument, names, scope)?, Written::default()),
+        Shape::Named(named) => (by_name(name, argument, named, scope)?, Written::default()),
     };
     let is_subset = name == "$setIsSubset" && (scope.is_as_written() || scope.has_plain_sets());
     Ok(Node::Call {
@@ -346,9 +349,9 @@ fn fold(name: &str, mut arguments: Vec<Option<Node>>) -> Vec<Option<Node>> {
 }
 
 fn listed(
-    operator: &Operator,
+    name: &str,
     argument: RawBsonRef<'_>,
-    (least, most): (usize, usize),
+    (least, most, refusal): (usize, usize, Option<WrongCount>),
     scope: &Scope,
 ) -> Result<(Vec<Option<Node>>, Written), ServerError> {
     let arguments: Vec<Option<Node>> = match argument {
@@ -357,7 +360,6 @@ fn listed(
             .collect::<Result<_, _>>()?,
         one => vec![Some(parse(one, scope)?)],
     };
-    let name = operator.name;
     let passed = arguments.len();
     if passed >= least && passed <= most {
         if scope.is_as_written() {
@@ -372,27 +374,8 @@ fn listed(
             (arguments, Written::default())
         });
     }
-    if matches!(
-        name,
-        "$toBool"
-            | "$toDate"
-            | "$toDecimal"
-            | "$toDouble"
-            | "$toInt"
-            | "$toLong"
-            | "$toObjectId"
-            | "$toString"
-    ) {
-        return refuse(
-            50723,
-            format!("{name} requires a single argument, got {passed}"),
-        );
-    }
-    if name == "$setEquals" {
-        return refuse(
-            17045,
-            format!("$setEquals needs at least two arguments had: {passed}"),
-        );
+    if let Some((code, message)) = refusal {
+        return refuse(code, format!("{name} {message}{passed}"));
     }
     if least == most {
         return refuse(
@@ -416,56 +399,36 @@ fn listed(
     )
 }
 
-fn named(
-    operator: &Operator,
+fn by_name(
+    name: &str,
     argument: RawBsonRef<'_>,
-    names: &[(&str, bool)],
+    named: &Named,
     scope: &Scope,
 ) -> Result<Vec<Option<Node>>, ServerError> {
-    let name = operator.name;
     let RawBsonRef::Document(document) = argument else {
-        // `$getField: "a"` and the operators for date parts take a single argument without its name.
-        if table::BARE.contains(&name) {
-            let argument = match argument {
-                RawBsonRef::Array(array) if name != "$getField" => {
-                    let mut items = values(array);
-                    match (items.next(), items.next()) {
-                        (Some(only), None) => only,
-                        _ => {
-                            return refuse(
-                                40536,
-                                format!(
-                                    "{name} accepts exactly one argument if given an array, but was given {}",
-                                    values(array).count()
-                                ),
-                            );
-                        }
-                    }
-                }
-                other => other,
-            };
-            return bare(name, argument, names.len(), scope);
-        }
-        return refuse(
-            table::not_an_object(name),
-            table::not_an_object_message(name, argument),
-        );
+        let argument = match (named.bare, argument) {
+            (Bare::Refused(code, wording), _) => {
+                return Err(Named::not_an_object((code, wording), name, argument));
+            }
+            (Bare::Only, RawBsonRef::Array(array)) => only(name, array)?,
+            (Bare::Only | Bare::OfCurrent, argument) => argument,
+        };
+        return bare(name, argument, named, scope);
     };
-    if table::BARE.contains(&name)
+    if !matches!(named.bare, Bare::Refused(..))
         && elements(document)
             .next()
             .is_some_and(|(first, _)| first.starts_with('$'))
     {
-        return bare(name, argument, names.len(), scope);
+        return bare(name, argument, named, scope);
     }
-    if NAMED_FIRST.contains(&name) {
-        check_names(name, document, names)?;
+    if named.is_checked_first {
+        check_names(name, document, named)?;
     }
-    let mut arguments: Vec<Option<Node>> = names.iter().map(|_| None).collect();
+    let mut arguments: Vec<Option<Node>> = named.names.iter().map(|_| None).collect();
     for (key, value) in elements(document) {
-        let slot = names
-            .iter()
-            .position(|(known, _)| *known == key)
+        let slot = named
+            .position(key)
             .and_then(|index| arguments.get_mut(index));
         match slot {
             Some(slot) if (name, key) == ("$sortArray", "sortBy") => {
@@ -473,85 +436,48 @@ fn named(
                 *slot = Some(Node::Literal(value.into()));
             }
             Some(slot) => *slot = Some(parse(value, scope)?),
-            None => return unknown_argument(name, key),
+            None => return Err(named.unknown(name, key, document)),
         }
     }
-    check_names(name, document, names)?;
-    for ((key, _), argument) in names.iter().zip(&mut arguments) {
-        *argument = argument
-            .take()
-            .map(|node| constant_field(name, key, node))
-            .transpose()?;
+    check_names(name, document, named)?;
+    if let Some(constant) = &named.constant {
+        let field = named.position(constant.argument);
+        if let Some(field) = field.and_then(|index| arguments.get(index)) {
+            check_constant(name, constant, field.as_ref())?;
+        }
     }
     Ok(arguments)
 }
 
-/// The operators for which mongod checks the names of all arguments before it compiles any.
-const NAMED_FIRST: &[&str] = &[
-    "$dateDiff",
-    "$dateFromParts",
-    "$dateFromString",
-    "$dateToParts",
-    "$dateToString",
-    "$dateTrunc",
-    "$setField",
-];
-
-fn unknown_argument<T>(name: &str, key: &str) -> Result<T, ServerError> {
-    refuse(
-        table::unknown_argument(name),
-        table::unknown_argument_message(name, key),
-    )
+/// The only element of an array that stands for the argument of an operator.
+fn only<'r>(name: &str, array: &'r RawArray) -> Result<RawBsonRef<'r>, ServerError> {
+    let mut items = values(array);
+    match (items.next(), items.next()) {
+        (Some(only), None) => Ok(only),
+        _ => refuse(
+            40536,
+            format!(
+                "{name} accepts exactly one argument if given an array, but was given {}",
+                values(array).count()
+            ),
+        ),
+    }
 }
 
 /// Refuses unknown names of arguments, and missing required arguments.
-fn check_names(
-    name: &str,
-    document: &RawDocument,
-    names: &[(&str, bool)],
-) -> Result<(), ServerError> {
+fn check_names(name: &str, document: &RawDocument, named: &Named) -> Result<(), ServerError> {
     let given = |wanted: &str| elements(document).any(|(key, _)| key == wanted);
     for (key, _) in elements(document) {
-        if !names.iter().any(|(known, _)| *known == key) {
-            return unknown_argument(name, key);
+        if named.position(key).is_none() {
+            return Err(named.unknown(name, key, document));
         }
     }
-    if name == "$dateFromParts" {
-        one_calendar(&|index| names.get(index).is_some_and(|(key, _)| given(key)))?;
+    if let Some(check) = named.check {
+        check(&given)?;
     }
-    // mongod looks for `value` before `input`.
-    let mut in_order: Vec<_> = names.iter().collect();
-    if name == "$setField" {
-        in_order.sort_by_key(|(key, _)| *key == "input");
-    }
-    match in_order
-        .into_iter()
-        .find(|(key, required)| *required && !given(key))
-    {
-        Some((key, _)) => refuse(
-            table::missing_argument(name, key),
-            table::missing_argument_message(name, key, document),
-        ),
+    match named.required.iter().find(|(key, _)| !given(key)) {
+        Some((key, code)) => Err(named.missing(*code, name, key, document)),
         None => Ok(()),
-    }
-}
-
-/// Checks that the parts of `$dateFromParts` belong to one calendar: year, month and day, or those of ISO 8601.
-fn one_calendar(given: &dyn Fn(usize) -> bool) -> Result<(), ServerError> {
-    match (given(0), given(1)) {
-        (false, false) => refuse(
-            40516,
-            "$dateFromParts requires either 'year' or 'isoWeekYear' to be present",
-        ),
-        (true, _) if given(1) || given(3) || given(5) => refuse(
-            40489,
-            "$dateFromParts does not allow mixing natural dates with ISO dates",
-        ),
-        (false, true) if given(2) || given(4) => refuse(
-            40525,
-            "$dateFromParts does not allow mixing ISO dates with natural dates",
-        ),
-        _ => Ok(()),
     }
 }
 
@@ -559,13 +485,16 @@ fn one_calendar(given: &dyn Fn(usize) -> bool) -> Result<(), ServerError> {
 fn bare(
     name: &str,
     argument: RawBsonRef<'_>,
-    arguments: usize,
+    named: &Named,
     scope: &Scope,
 ) -> Result<Vec<Option<Node>>, ServerError> {
-    let first = constant_field(name, "field", parse(argument, scope)?)?;
+    let first = parse(argument, scope)?;
+    if let Some(constant) = &named.constant {
+        check_constant(name, constant, Some(&first))?;
+    }
     let mut parsed = vec![Some(first)];
-    parsed.resize_with(arguments, || None);
-    if name == "$getField"
+    parsed.resize_with(named.names.len(), || None);
+    if matches!(named.bare, Bare::OfCurrent)
         && let Some(input) = parsed.last_mut()
     {
         *input = Some(Node::Variable("CURRENT".to_owned(), Vec::new()));
@@ -573,39 +502,37 @@ fn bare(
     Ok(parsed)
 }
 
-/// Checks that the `field` of `$getField`, `$setField` and `$unsetField` is a constant.
-fn constant_field(operator: &str, argument: &str, node: Node) -> Result<Node, ServerError> {
-    if !matches!(operator, "$getField" | "$setField" | "$unsetField") || argument != "field" {
-        return Ok(node);
-    }
-    let [path_code, type_code, constant_code] = match operator {
-        "$getField" => [5_654_600, 5_654_602, 5_654_601],
-        _ => [4_161_108, 4_161_107, 4_161_106],
-    };
+/// Checks that an argument is a constant string.
+fn check_constant(
+    operator: &str,
+    constant: &Constant,
+    node: Option<&Node>,
+) -> Result<(), ServerError> {
+    let argument = constant.argument;
     let path_refused = |path: &str| {
         refuse(
-            path_code,
+            constant.path,
             format!(
                 "'{path}' is a field path reference which is not allowed in this context. Did you mean {{$literal: '{path}'}}?"
             ),
         )
     };
-    match &node {
-        Node::Field(path) => path_refused(&format!("$CURRENT.{}", path.join("."))),
-        Node::Variable(name, path) if path.is_empty() => path_refused(&format!("${name}")),
-        Node::Variable(name, path) => path_refused(&format!("${name}.{}", path.join("."))),
-        Node::Literal(RawBson::String(_)) => Ok(node),
-        Node::Literal(other) => refuse(
-            type_code,
+    match node {
+        None | Some(Node::Literal(RawBson::String(_))) => Ok(()),
+        Some(Node::Field(path)) => path_refused(&format!("$CURRENT.{}", path.join("."))),
+        Some(Node::Variable(name, path)) if path.is_empty() => path_refused(&format!("${name}")),
+        Some(Node::Variable(name, path)) => path_refused(&format!("${name}.{}", path.join("."))),
+        Some(Node::Literal(other)) => refuse(
+            constant.wrong_type,
             format!(
-                "{operator} requires 'field' to evaluate to type String, but got {}",
+                "{operator} requires '{argument}' to evaluate to type String, but got {}",
                 text::type_name(Some(other.as_raw_bson_ref()))
             ),
         ),
-        _ => refuse(
-            constant_code,
+        Some(_) => refuse(
+            constant.computed,
             format!(
-                "{operator} requires 'field' to evaluate to a constant, but got a non-constant argument"
+                "{operator} requires '{argument}' to evaluate to a constant, but got a non-constant argument"
             ),
         ),
     }

@@ -6,6 +6,7 @@ use bson::raw::{RawArrayBuf, RawBson, RawBsonRef};
 
 use crate::error::ServerError;
 use crate::expression::memory;
+use crate::expression::named::{Bare, Named, Wording};
 use crate::expression::operator::{
     Args, Operator, Outcome, Shape, coerced, integral, owned, refuse, row,
 };
@@ -14,12 +15,29 @@ use crate::value::key;
 use crate::value::number::Number;
 use crate::value::raw::values;
 
-const ARGUMENTS: Shape = Shape::Named(&[("n", true), ("input", true)]);
+const ARGUMENTS: Shape = Shape::Named(&EXTREMES);
+const ENDS: Shape = Shape::Named(&Named {
+    bare: Bare::Refused(5_787_801, NOT_AN_OBJECT),
+    ..EXTREMES
+});
+
+const EXTREMES: Named = Named {
+    names: &["n", "input"],
+    required: &[("n", 5_787_906), ("input", 5_787_907)],
+    missing: Wording("Missing value for '<key>'"),
+    unknown: (
+        5_787_901,
+        Wording("Unknown argument for 'n' operator: <key>"),
+    ),
+    bare: Bare::Refused(5_787_900, NOT_AN_OBJECT),
+    ..Named::DEFAULT
+};
+const NOT_AN_OBJECT: Wording = Wording("specification must be an object; found <argument>");
 
 /// Operators over one array; sorted by name.
 pub(super) const OPERATORS: &[Operator] = &[
-    row("$firstN", ARGUMENTS, over_array),
-    row("$lastN", ARGUMENTS, over_array),
+    row("$firstN", ENDS, over_array),
+    row("$lastN", ENDS, over_array),
     row("$maxN", ARGUMENTS, over_array),
     row("$minN", ARGUMENTS, over_array),
 ];

@@ -4,14 +4,20 @@ use bson::raw::{RawArray, RawArrayBuf, RawBsonRef};
 
 use crate::error::ServerError;
 use crate::expression::array::distinct;
-use crate::expression::operator::{ANY, Args, Operator, Outcome, listed, null, owned, refuse};
+use crate::expression::operator::{
+    ANY, Args, Operator, Outcome, Shape, listed, null, owned, refuse, row,
+};
 use crate::value::order;
 use crate::value::raw::values;
 
 /// Sorted by name.
 pub(super) const OPERATORS: &[Operator] = &[
     listed("$setDifference", 2, 2, difference),
-    listed("$setEquals", 2, ANY, equals),
+    row(
+        "$setEquals",
+        Shape::Listed(2, ANY, Some((17045, "needs at least two arguments had: "))),
+        equals,
+    ),
     listed("$setIntersection", 0, ANY, intersection),
     listed("$setIsSubset", 2, 2, subset),
     listed("$setUnion", 0, ANY, union),

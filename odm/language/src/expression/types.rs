@@ -6,6 +6,7 @@ use bson::raw::{RawBson, RawBsonRef};
 
 use crate::error::{Code, ServerError};
 use crate::expression::calendar;
+use crate::expression::named::{Bare, Named, UNKNOWN_ARGUMENT, Wording};
 use crate::expression::numeral::{self, Fault};
 use crate::expression::operator::{
     Args, Operator, Outcome, Shape, count, integral_32, listed, null, owned, refuse, row,
@@ -14,30 +15,38 @@ use crate::expression::text;
 use crate::expression::value::Value;
 use crate::value::number::Number;
 
+/// The argument of `$toBool` and the like.
+const ONE: Shape = Shape::Listed(1, 1, Some((50723, "requires a single argument, got ")));
+
 /// Sorted by name.
 pub(super) const OPERATORS: &[Operator] = &[
     listed("$binarySize", 1, 1, binary_size),
     row(
         "$convert",
-        Shape::Named(&[
-            ("input", true),
-            ("to", true),
-            ("onError", false),
-            ("onNull", false),
-        ]),
+        Shape::Named(&Named {
+            names: &["input", "to", "onError", "onNull"],
+            required: &[("input", 9), ("to", 9)],
+            missing: Wording("Missing '<key>' parameter to <operator>"),
+            unknown: (9, UNKNOWN_ARGUMENT),
+            bare: Bare::Refused(
+                9,
+                Wording("<operator> expects an object of named arguments but found: <type>"),
+            ),
+            ..Named::DEFAULT
+        }),
         convert,
     ),
     listed("$isNumber", 1, 1, |args| {
         owned(args.get(0).and_then(Number::from_raw).is_some())
     }),
-    listed("$toBool", 1, 1, |args| to(args, "bool")),
-    listed("$toDate", 1, 1, |args| to(args, "date")),
-    listed("$toDecimal", 1, 1, |args| to(args, "decimal")),
-    listed("$toDouble", 1, 1, |args| to(args, "double")),
-    listed("$toInt", 1, 1, |args| to(args, "int")),
-    listed("$toLong", 1, 1, |args| to(args, "long")),
-    listed("$toObjectId", 1, 1, |args| to(args, "objectId")),
-    listed("$toString", 1, 1, |args| to(args, "string")),
+    row("$toBool", ONE, |args| to(args, "bool")),
+    row("$toDate", ONE, |args| to(args, "date")),
+    row("$toDecimal", ONE, |args| to(args, "decimal")),
+    row("$toDouble", ONE, |args| to(args, "double")),
+    row("$toInt", ONE, |args| to(args, "int")),
+    row("$toLong", ONE, |args| to(args, "long")),
+    row("$toObjectId", ONE, |args| to(args, "objectId")),
+    row("$toString", ONE, |args| to(args, "string")),
     listed("$tsIncrement", 1, 1, |args| {
         timestamp(args, 5_687_302, |at| at.increment)
     }),

@@ -12,19 +12,39 @@ use crate::expression::text;
 use crate::value::raw::append;
 
 /// The arguments of `$dateFromParts`. Each part of the date stands before its ISO 8601 counterpart.
-pub(super) const NAMES: &[(&str, bool)] = &[
-    ("year", false),
-    ("isoWeekYear", false),
-    ("month", false),
-    ("isoWeek", false),
-    ("day", false),
-    ("isoDayOfWeek", false),
-    ("hour", false),
-    ("minute", false),
-    ("second", false),
-    ("millisecond", false),
-    ("timezone", false),
+pub(super) const NAMES: &[&str] = &[
+    "year",
+    "isoWeekYear",
+    "month",
+    "isoWeek",
+    "day",
+    "isoDayOfWeek",
+    "hour",
+    "minute",
+    "second",
+    "millisecond",
+    "timezone",
 ];
+
+/// Checks that the parts belong to one calendar: year, month and day, or those of ISO 8601.
+pub(super) fn one_calendar(given: &dyn Fn(&str) -> bool) -> Result<(), ServerError> {
+    let has_iso = given("isoWeekYear");
+    match (given("year"), has_iso) {
+        (false, false) => refuse(
+            40516,
+            "$dateFromParts requires either 'year' or 'isoWeekYear' to be present",
+        ),
+        (true, _) if has_iso || given("isoWeek") || given("isoDayOfWeek") => refuse(
+            40489,
+            "$dateFromParts does not allow mixing natural dates with ISO dates",
+        ),
+        (false, true) if given("month") || given("day") => refuse(
+            40525,
+            "$dateFromParts does not allow mixing ISO dates with natural dates",
+        ),
+        _ => Ok(()),
+    }
+}
 
 /// mongod's range for parts that carry over.
 const RANGE: std::ops::RangeInclusive<i64> = -32_768..=32_767;
@@ -59,7 +79,7 @@ pub(super) fn from_parts<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     };
     // mongod checks the range of the year after the parts that follow it.
     if !(1..=9999).contains(&year) {
-        let (name, _) = NAMES.get(first).copied().unwrap_or_default();
+        let name = NAMES.get(first).copied().unwrap_or_default();
         return refuse(
             if is_iso { 31095 } else { 40523 },
             format!("'{name}' must evaluate to an integer in the range 1 to 9999, found {year}"),
@@ -105,7 +125,7 @@ fn number(args: &Args<'_>, index: usize) -> Result<Option<i64>, ServerError> {
     if args.is_nullish(index) {
         return Ok(None);
     }
-    let (name, _) = NAMES.get(index).copied().unwrap_or_default();
+    let name = NAMES.get(index).copied().unwrap_or_default();
     let value = args.or_null(index);
     match integral(value) {
         Some(number) => Ok(Some(number)),
@@ -127,7 +147,7 @@ fn carried(args: &Args<'_>, index: usize, otherwise: i64) -> Result<Option<i64>,
     }
     match number(args, index)? {
         Some(number) if !RANGE.contains(&number) => {
-            let (name, _) = NAMES.get(index).copied().unwrap_or_default();
+            let name = NAMES.get(index).copied().unwrap_or_default();
             refuse(
                 31034,
                 format!(

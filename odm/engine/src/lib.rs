@@ -36,7 +36,7 @@ pub use crate::command::fork::Fork;
 pub use crate::command::general;
 pub use crate::command::general::InTransaction;
 pub use crate::command::reply;
-pub use crate::command::request::{Answer, Request};
+pub use crate::command::request::{Answer, Filter, Request};
 pub use crate::command::{COMMON_FIELDS, is_absent, known_commands};
 pub use crate::context::{Context, Latencies, Latency, Surroundings};
 pub use crate::cursor::open::Hold;

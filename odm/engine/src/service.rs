@@ -7,7 +7,6 @@ mod tests;
 
 use std::time::Duration;
 
-use bson::Bson;
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_language::error::ServerError;
 use odm_language::value::raw;
@@ -19,7 +18,6 @@ use crate::catalog::changes::{Interest, Signal};
 use crate::catalog::namespace::Namespace;
 use crate::command::fork::Fork;
 use crate::command::general::Rules;
-use crate::command::reply::{Page, Written};
 use crate::command::request::{Answer, Request};
 use crate::command::state::Engine;
 use crate::context::Context;
@@ -87,34 +85,8 @@ impl Service {
         namespace: &Namespace,
         request: Request<'_>,
     ) -> Result<Answer, ServerError> {
+        // A request that only reads may still write, because it may run expiry.
         self.answered(self.engine.answer(&self.context, namespace, request))
-    }
-
-    /// Finds the documents that match `{path: value}`, or only the first. `None` if no direct lookup is possible: then
-    /// the caller sends a [`Request`].
-    pub fn look_up(
-        &self,
-        namespace: &Namespace,
-        path: &str,
-        value: &Bson,
-        one: bool,
-    ) -> Option<Page> {
-        // A lookup writes nothing itself, but it may run expiry, which does.
-        self.answered(
-            self.engine
-                .look_up(&self.context, namespace, path, value, one),
-        )
-    }
-
-    /// Removes the document that matches `{path: value}` if `path` is `_id`. `None` if no direct lookup is possible:
-    /// then the caller sends a [`Request`].
-    pub fn remove(
-        &self,
-        namespace: &Namespace,
-        path: &str,
-        value: &Bson,
-    ) -> Result<Option<Written>, ServerError> {
-        self.answered(self.engine.remove(&self.context, namespace, path, value))
     }
 
     /// All collections and views, at this moment.

@@ -140,7 +140,10 @@ impl<'a> Fields<'a> {
             (Some(RawBsonRef::Int32(1)), Some(RawBsonRef::Boolean(true))) => true,
             _ => return None,
         };
-        self.end(Request::Find { filter, one })
+        self.end(Request::Find {
+            filter: filter.into(),
+            one,
+        })
     }
 
     fn more(&mut self, cursor: i64) -> Option<(&'a str, Request<'a>)> {
@@ -173,6 +176,9 @@ impl<'a> Fields<'a> {
             RawBsonRef::Int32(1) => false,
             _ => return None,
         };
-        self.end(Request::Delete { filter, multi })
+        self.end(Request::Delete {
+            filter: filter.into(),
+            multi,
+        })
     }
 }

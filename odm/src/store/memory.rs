@@ -17,18 +17,17 @@ use std::time::Duration;
 
 use bson::Document;
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf, cstr};
-use odm_engine::reply::Page;
 use odm_engine::{Answer, Context, Namespace, Patience, Service};
 
 pub(crate) use self::call::MemoryCall;
 pub(crate) use self::changes::MemoryChanges;
 pub(crate) use self::cursor::MemoryCursor;
-use self::parts::{Outcome, Parts};
+use self::parts::Parts;
 use crate::error::{Code, Error, Result, ServerError};
 use crate::store::batch::{Batch, Reply};
 use crate::store::changes::{RawChanges, Source as Events};
 use crate::store::cursor::{RawCursor, Source};
-use crate::store::operation::{Condition, Operation, Request};
+use crate::store::operation::{Operation, Request};
 use crate::store::options::{Acknowledgment, Options, WriteConcern};
 use crate::store::reply::{self, WriteKind, count, field};
 use crate::store::response::Response;
@@ -114,39 +113,6 @@ impl Memory {
     ) -> Result<Answer, ServerError> {
         let namespace = self.namespace(database, collection);
         self.service().answer(&namespace, request)
-    }
-
-    /// The documents that match `{path: value}`, if the request is such a `find` and the engine has a fast path for it.
-    fn look_up(&self, database: &str, request: &Request) -> Option<Page> {
-        let Operation::Find {
-            filter: Condition::One(path, value),
-            one,
-        } = &request.operation
-        else {
-            return None;
-        };
-        if !limits::is_roomy(value) {
-            return None;
-        }
-        let namespace = self.namespace(database, request.collection);
-        self.service().look_up(&namespace, path, value, *one)
-    }
-
-    /// Removes the document with an `_id`, if the filter selects one and the engine has a fast path for it.
-    fn remove(
-        &self,
-        database: &str,
-        collection: &str,
-        filter: &Condition,
-    ) -> Result<Option<odm_engine::reply::Written>, ServerError> {
-        let Condition::One(path, value) = filter else {
-            return Ok(None);
-        };
-        if !limits::is_roomy(value) {
-            return Ok(None);
-        }
-        let namespace = self.namespace(database, collection);
-        self.service().remove(&namespace, path, value)
     }
 
     fn namespace(&self, database: &str, collection: &str) -> Cow<'_, Namespace> {
@@ -263,22 +229,6 @@ impl Memory {
             return None;
         }
         let database = &self.0.database;
-        if let Some(page) = self.look_up(database, request) {
-            let batch = Batch::of_page(page, cstr!("firstBatch"));
-            let cursor = self.cursor(database, batch, None, None);
-            return Some(Ok(Response::Cursor(cursor)));
-        }
-        if let Operation::Delete { filter, .. } = &request.operation {
-            match self.remove(database, request.collection, filter) {
-                Ok(None) => {}
-                Err(error) if error.code() == Code::WRITE_CONFLICT => return None,
-                Err(error) => return Some(Err(error.into())),
-                Ok(Some(removed)) => {
-                    let written = parts::written(removed, WriteKind::Delete, false);
-                    return Some(written.map(Response::Written));
-                }
-            }
-        }
         let parts = match Parts::of(request) {
             Ok(parts) => parts.filter(|parts| !parts.is_large())?,
             Err(error) => return Some(Err(error)),
@@ -297,12 +247,16 @@ impl Memory {
         answer: Answer,
         request: &Request,
     ) -> Result<Response<'s>> {
-        Ok(match parts.outcome(answer, request.operation.is_batch())? {
-            Outcome::Written(written) => Response::Written(written),
-            Outcome::Batch(batch) => {
-                Response::Cursor(self.cursor(&self.0.database, batch, None, None))
+        match answer {
+            Answer::Page(page) => {
+                let batch = Batch::of_page(page, cstr!("firstBatch"));
+                let cursor = self.cursor(&self.0.database, batch, None, None);
+                Ok(Response::Cursor(cursor))
             }
-        })
+            Answer::Written(written) => parts
+                .written(written, request.operation.is_batch())
+                .map(Response::Written),
+        }
     }
 
     /// Runs one operation: without building a command if it has no options and no session, else as a command. On a

@@ -211,7 +211,7 @@ fn spelled(request: &Request<'_>, namespace: &Namespace) -> Option<(&'static str
     let collection = &*namespace.collection;
     let (op, mut command) = match request {
         Request::Find { filter, one } => {
-            let filter = Document::try_from(*filter).unwrap_or_default();
+            let filter = Document::try_from(&*filter.to_document()).unwrap_or_default();
             let mut command = doc! { "find": collection, "filter": filter };
             if *one {
                 command.extend(doc! { "limit": 1, "singleBatch": true });

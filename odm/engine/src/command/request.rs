@@ -6,10 +6,10 @@
 //!
 //! Requests have no options, sessions or concerns: callers that need these send a command document.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 
-use bson::Bson;
-use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::raw::{CStr, RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_language::error::ServerError;
 use odm_language::value::raw;
 
@@ -32,7 +32,7 @@ use crate::txn::session::Mode;
 #[derive(Debug, Clone, Copy)]
 pub enum Request<'a> {
     Find {
-        filter: &'a RawDocument,
+        filter: Filter<'a>,
         /// `limit: 1, singleBatch: true`
         one: bool,
     },
@@ -56,9 +56,20 @@ pub enum Request<'a> {
         multi: bool,
     },
     Delete {
-        filter: &'a RawDocument,
+        filter: Filter<'a>,
         multi: bool,
     },
+}
+
+/// The filter of a request that the engine may answer without a plan.
+#[derive(Debug, Clone, Copy)]
+pub enum Filter<'a> {
+    /// `{path: value}`. The engine answers most of these without building the document.
+    Equality {
+        path: &'a CStr,
+        value: RawBsonRef<'a>,
+    },
+    Document(&'a RawDocument),
 }
 
 /// The contents of the reply.
@@ -80,49 +91,6 @@ const FEW_DOCUMENTS: usize = 8;
 const OUTERMOST: usize = 1;
 
 impl Engine {
-    /// The documents that match `{path: value}`, or only the first if `one`. Returns `None` if they cannot be looked up
-    /// directly; the caller then sends a [`Request`].
-    pub(crate) fn look_up(
-        &self,
-        context: &Context,
-        namespace: &Namespace,
-        path: &str,
-        value: &Bson,
-        one: bool,
-    ) -> Option<Page> {
-        if self.profiler.covers(&namespace.database) {
-            return None;
-        }
-        let equality = Equality::new(path, value)?;
-        self.tick(context.now().timestamp_millis());
-        let look = |collection: &Collection| {
-            find::short(collection, &equality, one.then_some(1), FEW_DOCUMENTS)
-        };
-        let batch = self.catalog.look(namespace, look)??;
-        Some(batch.of(0, namespace.clone()))
-    }
-
-    /// Removes the document that matches `{path: value}` if `path` is `_id`. Returns `None` if the document cannot be
-    /// looked up directly; the caller then sends a [`Request`].
-    pub(crate) fn remove(
-        &self,
-        context: &Context,
-        namespace: &Namespace,
-        path: &str,
-        value: &Bson,
-    ) -> Result<Option<Written>, ServerError> {
-        let Some(id) = Equality::new(path, value).filter(Equality::is_of_id) else {
-            return Ok(None);
-        };
-        // Other invalid names need no check, since no collection has one.
-        if namespace.is_system() || self.profiler.covers(&namespace.database) {
-            return Ok(None);
-        }
-        self.tick(context.now().timestamp_millis());
-        let removed = self.write(namespace, true, |writer| delete::remove(writer, &id))?;
-        Ok(removed.flatten())
-    }
-
     /// A call outside of sessions.
     fn plain_call<'a>(
         &'a self,
@@ -157,27 +125,66 @@ impl Engine {
         namespace: &Namespace,
         request: Request<'_>,
     ) -> Result<Answer, ServerError> {
-        let Some(watch) = self.watch(context, Some(&namespace.database)) else {
-            return self.answer_watched(context, namespace, request, None);
-        };
-        let answer = self.answer_watched(context, namespace, request, Some(&watch));
-        self.profile_request(context, &watch, namespace, &request, &answer);
+        let watch = self.watch(context, Some(&namespace.database));
+        // Profiled requests always run a plan, because direct lookups count nothing for the profiler.
+        if watch.is_none()
+            && let Some(Filter::Equality { path, value }) = request.filter()
+            && let Some(equality) = Equality::new(path.as_str(), value)
+            && let Some(answer) = self.look_up(context, namespace, request, &equality)?
+        {
+            return Ok(answer);
+        }
+        let answer = self.answer_planned(context, namespace, request, watch.as_ref());
+        if let Some(watch) = watch {
+            self.profile_request(context, &watch, namespace, &request, &answer);
+        }
         answer
     }
 
-    fn answer_watched(
+    /// The answer that needs no plan. `None` if the request needs one, or if the collection does not exist.
+    fn look_up(
+        &self,
+        context: &Context,
+        namespace: &Namespace,
+        request: Request<'_>,
+        equality: &Equality<'_>,
+    ) -> Result<Option<Answer>, ServerError> {
+        match request {
+            Request::Find { one, .. } => {
+                self.tick(context.now().timestamp_millis());
+                let look = |collection: &Collection| {
+                    find::short(collection, equality, one.then_some(1), FEW_DOCUMENTS)
+                };
+                let batch = self.catalog.look(namespace, look).flatten();
+                Ok(batch.map(|batch| Answer::Page(batch.of(0, namespace.clone()))))
+            }
+            // Other invalid names need no check, since no collection has one.
+            Request::Delete { .. } if equality.is_of_id() && !namespace.is_system() => {
+                self.tick(context.now().timestamp_millis());
+                let removed =
+                    self.write(namespace, true, |writer| delete::remove(writer, equality))?;
+                Ok(removed.flatten().map(Answer::Written))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn answer_planned(
         &self,
         context: &Context,
         namespace: &Namespace,
         request: Request<'_>,
         watch: Option<&Watch>,
     ) -> Result<Answer, ServerError> {
-        request.validate()?;
+        let filter = request
+            .filter()
+            .map_or(Cow::Borrowed(raw::empty_document()), Filter::to_document);
+        request.validate(&filter)?;
         let mut call = self.plain_call(context, namespace)?;
         call.profile = watch;
         match request {
-            Request::Find { filter, one } => {
-                call.args = Args::of_find(filter, one);
+            Request::Find { one, .. } => {
+                call.args = Args::of_find(&filter, one);
                 find::run(&mut call).map(Answer::Page)
             }
             Request::More { cursor, batch_size } => {
@@ -204,22 +211,18 @@ impl Engine {
                 };
                 insert.run(&mut call).map(Answer::Written)
             }
-            Request::Update {
-                filter,
-                update,
-                multi,
-            } => {
+            Request::Update { update, multi, .. } => {
                 let update = Update {
-                    statements: &[update::Row::new(filter, update, multi)?],
+                    statements: &[update::Row::new(&filter, update, multi)?],
                     ordered: true,
                     bypass: false,
                     variables: None,
                 };
                 update.run(&mut call).map(Answer::Written)
             }
-            Request::Delete { filter, multi } => {
+            Request::Delete { multi, .. } => {
                 let delete = Delete {
-                    statements: &[delete::Row::new(filter, multi)],
+                    statements: &[delete::Row::new(&filter, multi)],
                     ordered: true,
                     variables: None,
                 };
@@ -229,11 +232,19 @@ impl Engine {
     }
 }
 
-impl Request<'_> {
-    /// Validates all bytes, with the nesting levels that they would have in a command.
-    fn validate(&self) -> Result<(), ServerError> {
+impl<'a> Request<'a> {
+    fn filter(&self) -> Option<Filter<'a>> {
         match self {
-            Self::Find { filter, .. } => raw::validate_at(filter, FILTER_OF_FIND),
+            Self::Find { filter, .. } | Self::Delete { filter, .. } => Some(*filter),
+            Self::Update { filter, .. } => Some(Filter::Document(filter)),
+            Self::More { .. } | Self::Insert { .. } | Self::Restore { .. } => None,
+        }
+    }
+
+    /// Validates all bytes, with the nesting levels that they would have in a command.
+    fn validate(&self, filter: &RawDocument) -> Result<(), ServerError> {
+        match self {
+            Self::Find { .. } => raw::validate_at(filter, FILTER_OF_FIND),
             Self::More { .. } => Ok(()),
             Self::Insert { documents } => documents
                 .iter()
@@ -241,7 +252,7 @@ impl Request<'_> {
             Self::Restore { documents, .. } => documents
                 .iter()
                 .try_for_each(|document| raw::validate_at(document, OUTERMOST)),
-            Self::Update { filter, update, .. } => {
+            Self::Update { update, .. } => {
                 raw::validate_at(filter, IN_STATEMENT)?;
                 match update {
                     RawBsonRef::Document(update) => raw::validate_at(update, IN_STATEMENT),
@@ -251,7 +262,26 @@ impl Request<'_> {
                     _ => Ok(()),
                 }
             }
-            Self::Delete { filter, .. } => raw::validate_at(filter, IN_STATEMENT),
+            Self::Delete { .. } => raw::validate_at(filter, IN_STATEMENT),
         }
+    }
+}
+
+impl<'a> Filter<'a> {
+    pub(crate) fn to_document(self) -> Cow<'a, RawDocument> {
+        match self {
+            Self::Equality { path, value } => {
+                let mut document = RawDocumentBuf::new();
+                document.append(path, value);
+                Cow::Owned(document)
+            }
+            Self::Document(document) => Cow::Borrowed(document),
+        }
+    }
+}
+
+impl<'a> From<&'a RawDocument> for Filter<'a> {
+    fn from(document: &'a RawDocument) -> Self {
+        Self::Document(document)
     }
 }

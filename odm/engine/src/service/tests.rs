@@ -4,9 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::task::{Context as Task, Wake};
 
+use bson::raw::cstr;
 use bson::{DateTime, rawdoc};
 
 use super::*;
+use crate::Filter;
 
 #[derive(Default)]
 struct Counter(AtomicUsize);
@@ -43,8 +45,10 @@ fn documents_that_a_reader_finds_expired_wake_a_task() {
         NOW.fetch_add(120_000, Ordering::Relaxed);
         let namespace = Namespace::new("x", "c");
         assert!(wakes(&service, || {
-            let found = service.look_up(&namespace, "_id", &Bson::Int32(7), true);
-            assert!(found.is_some());
+            let (path, value) = (cstr!("_id"), RawBsonRef::Int32(7));
+            let filter = Filter::Equality { path, value };
+            let found = service.answer(&namespace, Request::Find { filter, one: true });
+            assert!(matches!(found, Ok(Answer::Page(page)) if page.documents.is_empty()));
         }));
     }
 }

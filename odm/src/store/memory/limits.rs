@@ -1,6 +1,5 @@
 //! The size limits for commands and documents in mongod and its driver.
 
-use bson::Bson;
 use bson::raw::{RawDocument, RawDocumentBuf};
 use odm_language::expression::memory::too_large;
 
@@ -13,16 +12,6 @@ const MAX_DOCUMENT: usize = 16 * 1024 * 1024;
 const MAX_COMMAND: usize = MAX_DOCUMENT + 16 * 1024;
 /// Operands up to this size fit into a command with its other fields.
 pub(super) const ROOMY: usize = MAX_DOCUMENT;
-
-/// Whether a command that filters by this value is within the size limit. Values of other types
-/// never take the engine's fast path if they are large.
-pub(super) fn is_roomy(value: &Bson) -> bool {
-    match value {
-        Bson::String(text) => text.len() <= ROOMY,
-        Bson::Binary(binary) => binary.bytes.len() <= ROOMY,
-        _ => true,
-    }
-}
 
 /// Refuses documents that are too large for the driver to insert.
 pub(super) fn check_documents(documents: &[RawDocumentBuf]) -> Result<()> {

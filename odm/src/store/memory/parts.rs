@@ -2,23 +2,21 @@
 
 use std::borrow::Cow;
 
-use bson::Document;
-use bson::raw::{RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
-use odm_engine::Answer;
+use bson::raw::{CStr, RawArrayBuf, RawBinaryRef, RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{Bson, Document};
 use odm_engine::reply;
 
 use crate::error::{Result, WriteError};
-use crate::store::batch::Batch;
 use crate::store::memory::limits::{ROOMY, check_documents};
 use crate::store::operation::{
-    Modification, Operation, Request, raw_condition, raw_document, raw_operators,
+    Condition, Modification, Operation, Request, raw_condition, raw_document, raw_operators,
 };
 use crate::store::reply::{self as replies, WriteKind, Written};
 
 /// The encoded operands of an operation.
 pub(super) enum Parts<'r> {
     Find {
-        filter: RawDocumentBuf,
+        filter: Filter<'r>,
         one: bool,
     },
     Insert(&'r [RawDocumentBuf]),
@@ -28,9 +26,15 @@ pub(super) enum Parts<'r> {
         multi: bool,
     },
     Delete {
-        filter: RawDocumentBuf,
+        filter: Filter<'r>,
         multi: bool,
     },
+}
+
+pub(super) enum Filter<'r> {
+    /// `{path: value}`, with a value that needs no encoding.
+    Equality(&'r CStr, RawBsonRef<'r>),
+    Document(RawDocumentBuf),
 }
 
 pub(super) enum Change<'r> {
@@ -38,18 +42,12 @@ pub(super) enum Change<'r> {
     Pipeline(RawArrayBuf),
 }
 
-/// The result of an operation.
-pub(super) enum Outcome {
-    Batch(Batch),
-    Written(Written),
-}
-
 impl<'r> Parts<'r> {
     /// The operands of a request without options; `None` if the operation needs a command.
     pub(super) fn of(request: &'r Request) -> Result<Option<Self>> {
         Ok(Some(match &request.operation {
             Operation::Find { filter, one } => Self::Find {
-                filter: raw_condition(filter)?,
+                filter: Filter::of(filter)?,
                 one: *one,
             },
             Operation::InsertOne { document } => Self::insert(std::slice::from_ref(document))?,
@@ -68,7 +66,7 @@ impl<'r> Parts<'r> {
                 multi: false,
             },
             Operation::Delete { filter, multi } => Self::Delete {
-                filter: raw_condition(filter)?,
+                filter: Filter::of(filter)?,
                 multi: *multi,
             },
             _ => return Ok(None),
@@ -84,7 +82,7 @@ impl<'r> Parts<'r> {
     pub(super) fn is_large(&self) -> bool {
         let size = match self {
             Self::Insert(_) => 0,
-            Self::Find { filter, .. } | Self::Delete { filter, .. } => filter.as_bytes().len(),
+            Self::Find { filter, .. } | Self::Delete { filter, .. } => filter.size(),
             Self::Update { filter, update, .. } => filter.as_bytes().len() + update.size(),
         };
         size > ROOMY
@@ -92,7 +90,10 @@ impl<'r> Parts<'r> {
 
     pub(super) fn request(&self) -> odm_engine::Request<'_> {
         match self {
-            Self::Find { filter, one } => odm_engine::Request::Find { filter, one: *one },
+            Self::Find { filter, one } => odm_engine::Request::Find {
+                filter: filter.request(),
+                one: *one,
+            },
             Self::Insert(documents) => odm_engine::Request::Insert { documents },
             Self::Update {
                 filter,
@@ -104,40 +105,82 @@ impl<'r> Parts<'r> {
                 multi: *multi,
             },
             Self::Delete { filter, multi } => odm_engine::Request::Delete {
-                filter,
+                filter: filter.request(),
                 multi: *multi,
             },
         }
     }
 
-    /// Converts the engine's answer. A write that fails, wholly or in part, is an error.
-    pub(super) fn outcome(&self, answer: Answer, batch: bool) -> Result<Outcome> {
+    /// Converts the counts and errors of a write. A write that fails, wholly or in part, is an error.
+    pub(super) fn written(&self, answer: reply::Written, batch: bool) -> Result<Written> {
         let kind = match self {
             Self::Update { .. } => WriteKind::Update,
             Self::Delete { .. } => WriteKind::Delete,
             Self::Insert(_) | Self::Find { .. } => WriteKind::Insert,
         };
-        match answer {
-            Answer::Page(page) => Ok(Outcome::Batch(Batch::of_page(page, cstr!("firstBatch")))),
-            Answer::Written(answer) => written(answer, kind, batch).map(Outcome::Written),
+        let mut errors = Vec::new();
+        if !answer.errors.is_empty() {
+            let refused = answer.errors.into_iter();
+            errors.extend(refused.map(|(at, error)| WriteError::new(at, error)));
+        }
+        let number = |count: i64| u64::try_from(count).unwrap_or_default();
+        let counts = Written {
+            n: number(answer.n),
+            modified: number(answer.modified.unwrap_or_default()),
+            upserted: answer.upserted,
+        };
+        replies::outcome(counts, errors, None, kind, batch)
+    }
+}
+
+impl<'r> Filter<'r> {
+    fn of(condition: &'r Condition) -> Result<Self> {
+        if let Condition::One(path, value) = condition
+            && let Ok(path) = <&CStr>::try_from(path.as_ref())
+            && let Some(value) = borrowed(value)
+        {
+            return Ok(Self::Equality(path, value));
+        }
+        raw_condition(condition).map(Self::Document)
+    }
+
+    /// About how many bytes the document has.
+    fn size(&self) -> usize {
+        match self {
+            Self::Equality(_, RawBsonRef::String(text)) => text.len(),
+            Self::Equality(_, RawBsonRef::Binary(binary)) => binary.bytes.len(),
+            Self::Equality(..) => 0,
+            Self::Document(document) => document.as_bytes().len(),
+        }
+    }
+
+    fn request(&self) -> odm_engine::Filter<'_> {
+        match self {
+            Self::Equality(path, value) => odm_engine::Filter::Equality {
+                path,
+                value: *value,
+            },
+            Self::Document(document) => odm_engine::Filter::Document(document),
         }
     }
 }
 
-/// Converts the counts and errors of a write. A write that fails, wholly or in part, is an error.
-pub(super) fn written(answer: reply::Written, kind: WriteKind, batch: bool) -> Result<Written> {
-    let mut errors = Vec::new();
-    if !answer.errors.is_empty() {
-        let refused = answer.errors.into_iter();
-        errors.extend(refused.map(|(at, error)| WriteError::new(at, error)));
-    }
-    let number = |count: i64| u64::try_from(count).unwrap_or_default();
-    let counts = Written {
-        n: number(answer.n),
-        modified: number(answer.modified.unwrap_or_default()),
-        upserted: answer.upserted,
-    };
-    replies::outcome(counts, errors, None, kind, batch)
+/// A value that needs no encoding.
+fn borrowed(value: &Bson) -> Option<RawBsonRef<'_>> {
+    Some(match value {
+        Bson::Double(value) => RawBsonRef::Double(*value),
+        Bson::String(value) => RawBsonRef::String(value),
+        Bson::Binary(value) => RawBsonRef::Binary(RawBinaryRef {
+            subtype: value.subtype,
+            bytes: &value.bytes,
+        }),
+        Bson::ObjectId(value) => RawBsonRef::ObjectId(*value),
+        Bson::Boolean(value) => RawBsonRef::Boolean(*value),
+        Bson::DateTime(value) => RawBsonRef::DateTime(*value),
+        Bson::Int32(value) => RawBsonRef::Int32(*value),
+        Bson::Int64(value) => RawBsonRef::Int64(*value),
+        _ => return None,
+    })
 }
 
 impl Change<'_> {

@@ -5,7 +5,7 @@ use bson::{Bson, Document, doc};
 
 use super::run;
 use crate::command::state::Engine;
-use crate::{Answer, Context, Namespace, Request};
+use crate::{Answer, Context, Filter, Namespace, Request};
 
 /// Answers each question in both forms, and compares.
 struct Pair {
@@ -23,6 +23,14 @@ fn deep(levels: usize) -> Document {
     (1..levels).fold(doc! { "a": 1 }, |inner, _| doc! { "a": inner })
 }
 
+/// The filter of one field, in parts.
+fn equality(filter: &RawDocument) -> Option<Filter<'_>> {
+    let mut fields = filter.iter();
+    let (path, value) = fields.next()?.unwrap();
+    let is_only = fields.next().is_none();
+    is_only.then_some(Filter::Equality { path, value })
+}
+
 /// The command of a request.
 fn command(collection: &str, request: Request<'_>) -> Document {
     let array = |documents: &[&RawDocument]| {
@@ -36,7 +44,7 @@ fn command(collection: &str, request: Request<'_>) -> Document {
     match request {
         Request::Find { filter, one } => {
             command.append(cstr!("find"), collection);
-            command.append(cstr!("filter"), filter);
+            command.append(cstr!("filter"), &*filter.to_document());
             if one {
                 command.append(cstr!("limit"), 1_i64);
                 command.append(cstr!("singleBatch"), true);
@@ -69,7 +77,7 @@ fn command(collection: &str, request: Request<'_>) -> Document {
         }
         Request::Delete { filter, multi } => {
             let mut statement = RawDocumentBuf::new();
-            statement.append(cstr!("q"), filter);
+            statement.append(cstr!("q"), &*filter.to_document());
             statement.append(cstr!("limit"), i32::from(!multi));
             command.append(cstr!("delete"), collection);
             command.append(cstr!("deletes"), array(&[&statement]));
@@ -116,14 +124,12 @@ impl Pair {
     }
 
     fn find(&self, filter: &Document, one: bool) -> Document {
-        let filter = raw(filter);
-        self.ask(
-            "c",
-            Request::Find {
-                filter: &filter,
-                one,
-            },
-        )
+        let document = raw(filter);
+        if let Some(filter) = equality(&document) {
+            self.ask("c", Request::Find { filter, one });
+        }
+        let filter = (&*document).into();
+        self.ask("c", Request::Find { filter, one })
     }
 
     fn insert(&self, documents: &[Document]) -> Document {
@@ -135,11 +141,10 @@ impl Pair {
     fn update(&self, filter: &Document, update: &Bson, multi: bool) -> Document {
         let (filter, update) = (raw(filter), RawBson::try_from(update.clone()).unwrap());
         let update = update.as_raw_bson_ref();
-        let filter = &*filter;
         self.ask(
             "c",
             Request::Update {
-                filter,
+                filter: &filter,
                 update,
                 multi,
             },
@@ -147,8 +152,14 @@ impl Pair {
     }
 
     fn delete(&self, filter: &Document, multi: bool) -> Document {
-        let filter = raw(filter);
-        let filter = &*filter;
+        let document = raw(filter);
+        let filter = (&*document).into();
+        self.ask("c", Request::Delete { filter, multi })
+    }
+
+    fn delete_equal(&self, filter: &Document, multi: bool) -> Document {
+        let document = raw(filter);
+        let filter = equality(&document).unwrap();
         self.ask("c", Request::Delete { filter, multi })
     }
 }
@@ -182,14 +193,14 @@ fn reads() {
     }
     let filter = raw(&doc! {});
     for name in ["", "a$b", ".a", "a\0b", "system.views", "absent"] {
-        let filter = &*filter;
+        let filter = (&*filter).into();
         pair.ask(name, Request::Find { filter, one: false });
     }
     pair.run(&doc! { "create": "v", "viewOn": "c", "pipeline": [{ "$match": { "a": 2 } }] });
     pair.ask(
         "v",
         Request::Find {
-            filter: &filter,
+            filter: (&*filter).into(),
             one: true,
         },
     );
@@ -306,8 +317,49 @@ fn writes() {
                 multi,
             },
         );
+        let filter = filter.into();
         pair.ask(name, Request::Delete { filter, multi });
     }
     pair.delete(&doc! {}, true);
     pair.find(&doc! {}, false);
+}
+
+#[test]
+fn equalities() {
+    let pair = Pair::new();
+    pair.delete_equal(&doc! { "_id": 1 }, false);
+    let documents: Vec<_> = (0..40).map(|id| doc! { "_id": id, "a": id % 3 }).collect();
+    pair.insert(&documents);
+    pair.run(&doc! {
+        "createIndexes": "c",
+        "indexes": [{ "key": { "a": 1 }, "name": "a_1" }],
+    });
+    for filter in [
+        doc! { "_id": 1 },
+        doc! { "_id": 2_i64 },
+        doc! { "_id": 3.0 },
+        doc! { "_id": "absent" },
+        doc! { "_id": [4] },
+        doc! { "_id": { "$lt": 6 } },
+        doc! { "_id": { "$nope": 6 } },
+        doc! { "a": 1 },
+        doc! { "a": Bson::Null },
+        doc! { "$nope": 1 },
+        doc! { "": 1 },
+    ] {
+        pair.find(&filter, true);
+        pair.find(&filter, false);
+        pair.delete_equal(&filter, false);
+        pair.find(&doc! {}, false);
+        pair.delete_equal(&filter, true);
+        pair.find(&doc! {}, false);
+    }
+    pair.run(&doc! { "create": "v", "viewOn": "c", "pipeline": [] });
+    let seven = raw(&doc! { "_id": 7 });
+    let filter = equality(&seven).unwrap();
+    for name in ["v", "", "a$b", "system.views", "absent"] {
+        pair.ask(name, Request::Find { filter, one: true });
+        let multi = false;
+        pair.ask(name, Request::Delete { filter, multi });
+    }
 }

@@ -2,7 +2,7 @@
 
 use bson::raw::{CStr, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 use bson::spec::BinarySubtype;
-use bson::{Binary, Bson, Timestamp, rawdoc};
+use bson::{Binary, Timestamp, rawdoc};
 use odm_language::error::{Code, ServerError};
 use odm_language::value::raw;
 
@@ -215,8 +215,7 @@ fn current(event: &Event, key: &RawDocument, catalog: &Catalog) -> Option<RawDoc
     if Some(collection.uuid) != event.change.uuid {
         return None;
     }
-    let id = Bson::try_from(raw::get(key, "_id")?).ok()?;
-    match Equality::new("_id", &id)?.by_id(&collection)? {
+    match Equality::new("_id", raw::get(key, "_id")?)?.by_id(&collection)? {
         Found::Record(found) => collection.document(found.record).map(RawDocument::to_owned),
         Found::Nothing => None,
     }

@@ -1,14 +1,13 @@
 //! Unsigned 256-bit integers, with the operations that the products and quotients of 34-digit numbers and the mantissas
-//! of `decimal/real.rs` need.
+//! of `decimal/real.rs` need. Those that constants are computed with are `const`, which those of `ethnum` are not.
 
 use std::cmp::Ordering;
 
+use ethnum::U256;
+
 /// `high * 2^128 + low`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Wide {
-    high: u128,
-    low: u128,
-}
+pub(super) struct Wide(U256);
 
 const POWERS: [u128; 39] = {
     let mut powers = [1u128; 39];
@@ -36,60 +35,50 @@ impl Wide {
 
     /// `high * 2^128 + low`.
     pub(super) const fn new(high: u128, low: u128) -> Self {
-        Self { high, low }
+        Self(U256::from_words(high, low))
     }
 
     pub(super) const fn high(self) -> u128 {
-        self.high
+        self.0.into_words().0
     }
 
     pub(super) const fn low(self) -> u128 {
-        self.low
+        self.0.into_words().1
     }
 
     pub(super) const fn is_zero(self) -> bool {
-        self.high == 0 && self.low == 0
+        self.high() == 0 && self.low() == 0
     }
 
     pub(super) const fn leading_zeros(self) -> u32 {
-        if self.high == 0 {
-            128 + self.low.leading_zeros()
-        } else {
-            self.high.leading_zeros()
+        match self.0.into_words() {
+            (0, low) => 128 + low.leading_zeros(),
+            (high, _) => high.leading_zeros(),
         }
     }
 
     /// Shifts left; bits beyond 256 are lost.
     pub(super) const fn shl(self, by: u32) -> Self {
+        let (high, low) = self.0.into_words();
         match by {
             0 => self,
-            1..128 => Self::new(self.high << by | self.low >> (128 - by), self.low << by),
-            128..256 => Self::new(self.low << (by - 128), 0),
+            1..128 => Self::new(high << by | low >> (128 - by), low << by),
+            128..256 => Self::new(low << (by - 128), 0),
             _ => Self::ZERO,
         }
     }
 
     /// Shifts right; bits below the lowest are lost.
-    pub(super) const fn shr(self, by: u32) -> Self {
-        match by {
-            0 => self,
-            1..128 => Self::new(self.high >> by, self.low >> by | self.high << (128 - by)),
-            128..256 => Self::new(0, self.high >> (by - 128)),
-            _ => Self::ZERO,
-        }
+    pub(super) fn shr(self, by: u32) -> Self {
+        Self(self.0.checked_shr(by).unwrap_or(U256::ZERO))
     }
 
     /// The quotient by a nonzero 64-bit number.
     pub(super) const fn over(self, divisor: u64) -> Self {
         const MASK: u128 = u64::MAX as u128;
         let by = divisor as u128;
-        let digits = [
-            self.high >> 64,
-            self.high & MASK,
-            self.low >> 64,
-            self.low & MASK,
-        ];
-        let [a, b, c, d] = digits;
+        let (high, low) = self.0.into_words();
+        let [a, b, c, d] = [high >> 64, high & MASK, low >> 64, low & MASK];
         let b = (a % by) << 64 | b;
         let c = (b % by) << 64 | c;
         let d = (c % by) << 64 | d;
@@ -112,43 +101,22 @@ impl Wide {
     }
 
     pub(super) fn product(a: u128, b: u128) -> Self {
-        const MASK: u128 = u64::MAX as u128;
-        let (a1, a0) = (a >> 64, a & MASK);
-        let (b1, b0) = (b >> 64, b & MASK);
-        let low = a0 * b0;
-        let (middle, carry) = (a1 * b0).overflowing_add(a0 * b1);
-        let (low, carry_low) = low.overflowing_add(middle << 64);
-        let high = a1 * b1 + (middle >> 64) + (u128::from(carry) << 64) + u128::from(carry_low);
-        Self { high, low }
+        Self(U256::new(a).wrapping_mul(U256::new(b)))
     }
 
     /// The number as 128 bits, if it fits.
     pub(super) fn to_u128(self) -> Option<u128> {
-        (self.high == 0).then_some(self.low)
+        u128::try_from(self.0).ok()
     }
 
     /// The sum, modulo `2^256`.
     pub(super) fn plus(self, other: Self) -> Self {
-        let (low, carry) = self.low.overflowing_add(other.low);
-        Self {
-            high: self
-                .high
-                .wrapping_add(other.high)
-                .wrapping_add(u128::from(carry)),
-            low,
-        }
+        Self(self.0.wrapping_add(other.0))
     }
 
     /// The difference, modulo `2^256`.
     pub(super) fn minus(self, other: Self) -> Self {
-        let (low, borrow) = self.low.overflowing_sub(other.low);
-        Self {
-            high: self
-                .high
-                .wrapping_sub(other.high)
-                .wrapping_sub(u128::from(borrow)),
-            low,
-        }
+        Self(self.0.wrapping_sub(other.0))
     }
 
     /// The product with a power of ten, modulo `2^256`.
@@ -157,12 +125,7 @@ impl Wide {
         let mut power = power;
         while power > 0 {
             let step = power.min(38);
-            let factor = pow10(step);
-            let low = Self::product(result.low, factor);
-            result = Self {
-                high: low.high.wrapping_add(result.high.wrapping_mul(factor)),
-                low: low.low,
-            };
+            result = Self(result.0.wrapping_mul(U256::new(pow10(step))));
             power -= step;
         }
         result
@@ -170,27 +133,10 @@ impl Wide {
 
     /// Quotient and remainder. A divisor of zero gives zeros.
     pub(super) fn divide(self, divisor: u128) -> (Self, u128) {
-        if divisor == 0 {
-            return (Self { high: 0, low: 0 }, 0);
+        match self.0.checked_div_rem(U256::new(divisor)) {
+            Some((quotient, rest)) => (Self(quotient), rest.as_u128()),
+            None => (Self::ZERO, 0),
         }
-        let mut rest = self.high % divisor;
-        let mut low = 0u128;
-        if rest == 0 {
-            low = self.low / divisor;
-            rest = self.low % divisor;
-        } else {
-            for bit in (0..128).rev() {
-                let carry = rest >> 127 == 1;
-                rest = rest << 1 | (self.low >> bit & 1);
-                low <<= 1;
-                if carry || rest >= divisor {
-                    rest = rest.wrapping_sub(divisor);
-                    low |= 1;
-                }
-            }
-        }
-        let high = self.high / divisor;
-        (Self { high, low }, rest)
     }
 
     /// The number of decimal digits; zero has one.
@@ -213,7 +159,7 @@ impl Wide {
             below |= rest != 0;
             value = quotient;
             count -= step;
-            if value.low == 0 && value.high == 0 {
+            if value.is_zero() {
                 count = 1;
             }
         }
@@ -226,18 +172,25 @@ impl Wide {
                 half = Ordering::Greater;
             }
         }
-        (value.low, half)
+        (value.low(), half)
     }
 
     /// The integer square root, and whether it is exact.
     pub(super) fn sqrt(self) -> (u128, bool) {
-        let mut root = 0u128;
-        for bit in (0..128).rev() {
-            let candidate = root | 1 << bit;
-            if Self::product(candidate, candidate) <= self {
-                root = candidate;
+        let root = match self.high() {
+            0 => self.low().isqrt(),
+            // Newton's method, from a number that is not below the root.
+            high => {
+                let above = u64::try_from(high.isqrt() + 1);
+                let mut root = above.map_or(u128::MAX, |above| u128::from(above) << 64);
+                while let Some(next) = self.divide(root).0.to_u128().map(|it| it.midpoint(root))
+                    && next < root
+                {
+                    root = next;
+                }
+                root
             }
-        }
+        };
         (root, Self::product(root, root) == self)
     }
 }

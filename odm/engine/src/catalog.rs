@@ -9,6 +9,7 @@ pub(crate) mod changes;
 pub(crate) mod collection;
 pub(crate) mod draft;
 mod fork;
+mod names;
 pub(crate) mod namespace;
 pub(crate) mod options;
 pub(crate) mod special;
@@ -18,7 +19,6 @@ pub(crate) mod view;
 use std::sync::{Arc, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use bson::{DateTime, Timestamp};
-use imbl::OrdMap;
 
 use odm_language::clock::Clock;
 use odm_language::error::{Code, ServerError};
@@ -26,77 +26,59 @@ use odm_language::error::{Code, ServerError};
 use changes::{Change, Changes, What, definition};
 use collection::{Collection, Locks, Version};
 use draft::{Draft, Work};
+use names::Namespaces;
 use namespace::Namespace;
 use view::View;
-
-type Collections = OrdMap<Arc<str>, Version>;
 
 /// Every collection, at one moment. A clone costs a pointer.
 #[derive(Debug, Clone, Default)]
 pub struct Root {
-    databases: OrdMap<Arc<str>, Collections>,
-    views: OrdMap<Namespace, Arc<View>>,
+    collections: Namespaces<Version>,
+    views: Namespaces<Arc<View>>,
 }
 
 impl Root {
     pub fn collection(&self, namespace: &Namespace) -> Option<&Version> {
-        self.databases
-            .get(&namespace.database)?
-            .get(&namespace.collection)
+        self.collections.get(namespace)
     }
 
     /// The collection, to be changed in place. The caller holds its writer lock.
     pub(crate) fn collection_mut(&mut self, namespace: &Namespace) -> Option<&mut Version> {
-        self.databases
-            .get_mut(&namespace.database)?
-            .get_mut(&namespace.collection)
+        self.collections.get_mut(namespace)
     }
 
     /// The collections of a database, by name.
     pub fn database(&self, name: &str) -> impl Iterator<Item = &Version> {
-        self.databases
-            .get(name)
-            .into_iter()
-            .flat_map(|collections| collections.values())
+        self.collections.database(name)
     }
 
     /// Whether the database has a collection or a view.
     pub(crate) fn has_database(&self, name: &str) -> bool {
-        self.databases.contains_key(name)
+        self.collections.has_database(name)
     }
 
     pub fn databases(&self) -> impl Iterator<Item = &Arc<str>> {
-        self.databases.keys()
+        self.collections.databases()
     }
 
     /// Adds a collection, or a new version of it. Returns the old version: dropping a large one takes long, so the
     /// caller drops it after releasing the lock.
     pub(crate) fn put(&mut self, collection: Collection) -> Option<Version> {
         let namespace = collection.namespace.clone();
-        self.databases
-            .entry(namespace.database)
-            .or_default()
-            .insert(namespace.collection, Version::new(collection))
+        self.collections.insert(namespace, Version::new(collection))
     }
 
     pub(crate) fn remove(&mut self, namespace: &Namespace) {
         if &*namespace.collection == view::LISTING {
-            self.remove_views(&namespace.database);
+            self.views.remove_database(&namespace.database);
         }
-        let Some(collections) = self.databases.get_mut(&namespace.database) else {
-            return;
-        };
-        collections.remove(&namespace.collection);
-        if collections.is_empty() {
-            self.databases.remove(&namespace.database);
-        }
+        self.collections.remove(namespace);
     }
 
     /// Refuses a new database whose name differs from a known one by case alone.
     pub(crate) fn check_case(&self, database: &str) -> Result<(), ServerError> {
         let clash = self
-            .databases
-            .keys()
+            .databases()
             .find(|known| known.eq_ignore_ascii_case(database) && &***known != database);
         match clash {
             None => Ok(()),

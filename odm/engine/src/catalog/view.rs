@@ -2,7 +2,7 @@
 //!
 //! A view stores no documents. The engine itself writes the list of a database's views to `system.views`.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use bson::raw::{RawArray, RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf};
@@ -252,11 +252,7 @@ impl Root {
 
     /// The views of a database, by name.
     pub fn views(&self, database: &str) -> impl Iterator<Item = &Arc<View>> {
-        let from = Namespace::new(database, "");
-        self.views
-            .range(from.clone()..)
-            .map(|(_, view)| view)
-            .take_while(move |view| view.namespace.database == from.database)
+        self.views.database(database)
     }
 
     /// Resolves a view to a pipeline over a collection; `None` if the name is not a view.
@@ -363,17 +359,6 @@ impl Root {
         self.list_view(namespace, None, [0; 16])?;
         self.views.remove(namespace);
         Ok(())
-    }
-
-    /// Removes all views of a database.
-    pub(super) fn remove_views(&mut self, database: &str) {
-        let gone: BTreeSet<_> = self
-            .views(database)
-            .map(|view| view.namespace.clone())
-            .collect();
-        for namespace in gone {
-            self.views.remove(&namespace);
-        }
     }
 }
 

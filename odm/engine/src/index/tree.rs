@@ -150,6 +150,14 @@ impl<L: Leaf> Tree<L> {
         }
     }
 
+    /// The leaf that holds a key, and the key's position, for changing the item in place.
+    pub(crate) fn find_mut(&mut self, key: &L::Key) -> Option<(&mut L, usize)> {
+        let way = self.way_to_edit(key);
+        let leaf = leaf_mut(&mut self.root, way.children())?;
+        let at = leaf.find(key).ok()?;
+        Some((leaf, at))
+    }
+
     /// The last leaf.
     pub(crate) fn last(&self) -> Option<&L> {
         let mut node = &self.root;

@@ -13,7 +13,6 @@ mod connection;
 mod declaration;
 mod decode;
 mod encode;
-#[cfg(feature = "memory")]
 mod file;
 mod kind;
 mod other;
@@ -30,14 +29,11 @@ pub use odm_language::error::{Code, ServerError};
 
 pub(crate) use self::bulk::BulkError;
 pub use self::bulk::{BulkWriteResult, WriteError};
-#[cfg(any(feature = "mongodb", feature = "server"))]
 pub(crate) use self::config::ConfigError;
-#[cfg(any(feature = "mongodb", feature = "server"))]
 pub(crate) use self::connection::ConnectionError;
 pub(crate) use self::declaration::DeclarationError;
 pub(crate) use self::decode::DecodeError;
 pub(crate) use self::encode::EncodeError;
-#[cfg(feature = "memory")]
 pub(crate) use self::file::FileError;
 pub(crate) use self::kind::Kind;
 pub(crate) use self::stale::StaleError;

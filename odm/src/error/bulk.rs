@@ -106,7 +106,6 @@ impl BulkError {
         }
     }
 
-    #[cfg(feature = "mongodb")]
     #[must_use]
     pub(crate) fn with_labels(mut self, labels: Vec<String>) -> Self {
         self.labels = labels;

@@ -10,10 +10,6 @@ use super::{Error, Kind};
 pub(crate) struct ConfigError(String);
 
 impl ConfigError {
-    #[cfg_attr(
-        not(any(feature = "mongodb", feature = "server")),
-        expect(dead_code, reason = "only the driver and the server are configured")
-    )]
     pub(crate) fn new(message: impl Into<String>) -> Self {
         Self(message.into())
     }

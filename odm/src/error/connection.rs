@@ -14,10 +14,6 @@ pub(crate) struct ConnectionError {
 }
 
 impl ConnectionError {
-    #[cfg_attr(
-        not(any(feature = "mongodb", feature = "server", test)),
-        expect(dead_code, reason = "only the driver and the server open connections")
-    )]
     pub(crate) fn new(
         message: impl Into<String>,
         timeout: bool,

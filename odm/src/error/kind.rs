@@ -2,20 +2,12 @@
 
 use std::fmt;
 
-use super::bulk::BulkError;
-use super::config::ConfigError;
-use super::connection::ConnectionError;
-use super::declaration::DeclarationError;
-use super::decode::DecodeError;
-use super::encode::EncodeError;
-#[cfg(feature = "memory")]
-use super::file::FileError;
 use super::other::OtherError;
 use super::reply::ReplyError;
-use super::stale::StaleError;
-use super::unsupported::UnsupportedError;
-use super::usage::UsageError;
-use super::{ServerError, ValidationFailure};
+use super::{
+    BulkError, ConfigError, ConnectionError, DeclarationError, DecodeError, EncodeError, FileError,
+    ServerError, StaleError, UnsupportedError, UsageError, ValidationFailure,
+};
 
 /// The kind of an error: one variant for each file in this folder.
 #[derive(Debug)]
@@ -26,7 +18,6 @@ pub(crate) enum Kind {
     Declaration(DeclarationError),
     Decode(DecodeError),
     Encode(EncodeError),
-    #[cfg(feature = "memory")]
     File(FileError),
     Other(OtherError),
     Reply(ReplyError),
@@ -62,7 +53,6 @@ impl Kind {
             Self::Connection(error) => error.source(),
             Self::Decode(error) => error.source(),
             Self::Encode(error) => error.source(),
-            #[cfg(feature = "memory")]
             Self::File(error) => error.source(),
             Self::Other(error) => error.source(),
             _ => None,
@@ -79,7 +69,6 @@ impl fmt::Display for Kind {
             Self::Declaration(error) => fmt::Display::fmt(error, f),
             Self::Decode(error) => fmt::Display::fmt(error, f),
             Self::Encode(error) => fmt::Display::fmt(error, f),
-            #[cfg(feature = "memory")]
             Self::File(error) => fmt::Display::fmt(error, f),
             Self::Other(error) => fmt::Display::fmt(error, f),
             Self::Reply(error) => fmt::Display::fmt(error, f),

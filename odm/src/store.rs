@@ -3,7 +3,10 @@
 //! This module knows no models. The typed layer builds the documents that an operation holds;
 //! documents come back as raw bytes.
 
+#[cfg(not(all(feature = "memory", feature = "mongodb")))]
+mod absent;
 mod batch;
+mod call;
 mod capability;
 mod changes;
 mod cursor;
@@ -25,25 +28,23 @@ use std::time::Instant;
 
 use bson::Document;
 use futures::future::BoxFuture;
-#[cfg(feature = "memory")]
-use odm_engine::Context;
 
+#[cfg(not(feature = "mongodb"))]
+use self::absent as driver;
+#[cfg(not(feature = "memory"))]
+use self::absent as memory;
+use self::call::Call;
 pub use self::capability::Capability;
 pub(crate) use self::changes::RawChanges;
 pub(crate) use self::cursor::RawCursor;
-#[cfg(feature = "mongodb")]
-use self::driver::Driver;
-#[cfg(feature = "memory")]
+use self::driver::{Driver, DriverChanges, DriverSession, ImplicitCursor, RawBatch, SessionCursor};
 pub(crate) use self::memory::Memory;
-#[cfg(feature = "memory")]
-use self::memory::MemoryCall;
+use self::memory::{MemoryChanges, MemoryCursor, MemoryPage, MemorySession};
 pub use self::monitor::CommandEvent;
 pub(crate) use self::monitor::Monitor;
 pub(crate) use self::operation::{Condition, Modification, Operation, Request, Update};
 pub(crate) use self::reply::{WriteKind, Written};
 pub(crate) use self::response::Response;
-#[cfg(feature = "memory")]
-use self::session::Backend as SessionBackend;
 pub(crate) use self::session::{Attempt, Outcome};
 pub use self::session::{Session, SessionOptions, TransactionOptions};
 pub(crate) use self::watch::{Scope, Watch};
@@ -66,34 +67,11 @@ struct Inner {
 
 #[derive(Debug, Clone)]
 enum Backend {
-    #[cfg(feature = "memory")]
     Memory(Memory),
-    #[cfg(feature = "mongodb")]
     Driver(Driver),
 }
 
 impl Store {
-    /// A new, empty engine in this process.
-    #[cfg(feature = "memory")]
-    pub(crate) fn memory(database: &str, context: Context) -> Self {
-        Self::new(Backend::Memory(Memory::new(context, database)), database)
-    }
-
-    /// The database that the connection string names.
-    #[cfg(feature = "mongodb")]
-    pub(crate) async fn connect(uri: &str) -> Result<Self> {
-        let driver = Driver::connect(uri).await?;
-        let name = driver.database.name().to_owned();
-        Ok(Self::new(Backend::Driver(driver), &name))
-    }
-
-    /// A database of a client that the caller made.
-    #[cfg(feature = "mongodb")]
-    pub(crate) fn driver(database: mongodb::Database) -> Self {
-        let name = database.name().to_owned();
-        Self::new(Backend::Driver(Driver::new(database)), &name)
-    }
-
     fn new(backend: Backend, database: &str) -> Self {
         Self(Arc::new(Inner {
             backend,
@@ -114,9 +92,7 @@ impl Store {
     /// The same store, for a handle whose operations mostly use this collection.
     pub(crate) fn at(&self, collection: &str) -> Self {
         let backend = match &self.0.backend {
-            #[cfg(feature = "memory")]
             Backend::Memory(memory) => Backend::Memory(memory.at(collection)),
-            #[cfg(feature = "mongodb")]
             Backend::Driver(driver) => Backend::Driver(driver.at(collection)),
         };
         Self(Arc::new(Inner {
@@ -130,9 +106,7 @@ impl Store {
     /// threads that update the same counter slow each other down.
     pub(crate) fn apart(&self) -> Self {
         let backend = match &self.0.backend {
-            #[cfg(feature = "memory")]
             Backend::Memory(memory) => Backend::Memory(memory.apart()),
-            #[cfg(feature = "mongodb")]
             Backend::Driver(driver) => Backend::Driver(driver.clone()),
         };
         Self(Arc::new(Inner {
@@ -145,9 +119,7 @@ impl Store {
     /// Another database of the same server or engine.
     pub(crate) fn sibling(&self, database: &str) -> Self {
         let backend = match &self.0.backend {
-            #[cfg(feature = "memory")]
             Backend::Memory(memory) => Backend::Memory(memory.sibling(database)),
-            #[cfg(feature = "mongodb")]
             Backend::Driver(driver) => Backend::Driver(driver.sibling(database)),
         };
         Self(Arc::new(Inner {
@@ -162,57 +134,24 @@ impl Store {
     }
 
     /// The in-memory engine, unless the store is a driver.
-    #[cfg(feature = "memory")]
-    #[cfg_attr(
-        not(feature = "mongodb"),
-        expect(clippy::unnecessary_wraps, reason = "a driver's store has none")
-    )]
     pub(crate) fn engine(&self) -> Option<&Memory> {
         match &self.0.backend {
             Backend::Memory(memory) => Some(memory),
-            #[cfg(feature = "mongodb")]
             Backend::Driver(_) => None,
         }
     }
 
-    #[cfg_attr(
-        not(feature = "mongodb"),
-        expect(
-            clippy::unused_async,
-            clippy::unnecessary_wraps,
-            reason = "a server makes it wait, and may not answer"
-        )
-    )]
     pub(crate) async fn capability(&self) -> Result<Capability> {
         match &self.0.backend {
-            #[cfg(feature = "memory")]
             Backend::Memory(_) => Ok(Capability::MEMORY),
-            #[cfg(feature = "mongodb")]
             Backend::Driver(driver) => driver.capability().await,
         }
     }
 
-    #[cfg_attr(
-        not(feature = "mongodb"),
-        expect(clippy::unused_async, reason = "a server makes it wait")
-    )]
     pub(crate) async fn start_session(&self, options: SessionOptions) -> Result<Session> {
         options.check()?;
         match &self.0.backend {
-            #[cfg(feature = "memory")]
-            Backend::Memory(memory) => {
-                if options.snapshot == Some(true) {
-                    return Err(Error::unsupported(
-                        "the in-memory store has no snapshot sessions: read in a transaction, \
-                         which sees one moment",
-                    ));
-                }
-                // A single node is causally consistent without further work.
-                let session = Box::new(session::MemorySession::new(memory.clone()));
-                let backend = SessionBackend::Memory(session);
-                Ok(Session::new(backend, options.transactions))
-            }
-            #[cfg(feature = "mongodb")]
+            Backend::Memory(memory) => memory.session(options),
             Backend::Driver(driver) => driver.start_session(options).await,
         }
     }
@@ -278,9 +217,7 @@ impl Store {
 
     fn dispatch(self, request: Request, session: Option<&mut Session>) -> Answer<'_> {
         match &self.0.backend {
-            #[cfg(feature = "memory")]
-            Backend::Memory(_) => Box::pin(MemoryCall::new(self, request, session)),
-            #[cfg(feature = "mongodb")]
+            Backend::Memory(_) => Box::pin(Call::new(self, request, session)),
             Backend::Driver(driver) => driver.exec(request, session),
         }
     }
@@ -300,16 +237,7 @@ impl Store {
         let attempt = session.as_deref().and_then(Session::attempt);
         let started = Instant::now();
         let reply = match &self.0.backend {
-            #[cfg(feature = "memory")]
-            Backend::Memory(memory) => {
-                let raw = bson::RawDocumentBuf::try_from(&command).map_err(Error::encode)?;
-                let reply = memory.run_written(&self.0.database, raw, session).await;
-                reply.and_then(|reply| {
-                    Document::try_from(&*reply)
-                        .map_err(|_| Error::malformed_reply("well-formed BSON"))
-                })
-            }
-            #[cfg(feature = "mongodb")]
+            Backend::Memory(memory) => memory.run_command(command, session).await,
             Backend::Driver(driver) => driver.run_command(command, session).await,
         };
         if let Some(attempt) = attempt {
@@ -340,9 +268,7 @@ impl Store {
         let attempt = session.as_deref().and_then(Session::attempt);
         let started = Instant::now();
         let opened = match &self.0.backend {
-            #[cfg(feature = "memory")]
-            Backend::Memory(memory) => memory.run_cursor(&self.0.database, &command, session).await,
-            #[cfg(feature = "mongodb")]
+            Backend::Memory(memory) => memory.run_cursor(command, session).await,
             Backend::Driver(driver) => driver.run_cursor(command, session).await,
         };
         if let Some(attempt) = &attempt {
@@ -385,9 +311,7 @@ impl Store {
         let shown = is_shown.then(|| watch.command()).transpose()?;
         let started = Instant::now();
         let opened = match &self.0.backend {
-            #[cfg(feature = "memory")]
             Backend::Memory(memory) => memory.watch(watch, session).await,
-            #[cfg(feature = "mongodb")]
             Backend::Driver(driver) => driver.watch(watch, session).await,
         };
         if let Some(command) = shown {
@@ -404,12 +328,10 @@ impl Store {
     /// Drops the whole database.
     pub(crate) async fn drop_database(&self) -> Result<()> {
         match &self.0.backend {
-            #[cfg(feature = "memory")]
             Backend::Memory(_) => {
                 self.run_command(bson::doc! { "dropDatabase": 1 }).await?;
                 Ok(())
             }
-            #[cfg(feature = "mongodb")]
             Backend::Driver(driver) => driver.drop_database().await,
         }
     }

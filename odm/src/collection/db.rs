@@ -1,8 +1,5 @@
 //! Databases: the entry point to collections, sessions and raw commands.
 
-#[cfg(feature = "memory")]
-use odm_engine::Context;
-
 use super::{Change, ChangeStream, Collection};
 use crate::error::Result;
 use crate::model::Document;
@@ -19,7 +16,7 @@ impl Db {
     /// the data. It behaves like MongoDB 6.0.
     #[cfg(feature = "memory")]
     pub fn memory() -> Self {
-        Self::memory_with(Context::system())
+        Self::memory_with(odm_engine::Context::system())
     }
 
     /// Creates an in-memory database with a custom clock, id generator and source of randomness. Tests use it to
@@ -50,7 +47,7 @@ impl Db {
     /// # }
     /// ```
     #[cfg(feature = "memory")]
-    pub fn memory_with(context: Context) -> Self {
+    pub fn memory_with(context: odm_engine::Context) -> Self {
         Self {
             store: Store::memory("test", context),
         }

@@ -2,14 +2,11 @@
 
 use std::borrow::Cow;
 
-#[cfg(feature = "memory")]
-use bson::raw::{CStr, RawDocumentBuf};
-use bson::raw::{RawBsonRef, RawDocument};
-#[cfg(feature = "memory")]
-use odm_engine::reply::Page;
+use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 
 use crate::error::{Error, Result};
 use crate::store::reply::field;
+use crate::store::{MemoryPage, RawBatch};
 
 /// The batch of a `find`, an `aggregate` or a `getMore`, with a read position.
 pub(crate) struct Batch {
@@ -20,14 +17,8 @@ pub(crate) struct Batch {
 enum Documents {
     /// Inside the reply.
     Reply(Reading),
-    /// As the engine returns them without a reply; `read` is how many have been read.
-    #[cfg(feature = "memory")]
-    Page {
-        page: Page,
-        /// The batch's field name in a reply: `firstBatch` or `nextBatch`.
-        name: &'static CStr,
-        read: usize,
-    },
+    /// As the engine returns them without a reply.
+    Page(MemoryPage),
 }
 
 /// A reply with a read position.
@@ -42,18 +33,14 @@ struct Reading {
 
 /// The reply in the form that its store returns.
 pub(crate) enum Reply {
-    #[cfg(feature = "memory")]
     Memory(RawDocumentBuf),
-    #[cfg(feature = "mongodb")]
-    Driver(mongodb::raw_batch_cursor::RawBatch),
+    Driver(RawBatch),
 }
 
 impl Reply {
     pub(crate) fn document(&self) -> &RawDocument {
         match self {
-            #[cfg(feature = "memory")]
             Self::Memory(reply) => reply,
-            #[cfg(feature = "mongodb")]
             Self::Driver(batch) => batch.as_raw_document(),
         }
     }
@@ -90,15 +77,10 @@ impl Batch {
     }
 
     /// A batch that the engine returned without a reply.
-    #[cfg(feature = "memory")]
-    pub(crate) fn of_page(page: Page, name: &'static CStr) -> Self {
+    pub(crate) fn of_page(page: MemoryPage) -> Self {
         Self {
-            cursor_id: page.id,
-            documents: Documents::Page {
-                page,
-                name,
-                read: 0,
-            },
+            cursor_id: page.cursor_id(),
+            documents: Documents::Page(page),
         }
     }
 
@@ -106,8 +88,7 @@ impl Batch {
     pub(crate) fn reply(&self) -> Cow<'_, RawDocument> {
         match &self.documents {
             Documents::Reply(reading) => Cow::Borrowed(reading.reply.document()),
-            #[cfg(feature = "memory")]
-            Documents::Page { page, name, .. } => Cow::Owned(page.to_reply(name)),
+            Documents::Page(page) => page.to_reply(),
         }
     }
 
@@ -121,13 +102,11 @@ impl Batch {
                     .and_then(|namespace| namespace.split_once('.'));
                 Cow::Borrowed(namespace.map_or("", |(_, collection)| collection))
             }
-            #[cfg(feature = "memory")]
-            Documents::Page { page, .. } => Cow::Borrowed(&page.namespace.collection),
+            Documents::Page(page) => Cow::Borrowed(page.collection()),
         }
     }
 
     /// The token that resumes a change stream after this batch.
-    #[cfg(feature = "memory")]
     pub(crate) fn resume_token(&self) -> Option<Cow<'_, RawDocument>> {
         match &self.documents {
             Documents::Reply(reading) => {
@@ -135,15 +114,14 @@ impl Batch {
                 let token = field(cursor, "postBatchResumeToken")?.as_document()?;
                 Some(Cow::Borrowed(token))
             }
-            Documents::Page { page, .. } => page.token.as_deref().map(Cow::Borrowed),
+            Documents::Page(page) => page.resume_token().map(Cow::Borrowed),
         }
     }
 
     pub(crate) fn is_read(&self) -> bool {
         match &self.documents {
             Documents::Reply(reading) => reading.next >= reading.end,
-            #[cfg(feature = "memory")]
-            Documents::Page { page, read, .. } => *read >= page.documents.len(),
+            Documents::Page(page) => page.is_read(),
         }
     }
 
@@ -151,8 +129,7 @@ impl Batch {
     pub(crate) fn left(&self) -> usize {
         match &self.documents {
             Documents::Reply(_) => 0,
-            #[cfg(feature = "memory")]
-            Documents::Page { page, read, .. } => page.documents.len().saturating_sub(*read),
+            Documents::Page(page) => page.left(),
         }
     }
 
@@ -161,14 +138,12 @@ impl Batch {
         if self.is_read() {
             return None;
         }
-        match &mut self.documents {
-            Documents::Reply(reading) => {
-                if !reading.step() {
-                    return Some(Err(Error::malformed_reply("documents in a batch")));
-                }
-            }
-            #[cfg(feature = "memory")]
-            Documents::Page { read, .. } => *read += 1,
+        let stepped = match &mut self.documents {
+            Documents::Reply(reading) => reading.step(),
+            Documents::Page(page) => page.step(),
+        };
+        if !stepped {
+            return Some(Err(Error::malformed_reply("documents in a batch")));
         }
         Some(
             self.current()
@@ -180,11 +155,7 @@ impl Batch {
     pub(crate) fn current(&self) -> Option<&RawDocument> {
         match &self.documents {
             Documents::Reply(reading) => reading.current(),
-            #[cfg(feature = "memory")]
-            Documents::Page { page, read, .. } => {
-                let item = page.documents.get(read.checked_sub(1)?)?;
-                Some(item.document())
-            }
+            Documents::Page(page) => page.current(),
         }
     }
 }

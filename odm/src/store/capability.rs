@@ -22,7 +22,6 @@ pub struct Capability {
 
 impl Capability {
     /// The engine in this process.
-    #[cfg(feature = "memory")]
     pub(super) const MEMORY: Self = Self {
         transactions: true,
         change_streams: true,
@@ -33,7 +32,10 @@ impl Capability {
 
     /// What a reply to `hello` says. Transactions need sessions, which a deployment has that names a
     /// `logicalSessionTimeoutMinutes`.
-    #[cfg(feature = "mongodb")]
+    #[cfg_attr(
+        not(feature = "mongodb"),
+        expect(dead_code, reason = "the driver's store asks")
+    )]
     pub(super) fn of_hello(hello: &bson::Document) -> Self {
         let sharded = hello.get_str("msg").is_ok_and(|msg| msg == "isdbgrid");
         let replicated = sharded || hello.contains_key("setName");
@@ -55,7 +57,7 @@ impl Capability {
     }
 }
 
-#[cfg(all(test, feature = "mongodb"))]
+#[cfg(test)]
 mod tests {
     use bson::doc;
 

@@ -7,13 +7,8 @@ use bson::Document;
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_language::value::raw;
 
-#[cfg(feature = "memory")]
-use crate::error::Error;
-use crate::error::Result;
-#[cfg(feature = "mongodb")]
-use crate::store::driver::DriverChanges;
-#[cfg(feature = "memory")]
-use crate::store::memory::MemoryChanges;
+use crate::error::{Error, Result};
+use crate::store::{DriverChanges, MemoryChanges};
 
 /// A stream of raw change events; `'s` is the session's borrow.
 pub(crate) struct RawChanges<'s> {
@@ -23,9 +18,7 @@ pub(crate) struct RawChanges<'s> {
 
 /// The source of the events.
 pub(crate) enum Source<'s> {
-    #[cfg(feature = "memory")]
     Memory(Box<MemoryChanges>),
-    #[cfg(feature = "mongodb")]
     Driver(DriverChanges<'s>),
     /// The stream has ended.
     Over(std::marker::PhantomData<&'s ()>),
@@ -56,9 +49,7 @@ impl<'s> RawChanges<'s> {
     ) -> Poll<Option<Result<RawDocumentBuf>>> {
         loop {
             let step = match &mut self.source {
-                #[cfg(feature = "memory")]
                 Source::Memory(changes) => changes.poll_step(cx),
-                #[cfg(feature = "mongodb")]
                 Source::Driver(changes) => changes.poll_step(cx),
                 Source::Over(_) => return Poll::Ready(None),
             };
@@ -95,7 +86,6 @@ pub(crate) fn token(event: &RawDocument) -> Option<Document> {
 }
 
 /// Converts the resume token of a reply.
-#[cfg(feature = "memory")]
 pub(crate) fn document(token: &RawDocument) -> Result<Document> {
     Document::try_from(token).map_err(|_| Error::malformed_reply("a resume token"))
 }

@@ -11,12 +11,9 @@ use bson::{Document, doc};
 
 use crate::error::Result;
 use crate::store::batch::Batch;
-#[cfg(feature = "mongodb")]
-use crate::store::driver::{ImplicitCursor, SessionCursor};
-#[cfg(feature = "memory")]
-use crate::store::memory::MemoryCursor;
 use crate::store::monitor::Monitor;
 use crate::store::session::Attempt;
+use crate::store::{ImplicitCursor, MemoryCursor, SessionCursor};
 
 /// The results of a `find` or an `aggregate`; `'s` is the session's borrow.
 pub(crate) struct RawCursor<'s> {
@@ -30,11 +27,8 @@ pub(crate) struct RawCursor<'s> {
 
 /// The source of further batches.
 pub(crate) enum Source<'s> {
-    #[cfg(feature = "memory")]
     Memory(Box<MemoryCursor>),
-    #[cfg(feature = "mongodb")]
     Driver(Box<ImplicitCursor>),
-    #[cfg(feature = "mongodb")]
     DriverSession(SessionCursor<'s>),
     /// There are no further batches, or a fetch failed.
     Exhausted(std::marker::PhantomData<&'s ()>),
@@ -132,11 +126,8 @@ impl<'s> RawCursor<'s> {
         }
         self.start_watch();
         let polled = match &mut self.source {
-            #[cfg(feature = "memory")]
             Source::Memory(cursor) => cursor.poll_batch(cx).map(Some),
-            #[cfg(feature = "mongodb")]
             Source::Driver(cursor) => cursor.poll_batch(cx),
-            #[cfg(feature = "mongodb")]
             Source::DriverSession(cursor) => cursor.poll_batch(cx),
             Source::Exhausted(_) => Poll::Ready(None),
         };

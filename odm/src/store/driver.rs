@@ -4,9 +4,9 @@
 mod changes;
 mod connect;
 mod cursor;
-pub(crate) mod errors;
+mod errors;
 mod options;
-pub(crate) mod transaction;
+mod session;
 
 /// Adds the session to an action, if there is one.
 macro_rules! in_session {
@@ -43,18 +43,20 @@ use std::future::ready;
 
 use bson::Document;
 use bson::raw::RawDocumentBuf;
+pub(crate) use mongodb::raw_batch_cursor::RawBatch;
 use mongodb::{Collection, Database};
 
 use self::action::Action;
 pub(crate) use self::changes::DriverChanges;
 pub(crate) use self::cursor::{ImplicitCursor, SessionCursor};
-pub(crate) use self::errors::error;
-use self::transaction::KnownTransactions;
+use self::errors::error;
+pub(crate) use self::session::DriverSession;
+use self::session::KnownTransactions;
 use crate::error::Result;
 use crate::store::cursor::RawCursor;
 use crate::store::operation::Request;
-use crate::store::session::{Backend, DriverSession, Session, SessionOptions};
-use crate::store::{Answer, Capability};
+use crate::store::session::{Backend, Session, SessionOptions};
+use crate::store::{Answer, Capability, Store};
 
 /// A database of the driver's client; clones share the connections.
 #[derive(Clone)]
@@ -63,6 +65,23 @@ pub(crate) struct Driver {
     /// The collection that most operations use.
     target: Option<Collection<RawDocumentBuf>>,
     transactions: KnownTransactions,
+}
+
+impl Store {
+    /// The database that the connection string names.
+    pub(crate) async fn connect(uri: &str) -> Result<Self> {
+        Ok(Self::of_driver(Driver::connect(uri).await?))
+    }
+
+    /// A database of a client that the caller made.
+    pub(crate) fn driver(database: Database) -> Self {
+        Self::of_driver(Driver::new(database))
+    }
+
+    fn of_driver(driver: Driver) -> Self {
+        let name = driver.database.name().to_owned();
+        Self::new(super::Backend::Driver(driver), &name)
+    }
 }
 
 impl Driver {
@@ -104,17 +123,14 @@ impl Driver {
         chosen.causal_consistency = options.causal_consistency;
         chosen.snapshot = options.snapshot;
         let action = self.database.client().start_session().with_options(chosen);
-        let session = DriverSession {
-            session: action.await.map_err(error)?,
-            in_transaction: false,
-            transactions: self.transactions.clone(),
-        };
+        let session = action.await.map_err(error)?;
+        let session = DriverSession::new(session, self.transactions.clone());
         let backend = Backend::Driver(Box::new(session));
         Ok(Session::new(backend, options.transactions))
     }
 
     pub(crate) async fn capability(&self) -> Result<Capability> {
-        transaction::capability(self.database.client()).await
+        session::capability(self.database.client()).await
     }
 
     /// Runs one operation.
@@ -162,19 +178,11 @@ impl Driver {
     }
 }
 
-#[cfg_attr(
-    not(feature = "memory"),
-    expect(
-        clippy::unnecessary_wraps,
-        reason = "with two stores there may be sessions of the other"
-    )
-)]
 fn client_session(session: Option<&mut Session>) -> Result<Option<&mut DriverSession>> {
     match session {
         None => Ok(None),
         Some(session) => match &mut session.backend {
             Backend::Driver(session) => Ok(Some(session)),
-            #[cfg(feature = "memory")]
             Backend::Memory(_) => Err(Session::foreign()),
         },
     }

@@ -1,11 +1,12 @@
 //! The in-memory store: sends requests and commands to the engine.
 
 mod await_data;
-mod call;
 mod changes;
 mod cursor;
 mod limits;
+mod page;
 mod parts;
+mod session;
 #[cfg(test)]
 mod tests;
 
@@ -19,11 +20,13 @@ use bson::Document;
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 use odm_engine::{Answer, Context, Namespace, Patience, Service};
 
-pub(crate) use self::call::MemoryCall;
 pub(crate) use self::changes::MemoryChanges;
 pub(crate) use self::cursor::MemoryCursor;
+pub(crate) use self::page::MemoryPage;
 use self::parts::Parts;
+pub(crate) use self::session::MemorySession;
 use crate::error::{Code, Error, Result, ServerError};
+use crate::store::Store;
 use crate::store::batch::{Batch, Reply};
 use crate::store::changes::{RawChanges, Source as Events};
 use crate::store::cursor::{RawCursor, Source};
@@ -31,7 +34,7 @@ use crate::store::operation::{Operation, Request};
 use crate::store::options::{Acknowledgment, Options, WriteConcern};
 use crate::store::reply::{self, WriteKind, count, field};
 use crate::store::response::Response;
-use crate::store::session::Session;
+use crate::store::session::{Backend, Session, SessionOptions};
 use crate::store::watch::{Scope, Watch};
 
 /// The engine, and the database and collection that operations use; clones share the data.
@@ -44,6 +47,14 @@ struct Handle {
     database: Arc<str>,
     /// The collection that most operations use, kept here to avoid building its name for each.
     target: Option<Namespace>,
+}
+
+impl Store {
+    /// A new, empty engine in this process.
+    pub(crate) fn memory(database: &str, context: Context) -> Self {
+        let memory = Memory::new(context, database);
+        Self::new(super::Backend::Memory(memory), database)
+    }
 }
 
 impl Memory {
@@ -87,6 +98,19 @@ impl Memory {
             database: database.into(),
             target: None,
         }))
+    }
+
+    /// Starts a session.
+    pub(crate) fn session(&self, options: SessionOptions) -> Result<Session> {
+        if options.snapshot == Some(true) {
+            return Err(Error::unsupported(
+                "the in-memory store has no snapshot sessions: read in a transaction, which sees \
+                 one moment",
+            ));
+        }
+        // A single node is causally consistent without further work.
+        let session = Box::new(MemorySession::new(self.clone()));
+        Ok(Session::new(Backend::Memory(session), options.transactions))
     }
 
     /// Whether both hold the same data.
@@ -156,14 +180,25 @@ impl Memory {
         }
     }
 
+    /// Runs a command unchanged, apart from the session's fields.
+    pub(crate) async fn run_command(
+        &self,
+        command: Document,
+        session: Option<&mut Session>,
+    ) -> Result<Document> {
+        let raw = RawDocumentBuf::try_from(&command).map_err(Error::encode)?;
+        let reply = self.run_written(&self.0.database, raw, session).await?;
+        Document::try_from(&*reply).map_err(|_| Error::malformed_reply("well-formed BSON"))
+    }
+
     /// Runs a command that returns a cursor.
     pub(crate) async fn run_cursor<'s>(
         &self,
-        database: &Arc<str>,
-        command: &Document,
+        command: Document,
         mut session: Option<&'s mut Session>,
     ) -> Result<RawCursor<'s>> {
-        let raw = RawDocumentBuf::try_from(command).map_err(Error::encode)?;
+        let database = &self.0.database;
+        let raw = RawDocumentBuf::try_from(&command).map_err(Error::encode)?;
         limits::check_command(&raw)?;
         let reply = self.run_in(database, raw, session.as_deref_mut()).await?;
         self.open_cursor(database, reply, None, session)
@@ -249,7 +284,7 @@ impl Memory {
     ) -> Result<Response<'s>> {
         match answer {
             Answer::Page(page) => {
-                let batch = Batch::of_page(page, cstr!("firstBatch"));
+                let batch = Batch::of_page(MemoryPage::new(page, cstr!("firstBatch")));
                 let cursor = self.cursor(&self.0.database, batch, None, None);
                 Ok(Response::Cursor(cursor))
             }
@@ -263,20 +298,20 @@ impl Memory {
     /// write conflict with an open transaction it waits.
     pub(crate) async fn exec<'s>(
         &self,
-        request: &Request,
+        request: Request,
         session: Option<&'s mut Session>,
     ) -> Result<Response<'s>> {
         let database = &self.0.database;
         if session.is_none()
             && request.options.is_empty()
-            && let Some(parts) = Parts::of(request)?
+            && let Some(parts) = Parts::of(&request)?
             && !parts.is_large()
         {
             let ask = || self.ask(database, request.collection, parts.request());
             let answer = waiting(None, ask).await?;
-            return self.respond(&parts, answer, request);
+            return self.respond(&parts, answer, &request);
         }
-        self.exec_command(database, request, session).await
+        self.exec_command(database, &request, session).await
     }
 
     async fn exec_command<'s>(

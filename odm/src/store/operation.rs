@@ -1,10 +1,8 @@
 //! The operations of a store, and the command document of each.
 
-mod build;
+pub(super) mod build;
 mod condition;
 
-#[cfg(feature = "memory")]
-pub(super) use self::build::{raw_condition, raw_document, raw_operators};
 pub(crate) use self::condition::Condition;
 
 use bson::{Bson, Document, RawDocumentBuf};
@@ -155,7 +153,6 @@ impl Operation {
     }
 
     /// Whether the server applies it to several documents one by one and reports errors by index.
-    #[cfg(feature = "memory")]
     pub(crate) fn is_batch(&self) -> bool {
         matches!(
             self,

@@ -3,7 +3,7 @@
 mod collation;
 mod concern;
 mod images;
-mod preference;
+pub(super) mod preference;
 
 use std::ops::{Deref, DerefMut};
 use std::sync::LazyLock;
@@ -17,8 +17,6 @@ pub use self::collation::{Alternate, CaseFirst, Collation, MaxVariable};
 pub(crate) use self::concern::millis;
 pub use self::concern::{Acknowledgment, ReadConcern, WriteConcern};
 pub use self::images::{FullDocument, FullDocumentBeforeChange};
-#[cfg(feature = "mongodb")]
-pub(crate) use self::preference::Mode as ReadMode;
 pub use self::preference::ReadPreference;
 
 /// The index that an operation must use.
@@ -75,7 +73,6 @@ pub(crate) struct Chosen(Option<Box<Options>>);
 
 impl Chosen {
     /// Whether no option was set.
-    #[cfg(feature = "memory")]
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_none()
     }

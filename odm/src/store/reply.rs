@@ -37,7 +37,6 @@ fn whole(value: RawBsonRef<'_>) -> Option<u64> {
 }
 
 /// The `values` of a `distinct`.
-#[cfg(feature = "memory")]
 pub(crate) fn values(reply: &RawDocument) -> Result<Vec<Bson>> {
     let Some(RawBsonRef::Array(values)) = field(reply, "values") else {
         return Err(Error::malformed_reply("`values`"));

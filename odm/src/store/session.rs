@@ -1,16 +1,13 @@
 //! Sessions: causal consistency and transactions.
 
 mod attempt;
-#[cfg(feature = "memory")]
-mod memory;
 mod options;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::store::{DriverSession, MemorySession};
 
 use self::attempt::Current;
 pub(crate) use self::attempt::{Attempt, Outcome};
-#[cfg(feature = "memory")]
-pub(crate) use self::memory::MemorySession;
 pub use self::options::{SessionOptions, TransactionOptions};
 
 /// Error messages for misused sessions, shared by both stores.
@@ -43,29 +40,10 @@ pub struct Session {
 
 #[derive(Debug)]
 pub(crate) enum Backend {
-    #[cfg(feature = "memory")]
     Memory(Box<MemorySession>),
-    #[cfg(feature = "mongodb")]
     Driver(Box<DriverSession>),
 }
 
-/// The driver's session. The driver does not expose the transaction's state, so it is tracked here.
-#[cfg(feature = "mongodb")]
-#[derive(Debug)]
-pub(crate) struct DriverSession {
-    pub(crate) session: mongodb::ClientSession,
-    pub(crate) in_transaction: bool,
-    pub(crate) transactions: crate::store::driver::transaction::KnownTransactions,
-}
-
-#[cfg_attr(
-    not(feature = "mongodb"),
-    expect(
-        clippy::unused_async,
-        clippy::unnecessary_wraps,
-        reason = "a server makes it wait, and there may be sessions of two stores"
-    )
-)]
 impl Session {
     pub(crate) fn new(backend: Backend, defaults: TransactionOptions) -> Self {
         Self {
@@ -92,19 +70,8 @@ impl Session {
             preference.check_in_transaction()?;
         }
         match &mut self.backend {
-            #[cfg(feature = "memory")]
             Backend::Memory(session) => session.start(options)?,
-            #[cfg(feature = "mongodb")]
-            Backend::Driver(session) => {
-                let known = &session.transactions;
-                crate::store::driver::transaction::start_transaction(
-                    &mut session.session,
-                    known,
-                    options,
-                )
-                .await?;
-                session.in_transaction = true;
-            }
+            Backend::Driver(session) => session.start_transaction(options).await?,
         }
         self.transaction = Some(Current::start());
         Ok(())
@@ -117,14 +84,8 @@ impl Session {
             transaction.committing();
         }
         let committed = match &mut self.backend {
-            #[cfg(feature = "memory")]
             Backend::Memory(session) => session.commit(),
-            #[cfg(feature = "mongodb")]
-            Backend::Driver(session) => {
-                session.in_transaction = false;
-                let committed = session.session.commit_transaction().await;
-                committed.map_err(crate::store::driver::errors::error)
-            }
+            Backend::Driver(session) => session.commit_transaction().await,
         };
         if let Some(transaction) = &self.transaction {
             transaction.commit(&committed);
@@ -138,24 +99,16 @@ impl Session {
             transaction.abort();
         }
         match &mut self.backend {
-            #[cfg(feature = "memory")]
             Backend::Memory(session) => session.abort(),
-            #[cfg(feature = "mongodb")]
-            Backend::Driver(session) => {
-                session.in_transaction = false;
-                let aborted = session.session.abort_transaction().await;
-                aborted.map_err(crate::store::driver::errors::error)
-            }
+            Backend::Driver(session) => session.abort_transaction().await,
         }
     }
 
     /// Whether a transaction is under way.
     pub fn in_transaction(&self) -> bool {
         match &self.backend {
-            #[cfg(feature = "memory")]
             Backend::Memory(session) => session.in_transaction(),
-            #[cfg(feature = "mongodb")]
-            Backend::Driver(session) => session.in_transaction,
+            Backend::Driver(session) => session.in_transaction(),
         }
     }
 
@@ -173,19 +126,16 @@ impl Session {
     }
 
     /// The session of the in-memory engine.
-    #[cfg(feature = "memory")]
     pub(crate) fn memory(&mut self) -> Result<&mut MemorySession> {
         match &mut self.backend {
             Backend::Memory(session) => Ok(session),
-            #[cfg(feature = "mongodb")]
             Backend::Driver(_) => Err(Self::foreign()),
         }
     }
 
     /// The error for a session that another store started.
-    #[cfg(feature = "memory")]
-    pub(crate) fn foreign() -> crate::error::Error {
-        crate::error::Error::usage(
+    pub(crate) fn foreign() -> Error {
+        Error::usage(
             "the session was started by another store: start it with `start_session` of the same \
              `Db`",
         )

@@ -50,7 +50,6 @@ impl Watch {
     }
 
     /// The same stream, resumed after the event with this token.
-    #[cfg(feature = "memory")]
     pub(crate) fn resumed(&self, token: Document) -> Self {
         Self {
             resume_after: None,

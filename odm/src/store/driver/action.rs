@@ -6,14 +6,13 @@ use mongodb::options::UpdateModifications;
 use mongodb::{Collection, Database};
 
 use super::cursor::{ImplicitCursor, SessionCursor};
-use super::{error, errors, options};
+use super::{DriverSession, error, errors, options};
 use crate::error::{Error, Result};
 use crate::store::Answer;
 use crate::store::operation::{Condition, Modification, Operation, Request, Update, operators};
 use crate::store::options::Chosen;
 use crate::store::reply::{self, WriteKind, Written};
 use crate::store::response::Response;
-use crate::store::session::DriverSession;
 
 /// One operation on its way to the driver. The methods return `async` blocks, which capture only what
 /// they use; the future of an `async fn` would store each parameter twice.
@@ -232,7 +231,7 @@ impl<'s> Action<'_, 's> {
             let in_transaction = self
                 .session
                 .as_ref()
-                .is_some_and(|session| session.in_transaction);
+                .is_some_and(|session| session.in_transaction());
             if request.options.write_concern.is_none()
                 && !in_transaction
                 && let Some(concern) = database.write_concern()

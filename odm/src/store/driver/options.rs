@@ -6,9 +6,10 @@ use mongodb::options as theirs;
 use mongodb::options::SelectionCriteria;
 
 use crate::error::{Error, Result};
+use crate::store::options::preference::Mode;
 use crate::store::options::{
     Acknowledgment, Collation, FullDocument, FullDocumentBeforeChange, Hint, Options, ReadConcern,
-    ReadMode, ReadPreference, ReturnDocument, WriteConcern,
+    ReadPreference, ReturnDocument, WriteConcern,
 };
 use crate::store::watch::Watch;
 
@@ -221,11 +222,11 @@ pub(super) fn selection_criteria(preference: &ReadPreference) -> SelectionCriter
     }
     let options = Some(options);
     SelectionCriteria::ReadPreference(match preference.mode() {
-        ReadMode::Primary => theirs::ReadPreference::Primary,
-        ReadMode::PrimaryPreferred => theirs::ReadPreference::PrimaryPreferred { options },
-        ReadMode::Secondary => theirs::ReadPreference::Secondary { options },
-        ReadMode::SecondaryPreferred => theirs::ReadPreference::SecondaryPreferred { options },
-        ReadMode::Nearest => theirs::ReadPreference::Nearest { options },
+        Mode::Primary => theirs::ReadPreference::Primary,
+        Mode::PrimaryPreferred => theirs::ReadPreference::PrimaryPreferred { options },
+        Mode::Secondary => theirs::ReadPreference::Secondary { options },
+        Mode::SecondaryPreferred => theirs::ReadPreference::SecondaryPreferred { options },
+        Mode::Nearest => theirs::ReadPreference::Nearest { options },
     })
 }
 

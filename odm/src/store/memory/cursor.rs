@@ -9,7 +9,7 @@ use odm_engine::{Answer, Interest, Listener, Namespace, Request};
 
 use crate::error::{Error, Result};
 use crate::store::batch::{Batch, Reply};
-use crate::store::memory::Memory;
+use crate::store::memory::{Memory, MemoryPage};
 
 /// An open cursor of the engine.
 pub(crate) struct MemoryCursor {
@@ -84,7 +84,7 @@ impl MemoryCursor {
         let batch_size = self.batch_size;
         let request = Request::More { cursor, batch_size };
         match self.memory.ask(&self.database, &self.collection, request)? {
-            Answer::Page(page) => Ok(Batch::of_page(page, cstr!("nextBatch"))),
+            Answer::Page(page) => Ok(Batch::of_page(MemoryPage::new(page, cstr!("nextBatch")))),
             Answer::Written(_) => Err(Error::malformed_reply("a batch")),
         }
     }

@@ -8,9 +8,8 @@ use odm_engine::reply;
 
 use crate::error::{Result, WriteError};
 use crate::store::memory::limits::{ROOMY, check_documents};
-use crate::store::operation::{
-    Condition, Modification, Operation, Request, raw_condition, raw_document, raw_operators,
-};
+use crate::store::operation::build::{raw_condition, raw_document, raw_operators};
+use crate::store::operation::{Condition, Modification, Operation, Request};
 use crate::store::reply::{self as replies, WriteKind, Written};
 
 /// The encoded operands of an operation.

@@ -118,7 +118,6 @@ impl ReadPreference {
     }
 
     /// Refuses preferences that a single primary without tags does not match.
-    #[cfg(feature = "memory")]
     pub(crate) fn check_on_one_node(&self) -> Result<()> {
         match self.mode {
             Mode::Secondary => Err(Error::unsupported(
@@ -159,17 +158,14 @@ impl ReadPreference {
         document
     }
 
-    #[cfg(feature = "mongodb")]
     pub(crate) fn mode(&self) -> Mode {
         self.mode
     }
 
-    #[cfg(feature = "mongodb")]
     pub(crate) fn tag_sets(&self) -> &[Vec<(String, String)>] {
         &self.tag_sets
     }
 
-    #[cfg(feature = "mongodb")]
     pub(crate) fn staleness(&self) -> Option<Duration> {
         self.max_staleness
     }

@@ -1,9 +1,11 @@
 //! The driver's cursors, read a raw batch at a time.
 
 use std::fmt;
+use std::future::poll_fn;
+use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use futures::StreamExt;
+use futures::Stream;
 use futures::future::BoxFuture;
 use mongodb::ClientSession;
 use mongodb::raw_batch_cursor::{RawBatch, RawBatchCursor, SessionRawBatchCursor};
@@ -22,13 +24,13 @@ impl ImplicitCursor {
         mut cursor: RawBatchCursor,
         batch_size: Option<u32>,
     ) -> Result<RawCursor<'s>> {
-        let first = batch(cursor.next().await).unwrap_or_else(|| Err(no_batch()))?;
+        let first = batch(next(&mut cursor).await).unwrap_or_else(|| Err(no_batch()))?;
         let source = Source::Driver(Box::new(Self(cursor)));
         Ok(RawCursor::new(first, source, batch_size))
     }
 
     pub(crate) fn poll_batch(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Batch>>> {
-        self.0.poll_next_unpin(cx).map(batch)
+        Pin::new(&mut self.0).poll_next(cx).map(batch)
     }
 }
 
@@ -56,7 +58,7 @@ impl<'s> SessionCursor<'s> {
         batch_size: Option<u32>,
     ) -> Result<RawCursor<'s>> {
         let mut cursor = Box::new(cursor);
-        let first = cursor.stream(session).next().await;
+        let first = next(&mut cursor.stream(session)).await;
         let first = batch(first).unwrap_or_else(|| Err(no_batch()))?;
         let source = Source::DriverSession(Self(State::Idle(cursor, session)));
         Ok(RawCursor::new(first, source, batch_size))
@@ -66,7 +68,7 @@ impl<'s> SessionCursor<'s> {
         let mut fetch = match std::mem::replace(&mut self.0, State::Gone) {
             State::Fetching(fetch) => fetch,
             State::Idle(mut cursor, session) => Box::pin(async move {
-                let batch = cursor.stream(session).next().await;
+                let batch = next(&mut cursor.stream(session)).await;
                 Fetched {
                     cursor,
                     session,
@@ -86,6 +88,10 @@ impl<'s> SessionCursor<'s> {
             }
         }
     }
+}
+
+async fn next<S: Stream + Unpin>(stream: &mut S) -> Option<S::Item> {
+    poll_fn(|cx| Pin::new(&mut *stream).poll_next(cx)).await
 }
 
 fn batch(fetched: Option<mongodb::error::Result<RawBatch>>) -> Option<Result<Batch>> {

@@ -4,9 +4,9 @@ use std::future::poll_fn;
 use std::time::Instant;
 
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf, cstr};
-use futures::future::select;
 use odm_engine::{AWAIT, Listener, args, is_empty_batch};
 use odm_language::value::raw;
+use tokio::time::timeout;
 
 use crate::error::Result;
 use crate::store::memory::Memory;
@@ -48,8 +48,8 @@ impl Memory {
             // If this call turned the change log on, earlier writes woke no listener: look again at once.
             if !left.is_zero() && !self.service().log_changes() {
                 let written = poll_fn(|context| listener.poll(&interest, seen, context));
-                let time = std::pin::pin!(tokio::time::sleep(left));
-                select(written, time).await;
+                // The loop's next turn looks at the clock itself.
+                let _ = timeout(left, written).await;
             }
             if end <= Instant::now() {
                 hold.end()?;

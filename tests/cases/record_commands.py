@@ -15,6 +15,8 @@ import pymongo
 from bson import Binary, Decimal128, Int64, json_util
 from bson.son import SON
 
+from thin import thin
+
 FM = "findAndModify"
 BY_ID = {"$sort": {"_id": 1}}
 # Stands for the id of the last open cursor.
@@ -787,6 +789,7 @@ def main(uri, *wanted, topics=None):
         path = Path(__file__).parent / "command" / f"{name}.json"
         path.parent.mkdir(exist_ok=True)
         path.write_text("[\n" + ",\n".join(steps) + "\n]\n")
+        thin(path)
         print(path.name, len(steps))
 
 

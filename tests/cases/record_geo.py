@@ -419,7 +419,7 @@ def distances():
             yield {"find": "d", "filter": {"g": {"$geoWithin": {"$centerSphere": [center, radius]}}}, "projection": {"_id": 1}}
 
 
-TOPICS = {"geo": conversation, "geo_commands": commands, "geo_distances": distances, "geo_grids": grids, "geo_random": lambda: randomly(1, 12)}
+TOPICS = {"geo": conversation, "geo_commands": commands, "geo_distances": distances, "geo_grids": grids, "geo_random": lambda: randomly(1, 8)}
 
 if __name__ == "__main__":
     topics = dict(TOPICS)

@@ -14,6 +14,7 @@ from pathlib import Path
 import pymongo
 
 from bsonjson import OPTIONS, RawBSONDocument, d, date, dec, decode, dumps, i, l, raw
+from thin import thin
 
 MISSING = {"$missing": True}
 OID = {"$oid": "507f1f77bcf86cd799439011"}
@@ -233,6 +234,7 @@ def main(uri, *wanted):
         if not wanted or name in wanted:
             lines = [dumps(record(collection, case)) for case in cases]
             (here / f"{name}.json").write_text("[\n" + ",\n".join(lines) + "\n]\n")
+            thin(here / f"{name}.json")
             print(name, len(lines))
     client.drop_database("engine_grids")
 

@@ -13,6 +13,7 @@ import pymongo
 
 from bsonjson import OPTIONS, RawBSONDocument, d, date, dec, decode, dumps, i, l, raw
 from record_grids import BYTES, CODE, DECIMALS, DOUBLES, INTEGERS, MAX_KEY, MIN_KEY, MISSING, OID, POINTER, REGEX, SCOPED, SYMBOL, TIME, UUID
+from thin import thin
 
 UNDEFINED = {"$undefined": True}
 STRINGS = ["", "abc", "Abc", "h\u00e9llo"]
@@ -117,6 +118,7 @@ def main(uri):
     documents, answers = record_queries(collection)
     lines = ",\n".join(dumps(answer) for answer in answers)
     (here / "query" / "operators.json").write_text(f'[{{"documents": {dumps(documents)},\n"queries": [\n{lines}\n]}}]\n')
+    thin(here / "query" / "operators.json")
     # What depends on the time can't be compared.
     timed = lambda update: "$currentDate" in update
     cases = [record_update(collection, value, update) for value, update in update_cases()]
@@ -125,6 +127,7 @@ def main(uri):
     for name, wanted in (("kinds", False), ("kinds_of_elements", True)):
         lines = [dumps(case) for case in cases if of_elements(case) == wanted]
         (here / "update" / f"{name}.json").write_text("[\n" + ",\n".join(lines) + "\n]\n")
+        thin(here / "update" / f"{name}.json")
     client.drop_database("engine_operators")
     print(len(answers), len(cases))
 

@@ -13,6 +13,8 @@ from pathlib import Path
 import pymongo
 from bson import Decimal128, Int64, Timestamp, json_util
 
+from thin import thin
+
 D = {"_id": 1, "a": 5, "b": [1, 2, 3], "s": "x", "o": {"p": 1, "q": 2}, "n": None}
 G = {**D, "g": [{"x": 1, "y": [1, 2]}, {"x": 2, "y": [3]}]}
 M = {"_id": 1, "a": 5, "b": [1, [3], 3], "s": "x", "g": [{"x": 1, "y": [1, 2]}], "h": ["abc", "b"], "z": {}}
@@ -201,6 +203,7 @@ def main(uri, *wanted):
             continue
         lines = [json_util.dumps(record(database, case), json_options=json_util.CANONICAL_JSON_OPTIONS) for case in cases]
         (here / f"{name}.json").write_text("[\n" + ",\n".join(lines) + "\n]\n")
+        thin(here / f"{name}.json")
 
 
 main(*sys.argv[1:])

@@ -153,7 +153,7 @@ def renames():
 
 
 @topic
-def listings():
+def list_collections():
     yield from [insert("b", {"_id": 1}), {"create": "a", "capped": True, "size": 4096}, {"create": "c", "validator": {"a": 1}}, view("v", "b", {"$match": {"a": 1}})]
     yield from [{"listCollections": 1, "nameOnly": True, "filter": {"name": {"$ne": "system.views"}, **more}} for more in ({"type": "view"}, {"name": Regex("^[a]$")}, {"options": {}}, {"options.capped": True}, {"info.readOnly": True}, {"options.viewOn": "b"}, {"$or": [{"name": "zork"}, {"type": "view"}]}, {"idIndex": {"$exists": True}})]
     yield from [{"listCollections": 1, "filter": {"info.readOnly": True}}, {"listCollections": 1, "filter": {"options.viewOn": "b"}}, {"listCollections": 1, "filter": {"$zork": 1}}, {"listCollections": 1, "filter": {"name": "a", "$expr": {"$eq": ["$type", "collection"]}}, "nameOnly": True}, {"listCollections": 1, "filter": 5}, {"listCollections": "x", "filter": {"name": "a"}}, {"listCollections": 1, "filter": {"name": "a"}, "nameOnly": False, "authorizedCollections": True}, {"listCollections": 1, "cursor": {"batchSize": -1}}, {"listCollections": 1, "cursor": 5}, {"listCollections": 1, "nameOnly": 1}, {"listCollections": 1, "zork": 1}]
@@ -179,7 +179,7 @@ def coll_mods():
 
 
 @topic
-def names():
+def namespace_names():
     yield from [insert(name, {"_id": 1}) for name in ["", "a\0b", "$a", "a$", ".a", "a.", "a..b", "a b", "ä", "x" * 200, "x" * 255, "system.", "system.x", "systemx", "a/b", "oplog.$main", "system.js", "system.indexes", "system.namespaces", "system.buckets.x", "system.profile", "system.users"]]
     for name in ["a.b", "a b", "a/b", "a\\b", 'a"b', "", "x" * 63, "x" * 64, "ä" * 31, "ä" * 32, "a*b", "a<b", "a>b", "a:b", "a|b", "a?b", "a\0b"]:
         yield {**find("nope"), "$on": name}

@@ -62,7 +62,7 @@ def run(*stages, collection="a"):
 
 
 @topic
-def fields():
+def command_fields():
     yield from [{"ping": 1}, {"nope": 1}, {"ping": 1, "zork": 1}, {"find": "c", "zork": 1}, {"find": 1}, {"find": ""}]
     yield from [{"find": "a$b"}, insert("a"), {"insert": "a"}, {"find": "a", "limit": -1}, {"find": "a", "skip": -1}]
     yield from [{"find": "a", "batchSize": -1}, {"find": "a", "limit": "x"}, {"find": "a", "filter": 5}]
@@ -379,7 +379,7 @@ def retries():
 
 
 @topic
-def repeats():
+def retried_statements():
     """What is executed again, and what is not."""
     session = {"id": Binary(uuid.UUID(int=10).bytes, 4)}
     number = 0
@@ -416,7 +416,7 @@ def repeats():
 
 
 @topic
-def conflicts():
+def transaction_conflicts():
     """What stands in the way of a transaction and of those beside it."""
     session = {"id": Binary(uuid.UUID(int=11).bytes, 4)}
     number = 0
@@ -460,7 +460,7 @@ def conflicts():
 
 
 @topic
-def concerns():
+def concerns_and_preferences():
     """Which commands take which concerns and preferences."""
     yield insert("cc", {"_id": 1})
     commands = [{"find": "cc"}, {"count": "cc"}, {"distinct": "cc", "key": "_id"}, run(collection="cc"), {"listCollections": 1, "filter": {"name": "none"}}, {"listIndexes": "none"}, insert("cc", {"_id": 1}), update("cc", set_({"_id": 2}, a=1)), {"delete": "cc", "deletes": [{"q": {"_id": 2}, "limit": 1}]}, {FM: "cc", "query": {"_id": 2}, "remove": True}, {"create": "cc"}, {"drop": "none"}, create(index([("_id", 1)], "_id_"), collection="cc"), {"collMod": "cc"}, {"explain": {"find": "cc"}, "$only": ["ok", "code", "errmsg"]}, {"ping": 1}, {"validate": "none"}, admin({"renameCollection": "$db.none", "to": "$db.x"})]
@@ -480,7 +480,7 @@ def concerns():
 
 
 @topic
-def versions():
+def versioned_api():
     """The versioned API."""
     one = {"apiVersion": "1"}
     strict = {**one, "apiStrict": True}
@@ -635,7 +635,7 @@ def found_by_differential():
 
 
 @topic
-def merges():
+def merge_stage():
     def merge(into, *documents, target=(), **options):
         yield from [{"drop": "z"}, {"drop": "s"}]
         if documents:
@@ -689,7 +689,7 @@ def merges():
 
 
 @topic
-def outs():
+def out_stage():
     yield insert("s", {"_id": 1, "a": 5}, {"_id": 2, "z": 6})
     yield insert("z", {"_id": 7})
     yield from [run(BY_ID, {"$out": "z"}, collection="s"), find("z", sort={"_id": 1})]

@@ -25,7 +25,7 @@ def lookup(**options):
 
 
 @topic
-def outlines():
+def pipeline_faults():
     """What of a pipeline is read first: stages' names, the collections they are about, and the pipelines within."""
     yield insert("a", {"_id": 1, "a": [1]})
     yield insert("o", {"_id": 1})
@@ -78,7 +78,7 @@ def outlines():
 
 
 @topic
-def references():
+def dbrefs():
     """What updates and $merge make of the parts of a reference at the top of a document."""
     parts = [("_id", 1), ("$ref", "x"), ("$id", 1), ("$db", "y")]
     changes = [{"$set": {"$id": 2}}, {"$set": {"$ref": "y"}}, {"$set": {"$db": "x"}}, {"$set": {"$db": 1}}, {"$set": {"$ref": 1}}, {"$unset": {"$ref": 1}}, {"$unset": {"$id": 1}}, {"$set": {"a": 1}}, {"$set": {"$id": 1}}, {"$set": {"$zork": 1}}]
@@ -98,7 +98,7 @@ def references():
 
 
 @topic
-def overlooked():
+def find_and_modify_options():
     """Options that a server knows, checks, and does nothing by."""
     yield insert("a", {"_id": 1}, {"_id": {"k": 1}})
     change = {FM: "a", "query": {"_id": 1}, "update": {"$inc": {"n": 1}}}
@@ -110,7 +110,7 @@ def overlooked():
 
 
 @topic
-def specifications():
+def validation_regex():
     """What the details of a refused document show of a $regex that has operators beside it."""
     rules = [{"$regex": "x", "$gt": "z"}, {"$gt": "z", "$regex": "x"}, {"$regex": "x", "$options": "i", "$gt": "z"}, {"$options": "i", "$lt": "a", "$regex": "x"}, {"$regex": "x"}, {"$regex": "x", "$options": "i"}, {"$options": "i", "$regex": "x"}, {"$regex": re.compile("x", re.I), "$in": ["z"]}, {"$not": {"$regex": "b", "$gt": "a"}}, {"$not": {"$options": "", "$regex": "b"}}, {"$elemMatch": {"$regex": "x", "$gt": "z"}}]
     for rule in (*({"a": rule} for rule in rules), {"$nor": [{"a": {"$regex": "b", "$gt": "a"}}]}):
@@ -230,7 +230,7 @@ def turns():
 
 
 @topic
-def wildcard_fields():
+def wildcard_index_faults():
     """Which fault of a wildcard index comes first, by the order of the options."""
     for pattern in ({"1.$**": 1}, {"$**": 1}, {"a": 1}):
         for fields in ({}, {"a": 1}, {"a": 1, "b": 0}, 1, None):
@@ -239,7 +239,7 @@ def wildcard_fields():
 
 
 @topic
-def partial_depths():
+def partial_filter_depths():
     """How deep the filter of a partial index may be."""
     leaves = [1, {"$all": [1]}, {"$all": [1, 2]}, {"$gt": 1, "$lt": 2}, {"$in": [1]}, {"$exists": True}, {"$ne": 1}]
     for leaf in leaves:
@@ -251,7 +251,7 @@ def partial_depths():
 
 
 @topic
-def equal_values():
+def distinct_collation():
     """Which of the values that a collation makes equal `distinct` shows."""
     weak = {"locale": "hi", "strength": 1}
     yield {"create": "e", "collation": weak}
@@ -265,7 +265,7 @@ def equal_values():
 
 
 @topic
-def lists():
+def typed_arrays():
     """Arrays of values of one type: nulls among them, other values, and a null in place of the array."""
     yield insert("a", {"_id": 1, "a": [1, 2]})
     one = {"key": {"a": 1}, "name": "n"}
@@ -297,7 +297,7 @@ def lists():
 
 
 @topic
-def resorted():
+def push_sort():
     """What counts as modified where an array without elements is sorted: what an index may be on."""
     flat, deep, language = {"_id": 1, "a": []}, {"_id": 1, "a": {"b": [], "lg": []}}, {"_id": 1, "a": {"b": [], "language": []}}
     paths = [("a", flat), ("a.b", deep), ("a.0.b", {"_id": 1, "a": [{"b": []}]}), ("a.$[].b", {"_id": 1, "a": [{"b": []}]}), ("a.0", {"_id": 1, "a": {"0": []}}), ("a.language", language), ("a.lg", deep)]
@@ -316,7 +316,7 @@ def resorted():
 
 
 @topic
-def missing_properties():
+def schema_required():
     """What is told of a property that `required` names and a document has not; and which keyword is read first."""
     draw = random.Random(7)
     plain = [{"bsonType": "int"}, {"bsonType": ["int", "object"]}, {"enum": [1, None]}, {"minimum": 3}, {"maxLength": 1}, {"minItems": 1}, {"bsonType": "object", "required": ["x"]}, {"required": ["x"]}, {"properties": {"x": {"bsonType": "int"}}}, {"uniqueItems": True}, {"items": {"bsonType": "int"}}, {"pattern": "a"}, {"additionalProperties": False}, {}, {"title": "t"}, {"type": "string"}, {"enum": [{}]}]
@@ -364,7 +364,7 @@ def missing_properties():
 
 
 @topic
-def schema_positions():
+def positional_schemas():
     """Which array element the positional operator stands for behind a schema."""
     whole = {"_id": 1, "p": [0, 1, 2, 3, 4], "a": [1, 2], "b": [3, 4], "e": [], "s": 1, "n": [[1, 2], 3], "o": {"a": [7, 8]}, "oa": [{"z": 1}, {"a": 5}, {"a": [6, 7]}]}
     yield insert("a", whole)
@@ -384,7 +384,7 @@ def schema_positions():
 
 
 @topic
-def negations():
+def nin_plans():
     """What is in none of a list, by an index that has no arrays: null, arrays and patterns beside other values."""
     values = [None, 1, "a", "abc", "xz", {"x": 1}, {}, 2.5, re.compile("z")]
     yield insert("a", *({"_id": at, "a": value} for at, value in enumerate(values)), {"_id": 99})
@@ -405,7 +405,7 @@ def negations():
 
 
 @topic
-def patterns():
+def regex_syntax():
     """The syntax of PCRE: what an option changes and what not, quotations, properties, names, and what is refused."""
     texts = ["a", "A", "aB", "ab", "AB", "1", "8", "81", "9", "\u017f", "\u212a", "\u00e9", "\u00c9", "_", "-", "a-z", "x y", "\u01c5", "\u03a3", "\u0431", "\u00bd", "\u00a0", "\x85", "$", "[", "]", "Q", "E", "a # c", "S", "k"]
     yield insert("a", *({"_id": at, "s": text} for at, text in enumerate(texts)))
@@ -422,7 +422,7 @@ def patterns():
 
 
 @topic
-def last_matches():
+def positional_conditions():
     """Which element the positional $ means where several conditions match: to a projection the last as written, to an
     update the last as a server sorts them."""
     whole = {"_id": 1, "b": [1, 2, 3], "c": [{"x": 1}, {"x": 2}, {"x": 3}], "a": [5, 6, 7]}
@@ -519,7 +519,7 @@ def agreements():
 
 
 @topic
-def positions_within():
+def positional_projections():
     """The positional $ within a document of a projection, and where findAndModify reads its projection at all."""
     yield insert("c", {"_id": 1, "c": [{"b": [1, 2, 3]}, {"b": [2, 3]}], "d": [1, 2]}, {"_id": 2, "c": {"1": {"b": [5, 6]}}})
     shown = [{"c.1": {"b.$": 1}}, {"c": {"b.$": 1}}, {"c.b.$": 1}, {"c": {"b": {"d.$": 1}}}, {"c": {"b": {"$": 1}}}, {"c": {"$": 1}}, {"c.$": 1}, {"c": {"x": 1, "b.$": 1}}, {"a": "$x", "c": {"b.$": 1}}, {"c": {"b.$": 0}}, {"c": {"b.$": "x"}}, {"c": {"b.$.d": 1}}, {"c": {"b.$": {"$add": [1]}}}, {"$": 1}, {"c.$": {"x": 1}}, {"c.$": {}}, {"c.$.b": {"d": 1}}, {"c.$.b": 1}, {"c": {"b$.$": 1}}]
@@ -534,7 +534,7 @@ def positions_within():
 
 
 @topic
-def changed_under_transactions():
+def transaction_snapshots():
     """What a transaction meets where collections, views and indexes are made, changed and dropped after it began."""
     numbers = itertools.count(1)
     a, hint = [("a", 1)], {"find": "c", "hint": "a"}
@@ -562,7 +562,7 @@ def changed_under_transactions():
 
 
 @topic
-def never_met():
+def upsert_filters():
     """What an upsert takes of a filter where some of it can match nothing."""
     string, none = {"bsonType": "string"}, {"a": {"$all": []}}
     schemas = [string, {"type": "array"}, {"bsonType": ["string", "int"]}, {"bsonType": ["string", "object"]}, {"required": ["a"]}, {"not": {}}, {"not": {"bsonType": "object"}}, {"enum": [1]}, {"enum": [1, {"a": 1}]}, {"enum": [{"a": 1}]}, {"properties": {"x": {"not": {}}}}, {"required": ["x"], "properties": {"x": {"not": {}}}}, {"minProperties": 5, "maxProperties": 1}, {"additionalProperties": False}, {"items": string}, {"not": {"anyOf": [{}, {"minimum": 1}]}}]
@@ -576,7 +576,7 @@ def never_met():
 
 
 @topic
-def zips():
+def zip_inputs():
     """Which of the inputs of $zip are looked at."""
     yield insert("a", {"_id": 1, "n": None, "a": [1, 2], "b": [3], "s": "x", "z": 0})
     fault = {"$divide": [1, "$z"]}

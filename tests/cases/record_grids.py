@@ -137,18 +137,18 @@ BASES = [between(0, 10) for _ in range(6)] + [dec(f"{CURVES.randrange(10**33, 10
 EXPONENTS = [between(-10, 10) for _ in range(6)] + [dec("0.5"), dec("-1"), dec("12"), dec("-1E-20"), dec("117")]
 
 FILES = {
-    "every": [over(unary(name), COLUMNS.get(name, EVERY)) for name in UNARY] + [over(op("ifNull", [A, B]), EVERY, [MISSING, None, i(5)]), over(op("cond", [A, "yes", "no"]), EVERY), over(op("switch", {"branches": [{"case": A, "then": "yes"}], "default": "no"}), EVERY)],
+    "unary": [over(unary(name), COLUMNS.get(name, EVERY)) for name in UNARY] + [over(op("ifNull", [A, B]), EVERY, [MISSING, None, i(5)]), over(op("cond", [A, "yes", "no"]), EVERY), over(op("switch", {"branches": [{"case": A, "then": "yes"}], "default": "no"}), EVERY)],
     "trigonometry": [over(op(name, A), [*FLOATS, *DECIMALS]) for name in ROUND] + binary("atan2", FLOATS),
     "calendar": [over(unary(name), [*FAR, date(2**53), date(-(2**53)), date(2**63 - 1), date(-(2**63)), date(1709251200000), date(1735603200000), date(1483228800000)]) for name in CALENDAR],
     "arithmetic": binary("add subtract multiply divide mod", BINARY) + binary("pow log", FLOATS),
     "zones": [named(name, [date(1709965800000), date(1730525400000), None, MISSING, i(5)], ["UTC", "America/New_York", "+05:30", "Nowhere", None, MISSING, i(5)], startDate=A, unit="day", amount=1, timezone=B) for name in ("dateAdd", "dateSubtract")]
         + [named("dateDiff", [date(1709965800000), None], ["UTC", "America/New_York", "Nowhere", None, MISSING, i(5)], startDate=A, endDate=date(1730525400000), unit="hour", timezone=B)]
         + [named("dateTrunc", [date(1709965800000), None], ["UTC", "America/New_York", "Nowhere", None, MISSING, i(5)], date=A, unit="day", timezone=B)],
-    "folding": [over(op(name, [A if item == A else B if item == B else item if isinstance(item, dict) else d(item) for item in items]), [d(0.123), d(1e-9), i(7), dec("0.1"), None, MISSING], [d(0.456), i(3)])
+    "constant_folding": [over(op(name, [A if item == A else B if item == B else item if isinstance(item, dict) else d(item) for item in items]), [d(0.123), d(1e-9), i(7), dec("0.1"), None, MISSING], [d(0.456), i(3)])
         for name in ("add", "multiply", "sum", "avg", "max") for items in ([0.1, A, 0.2, 0.3], [A, 0.1, 0.2], [0.1, 0.7, A, 1.1], [3.0, A, 7.7, 1e-9], [0.1, A, B, 0.3], [0.1, 0.2, 0.3], [0.1, A, {"$literal": d(0.2)}, 1e20], [i(2**31 - 1), A, i(2**31 - 1)], [l(2**63 - 1), A, l(2)], [dec("0.1"), A, 0.2, B])],
-    "places": binary("round trunc", NUMBERS + ["abc", True], PLACES + [i(20), i(21), i(100), i(101), i(-20), i(-21)]),
+    "rounding": binary("round trunc", NUMBERS + ["abc", True], PLACES + [i(20), i(21), i(100), i(101), i(-20), i(-21)]),
     "comparison": binary("cmp", EVERY) + binary("eq ne gt gte lt lte", FEW),
-    "pairs": binary("concat strcasecmp split indexOfBytes indexOfCP", TEXTS) + binary("setUnion setIntersection setDifference setEquals setIsSubset concatArrays mergeObjects in arrayElemAt sum avg min max stdDevPop stdDevSamp and or", FEW)
+    "binary": binary("concat strcasecmp split indexOfBytes indexOfCP", TEXTS) + binary("setUnion setIntersection setDifference setEquals setIsSubset concatArrays mergeObjects in arrayElemAt sum avg min max stdDevPop stdDevSamp and or", FEW)
         + binary("in indexOfArray", FEW, LISTS) + binary("indexOfArray", LISTS, FEW),
     "arrays": binary("arrayElemAt slice range", LISTS, PLACES) + binary("range", PLACES) + [over(op("slice", [[i(1), i(2), i(3)], A, B]), PLACES), over(op("range", [A, i(5), B]), PLACES), over(op("range", [i(5), A, B]), PLACES)]
         + [over(op("indexOfArray", [["a", "b", "a"], "a", A, B]), PLACES)] + [named(name, LISTS, PLACES, input=A, n=B) for name in ("firstN", "lastN", "maxN", "minN")]
@@ -177,7 +177,7 @@ FILES = {
         + binary("cmp eq lt gte", NEAR, BESIDE)
         + [over(op(name, A), ROUNDED + MANY[:40] + RIMS) for name in ("toInt", "toLong", "toDouble", "toString", "toBool", "toDate", "toDecimal")] + [over(op("toDecimal", A), DOUBLES + INTEGERS + NEAR + [d(DRAW.uniform(-1, 1) * 10.0 ** DRAW.randrange(-300, 300)) for _ in range(60)])]
         + [over(op(name, A), [[DRAWN[at], DRAWN[at + 1], i(3), d(0.1)] for at in range(20)]) for name in ("sum", "avg", "min", "max", "stdDevPop", "stdDevSamp")],
-    "curves": [over(op(name, A), CURVED) for name in (*ROUND, "exp")] + [over(op(name, A), CURVED + POSITIVE) for name in ("ln", "log10", "sqrt")] + [over(op("acosh", A), POSITIVE)]
+    "decimal_curves": [over(op(name, A), CURVED) for name in (*ROUND, "exp")] + [over(op(name, A), CURVED + POSITIVE) for name in ("ln", "log10", "sqrt")] + [over(op("acosh", A), POSITIVE)]
         + [case for name in ("pow", "log", "atan2") for case in binary(name, SIDES) + binary(name, SIDES[:14], MIXED) + binary(name, MIXED, SIDES[:14]) + binary(name, BASES, EXPONENTS)],
     "dates": [named(name, DATES, UNITS, startDate=A, unit=B, amount=1) for name in ("dateAdd", "dateSubtract")] + [named(name, [date(1709214359123), date(2**52), FAR[0]], AMOUNTS, startDate=A, unit="month", amount=B) for name in ("dateAdd", "dateSubtract")] + [named(name, AMOUNTS, ["day", "second"], startDate=date(1709214359123), unit=B, amount=A) for name in ("dateAdd", "dateSubtract")]
         + [named("dateDiff", DATES, DATES, startDate=A, endDate=B, unit="month"), named("dateDiff", [date(0)], UNITS, startDate=A, endDate=date(1709214359123), unit=B), named("dateTrunc", DATES, UNITS, date=A, unit=B), named("dateTrunc", [date(1709214359123)], AMOUNTS, date=A, unit="hour", binSize=B)]

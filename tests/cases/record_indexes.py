@@ -33,7 +33,7 @@ ENGLISH = {"locale": "en", "strength": 2}
 
 
 @topic
-def index_turns():
+def index_faults():
     """Which of two specifications is refused, and in which words, by what there is of the collection."""
     a, both, wild = [("a", 1)], [("a", 1), ("b", 1)], [("$**", 1)]
     faults = [index([("q", 0)], "q"), index(a, "*"), index(both, "q", expireAfterSeconds=1), index(a, "q", collation={"locale": "zz"}), index([("a", "2d")], "q", bits=50), index(a, ""), index(wild, "q", sparse=True, partialFilterExpression={"a": 1})]
@@ -66,7 +66,7 @@ def index_turns():
 
 
 @topic
-def kept_options():
+def index_option_order():
     """Options in the order in which they were given, as messages show them, and which of them make another index."""
     options = [("sparse", 0), ("bits", 20.5), ("background", True), ("expireAfterSeconds", 5.5), ("unique", 1), ("hidden", True), ("prepareUnique", False), ("collation", ENGLISH), ("storageEngine", {"wiredTiger": {}}), ("textIndexVersion", 3.0), ("default_language", "french"), ("min", 1), ("dropDups", True), ("v", 2.0), ("weights", {"z": 2.5, "b": 3})]
     chosen = [options[at:at + 4] for at in range(len(options) - 3)] + [options[at::-5] for at in range(10, len(options))]
@@ -104,7 +104,7 @@ def dropped_indexes():
 
 
 @topic
-def first_versions():
+def index_versions():
     """The first version of indexes, which is older than decimals."""
     yield create(index([("a", 1)], v=1))
     one = Decimal128("1")

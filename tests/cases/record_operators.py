@@ -2,8 +2,8 @@
 
     python3 record_operators.py 'mongodb://127.0.0.1:27717/?directConnection=true'
 
-`query/operators.json` holds every value against every operand; `update/kinds.json` and
-`update/kinds_of_elements.json` every update operator on every value.
+`query/operators.json` holds every value against every operand; `update/operand_types.json` and
+`update/array_operand_types.json` every update operator on every value.
 """
 
 import sys
@@ -124,7 +124,7 @@ def main(uri):
     cases = [record_update(collection, value, update) for value, update in update_cases()]
     cases = [case for case in cases if "error" in case or not timed(case["update"])]
     of_elements = lambda case: next(iter(case["update"]), "") in ("$addToSet", "$pop", "$pull", "$pullAll", "$push")
-    for name, wanted in (("kinds", False), ("kinds_of_elements", True)):
+    for name, wanted in (("operand_types", False), ("array_operand_types", True)):
         lines = [dumps(case) for case in cases if of_elements(case) == wanted]
         (here / "update" / f"{name}.json").write_text("[\n" + ",\n".join(lines) + "\n]\n")
         thin(here / "update" / f"{name}.json")

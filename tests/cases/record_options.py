@@ -80,7 +80,7 @@ METAS = ["textScore", "recordId", "randVal", "searchScore", "searchHighlights", 
 
 
 @topic
-def metas():
+def meta_expressions():
     yield insert("a", {"_id": 1, "a": 5}, {"_id": 2, "a": 6})
     yield create(index([("a", 1)]))
     for name in [*METAS, "zork", "", 5, None]:
@@ -135,7 +135,7 @@ def write_options():
 
 
 @topic
-def fields_of_the_wrong_kind():
+def field_types():
     yield insert("a", {"_id": 1, "a": 5})
     yield from [{"count": "a", "limit": value} for value in (2.5, 1e19, -1e19, float("inf"), float("nan"), Decimal128("1.5"), Decimal128("NaN"), Decimal128("9223372036854775807"), Decimal128("9223372036854775808"))]
     yield from [create(index([("p", 1)], "p", prepareUnique=True)), create(index([("p", 1)], "p")), {"dropIndexes": "a", "index": "*"}]
@@ -324,7 +324,7 @@ def borders():
 
 
 @topic
-def ignored():
+def ignored_options():
     """What a server takes, checks, and does nothing by; and the commands that look past what they do not know."""
     yield insert("a", {"_id": 1, "a": 1})
     values = (None, True, False, 1, -1, 1.5, "x", {}, [], Int64(1))
@@ -343,18 +343,18 @@ def ignored():
         for field in ("includeBuildUUIDs", "includeIndexBuildInfo", "isTimeseriesNamespace"):
             yield {"listIndexes": "a", field: value}
         yield from [{"dropIndexes": "a", "index": "nope", "isTimeseriesNamespace": value}, {"listCollections": 1, "nameOnly": True, "includePendingDrops": value}]
-        yield from [{"renameCollection": "engine_ignored.nope", "to": "engine_ignored.other", "stayTemp": value, "$on": "admin"}, {"create": "b", "flags": value}, {"drop": "b"}]
+        yield from [{"renameCollection": "engine_ignored_options.nope", "to": "engine_ignored_options.other", "stayTemp": value, "$on": "admin"}, {"create": "b", "flags": value}, {"drop": "b"}]
         for field in ("zork", "capped"):
-            yield from [only({command: argument, field: value, **more}, "ok", "code", "errmsg") for command, argument, more in (("collStats", "a", {}), ("dataSize", "engine_ignored.a", {}), ("dbStats", 1, {}), ("validate", "a", {}), ("buildInfo", 1, {}), ("convertToCapped", "nope", {"size": 1000}), ("cloneCollectionAsCapped", "nope", {"toCollection": "other", "size": 1000}))]
+            yield from [only({command: argument, field: value, **more}, "ok", "code", "errmsg") for command, argument, more in (("collStats", "a", {}), ("dataSize", "engine_ignored_options.a", {}), ("dbStats", 1, {}), ("validate", "a", {}), ("buildInfo", 1, {}), ("convertToCapped", "nope", {"size": 1000}), ("cloneCollectionAsCapped", "nope", {"toCollection": "other", "size": 1000}))]
     yield {"listIndexes": "a", "includeBuildUUIDs": True, "includeIndexBuildInfo": True}
     yield from [insert("d", {"_id": 1}, isTimeseriesNamespace=False), create(index({"a": 1}, "i"), collection="d"), {"dropIndexes": "d", "index": "i", "isTimeseriesNamespace": True}]
-    yield {"renameCollection": "engine_ignored.d", "to": "engine_ignored.e", "stayTemp": True, "$on": "admin"}
+    yield {"renameCollection": "engine_ignored_options.d", "to": "engine_ignored_options.e", "stayTemp": True, "$on": "admin"}
     for key, value in (("clientOperationKey", Binary(b"0" * 16, 4)), ("clientOperationKey", Binary(b"0" * 15, 4)), ("clientOperationKey", Binary(b"0" * 16, 3)), ("apiVersion", None), ("apiStrict", None), ("apiDeprecationErrors", None), ("txnNumber", None), ("autocommit", None), ("startTransaction", None), ("startTransaction", True)):
         yield from [{"find": "a", key: value}, {"insert": "c", "documents": [{"_id": 1}], key: value}]
 
 
 @topic
-def recorded_images():
+def pre_images():
     """recordPreImages, which every collMod takes away that does not ask for it."""
     shown = {"listCollections": 1, "filter": {"name": "a"}, "$only": ["cursor.firstBatch"]}
     on, off = {"enabled": True}, {"enabled": False}
@@ -367,7 +367,7 @@ def recorded_images():
 
 
 @topic
-def shown_keys():
+def record_ids_and_sort_keys():
     """What a find shows beside the documents: the ids of records, and what they are sorted by."""
     yield insert("a", *({"_id": at, "a": at % 3, "b": [at, at + 1], "c": {"d": at}, "s": f"x{at}", "t": f"word w{at}"} for at in range(4)), {"_id": 9}, {"_id": 10, "b": [], "s": None}, {"_id": 11, "b": [[3], 1.5, "x"], "c": [{"d": 7}, {"d": 2}]})
     yield create(index([("a", 1), ("c.d", -1)], "acd"), index({"b": 1}, "b"), index({"t": "text"}, "t"), index({"_id": 1, "a": 1}, "ia"))
@@ -389,7 +389,7 @@ def shown_keys():
 
 
 @topic
-def returned_keys():
+def return_key():
     """returnKey: the key of the index that a document was found by, and nothing of one that no index found."""
     yield insert("a", *({"_id": at, "a": at % 3, "b": [at, at + 1], "c": {"d": at}, "s": f"x{at}", "n": [Int64(3), 1.5, 2]} for at in range(5)), {"_id": 9}, {"_id": 10, "b": [], "s": None, "c": [{"d": 7}, {"d": 2}]})
     yield create(index([("a", 1), ("c.d", -1)], "acd"), index({"b": 1}, "b"), index({"s": "hashed"}, "s"), index({"n": 1}, "n", sparse=True), index({"z": 1}, "z", partialFilterExpression={"a": 1}), index([("b", -1), ("a", 1)], "ba"))
@@ -402,7 +402,7 @@ def returned_keys():
 
 
 @topic
-def levels_of_cells():
+def index_cell_levels():
     """The levels of a 2dsphere index: what may be one, and what is listed."""
     yield insert("full", {"_id": 1})
     levels = [("coarsestIndexedLevel", value) for value in (-1, 0, 5, 14, 15, 16, 17, 30, 31, 5.7, "x", None, True, Int64(4), Decimal128("5"), Decimal128("5.5"))] + [("finestIndexedLevel", value) for value in (-1, 0, 1, 2, 6, 7, 9.0, 30, 31, 5.7, {}, True)]

@@ -35,7 +35,7 @@ MIXED = [{"_id": at, "a": at % 7, "b": at, "c": {"d": at % 3}} for at in range(2
 
 
 @topic
-def compared_plans():
+def expr_plans():
     """What $expr says of fields bounds an index."""
     yield insert("a", *MIXED)
     yield create(index([("a", 1), ("b", -1)], "ab"), index([("c.d", 1)], "cd"))
@@ -85,7 +85,7 @@ def compared_plans():
 
 
 @topic
-def numbered_plans():
+def numeric_path_plans():
     """An index on a path with a number in it."""
     elements = [[5, 6], [7], {"0": 5}, [], [[5, 9]], {"0": [5, 8]}, 5, [None], [[5]], [{"b": 5}], [{"b": [5, 6]}], ["xyz"], {"0": {"b": 5}}, [[{"b": 5}]]]
     yield insert("a", *({"_id": at, "a": element, "0": at} for at, element in enumerate(elements)))
@@ -106,7 +106,7 @@ def numbered_plans():
 
 
 @topic
-def ranges_to_the_end():
+def open_range_plans():
     """What is above the least value, or below the greatest."""
     values = [MinKey(), MaxKey(), 5, None, "x", {"b": 1}]
     yield insert("p", {"_id": 9}, *({"_id": at, "a": value, "b": at} for at, value in enumerate(values)))
@@ -126,7 +126,7 @@ def ranges_to_the_end():
 
 
 @topic
-def alternative_plans():
+def or_plans():
     """$or: in which order its alternatives are walked, what each of them tests, and when keys are enough to count."""
     yield insert("a", *({"_id": at, "a": at % 7, "b": at % 5, "c": at % 3, "d": at} for at in range(40)))
     yield create(index([("b", 1), ("c", 1)], "bc"), index([("a", 1)], "a"), collection="a")

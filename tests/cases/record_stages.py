@@ -53,7 +53,7 @@ FILES = {
 }
 
 NESTED = [{"$match": {"_id": 5}}]
-FILES["shapes"] = [NESTED + [stage] for stage in (
+FILES["projected_paths"] = [NESTED + [stage] for stage in (
     {"$project": {"o.p": 1}}, {"$project": {"o.p": 0}}, {"$project": {"o.z": "$a"}}, {"$project": {"o.p": 1, "o.z": {"$literal": 1}}}, {"$project": {"c.k": 0}}, {"$project": {"c.k.m": 1}},
     {"$set": {"o.z": 1}}, {"$set": {"o.p": "$$REMOVE"}}, {"$set": {"o.p.q": 1}}, {"$unset": "o.p"}, {"$set": {"c.k": "$b"}}, {"$project": {"x": "$o.p", "y": "$c.k", "z": "$o.q"}},
     {"$set": {"n": {"x": {"y": "$b"}, "z": ["$b", {"w": "$a"}]}}}, {"$set": {"b": {"x": 1}}}, {"$set": {"o": {"x": {"y": 1}}}}, {"$project": {"o": {"p": 1, "z": "$b"}}}, {"$project": {"_id": {"x": "$b"}}},

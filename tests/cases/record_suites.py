@@ -24,7 +24,7 @@ def session(number):
 
 
 @topic
-def merges_by_key():
+def merge_on():
     """$merge with `on` other than `_id`, of documents without `_id`: the target keeps its own."""
     def merge(into="t", **options):
         return {"$merge": {"into": into, **options}}
@@ -89,7 +89,7 @@ def positional_paths():
 
 
 @topic
-def circles():
+def geo_circles():
     """Centres, and points about as far away as the radius."""
     yield insert("a", *({"_id": at, "p": point} for at, point in enumerate([[5, 52], [5, 52.0001], [5.0001, 52], [4.9999, 52], [5, 51.9999], [5, 52.00010000001], [5, 52.0001000000001], [5.00005, 52.00005], [5.00007071067811865, 52.00007071067811865], [0, 0], [1, 0], [0, 1], [0.6, 0.8], [-0.6, 0.8], [1.0000000000000002, 0], [1.0000000000000004, 0], [0.1, 0.2], [0.4, 0.6], [-170, 85], [-169.9, 85], [3, 4], [30, 40], [3.0000000000000004, 4], [3.0000000000000009, 4.0], [1e-3, 0], [179.9999, 0]])))
     for indexed in (False, True):
@@ -105,7 +105,7 @@ def circles():
 
 
 @topic
-def text_prefix_numbers():
+def text_prefix_numeric_paths():
     """A text index whose other fields have numbers in their paths."""
     for at, parts in enumerate(([("a.0", 1), ("w", "text")], [("w", "text"), ("a.0", 1)], [("a.0.b", 1), ("w", "text")], [("a.b", 1), ("w", "text")], [("a", 1), ("w", "text")], [("a.1", -1), ("w", "text"), ("c.0", 1)], [("a.0.0", 1), ("w", "text")])):
         name = f"t{at}"
@@ -144,7 +144,7 @@ def failed_writes():
 
 
 @topic
-def failed_with_concern():
+def write_concern_errors():
     """Commands that fail, and what they say of the write concern that could not be had."""
     yield insert("a", {"_id": 1}, {"_id": 2, "x": 5})
     yield from [{"create": "b"}, {"create": "v", "viewOn": "a", "pipeline": []}, {"create": "cap", "capped": True, "size": 4096}, create(index([("x", 1)], "x", unique=True))]
@@ -201,7 +201,7 @@ def index_refusals():
 
 
 @topic
-def refused_reads():
+def read_faults():
     """Reads that are refused."""
     yield insert("a", *({"_id": at, "a": at} for at in range(5)))
     yield from [create(index([("a", 1)], "a")), {"create": "v", "viewOn": "a", "pipeline": []}]
@@ -241,7 +241,7 @@ def refused_reads():
 
 
 @topic
-def polygon_holes():
+def geo_polygon_holes():
     """Polygons with holes that touch their shells."""
     shell = [[0, 0], [10, 0], [10, 10], [0, 10], [0, 0]]
     holes = [
@@ -278,7 +278,7 @@ def transaction_definitions():
 
 
 @topic
-def codes():
+def refusal_codes():
     """Codes and messages of refusals."""
     yield insert("a", {"_id": 1, "a": "x", "n": "a\0b"}, {"_id": 2, "a": [{"k": "x", "v": 1}]})
     yield from [create(index([("t", "text")], "t")), {"create": "v", "viewOn": "a", "pipeline": []}, {"create": "de", "collation": {"locale": "de"}}, {"create": "vde", "viewOn": "de", "pipeline": [], "collation": {"locale": "de"}}]

@@ -82,7 +82,7 @@ def text_pipelines():
 
 
 @topic
-def text_stored():
+def text_specifications():
     """Specifications in the form that `listIndexes` tells, as dumps have them."""
     stored = [("_fts", "text"), ("_ftsx", 1)]
     weights = {"weights": {"b": 5, "a": 1}}

@@ -56,7 +56,7 @@ OF_ID = [*ops("$set", {"_id": 2}, {"_id": [2]}, {"_id.b": 1}, {"_id.b": 1, "_id.
     [{"$set": {"a": 1}}], [{"$set": {"_id.a": 1}}], [{"$unset": "_id"}], [{"$replaceWith": {"a": 1}}], [{"$replaceWith": {"_id": [1]}}], [{"$project": {"_id": 0}}], [{"$project": {"a": 1}}]]
 
 FILES = {
-    "ids": [case for document in IDS for case in on(document, *OF_ID)] + [upsert(filter, update) for filter in ({}, {"_id": 1}, {"_id": [1]}, {"_id": []}, {"_id": {"$in": [[2, 1]]}}, {"_id": {"$all": [[1]]}}, {"_id.a": 1}, {"_id.0": 1}, {"_id": {"b": [1]}}, {"_id": {"$gt": 0}}, {"$and": [{"_id": [1], "a": 1}]}) for update in OF_ID],
+    "immutable_ids": [case for document in IDS for case in on(document, *OF_ID)] + [upsert(filter, update) for filter in ({}, {"_id": 1}, {"_id": [1]}, {"_id": []}, {"_id": {"$in": [[2, 1]]}}, {"_id": {"$all": [[1]]}}, {"_id.a": 1}, {"_id.0": 1}, {"_id": {"b": [1]}}, {"_id": {"$gt": 0}}, {"$and": [{"_id": [1], "a": 1}]}) for update in OF_ID],
     "set": on(D, *ops("$set", {}, {"a": 1}, {"a": 5}, {"a": 5.0}, {"": 1}, {"a.": 1}, {".a": 1}, {"a..b": 1}, {"$a": 1},
         {"o.$a": 1}, {"a.b": 1}, {"b.x": 1}, {"n.x": 1}, {"b.5": 9}, {"b.1": 9}, {"b.2000000": 9}, {"b.01": 9},
         {"q.r": 1, "q.s": 2}, {"q.1": 3}, {"a1": 1, "a10": 2, "a2": 3, "10": 1, "9": 2}, {"z": {"$a": 1}}, {"a$": 1},
@@ -139,7 +139,7 @@ FILES = {
         [{"$set": {"o": {"p": 9}}}], [{"$set": {"g.x": 9}}], [{"$set": {"z": "$$foo"}}], [{"$replaceWith": {"_id": 5, "x": 1}}],
         [{"$project": {"_id": 0, "a": 1}}], [{"$set": {"$x": 5}}], [{"$set": {"x": {"$divide": [1, 0]}}}], [{"$set": {"": 1}}],
         [{"$replaceWith": {"$literal": {"$a": 1}}}], [{"$set": {"a": {"$add": ["$a", 1]}, "n": "$$REMOVE"}}]),
-    "mixed": on({"_id": 1, "i": 2147483647, "l": Int64(5), "dec": Decimal128("2.50"), "z": -0.0, "nan": float("nan"), "m": [3, "a", None, {"x": 2}, {"x": 1}, [1], 2.5], "dd": [{"a": {"b": 3}}, {"a": {"b": 1}}, {"a": 5}, {}], "nn": [[1, 2], [3]], "e": [], "o": {}},
+    "mixed_types": on({"_id": 1, "i": 2147483647, "l": Int64(5), "dec": Decimal128("2.50"), "z": -0.0, "nan": float("nan"), "m": [3, "a", None, {"x": 2}, {"x": 1}, [1], 2.5], "dd": [{"a": {"b": 3}}, {"a": {"b": 1}}, {"a": 5}, {}], "nn": [[1, 2], [3]], "e": [], "o": {}},
         {"$inc": {"i": 1}}, {"$mul": {"i": 2}}, {"$inc": {"l": 1.5}}, {"$inc": {"dec": 1}}, {"$inc": {"dec": 0.1}}, {"$mul": {"dec": Decimal128("0.10")}}, {"$inc": {"nan": 1}}, {"$min": {"nan": 5}}, {"$max": {"nan": 5}}, {"$set": {"z": 0.0}}, {"$min": {"z": 0}},
         {"$push": {"m": each([], sort=1)}}, {"$push": {"m": each([], sort=-1)}}, {"$push": {"m": each([], sort={"x": 1})}}, {"$push": {"dd": each([{"a": {"b": 2}}], sort={"a.b": -1})}}, {"$push": {"dd": each([], sort={"a.b": 1, "zz": 1})}},
         {"$addToSet": {"m": float("nan")}}, {"$addToSet": {"m": Decimal128("3.0")}}, {"$addToSet": {"m": {"x": 2.0}}}, {"$addToSet": {"e": each([1, 1.0, Int64(1), "1"])}}, {"$addToSet": {"m": {"$each": [[1], [1, 2]]}}},

@@ -33,7 +33,7 @@ STATEFUL = {"getMore", "killCursors", "commitTransaction", "abortTransaction", "
 ENDS = {"commitTransaction", "abortTransaction"}
 # Files whose cases differ by values that no class tells apart (patterns, words, the text of messages), or whose replies
 # count the reads before them.
-UNTHINNED = {"command/patterns", "command/statistics_stages", "query/regex", "query/refusals", "query/printed"}
+UNTHINNED = {"command/regex_syntax", "command/statistics_stages", "query/regex", "query/refusals", "query/values_in_errors"}
 # Folders of cases that were written one by one.
 WRITTEN = {"expression", "stage", "names", "value"}
 

@@ -174,7 +174,7 @@ cases::files!("stage", file, input: ["documents"], [
     replace,
     sample,
     set,
-    shapes,
+    projected_paths,
     sort,
     sort_by_count,
     union_with,

@@ -68,7 +68,7 @@ fn run(name: &str) {
 
 #[test]
 fn random_filters_match_as_on_a_server() {
-    run("random");
+    run("nested_filters");
 }
 
 /// `[{document, filter, index}]`: where the positional `$` of an update went.
@@ -168,5 +168,5 @@ fn operators_take_values_of_every_kind() {
 
 #[test]
 fn messages_print_values_as_a_server_does() {
-    run("printed");
+    run("values_in_errors");
 }

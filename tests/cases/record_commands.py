@@ -6,6 +6,7 @@ Each file is one conversation with a fresh database: commands and their replies,
 (times, UUIDs, cursor ids) is left out or made equal by the test.
 """
 
+import functools
 import re
 import sys
 import uuid
@@ -557,19 +558,13 @@ def statistics_stages():
     yield from [{"collMod": "a", "index": {"name": "ba", "hidden": True}}, run({"$indexStats": {}}, *uses)]
 
 
+def compute(expression):
+    return run({"$project": {"r": expression}})
+
+
 @topic
-def found_by_differential():
-    """The smallest forms of what random cases showed; see tests/src/bin/differential."""
-
-    def run(*stages, collection="a", **options):
-        return {"aggregate": collection, "pipeline": list(stages), "cursor": {}, **options}
-
-    def compute(expression):
-        return run({"$project": {"r": expression}})
-
-    def find(collection="a", **options):
-        return {"find": collection, **options}
-
+def constant_folding():
+    """Constants that fail, and which operands of an expression are evaluated."""
     bad = {"$ln": "x"}
     yield insert("a", {"_id": 1, "s": "x", "n": 5, "l": [1]})
     # Constants are folded before a document is read.
@@ -586,7 +581,7 @@ def found_by_differential():
         for arguments in [["$m", late], ["$s", "$m"], ["q", "$m"]]:
             yield compute({operator: arguments})
     yield compute({"$setField": {"field": "a", "input": "$m", "value": late}})
-    yield from [find(filter={"$expr": bad}), find("nope", filter={"$expr": bad}), find(filter={"$nor": [{"$expr": bad}]}), find(filter={"s": "x", "$expr": bad}), find(projection={"a": bad}), {"count": "a", "query": {"$expr": bad}}]
+    yield from [find("a", filter={"$expr": bad}), find("nope", filter={"$expr": bad}), find("a", filter={"$nor": [{"$expr": bad}]}), find("a", filter={"s": "x", "$expr": bad}), find("a", projection={"a": bad}), {"count": "a", "query": {"$expr": bad}}]
     yield from [{"delete": "a", "deletes": [{"q": {"$expr": bad}, "limit": 0}]}, update("a", set_({"$expr": bad}, a=1)), update("a", {"q": {"_id": 9}, "u": [{"$set": {"a": bad}}]}), {FM: "a", "query": {"$expr": bad}, "remove": True}]
     for stage in [{"$match": {"$expr": bad}}, {"$group": {"_id": bad}}, {"$group": {"_id": 1, "s": {"$sum": bad}}}, {"$facet": {"a": [{"$set": {"x": bad}}]}}, {"$unionWith": {"coll": "q", "pipeline": [{"$set": {"x": bad}}]}}, {"$replaceWith": bad}, {"$sortByCount": bad}]:
         yield run(stage, collection="nope")
@@ -601,23 +596,32 @@ def found_by_differential():
     yield from [compute({"$or": [late, True]}), compute({"$and": [late, False]}), compute({"$multiply": [{}, "$$REMOVE"]})]
     for u in [{"$setOnInsert": {"a.a": []}}, {"$setOnInsert": {"a.a": []}, "$set": {"b": 1}}]:
         yield update("a", {"q": {"a": 1}, "u": u, "upsert": True})
-    yield from [find(filter={"$expr": late}), {"distinct": "a", "key": "n", "query": {"$expr": late}}, {"count": "a", "query": {"$expr": late}}, find(filter={"a": {"$type": "missing"}})]
-    # What is wrong first.
+    yield from [find("a", filter={"$expr": late}), {"distinct": "a", "key": "n", "query": {"$expr": late}}, {"count": "a", "query": {"$expr": late}}, find("a", filter={"a": {"$type": "missing"}})]
+
+
+@topic
+def query_and_update_faults():
+    """Of a fault in the query and one in the projection or the update, the one that is reported."""
+    yield insert("a", {"_id": 1, "s": "x", "n": 5, "l": [1]})
     mod = {"a": {"$mod": []}}
-    yield from [find(filter=mod, projection={"a": 1, "a.b": 1}), {FM: "a", "query": mod, "update": {"$set": {"a.b": 1}, "$inc": {"a": 1}}}, {FM: "a", "update": {"$set": {"a.b": 1}, "$inc": {"a": 1}}, "fields": {"a": 1, "a.b": 1}}]
-    yield from [{FM: "a", "query": {}, "update": {}, "new": True, "fields": {"x.$": 1}}, find(filter={"$expr": 1}, projection={"b.$": 1}), find(filter={"$jsonSchema": {}}, projection={"b.$": 1})]
+    yield from [find("a", filter=mod, projection={"a": 1, "a.b": 1}), {FM: "a", "query": mod, "update": {"$set": {"a.b": 1}, "$inc": {"a": 1}}}, {FM: "a", "update": {"$set": {"a.b": 1}, "$inc": {"a": 1}}, "fields": {"a": 1, "a.b": 1}}]
+    yield from [{FM: "a", "query": {}, "update": {}, "new": True, "fields": {"x.$": 1}}, find("a", filter={"$expr": 1}, projection={"b.$": 1}), find("a", filter={"$jsonSchema": {}}, projection={"b.$": 1})]
     for projection in [key(("a", 0), ("a.b", 1)), key(("a.b", 0), ("a", 1)), key(("a.b", 0), ("a", "x")), {"b": 0, "a": {"x": "x"}}, key(("a", "a"), ("a.0.b", False)), key(("a", {"$slice": 1}), ("c", 0), ("a.b", 1))]:
-        yield find(projection=projection)
+        yield find("a", projection=projection)
     for projection in [key(("a.$", 1), ("b", {"$elemMatch": {}})), key(("b", {"$elemMatch": {}}), ("a.$", 1)), key(("b", 0), ("a.$", 1)), key(("_id", 1), ("l", {"$slice": 1})), key(("_id", 0), ("l", {"$slice": 1}))]:
-        yield find(projection=projection)
+        yield find("a", projection=projection)
     yield from [run({"$group": {"q": {"$add": []}}}), run({"$group": {"_id": 1, "q": {"$zork": [1]}}})]
     for u in [[{}], [{"$zork": 1}], [5], [{"$match": {}}]]:
         yield update("a", set_({"_id": 7}, x=1), {"q": {}, "u": u})
     for q in [{"$expr": {}}, {"$nor": [{"$expr": {}}]}, {"$or": [{"$expr": {}}, {}]}]:
         yield update("a", {"q": q, "u": {"$set": {"x": 1}}, "upsert": True})
-    yield from [update("a", {"q": key(("a.0.b", 1), ("a.0", None)), "u": {"_id": 40}, "upsert": True}), update("a", {"q": key(("b", {"$in": []}), ("k", 3)), "u": {"$set": {"_id": 41}}, "upsert": True}), find(filter={"_id": 41})]
+    yield from [update("a", {"q": key(("a.0.b", 1), ("a.0", None)), "u": {"_id": 40}, "upsert": True}), update("a", {"q": key(("b", {"$in": []}), ("k", 3)), "u": {"$set": {"_id": 41}}, "upsert": True}), find("a", filter={"_id": 41})]
     yield from [update("a", {"q": {}, "u": {"$pull": {"l": {"$expr": {}}}}}), update("a", {"q": {}, "u": {"$pull": {"l": {"$jsonSchema": {}}}}})]
-    # Numbers in the paths of keys.
+
+
+@topic
+def numeric_path_keys():
+    """Numbers in the paths of indexes and sorts."""
     yield insert("k", {"_id": 1, "a": [[1, 2]]}, {"_id": 2, "a": [[]]}, {"_id": 3, "a": [0, {"b": 1}]}, {"_id": 4, "a": []})
     yield from [find("k", sort={"a.0": 1}), find("k", sort={"a.0": -1}), find("k", sort=key(("a.b", -1), ("a.0", 1))), run({"$sort": {"a.0": 1, "a.b": 1}}, collection="k")]
     yield create(index([("a.0", 1)], unique=True), collection="u")
@@ -625,13 +629,19 @@ def found_by_differential():
         yield insert("u", {"a": value})
     yield from [find("u", sort={"a.0": 1}, projection={"_id": 0}), insert("u", {"_id": 1, "a": [{"0": "1"}]}), create(index([("b.0", -1), ("a.0.b", -1)]), collection="v"), insert("v", {"_id": 1, "a": [], "b": []})]
     yield from [insert("w", {"_id": 1, "a": [{"0": 1}]}), find("w", sort={"a.0": 1}), run({"$sort": {"a.0": 1}}, collection="w"), create(index([("h.0", "hashed")]), collection="h")]
-    # Cursors of sorts.
+
+
+@topic
+def sorted_cursors():
+    """Batches of sorted documents, groups and sorts of missing values, and limits of a count."""
     yield insert("s", *({"_id": i, "a": i % 3} for i in range(6)))
     for options in [{"batchSize": 6}, {"batchSize": 3, "limit": 3}, {"batchSize": 3, "limit": 3, "skip": 1}, {"batchSize": 0, "limit": 1}]:
         for sort in [{}, {"sort": key(("a", 1), ("_id", 1))}, {"sort": {"_id": 1}}]:
             yield find("s", **options, **sort)
     yield insert("g", {"_id": 1, "x": []}, {"_id": 2, "x": None}, {"_id": 3})
     yield from [run({"$group": {"_id": "$x"}}, {"$sort": {"_id": 1}}, collection="g"), run({"$project": {"x": 1}}, {"$sort": {"x": 1}}, collection="g")]
+    yield from [{"count": "least", "limit": Int64(limit)} for limit in (-(2**63), -(2**63) + 1)]
+    yield {"createIndexes": "least", "indexes": None}
 
 
 @topic
@@ -728,14 +738,14 @@ def graph_lookups():
 
 CANONICAL = json_util.CANONICAL_JSON_OPTIONS
 
-@topic
-def kept():
-    """What `differential --keep` added: its commands are in the file itself, each case in a database of its own."""
-    for step in json_util.loads((Path(__file__).parent / "command" / "kept.json").read_text(), json_options=KEPT):
+def minimal(file):
+    """The commands of a file `minimal_….json`, to which `differential --keep` adds, each case in a database of its own."""
+    for step in json_util.loads(file.read_text(), json_options=READ):
         yield {**step["command"], "$on": step["db"]}
 
 
-KEPT = json_util.JSONOptions(json_mode=json_util.JSONMode.CANONICAL, document_class=SON)
+READ = json_util.JSONOptions(json_mode=json_util.JSONMode.CANONICAL, document_class=SON)
+TOPICS.update((file.stem, functools.partial(minimal, file)) for file in sorted((Path(__file__).parent / "command").glob("minimal_*.json")))
 VOLATILE = ("$clusterTime", "operationTime", "electionId", "opTime")
 
 
@@ -762,10 +772,14 @@ def main(uri, *wanted, topics=None):
         client.drop_database(database.name)
         client.drop_database(other.name)
         steps = []
+        dropped = {"admin", "config", "local", database.name, other.name}
         last = Int64(0)
         for case in cases():
             command = named(case, database.name)
             target = client[command.pop("$on", database.name)]
+            if target.name not in dropped:
+                client.drop_database(target.name)
+                dropped.add(target.name)
             for place in ("getMore", "cursors"):
                 if command.get(place) == LAST:
                     command[place] = last
@@ -784,8 +798,8 @@ def main(uri, *wanted, topics=None):
                 step["only"] = kept
             text = json_util.dumps(step, json_options=CANONICAL)
             steps.append(text.replace(database.name, "x"))
-        client.drop_database(database.name)
-        client.drop_database(other.name)
+        for name_ in {database.name, other.name} | dropped - {"admin", "config", "local"}:
+            client.drop_database(name_)
         path = Path(__file__).parent / "command" / f"{name}.json"
         path.parent.mkdir(exist_ok=True)
         path.write_text("[\n" + ",\n".join(steps) + "\n]\n")

@@ -179,8 +179,8 @@ def coll_mod_faults():
 
 
 @topic
-def turns():
-    """Of two faults within one expression, projection or update, the one whose turn comes first."""
+def expression_faults():
+    """Of two faults within one expression, the one that is reported."""
     yield insert("d", {"_id": 1, "s": "x", "nul": None, "o": {"a": 1}, "f": False, "a": [1], "b": {"c": 2}})
 
     def computed(expression):
@@ -209,6 +209,12 @@ def turns():
                     yield computed({"$dateFromParts": {"year": 2000, other: besides, name: value}})
     for name in ("isoWeek", "isoDayOfWeek", "hour", "timezone"):
         yield from [computed({"$dateFromParts": {"isoWeekYear": 100000, name: value}}) for value in (1.5, 100000, "zork", None)]
+
+
+@topic
+def projection_faults():
+    """Of two faults within one projection, the one that is reported."""
+    yield insert("d", {"_id": 1, "s": "x", "nul": None, "o": {"a": 1}, "f": False, "a": [1], "b": {"c": 2}})
     # The positional operator, which reads the filter, and $elemMatch.
     elements = [{"$elemMatch": value} for value in ({}, 1, {"$zork": 1})]
     for filter in ({"a": 1}, {"$expr": {}}, {"a": {"$type": []}}):
@@ -218,6 +224,12 @@ def turns():
             yield from [find("d", filter, projection=SON([("a.$", 1), ("b", {"c": element})])), find("d", filter, projection=SON([("b", {"c": element}), ("a.$", 1)]))]
             yield from [find("d", filter, projection=SON([("b", element), (path, value)])) for path, value in (("a.$", 0), ("a.$", "x"), ("a.$.c", 1))]
         yield from [find("d", filter, projection=SON([("a.$", 1), ("b.$", 1)])), find("d", filter, projection=SON([("_id", 1), ("_id.$", 1), ("a.$", 1)]))]
+
+
+@topic
+def rename_faults():
+    """Of two faults of a $rename and another operator, the one that is reported."""
+    yield insert("d", {"_id": 1, "s": "x", "nul": None, "o": {"a": 1}, "f": False, "a": [1], "b": {"c": 2}})
     # A $rename has its turn at the field that it makes.
     renames = [{"_id": "A"}, {"_id": "zz"}, {"_id": "s.t"}, {"_id": "b.d"}, {"a.b": "zz"}, {"a.b": "A"}, {"a.0": "zz"}, {"s.t": "zz"}, {"s.t": "A"}, {"s": "a.b"}, {"s": "a.0"}, {"s": "f.g"}, {"s": "b.d"}, {"nope": "a.b"}, {"nope.x": "f.g"}]
     others = [{"$set": {"_id": 2}}, {"$unset": {"_id": 1}}, {"$pull": {"o": 1}}, {"$inc": {"o": 1}}, {"$mul": {"o.a.b": 1}}, {"$set": {"a.$": 1}}, {"$set": {"a.$[].x": 1}}, {"$push": {"b": 1}}, {"$set": {"zzz": 1}}, {"$set": {"f.a": 1}}, {"$unset": {"f.a": 1}}]
@@ -444,13 +456,19 @@ def positional_conditions():
 
 
 @topic
-def probed():
-    """What no random case drew."""
+def set_union_collation():
+    """$setUnion with a collation."""
     yield insert("a", {"_id": 1, "s": "A", "l": ["A"]}, {"_id": 2, "s": "b", "l": ["á", "b"]})
     weak = {"locale": "en", "strength": 1}
     for union in ([["a"], "$l"], ["$l", ["a"]], [["a", "á"], "$l", ["B"]], ["$l", ["a"], ["á", "B"]]):
         yield {**run({"$project": {"r": {"$setUnion": union}}}), "collation": weak}
         yield run({"$project": {"r": {"$setUnion": union}}})
+
+
+@topic
+def namespace_faults():
+    """Names of views and of renamed collections, and capped collections."""
+    yield insert("a", {"_id": 1, "s": "A", "l": ["A"]}, {"_id": 2, "s": "b", "l": ["á", "b"]})
     # Views.
     yield {"create": "p", "viewOn": "a", "pipeline": [{"$project": {"_id": 0, "s": 1}}]}
     yield run({"$graphLookup": {"from": "p", "startWith": "$s", "connectFromField": "s", "connectToField": "s", "as": "j"}})
@@ -462,6 +480,12 @@ def probed():
     yield from [{"renameCollection": "$db.a", "to": "$db.z\0y", "$on": "admin"}, find("a", {"_id": 1})]
     # Capped collections.
     yield from [{"create": "c", "validator": {"a": 1}, "collation": {"locale": "de"}}, {"convertToCapped": "c", "size": -5}, {"convertToCapped": "c", "size": 1000}, {"listCollections": 1, "filter": {"name": "c"}}]
+
+
+@topic
+def validator_rules():
+    """Types that $jsonSchema names, and validators of geometries."""
+    yield insert("a", {"_id": 1, "s": "A", "l": ["A"]}, {"_id": 2, "s": "b", "l": ["á", "b"]})
     # Names of codes.
     yield from [{FM: "a", "query": {"_id.a": 1}, "update": {"z": 1}, "upsert": True}]
     # Validators.
@@ -474,6 +498,11 @@ def probed():
             yield from [{"drop": "g"}, {"create": "g", "validator": {path: rule}}]
             for value in ([1, 2], [11, 2], [[1, 2]], {"x": 1, "y": 2}, [{"x": 11, "y": 2}, 3], {"0": [11, 2]}):
                 yield from [insert("g", {"a": value, "_id": 1}), insert("g", {"a": {"b": value}, "_id": 2}), insert("g", {"a": [{"b": value}, {"b": 5}], "_id": 3}), {"delete": "g", "deletes": [{"q": {}, "limit": 0}]}]
+
+
+@topic
+def partial_index_conflicts():
+    """Indexes of one name or one key whose options differ."""
     # Conditions of a partial index that are the same.
     conditions = [{"b": 1}, {"b": 1.0}, {"b": {"$eq": Int64(1)}}, {"b": 2}, {"b": 1, "c": 2}, {"c": 2.0, "b": 1}, {"b": {"x": 1, "y": 2}}, {"b": {"y": 2, "x": 1}}, {"b": {"$gt": 1}}, {"b": {"$gt": 1.0}}]
     for one in conditions:
@@ -485,8 +514,8 @@ def probed():
 
 
 @topic
-def agreements():
-    """What of a query excludes each other, and which of it is told first."""
+def hints_and_sorts():
+    """Hints and sorts that exclude each other or other options, and which fault is reported."""
     yield from [insert("c", {"_id": 1, "a": 1}, {"_id": 2, "a": [1, 2]}), create(index([("a", 1)], "a_1")), {"create": "v", "viewOn": "c", "pipeline": []}]
     yield create(index([("s", "text")], "s"), index([("a", "2d")], "a_2d"), collection="t")
     orders = [{"$natural": value} for value in (1, -1, 2, -2, 0, "x", 1.0, -1.5, Int64(1), True, {"a": 1}, None, Decimal128("1"), Decimal128("-1"))]
@@ -505,12 +534,23 @@ def agreements():
     search, near = {"$text": {"$search": "x"}}, {"a": {"$near": [0, 0]}}
     options = [{"sort": {"$natural": 1}}, {"hint": {"$natural": 1}}, {"hint": "a_1"}, {"hint": {}}, {"tailable": True}, {"sort": {"$natural": 1}, "hint": {"$natural": -1}}, {"sort": {"$natural": 1}, "projection": {"a": 1, "b": 0}}, {"sort": {"a": 1}, "hint": "z"}, {"tailable": True, "hint": "z"}, {}]
     yield from [{"find": name, "filter": filter_, **more} for filter_ in (search, near, {**search, **near}) for name in ("t", "n") for more in options]
+
+
+@topic
+def sort_key_limits():
+    """A sort by more fields than are allowed."""
+    yield from [insert("c", {"_id": 1, "a": 1}, {"_id": 2, "a": [1, 2]}), create(index([("a", 1)], "a_1")), {"create": "v", "viewOn": "c", "pipeline": []}]
     # So many fields are too many to sort by, where documents are sorted.
     many = SON([(f"f{number}", 1) for number in range(33)])
     yield from [run(*stages, collection=name) for name in ("c", "n") for stages in ([{"$sort": many}], [{"$set": {"z": 1}}, {"$sort": many}], [{"$facet": {"z": [{"$sort": many}]}}], [{"$lookup": {"from": "n", "as": "z", "pipeline": [{"$sort": many}]}}])]
     yield {"create": "w", "viewOn": "c", "pipeline": [{"$sort": many}]}
     yield from [{"find": name, "sort": many, **more} for name in ("c", "n", "v") for more in ({}, {"hint": "z"}, {"min": {"a": 1}}, {"filter": {"_id": 1}}, {"filter": {"_id": 1}, "skip": 1}, {"filter": {"_id": 1}, "hint": "_id_"}, {"limit": 1}, {"returnKey": True})]
     yield from [{FM: name, "sort": many, "query": query, "update": {"$set": {"a": 1}}, **more} for name in ("c", "n") for query in ({"_id": 1}, {"a": 1}) for more in ({}, {"upsert": True})]
+
+
+@topic
+def upsert_empty_paths():
+    """An upsert by a filter whose path is empty: it sets the whole document."""
     # The path without a name is the whole document to an upsert.
     filters = [{"": 1}, {"": [1]}, {"": {"$eq": 1}}, {"": {"$in": [1]}}, {"": {"$in": [1, 2]}}, {"": {"$all": [1]}}, {"": {"$gt": 1}}, {"": 1, "a": 2}, {"$and": [{"": 1}, {"": 2}]}, {"_id": 5, "": 1}, {"a..b": 1}, {"a.": 1}, {".a": 1}, {"a": {"": 1}}]
     for filter_ in filters:
@@ -588,8 +628,8 @@ def zip_inputs():
 
 
 @topic
-def found_again():
-    """The smallest forms of what later random cases showed."""
+def min_and_max_key_ranges():
+    """Ranges up to MinKey and MaxKey by an index with a collation."""
     ends = [{"b.c": {"$gte": MinKey()}}, {"b.c": {"$gt": MinKey()}}, {"b.c": {"$lte": MaxKey()}}, {"b.c": {"$lt": MaxKey()}}]
     values = [[], None, [{}], 3, {"c": 1}, [1], {"c": []}]
     for name, collation in (("a", None), ("e", {"locale": "de"})):
@@ -598,13 +638,29 @@ def found_again():
         yield create(index([("b.c", 1)], collation={"locale": "de"}), collection=name)
         yield from [{"count": name, "query": query} for query in ends]
         yield from [{"count": name, "query": query, "collation": {"locale": "simple"}} for query in ends]
+
+
+@topic
+def push_sort_validators():
+    """Which validators let a $push count that only sorts."""
     resort = [{"$push": {"b.0": {"$each": [], "$sort": 1}}}, {"$push": {"b.0": {"$each": []}}}]
     for options in ({}, {"validator": {}}, {"validator": {"$jsonSchema": {}}}, {"validator": {"x": 1}}, {"validator": {"x": 1}, "validationLevel": "off"}, {"validator": {"x": 2}, "validationAction": "warn"}):
         yield from [{"create": "v", **options}, insert("v", {"_id": 1, "x": 1, "b": [[]]})]
         yield from [update("v", {"q": {}, "u": change}) for change in resort]
         yield {"drop": "v"}
+
+
+@topic
+def query_options():
+    """$queryOptions, which is ignored."""
+    yield insert("a", {"_id": 1, "b": 1})
     yield from [{"distinct": "a", "key": "b", "$queryOptions": value} for value in ([], 5, None, {}, {"x": 1})]
     yield from [{**command, "$queryOptions": value} for command in ({"count": "a"}, {"aggregate": "a", "pipeline": [], "cursor": {}}) for value in ([], 5, None, {})]
+
+
+@topic
+def nested_index_keys():
+    """Indexes on paths within arrays and on numbers in paths."""
     yield from [{"create": "p"}, insert("p", {"_id": 0, "b": []}, {"_id": 1, "b": [{"c": {"d": 1}}]}), create(index([("b.c.d", -1)], partialFilterExpression={"b": {"$exists": True}}), collection="p")]
     yield from [find("p", {"b.c.d": end}, hint="n") for end in ({"$gte": MinKey()}, {"$lt": MaxKey()})]
     numbered = [{"_id": 0}, {"_id": 1, "c": {"1": 5}}, {"_id": 2, "c": 5}, {"_id": 3, "c": {"1": None}}, {"_id": 4, "b": {"c": 1}}]
@@ -613,21 +669,47 @@ def found_again():
             yield from [insert(f"n{at}", document), create(index(keys), collection=f"n{at}")]
             yield from [{"distinct": f"n{at}", "key": "c.1", "query": query} for query in ({"b.c": {"$ne": 3}}, {"c.1": {"$gte": 0}}, {"c.1": {"$ne": 7}}, {"b.c": None}, {})]
             yield {"delete": f"n{at}", "deletes": [{"q": {}, "limit": 0}]}
+
+
+@topic
+def graph_lookup_depth():
+    """Paths that connect, and the field of the depth."""
     yield insert("g", {"_id": 7, "a": 0}, {"_id": 8, "a": 1}, {"_id": 9, "a": 9})
     yield from [run({"$match": {"_id": 8}}, {"$graphLookup": {"from": "g", "startWith": "$a", "connectFromField": onward, "connectToField": "a", "as": "g", "depthField": depth}}, collection="g") for onward in ("_id", "a", "a.b") for depth in ("_id", "a", "a.b", "x")]
+
+
+@topic
+def failing_expr():
+    """A $expr that fails beside conditions that match nothing, also in a validator."""
     yield insert("f", {"_id": 1, "a": "x", "b": {"a": 5}})
     failing = {"$expr": {"$abs": "$a"}}
     yield from [find("f", query) for query in ({**failing, "c": {"$all": []}}, {**failing, "c": {"$in": []}}, {"$and": [failing, {"c": {"$in": []}}]}, {"$or": [{"c": {"$in": []}}, failing]}, {"$and": [{"$and": [{"c": {"$in": []}}]}, failing]})]
     for value in ({"$elemMatch": {}}, {"$elemMatch": {"$gt": 1}}, {"$size": 2}, {"$mod": [2, 1]}, {"$regex": "a"}, {"$bitsAllSet": 4}, {"$gt": "x"}, {"$type": "string"}, {"$in": ["x"]}):
         yield from [{"collMod": "f", "validator": {"$nor": [{**failing, "b.a": value, "x": 1}]}}, insert("f", {"_id": 2, "a": "x", "b": {"a": 5}}), insert("f", {"_id": 3, "a": "x", "b": {"a": "y"}})]
+
+
+@topic
+def hashed_keys():
+    """The operands of $toHashedIndexKey."""
+    yield insert("a", *({"_id": at, "b": value} for at, value in enumerate([[], None, [{}], 3, {"c": 1}, [1], {"c": []}])), {"_id": 9})
     hashed = [[1, 2], [], [1], "x", ["$b"], {"$literal": [1, 2]}]
     yield from [run({"$sort": {"_id": 1}}, {"$limit": 1}, {"$project": {"r": {"$toHashedIndexKey": value}}}) for value in hashed]
+
+
+@topic
+def sum_order():
+    """The order in which numbers of several types are added."""
     yield insert("s", {"_id": 1, "x": 2147483648.0, "y": 0.7071067811865475, "z": Int64(-2147483647), "w": -2147483647.0, "i": -2147483647, "o": 1.0, "l": Int64(2147483648), "m": Int64(2**62 + 3), "n": -(2.0**62)})
     for names in ("xyz", "xzy", "zxy", "yxz", "yzx", "xyi", "xyw", "yxw", "lyz", "lyw", "xwy", "ywx", "xywo", "xyzo", "myn", "mny", "nmy", "mnyo"):
         sums = ["$" + name for name in names]
         yield run({"$project": {"a": {"$add": sums}, "s": {"$sum": sums}, "v": {"$avg": sums}}}, collection="s")
     never = [{"$setEquals": [[1], [1]]}, {"$setUnion": [{"$setEquals": [[], []]}]}, {"$setEquals": [1, [1]]}, {"$not": [{"$setEquals": [[], []]}]}, {"$subtract": [{"$dayOfWeek": [{"$setEquals": [[], []]}]}, {"$add": [{}]}]}]
     yield from [run({"$project": {"r": value}}, collection="none") for value in never]
+
+
+@topic
+def nin_documents():
+    """$nin and $ne of documents by an index."""
     yield insert("d", {"_id": 1}, {"_id": 2, "a": {"x": 1}}, {"_id": 3, "a": {}}, {"_id": 4, "a": 2})
     yield create(index([("a", -1)]), collection="d")
     for query in ({"a": {"$nin": [{}]}}, {"a": {"$ne": {"x": 1}}}, {"a": {"$nin": [{}, {"x": 1}, 2]}}, {"a": {"$nin": [None, {}]}}, {"a": {"$not": {"$eq": {}}}}):

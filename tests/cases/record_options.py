@@ -257,12 +257,18 @@ def index_values():
 
 
 @topic
-def borders():
-    """Values that are next to being refused, or are refused next to being none."""
+def argument_types():
+    """Names of collections and options of cursors that have the wrong type."""
     yield from [insert("a", {"_id": 1, "a": "x", "b": 1}, {"_id": 2, "a": "Y", "b": 2}, {"_id": 3, "a": 5, "t": "foxes"}), {"create": "v", "viewOn": "a", "pipeline": []}, {"dataSize": "$db.v"}]
     yield from [{name: 5} for name in ("count", "collStats", "validate", "convertToCapped", "listIndexes", "drop")] + [{"distinct": 5, "key": "a"}, {"distinct": None, "key": "a"}]
     for cursor in ({"batchSize": None}, {"batchSize": "x"}, {"zork": 1}):
         yield from [only({"listCollections": 1, "cursor": cursor}, "ok", "code", "errmsg"), {"listIndexes": "a", "cursor": cursor}, {"aggregate": "a", "pipeline": [BY_ID], "cursor": cursor}]
+
+
+@topic
+def index_bounds_and_hints():
+    """min and max by an index with another collation, and how a refused hint shows the query."""
+    yield insert("a", {"_id": 1, "a": "x", "b": 1}, {"_id": 2, "a": "Y", "b": 2}, {"_id": 3, "a": 5, "t": "foxes"})
     # The bounds of an index that orders otherwise, and what a refusal shows of the query.
     insensitive = {"locale": "en", "strength": 2}
     yield create(index([("a", 1), ("b", 1)]))
@@ -271,10 +277,26 @@ def borders():
         yield from [find("a", hint="n", **bounds), find("a", hint="n", collation=insensitive, **bounds), find("a", hint="n", collation=insensitive, limit=1, skip=1, batchSize=5, **bounds)]
     yield from [find("a", {"a": 1}, hint="zork", **options) for options in ({"limit": 5}, {"limit": 0, "skip": 2}, {"batchSize": 0, "singleBatch": True}, {"collation": insensitive})]
     yield from [{"count": "a", "query": {"a": 1}, "hint": "zork", "limit": 5}, {"count": "a", "query": {"a": 1}, "hint": "zork", "collation": insensitive}]
+
+
+@topic
+def text_languages():
+    """An empty language of $text, and none."""
+    yield insert("a", {"_id": 1, "a": "x", "b": 1}, {"_id": 2, "a": "Y", "b": 2}, {"_id": 3, "a": 5, "t": "foxes"})
     yield from [create(index([("t", "text")], "t"))] + [find("a", {"$text": {"$search": "fox", "$language": language}}) for language in ("", "none")]
+
+
+@topic
+def collation_variants():
+    """Variants of locales that newer data of ICU names otherwise."""
     # Variants of locales that newer data has under other names, or that few know.
     yield insert("w", *({"_id": at, "w": word} for at, word in enumerate(("va", "wa", "vb", "wb", "\U0001f600", "\u2764", "\u263a", "a", "1"))))
     yield from [find("w", collation={"locale": locale}, sort=key(("w", 1), ("_id", 1)), projection={"_id": 1}) for locale in ("sv", "sv@collation=standard", "en@collation=emoji", "de_DE@collation=phonebook", "kn@collation=traditional")]
+
+
+@topic
+def near_geometries():
+    """Points of $near that are GeoJSON or not, and polygons with strict winding."""
     # Points that are no GeoJSON for a $near, or are by their coordinates alone; and a polygon whose outside is meant.
     yield insert("g", *({"_id": at, "g": place} for at, place in enumerate(({"type": "Point", "coordinates": [1, 1]}, {"type": "LineString", "coordinates": [[0, 0], [2, 2]]}, {"type": "LineString", "coordinates": [[0.5, 0.5], [1, 1]]}, {"type": "Point", "coordinates": [9, 9]}))))
     for kind in ("2dsphere", "2d"):
@@ -291,7 +313,20 @@ def borders():
         yield from [find("g", {"g": {name: {"$geometry": shape}}}, projection={"_id": 1}) for name in ("$geoIntersects", "$geoWithin")]
     for coordinates in ([], 5, [[[0, 0], [1, 1], [0, 0]]]):
         yield find("g", {"g": {"$geoIntersects": {"$geometry": {"type": "Polygon", "coordinates": coordinates, "crs": shape["crs"]}}}})
+
+
+@topic
+def hints_in_errors():
+    """How a refused hint shows comparisons."""
+    yield insert("a", {"_id": 1, "a": "x", "b": 1}, {"_id": 2, "a": "Y", "b": 2}, {"_id": 3, "a": 5, "t": "foxes"})
+    yield create(index([("a", 1), ("b", 1)]))
     yield from [find("a", query, hint="zork", limit=3) for query in ({"b": {"$gt": 1}, "a": 2}, {"a": {"$gte": 1, "$lt": 5}, "b": {"$lte": 2}, "c": {"$gt": 3}})]
+
+
+@topic
+def explain_fields():
+    """Collations, wildcards, counts, projections and skips in the output of explain."""
+    insensitive = {"locale": "en", "strength": 2}
     # What explain tells of collations, of wildcards, of counts to the end of an index, of what is left out and of what is skipped.
     yield insert("e", *({"_id": at, "a": at % 5, "b": -at} for at in range(10)))
     yield create(index([("a", 1)], "a"), index([("$**", 1)], "w"), collection="e")
@@ -302,10 +337,20 @@ def borders():
     yield from [only({"explain": find("e", {"a": 2}, projection=projection, hint="a"), "verbosity": "queryPlanner"}, *shown) for projection in ({"b": 0}, {"_id": 0}, {"_id": 0, "b": 1}, {"_id": 1}, {"a.b": 0})]
     yield from [only({"explain": find("e", {"b": {"$lt": 1}}, skip=skip, limit=2, hint={"$natural": 1}), "verbosity": verbosity}, *shown) for skip in (3, 30) for verbosity in ("queryPlanner", "executionStats")]
     yield only({"explain": {FM: "e", "query": {"a": 2}, "update": {"$set": {"z": 1}}, "sort": {"b": 1}}, "verbosity": "queryPlanner"}, *shown)
+
+
+@topic
+def validators_without_details():
+    """Validators whose refusals have no details."""
     # Where a validator can't say why.
     for at, validator in enumerate(({"$alwaysFalse": 1}, {"$or": [{"a": 1}, {"$alwaysFalse": 1}]}, {"$nor": [{"$alwaysTrue": 1}]})):
         yield from [{"create": f"r{at}", "validator": validator}, insert(f"r{at}", {"_id": 1, "a": 5})]
 
+
+@topic
+def dates_and_field_names():
+    """Formats and zones of dates, hours of $dateDiff, and the names of $getField and $setField."""
+    yield insert("a", {"_id": 1, "a": "x", "b": 1}, {"_id": 2, "a": "Y", "b": 2}, {"_id": 3, "a": 5, "t": "foxes"})
     def computed(expression):
         return run({"$match": {"_id": 1}}, {"$project": {"r": expression}})
 

@@ -6,8 +6,8 @@
 //!     --cases 2000 --seed 1 [--area find] [--max 20] [--least answer|code|message] [--jobs 4] [--keep FILE]
 //! ```
 //! A case is drawn from its seed alone, so `--cases 1 --seed N --area A` repeats it; `--cases` counts those of each
-//! area. `--keep` adds what was found to a file of recorded cases. Ends with a failure if anything differs that
-//! `exceptions` does not list.
+//! area. `--keep` adds what was found to a file of recorded cases, `tests/cases/command/minimal_….json`. Ends with a
+//! failure if anything differs that `exceptions` does not list.
 #![expect(
     clippy::indexing_slicing,
     clippy::print_stdout,

@@ -1,6 +1,6 @@
-"""Records what a mongod answers where test suites of other projects found the engine to differ, for the engine's unit tests.
+"""Records what a mongod answers to writes, indexes and reads that it refuses, and at the edges of shapes and paths.
 
-    python3 record_suites.py 'mongodb://127.0.0.1:27017/?directConnection=true' [TOPIC…]
+    python3 record_refusals.py 'mongodb://127.0.0.1:27017/?directConnection=true' [TOPIC…]
 """
 
 import re

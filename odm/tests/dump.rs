@@ -127,7 +127,7 @@ async fn find(db: &Db, collection: &str) -> Vec<Document> {
 }
 
 #[tokio::test]
-async fn the_dump_of_a_server_is_loaded_and_dumped_as_it_was() {
+async fn a_dump_of_mongod_round_trips() {
     let db = Db::memory();
     let report = db.load(recorded()).unwrap();
     assert_eq!(report.documents(), 3 + 2 + 3 + 1 + 1);
@@ -186,7 +186,7 @@ async fn the_dump_of_a_server_is_loaded_and_dumped_as_it_was() {
 }
 
 #[tokio::test]
-async fn a_compressed_dump_is_loaded_as_the_dump() {
+async fn compressed_dumps_are_loaded() {
     let folder = folder("compressed");
     for (file, _) in files(&recorded()) {
         let content = fs::read(recorded().join(&file)).unwrap();
@@ -208,7 +208,7 @@ async fn a_compressed_dump_is_loaded_as_the_dump() {
 }
 
 #[test]
-fn a_small_file_that_holds_far_too_much_is_refused() {
+fn compression_bombs_are_refused() {
     let folder = folder("bomb");
     let spaces = compressed(&vec![b' '; 1024 * 1024]).repeat(65);
     assert!(spaces.len() < 1024 * 1024);
@@ -220,7 +220,7 @@ fn a_small_file_that_holds_far_too_much_is_refused() {
 }
 
 #[tokio::test]
-async fn a_file_in_the_folder_is_of_this_database_and_a_folder_is_another() {
+async fn files_belong_to_the_database_and_folders_to_others() {
     let folder = folder("layout");
     write(
         &folder,
@@ -287,7 +287,7 @@ async fn a_file_in_the_folder_is_of_this_database_and_a_folder_is_another() {
 }
 
 #[tokio::test]
-async fn nothing_of_a_broken_folder_is_loaded_and_the_error_names_file_and_place() {
+async fn broken_dumps_are_not_loaded_and_errors_name_the_position() {
     let good = bytes(&[doc! { "_id": 1 }, doc! { "_id": 2 }]);
     let mut cut = good.clone();
     cut.truncate(good.len() - 3);
@@ -427,7 +427,7 @@ async fn nothing_of_a_broken_folder_is_loaded_and_the_error_names_file_and_place
 }
 
 #[tokio::test]
-async fn folders_without_collections_are_refused_and_told_how_they_should_be() {
+async fn folders_without_collections_are_refused() {
     let db = Db::memory();
     let missing = folder("missing").join("nowhere");
     let error = fault(&db, &missing);
@@ -482,7 +482,7 @@ async fn users() -> Db {
 }
 
 #[tokio::test]
-async fn a_collection_that_is_there_takes_what_its_validator_and_indexes_allow() {
+async fn loads_into_existing_collections_respect_validators_and_indexes() {
     let folder = folder("existing");
     let db = users().await;
     let users = db.collection::<User>();
@@ -547,7 +547,7 @@ async fn a_collection_that_is_there_takes_what_its_validator_and_indexes_allow()
 }
 
 #[tokio::test]
-async fn an_open_transaction_and_a_load_do_not_undo_each_other() {
+async fn loads_and_open_transactions_are_independent() {
     let folder = folder("transaction");
     write(&folder, "users.json", r#"{"_id": 2, "name": "Ben"}"#);
     let db = users().await;
@@ -567,7 +567,7 @@ async fn an_open_transaction_and_a_load_do_not_undo_each_other() {
 }
 
 #[tokio::test]
-async fn an_older_dump_is_replaced_and_nothing_else_is() {
+async fn only_older_dumps_are_replaced() {
     let target = folder("replaced");
     let db = Db::memory();
     run(
@@ -624,7 +624,7 @@ async fn an_older_dump_is_replaced_and_nothing_else_is() {
 }
 
 #[tokio::test]
-async fn a_dump_that_was_interrupted_is_not_taken_for_one() {
+async fn interrupted_dumps_are_not_loaded() {
     let target = folder("interrupted");
     let db = Db::memory();
     run(&db, doc! { "insert": "a", "documents": [{ "_id": 1 }] }).await;
@@ -642,7 +642,7 @@ async fn a_dump_that_was_interrupted_is_not_taken_for_one() {
 }
 
 #[tokio::test]
-async fn what_no_file_may_be_called_is_dumped_and_loaded() {
+async fn names_that_are_no_file_names_round_trip() {
     let target = folder("names");
     let db = Db::memory().database("déjà-vu");
     let long = ["é".repeat(60) + "a", "é".repeat(60) + "b"];
@@ -687,7 +687,7 @@ async fn what_no_file_may_be_called_is_dumped_and_loaded() {
 }
 
 #[tokio::test]
-async fn documents_are_stored_as_they_stand() {
+async fn documents_are_loaded_unchanged() {
     let target = folder("as-they-stand");
     let unset = Timestamp {
         time: 0,
@@ -711,7 +711,7 @@ async fn documents_are_stored_as_they_stand() {
 }
 
 #[tokio::test]
-async fn who_watches_is_told_what_was_loaded() {
+async fn change_streams_report_loads() {
     let folder = folder("watched");
     write(&folder, "a.json", r#"{"_id": 1}{"_id": 2}"#);
     let db = Db::memory();
@@ -743,7 +743,7 @@ async fn who_watches_is_told_what_was_loaded() {
 }
 
 #[test]
-fn loads_and_writes_at_the_same_time_lose_nothing() {
+fn concurrent_loads_and_writes_lose_nothing() {
     const LOADS: i32 = 40;
     let folder = folder("at-once");
     let db = Db::memory();
@@ -824,7 +824,7 @@ proptest! {
 
     /// From fixtures to a dump, and from that to the same dump.
     #[test]
-    fn a_dump_that_is_loaded_is_dumped_as_it_was(
+    fn loaded_dumps_round_trip(
         collections in vec((option::of(0..OPTIONS.len()), subsequence(INDEXES.to_vec(), 0..=INDEXES.len()),
             vec((any::<i64>(), "[a-z]{0,3}"), 0..20)), 1..4),
         view in any::<bool>(),

@@ -33,7 +33,7 @@ impl Program {
 }
 
 #[tokio::test]
-async fn memory_of_what_was_dropped_is_given_back() {
+async fn dropped_memory_is_returned() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_odm-server"))
         .args(["--listen", "127.0.0.1:0"])
         .stdout(Stdio::piped())

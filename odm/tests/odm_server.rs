@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 const PROGRAM: &str = env!("CARGO_BIN_EXE_odm-server");
 
 #[test]
-fn it_prints_one_line_and_ends_with_either_signal() {
+fn the_server_prints_one_line_and_stops_on_signals() {
     for signal in ["-INT", "-TERM"] {
         let mut server = Command::new(PROGRAM)
             .args(["--listen", "127.0.0.1:0", "--replica-set", "one"])
@@ -44,7 +44,7 @@ fn it_prints_one_line_and_ends_with_either_signal() {
 }
 
 #[test]
-fn what_is_loaded_at_the_start_is_dumped_at_the_end() {
+fn the_server_loads_at_start_and_dumps_at_exit() {
     let folder = folder("seeded");
     let fixtures = folder.join("fixtures");
     fs::create_dir_all(fixtures.join("shop")).unwrap();
@@ -82,7 +82,7 @@ fn what_is_loaded_at_the_start_is_dumped_at_the_end() {
 }
 
 #[test]
-fn where_something_came_in_the_way_the_dump_is_made_beside_it() {
+fn the_server_dumps_beside_a_changed_folder() {
     let folder = folder("rescued");
     let (seed, dump) = (folder.join("seed"), folder.join("dump"));
     fs::create_dir_all(&seed).unwrap();
@@ -122,7 +122,7 @@ fn folder(name: &str) -> PathBuf {
 }
 
 #[test]
-fn what_cannot_be_is_told() {
+fn invalid_arguments_are_reported() {
     let broken = folder("broken");
     fs::write(broken.join("books.json"), "{\"_id\": 1}\n{").unwrap();
     let broken = broken.to_str().unwrap();

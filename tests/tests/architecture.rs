@@ -112,7 +112,7 @@ const HOUSES: &[House] = &[
 ];
 
 #[test]
-fn no_module_climbs_or_crosses_a_floor() {
+fn no_module_names_a_higher_or_neighbouring_module() {
     let mut faults = Vec::new();
     for house in HOUSES {
         let mut sources = Sources::read(&src(house.folder).join("lib.rs"));
@@ -502,7 +502,7 @@ mod the_check {
     }
 
     #[test]
-    fn lower_floors_may_be_named() {
+    fn lower_modules_may_be_named() {
         let text = "use crate::store::Store; use crate::{error, model::path};";
         passes("odm", "query::filter", text);
         passes("odm", "query", "pub(in crate::collection) fn f() {}");
@@ -512,7 +512,7 @@ mod the_check {
     }
 
     #[test]
-    fn higher_floors_may_not() {
+    fn higher_modules_may_not_be_named() {
         let text = "use crate::query::Filter;";
         fails("odm", "store", text, "floor 3 is above floor 2");
         let text = "use crate::{error::Error, store};";
@@ -526,7 +526,7 @@ mod the_check {
     }
 
     #[test]
-    fn neighbours_may_not() {
+    fn neighbouring_modules_may_not_be_named() {
         let text = "use crate::update::Update;";
         fails("odm", "plan", text, "a neighbour on floor 5");
         let text = "use super::updater::Update;";
@@ -556,7 +556,7 @@ mod the_check {
     }
 
     #[test]
-    fn the_root_may_not() {
+    fn the_crate_root_may_not_be_named() {
         let text = "use crate::Error;";
         fails("odm", "codec", text, "no module with a floor");
         let text = "use crate::*;";
@@ -566,7 +566,7 @@ mod the_check {
     }
 
     #[test]
-    fn a_circle_is_found_and_a_chain_is_none() {
+    fn circles_are_found_and_chains_are_not() {
         let circles = |last: &str| {
             let mut sources = Sources::default();
             for (module, text) in [
@@ -583,7 +583,7 @@ mod the_check {
     }
 
     #[test]
-    fn tests_are_exempt_and_nothing_else_is() {
+    fn only_tests_are_exempt() {
         let text = "#[cfg(test)] mod tests { use crate::store::Store; }";
         passes("odm", "codec", text);
         let text = "#[cfg(test)] use crate::store::Store;";

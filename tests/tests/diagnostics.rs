@@ -19,7 +19,7 @@ fn first(reply: &bson::Document) -> Option<&bson::Document> {
 }
 
 #[tokio::test]
-async fn operations_under_way_are_shown_to_other_connections() {
+async fn current_op_shows_operations_of_other_connections() {
     let server = Server::options().test_commands();
     let server = server.bind(&Db::memory(), "127.0.0.1:0").unwrap();
     let (one, other) = (admin(&server).await, admin(&server).await);
@@ -57,7 +57,7 @@ async fn operations_under_way_are_shown_to_other_connections() {
 }
 
 #[tokio::test]
-async fn what_is_no_question_about_operations_is_refused() {
+async fn invalid_current_op_requests_are_refused() {
     let server = Server::bind(&Db::memory(), "127.0.0.1:0").unwrap();
     let admin = admin(&server).await;
     let other = admin.database("other");
@@ -144,7 +144,7 @@ async fn what_is_no_question_about_operations_is_refused() {
 }
 
 #[tokio::test]
-async fn what_there_is_nothing_to_do_for_is_done() {
+async fn commands_without_effect_succeed() {
     let server = Server::bind(&Db::memory(), "127.0.0.1:0").unwrap();
     let admin = admin(&server).await;
     let shop = admin.database("shop");
@@ -194,7 +194,7 @@ async fn commands_and_bytes_are_counted() {
 }
 
 #[tokio::test]
-async fn times_of_commands_are_told_by_collection() {
+async fn top_reports_times_by_collection() {
     let server = Server::bind(&Db::memory(), "127.0.0.1:0").unwrap();
     let (one, other) = (admin(&server).await, admin(&server).await);
     let shop = one.database("shop");
@@ -309,7 +309,7 @@ async fn operations_are_killed() {
 }
 
 #[tokio::test]
-async fn users_and_their_role_are_told() {
+async fn connection_status_reports_users_and_roles() {
     let server = Server::options()
         .user("ann", "secret")
         .unwrap()

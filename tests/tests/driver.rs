@@ -40,7 +40,7 @@ fn told(event: &ChangeStreamEvent<Document>) -> (OperationType, i32) {
 }
 
 #[tokio::test]
-async fn a_change_stream_goes_on_whatever_happens_to_its_cursor() {
+async fn a_change_stream_resumes_after_losing_its_cursor() {
     let served = serve();
     for uri in uris(&served) {
         let client = connect(&uri, "appName=odm_driver").await;
@@ -168,7 +168,7 @@ async fn messages_are_compressed() {
 }
 
 #[tokio::test]
-async fn users_say_who_they_are() {
+async fn users_authenticate() {
     let options = Server::options().user("ann", "pencil").unwrap();
     let served = options.bind(&Db::memory(), "127.0.0.1:0").unwrap();
     let list = async |who: &str, options: &str| {

@@ -173,7 +173,7 @@ fn commands_fail_on_demand() {
 
 /// Labels and versions that drivers decide by.
 #[test]
-fn commands_that_fail_say_what_a_client_may_do() {
+fn failed_commands_carry_error_labels() {
     let transient = || vec!["TransientTransactionError"];
     let retryable = || vec!["RetryableWriteError"];
     both(|address| {
@@ -293,7 +293,7 @@ fn writes_cursors_and_times_fail_on_demand() {
 }
 
 #[test]
-fn test_suites_see_that_test_commands_are_on() {
+fn test_commands_are_reported_as_enabled() {
     both(|address| {
         let mut wire = Wire::to(address);
         let mut all = doc! { "getParameter": "*", "$db": "admin" };
@@ -310,7 +310,7 @@ fn test_suites_see_that_test_commands_are_on() {
 }
 
 #[test]
-fn fail_points_are_for_servers_that_take_test_commands() {
+fn fail_points_need_test_commands() {
     let server = Server::bind(&Db::memory(), "127.0.0.1:0").unwrap();
     let off = doc! { "configureFailPoint": "failCommand", "mode": "off", "$db": "admin" };
     let reply = Wire::to(server.address()).command(&off).unwrap();

@@ -19,7 +19,7 @@ use odm::server::Server;
 use client::{OP_MSG, Wire, both, frame, message, section, sequence};
 
 #[test]
-fn too_many_and_too_quiet_connections_are_closed() {
+fn excess_and_idle_connections_are_closed() {
     let ping = doc! { "ping": 1, "$db": "admin" };
     let server = Server::options()
         .max_connections(1)
@@ -39,7 +39,7 @@ fn too_many_and_too_quiet_connections_are_closed() {
 }
 
 #[test]
-fn who_begins_and_does_not_go_on_holds_nobody_up() {
+fn incomplete_messages_do_not_block_other_clients() {
     let ping = doc! { "ping": 1, "$db": "admin" };
     let server = Server::options()
         .idle_timeout(Duration::from_secs(2))
@@ -73,7 +73,7 @@ fn who_begins_and_does_not_go_on_holds_nobody_up() {
 }
 
 #[test]
-fn who_does_not_read_is_not_answered_for_ever() {
+fn clients_that_do_not_read_are_disconnected() {
     let server = Server::options()
         .idle_timeout(Duration::from_secs(2))
         .bind(&Db::memory(), "127.0.0.1:0")
@@ -100,7 +100,7 @@ fn who_does_not_read_is_not_answered_for_ever() {
 }
 
 #[test]
-fn who_goes_while_it_waits_leaves_no_thread_behind() {
+fn disconnected_waiters_leave_no_thread() {
     let server = Server::bind(&Db::memory(), "127.0.0.1:0").unwrap();
     let open = |wire: &mut Wire| {
         let reply = wire
@@ -183,7 +183,7 @@ fn deep(levels: usize) -> Document {
 }
 
 #[test]
-fn what_is_too_deep_is_refused_and_the_deepest_is_answered() {
+fn the_depth_limit_of_documents_is_enforced() {
     both(|address| {
         let mut wire = Wire::to(address);
         let mut code = |command: &Document| {
@@ -211,7 +211,7 @@ fn the_largest_message_is_taken() {
 }
 
 #[test]
-fn what_a_client_says_of_itself_is_short() {
+fn client_metadata_is_limited() {
     both(|address| {
         let of = |length: usize| {
             let client = doc! {
@@ -227,7 +227,7 @@ fn what_a_client_says_of_itself_is_short() {
 }
 
 #[test]
-fn cursors_are_not_kept_without_end() {
+fn the_number_of_cursors_is_limited() {
     let options = Server::options().max_cursors(2);
     let server = options.bind(&Db::memory(), "127.0.0.1:0").unwrap();
     let mut wire = Wire::to(server.address());
@@ -252,7 +252,7 @@ fn cursors_are_not_kept_without_end() {
 
 /// What is shown of a value of many megabytes is cut, and what describes it is left out where there is no room.
 #[test]
-fn no_reply_is_larger_than_a_message_may_be() {
+fn replies_fit_into_a_message() {
     both(|address| {
         let mut wire = Wire::to(address);
         let mut run = |mut command: Document| {

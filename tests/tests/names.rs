@@ -538,7 +538,7 @@ fn at(document: &Bson, path: &Path) -> Bson {
 
 proptest! {
     #[test]
-    fn what_is_offered_is_what_is_stored(bytes in proptest::collection::vec(any::<u8>(), 0..160)) {
+    fn field_handles_match_stored_names(bytes in proptest::collection::vec(any::<u8>(), 0..160)) {
         let value = whole(&mut Source(&bytes));
         let stored = stored(&value);
         if let Err(wrong) = fits(&<Whole as FieldType>::TYPE, &stored) {
@@ -547,7 +547,7 @@ proptest! {
     }
 
     #[test]
-    fn fields_lead_to_what_is_stored_and_encode_it(bytes in proptest::collection::vec(any::<u8>(), 0..160)) {
+    fn field_handles_find_and_encode_stored_values(bytes in proptest::collection::vec(any::<u8>(), 0..160)) {
         let value = whole(&mut Source(&bytes));
         let stored = stored(&value);
         let fields = Whole::fields::<Whole>(Path::root());
@@ -574,7 +574,7 @@ proptest! {
 }
 
 #[test]
-fn the_walk_sees_what_is_wrong() {
+fn the_walk_finds_wrong_paths() {
     let sound = stored(&whole(&mut Source(&[])));
     let ty = <Whole as FieldType>::TYPE;
     assert_eq!(fits(&ty, &sound), Ok(()));
@@ -591,7 +591,7 @@ fn the_walk_sees_what_is_wrong() {
 
 /// The fields that may be missing are missing sometimes, or the property would be hollow.
 #[test]
-fn values_vary() {
+fn generated_values_vary() {
     let of = |byte: u8| stored(&whole(&mut Source(&[byte; 160])));
     let (all, none) = (of(255), of(0));
     assert!(all.as_document().unwrap().contains_key("mayBeMissing"));

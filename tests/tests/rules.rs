@@ -89,7 +89,7 @@ fn insert(id: i32) -> Document {
 }
 
 #[test]
-fn two_transactions_meet() {
+fn conflicting_transactions_fail() {
     both(|address| {
         let mut client = Client::to(address);
         let (one, other) = (session(), session());
@@ -131,7 +131,7 @@ fn two_transactions_meet() {
 }
 
 #[test]
-fn what_is_about_the_server_is_no_part_of_a_transaction() {
+fn server_commands_are_refused_in_transactions() {
     both(|address| {
         let mut client = Client::to(address);
         for (name, admin) in [
@@ -187,7 +187,7 @@ fn what_is_about_the_server_is_no_part_of_a_transaction() {
 }
 
 #[test]
-fn stages_behind_the_servers_own_read_and_write_collections() {
+fn stages_after_current_op_read_and_write_collections() {
     both(|address| {
         let mut client = Client::to(address);
         client.run(doc! { "find": "c", "lsid": session() });
@@ -270,7 +270,7 @@ fn stages_behind_the_servers_own_read_and_write_collections() {
 }
 
 #[test]
-fn nobody_waits_for_a_time_that_has_not_come() {
+fn future_cluster_times_are_refused() {
     both(|address| {
         let mut client = Client::to(address);
         let after = doc! { "afterClusterTime": Timestamp { time: 4_000_000_000, increment: 1 } };
@@ -291,7 +291,7 @@ fn nobody_waits_for_a_time_that_has_not_come() {
 
 /// Two clients that tell each other the times they are told: each reads what the other has written.
 #[test]
-fn a_client_reads_what_another_has_written_until_a_time() {
+fn after_cluster_time_reads_earlier_writes() {
     both(|address| {
         let (mut one, mut other) = (Client::to(address), Client::to(address));
         other.database = one.database.clone();
@@ -327,7 +327,7 @@ fn waiting_commands() -> [Document; 6] {
 
 /// Drivers and shells send doubles, and nobody forbids decimals.
 #[test]
-fn a_time_limit_is_any_number() {
+fn max_time_ms_accepts_any_number() {
     both(|address| {
         let mut client = Client::to(address);
         let one = session();

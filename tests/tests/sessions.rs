@@ -161,7 +161,7 @@ fn both(check: impl Fn(&mut Connection)) {
 }
 
 #[test]
-fn a_killed_session_has_no_transaction_and_no_cursors() {
+fn killing_a_session_ends_its_transaction_and_cursors() {
     both(|connection| {
         let (one, other) = (connection.session(0), connection.session(1));
         let reply = connection.admin(doc! { "killSessions": [&one.0] });
@@ -209,7 +209,7 @@ fn a_session_can_kill_itself_in_its_transaction() {
 }
 
 #[test]
-fn what_was_done_once_is_done_no_second_time_after_a_kill() {
+fn retried_writes_are_recognized_after_a_kill() {
     both(|connection| {
         let session = doc! { "id": Uuid::new() };
         let write = doc! {
@@ -226,7 +226,7 @@ fn what_was_done_once_is_done_no_second_time_after_a_kill() {
 
 /// Only the engine is asked: on a server these would end the sessions of other tests.
 #[test]
-fn whoever_names_no_session_kills_all() {
+fn kill_sessions_without_names_kills_all() {
     let server = engine();
     let connection = &mut Connection::to(server.address());
     for command in [
@@ -249,7 +249,7 @@ fn code(reply: &Document) -> i32 {
 }
 
 #[test]
-fn a_cursor_is_read_on_in_its_own_session_and_transaction() {
+fn cursors_belong_to_their_session_and_transaction() {
     both(|connection| {
         let session = || doc! { "id": Uuid::new() };
         let (own, other) = (session(), session());
@@ -337,7 +337,7 @@ type Close<'c> = &'c dyn Fn(&mut Connection, i64) -> Document;
 
 /// Whoever waits with a cursor has it until he is answered, and is told when somebody closes it.
 #[test]
-fn a_cursor_that_waits_is_nobody_elses_and_can_be_closed() {
+fn a_waiting_cursor_is_exclusive_and_can_be_killed() {
     both(|connection| {
         connection.run(doc! { "create": "tail", "capped": true, "size": 4096 });
         connection.run(doc! { "insert": "tail", "documents": [{ "_id": 1 }] });
@@ -428,7 +428,7 @@ fn an_ended_session_ends_no_transaction() {
 }
 
 #[test]
-fn what_is_no_session_is_refused() {
+fn malformed_sessions_are_refused() {
     both(|connection| {
         let uuid = || Binary::from_uuid(Uuid::new());
         let id = |subtype, bytes| doc! { "id": Binary { subtype, bytes } };
@@ -460,7 +460,7 @@ fn what_is_no_session_is_refused() {
 }
 
 #[test]
-fn what_is_no_time_of_a_cluster_is_refused() {
+fn malformed_cluster_times_are_refused() {
     both(|connection| {
         let written = connection.run(doc! { "insert": "c", "documents": [{}] });
         let now = written.get_timestamp("operationTime").unwrap();
@@ -504,7 +504,7 @@ fn what_is_no_time_of_a_cluster_is_refused() {
 
 /// Only the engine is asked: a server's clock would be set for all others.
 #[test]
-fn times_from_elsewhere_are_taken_over() {
+fn cluster_times_of_other_members_are_adopted() {
     let server = engine();
     let connection = &mut Connection::to(server.address());
     let written = connection.run(doc! { "insert": "c", "documents": [{}] });

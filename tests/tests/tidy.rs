@@ -40,7 +40,7 @@ fn files_are_short_enough_to_read() {
 }
 
 #[test]
-fn nothing_is_left_undone() {
+fn no_unfinished_code_remains() {
     // Split, so that this file passes its own check.
     let marks = [
         concat!("to", "do!("),

@@ -58,7 +58,7 @@ fn outcome(address: SocketAddr, opcode: i32, body: &[u8]) -> Outcome {
 }
 
 #[test]
-fn frames_get_the_answer_that_a_server_gives() {
+fn frames_are_answered_as_by_mongod() {
     let ping = doc! { "ping": 1, "$db": "admin" };
     let insert = doc! { "insert": "wire", "$db": "odm_wire" };
     let with_documents = doc! { "insert": "wire", "documents": [], "$db": "odm_wire" };
@@ -214,7 +214,7 @@ fn frames_get_the_answer_that_a_server_gives() {
 }
 
 #[test]
-fn lengths_that_lie_close_the_connection() {
+fn wrong_message_lengths_close_the_connection() {
     both(|address| {
         for length in [0, 15, -1, i32::MAX, 48_000_001] {
             let mut wire = Wire::to(address);
@@ -229,7 +229,7 @@ fn lengths_that_lie_close_the_connection() {
 }
 
 #[test]
-fn a_client_may_want_no_reply_or_several() {
+fn unacknowledged_and_exhaust_messages() {
     both(|address| {
         let mut wire = Wire::to(address);
         let silent =
@@ -262,7 +262,7 @@ fn a_client_may_want_no_reply_or_several() {
 }
 
 #[test]
-fn a_handshake_fails_on_demand_under_both_its_names() {
+fn fail_points_apply_to_hello_and_is_master() {
     both(|address| {
         let mut wire = Wire::to(address);
         let fail = |mode: Bson, effect: Document| {
@@ -308,7 +308,7 @@ fn a_handshake_fails_on_demand_under_both_its_names() {
 
 /// A driver that waits for changes may send any number.
 #[test]
-fn whoever_waits_for_another_state_says_how_long() {
+fn awaitable_hello_needs_a_maximal_time() {
     both(|address| {
         let mut wire = Wire::to(address);
         let hello = wire.command(&doc! { "hello": 1, "$db": "admin" }).unwrap();
@@ -343,7 +343,7 @@ fn whoever_waits_for_another_state_says_how_long() {
 }
 
 #[tokio::test]
-async fn users_are_let_in_by_their_password() {
+async fn users_authenticate_with_their_password() {
     let db = Db::memory();
     let server = Server::options()
         .user("ann", "pencil")
@@ -383,7 +383,7 @@ async fn users_are_let_in_by_their_password() {
 }
 
 #[test]
-fn other_machines_need_a_user() {
+fn remote_connections_need_a_user() {
     let refused = Server::bind(&Db::memory(), "0.0.0.0:0").unwrap_err();
     assert!(refused.is_config(), "{refused}");
     let refused = Server::options()
@@ -403,7 +403,7 @@ fn other_machines_need_a_user() {
 }
 
 #[test]
-fn a_server_that_stops_closes_what_waits() {
+fn stopping_the_server_closes_waiting_connections() {
     let server = Server::bind(&Db::memory(), "127.0.0.1:0").unwrap();
     let mut wire = Wire::to(server.address());
     let hello = wire.command(&doc! { "hello": 1, "$db": "admin" }).unwrap();

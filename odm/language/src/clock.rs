@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_write_is_later_than_the_last_even_when_time_stands_still_or_goes_back() {
+    fn cluster_time_increases_even_if_the_clock_does_not() {
         let clock = Clock::default();
         let at = |seconds: i64| DateTime::from_millis(seconds * 1000);
         let times = [at(100), at(100), at(99), at(101)].map(|now| clock.tick(now));

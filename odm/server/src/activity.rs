@@ -309,7 +309,7 @@ mod tests {
     use super::Activities;
 
     #[test]
-    fn what_a_connection_did_is_never_forgotten_when_it_ends() {
+    fn counters_of_closed_connections_are_kept() {
         const EACH: i64 = 10_000;
         let activities = Activities::new("127.0.0.1:1".parse().unwrap());
         let is_over = AtomicBool::new(false);

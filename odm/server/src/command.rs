@@ -192,11 +192,11 @@ mod tests {
     }
 
     /// What to do when the section is stale.
-    const REMEDY: &str = "ODM_WRITE=1 cargo test -p odm-server the_book_lists_what_a_server_adds";
+    const REMEDY: &str = "ODM_WRITE=1 cargo test -p odm-server the_book_lists_server_commands";
 
     /// Generates the last section of the support table from the table of commands and the list of MongoDB's own.
     #[test]
-    fn the_book_lists_what_a_server_adds() {
+    fn the_book_lists_server_commands() {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let names = std::fs::read_to_string(root.join("tests/cases/names/server.json")).unwrap();
         let listed: Document = serde_json::from_str(&names).unwrap();

@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn the_password_lets_in_and_nothing_else_does() {
+    fn only_the_right_password_authenticates() {
         let credentials = Credentials::new("pencil").unwrap();
         let opening = Opening::parse(b"n,,n=ann,r=abc").unwrap();
         assert_eq!(opening.user, "ann");
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn what_opens_no_exchange_is_refused() {
+    fn malformed_sasl_starts_are_refused() {
         for wrong in [
             "",
             "garbage",

@@ -82,7 +82,7 @@ impl Client {
 }
 
 #[test]
-fn a_stream_that_begins_at_the_time_of_a_write_tells_of_it() {
+fn a_stream_started_at_the_time_of_a_write_reports_it() {
     let server = serve(Context::system()).1;
     let mut client = Client::to(server.address());
     for id in 0..2 {
@@ -108,7 +108,7 @@ fn a_stream_that_begins_at_the_time_of_a_write_tells_of_it() {
 }
 
 #[test]
-fn what_clients_leave_behind_goes() {
+fn abandoned_cursors_and_sessions_are_removed() {
     let clock = Arc::new(AtomicI64::new(1_700_000_000_000));
     let told = Arc::clone(&clock);
     let context =
@@ -154,7 +154,7 @@ fn what_clients_leave_behind_goes() {
 
 /// Calls that write, that wait for documents, and that wait for a transaction: all end, and nothing is half done.
 #[test]
-fn a_server_stops_while_clients_are_at_work() {
+fn a_server_stops_with_clients_connected() {
     let (service, server) = serve(Context::system());
     let address = server.address();
     let rows = [

@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sent_can_be_read_in_every_dress() {
+    fn messages_round_trip_with_every_compressor() {
         let all = [Compressor::Snappy, Compressor::Zlib, Compressor::Zstd];
         for text in ["", "a", &"abc".repeat(100_000)] {
             let document = rawdoc! { "ping": 1, "text": text };
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_byte_is_noticed_where_there_is_a_checksum() {
+    fn checksums_detect_changed_bytes() {
         let reply = Reply {
             id: 1,
             response_to: 2,
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn compression_that_lies_about_its_size_is_refused() {
+    fn wrong_uncompressed_sizes_are_refused() {
         for compressor in [Compressor::Snappy, Compressor::Zlib, Compressor::Zstd] {
             let mut packed = Vec::new();
             compressor.compress(&[7; 10_000], &mut packed);

@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn maps_by_newtypes_and_flattened_maps_by_variants_are_read_together() {
+    fn maps_with_newtype_and_enum_keys_are_read() {
         let both = Both {
             by_mail: [(Email("ada@example.com".to_owned()), 1)].into(),
             by_day: [(Day::Monday, 2)].into(),

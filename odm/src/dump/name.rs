@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_those_that_mongodump_writes() {
+    fn file_names_agree_with_mongodump() {
         for (collection, name) in [
             ("books", "books"),
             ("cafés", "caf%C3%A9s"),
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_name_is_cut_and_told_from_others() {
+    fn long_names_are_truncated_with_a_hash() {
         let (one, other) = ("é".repeat(100) + "a", "é".repeat(100) + "b");
         assert!(is_cut(&encode(&one)) && is_cut(&encode(&other)));
         assert_ne!(encode(&one), encode(&other));
@@ -101,7 +101,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_encoded_is_a_file_s_name_and_decodes(collection in "[^\0]{1,60}") {
+        fn encoded_names_are_valid_file_names_and_decode(collection in "[^\0]{1,60}") {
             let name = encode(&collection);
             prop_assert!(name.is_ascii() && !name.contains('/'));
             prop_assert!(is_cut(&name) || decode(&name) == Some(collection));

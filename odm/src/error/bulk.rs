@@ -194,7 +194,7 @@ mod tests {
     use crate::error::Code;
 
     #[test]
-    fn tells_positions_and_what_was_done() {
+    fn bulk_errors_report_positions_and_counts() {
         let duplicate = ServerError::new(Code::DUPLICATE_KEY, "E11000 duplicate key");
         let mut bulk = BulkError::new(
             BulkWriteResult {

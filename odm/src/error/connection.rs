@@ -79,7 +79,7 @@ mod tests {
     use crate::error::{Code, ServerError};
 
     #[test]
-    fn a_timeout_is_the_connection_s_or_the_operation_s() {
+    fn timeouts_are_of_connections_or_operations() {
         let broken = |timeout| {
             let labels = vec!["RetryableWriteError".to_owned()];
             Error::new(ConnectionError::new("broken pipe", timeout, labels, None))

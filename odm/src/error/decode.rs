@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_the_document_and_the_field() {
+    fn decode_errors_name_the_document_and_the_field() {
         let error = Error::new(DecodeError::new(
             Some(Bson::Int32(7)),
             "invalid type: string \"x\", expected i32",

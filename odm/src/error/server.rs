@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_for_the_code_the_index_and_the_labels() {
+    fn server_errors_expose_code_index_and_labels() {
         let error = Error::from(ServerError::new(
             Code::DUPLICATE_KEY,
             "E11000 duplicate key error collection: test.books index: isbn_1 dup key: { isbn: \"x\" }",
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_duplicate_key_names_the_field_where_it_is_one() {
+    fn duplicate_key_errors_name_the_field() {
         let path = |details: Option<Document>, key: &str| {
             let message = format!("E11000 duplicate key error index: i dup key: {key}");
             let error = ServerError::new(Code::DUPLICATE_KEY, message);

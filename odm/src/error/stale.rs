@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn says_what_to_do() {
+    fn stale_errors_say_how_to_recover() {
         let error = Error::new(StaleError::new(Bson::Int32(7), Some(Bson::Int64(3)), true));
         assert!(error.is_stale() && !error.is_decode());
         assert_eq!(

@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn is_its_own_kind() {
+    fn unsupported_errors_have_their_own_kind() {
         let error = Error::unsupported("the in-memory store has no secondary").with_model("Book");
         assert!(error.is_unsupported() && !error.is_usage() && error.code().is_none());
         assert_eq!(

@@ -190,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_failure_gets_lost_in_a_malformed_reply() {
+    fn malformed_replies_keep_failures() {
         let refused = |reply: RawDocumentBuf| {
             let read = written(&reply, WriteKind::Insert, true);
             read.unwrap_err().to_string()

@@ -6,14 +6,14 @@ use odm::prelude::*;
 use crate::case::cases;
 
 cases![
-    writes_of_the_whole_collection_have_their_own_verbs,
+    update_all_and_delete_all_in_bulk,
     writes_of_every_kind,
     ordered_writes_stop_at_the_first_failure,
     unordered_writes_are_all_tried,
-    insert_many_tells_what_was_inserted,
+    insert_many_reports_inserted_ids,
     commands_are_grouped,
-    what_a_write_does_not_take_is_refused,
-    nothing_to_write_is_no_error,
+    unsupported_bulk_options_are_refused,
+    empty_bulk_writes_succeed,
 ];
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -109,7 +109,7 @@ async fn unordered_writes_are_all_tried(db: &Db) {
     assert_eq!((done.inserted, done.modified, done.deleted), (1, 1, 1));
 }
 
-async fn insert_many_tells_what_was_inserted(db: &Db) {
+async fn insert_many_reports_inserted_ids(db: &Db) {
     let stock = db.collection::<Item>();
     stock.insert_one(item(2, 0)).await.unwrap();
     let failed = stock
@@ -164,7 +164,7 @@ async fn commands_are_grouped(db: &Db) {
     );
 }
 
-async fn what_a_write_does_not_take_is_refused(db: &Db) {
+async fn unsupported_bulk_options_are_refused(db: &Db) {
     let stock = db.collection::<Item>();
     let refused = stock
         .bulk_write(|w| {
@@ -185,7 +185,7 @@ async fn what_a_write_does_not_take_is_refused(db: &Db) {
     assert_eq!(stock.estimated_document_count().await.unwrap(), 0);
 }
 
-async fn nothing_to_write_is_no_error(db: &Db) {
+async fn empty_bulk_writes_succeed(db: &Db) {
     let stock = db.collection::<Item>();
     let none: [Item; 0] = [];
     assert!(
@@ -200,7 +200,7 @@ async fn nothing_to_write_is_no_error(db: &Db) {
     assert_eq!((done.inserted, done.matched, done.deleted), (0, 0, 0));
 }
 
-async fn writes_of_the_whole_collection_have_their_own_verbs(db: &Db) {
+async fn update_all_and_delete_all_in_bulk(db: &Db) {
     let stock = db.collection::<Item>();
     stock
         .insert_many((1..5).map(|id| item(id, 0)))

@@ -10,19 +10,19 @@ use odm::prelude::*;
 use crate::case::cases;
 
 cases![
-    every_write_is_told_in_order,
-    an_update_is_told_as_its_operators_changed_the_document,
-    an_update_of_a_pipeline_is_told_as_the_difference,
-    a_transaction_is_told_when_it_commits,
-    a_stream_goes_on_behind_its_token,
+    change_events_are_in_order,
+    update_events_describe_operator_updates,
+    update_events_describe_pipeline_updates_as_diffs,
+    transactions_are_reported_at_commit,
+    a_stream_resumes_after_its_token,
     a_stream_ends_with_its_collection,
-    a_database_tells_of_its_collections,
-    documents_are_told_as_they_were_and_as_they_became,
-    stages_choose_and_shape_events,
-    all_databases_are_told_of,
-    what_no_stream_can_do_is_refused,
-    a_command_for_more_waits_for_it,
-    the_cursor_of_a_stream_waits_for_more,
+    database_streams_report_all_collections,
+    events_carry_pre_and_post_images,
+    pipelines_filter_and_shape_events,
+    cluster_streams_report_all_databases,
+    invalid_change_streams_are_refused,
+    get_more_waits_for_events,
+    the_cursor_of_a_stream_awaits_data,
 ];
 
 /// An open stream, and what it told last.
@@ -137,7 +137,7 @@ struct Thing {
     size: i32,
 }
 
-async fn every_write_is_told_in_order(db: &Db) {
+async fn change_events_are_in_order(db: &Db) {
     let mut stream = Stream::open(db, "things", doc! {}, vec![]).await.unwrap();
     let things = db.collection::<Thing>();
     things.insert_one(&Thing { id: 1, size: 1 }).await.unwrap();
@@ -202,7 +202,7 @@ async fn check_descriptions(db: &Db, rows: Vec<(Event, Bson, Event)>) {
     }
 }
 
-async fn an_update_is_told_as_its_operators_changed_the_document(db: &Db) {
+async fn update_events_describe_operator_updates(db: &Db) {
     let set = |fields: Event| doc! { "updatedFields": fields };
     let row = |document: Event, u: Event, expected: Event| (document, u.into(), expected);
     check_descriptions(
@@ -308,7 +308,7 @@ async fn an_update_is_told_as_its_operators_changed_the_document(db: &Db) {
     .await;
 }
 
-async fn an_update_of_a_pipeline_is_told_as_the_difference(db: &Db) {
+async fn update_events_describe_pipeline_updates_as_diffs(db: &Db) {
     let long = "of a length that makes a difference worth its while";
     let row =
         |document: Event, stage: Event, expected: Event| (document, vec![stage].into(), expected);
@@ -346,7 +346,7 @@ async fn an_update_of_a_pipeline_is_told_as_the_difference(db: &Db) {
     .await;
 }
 
-async fn a_transaction_is_told_when_it_commits(db: &Db) {
+async fn transactions_are_reported_at_commit(db: &Db) {
     if !db.capability().await.unwrap().transactions {
         return;
     }
@@ -393,7 +393,7 @@ async fn a_transaction_is_told_when_it_commits(db: &Db) {
         .for_each(both);
 }
 
-async fn a_stream_goes_on_behind_its_token(db: &Db) {
+async fn a_stream_resumes_after_its_token(db: &Db) {
     let mut stream = Stream::open(db, "things", doc! {}, vec![]).await.unwrap();
     let start = stream.token.clone();
     for id in 1..=3 {
@@ -452,7 +452,7 @@ async fn a_stream_ends_with_its_collection(db: &Db) {
     assert_eq!(field(&event, "documentKey"), Some(doc! { "_id": 2 }));
 }
 
-async fn a_database_tells_of_its_collections(db: &Db) {
+async fn database_streams_report_all_collections(db: &Db) {
     let mut stream = Stream::open(db, 1, doc! {}, vec![]).await.unwrap();
     insert(db, "one", doc! { "_id": 1 }).await;
     insert(db, "two", doc! { "_id": 2 }).await;
@@ -484,7 +484,7 @@ async fn a_database_tells_of_its_collections(db: &Db) {
     );
 }
 
-async fn documents_are_told_as_they_were_and_as_they_became(db: &Db) {
+async fn events_carry_pre_and_post_images(db: &Db) {
     let images = doc! { "create": "kept", "changeStreamPreAndPostImages": { "enabled": true } };
     db.run_command(images).await.unwrap();
     let spec = doc! { "fullDocument": "required", "fullDocumentBeforeChange": "required" };
@@ -526,7 +526,7 @@ async fn documents_are_told_as_they_were_and_as_they_became(db: &Db) {
     assert_eq!(failed.code(), Some(Code::NO_MATCHING_DOCUMENT));
 }
 
-async fn stages_choose_and_shape_events(db: &Db) {
+async fn pipelines_filter_and_shape_events(db: &Db) {
     let stages = vec![
         doc! { "$match": { "operationType": "insert", "fullDocument.x": { "$gt": 1 } } },
         doc! { "$project": { "x": "$fullDocument.x" } },
@@ -554,7 +554,7 @@ async fn stages_choose_and_shape_events(db: &Db) {
     assert_eq!(failed.code(), Some(Code::CHANGE_STREAM_FATAL_ERROR));
 }
 
-async fn all_databases_are_told_of(db: &Db) {
+async fn cluster_streams_report_all_databases(db: &Db) {
     let admin = db.database("admin");
     let here = vec![doc! { "$match": { "ns.db": db.name() } }];
     let spec = doc! { "allChangesForCluster": true };
@@ -564,7 +564,7 @@ async fn all_databases_are_told_of(db: &Db) {
     assert_eq!(field(&event, "documentKey"), Some(doc! { "_id": 1 }));
 }
 
-async fn what_no_stream_can_do_is_refused(db: &Db) {
+async fn invalid_change_streams_are_refused(db: &Db) {
     let view = doc! { "create": "view", "viewOn": "things", "pipeline": [] };
     db.run_command(view).await.unwrap();
     let sorted = vec![doc! { "$sort": { "a": 1 } }];
@@ -593,7 +593,7 @@ async fn what_no_stream_can_do_is_refused(db: &Db) {
     assert_eq!(refused.code(), Some(Code::from(40602)));
 }
 
-async fn a_command_for_more_waits_for_it(db: &Db) {
+async fn get_more_waits_for_events(db: &Db) {
     let stream = Stream::open(db, "things", doc! {}, vec![]).await.unwrap();
     let more = |millis: i64| {
         let more = doc! {
@@ -622,7 +622,7 @@ async fn a_command_for_more_waits_for_it(db: &Db) {
     assert!(took < Duration::from_secs(20), "{took:?}");
 }
 
-async fn the_cursor_of_a_stream_waits_for_more(db: &Db) {
+async fn the_cursor_of_a_stream_awaits_data(db: &Db) {
     let things = db.collection::<Thing>();
     let mut cursor = things
         .aggregate([doc! { "$changeStream": {} }])

@@ -9,22 +9,22 @@ use crate::case::cases;
 cases![
     find_and_modify_returns_what_is_selected,
     a_find_takes_every_option_of_the_driver,
-    a_read_concern_that_does_not_fit_is_refused,
+    unsuitable_read_concerns_are_refused,
     an_inserted_document_is_found,
     a_duplicate_id_is_refused,
     insert_many_stops_or_goes_on,
     updates_count_what_they_matched_and_modified,
-    an_upsert_inserts_what_is_missing,
-    a_replacement_keeps_nothing_else,
+    upserts_insert_missing_documents,
+    a_replacement_drops_other_fields,
     deletes_count,
     find_and_modify_returns_before_or_after,
     sort_skip_and_limit,
     a_cursor_crosses_batches,
     counts_and_distinct_values,
     a_projection_reads_only_its_fields,
-    the_whole_collection_needs_its_own_verb,
-    a_command_is_what_is_sent,
-    one_bad_document_does_not_lose_the_page,
+    update_all_and_delete_all_are_explicit,
+    shown_commands_equal_sent_commands,
+    undecodable_documents_do_not_lose_the_page,
 ];
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -118,7 +118,7 @@ async fn updates_count_what_they_matched_and_modified(db: &Db) {
     assert_eq!((all.matched, all.modified), (3, 3));
 }
 
-async fn an_upsert_inserts_what_is_missing(db: &Db) {
+async fn upserts_insert_missing_documents(db: &Db) {
     let notes = stored(db).await;
     let inserted = notes
         .update_one(|n| n.id.eq(9), |n| n.text.set("new") & n.stars.set(1))
@@ -137,7 +137,7 @@ async fn an_upsert_inserts_what_is_missing(db: &Db) {
     assert_eq!(there.upserted_id, None);
 }
 
-async fn a_replacement_keeps_nothing_else(db: &Db) {
+async fn a_replacement_drops_other_fields(db: &Db) {
     let notes = stored(db).await;
     let replaced = notes
         .replace_one(|n| n.id.eq(2), note(2, "deux", 4))
@@ -252,7 +252,7 @@ async fn a_projection_reads_only_its_fields(db: &Db) {
     assert_eq!(texts, ["one", "two"]);
 }
 
-async fn the_whole_collection_needs_its_own_verb(db: &Db) {
+async fn update_all_and_delete_all_are_explicit(db: &Db) {
     let notes = stored(db).await;
     let refused = notes.delete_many(|_| Filter::all()).await.unwrap_err();
     assert!(refused.is_usage(), "{refused}");
@@ -265,7 +265,7 @@ async fn the_whole_collection_needs_its_own_verb(db: &Db) {
     assert_eq!(notes.delete_all().await.unwrap().deleted, 3);
 }
 
-async fn a_command_is_what_is_sent(db: &Db) {
+async fn shown_commands_equal_sent_commands(db: &Db) {
     let notes = stored(db).await;
     let command = notes
         .find(|n| n.stars.gte(4))
@@ -279,7 +279,7 @@ async fn a_command_is_what_is_sent(db: &Db) {
     );
 }
 
-async fn one_bad_document_does_not_lose_the_page(db: &Db) {
+async fn undecodable_documents_do_not_lose_the_page(db: &Db) {
     let notes = stored(db).await;
     db.run_command(
         doc! {"update": "notes", "updates": [{"q": {"_id": 2}, "u": {"$set": {"stars": "many"}}}]},
@@ -351,7 +351,7 @@ async fn a_find_takes_every_option_of_the_driver(db: &Db) {
     }
 }
 
-async fn a_read_concern_that_does_not_fit_is_refused(db: &Db) {
+async fn unsuitable_read_concerns_are_refused(db: &Db) {
     let notes = stored(db).await;
     let counted = notes.estimated_document_count();
     let refused = counted.read_concern(ReadConcern::Snapshot).await;

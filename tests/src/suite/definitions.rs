@@ -8,13 +8,13 @@ use super::changes::Stream;
 use crate::case::cases;
 
 cases![
-    who_asks_is_told_of_definitions,
-    what_takes_the_place_of_a_collection_is_told,
-    a_transaction_tells_of_what_it_makes,
-    definitions_are_told_typed,
-    an_event_that_was_left_out_is_no_place_to_go_on,
-    a_token_is_never_before_what_was_told,
-    options_are_listed_in_one_order,
+    show_expanded_events_reports_definitions,
+    replaced_collections_are_reported,
+    transactions_report_created_collections,
+    definition_events_are_typed,
+    filtered_events_are_not_resume_points,
+    resume_tokens_do_not_precede_reported_events,
+    collection_options_are_listed_in_a_fixed_order,
 ];
 
 async fn run(db: &Db, commands: impl IntoIterator<Item = Event>) {
@@ -54,7 +54,7 @@ fn index(name: &str) -> Event {
     doc! { "v": 2, "key": { name: 1 }, "name": name }
 }
 
-async fn who_asks_is_told_of_definitions(db: &Db) {
+async fn show_expanded_events_reports_definitions(db: &Db) {
     let expanded = doc! { "showExpandedEvents": true };
     let mut stream = Stream::open(db, 1, expanded.clone(), vec![]).await.unwrap();
     let mut plain = Stream::open(db, 1, doc! {}, vec![]).await.unwrap();
@@ -134,7 +134,7 @@ async fn who_asks_is_told_of_definitions(db: &Db) {
     assert_eq!(of_view.more().await.unwrap(), [] as [Event; 0]);
 }
 
-async fn what_takes_the_place_of_a_collection_is_told(db: &Db) {
+async fn replaced_collections_are_reported(db: &Db) {
     run(
         db,
         [
@@ -190,7 +190,7 @@ async fn what_takes_the_place_of_a_collection_is_told(db: &Db) {
     assert_eq!(seen, expected);
 }
 
-async fn a_transaction_tells_of_what_it_makes(db: &Db) {
+async fn transactions_report_created_collections(db: &Db) {
     let expanded = doc! { "showExpandedEvents": true };
     let mut stream = Stream::open(db, 1, expanded, vec![]).await.unwrap();
     let mut session = db.start_session().await.unwrap();
@@ -223,7 +223,7 @@ struct Thing {
     total: i64,
 }
 
-async fn definitions_are_told_typed(db: &Db) {
+async fn definition_events_are_typed(db: &Db) {
     let mut changes = db.watch().show_expanded_events(true).await.unwrap();
     let mut indexed = db
         .collection::<Thing>()
@@ -297,7 +297,7 @@ async fn definitions_are_told_typed(db: &Db) {
     assert!(matches!(change.operation, Operation::CreateIndexes { .. }));
 }
 
-async fn an_event_that_was_left_out_is_no_place_to_go_on(db: &Db) {
+async fn filtered_events_are_not_resume_points(db: &Db) {
     let insert = |id: i32| doc! { "insert": "things", "documents": [{ "_id": id }] };
     let update = doc! { "update": "things", "updates": [{ "q": { "_id": 1 }, "u": { "$inc": { "a": 1 } } }] };
     let mut stream = Stream::open(db, "things", doc! {}, vec![]).await.unwrap();
@@ -349,7 +349,7 @@ async fn an_event_that_was_left_out_is_no_place_to_go_on(db: &Db) {
     assert_eq!(stream.take(1).await.len(), 1);
 }
 
-async fn a_token_is_never_before_what_was_told(db: &Db) {
+async fn resume_tokens_do_not_precede_reported_events(db: &Db) {
     let creates = ["things", "others"].map(|name| doc! { "create": name });
     run(db, creates).await;
     let inserts = vec![doc! { "$match": { "operationType": "insert" } }];
@@ -381,7 +381,7 @@ async fn a_token_is_never_before_what_was_told(db: &Db) {
     );
 }
 
-async fn options_are_listed_in_one_order(db: &Db) {
+async fn collection_options_are_listed_in_a_fixed_order(db: &Db) {
     run(
         db,
         [

@@ -6,13 +6,13 @@ use odm::prelude::*;
 use crate::case::cases;
 
 cases![
-    a_hint_of_no_index_is_refused_alike,
+    unknown_hints_are_refused_alike,
     a_duplicate_key_names_the_field,
     a_document_that_cannot_be_read_names_the_field,
-    a_value_that_does_not_fit_says_how_to_read_it,
-    a_conflict_says_to_run_the_transaction_again,
+    out_of_range_values_explain_how_to_read_them,
+    write_conflicts_advise_to_retry,
     a_collation_has_five_strengths,
-    nulls_among_the_statements_of_a_write_are_overlooked,
+    null_statements_of_a_write_are_skipped,
 ];
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -101,7 +101,7 @@ async fn a_document_that_cannot_be_read_names_the_field(db: &Db) {
     }
 }
 
-async fn a_value_that_does_not_fit_says_how_to_read_it(db: &Db) {
+async fn out_of_range_values_explain_how_to_read_them(db: &Db) {
     let insert = doc! {"insert": "people", "documents": [{"_id": 1, "e": 4}]};
     db.run_command(insert).await.unwrap();
     let people = db.collection::<Person>();
@@ -114,7 +114,7 @@ async fn a_value_that_does_not_fit_says_how_to_read_it(db: &Db) {
     );
 }
 
-async fn nulls_among_the_statements_of_a_write_are_overlooked(db: &Db) {
+async fn null_statements_of_a_write_are_skipped(db: &Db) {
     let insert = doc! {"insert": "people", "documents": [null, {"_id": 1}, null]};
     let reply = db.run_command(insert).await.unwrap();
     assert_eq!(reply.get_i32("n").unwrap(), 1);
@@ -133,7 +133,7 @@ async fn nulls_among_the_statements_of_a_write_are_overlooked(db: &Db) {
     }
 }
 
-async fn a_conflict_says_to_run_the_transaction_again(db: &Db) {
+async fn write_conflicts_advise_to_retry(db: &Db) {
     let people = people(db).await;
     let mut first = db.start_session().await.unwrap();
     let mut second = db.start_session().await.unwrap();
@@ -173,7 +173,7 @@ async fn a_collation_has_five_strengths(db: &Db) {
     }
 }
 
-async fn a_hint_of_no_index_is_refused_alike(db: &Db) {
+async fn unknown_hints_are_refused_alike(db: &Db) {
     let people = people(db).await;
     let refusals = [
         people.find(|p| p.id.eq(1)).hint("nope").all().await.err(),

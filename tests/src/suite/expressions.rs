@@ -6,8 +6,8 @@ use odm::prelude::*;
 use crate::case::cases;
 
 cases![
-    functions_of_decimals_have_a_servers_digits,
-    decimals_beyond_a_function_are_refused,
+    decimal_functions_agree_with_mongod,
+    decimals_outside_a_domain_are_refused,
 ];
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -28,7 +28,7 @@ async fn computed(db: &Db, expression: BsonDocument) -> odm::Result<String> {
     Ok(value.map(ToString::to_string).unwrap_or_default())
 }
 
-async fn functions_of_decimals_have_a_servers_digits(db: &Db) {
+async fn decimal_functions_agree_with_mongod(db: &Db) {
     let readings = db.collection::<Reading>();
     readings.insert_one(&Reading { id: 1 }).await.unwrap();
     for (function, argument, expected) in [
@@ -86,7 +86,7 @@ async fn functions_of_decimals_have_a_servers_digits(db: &Db) {
     }
 }
 
-async fn decimals_beyond_a_function_are_refused(db: &Db) {
+async fn decimals_outside_a_domain_are_refused(db: &Db) {
     let readings = db.collection::<Reading>();
     readings.insert_one(&Reading { id: 1 }).await.unwrap();
     for (expression, code, expected) in [

@@ -9,12 +9,12 @@ use crate::backend::let_time_pass;
 use crate::case::cases;
 
 cases![
-    a_unique_index_refuses_the_second,
+    unique_indexes_refuse_duplicates,
     a_unique_index_counts_a_missing_field_as_null,
-    a_sparse_unique_index_leaves_out_what_is_missing,
-    a_partial_unique_index_holds_where_its_filter_does,
-    a_unique_array_index_looks_at_elements,
-    a_partial_index_of_one_array_serves_no_single_element,
+    sparse_unique_indexes_skip_missing_fields,
+    partial_unique_indexes_apply_to_their_filter,
+    unique_array_indexes_compare_elements,
+    partial_array_indexes_are_not_used_for_elements,
     updates_keep_indexes,
     queries_name_the_index_that_served_them,
     a_range_and_a_sort_share_an_index,
@@ -71,7 +71,7 @@ async fn fleet(db: &Db) -> Collection<Car> {
     cars
 }
 
-async fn a_unique_index_refuses_the_second(db: &Db) {
+async fn unique_indexes_refuse_duplicates(db: &Db) {
     index(db, doc! {"plate": 1}, doc! {"unique": true})
         .await
         .unwrap();
@@ -116,7 +116,7 @@ async fn a_unique_index_counts_a_missing_field_as_null(db: &Db) {
     assert!(refused.is_duplicate_key(), "{refused}");
 }
 
-async fn a_sparse_unique_index_leaves_out_what_is_missing(db: &Db) {
+async fn sparse_unique_indexes_skip_missing_fields(db: &Db) {
     index(db, doc! {"plate": 1}, doc! {"unique": true, "sparse": true})
         .await
         .unwrap();
@@ -130,7 +130,7 @@ async fn a_sparse_unique_index_leaves_out_what_is_missing(db: &Db) {
     assert_eq!(found, 2);
 }
 
-async fn a_partial_unique_index_holds_where_its_filter_does(db: &Db) {
+async fn partial_unique_indexes_apply_to_their_filter(db: &Db) {
     let partial = doc! {"unique": true, "partialFilterExpression": {"year": {"$gt": 2000}}};
     index(db, doc! {"make": 1}, partial).await.unwrap();
     let cars = db.collection::<Car>();
@@ -155,7 +155,7 @@ async fn a_partial_unique_index_holds_where_its_filter_does(db: &Db) {
     );
 }
 
-async fn a_unique_array_index_looks_at_elements(db: &Db) {
+async fn unique_array_indexes_compare_elements(db: &Db) {
     index(db, doc! {"tags": 1}, doc! {"unique": true})
         .await
         .unwrap();
@@ -334,7 +334,7 @@ async fn a_unique_index_over_duplicates_is_refused(db: &Db) {
     assert_eq!(left.len(), 1);
 }
 
-async fn a_partial_index_of_one_array_serves_no_single_element(db: &Db) {
+async fn partial_array_indexes_are_not_used_for_elements(db: &Db) {
     let partial = doc! {"tags": {"$eq": ["red", "blue"]}};
     index(
         db,

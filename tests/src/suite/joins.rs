@@ -11,12 +11,12 @@ use crate::case::cases;
 cases![
     several_references_of_each_row,
     two_commands_for_all_rows,
-    what_dangles_is_seen,
+    dangling_references_are_reported,
     lists_keep_their_order,
     a_projection_must_hold_the_reference,
     references_in_embedded_documents,
     a_join_reads_in_a_transaction,
-    a_row_may_lack_what_holds_the_reference,
+    rows_may_lack_the_document_with_the_reference,
 ];
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -122,7 +122,7 @@ async fn two_commands_for_all_rows(db: &Db) {
     );
 }
 
-async fn what_dangles_is_seen(db: &Db) {
+async fn dangling_references_are_reported(db: &Db) {
     let books = library(db).await;
     let row = books
         .find(|b| b.id.eq(4))
@@ -309,7 +309,7 @@ enum Source {
     Partner { with: Ref<Publisher> },
 }
 
-async fn a_row_may_lack_what_holds_the_reference(db: &Db) {
+async fn rows_may_lack_the_document_with_the_reference(db: &Db) {
     library(db).await;
     let offer = Offer {
         from: Ref::from(1),

@@ -7,7 +7,7 @@ use crate::case::cases;
 
 cases![
     merge_writes_into_a_collection,
-    merge_names_the_document_that_it_meets,
+    merge_errors_name_the_existing_document,
     graph_lookup_follows_references,
 ];
 
@@ -69,7 +69,7 @@ async fn merge_writes_into_a_collection(db: &Db) {
     assert_eq!(all.unwrap(), [budget(1, 115), budget(2, 30)]);
 }
 
-async fn merge_names_the_document_that_it_meets(db: &Db) {
+async fn merge_errors_name_the_existing_document(db: &Db) {
     let staff = staff(db).await;
     db.collection::<Budget>()
         .insert_one(&Budget { boss: 1, total: 5 })

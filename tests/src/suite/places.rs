@@ -6,12 +6,12 @@ use odm::prelude::*;
 use crate::case::cases;
 
 cases![
-    what_lies_within,
-    what_meets,
-    near_comes_first,
+    geo_within,
+    geo_intersects,
+    near_sorts_by_distance,
     near_needs_an_index,
-    pairs_in_the_plane,
-    what_is_no_place_is_refused,
+    legacy_coordinate_pairs,
+    invalid_geometries_are_refused,
 ];
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -72,7 +72,7 @@ async fn sorted(places: &Collection<Place>, condition: bson::Document) -> Vec<i3
     ids
 }
 
-async fn what_lies_within(db: &Db) {
+async fn geo_within(db: &Db) {
     for index in [None, Some("2dsphere")] {
         db.collection::<Place>().drop().await.unwrap();
         let places = stored(db, index).await.unwrap();
@@ -88,7 +88,7 @@ async fn what_lies_within(db: &Db) {
     }
 }
 
-async fn what_meets(db: &Db) {
+async fn geo_intersects(db: &Db) {
     for index in [None, Some("2dsphere")] {
         db.collection::<Place>().drop().await.unwrap();
         let places = stored(db, index).await.unwrap();
@@ -100,7 +100,7 @@ async fn what_meets(db: &Db) {
     }
 }
 
-async fn near_comes_first(db: &Db) {
+async fn near_sorts_by_distance(db: &Db) {
     let places = stored(db, Some("2dsphere")).await.unwrap();
     let here = point(-0.5, 52.5);
     let near = |more: bson::Document| {
@@ -136,7 +136,7 @@ async fn near_needs_an_index(db: &Db) {
     assert_eq!(error.code().map(odm::Code::number), Some(291), "{error}");
 }
 
-async fn pairs_in_the_plane(db: &Db) {
+async fn legacy_coordinate_pairs(db: &Db) {
     let places = db.collection::<Place>();
     let index = doc! {"key": {"at": "2d"}, "name": "it"};
     db.run_command(doc! {"createIndexes": "places", "indexes": [index]})
@@ -154,7 +154,7 @@ async fn pairs_in_the_plane(db: &Db) {
     assert_eq!(sorted(&places, shape).await, [0, 3, 4, 5]);
 }
 
-async fn what_is_no_place_is_refused(db: &Db) {
+async fn invalid_geometries_are_refused(db: &Db) {
     let places = stored(db, Some("2dsphere")).await.unwrap();
     for at in [Bson::from(5), point(200.0, 0.0).into(), vec![1.0].into()] {
         let error = places.insert_one(&Place { id: 9, at }).await.unwrap_err();

@@ -11,14 +11,14 @@ use super::watch::{Customer, Order, assert_quiet, ids, next, order, soon};
 use crate::case::cases;
 
 cases![
-    a_stream_goes_on_behind_a_stored_token,
+    a_stream_resumes_after_a_stored_token,
     a_stream_begins_at_a_time,
-    a_token_goes_on_past_what_was_left_out,
-    a_drop_ends_the_stream_and_another_starts_behind_it,
-    a_rename_is_told_with_the_new_name,
+    tokens_advance_past_filtered_events,
+    a_dropped_collection_invalidates_the_stream,
+    renames_are_reported_with_the_new_name,
     streams_in_a_session,
-    what_can_not_be_watched_is_refused,
-    a_batch_of_one_tells_all,
+    unwatchable_namespaces_are_refused,
+    batches_of_one_lose_no_event,
 ];
 
 #[derive(Debug, Serialize, Deserialize, Document)]
@@ -29,7 +29,7 @@ struct Progress {
     token: Option<ResumeToken>,
 }
 
-async fn a_stream_goes_on_behind_a_stored_token(db: &Db) {
+async fn a_stream_resumes_after_a_stored_token(db: &Db) {
     let orders = db.collection::<Order>();
     let mut changes = orders.watch().await.unwrap();
     for id in 1..=4 {
@@ -85,7 +85,7 @@ async fn a_stream_begins_at_a_time(db: &Db) {
     assert_eq!(error.code(), Some(Code::from(40674)), "{error}");
 }
 
-async fn a_token_goes_on_past_what_was_left_out(db: &Db) {
+async fn tokens_advance_past_filtered_events(db: &Db) {
     let orders = db.collection::<Order>();
     let mut changes = orders.watch().filter(|c| c.id.eq(9)).await.unwrap();
     let start = changes.resume_token().unwrap();
@@ -103,7 +103,7 @@ async fn a_token_goes_on_past_what_was_left_out(db: &Db) {
     assert_eq!(ids(&mut all).await, [1, 2, 3]);
 }
 
-async fn a_drop_ends_the_stream_and_another_starts_behind_it(db: &Db) {
+async fn a_dropped_collection_invalidates_the_stream(db: &Db) {
     let orders = db.collection::<Order>();
     orders.insert_one(order(1, 1)).await.unwrap();
     let mut changes = orders.watch().await.unwrap();
@@ -125,7 +125,7 @@ async fn a_drop_ends_the_stream_and_another_starts_behind_it(db: &Db) {
     assert_eq!(ids(&mut next_one).await, [2]);
 }
 
-async fn a_rename_is_told_with_the_new_name(db: &Db) {
+async fn renames_are_reported_with_the_new_name(db: &Db) {
     let orders = db.collection::<Order>();
     orders.insert_one(order(1, 1)).await.unwrap();
     let mut changes = orders.watch().await.unwrap();
@@ -165,7 +165,7 @@ async fn streams_in_a_session(db: &Db) {
     let _: odm::Result<()> = session.abort_transaction().await;
 }
 
-async fn what_can_not_be_watched_is_refused(db: &Db) {
+async fn unwatchable_namespaces_are_refused(db: &Db) {
     let view = doc! { "create": "orders", "viewOn": "customers", "pipeline": [] };
     db.run_command(view).await.unwrap();
     let orders = db.collection::<Order>();
@@ -191,7 +191,7 @@ async fn what_can_not_be_watched_is_refused(db: &Db) {
     assert_eq!(error.code(), Some(Code::from(73)), "{error}");
 }
 
-async fn a_batch_of_one_tells_all(db: &Db) {
+async fn batches_of_one_lose_no_event(db: &Db) {
     let orders = db.collection::<Order>();
     let start = orders.watch().await.unwrap().resume_token();
     for id in 1..=5 {

@@ -7,22 +7,22 @@ use odm::prelude::*;
 use crate::case::cases;
 
 cases![
-    a_version_that_would_not_fit_is_not_written,
-    what_did_not_change_is_not_sent,
+    overflowing_versions_are_refused,
+    unchanged_documents_are_not_sent,
     single_fields_are_sent,
     unknown_fields_stay,
-    a_default_that_is_not_stored_is_set_whole,
+    defaults_missing_in_storage_are_set_whole,
     a_removed_document_is_stale,
-    a_version_makes_the_second_writer_lose,
-    a_document_from_before_the_version_field_gets_one,
-    the_id_stays,
-    every_typed_update_counts_the_version_up,
-    a_save_notices_any_typed_write,
-    an_upsert_starts_the_version,
-    a_replacement_counts_the_stored_version_up,
-    an_update_that_changes_nothing_else_counts_too,
+    stale_versions_are_refused,
+    documents_without_a_version_get_one,
+    saves_keep_the_id,
+    typed_updates_increment_the_version,
+    saves_conflict_with_typed_writes,
+    upserts_start_the_version,
+    replacements_increment_the_version,
+    updates_without_other_changes_increment_the_version,
     a_typed_update_cannot_set_the_version,
-    raw_updates_leave_the_version_alone,
+    raw_updates_keep_the_version,
 ];
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -74,7 +74,7 @@ async fn page(db: &Db) -> (Collection<Page>, Loaded<Page>) {
     (pages, loaded)
 }
 
-async fn what_did_not_change_is_not_sent(db: &Db) {
+async fn unchanged_documents_are_not_sent(db: &Db) {
     let (pages, mut page) = page(db).await;
     assert_eq!(pages.save(&mut page).command().unwrap(), None);
     assert!(!pages.save(&mut page).await.unwrap());
@@ -139,7 +139,7 @@ async fn a_removed_document_is_stale(db: &Db) {
     assert_eq!(lost.model(), Some("Page"));
 }
 
-async fn a_version_makes_the_second_writer_lose(db: &Db) {
+async fn stale_versions_are_refused(db: &Db) {
     let orders = db.collection::<Order>();
     let order = Order {
         id: 1,
@@ -177,7 +177,7 @@ struct Settings {
     size: i32,
 }
 
-async fn a_default_that_is_not_stored_is_set_whole(db: &Db) {
+async fn defaults_missing_in_storage_are_set_whole(db: &Db) {
     let readers = db.collection::<Reader>();
     db.run_command(doc! {"insert": "readers", "documents": [{"_id": 1}]})
         .await
@@ -199,7 +199,7 @@ async fn a_default_that_is_not_stored_is_set_whole(db: &Db) {
     assert_eq!(stored.settings, Settings { page: 8, size: 3 });
 }
 
-async fn a_document_from_before_the_version_field_gets_one(db: &Db) {
+async fn documents_without_a_version_get_one(db: &Db) {
     let orders = db.collection::<Order>();
     db.run_command(doc! {"insert": "orders", "documents": [{"_id": 1, "state": "old"}]})
         .await
@@ -219,7 +219,7 @@ async fn a_document_from_before_the_version_field_gets_one(db: &Db) {
     assert_eq!(longs.await.unwrap(), 1);
 }
 
-async fn the_id_stays(db: &Db) {
+async fn saves_keep_the_id(db: &Db) {
     let (pages, mut page) = page(db).await;
     page.id = 2;
     let refused = pages.save(&mut page).await.unwrap_err();
@@ -237,7 +237,7 @@ struct Ticket {
     version: i32,
 }
 
-async fn a_version_that_would_not_fit_is_not_written(db: &Db) {
+async fn overflowing_versions_are_refused(db: &Db) {
     let tickets = db.collection::<Ticket>();
     let last = Ticket {
         id: 1,
@@ -280,7 +280,7 @@ fn sent(command: &bson::Document) -> &Bson {
     update.unwrap().get("u").unwrap()
 }
 
-async fn every_typed_update_counts_the_version_up(db: &Db) {
+async fn typed_updates_increment_the_version(db: &Db) {
     let (orders, _) = open_order(db).await;
     let update = || orders.update_one(|o| o.id.eq(1), |o| o.state.set("paid"));
     assert_eq!(
@@ -326,7 +326,7 @@ async fn every_typed_update_counts_the_version_up(db: &Db) {
     assert_eq!((order.state.as_str(), order.version), ("c!", 15));
 }
 
-async fn a_save_notices_any_typed_write(db: &Db) {
+async fn saves_conflict_with_typed_writes(db: &Db) {
     let (orders, _) = open_order(db).await;
     for write in 0..4 {
         let mut order = orders.load(&1).await.unwrap().unwrap();
@@ -355,7 +355,7 @@ async fn a_save_notices_any_typed_write(db: &Db) {
     assert_eq!(version(&orders).await, 11);
 }
 
-async fn an_upsert_starts_the_version(db: &Db) {
+async fn upserts_start_the_version(db: &Db) {
     let orders = db.collection::<Order>();
     let update = orders.update_one(|o| o.id.eq(1), |o| o.state.set("new"));
     let written = update.upsert(true).await.unwrap();
@@ -378,7 +378,7 @@ async fn an_upsert_starts_the_version(db: &Db) {
     assert_eq!(longs.await.unwrap(), 3);
 }
 
-async fn a_replacement_counts_the_stored_version_up(db: &Db) {
+async fn replacements_increment_the_version(db: &Db) {
     let (orders, _) = open_order(db).await;
     let unknown = orders.update_one(|o| o.id.eq(1), |_| raw(doc! {"$set": {"x": 1}}));
     unknown.await.unwrap();
@@ -404,7 +404,7 @@ async fn a_replacement_counts_the_stored_version_up(db: &Db) {
     assert_eq!(version(&orders).await, 9);
 }
 
-async fn an_update_that_changes_nothing_else_counts_too(db: &Db) {
+async fn updates_without_other_changes_increment_the_version(db: &Db) {
     let (orders, mut order) = open_order(db).await;
     let update = orders.update_one(|o| o.id.eq(1), |o| o.state.set("new"));
     let written = update.await.unwrap();
@@ -436,7 +436,7 @@ async fn a_typed_update_cannot_set_the_version(db: &Db) {
     assert_eq!(version(&orders).await, 7);
 }
 
-async fn raw_updates_leave_the_version_alone(db: &Db) {
+async fn raw_updates_keep_the_version(db: &Db) {
     let (orders, _) = open_order(db).await;
     let update = async |change: Update<Order>| {
         let update = orders.update_one(|o| o.id.eq(1), |_| change);

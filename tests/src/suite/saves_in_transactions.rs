@@ -6,15 +6,15 @@ use crate::case::cases;
 
 cases![
     a_retried_transaction_saves_again,
-    an_aborted_save_is_sent_again,
-    an_abort_brings_the_version_back,
+    aborted_saves_are_sent_again,
+    aborts_restore_the_version,
     saves_of_one_transaction_build_on_each_other,
-    a_committed_save_is_what_later_saves_compare_with,
-    a_dropped_session_saved_nothing,
-    a_failed_commit_saved_nothing,
+    later_saves_compare_with_the_committed_save,
+    dropped_sessions_save_nothing,
+    failed_commits_save_nothing,
     an_open_transaction_keeps_its_document,
-    clones_learn_of_the_outcome,
-    a_deletion_that_is_aborted_did_not_happen,
+    clones_share_the_outcome,
+    aborted_deletions_are_undone,
     a_load_belongs_to_its_transaction,
     a_body_may_load_and_return_its_document,
 ];
@@ -103,7 +103,7 @@ async fn a_retried_transaction_saves_again(db: &Db) {
     assert!(!orders.save(&mut order).await.unwrap());
 }
 
-async fn an_aborted_save_is_sent_again(db: &Db) {
+async fn aborted_saves_are_sent_again(db: &Db) {
     let (pages, mut page) = page(db).await;
     let mut session = started(db).await;
     page.title = "two".into();
@@ -116,7 +116,7 @@ async fn an_aborted_save_is_sent_again(db: &Db) {
     assert_eq!((page.title.as_str(), page.hits), ("two", 5));
 }
 
-async fn an_abort_brings_the_version_back(db: &Db) {
+async fn aborts_restore_the_version(db: &Db) {
     let (orders, mut order) = order(db).await;
     let mut session = started(db).await;
     order.state = "paid".into();
@@ -164,7 +164,7 @@ async fn saves_of_one_transaction_build_on_each_other(db: &Db) {
     assert_eq!(orders.get(&1).await.unwrap().as_ref(), Some(&*order));
 }
 
-async fn a_committed_save_is_what_later_saves_compare_with(db: &Db) {
+async fn later_saves_compare_with_the_committed_save(db: &Db) {
     let (orders, mut order) = order(db).await;
     let mut session = started(db).await;
     order.state = "paid".into();
@@ -189,7 +189,7 @@ async fn a_committed_save_is_what_later_saves_compare_with(db: &Db) {
     assert_eq!(orders.get(&1).await.unwrap().as_ref(), Some(&*order));
 }
 
-async fn a_dropped_session_saved_nothing(db: &Db) {
+async fn dropped_sessions_save_nothing(db: &Db) {
     let (orders, mut order) = order(db).await;
     let mut session = started(db).await;
     order.state = "paid".into();
@@ -200,7 +200,7 @@ async fn a_dropped_session_saved_nothing(db: &Db) {
     assert_eq!(stored(&orders).await, ("paid".to_owned(), 1));
 }
 
-async fn a_failed_commit_saved_nothing(db: &Db) {
+async fn failed_commits_save_nothing(db: &Db) {
     let (orders, mut order) = order(db).await;
     let (pages, _) = page(db).await;
     let mut session = started(db).await;
@@ -239,7 +239,7 @@ async fn an_open_transaction_keeps_its_document(db: &Db) {
     assert_eq!(stored(&orders).await, ("sent".to_owned(), 2));
 }
 
-async fn clones_learn_of_the_outcome(db: &Db) {
+async fn clones_share_the_outcome(db: &Db) {
     let (orders, mut order) = order(db).await;
     let mut session = started(db).await;
     order.state = "paid".into();
@@ -251,7 +251,7 @@ async fn clones_learn_of_the_outcome(db: &Db) {
     assert!(orders.save(&mut order).await.unwrap_err().is_stale());
 }
 
-async fn a_deletion_that_is_aborted_did_not_happen(db: &Db) {
+async fn aborted_deletions_are_undone(db: &Db) {
     let (orders, mut order) = order(db).await;
     let mut session = started(db).await;
     order.state = "paid".into();

@@ -13,23 +13,23 @@ use crate::case::cases;
 cases![
     sessions_have_options,
     a_transaction_reads_from_the_primary,
-    a_write_concern_that_cannot_be_met_is_no_commit,
-    a_write_concern_that_cannot_be_met_is_told_after_the_write,
-    a_moment_can_be_read_again,
-    misuse_says_what_to_do,
+    unsatisfiable_write_concerns_fail_the_commit,
+    unsatisfiable_write_concerns_are_reported_after_the_write,
+    snapshot_sessions_read_one_point_in_time,
+    misuse_errors_give_advice,
     read_preferences_are_checked,
     a_cursor_of_a_session_crosses_batches,
-    a_write_waits_for_the_transaction_in_its_way,
-    a_command_as_written_waits_no_longer_than_it_says,
-    an_index_that_is_there_waits_for_no_transaction,
+    writes_wait_for_conflicting_transactions,
+    raw_commands_wait_at_most_their_time_limit,
+    creating_an_existing_index_does_not_wait,
     concerns_belong_to_the_whole_transaction,
     an_unacknowledged_write_is_refused,
     an_abandoned_transaction_leaves_nothing,
-    a_body_may_give_up_for_its_own_reason,
+    transaction_bodies_may_abort,
     a_session_of_another_store_is_refused,
-    the_monitor_sees_commands_and_failures,
+    command_monitoring_reports_commands_and_failures,
     a_pipeline_answers_any_type,
-    a_missing_collection_is_dropped_in_peace,
+    dropping_a_missing_collection_succeeds,
     sessions_are_started_and_killed_by_name,
 ];
 
@@ -80,7 +80,7 @@ async fn a_cursor_of_a_session_crosses_batches(db: &Db) {
     session.commit_transaction().await.unwrap();
 }
 
-async fn a_write_waits_for_the_transaction_in_its_way(db: &Db) {
+async fn writes_wait_for_conflicting_transactions(db: &Db) {
     let counters = counters(db, 1).await;
     let mut session = counting(db, &counters).await;
     let other = counters.clone();
@@ -95,7 +95,7 @@ async fn a_write_waits_for_the_transaction_in_its_way(db: &Db) {
     assert_eq!(counters.get(&0).await.unwrap().unwrap().n, 11);
 }
 
-async fn a_command_as_written_waits_no_longer_than_it_says(db: &Db) {
+async fn raw_commands_wait_at_most_their_time_limit(db: &Db) {
     let counters = counters(db, 1).await;
     let mut session = counting(db, &counters).await;
     let limits = [Bson::Int32(30), Bson::Int64(30), Bson::Double(30.0)];
@@ -114,7 +114,7 @@ async fn a_command_as_written_waits_no_longer_than_it_says(db: &Db) {
 }
 
 /// As a program that makes sure of its indexes when it starts.
-async fn an_index_that_is_there_waits_for_no_transaction(db: &Db) {
+async fn creating_an_existing_index_does_not_wait(db: &Db) {
     let counters = counters(db, 1).await;
     let create = |key: &str| {
         doc! {
@@ -187,7 +187,7 @@ async fn an_abandoned_transaction_leaves_nothing(db: &Db) {
     assert_eq!(counters.get(&0).await.unwrap().unwrap().n, 10);
 }
 
-async fn a_body_may_give_up_for_its_own_reason(db: &Db) {
+async fn transaction_bodies_may_abort(db: &Db) {
     let counters = counters(db, 1).await;
     let mut runs = 0;
     let refused = transaction!(db, |tx| -> odm::Result<_> {
@@ -209,7 +209,7 @@ async fn a_session_of_another_store_is_refused(db: &Db) {
     assert!(refused.is_usage(), "{refused}");
 }
 
-async fn the_monitor_sees_commands_and_failures(db: &Db) {
+async fn command_monitoring_reports_commands_and_failures(db: &Db) {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let log = Arc::clone(&seen);
     let watched = db.on_command(move |event| {
@@ -269,7 +269,7 @@ async fn a_pipeline_answers_any_type(db: &Db) {
     assert_eq!(refused.unwrap_err().code().unwrap().number(), 40324);
 }
 
-async fn a_missing_collection_is_dropped_in_peace(db: &Db) {
+async fn dropping_a_missing_collection_succeeds(db: &Db) {
     let counters = counters(db, 1).await;
     counters.drop().await.unwrap();
     counters.drop().await.unwrap();
@@ -300,7 +300,7 @@ async fn a_transaction_reads_from_the_primary(db: &Db) {
     assert!(read.await.unwrap().is_empty());
 }
 
-async fn a_write_concern_that_cannot_be_met_is_no_commit(db: &Db) {
+async fn unsatisfiable_write_concerns_fail_the_commit(db: &Db) {
     let counters = db.collection::<Counter>();
     counters.insert_one(Counter { id: 1, n: 0 }).await.unwrap();
     for concern in [
@@ -316,7 +316,7 @@ async fn a_write_concern_that_cannot_be_met_is_no_commit(db: &Db) {
     }
 }
 
-async fn a_write_concern_that_cannot_be_met_is_told_after_the_write(db: &Db) {
+async fn unsatisfiable_write_concerns_are_reported_after_the_write(db: &Db) {
     for (id, w, code) in [(1, Bson::from(50), 100), (2, "nowhere".into(), 79)] {
         let reply = db
             .run_command(doc! {
@@ -338,7 +338,7 @@ async fn a_write_concern_that_cannot_be_met_is_told_after_the_write(db: &Db) {
     assert_eq!(counters.estimated_document_count().await.unwrap(), 2);
 }
 
-async fn a_moment_can_be_read_again(db: &Db) {
+async fn snapshot_sessions_read_one_point_in_time(db: &Db) {
     let counters = counters(db, 5).await;
     let snapshot = doc! { "level": "snapshot" };
     let read = |concern: &bson::Document| {
@@ -398,7 +398,7 @@ async fn a_moment_can_be_read_again(db: &Db) {
     }
 }
 
-async fn misuse_says_what_to_do(db: &Db) {
+async fn misuse_errors_give_advice(db: &Db) {
     let mut session = db.start_session().await.unwrap();
     let said = |result: odm::Result<()>| result.unwrap_err().to_string();
     let nothing = "no transaction is under way: call `start_transaction` first";

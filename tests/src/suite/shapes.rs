@@ -7,13 +7,13 @@ use odm::prelude::*;
 use crate::case::cases;
 
 cases![
-    keys_of_maps_are_read_back,
-    an_entry_is_addressed_by_its_key,
+    map_keys_round_trip,
+    map_entries_are_addressed_by_key,
     a_bounded_map_is_validated,
-    documents_are_embedded_where_the_field_says_so,
-    variants_that_hold_nothing_have_a_tag,
+    embedded_documents_are_stored_inline,
+    unit_variants_have_a_tag,
     a_newtype_gives_an_id_its_serializer,
-    one_model_has_documents_of_two_kinds,
+    enum_models_store_several_variants,
 ];
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, Embedded)]
@@ -91,7 +91,7 @@ async fn sync(db: &Db, models: impl IntoIterator<Item = &'static odm::model::Mod
     plan.apply(Allow::CREATE).await.unwrap();
 }
 
-async fn keys_of_maps_are_read_back(db: &Db) {
+async fn map_keys_round_trip(db: &Db) {
     let all = db.collection::<Keyed>();
     sync(db, models![Keyed]).await;
     all.insert_one(keyed(1)).await.unwrap();
@@ -104,7 +104,7 @@ async fn keys_of_maps_are_read_back(db: &Db) {
     assert_eq!(all.find_all().all().await.unwrap(), [saved]);
 }
 
-async fn an_entry_is_addressed_by_its_key(db: &Db) {
+async fn map_entries_are_addressed_by_key(db: &Db) {
     let all = db.collection::<Keyed>();
     all.insert_one(keyed(1)).await.unwrap();
     let found = all.find(|k| k.mails.key("bob").eq(2) & k.days.key("monday").eq("m"));
@@ -191,7 +191,7 @@ fn book(id: i32) -> Book {
     }
 }
 
-async fn documents_are_embedded_where_the_field_says_so(db: &Db) {
+async fn embedded_documents_are_stored_inline(db: &Db) {
     sync(db, models![Loan, List]).await;
     let loan = Loan {
         id: 1,
@@ -269,7 +269,7 @@ struct Variants {
     untagged: Vec<Untagged>,
 }
 
-async fn variants_that_hold_nothing_have_a_tag(db: &Db) {
+async fn unit_variants_have_a_tag(db: &Db) {
     sync(db, models![Variants]).await;
     let variants = Variants {
         id: 1,
@@ -390,7 +390,7 @@ struct Vehicle {
     kind: Kind,
 }
 
-async fn one_model_has_documents_of_two_kinds(db: &Db) {
+async fn enum_models_store_several_variants(db: &Db) {
     sync(db, models![Vehicle]).await;
     let all = db.collection::<Vehicle>();
     let car = Vehicle {

@@ -7,7 +7,7 @@ use odm::prelude::*;
 use crate::case::cases;
 
 cases![
-    a_command_may_be_a_little_larger_than_a_document,
+    commands_may_exceed_the_document_size_slightly,
     a_command_that_is_too_large_is_refused,
     a_document_that_is_too_large_is_not_sent,
     the_same_document_again_is_no_change,
@@ -29,7 +29,7 @@ fn texts(count: usize) -> Vec<String> {
     (0..count).map(text).collect()
 }
 
-async fn a_command_may_be_a_little_larger_than_a_document(db: &Db) {
+async fn commands_may_exceed_the_document_size_slightly(db: &Db) {
     let all = db.collection::<Text>();
     let text = "x".repeat(16 * MB - 40);
     all.insert_one(Text { id: 1, text }).await.unwrap();

@@ -7,10 +7,10 @@ use crate::case::cases;
 
 cases![
     uses_of_indexes_are_counted,
-    a_collection_is_told_in_parts,
+    collection_statistics_have_sections,
     whole_reads_are_counted,
-    views_and_what_is_not_there,
-    what_is_no_question_is_refused,
+    statistics_of_views_and_missing_collections,
+    invalid_statistics_requests_are_refused,
 ];
 
 async fn filled(db: &Db) {
@@ -131,7 +131,7 @@ async fn uses_of_indexes_are_counted(db: &Db) {
     }
 }
 
-async fn a_collection_is_told_in_parts(db: &Db) {
+async fn collection_statistics_have_sections(db: &Db) {
     filled(db).await;
     let stats = |parts: BsonDocument| async {
         let told = aggregate(db, "c", vec![doc! { "$collStats": parts }]).await;
@@ -194,7 +194,7 @@ async fn whole_reads_are_counted(db: &Db) {
     }
 }
 
-async fn views_and_what_is_not_there(db: &Db) {
+async fn statistics_of_views_and_missing_collections(db: &Db) {
     filled(db).await;
     let indexes = || vec![doc! { "$indexStats": {} }];
     assert!(
@@ -231,7 +231,7 @@ async fn views_and_what_is_not_there(db: &Db) {
     assert!(told.get_str("ns").unwrap().ends_with('c'));
 }
 
-async fn what_is_no_question_is_refused(db: &Db) {
+async fn invalid_statistics_requests_are_refused(db: &Db) {
     filled(db).await;
     let of = |value: Bson| vec![doc! { "$collStats": value }];
     let part = |name: &str, value: Bson| vec![doc! { "$collStats": { name: value } }];

@@ -10,21 +10,21 @@ use crate::case::cases;
 
 cases![
     every_kind_of_index_is_created_once,
-    customs_of_a_locale_are_no_difference,
+    locale_defaults_are_not_a_difference,
     options_of_a_collection_are_created_once,
-    what_is_there_changes_only_when_allowed,
+    existing_indexes_change_only_if_allowed,
     an_index_over_duplicates_does_not_become_unique,
     undeclared_indexes_stay_unless_dropping_is_allowed,
     capped_bounds_are_changed_in_place,
-    images_are_kept_where_that_is_declared,
+    pre_images_are_enabled_by_declaration,
     a_view_in_the_way_is_reported,
     the_collation_of_a_collection_stays,
     two_models_of_one_collection_are_refused,
     databases_of_the_server_are_refused,
     a_unique_index_over_duplicates_says_which_step_failed,
-    what_is_in_the_way_of_a_rebuild_goes_first,
-    two_names_that_are_exchanged_are_rebuilt_at_once,
-    a_rebuild_that_is_refused_puts_back_what_was_there,
+    conflicting_indexes_are_dropped_before_a_rebuild,
+    swapped_index_names_are_rebuilt_together,
+    failed_rebuilds_restore_the_old_index,
     several_processes_may_apply_the_same_plan,
     the_commands_shown_are_the_commands_sent,
 ];
@@ -144,7 +144,7 @@ async fn every_kind_of_index_is_created_once(db: &Db) {
     );
 }
 
-async fn customs_of_a_locale_are_no_difference(db: &Db) {
+async fn locale_defaults_are_not_a_difference(db: &Db) {
     let plan = db.sync(models![Word]).plan().await.unwrap();
     assert!(plan.apply(Allow::CREATE).await.unwrap().is_complete());
     let again = db.sync(models![Word]).plan().await.unwrap();
@@ -203,7 +203,7 @@ async fn old_cars(db: &Db) {
     .unwrap();
 }
 
-async fn what_is_there_changes_only_when_allowed(db: &Db) {
+async fn existing_indexes_change_only_if_allowed(db: &Db) {
     old_cars(db).await;
     let sync = || db.sync(models![Car]).plan();
     let plan = sync().await.unwrap();
@@ -343,7 +343,7 @@ struct PlainReceipt {
     total: i64,
 }
 
-async fn images_are_kept_where_that_is_declared(db: &Db) {
+async fn pre_images_are_enabled_by_declaration(db: &Db) {
     let create = db.sync(models![Receipt]).plan().await.unwrap();
     assert!(create.apply(Allow::CREATE).await.unwrap().is_complete());
     assert!(in_line(db, models![Receipt]).await);
@@ -479,7 +479,7 @@ async fn index_names(db: &Db, collection: &str) -> Vec<String> {
     names
 }
 
-async fn what_is_in_the_way_of_a_rebuild_goes_first(db: &Db) {
+async fn conflicting_indexes_are_dropped_before_a_rebuild(db: &Db) {
     let fr = doc! {"locale": "fr"};
     db.run_command(doc! {"create": "shelves", "collation": &fr})
         .await
@@ -510,7 +510,7 @@ async fn what_is_in_the_way_of_a_rebuild_goes_first(db: &Db) {
     assert!(in_line(db, models![Shelf]).await);
 }
 
-async fn two_names_that_are_exchanged_are_rebuilt_at_once(db: &Db) {
+async fn swapped_index_names_are_rebuilt_together(db: &Db) {
     let plan = db.sync(models![Shelf]).plan().await.unwrap();
     assert!(plan.apply(Allow::CREATE).await.unwrap().is_complete());
     db.run_command(doc! {"dropIndexes": "shelves", "index": ["by_room", "by_floor"]})
@@ -541,7 +541,7 @@ async fn two_names_that_are_exchanged_are_rebuilt_at_once(db: &Db) {
     assert!(in_line(db, models![Shelf]).await);
 }
 
-async fn a_rebuild_that_is_refused_puts_back_what_was_there(db: &Db) {
+async fn failed_rebuilds_restore_the_old_index(db: &Db) {
     let create = doc! {"create": "cars", "collation": {"locale": "en"}};
     db.run_command(create).await.unwrap();
     db.run_command(doc! {"createIndexes": "cars", "indexes": [

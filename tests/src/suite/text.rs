@@ -5,11 +5,7 @@ use odm::prelude::*;
 
 use crate::case::cases;
 
-cases![
-    words_and_phrases,
-    scores,
-    a_signed_number_in_a_path_is_a_name,
-];
+cases![words_and_phrases, scores, signed_numbers_in_paths_are_names,];
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[odm(collection = "notes")]
@@ -20,7 +16,7 @@ struct Note {
     body: String,
 }
 
-async fn a_signed_number_in_a_path_is_a_name(db: &Db) {
+async fn signed_numbers_in_paths_are_names(db: &Db) {
     let keys = doc! {"a.+1": 1, "title": "text"};
     db.run_command(doc! {"createIndexes": "notes", "indexes": [{"key": keys, "name": "words"}]})
         .await

@@ -13,7 +13,7 @@ cases![
     an_error_of_the_caller_aborts_and_comes_back,
     a_wrapped_transient_error_is_retried,
     a_swallowed_transient_error_is_retried,
-    a_body_leaves_only_itself,
+    a_body_returns_only_from_itself,
     a_body_may_end_its_transaction,
     a_body_is_any_expression,
     a_transaction_has_options,
@@ -174,7 +174,7 @@ async fn a_swallowed_transient_error_is_retried(db: &Db) {
     assert_eq!((runs, balance(&accounts, "ada").await), (2, 111));
 }
 
-async fn a_body_leaves_only_itself(db: &Db) {
+async fn a_body_returns_only_from_itself(db: &Db) {
     let accounts = bank(db).await;
     let mut seen = Vec::new();
     for id in ["ada", "nobody"] {

@@ -5,9 +5,9 @@ use odm::prelude::*;
 use crate::case::cases;
 
 cases![
-    what_is_committed_is_seen,
-    an_error_undoes_everything,
-    a_transaction_reads_its_own_writes_and_nobody_elses,
+    committed_writes_are_visible,
+    errors_roll_back_the_transaction,
+    transactions_are_isolated,
     a_conflict_is_a_transient_error,
     a_transaction_runs_again_after_a_conflict,
 ];
@@ -36,7 +36,7 @@ async fn balance(accounts: &Collection<Account>, id: &str) -> i64 {
     accounts.get(&id.to_owned()).await.unwrap().unwrap().balance
 }
 
-async fn what_is_committed_is_seen(db: &Db) {
+async fn committed_writes_are_visible(db: &Db) {
     let accounts = bank(db).await;
     let moved = transaction!(db, |tx| -> odm::Result<_> {
         accounts
@@ -56,7 +56,7 @@ async fn what_is_committed_is_seen(db: &Db) {
     assert_eq!(balance(&accounts, "grace").await, 130);
 }
 
-async fn an_error_undoes_everything(db: &Db) {
+async fn errors_roll_back_the_transaction(db: &Db) {
     let accounts = bank(db).await;
     let failed = transaction!(db, |tx| -> odm::Result<_> {
         accounts
@@ -76,7 +76,7 @@ async fn an_error_undoes_everything(db: &Db) {
     assert_eq!(balance(&accounts, "ada").await, 100);
 }
 
-async fn a_transaction_reads_its_own_writes_and_nobody_elses(db: &Db) {
+async fn transactions_are_isolated(db: &Db) {
     let accounts = bank(db).await;
     let mut session = db.start_session().await.unwrap();
     session.start_transaction().await.unwrap();

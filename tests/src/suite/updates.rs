@@ -24,8 +24,8 @@ cases![
     elements_by_position,
     nested_documents_and_maps,
     pipelines_compute_from_the_document,
-    what_the_server_refuses,
-    what_is_refused_before_it_is_sent,
+    updates_refused_by_the_server,
+    updates_refused_by_the_client,
     timestamps_are_unique,
 ];
 
@@ -342,7 +342,7 @@ async fn pipelines_compute_from_the_document(db: &Db) {
     makes!(db, |_| raw(doc! {"$set": {"age": 3}}), |s| s.age = 3);
 }
 
-async fn what_the_server_refuses(db: &Db) {
+async fn updates_refused_by_the_server(db: &Db) {
     refuses!(
         db,
         |_| raw(doc! {"$inc": {"name": 1}}),
@@ -372,7 +372,7 @@ async fn what_the_server_refuses(db: &Db) {
     refuses!(db, |s| s.grades.positional().set(1), odm::Code::BAD_VALUE);
 }
 
-async fn what_is_refused_before_it_is_sent(db: &Db) {
+async fn updates_refused_by_the_client(db: &Db) {
     let students = db.collection::<Student>();
     let refused = students
         .update_one(|s| s.id.eq(1), |s| s.age.set(1) & s.age.inc(1))

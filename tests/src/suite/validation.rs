@@ -10,7 +10,7 @@ use crate::case::cases;
 
 cases![
     every_rule_is_refused_with_its_path_and_value,
-    the_client_says_what_the_store_says,
+    client_and_store_validation_agree,
     valid_documents_pass_in_all_shapes,
     types_are_checked_where_raw_documents_come_in,
     undeclared_fields_are_refused_when_asked,
@@ -18,7 +18,7 @@ cases![
     an_expression_that_fails_says_why,
     a_value_may_look_like_an_operator,
     a_bulk_write_names_the_rule_of_each_document,
-    warnings_let_documents_in,
+    warn_action_accepts_documents,
     bypass_is_per_write,
     validation_can_be_switched_off,
     moderate_validation_leaves_old_documents_alone,
@@ -262,7 +262,7 @@ async fn every_rule_is_refused_with_its_path_and_value(db: &Db) {
     assert_eq!(things.count_documents(|_| raw(doc! {})).await.unwrap(), 0);
 }
 
-async fn the_client_says_what_the_store_says(db: &Db) {
+async fn client_and_store_validation_agree(db: &Db) {
     let things = things(db).await;
     let validator = Validator::<Thing>::new().unwrap();
     assert!(thing().validate().is_ok());
@@ -524,7 +524,7 @@ struct Moderate {
     n: i32,
 }
 
-async fn warnings_let_documents_in(db: &Db) {
+async fn warn_action_accepts_documents(db: &Db) {
     sync::<Lenient>(db).await;
     let bad = Lenient { id: 1, n: 0 };
     db.collection::<Lenient>().insert_one(&bad).await.unwrap();

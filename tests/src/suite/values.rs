@@ -6,11 +6,11 @@ use odm::prelude::*;
 use crate::case::cases;
 
 cases![
-    a_value_is_compared_not_obeyed,
-    a_value_is_stored_not_obeyed,
-    text_is_searched_for_as_it_is,
+    filter_values_are_not_operators,
+    update_values_are_not_operators,
+    search_text_is_escaped,
     elements_meet_negations,
-    a_serializer_of_its_own_is_asked,
+    custom_serializers_encode_filter_values,
 ];
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -89,7 +89,7 @@ fn strange() -> [Thing; 4] {
     ]
 }
 
-async fn a_value_is_compared_not_obeyed(db: &Db) {
+async fn filter_values_are_not_operators(db: &Db) {
     let things = stored(db, &strange()).await;
     finds!(things, |t| t.any.eq(regex()), [2]);
     finds!(things, |t| t.any.eq(operator()), [3]);
@@ -104,7 +104,7 @@ async fn a_value_is_compared_not_obeyed(db: &Db) {
     finds!(things, |t| t.list.elem_match(|e| e.eq(operator())), [3]);
 }
 
-async fn a_value_is_stored_not_obeyed(db: &Db) {
+async fn update_values_are_not_operators(db: &Db) {
     let things = stored(db, &strange()).await;
     let each = Bson::Document(doc! {"$each": [7, 8]});
     let part = Bson::Document(doc! {"a": 1});
@@ -145,7 +145,7 @@ async fn a_value_is_stored_not_obeyed(db: &Db) {
     assert_eq!(second.list.len(), 2);
 }
 
-async fn text_is_searched_for_as_it_is(db: &Db) {
+async fn search_text_is_escaped(db: &Db) {
     let texts = ["a.b\n", "axb", r"a\b", "a.b|c", "^a$", "(a[b]{2}*+?)"];
     let things: Vec<Thing> = texts
         .iter()
@@ -206,7 +206,7 @@ async fn elements_meet_negations(db: &Db) {
     assert!(things.get(&1).await.unwrap().unwrap().numbers.is_empty());
 }
 
-async fn a_serializer_of_its_own_is_asked(db: &Db) {
+async fn custom_serializers_encode_filter_values(db: &Db) {
     let marked = |id, marks: &[u32]| Thing {
         marks: marks.to_vec(),
         ..thing(id, Bson::Null)

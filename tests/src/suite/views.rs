@@ -8,9 +8,9 @@ use crate::case::cases;
 
 cases![
     a_view_is_read_as_a_collection,
-    a_view_is_not_written,
-    a_capped_collection_keeps_the_last,
-    a_tailable_cursor_goes_on,
+    writes_to_views_are_refused,
+    capped_collections_keep_the_newest_documents,
+    tailable_cursors_continue,
     pipelines_nest_through_views,
 ];
 
@@ -79,7 +79,7 @@ async fn a_view_is_read_as_a_collection(db: &Db) {
     assert_eq!(good.count_documents(|_| Filter::all()).await.unwrap(), 4);
 }
 
-async fn a_view_is_not_written(db: &Db) {
+async fn writes_to_views_are_refused(db: &Db) {
     let good = shelf(db).await;
     let one = Good {
         id: 7,
@@ -115,7 +115,7 @@ async fn a_view_is_not_written(db: &Db) {
     );
 }
 
-async fn a_capped_collection_keeps_the_last(db: &Db) {
+async fn capped_collections_keep_the_newest_documents(db: &Db) {
     db.run_command(doc! { "create": "books", "capped": true, "size": 4096, "max": 3 })
         .await
         .unwrap();
@@ -139,7 +139,7 @@ async fn a_capped_collection_keeps_the_last(db: &Db) {
     }
 }
 
-async fn a_tailable_cursor_goes_on(db: &Db) {
+async fn tailable_cursors_continue(db: &Db) {
     db.run_command(doc! { "create": "books", "capped": true, "size": 4096, "max": 3 })
         .await
         .unwrap();

@@ -10,18 +10,18 @@ use odm::prelude::*;
 use crate::case::cases;
 
 cases![
-    every_write_is_told_as_what_it_is,
-    an_update_tells_which_parts_changed,
-    what_is_written_wakes_who_waits,
-    one_who_gives_up_waiting_misses_nothing,
-    documents_are_told_as_they_are_were_and_became,
-    a_required_image_that_is_missing_ends_the_stream,
-    filters_speak_of_the_event,
+    change_events_are_typed,
+    update_events_list_changed_fields,
+    writes_wake_waiting_streams,
+    cancelled_waits_lose_no_event,
+    events_carry_images_and_full_documents,
+    missing_required_images_end_the_stream,
+    filters_apply_to_events,
     stages_shape_events_of_another_type,
-    a_database_tells_of_several_models,
-    a_cluster_tells_of_every_database,
-    a_transaction_is_told_as_one,
-    a_document_that_does_not_fit_is_one_error,
+    database_streams_report_several_models,
+    cluster_streams_report_every_database,
+    transactions_share_one_number,
+    an_undecodable_event_is_a_single_error,
     commands_of_streams_are_shown,
 ];
 
@@ -101,7 +101,7 @@ async fn keep_images(db: &Db, is_on: bool) {
     db.run_command(modify).await.unwrap();
 }
 
-async fn every_write_is_told_as_what_it_is(db: &Db) {
+async fn change_events_are_typed(db: &Db) {
     let orders = db.collection::<Order>();
     let mut changes = orders.watch().await.unwrap();
     orders.insert_one(order(1, 40)).await.unwrap();
@@ -162,7 +162,7 @@ async fn every_write_is_told_as_what_it_is(db: &Db) {
     assert_quiet(&mut changes).await;
 }
 
-async fn an_update_tells_which_parts_changed(db: &Db) {
+async fn update_events_list_changed_fields(db: &Db) {
     let orders = db.collection::<Order>();
     let mut first = order(1, 1);
     first.lines = vec![line("tea", 1), line("cup", 2), line("pot", 1)];
@@ -203,7 +203,7 @@ async fn an_update_tells_which_parts_changed(db: &Db) {
     assert_eq!((&*truncated.field, truncated.new_size), ("lines", 2));
 }
 
-async fn what_is_written_wakes_who_waits(db: &Db) {
+async fn writes_wake_waiting_streams(db: &Db) {
     let orders = db.collection::<Order>();
     let mut changes = orders.watch().await.unwrap();
     let start = Instant::now();
@@ -240,7 +240,7 @@ async fn what_is_written_wakes_who_waits(db: &Db) {
     assert!(told.iter().all(|change| change.id() == Some(&2)));
 }
 
-async fn one_who_gives_up_waiting_misses_nothing(db: &Db) {
+async fn cancelled_waits_lose_no_event(db: &Db) {
     let orders = db.collection::<Order>();
     let mut changes = orders.watch().await.unwrap();
     for id in 1..=20 {
@@ -261,7 +261,7 @@ async fn one_who_gives_up_waiting_misses_nothing(db: &Db) {
     assert_eq!(found, [21]);
 }
 
-async fn documents_are_told_as_they_are_were_and_became(db: &Db) {
+async fn events_carry_images_and_full_documents(db: &Db) {
     let orders = db.collection::<Order>();
     orders.insert_one(order(1, 1)).await.unwrap();
     keep_images(db, true).await;
@@ -317,7 +317,7 @@ async fn documents_are_told_as_they_are_were_and_became(db: &Db) {
     assert_eq!((change.id(), change.full_document()), (Some(&2), None));
 }
 
-async fn a_required_image_that_is_missing_ends_the_stream(db: &Db) {
+async fn missing_required_images_end_the_stream(db: &Db) {
     let orders = db.collection::<Order>();
     orders.insert_one(order(1, 1)).await.unwrap();
     let watch = || orders.watch();
@@ -343,7 +343,7 @@ async fn a_required_image_that_is_missing_ends_the_stream(db: &Db) {
     assert!(soon(&mut strict).await.is_none());
 }
 
-async fn filters_speak_of_the_event(db: &Db) {
+async fn filters_apply_to_events(db: &Db) {
     let orders = db.collection::<Order>();
     let mut large = orders
         .watch()
@@ -435,7 +435,7 @@ async fn stages_shape_events_of_another_type(db: &Db) {
     assert_eq!(error.code(), Some(Code::CHANGE_STREAM_FATAL_ERROR));
 }
 
-async fn a_database_tells_of_several_models(db: &Db) {
+async fn database_streams_report_several_models(db: &Db) {
     let mut changes = db.watch().await.unwrap();
     let orders = db.collection::<Order>();
     let customers = db.collection::<Customer>();
@@ -479,7 +479,7 @@ async fn a_database_tells_of_several_models(db: &Db) {
     assert_quiet(&mut changes).await;
 }
 
-async fn a_cluster_tells_of_every_database(db: &Db) {
+async fn cluster_streams_report_every_database(db: &Db) {
     // A server may be shared.
     let here = doc! { "$match": { "ns.db": { "$regex": format!("^{}", db.name()) } } };
     let mut changes = db.watch_cluster().pipeline([here]).await.unwrap();
@@ -505,7 +505,7 @@ async fn a_cluster_tells_of_every_database(db: &Db) {
     assert_eq!(gone.namespace.unwrap().collection, None);
 }
 
-async fn a_transaction_is_told_as_one(db: &Db) {
+async fn transactions_share_one_number(db: &Db) {
     let orders = db.collection::<Order>();
     orders.insert_one(order(9, 1)).await.unwrap();
     let mut changes = orders.watch().await.unwrap();
@@ -540,7 +540,7 @@ async fn a_transaction_is_told_as_one(db: &Db) {
     };
 }
 
-async fn a_document_that_does_not_fit_is_one_error(db: &Db) {
+async fn an_undecodable_event_is_a_single_error(db: &Db) {
     let orders = db.collection::<Order>();
     let mut changes = orders.watch().await.unwrap();
     let mut whole = db.watch().await.unwrap();

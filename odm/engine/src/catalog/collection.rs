@@ -373,7 +373,7 @@ mod tests {
     use odm_language::error::Code;
 
     #[test]
-    fn a_record_that_an_index_can_not_key_is_not_taken_out_in_silence() {
+    fn removing_a_record_without_its_index_key_fails() {
         let hashed: RawDocumentBuf = rawdoc! {"key": {"a": "hashed"}, "name": "a_hashed"};
         let index = Index::new(Spec::parse(&hashed).unwrap().into());
         let namespace = Namespace::new("test", "c");

@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_keeps_what_it_saw_of_one_change_and_of_two() {
+    fn readers_keep_their_snapshot_across_changes() {
         for changes in [1, 2] {
             let (mut root, namespace) = root();
             let reader = Version::clone(root.collection(&namespace).unwrap());
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_held_back_is_seen_in_the_draft() {
+    fn a_draft_shows_its_pending_changes() {
         let (root, namespace) = root();
         let mut work = Work::default();
         let mut draft = Draft::new(root.collection(&namespace).unwrap(), &mut work);

@@ -59,7 +59,7 @@ mod tests {
     use super::{lock, read, write};
 
     #[test]
-    fn a_waiter_gets_a_lock_that_is_held_for_long() {
+    fn a_lock_that_is_held_for_long_is_acquired() {
         let counted = Mutex::new(0);
         let shared = RwLock::new(0);
         thread::scope(|scope| {

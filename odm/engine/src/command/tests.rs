@@ -311,7 +311,7 @@ fn explained(engine: &Engine, command: Document) -> (String, i32, i32, i32) {
 }
 
 #[test]
-fn explain_tells_the_plan() {
+fn explain_reports_the_plan() {
     let (engine, context) = (Engine::new(), Context::system());
     let rows: Vec<Bson> = (0..20)
         .map(|i| doc! { "_id": i, "a": i % 5, "b": i % 3, "s": format!("x{i}") }.into())
@@ -377,7 +377,7 @@ fn explain_tells_the_plan() {
 }
 
 #[test]
-fn expired_documents_go_on_the_tick() {
+fn expired_documents_are_removed_by_the_ttl_monitor() {
     static NOW: AtomicI64 = AtomicI64::new(1_000_000_000_000);
     let context =
         Context::system().with_clock(|| bson::DateTime::from_millis(NOW.load(Ordering::Relaxed)));
@@ -397,7 +397,7 @@ fn expired_documents_go_on_the_tick() {
 }
 
 #[test]
-fn the_log_is_read_by_streams_alone() {
+fn the_oplog_is_read_only_by_change_streams() {
     let (engine, context) = (Engine::new(), Context::system());
     for command in [
         doc! { "find": "oplog.rs" },
@@ -437,7 +437,7 @@ fn abandoned_transactions_end_after_a_minute() {
 }
 
 #[test]
-fn scores_within_a_facet_are_not_supported_rather_than_missed() {
+fn text_scores_within_a_facet_are_refused() {
     let (engine, context) = (Engine::new(), Context::system());
     let run = |command: Document| run(&engine, &context, "x", &command);
     run(doc! { "createIndexes": "a", "indexes": [{ "key": { "t": "text" }, "name": "t" }] });

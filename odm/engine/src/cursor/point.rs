@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_found_in_any_type() {
+    fn point_lookups_find_numbers_of_any_type() {
         let collection = collection(&[rawdoc! {"_id": 7}, rawdoc! {"_id": "7"}]);
         for filter in [
             rawdoc! {"_id": 7},
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_planned() {
+    fn other_queries_use_the_planner() {
         let collection = collection(&[rawdoc! {"_id": 7}]);
         for filter in [
             rawdoc! {},
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn one_index_of_one_field_is_enough() {
+    fn point_lookups_use_single_field_indexes() {
         let documents = [
             rawdoc! {"_id": 1, "a": 7},
             rawdoc! {"_id": 2, "a": [7, 8, 7]},
@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_found_as_it_would_be_by_a_plan() {
+    fn in_lists_agree_with_the_planner() {
         let documents = [
             rawdoc! {"_id": 1, "a": 7},
             rawdoc! {"_id": 2, "a": 3},

@@ -223,7 +223,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(2000))]
 
         #[test]
-        fn what_is_behind_has_a_key_and_it_is_greater(
+        fn later_documents_have_greater_sort_keys(
             one in document(),
             other in document(),
             pattern in prop_oneof![
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_named_again_keeps_the_first_direction() {
+    fn a_repeated_sort_field_keeps_the_first_direction() {
         let mut pattern = RawDocumentBuf::new();
         pattern.append(bson::raw::cstr!("a"), 1);
         pattern.append(bson::raw::cstr!("a"), -1);

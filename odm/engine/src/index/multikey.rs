@@ -99,7 +99,7 @@ mod tests {
     use odm_language::value::path::Path;
 
     #[test]
-    fn an_array_is_known_by_its_place() {
+    fn multikey_paths_record_array_positions() {
         let document = rawdoc! {"a": [{"b": [1]}, {"b": 2}], "c": 1};
         let arrays = Arrays::of(&[Path::new("a.b"), Path::new("c")], &document);
         assert_eq!(arrays.on("a.b").collect::<Vec<_>>(), ["a", "a.b"]);

@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_that_changed_came_or_went_are_found_and_a_new_order_is_not_told_apart() {
+    fn changed_fields_are_found_regardless_of_order() {
         let names = |before: RawDocumentBuf, after: RawDocumentBuf| {
             let fields = difference(&before, &after)?;
             Some(
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn an_index_is_untouched_where_no_field_that_it_reads_differs() {
+    fn indexes_of_unchanged_fields_are_not_updated() {
         let text = index(&rawdoc! {
             "key": {"t": "text", "n": 1}, "name": "t", "weights": {"t": 1, "s.u": 2},
         });
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn the_changed_keys_of_a_wildcard_are_those_of_the_fields_that_differ() {
+    fn only_changed_wildcard_keys_are_updated() {
         let index = index(&rawdoc! {"key": {"$**": 1}, "name": "w"});
         let before = rawdoc! {"_id": 1, "a": {"b": 1}, "c": [1, 2], "d": 1};
         let after = rawdoc! {"_id": 1, "a": {"b": 1}, "c": [1, 3], "d": 1, "e": "x"};

@@ -209,7 +209,7 @@ mod tests {
     use super::Wildcard;
 
     #[test]
-    fn a_projection_says_which_paths_are_held() {
+    fn wildcard_projections_choose_indexed_paths() {
         let all = Wildcard::new("$**", None);
         assert!(all.holds("a.b") && !all.holds("_id"));
         let below = Wildcard::new("a.$**", None);

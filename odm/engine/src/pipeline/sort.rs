@@ -172,7 +172,7 @@ mod tests {
     use super::SortPattern;
 
     #[test]
-    fn a_field_named_again_takes_the_later_direction() {
+    fn a_repeated_sort_field_takes_the_later_direction() {
         let mut spec = RawDocumentBuf::new();
         spec.append(bson::raw::cstr!("a"), 1);
         spec.append(bson::raw::cstr!("b"), 1);

@@ -32,7 +32,7 @@ fn wakes(service: &Arc<Service>, work: impl FnOnce()) -> bool {
 }
 
 #[test]
-fn documents_that_a_reader_finds_expired_wake_a_task() {
+fn expired_documents_wake_the_ttl_task() {
     static NOW: AtomicI64 = AtomicI64::new(1_700_000_000_000);
     let now = || DateTime::from_millis(NOW.load(Ordering::Relaxed));
     let service = Arc::new(Service::new(Context::system().with_clock(now)));
@@ -54,7 +54,7 @@ fn documents_that_a_reader_finds_expired_wake_a_task() {
 }
 
 #[test]
-fn a_fork_that_is_merged_wakes_a_task() {
+fn a_merged_fork_wakes_waiting_tasks() {
     let service = Arc::new(Service::new(Context::system()));
     service.log_changes();
     let fork = service.fork();

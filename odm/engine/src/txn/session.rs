@@ -508,7 +508,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_is_noted_is_listed_and_nobody_else() {
+    fn registered_sessions_are_listed() {
         let sessions = Sessions::default();
         let (first, later) = (DateTime::from_millis(1_000), DateTime::from_millis(2_000));
         let lsid = bson::rawdoc! { "id": 1 };
@@ -527,7 +527,7 @@ mod tests {
 
     /// Expiry may run between getting a session and using it.
     #[test]
-    fn a_session_in_use_is_not_forgotten() {
+    fn sessions_in_use_do_not_expire() {
         let sessions = Sessions::default();
         let id = bson::rawdoc! { "id": 1 }.into_bytes();
         let now = DateTime::from_millis(1_700_000_000_000);
@@ -541,7 +541,7 @@ mod tests {
     }
 
     #[test]
-    fn a_transaction_expires_when_it_is_due_and_is_not_looked_for_before() {
+    fn transactions_expire_at_their_deadline() {
         let sessions = Sessions::default();
         let ids = [1, 2].map(|id| bson::rawdoc! { "id": id }.into_bytes());
         let begun = 1_700_000_000_000;
@@ -572,7 +572,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_not_more_sessions_than_can_be_remembered() {
+    fn the_number_of_sessions_is_limited() {
         let sessions = Sessions::of(2);
         let now = DateTime::from_millis(1_000);
         let session = |id: u8| bson::rawdoc! { "id": i32::from(id) }.into_bytes();

@@ -289,7 +289,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn splits_and_joins() {
+    fn dates_round_trip_through_their_parts() {
         for (instant, text) in [
             (0, "1970-01-01T00:00:00.000Z"),
             (-1, "1969-12-31T23:59:59.999Z"),

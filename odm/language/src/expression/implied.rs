@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn comparisons_with_constants_are_understood() {
+    fn comparisons_with_constants_imply_filters() {
         for (expression, expected) in [
             (rawdoc! {"$eq": ["$a.b", "$$x"]}, field("a.b", "$eq", 2)),
             (rawdoc! {"$lt": [3, "$a"]}, field("a", "$gt", 3)),
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_says_nothing() {
+    fn other_expressions_imply_no_filter() {
         for expression in [
             rawdoc! {"$eq": ["$a", "$b"]},
             rawdoc! {"$eq": ["$a", ["$$x"]]},

@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_are_sorted_and_stand_once() {
+    fn rows_are_sorted_and_unique() {
         let mut seen = std::collections::BTreeSet::new();
         for family in FAMILIES {
             assert!(family.is_sorted_by_key(|operator| operator.name));

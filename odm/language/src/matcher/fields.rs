@@ -89,7 +89,7 @@ mod tests {
     use crate::value::raw::{Name, walk};
 
     #[test]
-    fn any_order_of_questions_finds_what_a_walk_of_its_own_finds() {
+    fn lookups_in_any_order_match_a_fresh_walk() {
         let mut document =
             rawdoc! { "": 0, "long name of a field": 1, "long name of": 2, "eight888": 3 };
         for number in 0..3 * MOST {

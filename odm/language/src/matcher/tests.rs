@@ -67,13 +67,13 @@ fn run(name: &str) {
 }
 
 #[test]
-fn random_filters_match_as_on_a_server() {
+fn random_filters_match_as_on_mongod() {
     run("nested_filters");
 }
 
 /// `[{document, filter, index}]`: where the positional `$` of an update went.
 #[test]
-fn positions_are_the_servers() {
+fn positional_matches_agree_with_mongod() {
     let mut failures = Vec::new();
     let cases = cases::read("query/positions");
     for case in &cases {
@@ -96,7 +96,7 @@ fn positions_are_the_servers() {
 
 /// `[{validator, document, details}]`, or `{validator, code, errmsg}` where it is refused.
 #[test]
-fn failures_are_explained_as_by_a_server() {
+fn validation_failures_are_explained_as_on_mongod() {
     let cases = cases::read("validation/details");
     let mut failures = Vec::new();
     for case in &cases {
@@ -130,17 +130,17 @@ fn failures_are_explained_as_by_a_server() {
 }
 
 #[test]
-fn refusals_are_the_servers() {
+fn refusals_agree_with_mongod() {
     run("refusals");
 }
 
 #[test]
-fn regular_expressions_are_those_of_pcre() {
+fn regular_expressions_follow_pcre() {
     run("regex");
 }
 
 #[test]
-fn what_the_regex_engine_lacks_is_refused() {
+fn unsupported_regex_syntax_is_refused() {
     for pattern in [
         r"(?|(a)|(b))\1",
         r"\X",
@@ -162,11 +162,11 @@ fn known_operators_without_support_are_refused() {
 }
 
 #[test]
-fn operators_take_values_of_every_kind() {
+fn operators_accept_values_of_every_type() {
     run("operators");
 }
 
 #[test]
-fn messages_print_values_as_a_server_does() {
+fn error_messages_print_values_as_mongod_does() {
     run("values_in_errors");
 }

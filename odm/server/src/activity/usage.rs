@@ -192,7 +192,7 @@ mod tests {
     use super::bucket;
 
     #[test]
-    fn buckets_are_those_of_a_server() {
+    fn histogram_buckets_agree_with_mongod() {
         for (micros, least) in [
             (0, 0),
             (1, 0),

@@ -158,7 +158,7 @@ struct Borrowed<'a> {
 }
 
 #[test]
-fn what_borrows_is_read_as_bson_reads_it() {
+fn borrowed_values_are_read_as_bson_reads_them() {
     let bytes = bson::serialize_to_vec(&all_types()).unwrap();
     let theirs: Borrowed<'_> = bson::deserialize_from_slice(&bytes).unwrap();
     let ours: Borrowed<'_> = read(&bytes).unwrap();
@@ -170,7 +170,7 @@ fn what_borrows_is_read_as_bson_reads_it() {
 }
 
 #[test]
-fn a_scope_is_read_as_bson_reads_it() {
+fn code_with_scope_is_read_as_bson_reads_it() {
     #[derive(Debug, Deserialize)]
     struct Scoped<S> {
         #[serde(rename = "$code")]
@@ -255,7 +255,7 @@ fn shapes_of_serde_are_read_as_bson_reads_them() {
 }
 
 #[test]
-fn extended_json_stays_what_bson_makes_of_it() {
+fn extended_json_is_read_as_bson_reads_it() {
     for document in [
         doc! { "$oid": "0".repeat(24) },
         doc! { "a": { "$date": { "$numberLong": "5" } } },
@@ -358,7 +358,7 @@ fn variants_are_read_at_the_root_as_bson_reads_them() {
 }
 
 #[test]
-fn a_date_looks_to_every_type_as_bson_shows_it() {
+fn dates_are_presented_to_types_as_bson_presents_them() {
     type Shown = BTreeMap<String, BTreeMap<String, BTreeMap<String, String>>>;
     #[derive(Debug, Deserialize)]
     #[serde(untagged)]
@@ -384,7 +384,7 @@ fn a_date_looks_to_every_type_as_bson_shows_it() {
 
 /// Where this fails, `date::BODY` needs the new name: dates are read right, but slowly.
 #[test]
-fn bson_reads_dates_as_the_type_that_is_known() {
+fn dates_of_known_types_are_read_as_bson_reads_them() {
     struct Probe(Option<&'static str>);
 
     impl<'de> serde::de::MapAccess<'de> for &mut Probe {

@@ -287,7 +287,7 @@ proptest! {
 }
 
 #[test]
-fn what_bson_remembers_of_a_value_is_bson_s_to_know() {
+fn raw_values_and_uuids_are_written_as_bson_writes_them() {
     for value in [Said::Raw, Said::RawArray, Said::Uuid] {
         let readable = Said::Readable(Box::new(value));
         let bytes = Said::Bytes(vec![]);
@@ -303,7 +303,7 @@ fn what_bson_remembers_of_a_value_is_bson_s_to_know() {
 }
 
 #[test]
-fn what_passes_for_a_type_of_bson_is_written_as_bson_writes_it() {
+fn lookalikes_of_bson_types_are_written_as_bson_writes_them() {
     let digits = || Said::Str("0123456789abcdef01234567".to_owned());
     let number = || Said::Str("-15".to_owned());
     let long = |value| Said::Struct("long", vec![("$numberLong", value)]);
@@ -343,7 +343,7 @@ fn text(text: &str) -> Said {
 }
 
 #[test]
-fn a_map_of_unknown_length_has_no_key_twice() {
+fn maps_of_unknown_length_have_no_duplicate_keys() {
     let map = |keys: &[&str]| {
         let entries = keys.iter().map(|key| (text(key), Said::I32(1)));
         Said::Map(entries.collect())
@@ -368,7 +368,7 @@ fn a_map_of_unknown_length_has_no_key_twice() {
 }
 
 #[test]
-fn a_map_does_not_repeat_the_tag_before_it() {
+fn maps_do_not_repeat_the_enum_tag() {
     #[derive(Serialize)]
     #[serde(tag = "t")]
     enum Tagged {
@@ -381,7 +381,7 @@ fn a_map_does_not_repeat_the_tag_before_it() {
 }
 
 #[test]
-fn a_map_repeats_no_tag_of_the_enums_around_it() {
+fn maps_do_not_repeat_tags_of_outer_enums() {
     #[derive(Serialize)]
     #[serde(tag = "kind")]
     enum Outer {
@@ -400,7 +400,7 @@ fn a_map_repeats_no_tag_of_the_enums_around_it() {
 }
 
 #[test]
-fn the_path_of_a_value_starts_in_it() {
+fn error_paths_start_at_the_value() {
     let twice = Said::Map(vec![(text("v"), Said::Unit), (text("v"), Said::Unit)]);
     let outer = Said::Struct("a", vec![("v", twice.clone())]);
     for (one, path) in [(twice, "v"), (outer, "v.v")] {
@@ -413,7 +413,7 @@ fn the_path_of_a_value_starts_in_it() {
 }
 
 #[test]
-fn digits_of_an_object_id_are_read_as_bson_reads_them() {
+fn object_id_digits_are_read_as_bson_reads_them() {
     let digits = "0123456789abcdefABCDEF00";
     let mut texts = vec![String::new(), digits.to_owned(), format!("{digits}00")];
     texts.extend([22, 23].map(|length| digits.chars().take(length).collect()));

@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn sends_single_fields() {
+    fn a_diff_sets_single_fields() {
         let old =
             doc! { "_id": 1, "v": 1, "a": 1, "b": { "c": 1, "d": [1], "e": { "f": f64::NAN } } };
         assert_eq!(update(&old, &old.clone()), None);
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_map_with_keys_that_no_path_names_is_sent_whole() {
+    fn maps_with_unaddressable_keys_are_set_whole() {
         let old = doc! { "_id": 1, "m": { "a.b": 1, "c": 1 } };
         let new = doc! { "_id": 1, "m": { "a.b": 2, "c": 1 } };
         assert_eq!(
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_another_id() {
+    fn a_changed_id_is_refused() {
         let raw = |document: &Document| RawDocumentBuf::try_from(document).unwrap();
         let (old, new) = (raw(&doc! { "_id": 1 }), raw(&doc! { "_id": 2 }));
         let error = Changes::default().compare(&old, &new, None).unwrap_err();

@@ -71,7 +71,7 @@ fn dropping_the_stream_frees_its_cursor() {
 }
 
 #[test]
-fn a_stream_outlives_its_cursor() {
+fn a_stream_reopens_its_lost_cursor() {
     let now = Arc::new(AtomicI64::new(1_700_000_000_000));
     let clock = Arc::clone(&now);
     let clock = move || DateTime::from_millis(clock.load(Ordering::Relaxed));
@@ -103,7 +103,7 @@ fn a_stream_outlives_its_cursor() {
 }
 
 #[test]
-fn what_is_not_watched_is_not_logged() {
+fn unwatched_collections_are_not_logged() {
     let db = Db::memory();
     let things = db.collection::<Thing>();
     block_on(things.insert_one(&Thing { id: 1 }).into_future()).unwrap();
@@ -116,7 +116,7 @@ fn what_is_not_watched_is_not_logged() {
 }
 
 #[test]
-fn outside_of_a_runtime_a_command_for_more_answers_at_once() {
+fn get_more_outside_a_runtime_returns_at_once() {
     let db = Db::memory();
     let open = doc! { "aggregate": "things", "pipeline": [{ "$changeStream": {} }], "cursor": {} };
     let reply = block_on(db.run_command(open).into_future()).unwrap();
@@ -126,7 +126,7 @@ fn outside_of_a_runtime_a_command_for_more_answers_at_once() {
 }
 
 #[test]
-fn a_token_is_an_object_to_json() {
+fn resume_tokens_serialize_as_json_objects() {
     let token = ResumeToken::from(doc! { "_data": "8263" });
     let json = serde_json::to_string(&token).unwrap();
     assert_eq!(json, r#"{"_data":"8263"}"#);
@@ -144,7 +144,7 @@ impl Wake for Woken {
 }
 
 #[test]
-fn a_stream_is_woken_for_its_own_and_loses_nothing_to_others() {
+fn a_stream_is_woken_only_for_its_own_events() {
     let db = Db::memory();
     let things = db.collection::<Thing>();
     let mut changes = block_on(things.watch().into_future()).unwrap();

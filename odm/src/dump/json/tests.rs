@@ -27,7 +27,7 @@ fn fault(text: impl AsRef<[u8]>) -> String {
 }
 
 #[test]
-fn documents_stand_behind_each_other_or_in_an_array() {
+fn documents_are_read_from_lines_or_an_array() {
     let both = [doc! { "b": 1, "a": 2 }, doc! { "b": 3 }];
     for text in [
         "{\"b\": 1, \"a\": 2}\n{\"b\": 3}\n",
@@ -42,7 +42,7 @@ fn documents_stand_behind_each_other_or_in_an_array() {
 }
 
 #[test]
-fn numbers_are_what_mongoimport_makes_of_them() {
+fn numbers_are_read_as_mongoimport_reads_them() {
     let text = r#"{"a": 1, "b": -2147483648, "c": 3000000000, "d": 1.0, "e": 1e2, "f": 0.1}"#;
     assert_eq!(
         read(text),
@@ -58,7 +58,7 @@ fn numbers_are_what_mongoimport_makes_of_them() {
 }
 
 #[test]
-fn both_forms_of_version_2_are_read_and_of_version_1_what_mongoimport_reads() {
+fn extended_json_versions_1_and_2_are_read() {
     let date = DateTime::from_millis(1_356_351_330_501);
     let binary = |subtype, bytes: &[u8]| Binary {
         subtype,
@@ -155,7 +155,7 @@ fn both_forms_of_version_2_are_read_and_of_version_1_what_mongoimport_reads() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_place() {
+fn errors_name_their_position() {
     for (text, parts) in [
         (
             "{\"a\": 1}\n{\"a\": 2}\n{\"a\" 3}",
@@ -206,7 +206,7 @@ fn what_is_wrong_is_told_with_its_place() {
 }
 
 #[test]
-fn depth_is_bounded_as_that_of_documents() {
+fn json_depth_is_limited() {
     let nested = |depth: usize| format!("{}1{}", "{\"a\":".repeat(depth), "}".repeat(depth));
     assert_eq!(read(&nested(200)).len(), 1);
     assert!(fault(nested(201)).contains("200"));
@@ -256,14 +256,14 @@ fn fields(value: impl Strategy<Value = Bson>) -> impl Strategy<Value = Document>
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_as_it_was(written in fields(value())) {
+    fn written_json_round_trips(written in fields(value())) {
         let text = to_text(&written);
         prop_assert_eq!(document(text.as_bytes()).unwrap(), written.clone());
         prop_assert_eq!(read(&text), [written]);
     }
 
     #[test]
-    fn any_text_is_read_or_refused(text in "[\\[\\]{}\",:$ a1.\\\\u-]{0,40}") {
+    fn arbitrary_text_does_not_panic(text in "[\\[\\]{}\",:$ a1.\\\\u-]{0,40}") {
         let _ = documents(text.as_bytes());
         let _ = document(text.as_bytes());
     }

@@ -90,7 +90,7 @@ fn keywords_are_placed_at_their_paths() {
 }
 
 #[test]
-fn of_several_shapes_the_one_that_was_meant_is_named() {
+fn the_best_matching_variant_is_named() {
     let tag = |name: &str| {
         properties(
             "kind",
@@ -125,7 +125,7 @@ fn of_several_shapes_the_one_that_was_meant_is_named() {
 }
 
 #[test]
-fn a_tag_that_fits_tells_the_shape() {
+fn a_matching_tag_chooses_the_variant() {
     let tag = |name: &str| {
         properties(
             "t",
@@ -181,7 +181,7 @@ fn expression_rules_are_named_by_their_clause() {
 }
 
 #[test]
-fn a_refusal_without_an_account_stays_a_server_error() {
+fn refusals_without_details_stay_server_errors() {
     let error = Error::from(ServerError::new(Code::DOCUMENT_VALIDATION_FAILURE, "no"));
     assert!(error.is_validation_failure());
     assert!(error.validation_failure().is_none());

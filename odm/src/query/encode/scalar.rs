@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scalar_is_what_a_document_stores() {
+    fn scalars_are_encoded_as_in_documents() {
         same(true, true);
         same(i8::MIN, true);
         same(i16::MIN, true);
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_goes_the_long_way() {
+    fn other_values_use_the_serializer() {
         same(Choice::Newtype(1), false);
         same(Choice::Tuple(1, 2), false);
         same(Choice::Struct { a: 1 }, false);

@@ -132,20 +132,20 @@ fn containers_are_stored_as_declared() {
 }
 
 #[test]
-fn a_type_that_lies_is_found() {
+fn wrong_declared_types_are_detected() {
     assert!(!fits(&encode(&1_u32).unwrap(), &i32::TYPE));
     assert!(!fits(&Bson::Null, &i32::TYPE));
     assert!(!fits(&encode(&[1, 2]).unwrap(), &<[i32; 3]>::TYPE));
 }
 
 #[test]
-fn an_unsigned_number_that_bson_has_no_room_for_is_refused() {
+fn unsigned_numbers_beyond_int64_are_refused() {
     let error = encode(&u64::MAX).unwrap_err();
     assert!(error.is_encode(), "{error}");
 }
 
 #[test]
-fn what_is_known_of_a_value_is_what_its_serializer_writes() {
+fn known_types_agree_with_serializers() {
     fn known<T: FieldType + Serialize>(value: T) {
         let known = T::stored(&value).expect("the form is known");
         let whole = bson::serialize_to_raw_document_buf(&HashMap::from([("v", value)])).unwrap();

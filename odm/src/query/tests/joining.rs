@@ -22,7 +22,7 @@ fn list(document: &Document, operator: &str) -> Vec<Bson> {
 }
 
 #[test]
-fn many_alternatives_stand_side_by_side_in_order() {
+fn or_conditions_are_flattened_in_order() {
     let tree = fields::<Tree>();
     let mut behind = tree.a.eq(0);
     for number in 1..MANY {
@@ -39,7 +39,7 @@ fn many_alternatives_stand_side_by_side_in_order() {
 }
 
 #[test]
-fn many_conditions_stand_side_by_side_in_order() {
+fn and_conditions_are_flattened_in_order() {
     let tree = fields::<Tree>();
     let mut filter = Filter::all();
     for number in 0..MANY {
@@ -55,7 +55,7 @@ fn many_conditions_stand_side_by_side_in_order() {
 }
 
 #[test]
-fn a_nest_deeper_than_any_document_is_refused() {
+fn too_deeply_nested_filters_are_refused() {
     let tree = fields::<Tree>();
     let mut alternating = tree.a.eq(1);
     let mut negated = tree.a.eq(1);
@@ -72,7 +72,7 @@ fn a_nest_deeper_than_any_document_is_refused() {
 }
 
 #[test]
-fn a_nest_that_the_server_takes_is_let_through() {
+fn filters_of_the_greatest_depth_are_accepted() {
     let tree = fields::<Tree>();
     let mut filter = tree.a.eq(1);
     for number in 0..98 {

@@ -98,7 +98,7 @@ fn values() -> impl Strategy<Value = Option<Bson>> {
 
 proptest! {
     #[test]
-    fn a_filter_means_what_its_parts_mean(said in said(), a in values(), b in values()) {
+    fn combined_filters_agree_with_their_parts(said in said(), a in values(), b in values()) {
         let mut document = Document::new();
         document.extend(a.map(|a| ("a".to_owned(), a)));
         document.extend(b.map(|b| ("b".to_owned(), b)));

@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn says_what_to_write() {
+    async fn invalid_uris_explain_the_format() {
         let message = refusal("mongodb://localhost:27017").await;
         assert!(
             message.contains("mongodb://localhost:27017/app"),

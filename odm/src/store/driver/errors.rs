@@ -178,7 +178,7 @@ mod tests {
     use crate::store::Store;
 
     #[tokio::test]
-    async fn a_server_that_is_not_there() {
+    async fn unreachable_servers_are_reported() {
         // Nothing listens on port 1.
         let uri = "mongodb://u:hunter2@127.0.0.1:1/app?serverSelectionTimeoutMS=50";
         let store = Store::connect(uri).await.unwrap();

@@ -87,7 +87,7 @@ mod tests {
     use odm_engine::Context;
 
     #[tokio::test]
-    async fn who_waits_in_the_process_has_the_cursor_and_is_told_that_it_was_closed() {
+    async fn an_awaiting_reader_holds_its_cursor_until_it_is_killed() {
         let memory = Memory::new(Context::system(), "x");
         let open =
             rawdoc! { "aggregate": "c", "pipeline": [{ "$changeStream": {} }], "cursor": {} };
@@ -111,7 +111,7 @@ mod tests {
 
     /// A write that began before the listener started to wait does not wake it, so the listener must look again.
     #[test]
-    fn who_waits_misses_nothing_that_is_being_written_already() {
+    fn waits_do_not_miss_concurrent_writes() {
         let (started, has_started) = channel();
         let (finish, may_finish) = channel::<()>();
         let may_finish = Mutex::new(may_finish);

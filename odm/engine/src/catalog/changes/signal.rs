@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_seen_less_does_not_wait_and_who_waits_is_woken() {
+    fn a_waiter_returns_at_once_if_behind_and_is_woken_otherwise() {
         let signal = Signal::default();
         let seen = signal.count();
         signal.raise(&change("d", "c"));
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_task_is_woken_once_after_the_write_and_not_when_it_is_forgotten() {
+    fn a_task_is_woken_once_per_write_unless_deregistered() {
         let signal = Signal::default();
         let everything = interest("admin", "$cmd.aggregate");
         let (one, other) = (signal.listener(), signal.listener());
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_is_woken_for_what_it_waits_for_alone() {
+    fn waiters_are_woken_only_for_their_collections() {
         let signal = Signal::default();
         let interests = [
             ("d", "c"),

@@ -55,7 +55,7 @@ fn all(changes: &Changes, mut behind: Place) -> Option<usize> {
 }
 
 #[test]
-fn nothing_is_kept_until_it_is_asked_for_and_then_as_much_as_fits() {
+fn events_are_kept_only_while_watched_up_to_the_limit() {
     let (changes, clock) = (Changes::default(), Clock::default());
     let now = DateTime::from_millis(1_000_000);
     changes.append(&clock, vec![insert(1)], None);
@@ -86,7 +86,7 @@ fn nothing_is_kept_until_it_is_asked_for_and_then_as_much_as_fits() {
 }
 
 #[test]
-fn what_is_read_is_what_was_written() {
+fn events_are_read_as_they_were_written() {
     let (changes, clock) = started();
     let start = changes.end(&clock);
     let images = || (document(4), document(5));
@@ -158,7 +158,7 @@ fn what_is_read_is_what_was_written() {
 }
 
 #[test]
-fn less_is_kept_while_nobody_watches_and_who_comes_too_late_is_told() {
+fn events_shrink_without_watchers_and_late_readers_fail() {
     let (changes, clock) = started();
     let start = changes.end(&clock);
     let write = |bytes: usize| {
@@ -200,7 +200,7 @@ fn less_is_kept_while_nobody_watches_and_who_comes_too_late_is_told() {
 }
 
 #[test]
-fn many_small_events_take_no_more_than_few_large_ones() {
+fn the_log_is_limited_by_bytes() {
     let (changes, clock) = started();
     for _ in 0..100_000 {
         changes.append(&clock, vec![change(What::Drop)], None);

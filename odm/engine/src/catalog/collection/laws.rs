@@ -130,7 +130,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: cases(), max_global_rejects: 1 << 20, ..ProptestConfig::default() })]
 
     #[test]
-    fn an_index_that_was_kept_is_as_one_that_is_built(
+    fn maintained_indexes_equal_rebuilt_indexes(
         fields in fields(value(), 7),
         edits in prop::collection::vec(prop::collection::vec(edit(), 1..3), 1..4),
     ) {

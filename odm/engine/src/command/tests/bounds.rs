@@ -194,7 +194,7 @@ fn expressions_do_not_outgrow_memory() {
 }
 
 #[test]
-fn a_graph_is_followed_as_far_as_memory_goes() {
+fn graph_lookup_stops_at_the_memory_limit() {
     let engine = Engine::new();
     let text = "y".repeat(1 << 20);
     for start in (0..100).step_by(10) {
@@ -279,7 +279,7 @@ fn stages_do_not_outgrow_memory() {
 }
 
 #[test]
-fn slices_take_every_number() {
+fn slices_accept_any_number() {
     let engine = engine(vec![doc! { "_id": 1, "a": [1, 2, 3] }]);
     let slice = |argument: Bson| {
         let command = doc! { "find": "c", "projection": { "a": { "$slice": argument } } };
@@ -298,7 +298,7 @@ fn slices_take_every_number() {
 }
 
 #[test]
-fn pointers_to_documents_are_read_one_by_one() {
+fn db_pointers_are_read_one_by_one() {
     let pointer = |at: usize| format!("\x0C{at}\0\x02\0\0\0c\0{}", "p".repeat(12));
     let framed = |elements: &[u8]| {
         let size = i32::try_from(elements.len() + 5).unwrap();

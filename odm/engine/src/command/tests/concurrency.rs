@@ -242,7 +242,7 @@ fn a_database_is_dropped_at_once() {
 }
 
 #[test]
-fn looking_after_what_expires_waits_for_nobody() {
+fn ttl_deletion_does_not_wait_for_locks() {
     static NOW: std::sync::atomic::AtomicI64 = std::sync::atomic::AtomicI64::new(1_000_000_000_000);
     let mut server = Server::new();
     server.context =
@@ -261,7 +261,7 @@ fn looking_after_what_expires_waits_for_nobody() {
 }
 
 #[test]
-fn cursors_expire_by_the_clock_unless_they_are_not_to() {
+fn cursors_expire_unless_no_cursor_timeout_is_set() {
     static NOW: std::sync::atomic::AtomicI64 = std::sync::atomic::AtomicI64::new(1_000_000_000_000);
     let mut server = Server::new();
     server.context =
@@ -287,7 +287,7 @@ fn cursors_expire_by_the_clock_unless_they_are_not_to() {
 }
 
 #[test]
-fn one_commands_writes_are_seen_at_once() {
+fn writes_of_one_command_become_visible_together() {
     let server = Server::new();
     server.ok(insert("a", 0..50));
     let stop = AtomicBool::new(false);
@@ -355,7 +355,7 @@ fn no_insert_is_lost_to_a_drop() {
 
 /// A stream that goes on from a snapshot's time tells all that the snapshot has not, and nothing that it has.
 #[test]
-fn a_snapshot_is_exactly_what_was_written_until_its_time() {
+fn a_snapshot_holds_the_writes_up_to_its_time() {
     const WRITERS: i32 = 4;
     const EACH: i32 = 400;
     let server = Server::new();
@@ -399,7 +399,7 @@ fn a_snapshot_is_exactly_what_was_written_until_its_time() {
 
 /// Whoever is told of a write's time, by anybody, reads the write with it.
 #[test]
-fn a_time_that_was_told_has_what_was_written_until_then() {
+fn operation_time_covers_all_earlier_writes() {
     let server = Server::new();
     server.ok(doc! { "create": "a" });
     let clock = &server.engine.catalog.clock;
@@ -432,7 +432,7 @@ fn a_time_that_was_told_has_what_was_written_until_then() {
 
 /// Who begins to write before anybody watches does not tell of it: whoever watches from then on sees it written.
 #[test]
-fn every_stream_tells_what_was_not_there_when_it_was_opened() {
+fn change_streams_report_every_write_after_their_start() {
     let server = Server::new();
     server.ok(doc! { "create": "a" });
     let (started, has_started) = channel();
@@ -473,7 +473,7 @@ fn every_stream_tells_what_was_not_there_when_it_was_opened() {
 
 /// A command finds by the collation of the collection that it meets when it has the lock, whatever it met before.
 #[test]
-fn nothing_is_written_by_the_collation_of_a_collection_that_is_gone() {
+fn writes_use_the_collation_of_the_recreated_collection() {
     let target = doc! { "k": "X" };
     for command in [
         doc! { "update": "a", "updates": [{ "q": &target, "u": { "$set": { "n": 1 } } }] },
@@ -503,7 +503,7 @@ fn nothing_is_written_by_the_collation_of_a_collection_that_is_gone() {
 
 /// Names may be others' when the locks of their collections are there.
 #[test]
-fn renames_do_not_wait_for_each_other_for_ever() {
+fn renames_do_not_deadlock() {
     for _ in 0..8 {
         let server = std::sync::Arc::new(Server::new());
         server.ok(insert("b", 0..1));
@@ -536,7 +536,7 @@ fn renames_do_not_wait_for_each_other_for_ever() {
 
 /// A waiting writer that held the collection would have it copied, and be as slow as many that do not wait.
 #[test]
-fn a_write_that_others_wait_for_is_made_in_place() {
+fn contended_writes_are_made_in_place() {
     let server = Server::new();
     server.ok(insert("a", 0..3));
     let namespace = Namespace::new("x", "a");
@@ -577,7 +577,7 @@ fn a_write_that_others_wait_for_is_made_in_place() {
 
 /// A transaction begins with its first statement: what others create or drop meanwhile is no conflict.
 #[test]
-fn a_first_statement_reads_whatever_is_made_meanwhile() {
+fn a_first_statement_reads_collections_created_meanwhile() {
     let server = Server::new();
     let done = AtomicBool::new(false);
     thread::scope(|scope| {

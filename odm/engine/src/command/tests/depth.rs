@@ -141,7 +141,7 @@ fn deeper_commands_are_refused() {
 }
 
 #[test]
-fn pipelines_inside_each_other_have_the_servers_limit() {
+fn pipeline_nesting_limit_agrees_with_mongod() {
     let (engine, context) = (Engine::new(), Context::system());
     let nested = |times: usize, innermost: Document, wrap: fn(Document) -> Document| {
         let stage = (0..times).fold(innermost, |stage, _| wrap(stage));
@@ -177,7 +177,7 @@ fn refusal(reply: &Document) -> (i32, String) {
 }
 
 #[test]
-fn documents_have_the_servers_depth() {
+fn document_depth_limit_agrees_with_mongod() {
     let (engine, context) = (Engine::new(), Context::system());
     let run = |command: Document| refusal(&run(&engine, &context, "x", &command));
     let taken = (0, String::new());
@@ -215,7 +215,7 @@ fn documents_have_the_servers_depth() {
 }
 
 #[test]
-fn documents_have_the_servers_size() {
+fn document_size_limit_agrees_with_mongod() {
     const LARGEST: usize = 16 * 1024 * 1024;
     let (engine, context) = (Engine::new(), Context::system());
     let run = |command: Document| refusal(&run(&engine, &context, "x", &command));

@@ -44,7 +44,7 @@ fn stored(engine: &Engine, collection: &str) -> Vec<RawDocumentBuf> {
 }
 
 #[test]
-fn an_insert_of_two_ids_is_refused() {
+fn inserts_with_duplicate_ids_are_refused() {
     for twice in [
         ids(&[1, 2]),
         ids(&[1, 1]),
@@ -66,7 +66,7 @@ fn an_insert_of_two_ids_is_refused() {
 }
 
 #[test]
-fn an_insert_that_is_refused_whole_creates_no_collection() {
+fn a_refused_insert_creates_no_collection() {
     for ordered in [true, false] {
         let engine = Engine::new();
         insert(&engine, &[ids(&[1, 2])], ordered);
@@ -81,7 +81,7 @@ fn an_insert_that_is_refused_whole_creates_no_collection() {
 }
 
 #[test]
-fn other_names_are_stored_twice() {
+fn duplicate_fields_other_than_id_are_stored() {
     let engine = Engine::new();
     let documents = [
         joined(&[ids(&[3]), rawdoc! { "a": 1 }, rawdoc! { "a": 2 }]),
@@ -94,7 +94,7 @@ fn other_names_are_stored_twice() {
 }
 
 #[test]
-fn a_replacement_is_stored_as_it_is() {
+fn replacements_keep_duplicate_fields() {
     let engine = Engine::new();
     insert(&engine, &[ids(&[1])], true);
     for (replacement, upsert) in [(ids(&[1, 2]), false), (ids(&[7, 8]), true)] {
@@ -112,7 +112,7 @@ fn replacement_id(document: &RawDocumentBuf) -> [i32; 1] {
 }
 
 #[test]
-fn out_refuses_two_ids() {
+fn out_refuses_duplicate_ids() {
     let engine = Engine::new();
     insert(&engine, &[ids(&[1])], true);
     let pipeline = [

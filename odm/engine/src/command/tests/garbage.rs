@@ -93,7 +93,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
-    fn nothing_panics(
+    fn arbitrary_commands_do_not_panic(
         commands in proptest::collection::vec(
             (
                 proptest::sample::select(names()),

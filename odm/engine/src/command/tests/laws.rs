@@ -355,7 +355,7 @@ proptest! {
     ))]
 
     #[test]
-    fn an_index_changes_no_answer(
+    fn indexes_do_not_change_answers(
         documents in documents(),
         filter in filter(),
         indexes in proptest::collection::vec(index(), 1..4),
@@ -504,7 +504,7 @@ proptest! {
     ))]
 
     #[test]
-    fn writes_leave_the_entries_that_the_documents_have(
+    fn index_entries_match_documents_after_writes(
         documents in documents(),
         indexes in proptest::collection::vec(index(), 1..4),
         writes in proptest::collection::vec(write(), 1..6),
@@ -562,7 +562,7 @@ proptest! {
 }
 
 #[test]
-fn a_wildcard_index_does_not_lose_whole_documents() {
+fn wildcard_indexes_find_embedded_documents() {
     let (engine, context) = (Engine::new(), Context::system());
     let run = |command: Document| run(&engine, &context, "x", &command);
     run(doc! { "createIndexes": "a", "indexes": [{ "key": { "$**": 1 }, "name": "w" }] });

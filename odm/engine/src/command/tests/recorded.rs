@@ -514,7 +514,7 @@ const ASKED_BY_THE_SUITE: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn whatever_is_supported_was_recorded() {
+fn supported_features_have_recorded_cases() {
     let mut used = used().0;
     for (section, name) in NEVER_ANSWERED.iter().chain(ASKED_BY_THE_SUITE) {
         let is_new = used.insert((section, (*name).to_owned()));
@@ -534,7 +534,7 @@ fn whatever_is_supported_was_recorded() {
 
 /// The lists of options are beside the code that reads them: what a server took stands in them.
 #[test]
-fn whatever_was_answered_is_listed() {
+fn recorded_options_are_listed() {
     let listed = supported();
     let sections = [QUERY_OPTIONS, UPDATE_OPTIONS, STAGE_OPTIONS];
     let has_options: BTreeSet<&str> = options()

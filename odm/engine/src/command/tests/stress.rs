@@ -42,7 +42,7 @@ fn no_increment_is_lost() {
 }
 
 #[test]
-fn a_unique_key_is_never_doubled() {
+fn unique_keys_stay_unique() {
     let (engine, context) = (Engine::new(), Context::system());
     let run = |command: Document| run(&engine, &context, "x", &command);
     run(
@@ -59,7 +59,7 @@ fn a_unique_key_is_never_doubled() {
 }
 
 #[test]
-fn transactions_move_without_loss() {
+fn concurrent_transfers_keep_the_total() {
     let (engine, context) = (Engine::new(), Context::system());
     let run = |db: &str, command: Document| run(&engine, &context, db, &command);
     run(
@@ -196,7 +196,7 @@ fn work(thread: i32, run: &dyn Fn(Document) -> Document) {
 }
 
 #[test]
-fn everything_at_once_leaves_nothing_half_done() {
+fn mixed_concurrent_commands_are_atomic() {
     let (engine, context) = (Engine::new(), Context::system());
     let run = |command: Document| {
         let admin = command.contains_key("commitTransaction");
@@ -330,7 +330,7 @@ fn a_retried_write_is_executed_once() {
 
 /// Whoever reads from a cursor that others read from, too, and close, gets documents that nobody else got.
 #[test]
-fn no_document_of_a_cursor_is_told_twice() {
+fn cursors_return_no_document_twice() {
     const EACH: i32 = 400;
     let (engine, context) = (Engine::new(), Context::system());
     let run = |command: Document| run(&engine, &context, "x", &command);

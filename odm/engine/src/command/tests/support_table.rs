@@ -424,7 +424,7 @@ fn write_command(page: &mut String, name: &str, options: &[Row]) {
 }
 
 #[test]
-fn the_book_lists_what_the_tables_know() {
+fn the_book_lists_the_supported_features() {
     let mut page = HEAD.to_owned();
     for (heading, rows) in sections() {
         write_section(&mut page, heading, &rows);
@@ -464,7 +464,7 @@ fn the_book_lists_what_the_tables_know() {
 
 /// Nothing that a server knows is absent without a word.
 #[test]
-fn every_name_of_a_server_has_a_row() {
+fn every_name_that_mongod_lists_has_a_row() {
     let [top_level, on_field] = matcher::known_operators();
     let filters = [top_level, on_field].concat();
     for (kind, known) in [
@@ -483,7 +483,7 @@ fn every_name_of_a_server_has_a_row() {
 
 /// A reason for what is supported is a leftover.
 #[test]
-fn no_reason_is_left_over() {
+fn every_refusal_reason_is_used() {
     let mut refused: Vec<Row> = sections().into_iter().flat_map(|(_, rows)| rows).collect();
     let commands = known_commands().iter();
     let fields = commands.map(|command| (command.idl, command.fields));

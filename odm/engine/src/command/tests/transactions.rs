@@ -17,7 +17,7 @@ fn of(session: u8, starts: bool, mut command: Document) -> Document {
 }
 
 #[test]
-fn an_update_that_changes_nothing_meets_no_conflict() {
+fn updates_without_changes_do_not_conflict() {
     let (engine, context) = (Engine::new(), Context::system());
     let ask = |command: Document| run(&engine, &context, "x", &command);
     let update = |update: Document| doc! { "update": "c", "updates": [{ "q": {}, "u": update }] };
@@ -34,7 +34,7 @@ fn an_update_that_changes_nothing_meets_no_conflict() {
 }
 
 #[test]
-fn a_drop_of_a_database_that_fails_leaves_the_profiler_on() {
+fn a_failed_drop_database_leaves_the_profiler_on() {
     let (engine, context) = (Engine::new(), Context::system());
     let ask = |command: Document| run(&engine, &context, "x", &command);
     ask(doc! { "insert": "c", "documents": [{ "_id": 1 }] });
@@ -51,7 +51,7 @@ fn a_drop_of_a_database_that_fails_leaves_the_profiler_on() {
 }
 
 #[test]
-fn of_several_keys_in_the_way_that_of_the_first_index_is_told() {
+fn a_duplicate_key_error_names_the_first_index() {
     let (engine, context) = (Engine::new(), Context::system());
     let ask = |command: Document| run(&engine, &context, "x", &command);
     let insert = |id: i32, a: i32| doc! { "insert": "c", "documents": [{ "_id": id, "a": a }] };
@@ -66,7 +66,7 @@ fn of_several_keys_in_the_way_that_of_the_first_index_is_told() {
 }
 
 #[test]
-fn a_merge_that_meets_a_transaction_has_written_nothing() {
+fn a_merge_that_conflicts_writes_nothing() {
     let (engine, context) = (Engine::new(), Context::system());
     let ask = |command: Document| run(&engine, &context, "x", &command);
     for name in ["s", "t"] {
@@ -87,7 +87,7 @@ fn a_merge_that_meets_a_transaction_has_written_nothing() {
 }
 
 #[test]
-fn what_a_transaction_has_used_stays_as_it_was() {
+fn transactions_keep_their_view_of_collections() {
     let (engine, context) = (Engine::new(), Context::system());
     let ask = |command: Document| run(&engine, &context, "x", &command);
     let mut begins = true;

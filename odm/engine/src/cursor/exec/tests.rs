@@ -37,7 +37,7 @@ fn collection() -> Version {
 }
 
 #[test]
-fn many_units_of_work_at_once_are_as_many_as_one_by_one() {
+fn work_is_counted_the_same_in_batches() {
     let records = |backwards| Node::leaf(Step::Records { backwards });
     let nodes = [
         records(false),

@@ -41,7 +41,7 @@ fn refused(cursors: &Cursors, id: i64, hold: Option<u64>) -> Option<Code> {
 }
 
 #[test]
-fn a_cursor_that_is_read_from_is_open_and_nobody_elses() {
+fn a_cursor_in_use_is_open_and_exclusive() {
     let cursors = Cursors::default();
     let id = cursors.keep(cursor(Tail::No), || 7);
     let (pin, taken) = cursors.pin(id, None, anybody).unwrap();
@@ -57,7 +57,7 @@ fn a_cursor_that_is_read_from_is_open_and_nobody_elses() {
 }
 
 #[test]
-fn who_is_refused_disturbs_nobody() {
+fn refused_requests_leave_cursors_unchanged() {
     let cursors = Cursors::default();
     let id = cursors.keep(cursor(Tail::No), || 7);
     let refusal = |_: &Cursor| {
@@ -71,7 +71,7 @@ fn who_is_refused_disturbs_nobody() {
 }
 
 #[test]
-fn a_cursor_that_is_closed_while_it_is_read_from_does_not_come_back() {
+fn a_cursor_killed_while_in_use_is_removed() {
     for (is_killed, code) in [(true, Code::CURSOR_KILLED), (false, Code::INTERRUPTED)] {
         let cursors = Cursors::default();
         let id = cursors.keep(cursor(Tail::No), || 7);
@@ -89,7 +89,7 @@ fn a_cursor_that_is_closed_while_it_is_read_from_does_not_come_back() {
 }
 
 #[test]
-fn a_cursor_that_is_at_its_end_or_failed_goes() {
+fn exhausted_and_failed_cursors_are_removed() {
     let cursors = Cursors::default();
     let id = cursors.keep(cursor(Tail::No), || 7);
     drop(cursors.pin(id, None, anybody).unwrap());
@@ -97,7 +97,7 @@ fn a_cursor_that_is_at_its_end_or_failed_goes() {
 }
 
 #[test]
-fn who_waits_with_a_cursor_has_it_between_two_looks() {
+fn a_waiting_cursor_stays_in_use() {
     let cursors = Cursors::default();
     let id = cursors.keep(cursor(Tail::Tailable), || 7);
     assert!(cursors.hold(id).is_none(), "it does not wait");

@@ -223,7 +223,7 @@ mod tests {
     use super::Token;
 
     #[test]
-    fn a_token_is_read_as_it_was_written_and_sorts_as_its_place() {
+    fn resume_tokens_round_trip_and_sort_by_position() {
         let time = |time, increment| Timestamp { time, increment };
         let of = |time, number, is_end| Token::Of {
             time,
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_servers_token_of_a_time_is_read() {
+    fn resume_tokens_of_mongod_are_read() {
         let token = Token::Before(Timestamp {
             time: 0x6B01_8F79,
             increment: 2,

@@ -184,7 +184,7 @@ proptest! {
 
     /// A way that was found some changes ago leads to the key, or it is found without.
     #[test]
-    fn a_way_leads_to_its_key_or_does_no_harm(
+    fn stale_tree_paths_are_harmless(
         changes in prop::collection::vec((0_u32..3000, prop::bool::weighted(0.6)), 0..4000),
         age in 0_usize..30,
     ) {
@@ -215,7 +215,7 @@ proptest! {
 }
 
 #[test]
-fn a_leaf_that_splits_as_something_leaves_it_is_not_joined_across_what_was_split_off() {
+fn a_split_during_removal_does_not_merge_over_the_new_leaf() {
     let mut tree: Tree<Records> = Tree::default();
     let mut put = |record: u64, size| {
         let document = vec![1; size];
@@ -237,7 +237,7 @@ fn a_leaf_that_splits_as_something_leaves_it_is_not_joined_across_what_was_split
 
 /// What is taken from one end of a leaf and added at the other, or in between, as it comes.
 #[test]
-fn a_leaf_that_is_emptied_from_the_front_is_filled_again() {
+fn leaves_emptied_from_the_front_are_refilled() {
     let mut leaf = Records::default();
     let mut keys = Entries::default();
     let mut model = BTreeMap::new();
@@ -277,7 +277,7 @@ fn a_leaf_that_is_emptied_from_the_front_is_filled_again() {
 }
 
 #[test]
-fn a_large_document_soon_has_a_leaf_of_its_own() {
+fn large_documents_get_their_own_leaf() {
     let mut tree: Tree<Records> = Tree::default();
     for record in 0..100 {
         tree.edit(&record, |leaf| leaf.insert(record, 1, &[1; 100]));
@@ -290,7 +290,7 @@ fn a_large_document_soon_has_a_leaf_of_its_own() {
 }
 
 #[test]
-fn what_is_appended_fills_the_leaves_and_what_is_removed_empties_the_tree() {
+fn appends_fill_leaves_and_removals_empty_the_tree() {
     let mut tree: Tree<Entries> = Tree::default();
     let key = |number: u64| number.to_be_bytes();
     for number in 0..20_000 {

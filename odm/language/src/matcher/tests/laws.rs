@@ -84,7 +84,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn conditions_hold_together_where_each_holds_alone(
+    fn a_conjunction_matches_where_every_condition_does(
         document in document(),
         conditions in prop::collection::vec(condition(), 1..5),
     ) {
@@ -100,7 +100,7 @@ proptest! {
     }
 
     #[test]
-    fn numbers_are_compared_as_the_order_has_them(a in scalar(), b in scalar()) {
+    fn numeric_comparisons_agree_with_the_sort_order(a in scalar(), b in scalar()) {
         let number = |value: &Bson| {
             let text = value.to_string();
             let is_nan = text.contains("NaN");

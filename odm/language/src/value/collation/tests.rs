@@ -6,7 +6,7 @@ fn parse(document: &RawDocumentBuf) -> Result<Option<Collator>, ServerError> {
 }
 
 #[test]
-fn the_normal_form_has_every_default() {
+fn the_normalized_collation_has_every_default() {
     let collator = parse(&rawdoc! { "locale": "fr_CA" }).unwrap().unwrap();
     assert_eq!(
         collator.document(),
@@ -21,7 +21,7 @@ fn the_normal_form_has_every_default() {
 
 /// A server has orders of its own for them: words in the order of the root would be a wrong answer.
 #[test]
-fn a_locale_whose_order_the_data_lacks_is_refused() {
+fn locales_without_collation_data_are_refused() {
     for locale in ["haw", "kl", "lkt", "ln", "se", "smn", "yi", "en_US_POSIX"] {
         let error = parse(&rawdoc! { "locale": locale }).unwrap_err();
         assert_eq!(error.code(), Code::NOT_IMPLEMENTED, "{locale}");
@@ -32,7 +32,7 @@ fn a_locale_whose_order_the_data_lacks_is_refused() {
 }
 
 #[test]
-fn refusals_are_the_servers() {
+fn refusals_agree_with_mongod() {
     let check = |document: RawDocumentBuf, code: i32, message: &str| {
         let error = parse(&document).unwrap_err();
         assert_eq!((error.code().number(), error.message()), (code, message));
@@ -91,7 +91,7 @@ fn refusals_are_the_servers() {
 }
 
 #[test]
-fn strings_compare_by_the_collation() {
+fn strings_compare_by_collation() {
     let check = |document: RawDocumentBuf, a: &str, b: &str, expected: Ordering| {
         let collator = parse(&document).unwrap().unwrap();
         assert_eq!(collator.compare(a, b), expected, "{a} {b} {document:?}");
@@ -147,7 +147,7 @@ fn strings_compare_by_the_collation() {
 /// `{words, orders: [{collation, groups}]}`: indexes of words in the order of a server, equal ones
 /// together.
 #[test]
-fn words_order_as_on_a_server() {
+fn words_sort_as_on_mongod() {
     let cases = crate::cases::read("value/collation");
     let mut failures = Vec::new();
     for case in &cases {
@@ -186,7 +186,7 @@ fn words_order_as_on_a_server() {
 }
 
 #[test]
-fn what_the_collation_data_lacks_is_refused() {
+fn unsupported_collation_options_are_refused() {
     for document in [
         rawdoc! { "locale": "en_US_POSIX" },
         rawdoc! { "locale": "en@collation=search" },

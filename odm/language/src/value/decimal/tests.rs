@@ -85,7 +85,7 @@ fn doubles_convert_with_15_or_34_digits() {
 }
 
 #[test]
-fn a_product_and_a_sum_are_rounded_once() {
+fn fused_multiply_add_rounds_once() {
     let check = |factors: [&str; 2], term: &str, expected: &str| {
         let got = parse(factors[0]).times_plus(parse(factors[1]), parse(term));
         assert_eq!(got.to_string(), expected);

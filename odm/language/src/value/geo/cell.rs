@@ -263,13 +263,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_point_has_the_number_that_a_server_gives_it() {
+    fn cell_ids_agree_with_mongod() {
         let cell = Cell::of(Vector::from_degrees(1.0, 1.0));
         assert_eq!(cell.id(), 1_153_277_837_650_709_461);
     }
 
     #[test]
-    fn a_leaf_holds_its_point_and_lies_in_its_ancestors() {
+    fn leaf_cells_contain_their_point_and_lie_in_their_ancestors() {
         for (lng, lat) in [
             (1.0, 1.0),
             (-170.0, -80.0),

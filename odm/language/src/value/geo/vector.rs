@@ -230,7 +230,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn points_of_one_circle_still_turn_one_way() {
+    fn orientation_is_consistent_for_cocircular_points() {
         let point = |lng| Vector::from_degrees(lng, 0.0);
         let (a, b, c) = (point(1.0), point(2.0), point(3.0));
         let sign = turn(a, b, c);
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn the_distance_to_an_edge_is_to_its_nearest_point() {
+    fn distance_to_an_edge_is_to_its_nearest_point() {
         let (a, b) = (
             Vector::from_degrees(0.0, 0.0),
             Vector::from_degrees(10.0, 0.0),

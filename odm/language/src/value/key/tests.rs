@@ -118,7 +118,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(3000))]
 
     #[test]
-    fn keys_order_as_values_do(a in value(), b in value()) {
+    fn keys_sort_like_their_values(a in value(), b in value()) {
         let (a, b) = (raw(&a), raw(&b));
         let (a, b) = (a.as_raw_bson_ref(), b.as_raw_bson_ref());
         let order = compare(a, b, None);
@@ -132,7 +132,7 @@ proptest! {
     }
 
     #[test]
-    fn a_key_tells_its_length(a in value(), b in value()) {
+    fn key_lengths_are_read_from_keys(a in value(), b in value()) {
         for (direction, flipped) in [(Direction::Ascending, false), (Direction::Descending, true)] {
             let mut bytes = Vec::new();
             append(&mut bytes, raw(&a).as_raw_bson_ref(), direction, None);
@@ -144,7 +144,7 @@ proptest! {
     }
 
     #[test]
-    fn a_head_is_how_a_key_begins(a in long(), b in long(), descends in any::<bool>()) {
+    fn a_head_is_a_prefix_of_its_key(a in long(), b in long(), descends in any::<bool>()) {
         let direction = if descends { Direction::Descending } else { Direction::Ascending };
         let head = |value: &Bson, next: &Bson| {
             let mut key = Vec::new();
@@ -171,7 +171,7 @@ proptest! {
     }
 
     #[test]
-    fn numbers_order_totally(a in number(), b in number(), c in number()) {
+    fn numbers_have_a_total_order(a in number(), b in number(), c in number()) {
         let (a, b, c) = (raw(&a), raw(&b), raw(&c));
         let (a, b, c) = (a.as_raw_bson_ref(), b.as_raw_bson_ref(), c.as_raw_bson_ref());
         prop_assert_eq!(compare(a, b, None), compare(b, a, None).reverse());
@@ -182,7 +182,7 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
+    fn arbitrary_bytes_do_not_panic(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
         let _ = raw::validate(&bytes);
         let mut framed = i32::try_from(bytes.len() + 5).unwrap().to_le_bytes().to_vec();
         framed.extend(&bytes);
@@ -196,7 +196,7 @@ proptest! {
 
 /// `[{values, rows}]`: what a server says of each value and each other.
 #[test]
-fn the_order_is_a_servers() {
+fn values_sort_as_on_mongod() {
     let [case] = cases::read("value/order").try_into().unwrap();
     let values: Vec<RawBson> = case.get_array("values").unwrap().iter().map(raw).collect();
     let key = |value: &RawBson, direction| {
@@ -227,7 +227,7 @@ fn the_order_is_a_servers() {
 }
 
 #[test]
-fn parts_of_a_key_do_not_run_into_each_other() {
+fn parts_of_a_key_are_separated() {
     let key = |a: &str, b: &str| {
         let mut bytes = Vec::new();
         append(

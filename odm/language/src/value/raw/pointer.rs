@@ -64,7 +64,7 @@ mod tests {
     use bson::raw::RawDocument;
 
     #[test]
-    fn a_pointer_is_the_one_that_bson_reads() {
+    fn db_pointers_are_read_as_bson_reads_them() {
         let mut bytes = b"\x1C\0\0\0\x0Cp\0\x04\0\0\0x.y\0".to_vec();
         let id = ObjectId::from_bytes([7; 12]);
         bytes.extend_from_slice(&id.bytes());

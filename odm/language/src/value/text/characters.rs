@@ -106,7 +106,7 @@ mod tests {
 
     // Each of these results was observed on MongoDB 6.0.5.
     #[test]
-    fn folds_as_the_server_does() {
+    fn case_folding_agrees_with_mongod() {
         assert_eq!(lower("ÀÉſẞΣς", Language::None), "àésßσσ");
         assert_eq!(lower("Iİ", Language::None), "iİ");
         assert_eq!(lower("Iİ", Language::Turkish), "ıi");

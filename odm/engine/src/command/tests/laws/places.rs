@@ -127,7 +127,7 @@ proptest! {
     ))]
 
     #[test]
-    fn an_index_of_places_changes_no_answer(
+    fn geo_indexes_do_not_change_answers(
         shapes in proptest::collection::vec(shape(), 1..12),
         region in region(),
         others in proptest::collection::vec(0_i32..3, 12),
@@ -158,7 +158,7 @@ proptest! {
     }
 
     #[test]
-    fn a_grid_of_any_fineness_changes_no_answer(
+    fn grid_bits_do_not_change_answers(
         places in proptest::collection::vec(flats(), 1..12),
         region in flat_region(),
         center in flat(),

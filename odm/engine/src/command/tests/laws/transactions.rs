@@ -13,7 +13,7 @@ proptest! {
     ))]
 
     #[test]
-    fn an_index_changes_no_answer_of_a_transaction(
+    fn indexes_do_not_change_answers_in_transactions(
         documents in documents(),
         indexes in proptest::collection::vec(index(), 1..4),
         writes in proptest::collection::vec(write(), 1..5),

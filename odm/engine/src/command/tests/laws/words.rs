@@ -199,7 +199,7 @@ proptest! {
     ))]
 
     #[test]
-    fn what_text_finds_is_what_the_words_say(
+    fn text_search_agrees_with_a_scan_of_words(
         documents in proptest::collection::vec((value(), value(), 0_i32..3), 1..10),
         parts in proptest::collection::vec(part(), 0..4),
         of in 0_i32..3,

@@ -82,7 +82,7 @@ fn documents() -> Vec<Document> {
 }
 
 #[test]
-fn one_walk_admits_what_the_rules_admit() {
+fn the_compiled_shape_agrees_with_the_rules() {
     for source in schemas() {
         let raw = bson::serialize_to_raw_document_buf(&source).unwrap();
         for whole in [true, false] {
@@ -109,7 +109,7 @@ fn same(schema: &Schema, value: RawBsonRef<'_>, source: &Document) {
 }
 
 #[test]
-fn of_two_fields_with_one_name_the_first_counts() {
+fn the_first_of_duplicate_fields_is_validated() {
     let schema = doc! {
         "required": ["a"],
         "properties": { "a": { "bsonType": "int" } },

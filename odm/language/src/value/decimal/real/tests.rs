@@ -15,7 +15,7 @@ fn check(got: Real, first: u128, second: u128, places: u32) {
 const ONES: u128 = 1_111_111_111_111_111_111_111_111_111_111_111;
 
 #[test]
-fn sums_products_and_quotients_are_those_of_fractions() {
+fn sums_products_and_quotients_agree_with_fractions() {
     let third = Real::ONE / Real::integer(3);
     check(third, pow10(DIGITS) / 3, pow10(DIGITS) / 3, DIGITS);
     let ninth = third * third;
@@ -34,7 +34,7 @@ fn sums_products_and_quotients_are_those_of_fractions() {
 }
 
 #[test]
-fn functions_have_200_bits() {
+fn functions_are_accurate_to_200_bits() {
     let half = Real::ONE / Real::TWO;
     let seven = Real::integer(7);
     let check = |got: Real, (first, second, places)| check(got, first, second, places);

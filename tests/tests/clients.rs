@@ -65,7 +65,7 @@ fn script(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// Runs a script, and reads what it left in its database.
+/// Runs a script, and reads the documents that it wrote.
 fn trial(
     name: &str,
     needs: Option<PathBuf>,

@@ -1,4 +1,4 @@
-//! What the server tells of itself: what its connections are doing, and what it has counted.
+//! Diagnostics of the server: operations of its connections, and counters.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use odm::bson::{self, Bson, doc};
@@ -160,7 +160,7 @@ async fn commands_without_effect_succeed() {
         .await
         .unwrap();
     assert_eq!(pools.get_i32("totalCreated").unwrap(), 0);
-    // A question about a command is no command.
+    // Help on a command does not count as the command.
     let help = doc! { "dropDatabase": 1, "help": true };
     let reply = shop.run_command(help).await.unwrap();
     assert!(reply.get_str("help").unwrap().contains("dropDatabase"));
@@ -255,7 +255,7 @@ async fn top_reports_times_by_collection() {
     }
     shop.run_command(doc! { "drop": "c" }).await.unwrap();
     assert!(!top().await.contains_key("shop.c"));
-    // In the process, nothing measures.
+    // The engine in the process does not measure times.
     let db = Db::memory();
     let stage = doc! { "$collStats": { "latencyStats": {} } };
     let command = doc! { "aggregate": "c", "pipeline": [stage], "cursor": {} };
@@ -301,7 +301,7 @@ async fn operations_are_killed() {
         assert_eq!(reply.get_str("info").unwrap(), "attempting to kill op");
         let killed = waiting.await.unwrap().unwrap_err();
         assert_eq!(killed.code().unwrap().number(), 11601);
-        // That is over, and nothing else is killed.
+        // The operation ended, and no other operation was killed.
         one.run_command(kill).await.unwrap();
         let found = doc! { "find": "c", "limit": 1 };
         other.database("shop").run_command(found).await.unwrap();

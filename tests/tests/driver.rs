@@ -1,5 +1,6 @@
-//! What the official driver does besides what odm asks of it: change streams that it resumes by itself, tailable cursors,
-//! compression and users, on the engine behind a port, and on the server that `ODM_TEST_URI` names, where that takes test commands.
+//! Features of the official driver beyond those that odm uses: change streams that it resumes by itself, tailable
+//! cursors, compression and users. They run on the engine behind a port, and on the server that `ODM_TEST_URI` names,
+//! if that accepts test commands.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeSet;
@@ -128,9 +129,9 @@ async fn a_cursor_waits_at_the_end_of_a_capped_collection() {
             insert(&queue, 2).await;
         });
         assert_eq!(next.unwrap().unwrap(), doc! { "_id": 2 });
-        // It did not wait to the end.
+        // It did not wait for the whole time.
         assert!(began.elapsed() < Duration::from_secs(20));
-        // What it would go on with is overwritten.
+        // Its next document is overwritten.
         for id in 3..20 {
             insert(&queue, id).await;
         }

@@ -1,6 +1,6 @@
 //! Fail points: commands that fail on demand.
 //!
-//! The conversations were held with a MongoDB 6.0.5 with test commands, too, and are again where `ODM_TEST_URI` names one.
+//! The conversations also run on the MongoDB 6.0.5 with test commands that `ODM_TEST_URI` names.
 #![expect(
     clippy::unwrap_used,
     reason = "a check that panics is a test that fails"
@@ -113,7 +113,7 @@ fn commands_fail_on_demand() {
             266
         );
 
-        // It is run, and its reply says that not enough members know.
+        // The command runs, and its reply has a write concern error.
         let insert = |extra: Document| {
             let mut insert = doc! {
                 "insert": "faults", "documents": [{ "a": 1 }], "$db": "odm_wire_faults",
@@ -133,7 +133,7 @@ fn commands_fail_on_demand() {
         assert_eq!(error.get_i32("code").unwrap(), 91);
         assert!(reply.get("errorLabels").is_none());
 
-        // A write that can be retried says so.
+        // A retryable write has the label.
         let session = bson::Uuid::new();
         let retryable = doc! { "lsid": { "id": session }, "txnNumber": 1_i64 };
         let errors = doc! { "failCommands": ["insert"], "appName": "odm_wire", "errorCode": 91 };
@@ -171,7 +171,7 @@ fn commands_fail_on_demand() {
     });
 }
 
-/// Labels and versions that drivers decide by.
+/// Error labels and topology versions that drivers use.
 #[test]
 fn failed_commands_carry_error_labels() {
     let transient = || vec!["TransientTransactionError"];
@@ -255,14 +255,14 @@ fn writes_cursors_and_times_fail_on_demand() {
             let count = doc! { "count": "c", "$db": database };
             wire.command(&count).unwrap().get_i32("n").unwrap()
         };
-        // Written, and nothing is said of it.
+        // The write succeeds, but the reply is lost.
         set(&mut wire, "onPrimaryTransactionalWrite", once(), doc! {});
         let first = insert(1);
         assert_eq!(wire.command(&first), None);
         let mut wire = Wire::to(address);
         assert_eq!(count(&mut wire), 1);
         assert_eq!(wire.command(&first).unwrap().get_i32("n").unwrap(), 1);
-        // Not written.
+        // The write fails.
         let data = doc! { "closeConnection": false, "failBeforeCommitExceptionCode": 11600 };
         set(&mut wire, "onPrimaryTransactionalWrite", once(), data);
         let second = insert(2);

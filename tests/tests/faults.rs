@@ -1,4 +1,4 @@
-//! What the driver retries, and how broken connections are told, on servers that fail on demand: the
+//! Retries of the driver and reports of broken connections, on servers that fail on demand: the
 //! engine behind a port, and the one that `ODM_TEST_URI` names, started with `--setParameter enableTestCommands=1`.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -18,7 +18,7 @@ struct Counter {
     n: i32,
 }
 
-/// A database of its own, and a name that faults are confined to.
+/// A database for the test, and an application name to which faults are limited.
 struct Server {
     db: Db,
     name: String,
@@ -39,7 +39,7 @@ impl Server {
         Self { db, name }
     }
 
-    /// Ends what is left of faults.
+    /// Turns off remaining faults.
     async fn heal(&self) {
         let off = doc! {"configureFailPoint": "failCommand", "mode": "off"};
         self.db.database("admin").run_command(off).await.unwrap();
@@ -95,7 +95,7 @@ async fn faults_are_retried_or_told(uri: &str) {
     server.fail(1, "find", broken.clone()).await;
     assert!(counters.get(&2).await.unwrap().is_some());
 
-    // And no more than that.
+    // But at most once.
     server.fail(2, "insert", broken.clone()).await;
     let failed = counters.insert_one(counter(3)).await.unwrap_err();
     assert!(failed.is_connection() && failed.is_retryable(), "{failed}");
@@ -141,7 +141,7 @@ async fn faults_are_retried_or_told(uri: &str) {
     server.heal().await;
     transactions_end_in_other_ways(&server, &counters).await;
 
-    // A cursor that loses its server says so once, and ends.
+    // A cursor that loses its server reports it once, and ends.
     let more = (100..150).map(counter);
     counters.insert_many(more).await.unwrap();
     server.fail(5, "getMore", doc! {"errorCode": 11601}).await;
@@ -162,7 +162,7 @@ async fn faults_are_retried_or_told(uri: &str) {
     server.db.drop().await.unwrap();
 }
 
-/// An error of a program's own, which keeps nothing of its cause.
+/// An error of a program that does not keep its cause.
 #[derive(Debug)]
 struct NotRead;
 
@@ -217,7 +217,7 @@ async fn transactions_end_in_other_ways(server: &Server, counters: &Collection<C
     assert_eq!(runs, 2);
 }
 
-/// A change stream survives what breaks, and misses nothing; what it can't survive it tells, and ends.
+/// A change stream resumes after recoverable errors without losing events; it reports other errors and ends.
 async fn streams_survive_faults(server: &Server, counters: &Collection<Counter>) {
     let wait = Duration::from_millis(100);
     let mut changes = counters.watch().max_await_time(wait).await.unwrap();

@@ -1,4 +1,4 @@
-//! How much is taken of a client, and for how long: sizes, depths, connections, cursors, time.
+//! Limits for clients: sizes, depths, connections, cursors and times.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -30,7 +30,7 @@ fn excess_and_idle_connections_are_closed() {
     assert!(first.command(&ping).is_some());
     assert!(Wire::to(server.address()).command(&ping).is_none());
     assert_eq!(first.reply(), None);
-    // The server lets the next one in once it has forgotten the first.
+    // The server accepts the next connection once the first is removed.
     let began = Instant::now();
     while Wire::to(server.address()).command(&ping).is_none() {
         assert!(began.elapsed() < Duration::from_secs(5));
@@ -63,7 +63,7 @@ fn incomplete_messages_do_not_block_other_clients() {
         assert_eq!(wire.reply(), None);
     }
     assert!(began.elapsed() < Duration::from_secs(10));
-    // One that says that it has said all is closed at once.
+    // A client that closes its sending side is closed at once.
     let mut wire = Wire::to(server.address());
     wire.0.write_all(&plain[..20]).unwrap();
     wire.0.shutdown(Shutdown::Write).unwrap();
@@ -124,7 +124,7 @@ fn disconnected_waiters_leave_no_thread() {
     };
     monitor.send(OP_MSG, &message(1 << 16, &[section(&watch)]));
     let mut other = Wire::to(server.address());
-    // Whoever stays is waited with.
+    // The server keeps waiting for clients that stay connected.
     std::thread::sleep(Duration::from_millis(700));
     assert_eq!(connections(&mut other), 3);
     drop((stream, monitor));
@@ -141,12 +141,12 @@ fn ten_thousand_connections_come_and_go() {
                 for number in 0..2500 {
                     let mut stream = TcpStream::connect(address).unwrap();
                     if number % 25 == 0 {
-                        // It is let in when those before it were: else the system would have some wait for a second.
+                        // Connect one after the other: otherwise the system delays some connections by a second.
                         let ping = doc! { "ping": 1, "$db": "admin" };
                         assert!(Wire::to(address).command(&ping).is_some());
                     }
                     if number % 4 == thread {
-                        // Some leave in the middle of what they say.
+                        // Some disconnect in the middle of a message.
                         let _ = stream.write_all(&[1, 2, 3]);
                     }
                 }
@@ -157,7 +157,7 @@ fn ten_thousand_connections_come_and_go() {
     settles(&mut wire, 1);
 }
 
-/// How many connections there are.
+/// The number of connections.
 fn connections(wire: &mut Wire) -> i32 {
     let status = wire.command(&doc! { "serverStatus": 1, "$db": "admin" });
     let status = status.unwrap();
@@ -173,7 +173,7 @@ fn settles(wire: &mut Wire, expected: i32) {
     }
 }
 
-/// A filter of so many levels.
+/// A filter of this depth.
 fn deep(levels: usize) -> Document {
     let mut filter = doc! { "a": 1 };
     for _ in 0..levels / 2 {
@@ -250,7 +250,7 @@ fn the_number_of_cursors_is_limited() {
     assert!(id().is_ok());
 }
 
-/// What is shown of a value of many megabytes is cut, and what describes it is left out where there is no room.
+/// Errors truncate values of many megabytes, and omit details that do not fit.
 #[test]
 fn replies_fit_into_a_message() {
     both(|address| {
@@ -293,7 +293,7 @@ fn replies_fit_into_a_message() {
         let plan = plan.get_document("inputStage").unwrap();
         let found = plan.get_document("indexBounds").unwrap();
         assert_eq!(found.get_array("s").unwrap(), &[bounds.into()]);
-        // Many short bounds are left out together.
+        // Many short bounds are omitted together.
         let many: Vec<_> = (0..200_000).map(|n| format!("{n:030}")).collect();
         let find = doc! { "find": "small", "filter": { "s": { "$in": many } } };
         let (reply, _) = run(doc! { "explain": find, "verbosity": "queryPlanner" });
@@ -306,7 +306,7 @@ fn replies_fit_into_a_message() {
     });
 }
 
-/// Many short reads of one command are together as long as one.
+/// The time limit covers all reads of one command together.
 #[test]
 fn a_time_limit_ends_pipelines_within_pipelines() {
     both(|address| {

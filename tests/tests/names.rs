@@ -1,4 +1,4 @@
-//! Stored names: what a derive offers is what serde writes.
+//! Stored names: the paths of a derive are the paths that serde writes.
 //!
 //! Values of differently attributed types are serialized and walked beside their metadata: every
 //! path that is offered is found (unless it may be missing), with the type that is declared, and every
@@ -333,7 +333,7 @@ fn whole(source: &mut Source<'_>) -> Whole {
     }
 }
 
-/// What is wrong with `value` as a `ty`, or nothing.
+/// The fault in `value` as a `ty`, if any.
 fn fits(ty: &TypeMeta, value: &Bson) -> Result<(), String> {
     if *value == Bson::Null && ty.nullable {
         return Ok(());
@@ -589,7 +589,7 @@ fn the_walk_finds_wrong_paths() {
     assert!(changed(|document| drop(document.insert("colour", "blue"))).contains("is none of"));
 }
 
-/// The fields that may be missing are missing sometimes, or the property would be hollow.
+/// Optional fields are sometimes missing, otherwise the property would test nothing.
 #[test]
 fn generated_values_vary() {
     let of = |byte: u8| stored(&whole(&mut Source(&[byte; 160])));

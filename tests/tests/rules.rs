@@ -1,4 +1,4 @@
-//! What any command may be told besides its own fields: of transactions, of concerns, of times and of the API's version.
+//! Fields that every command accepts: transactions, concerns, cluster times and the API's version.
 //!
 //! The conversations are held with the server of `ODM_TEST_URI`, too.
 #![expect(
@@ -21,7 +21,7 @@ struct Client {
 }
 
 impl Client {
-    /// One that has the collections `c`, with documents from 0 to 4, and `d`.
+    /// A client whose database has the collections `c`, with documents from 0 to 4, and `d`.
     fn to(address: std::net::SocketAddr) -> Self {
         let database = format!("odm_{}", Uuid::new().to_string().replace('-', ""));
         let wire = Wire::to(address);
@@ -100,7 +100,7 @@ fn conflicting_transactions_fail() {
         assert_eq!((code(&lost), is_transient(&lost)), (112, true), "{lost}");
         let gone = client.run(within(&other, 1, false, count_up(1)));
         assert_eq!((code(&gone), is_transient(&gone)), (251, true), "{gone}");
-        // What one takes away is there for the other, as a duplicate and as what can't be changed.
+        // A document that one transaction deletes still exists for the other, as a duplicate and as a write conflict.
         client.run(within(&one, 1, false, remove(1)));
         let twice = client.run(within(&other, 2, true, insert(1)));
         let error = twice.get_array("writeErrors").unwrap().first().unwrap();
@@ -112,7 +112,7 @@ fn conflicting_transactions_fail() {
         for _ in 0..2 {
             assert_eq!(code(&client.admin(within(&one, 1, false, commit()))), 0);
         }
-        // What a session has begun since, ends what was before.
+        // A newer transaction of the session ends the older one.
         client.run(within(&one, 2, true, insert(20)));
         client.run(within(&one, 3, true, insert(20)));
         let old = client.admin(within(&one, 2, false, commit()));
@@ -251,7 +251,7 @@ fn stages_after_current_op_read_and_write_collections() {
             let refused = run(&mut client, first, std::slice::from_ref(&last));
             assert_eq!(code(&refused), wanted, "{last}: {refused}");
         }
-        // Batches, and what the command needs.
+        // Batch sizes and required fields.
         let command =
             doc! { "aggregate": 1, "pipeline": [operations()], "cursor": { "batchSize": 0 } };
         let reply = client.admin(command);
@@ -289,7 +289,7 @@ fn future_cluster_times_are_refused() {
     });
 }
 
-/// Two clients that tell each other the times they are told: each reads what the other has written.
+/// Two clients that exchange operation times read each other's writes.
 #[test]
 fn after_cluster_time_reads_earlier_writes() {
     both(|address| {
@@ -313,7 +313,7 @@ fn after_cluster_time_reads_earlier_writes() {
     });
 }
 
-/// What waits for a transaction, with its name in front.
+/// Commands that wait for a transaction.
 fn waiting_commands() -> [Document; 6] {
     [
         doc! { "insert": "c", "documents": [{ "_id": 50 }] },
@@ -325,7 +325,7 @@ fn waiting_commands() -> [Document; 6] {
     ]
 }
 
-/// Drivers and shells send doubles, and nobody forbids decimals.
+/// Drivers and shells send doubles, and decimals are accepted.
 #[test]
 fn max_time_ms_accepts_any_number() {
     both(|address| {

@@ -1,7 +1,7 @@
-//! What becomes of transactions and cursors whose sessions are killed, and of cursors that several connections have, in
-//! commands as no driver lets one send them.
+//! Transactions and cursors of killed sessions, and cursors that several connections use, in
+//! commands that no driver sends.
 //!
-//! The conversations are held with the server of `ODM_TEST_URI`, too, but for those that end other people's sessions.
+//! The conversations also run on the server of `ODM_TEST_URI`, except those that end other clients' sessions.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -22,7 +22,7 @@ struct Connection {
 }
 
 impl Connection {
-    /// Another one, to the same database.
+    /// A second connection to the same database.
     fn beside(&self) -> Self {
         Self {
             stream: TcpStream::connect(self.stream.peer_addr().unwrap()).unwrap(),
@@ -68,7 +68,7 @@ impl Connection {
         self.send("admin", command)
     }
 
-    /// A session with an open transaction that has counted up, and the id of a cursor outside of it.
+    /// A session with an open transaction that has incremented a counter, and the id of a cursor outside of it.
     fn session(&mut self, id: i32) -> (Document, i64, i32) {
         let session = doc! { "id": Uuid::new() };
         let cursor = self.run(doc! { "find": "c", "batchSize": 2, "lsid": &session });
@@ -82,7 +82,7 @@ impl Connection {
         (session, cursor, id)
     }
 
-    /// Whether the transaction and the cursor are there still: both or none are.
+    /// Whether the transaction and the cursor still exist: both or neither do.
     fn is_alive(&mut self, (session, cursor, id): (Document, i64, i32)) -> bool {
         let again = self.run(count_up(&session, id, false));
         let commit = doc! {
@@ -135,7 +135,7 @@ fn digest(bytes: Vec<u8>) -> Binary {
     }
 }
 
-/// The digest of the user that a client is who has not said who he is.
+/// The digest of the user of an unauthenticated client.
 fn nobody() -> Binary {
     let digits = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
     let pairs = digits.as_bytes().chunks(2);
@@ -327,7 +327,7 @@ fn cursors_belong_to_their_session_and_transaction() {
         let within_it = more(connection, &plain, &within(&own, 1));
         let message = "Cannot run getMore on cursor ID, which was not created in a transaction, in transaction 1";
         assert_eq!(within_it, (50739, message.to_owned()));
-        // As any failure, that was its end.
+        // Like any failure, this aborted the transaction.
         assert_eq!(more(connection, &cursor, &within(&own, 1)).0, 251);
     });
 }
@@ -335,7 +335,7 @@ fn cursors_belong_to_their_session_and_transaction() {
 /// The command that closes the cursor of this id.
 type Close<'c> = &'c dyn Fn(&mut Connection, i64) -> Document;
 
-/// Whoever waits with a cursor has it until he is answered, and is told when somebody closes it.
+/// A waiting `getMore` owns its cursor until the reply, and fails when the cursor is killed.
 #[test]
 fn a_waiting_cursor_is_exclusive_and_can_be_killed() {
     both(|connection| {
@@ -445,7 +445,7 @@ fn malformed_sessions_are_refused() {
             let reply = connection.run(doc! { "ping": 1, "lsid": &session });
             assert_eq!(code(&reply), refused, "{session}: {reply}");
         }
-        // These look past what they don't know, and others don't.
+        // These commands ignore unknown fields, others do not.
         let named = || doc! { "id": uuid() };
         for (command, refused) in [
             (doc! { "startSession": 1, "x": 1 }, 0),
@@ -485,7 +485,7 @@ fn malformed_cluster_times_are_refused() {
         ] {
             let reply = connection.run(doc! { "ping": 1, "$clusterTime": told.clone() });
             assert_eq!(code(&reply), refused, "{told}: {reply}");
-            // Whatever the answer, it tells the time.
+            // Every reply has the cluster time.
             let time = reply.get_timestamp("operationTime").unwrap();
             let cluster = reply.get_document("$clusterTime").unwrap();
             assert!(cluster.get_timestamp("clusterTime").unwrap() >= time);

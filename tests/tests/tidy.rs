@@ -1,4 +1,4 @@
-//! What a machine can say about the tree itself.
+//! Checks of the repository itself.
 #![expect(
     clippy::unwrap_used,
     clippy::string_slice,

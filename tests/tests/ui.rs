@@ -1,4 +1,4 @@
-//! What the derives accept, and what they say of what they refuse.
+//! Code that the derives accept, and the messages for code that they refuse.
 //!
 //! `TRYBUILD=overwrite cargo test -p odm-tests --test ui` writes the expected messages anew; read them
 //! before committing.

@@ -1,6 +1,6 @@
-//! What a server says to frames as no driver sends them, and who is let in.
+//! Replies to frames that no driver sends, and authentication.
 //!
-//! The conversations were held with a MongoDB 6.0.5, too, and are again where `ODM_TEST_URI` names one.
+//! The conversations also run on the MongoDB 6.0.5 that `ODM_TEST_URI` names.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -34,13 +34,13 @@ fn query(namespace: &str, document: &Document) -> Vec<u8> {
     body
 }
 
-/// What comes of a frame.
+/// The result of a frame.
 #[derive(Debug, PartialEq)]
 enum Outcome {
     Fine,
     /// An error with this code, and the connection goes on.
     Refused(i32),
-    /// The connection is closed, whether something was said or not.
+    /// The connection is closed, with or without a reply.
     Closed,
 }
 
@@ -221,7 +221,7 @@ fn wrong_message_lengths_close_the_connection() {
             let mut frame = frame(OP_MSG, b"abcd");
             frame[..4].copy_from_slice(&length.to_le_bytes());
             wire.0.write_all(&frame).unwrap();
-            // It may say why.
+            // The reply may name the reason.
             let _ = wire.reply();
             assert_eq!(wire.reply(), None, "{length}");
         }

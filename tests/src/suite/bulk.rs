@@ -1,4 +1,4 @@
-//! `bulk_write`, and what is told of writes that failed in part.
+//! `bulk_write`, and errors of writes that failed in part.
 
 use odm::bson::{Bson, doc};
 use odm::prelude::*;
@@ -103,7 +103,7 @@ async fn unordered_writes_are_all_tried(db: &Db) {
         .iter()
         .map(|error| (error.index(), error.error().code().number()))
         .collect();
-    // The immutable `_id`, the duplicate.
+    // The changed `_id`, and the duplicate.
     assert_eq!(errors, [(0, 66), (1, 11000)]);
     let done = failed.partial_result().unwrap();
     assert_eq!((done.inserted, done.modified, done.deleted), (1, 1, 1));

@@ -25,7 +25,7 @@ cases![
     the_cursor_of_a_stream_awaits_data,
 ];
 
-/// An open stream, and what it told last.
+/// An open stream and its last resume token.
 pub(super) struct Stream<'d> {
     db: &'d Db,
     collection: String,
@@ -69,7 +69,7 @@ impl<'d> Stream<'d> {
         Ok(documents(cursor, "nextBatch"))
     }
 
-    /// So many events; waits for them, but not forever.
+    /// The next `n` events; waits for them, but not forever.
     pub(super) async fn take(&mut self, wanted: usize) -> Vec<Event> {
         let start = Instant::now();
         let mut events = std::mem::take(&mut self.first);
@@ -100,7 +100,7 @@ fn field(event: &Event, name: &str) -> Option<Event> {
     event.get_document(name).ok().cloned()
 }
 
-/// The event without what differs from one run to the next.
+/// The event without the fields that differ from run to run.
 fn plain(event: &Event) -> Event {
     let mut event = event.clone();
     assert!(event.remove("_id").is_some() && event.remove("clusterTime").is_some());
@@ -145,7 +145,7 @@ async fn change_events_are_in_order(db: &Db) {
         .update_one(|t| t.id.eq(1), |t| t.size.inc(1))
         .await
         .unwrap();
-    // What changes nothing is not told.
+    // An update that changes nothing has no event.
     things
         .update_one(|t| t.id.eq(1), |t| t.size.set(2))
         .await
@@ -177,8 +177,8 @@ async fn change_events_are_in_order(db: &Db) {
     );
 }
 
-/// Updates documents one after the other, and compares what the stream tells: `updateDescription`, or the document that
-/// took the place of the other.
+/// Updates documents one after the other, and compares the events: `updateDescription`, or the document that
+/// replaced the other.
 async fn check_descriptions(db: &Db, rows: Vec<(Event, Bson, Event)>) {
     for (number, (mut document, u, expected)) in (0_i32..).zip(rows) {
         document.insert("_id", number);
@@ -498,7 +498,7 @@ async fn events_carry_pre_and_post_images(db: &Db) {
     update(db, "kept", doc! {}, doc! { "$set": { "x": 2 } }).await;
     update(db, "kept", doc! {}, doc! { "$set": { "x": 3 } }).await;
     let events = lookup.take(3).await;
-    // As it is when it is looked up.
+    // The document is looked up when the event is read.
     let now = doc! { "_id": 1, "x": 3 };
     assert_eq!(field(events.get(1).unwrap(), "fullDocument"), Some(now));
     delete(db, "kept", doc! {}).await;
@@ -541,7 +541,7 @@ async fn pipelines_filter_and_shape_events(db: &Db) {
         .map(|event| event.get_i32("x").unwrap())
         .collect();
     assert_eq!(told, [2, 3]);
-    // Without its token, an event can't be gone on from.
+    // A stream can't resume from an event without its token.
     let stages = vec![doc! { "$project": { "_id": 0 } }];
     let mut stream = Stream::open(db, "things", doc! {}, stages).await.unwrap();
     insert(db, "things", doc! { "_id": 9 }).await;
@@ -612,7 +612,7 @@ async fn get_more_waits_for_events(db: &Db) {
     let (told, took) = more(150).await;
     assert_eq!(told, 0);
     assert!(took >= Duration::from_millis(140), "{took:?}");
-    // In one task: whoever waits must let the other write.
+    // Both run in one task: the waiting stream must not block the writer.
     let write = async {
         tokio::time::sleep(Duration::from_millis(50)).await;
         insert(db, "things", doc! { "_id": 1 }).await;
@@ -636,7 +636,7 @@ async fn the_cursor_of_a_stream_awaits_data(db: &Db) {
         assert!(cursor.next().now_or_never().is_none());
     }
 
-    // So does one that follows a capped collection, though nobody watches it.
+    // The same holds for a tailable cursor, although nobody watches the collection.
     let capped = doc! { "create": "log", "capped": true, "size": 4096 };
     db.run_command(capped).await.unwrap();
     insert(db, "log", doc! { "_id": 1 }).await;

@@ -1,4 +1,4 @@
-//! The verbs of a collection, and what they answer.
+//! The methods of a collection, and their results.
 
 use futures::TryStreamExt;
 use odm::bson::{Document as BsonDocument, doc};
@@ -340,7 +340,7 @@ async fn a_find_takes_every_option_of_the_driver(db: &Db) {
     );
     let find = find().allow_partial_results(true).no_cursor_timeout(true);
     assert_eq!(find.all().await.unwrap().len(), 3);
-    // The engine says what it does not do; a server does it.
+    // The engine reports options that it does not support; mongod supports them.
     let between = notes.find_all().hint("_id_").min(doc! {"_id": 2});
     match between.max(doc! {"_id": 3}).all().await {
         Ok(found) => assert_eq!(found, [note(2, "two", 3)]),
@@ -360,7 +360,7 @@ async fn unsuitable_read_concerns_are_refused(db: &Db) {
         "Command count does not support { readConcern: { level: \"snapshot\", provenance: \
          \"clientSupplied\" } } :: caused by :: read concern snapshot not supported"
     );
-    // The concern of the handle holds for the reading part of a pipeline that writes.
+    // The handle's read concern applies to the reads of a pipeline that writes.
     let strict = notes.clone().with_read_concern(ReadConcern::Linearizable);
     let refused = strict.aggregate([doc! {"$out": "copy"}]).all().await;
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Change streams that tell of definitions, too (`showExpandedEvents`), and where streams can go on.
+//! Change streams that report changes of definitions (`showExpandedEvents`), and the points from which streams resume.
 
 use odm::Code;
 use odm::bson::{Bson, Document as Event, doc};
@@ -26,7 +26,7 @@ async fn run(db: &Db, commands: impl IntoIterator<Item = Event>) {
     }
 }
 
-/// What an event tells of a definition: what was done to which collection, and how.
+/// The operation, namespace and description of an event about a definition.
 fn told(event: &Event) -> Event {
     let ns = event.get_document("ns").unwrap();
     let mut told = doc! { event.get_str("operationType").unwrap(): ns.get_str("coll").unwrap() };
@@ -60,7 +60,7 @@ async fn show_expanded_events_reports_definitions(db: &Db) {
     let mut plain = Stream::open(db, 1, doc! {}, vec![]).await.unwrap();
     let mut of_view = Stream::open(db, "view", expanded, vec![]).await.unwrap();
     let spec = |name: &str| doc! { "key": { name: 1 }, "name": name };
-    // Told as it is given, not as it is listed.
+    // Events report the definition as it was given, not as it is listed.
     let odd = doc! { "max": 4, "sparse": 0, "bits": 20.5 };
     let with_odd = |mut spec: Event| {
         spec.extend(odd.clone());
@@ -103,7 +103,7 @@ async fn show_expanded_events_reports_definitions(db: &Db) {
         doc! { "modify": "things",
         "how": { "index": { "name": "a", "expireAfterSeconds": 5_i64, "hidden": true } },
         "before": { "collectionOptions": {}, "indexOptions": { "hidden": false } } },
-        // What was so already is not told.
+        // A change to the same value has no event.
         doc! { "modify": "things", "how": { "validationAction": "warn" }, "before": { "collectionOptions": {} } },
         doc! { "dropIndexes": "things", "how": { "indexes": [with_odd(index("d"))] } },
         doc! { "dropIndexes": "things", "how": { "indexes": [index("c")] } },
@@ -130,7 +130,7 @@ async fn show_expanded_events_reports_definitions(db: &Db) {
         doc! { "insert": "things" },
     ];
     assert_eq!(seen, expected);
-    // A stream of a collection tells of no view.
+    // A stream of a collection reports no views.
     assert_eq!(of_view.more().await.unwrap(), [] as [Event; 0]);
 }
 
@@ -157,7 +157,7 @@ async fn replaced_collections_are_reported(db: &Db) {
     )
     .await;
     let events = stream.take(9).await;
-    // Names that are there for the time being only are each store's own.
+    // Temporary names differ between the stores.
     let for_now = |event: &Event| {
         let mut told = told(event);
         let (operation, name) = told.iter().next().unwrap();
@@ -259,7 +259,7 @@ async fn definition_events_are_typed(db: &Db) {
     while seen.len() < 6 {
         let change = changes.next().await.unwrap().unwrap();
         uuids.push(change.collection_uuid.unwrap());
-        // As one of a model it is the same.
+        // A typed stream reports the same.
         if let Some(of_model) = change.of::<Thing>().unwrap() {
             assert_eq!(
                 format!("{:?}", of_model.operation),
@@ -307,7 +307,7 @@ async fn filtered_events_are_not_resume_points(db: &Db) {
     let only = |operation: &str| vec![doc! { "$match": { "operationType": operation } }];
     let code = |error: odm::Error| error.code().unwrap();
     let fatal = Code::CHANGE_STREAM_FATAL_ERROR;
-    // The event is missed when another is told in its place.
+    // The token of a filtered event is not a resume point.
     for start in ["resumeAfter", "startAfter"] {
         let spec = doc! { start: id(0) };
         let opened = Stream::open(db, "things", spec, only("update")).await;
@@ -326,7 +326,7 @@ async fn filtered_events_are_not_resume_points(db: &Db) {
     let more = of_inserts.more().await;
     assert_eq!(more.err().map(code), Some(fatal));
     assert_eq!(of_deletes.more().await.unwrap(), [] as [Event; 0]);
-    // So it is where what was left out is computed.
+    // The same holds if a computed condition filtered the event.
     let computes = vec![
         doc! { "$set": { "b": { "$eq": ["$operationType", "update"] } } },
         doc! { "$match": { "b": true } },
@@ -335,7 +335,7 @@ async fn filtered_events_are_not_resume_points(db: &Db) {
     let opened = Stream::open(db, "things", spec, computes).await;
     assert_eq!(opened.err().map(code), Some(fatal));
 
-    // Nor may the token be of an event that is only told where all are.
+    // The token must not be of an event that only expanded streams report.
     let expanded = doc! { "showExpandedEvents": true };
     let mut stream = Stream::open(db, "things", expanded, vec![]).await.unwrap();
     let create =

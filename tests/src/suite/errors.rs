@@ -1,4 +1,4 @@
-//! What errors tell: the model, the field, what to do.
+//! Errors name the model and the field, and say how to fix the problem.
 
 use odm::bson::doc;
 use odm::prelude::*;
@@ -71,7 +71,7 @@ async fn a_duplicate_key_names_the_field(db: &Db) {
     assert_eq!(told(error).as_deref(), Some("e"));
     let found = people.find_one_and_update(|p| p.id.eq(2), |p| p.email.set("ada@x"));
     assert_eq!(told(found.await.unwrap_err()).as_deref(), Some("e"));
-    // Of two fields together none is to blame alone.
+    // The error of an index on two fields names neither field alone.
     let changed = people.update_one(|p| p.id.eq(2), |p| p.home.number.set(1));
     let error = changed.await.unwrap_err();
     assert_eq!(error.duplicate_index(), Some("home.street_1_home.number_1"));

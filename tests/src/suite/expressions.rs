@@ -1,4 +1,4 @@
-//! Expressions that the stores compute each in a way of its own.
+//! Expressions that each store computes in its own way.
 
 use odm::bson::{Bson, Decimal128, Document as BsonDocument, doc};
 use odm::prelude::*;
@@ -69,7 +69,7 @@ async fn decimal_functions_agree_with_mongod(db: &Db) {
             "0.001000000000000000000000000000000000",
         ),
         ("$log", [decimal("8"), Bson::Int32(2)], "3"),
-        // a server divides by the base, not by its logarithm
+        // mongod divides by the base, not by its logarithm
         (
             "$log",
             [decimal("4862"), Bson::Int32(94)],

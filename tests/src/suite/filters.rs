@@ -152,10 +152,10 @@ async fn equality(db: &Db) {
     finds!(items, |i| i.name.eq("Clamp"), [4]);
     finds!(items, |i| i.name.eq("clamp"), []);
     finds!(items, |i| i.quantity.ne(5), [2, 3, 4]);
-    // A number is a number, whatever its BSON type.
+    // Numbers are equal across BSON types.
     finds!(items, |i| i.price.eq(12.0), [4]);
     finds!(items, |_| raw(doc! {"price": 12}), [4]);
-    // `null` finds what is null and what is not there.
+    // `null` matches null and missing fields.
     finds!(items, |i| i.note.eq(None), [1, 4]);
     finds!(items, |i| i.color.eq(None), [2, 4]);
     finds!(items, |i| i.color.ne(None), [1, 3]);
@@ -164,7 +164,7 @@ async fn equality(db: &Db) {
     finds!(items, |i| i.tags.eq(strings(&["heavy", "iron"])), []);
     finds!(items, |i| i.tags.has("iron"), [1, 2]);
     finds!(items, |i| i.tags.any().eq("iron"), [1, 2]);
-    // A string is never an operator.
+    // A string with `$` is not an operator.
     finds!(items, |i| i.name.eq("$gt"), []);
 }
 
@@ -177,7 +177,7 @@ async fn ranges(db: &Db) {
     finds!(items, |i| i.price.gt(0.25) & i.price.lt(50.0), [2, 4]);
     finds!(items, |i| i.name.gte("Bolt") & i.name.lt("D"), [3, 4]);
     finds!(items, |i| i.scores.any().gt(88), [4]);
-    // Each condition may be met by another element.
+    // Different elements may match the conditions.
     finds!(
         items,
         |i| i.scores.any().gt(86) & i.scores.any().lt(80),
@@ -222,7 +222,7 @@ async fn strings_match(db: &Db) {
     let items = stored(db).await;
     finds!(items, |i| i.name.starts_with("An"), [1]);
     finds!(items, |i| i.name.ends_with("100%"), [3]);
-    // What is searched for is text, not a pattern.
+    // The search text is not a pattern.
     finds!(items, |i| i.name.contains("(small)"), [2]);
     finds!(items, |i| i.name.contains("."), []);
     finds!(items, |i| i.name.regex("^[AC]"), [1, 4]);
@@ -264,7 +264,7 @@ async fn logic(db: &Db) {
     finds!(items, |i| Filter::all_of([i.id.gt(1), i.id.lt(4)]), [2, 3]);
     finds!(items, |_| Filter::any_of([]), []);
     finds!(items, |_| Filter::all_of([]), [1, 2, 3, 4]);
-    // The same operator twice on one field: both hold.
+    // The same operator twice on one field: both conditions apply.
     finds!(items, |i| i.name.regex("m") & i.name.regex("^C"), [4]);
     finds!(items, |i| i.id.ne(1) & i.id.ne(2), [3, 4]);
 }

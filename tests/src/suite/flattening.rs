@@ -1,4 +1,4 @@
-//! Flattened maps: what they may hold beside the declared fields.
+//! Flattened maps beside declared fields.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Indexes: what they refuse, what they serve.
+//! Indexes: refused writes, and the queries that use them.
 
 use std::time::{Duration, Instant};
 
@@ -123,7 +123,7 @@ async fn sparse_unique_indexes_skip_missing_fields(db: &Db) {
     let cars = db.collection::<Car>();
     cars.insert_one(car(1, "Fiat", 1999, None)).await.unwrap();
     cars.insert_one(car(2, "Ford", 2000, None)).await.unwrap();
-    // What the index leaves out is found nevertheless.
+    // Queries also find documents outside the index.
     let all = cars.find_all().sort(|c| c.plate.asc()).all().await.unwrap();
     assert_eq!(all.len(), 2);
     let found = cars.count_documents(|c| c.plate.eq(None)).await.unwrap();
@@ -143,7 +143,7 @@ async fn partial_unique_indexes_apply_to_their_filter(db: &Db) {
         .await
         .unwrap_err();
     assert!(refused.is_duplicate_key(), "{refused}");
-    // A document can grow into the index.
+    // An update can move a document into the index.
     let refused = cars
         .update_one(|c| c.id.eq(1), |c| c.year.set(2003))
         .await
@@ -164,7 +164,7 @@ async fn unique_array_indexes_compare_elements(db: &Db) {
         tags: tags.iter().map(|&tag| tag.to_owned()).collect(),
         ..car(id, "Fiat", 1999, None)
     };
-    // Twice in one document is no conflict.
+    // A value that occurs twice in one document is no conflict.
     cars.insert_one(with(1, &["a", "b", "a"])).await.unwrap();
     let refused = cars.insert_one(with(2, &["c", "b"])).await.unwrap_err();
     assert!(refused.is_duplicate_key(), "{refused}");
@@ -367,7 +367,7 @@ struct Loan {
     due: Bson,
 }
 
-/// Any value, though a date is declared.
+/// A value of any type in the field declared as a date.
 mod as_is {
     use odm::prelude::*;
     use serde::{Deserializer, Serializer};
@@ -431,7 +431,7 @@ async fn documents_expire_by_a_date(db: &Db) {
         .bypass_document_validation(true)
         .await
         .unwrap();
-    // A server looks once a minute, unless it was started with another `ttlMonitorSleepSecs`.
+    // mongod checks once a minute, unless it was started with another `ttlMonitorSleepSecs`.
     let patience = Instant::now() + Duration::from_secs(100);
     let left = loop {
         let left = loans.find_all().sort(|l| l.id.asc()).all().await.unwrap();

@@ -86,7 +86,7 @@ async fn library(db: &Db) -> Collection<Book> {
     books
 }
 
-/// The publisher's name, or the id that dangles.
+/// The publisher's name, or the id of a dangling reference.
 fn shown(resolved: &Resolved<Publisher>) -> Result<&str, i64> {
     match resolved {
         Resolved::Found(publisher) => Ok(&publisher.name),
@@ -255,7 +255,7 @@ async fn several_references_of_each_row(db: &Db) {
             doc! {"_id": {"$in": [7_i64, 2_i64]}},
         ]
     );
-    // A reference that no row has costs no query.
+    // A reference that is empty in every row needs no query.
     let row = find()
         .sort(|b| b.id.desc())
         .join(|b| b.second)
@@ -266,7 +266,7 @@ async fn several_references_of_each_row(db: &Db) {
         (true, Err(9))
     );
     assert_eq!(sent.lock().unwrap().len(), 2);
-    // Six at most, each named where it fails.
+    // At most six joins, each named in its errors.
     let all = joined()
         .join(|b| b.sellers)
         .join(|b| b.deal.with.clone())
@@ -345,7 +345,7 @@ async fn rows_may_lack_the_document_with_the_reference(db: &Db) {
         };
         orders.insert_one(&order).await.unwrap();
     }
-    // An explicit null is as good as nothing.
+    // An explicit null is treated like a missing field.
     db.run_command(doc! {"insert": "orders", "documents": [
         {"_id": 4, "offer": null, "source": "Shop", "by_region": {}},
     ]})
@@ -391,7 +391,7 @@ async fn rows_may_lack_the_document_with_the_reference(db: &Db) {
             (None, vec![], 0, 0, 0),
         ]
     );
-    // A projection that leaves it out would make all rows look like that.
+    // With a projection that excludes it, all rows would lack the reference.
     let refused = find()
         .projection(doc! {"source": 1})
         .with_type::<BsonDocument>()

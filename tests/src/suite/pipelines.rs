@@ -1,4 +1,4 @@
-//! Pipelines that reach other collections.
+//! Pipelines that read or write other collections.
 
 use odm::bson::{Document as BsonDocument, doc};
 use odm::prelude::*;

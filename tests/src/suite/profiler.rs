@@ -32,7 +32,7 @@ async fn filled(db: &Db) {
     run(db, doc! { "createIndexes": "c", "indexes": [index] }).await;
 }
 
-/// What was profiled on a collection.
+/// The profiled operations of a collection.
 async fn entries(db: &Db, collection: &str) -> Vec<BsonDocument> {
     let full = format!("{}.{collection}", db.name());
     let find = doc! { "find": "system.profile", "filter": { "ns": full }, "batchSize": 1000 };
@@ -60,7 +60,7 @@ const COUNTS: [&str; 15] = [
     "planSummary",
 ];
 
-/// The entries of the commands, as far as they are the same in every run.
+/// The entries of the commands, without fields that differ from run to run.
 async fn profiled(db: &Db, commands: Vec<BsonDocument>) -> Vec<BsonDocument> {
     run(db, doc! { "profile": 2 }).await;
     let before = entries(db, "c").await.len();
@@ -158,7 +158,7 @@ async fn each_operation_is_counted(db: &Db) {
         assert_eq!(entry, expected, "entry {at}");
     }
     assert_eq!(entries.len(), expected.len());
-    // Nothing is profiled any more.
+    // The profiler is off.
     let all = self::entries(db, "c").await.len();
     run(db, doc! { "find": "c" }).await;
     assert_eq!(self::entries(db, "c").await.len(), all);

@@ -1,4 +1,4 @@
-//! Change streams, typed: where they begin, where they go on, and where they end.
+//! Typed change streams: start, resume and end.
 
 use std::time::{Duration, Instant};
 
@@ -54,7 +54,7 @@ async fn a_stream_resumes_after_a_stored_token(db: &Db) {
     assert_eq!(ids(&mut resumed).await, [3, 4]);
     let mut started = orders.watch().start_after(stored.token).await.unwrap();
     assert_eq!(ids(&mut started).await, [3, 4]);
-    // Without a token: from now on.
+    // Without a token, the stream starts now.
     let mut fresh = orders.watch().resume_after(None).await.unwrap();
     orders.insert_one(order(5, 1)).await.unwrap();
     assert_eq!(ids(&mut fresh).await, [5]);
@@ -92,7 +92,7 @@ async fn tokens_advance_past_filtered_events(db: &Db) {
     for id in 1..=3 {
         orders.insert_one(order(id, 1)).await.unwrap();
     }
-    // Looks, and finds nothing of its own.
+    // The stream reads events, but all belong to other collections.
     let since = Instant::now();
     while changes.resume_token().as_ref() == Some(&start) {
         assert!(since.elapsed() < Duration::from_secs(20));
@@ -206,7 +206,7 @@ async fn batches_of_one_lose_no_event(db: &Db) {
         .unwrap();
     for id in 1..=5 {
         assert_eq!(ids(&mut changes).await, [id]);
-        // Never ahead of what was told.
+        // The token is never ahead of the reported events.
         let token = changes.resume_token();
         let mut rest = orders.watch().resume_after(token).await.unwrap();
         if id < 5 {

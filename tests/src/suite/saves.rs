@@ -189,7 +189,7 @@ async fn defaults_missing_in_storage_are_set_whole(db: &Db) {
     assert!(readers.save(&mut reader).await.unwrap());
     let stored = readers.get(&1).await.unwrap().unwrap();
     assert_eq!(stored.settings, Settings { page: 7, size: 0 });
-    // From here on it is stored, and a field of it is sent alone.
+    // Now it is stored, and a changed field of it is sent alone.
     let change = doc! {"$set": {"settings.size": 3}};
     let update = doc! {"update": "readers", "updates": [{"q": {"_id": 1}, "u": change}]};
     db.run_command(update).await.unwrap();
@@ -214,7 +214,7 @@ async fn documents_without_a_version_get_one(db: &Db) {
     assert!(lost.to_string().contains("load it again"), "{lost}");
     let stored = orders.get(&1).await.unwrap().unwrap();
     assert_eq!((stored.state.as_str(), stored.version), ("new", 1));
-    // As wide as it is declared, or the validator would refuse it.
+    // The number has the declared type, or the validator would refuse it.
     let longs = orders.count_documents(|o| o.version.type_(BsonType::Long));
     assert_eq!(longs.await.unwrap(), 1);
 }
@@ -254,7 +254,7 @@ async fn overflowing_versions_are_refused(db: &Db) {
     );
     let told = "the version after this save is 2147483648: ";
     assert!(refused.to_string().starts_with(told), "{refused}");
-    // As it was, and so is what was loaded.
+    // The stored document and the loaded one are unchanged.
     assert_eq!(tickets.get(&1).await.unwrap(), Some(last));
     assert_eq!(ticket.version, i32::MAX);
 }
@@ -410,7 +410,7 @@ async fn updates_without_other_changes_increment_the_version(db: &Db) {
     let written = update.await.unwrap();
     assert_eq!((written.matched, written.modified), (1, 1));
     assert_eq!(version(&orders).await, 8);
-    // A save that has nothing to send counts nothing.
+    // A save without changes does not increment the version.
     assert!(!orders.save(&mut order).await.unwrap());
     let nothing = orders.update_one(|o| o.id.eq(1), |_| Update::all_of([]));
     assert!(nothing.await.unwrap_err().is_usage());
@@ -447,7 +447,7 @@ async fn raw_updates_keep_the_version(db: &Db) {
     assert_eq!(update(raw(doc! {"$set": {"version": 3_i64}})).await, 3);
     let stages = [doc! {"$set": {"state": "raw stage"}}];
     assert_eq!(update(Update::pipeline(stages)).await, 3);
-    // With a typed part, the whole counts.
+    // An update with a typed part increments the version.
     let state = odm::query::fields::<Order>().state;
     let both = state.set("both") & raw(doc! {"$set": {"x": 1}});
     assert_eq!(update(both).await, 4);

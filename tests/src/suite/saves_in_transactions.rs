@@ -1,4 +1,4 @@
-//! What `save` knows of a document that it saved in a transaction.
+//! `save` of documents that were saved in a transaction.
 
 use odm::prelude::*;
 
@@ -85,7 +85,7 @@ async fn a_retried_transaction_saves_again(db: &Db) {
         runs += 1;
         assert!(orders.save(&mut order).session(tx).await?);
         if runs == 1 {
-            // Between this transaction's snapshot and its write.
+            // This write is between the transaction's snapshot and its write.
             pages.update_one(|p| p.id.eq(1), |p| p.hits.inc(1)).await?;
         }
         pages
@@ -123,7 +123,7 @@ async fn aborts_restore_the_version(db: &Db) {
     orders.save(&mut order).session(&mut session).await.unwrap();
     assert_eq!(order.version, 1);
     session.abort_transaction().await.unwrap();
-    // Also where it is only read.
+    // The same holds for reads.
     assert_eq!((order.state.as_str(), order.version), ("paid", 0));
     assert_eq!(order.clone().into_inner().version, 0);
     order.note = "late".into();
@@ -156,7 +156,7 @@ async fn saves_of_one_transaction_build_on_each_other(db: &Db) {
         .into()
     );
     assert!(orders.save(&mut order).session(&mut session).await.unwrap());
-    // Changed back: the transaction has it otherwise.
+    // The change is reverted, but the transaction stored another value.
     order.state = "new".into();
     assert!(orders.save(&mut order).session(&mut session).await.unwrap());
     assert_eq!(order.version, 3);
@@ -173,7 +173,7 @@ async fn later_saves_compare_with_the_committed_save(db: &Db) {
     assert_eq!(*read.unwrap(), *order);
     order.note = "gift".into();
     session.commit_transaction().await.unwrap();
-    // What is committed can be committed again, and not be aborted.
+    // A committed transaction can be committed again, but not aborted.
     session.commit_transaction().await.unwrap();
     assert!(session.abort_transaction().await.unwrap_err().is_usage());
     let command = orders.save(&mut order).command().unwrap().unwrap();
@@ -213,7 +213,7 @@ async fn failed_commits_save_nothing(db: &Db) {
     let hit = pages.update_one(|p| p.id.eq(1), |p| p.hits.inc(10));
     let conflict = hit.session(&mut session).await.unwrap_err();
     assert_eq!(conflict.code(), Some(odm::Code::WRITE_CONFLICT));
-    // The conflict has ended the transaction; a commit finds out.
+    // The conflict aborted the transaction; the commit fails.
     let gone = session.commit_transaction().await.unwrap_err();
     assert!(gone.has_label("TransientTransactionError"), "{gone:?}");
     assert_eq!(order.version, 0);
@@ -227,7 +227,7 @@ async fn an_open_transaction_keeps_its_document(db: &Db) {
     order.state = "paid".into();
     orders.save(&mut order).session(&mut session).await.unwrap();
     order.state = "sent".into();
-    // Whether this has to send the first change too depends on what becomes of the transaction.
+    // The transaction's outcome decides whether this save must send the first change again.
     let refused = orders.save(&mut order).await.unwrap_err();
     assert!(refused.is_usage(), "{refused}");
     assert_eq!(refused.model(), Some("Order"));
@@ -279,7 +279,7 @@ async fn a_load_belongs_to_its_transaction(db: &Db) {
     assert!(pages.save(&mut page).await.unwrap());
     assert_eq!(pages.get(&1).await.unwrap().as_ref(), Some(&*page));
 
-    // What an aborted transaction wrote was never stored: a save can't be the difference to it.
+    // Writes of an aborted transaction were never stored: a save can't be a difference to them.
     session.start_transaction().await.unwrap();
     let update = pages.update_one(|p| p.id.eq(1), |p| p.title.set("three"));
     update.session(&mut session).await.unwrap();

@@ -48,7 +48,7 @@ async fn counters(db: &Db, count: i32) -> Collection<Counter> {
     counters
 }
 
-/// A session whose transaction has counted the first counter up.
+/// A session whose transaction has incremented the first counter.
 async fn counting(db: &Db, counters: &Collection<Counter>) -> Session {
     let mut session = db.start_session().await.unwrap();
     session.start_transaction().await.unwrap();
@@ -113,7 +113,7 @@ async fn raw_commands_wait_at_most_their_time_limit(db: &Db) {
     session.abort_transaction().await.unwrap();
 }
 
-/// As a program that makes sure of its indexes when it starts.
+/// Like a program that ensures its indexes at start.
 async fn creating_an_existing_index_does_not_wait(db: &Db) {
     let counters = counters(db, 1).await;
     let create = |key: &str| {
@@ -146,7 +146,7 @@ async fn concerns_belong_to_the_whole_transaction(db: &Db) {
         .read_concern(ReadConcern::Snapshot)
         .write_concern(WriteConcern::majority());
     session.start_transaction_with(options).await.unwrap();
-    // The collection's own concerns give way.
+    // The transaction's concerns override those of the collection.
     assert!(
         counters
             .get(&0)
@@ -379,7 +379,7 @@ async fn snapshot_sessions_read_one_point_in_time(db: &Db) {
     let count = db.run_command(count).await.unwrap();
     assert_eq!(page(&count, "firstBatch"), (vec![5], Some(at)));
 
-    // A collection is as it is now, with the documents of then.
+    // The definition is current, the documents are those of the snapshot.
     counters.drop().await.unwrap();
     let reply = db.run_command(read(&again)).await.unwrap();
     assert_eq!(page(&reply, "firstBatch").0, [0; 0]);
@@ -463,7 +463,7 @@ async fn read_preferences_are_checked(db: &Db) {
 async fn sessions_have_options(db: &Db) {
     let counters = counters(db, 3).await;
     let told = SessionOptions::new().causal_consistency(true);
-    // Transactions of the session do what it says, unless they are told otherwise.
+    // Transactions use the session's defaults unless they have own options.
     let by = |concern| TransactionOptions::new().write_concern(concern);
     let mut session = db
         .start_session_with(told.clone().transactions(by(WriteConcern::nodes(0))))
@@ -474,7 +474,7 @@ async fn sessions_have_options(db: &Db) {
         refused.to_string().contains("nobody acknowledges"),
         "{refused}"
     );
-    // A snapshot is of what a majority has.
+    // A snapshot reads majority-committed data.
     let majority = by(WriteConcern::majority());
     session.start_transaction_with(majority).await.unwrap();
     let change = counters.update_one(|c| c.id.eq(1), |c| c.n.inc(1));

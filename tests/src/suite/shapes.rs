@@ -1,4 +1,4 @@
-//! Types of fields that are stored and read back: keys of maps, embedded documents, and variants.
+//! Field types that round-trip: keys of maps, embedded documents, and variants.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,4 +1,4 @@
-//! What is told of collections: `$collStats`, `$indexStats`.
+//! Statistics of collections: `$collStats`, `$indexStats`.
 
 use odm::bson::{Bson, Document as BsonDocument, doc};
 use odm::prelude::*;
@@ -113,7 +113,7 @@ async fn uses_of_indexes_are_counted(db: &Db) {
         let grown = [0, 1, 2].map(|at: usize| after[at] - before[at]);
         assert_eq!(grown, used, "{command}");
     }
-    // A changed index is counted anew.
+    // The counter of a changed index restarts.
     for hidden in [true, false] {
         let hide = doc! { "collMod": "c", "index": { "name": "a", "hidden": hidden } };
         db.run_command(hide).await.unwrap();
@@ -155,7 +155,7 @@ async fn collection_statistics_have_sections(db: &Db) {
     assert_eq!(whole.get_document("indexSizes").unwrap().len(), 3);
     let nothing = stats(doc! { "count": null, "storageStats": null }).await;
     assert_eq!(nothing.len(), none.len());
-    // In the pipelines of other stages, too.
+    // The same within pipelines of other stages.
     let counts = doc! { "$collStats": { "count": {} } };
     let lookup = doc! { "$lookup": { "from": "c", "pipeline": [counts.clone()], "as": "told" } };
     let joined = aggregate(db, "c", vec![doc! { "$limit": 1 }, lookup]).await;
@@ -221,7 +221,7 @@ async fn statistics_of_views_and_missing_collections(db: &Db) {
             assert!(refused.to_string().contains(words), "{refused}");
         }
     }
-    // A view that tells of its collection.
+    // A view that returns statistics of its collection.
     let told = doc! { "$collStats": { "count": {} } };
     db.run_command(doc! { "create": "told", "viewOn": "c", "pipeline": [told] })
         .await

@@ -1,4 +1,4 @@
-//! Sync: what is declared is created, and found again as it was declared.
+//! Sync: declared indexes and options are created, and a second plan is empty.
 
 use std::sync::{Arc, Mutex};
 
@@ -83,7 +83,7 @@ struct Entry {
     line: String,
 }
 
-/// Locales for which a server fills in more than the general defaults.
+/// Locales for which mongod sets more than the general defaults.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[odm(
     collection = "words",
@@ -188,7 +188,7 @@ struct Car {
     sold: DateTime,
 }
 
-/// A collection that differs from `Car` in all that can differ.
+/// A collection whose every option differs from `Car`.
 async fn old_cars(db: &Db) {
     db.run_command(doc! {"create": "cars", "validator": {"plate": {"$exists": true}}, "validationAction": "warn"})
         .await
@@ -255,7 +255,7 @@ async fn an_index_over_duplicates_does_not_become_unique(db: &Db) {
         "{message}"
     );
     assert_eq!(error.code().map(odm::Code::number), Some(359));
-    // Duplicates are taken as before.
+    // Duplicates are still accepted.
     let cars = db.collection::<Car>();
     let insert = |id| {
         cars.insert_one(Car {
@@ -310,7 +310,7 @@ async fn capped_bounds_are_changed_in_place(db: &Db) {
     let plan = db.sync(models![Ring]).plan().await.unwrap();
     assert!(plan.apply(Allow::CHANGE).await.unwrap().is_complete());
     assert!(in_line(db, models![Ring]).await);
-    // A bound on the number of documents that is not declared is lifted.
+    // An undeclared limit on the number of documents is removed.
     let bound = doc! {"collMod": "ring", "cappedMax": 7};
     db.run_command(bound).await.unwrap();
     let plan = db.sync(models![Ring]).plan().await.unwrap();
@@ -359,7 +359,7 @@ async fn pre_images_are_enabled_by_declaration(db: &Db) {
     let _inserted = changes.next().await.unwrap().unwrap();
     let deleted = changes.next().await.unwrap().unwrap();
     assert_eq!(deleted.full_document_before_change(), Some(&receipt));
-    // What is not declared is turned off, and what is, on: both in place.
+    // Undeclared options are turned off and declared ones on, in place.
     for (models, is_kept) in [(models![PlainReceipt], false), (models![Receipt], true)] {
         let plan = db.sync(models).plan().await.unwrap();
         assert_eq!(plan.steps().len(), 1, "{plan}");
@@ -373,7 +373,7 @@ async fn pre_images_are_enabled_by_declaration(db: &Db) {
 async fn a_view_in_the_way_is_reported(db: &Db) {
     let view = doc! {"create": "cars", "viewOn": "others", "pipeline": []};
     if let Err(error) = db.run_command(view).await {
-        // A store without views says so, and nothing can be in the way.
+        // A store without views refuses; then no view can conflict.
         assert_eq!(error.code(), Some(odm::Code::COMMAND_NOT_SUPPORTED));
         return;
     }
@@ -485,7 +485,7 @@ async fn conflicting_indexes_are_dropped_before_a_rebuild(db: &Db) {
         .await
         .unwrap();
     db.run_command(doc! {"createIndexes": "shelves", "indexes": [
-        // The name that is declared, on another field; and the field, under another name.
+        // The declared name on another field, and the declared field under another name.
         {"key": {"x": 1}, "name": "by_room"},
         {"key": {"room": 1}, "name": "mine"},
         {"key": {"floor": 1}, "name": "by_floor"},
@@ -521,7 +521,7 @@ async fn swapped_index_names_are_rebuilt_together(db: &Db) {
     ]})
     .await
     .unwrap();
-    // One of them is new, and still can't be made before the other is gone.
+    // One of them is new, but can't be created before the other is dropped.
     let plan = db.sync(models![Shelf]).plan().await.unwrap();
     let careful = plan.apply(Allow::CREATE).await.unwrap();
     assert_eq!(careful.left_undone().len(), 1, "{careful}");
@@ -576,7 +576,7 @@ async fn several_processes_may_apply_the_same_plan(db: &Db) {
     let other = db.sync(models![Car, Entry]).plan().await.unwrap();
     assert!(one.apply(Allow::CREATE).await.unwrap().is_complete());
     assert!(other.apply(Allow::CREATE).await.unwrap().is_complete());
-    // Another collection of that name is not the one that was planned.
+    // A recreated collection of that name is not the planned one.
     db.run_command(doc! {"collMod": "cars", "validationLevel": "off"})
         .await
         .unwrap();

@@ -1,4 +1,4 @@
-//! The bodies of `transaction!`: what they borrow, return and fail with, and when they run again.
+//! The bodies of `transaction!`: borrows, results, errors and retries.
 
 use std::fmt;
 
@@ -29,7 +29,7 @@ struct Account {
     balance: i64,
 }
 
-/// An error as programs declare theirs: without labels.
+/// An error type of a program, without labels.
 #[derive(Debug)]
 enum PayError {
     Broke { missing: i64 },
@@ -110,7 +110,7 @@ async fn a_spawned_task_borrows_in_its_body(db: &Db) {
 }
 
 async fn a_handler_is_a_boxed_future_that_is_send(db: &Db) {
-    /// As a web framework wants its handlers.
+    /// A handler with the bounds of a web framework.
     type Handler = Box<dyn Fn(i64) -> BoxFuture<'static, Result<i64, PayError>> + Send + Sync>;
     let accounts = bank(db).await;
     let (state, shared) = (db.clone(), accounts.clone());
@@ -243,7 +243,7 @@ async fn a_dropped_transaction_leaves_nothing(db: &Db) {
     });
     let wait = std::time::Duration::from_millis(300);
     assert!(tokio::time::timeout(wait, stuck).await.is_err());
-    // It waits until the transaction is gone.
+    // The write waits until the transaction has ended.
     let add = accounts.update_one(|a| a.id.eq("ada"), |a| a.balance.inc(1));
     add.await.unwrap();
     assert_eq!(balance(&accounts, "ada").await, 101);

@@ -90,7 +90,7 @@ async fn transactions_are_isolated(db: &Db) {
         .session(&mut session)
         .await
         .unwrap();
-    // Written by somebody else, after the snapshot was taken.
+    // Another client wrote this after the snapshot.
     accounts
         .update_one(|a| a.id.eq("grace"), |a| a.balance.inc(1000))
         .await
@@ -124,7 +124,7 @@ async fn a_transaction_runs_again_after_a_conflict(db: &Db) {
         runs += 1;
         let ada = accounts.get(&"ada".to_owned()).session(tx).await?.unwrap();
         if runs == 1 {
-            // Between this transaction's snapshot and its write.
+            // This write is between the transaction's snapshot and its write.
             accounts
                 .update_one(|a| a.id.eq("ada"), |a| a.balance.inc(1))
                 .await?;

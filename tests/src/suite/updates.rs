@@ -91,7 +91,7 @@ fn student() -> Student {
     }
 }
 
-/// Asserts what an update makes of [`student`], by what differs from it.
+/// Asserts the result of an update of [`student`], as the difference to it.
 macro_rules! makes {
     ($db:ident, $update:expr, |$student:ident| $change:expr) => {{
         let students = $db.collection::<Student>();
@@ -368,7 +368,7 @@ async fn updates_refused_by_the_server(db: &Db) {
         |_| raw(doc! {"$set": {"name.x": 1}}),
         odm::Code::PATH_NOT_VIABLE
     );
-    // Without an element that the filter matched, `$` stands for nothing.
+    // Without a matched element, `$` is an error.
     refuses!(db, |s| s.grades.positional().set(1), odm::Code::BAD_VALUE);
 }
 
@@ -402,7 +402,7 @@ async fn timestamps_are_unique(db: &Db) {
         doc! {"update": "clocks", "updates": [statement]}
     };
     let mut seen = std::collections::BTreeSet::new();
-    // Every timestamp of the collection is one that was not seen before.
+    // Every timestamp of the collection is new.
     let mut all_new = async |names: &[&str], count: usize| {
         let found = run(doc! {"find": "clocks", "filter": {}}).await;
         let batch = found
@@ -455,7 +455,7 @@ async fn timestamps_are_unique(db: &Db) {
     run(doc! {"findAndModify": "clocks", "query": {"_id": 6}, "update": replace, "upsert": true})
         .await;
     all_new(&["a", "b"], 6).await;
-    // Stages that insert fill them in, too.
+    // Stages that insert also set timestamps.
     for stage in [
         doc! {"$out": "clocks"},
         doc! {"$merge": {"into": "clocks", "whenMatched": "replace"}},

@@ -1,4 +1,4 @@
-//! Validation: the same rule, with the same account, from the struct, the client and the store.
+//! Validation: the struct, the client and the store report the same rule with the same details.
 
 use std::collections::BTreeMap;
 
@@ -601,7 +601,7 @@ async fn an_expression_that_fails_says_why(db: &Db) {
                 "shares are whole",
                 "failed to evaluate aggregation expression: can't $mod by zero"
             ),
-            // The server lists it, though it holds.
+            // mongod lists it although it matches.
             ("shares are whole", "comparison failed"),
             (
                 "nothing of the future",

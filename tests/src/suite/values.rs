@@ -1,4 +1,4 @@
-//! Values from outside stay values, whatever they look like; and a field's own serializer is used.
+//! Values from outside are never read as operators, and a field's own serializer is used.
 
 use odm::bson::Regex;
 use odm::prelude::*;
@@ -124,7 +124,7 @@ async fn update_values_are_not_operators(db: &Db) {
     assert_eq!(first.list.last(), Some(&each));
     let second = things.get(&2).await.unwrap().unwrap();
     assert_eq!(second.list, [regex(), Bson::Int32(2), each]);
-    // What has other fields too is another document; a pattern is no pattern.
+    // A document with further fields is not equal, and a pattern is compared as a value.
     things
         .update_one(|t| t.id.eq(4), |t| t.list.pull(part))
         .await
@@ -164,7 +164,7 @@ async fn search_text_is_escaped(db: &Db) {
         assert_eq!(found.iter().map(|t| t.id).collect::<Vec<_>>(), [id]);
     }
     finds!(collection, |t| t.text.contains("."), [1, 4]);
-    // The end is the end, not before a final line feed.
+    // The end is the end of the text, not before a final line feed.
     finds!(collection, |t| t.text.ends_with("b"), [2, 3]);
 }
 

@@ -1,4 +1,4 @@
-//! Views and capped collections: made by commands, read as any collection.
+//! Views and capped collections: commands create them, typed handles read them.
 
 use futures::TryStreamExt;
 use odm::bson::{Document as BsonDocument, doc};
@@ -22,7 +22,7 @@ struct Book {
     stars: i32,
 }
 
-/// What the view has: the good ones.
+/// The documents of the view.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[odm(collection = "good")]
 struct Good {
@@ -71,7 +71,7 @@ async fn a_view_is_read_as_a_collection(db: &Db) {
     let mut stars = good.distinct(|g| g.stars, |_| Filter::all()).await.unwrap();
     stars.sort_unstable();
     assert_eq!(stars, [3, 4, 5]);
-    // A view of it sees what is written to the collection.
+    // The view shows the collection's new documents.
     db.collection::<Book>()
         .insert_one(&Book { id: 9, stars: 4 })
         .await
@@ -169,7 +169,7 @@ async fn tailable_cursors_continue(db: &Db) {
     assert_eq!(more().await.unwrap(), 0);
     books.insert_one(&Book { id: 1, stars: 0 }).await.unwrap();
     assert_eq!(more().await.unwrap(), 1);
-    // Its place is overwritten.
+    // The document at its position was overwritten.
     for id in 2..6 {
         books.insert_one(&Book { id, stars: 0 }).await.unwrap();
     }
@@ -177,7 +177,7 @@ async fn tailable_cursors_continue(db: &Db) {
     assert_eq!(error.code(), Some(odm::Code::CAPPED_POSITION_LOST));
 }
 
-/// A `$lookup` of so many levels, the innermost of which reads `from`.
+/// Nested `$lookup`s of this depth; the innermost reads `from`.
 fn nested(levels: usize, from: &str) -> BsonDocument {
     let mut stage = doc! { "$lookup": { "from": from, "pipeline": [], "as": "found" } };
     for _ in 1..levels {
@@ -186,7 +186,7 @@ fn nested(levels: usize, from: &str) -> BsonDocument {
     stage
 }
 
-/// What views nest counts with what the pipeline that reads them nests: 20 levels in all.
+/// Nested views and nested pipelines count together: at most 20 levels.
 async fn pipelines_nest_through_views(db: &Db) {
     db.run_command(doc! { "insert": "books", "documents": [{ "_id": 1 }] })
         .await
@@ -216,7 +216,7 @@ async fn pipelines_nest_through_views(db: &Db) {
     assert_eq!(aggregate(union(0)).await, None);
     assert_eq!(aggregate(union(9)).await, None);
     assert_eq!(aggregate(union(10)).await, too_deep);
-    // A view is made whatever it reads, but can't be read.
+    // The view can be created, but not read.
     db.run_command(create("deep", nested(11, "ten")))
         .await
         .unwrap();

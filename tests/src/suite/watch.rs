@@ -90,7 +90,7 @@ pub(super) async fn ids<const N: usize>(changes: &mut ChangeStream<'_, Change<Or
     ids
 }
 
-/// Nothing is told in a moment.
+/// Asserts that no event arrives.
 pub(super) async fn assert_quiet<E: std::fmt::Debug>(changes: &mut ChangeStream<'_, E>) {
     let waited = tokio::time::timeout(Duration::from_millis(100), changes.next()).await;
     assert!(waited.is_err(), "{waited:?}");
@@ -109,7 +109,7 @@ async fn change_events_are_typed(db: &Db) {
         .update_one(|o| o.id.eq(1), |o| o.total.inc(2))
         .await
         .unwrap();
-    // What changes nothing is not told.
+    // An update that changes nothing has no event.
     orders
         .update_one(|o| o.id.eq(1), |o| o.total.set(42))
         .await
@@ -212,13 +212,13 @@ async fn writes_wake_waiting_streams(db: &Db) {
         orders.insert_one(order(1, 1)).await.unwrap();
         Instant::now()
     };
-    // In one task, so that whoever blocks the thread keeps the other from writing.
+    // Both run in one task: a blocked thread would keep the other from writing.
     let (change, written) = futures::join!(next(&mut changes), writer);
     assert_eq!(change.id(), Some(&1));
     assert!(start.elapsed() >= Duration::from_millis(50));
     assert!(written.elapsed() < Duration::from_secs(5));
 
-    // Several wait, and each is woken; a write elsewhere is told to none.
+    // Several streams wait, and each is woken; a write to another collection wakes none.
     let mut others = Vec::new();
     for _ in 0..3 {
         others.push(orders.watch().await.unwrap());
@@ -244,13 +244,13 @@ async fn cancelled_waits_lose_no_event(db: &Db) {
     let orders = db.collection::<Order>();
     let mut changes = orders.watch().await.unwrap();
     for id in 1..=20 {
-        // Given up in the midst of whatever it does; and the token can be asked for all the time.
+        // The future is dropped at any point; the token can be read at any time.
         assert!(changes.next().now_or_never().is_none());
         assert!(changes.resume_token().is_some());
         orders.insert_one(order(id, 1)).await.unwrap();
         assert_eq!(ids(&mut changes).await, [id]);
     }
-    // As a stream of the futures crate.
+    // As a `Stream` of the futures crate.
     orders.insert_one(order(21, 1)).await.unwrap();
     let found: Vec<_> = changes
         .by_ref()
@@ -282,7 +282,7 @@ async fn events_carry_images_and_full_documents(db: &Db) {
             .await
             .unwrap();
     }
-    // As it is when the event is read.
+    // The document is looked up when the event is read.
     for _ in 0..2 {
         let change = next(&mut looked_up).await;
         assert_eq!(change.full_document(), Some(&order(1, 3)));
@@ -300,7 +300,7 @@ async fn events_carry_images_and_full_documents(db: &Db) {
         let told = change.full_document_before_change();
         assert_eq!(told, Some(&order(1, before)));
     }
-    // Of a document that is gone, there is none to look up.
+    // A deleted document has no full document.
     let mut later = orders
         .watch()
         .full_document(FullDocument::UpdateLookup)
@@ -475,7 +475,7 @@ async fn database_streams_report_several_models(db: &Db) {
     let fourth = next(&mut changes).await;
     assert_eq!(fourth.operation, Operation::Drop);
     assert!(fourth.of::<Order>().unwrap().is_some());
-    // The database is still there.
+    // The database still exists.
     assert_quiet(&mut changes).await;
 }
 
@@ -532,7 +532,7 @@ async fn transactions_share_one_number(db: &Db) {
     assert!(insert.lsid.is_some() && insert.lsid == update.lsid);
     assert!(insert.txn_number.is_some() && insert.txn_number == update.txn_number);
     assert_eq!(insert.cluster_time, update.cluster_time);
-    // Behind the first of them.
+    // After the first of them.
     let token = insert.resume_token;
     let mut resumed = orders.watch().resume_after(token).await.unwrap();
     let Operation::Update { .. } = next(&mut resumed).await.operation else {
@@ -557,7 +557,7 @@ async fn an_undecodable_event_is_a_single_error(db: &Db) {
         (Some("Order"), Some("total"))
     );
     assert_eq!(error.document_id(), Some(&Bson::Int32(2)));
-    // The token has it behind it, so that nobody meets it twice.
+    // The token is after the event, so that a resumed stream does not repeat it.
     let mut resumed = orders
         .watch()
         .resume_after(changes.resume_token())

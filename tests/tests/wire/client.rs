@@ -1,4 +1,4 @@
-//! A client that says what it is told to, frame by frame.
+//! A client that sends given frames.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};

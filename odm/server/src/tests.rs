@@ -1,4 +1,4 @@
-//! What clients leave behind, and when it goes.
+//! Removal of the state that clients leave behind, and shutdown.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -57,7 +57,7 @@ impl Client {
         Some(Document::from_reader(&body[5..]).unwrap())
     }
 
-    /// A bit of everything that is kept for a client, none of which it ends.
+    /// Leaves cursors, sessions and a transaction behind.
     fn work(mut self, number: i32) {
         let session = doc! { "id": Uuid::new() };
         for step in 0..50 {
@@ -137,7 +137,7 @@ fn abandoned_cursors_and_sessions_are_removed() {
         assert!(moments == each && log > 0, "{moments} {log}");
 
         clock.fetch_add(31 * 60_000, Ordering::Relaxed);
-        // As a driver's monitor asks, which has nothing else to say.
+        // A monitoring request of a driver.
         Client::to(address).ask(hello());
         alone();
         assert_eq!(host.service.counts(), [0; 3]);
@@ -152,7 +152,7 @@ fn abandoned_cursors_and_sessions_are_removed() {
     );
 }
 
-/// Calls that write, that wait for documents, and that wait for a transaction: all end, and nothing is half done.
+/// Calls that write, wait for documents or wait for a transaction all end, and no write is partial.
 #[test]
 fn a_server_stops_with_clients_connected() {
     let (service, server) = serve(Context::system());
@@ -219,7 +219,7 @@ fn a_server_stops_with_clients_connected() {
     assert!(found.unwrap().is_empty());
 }
 
-/// Else its client would wait for ever.
+/// Otherwise its client would wait forever.
 #[test]
 fn a_connection_whose_thread_fails_is_closed() {
     let server = serve(Context::system()).1;

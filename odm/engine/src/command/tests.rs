@@ -30,7 +30,7 @@ pub(super) fn run(engine: &Engine, context: &Context, db: &str, command: &Docume
     Document::try_from(engine.run(context, &command)).unwrap()
 }
 
-/// Makes equal what differs from run to run: UUIDs, cursor ids, generated `ObjectId`s, index files.
+/// Normalizes values that differ from run to run: UUIDs, cursor ids, generated `ObjectId`s, index files.
 fn normal(value: Bson) -> Bson {
     match value {
         Bson::Document(document) => Bson::Document(
@@ -43,7 +43,7 @@ fn normal(value: Bson) -> Bson {
                 .collect(),
         ),
         Bson::Array(values) => Bson::Array(values.into_iter().map(normal).collect()),
-        // A cursor's id among those that were killed.
+        // A cursor id in the list of killed cursors.
         Bson::Int64(id) if id > i64::from(u32::MAX) << 12 => Bson::Int64(1),
         Bson::Binary(Binary {
             subtype: BinarySubtype::Uuid,
@@ -284,7 +284,7 @@ cases::files!("command", file, input: [], [
     zip_inputs,
 ]);
 
-/// What `explain` says of a query: the stages from the outside in, the index, and how much was looked at.
+/// The output of `explain`: the stages from the outermost, the index bounds, and the examined keys and documents.
 fn explained(engine: &Engine, command: Document) -> (String, i32, i32, i32) {
     let explain = doc! { "explain": command, "verbosity": "executionStats" };
     let reply = run(engine, &Context::system(), "x", &explain);

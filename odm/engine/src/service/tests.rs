@@ -19,7 +19,7 @@ impl Wake for Counter {
     }
 }
 
-/// Whether a task that waits for the collection is woken by what is done.
+/// Whether the action wakes a task that waits for the collection.
 fn wakes(service: &Arc<Service>, work: impl FnOnce()) -> bool {
     let counter = Arc::new(Counter::default());
     let (waker, listener) = (Arc::clone(&counter).into(), Listener::new(service));

@@ -39,7 +39,7 @@ fn started() -> (Changes, Clock) {
     (changes, clock)
 }
 
-/// All events behind a place, read in steps.
+/// All events after a position, read in batches.
 fn all(changes: &Changes, mut behind: Place) -> Option<usize> {
     let mut sum = 0;
     loop {
@@ -68,7 +68,7 @@ fn events_are_kept_only_while_watched_up_to_the_limit() {
         increment: 1,
     };
     assert_eq!(count(&changes.read((before, 0), 10)), None);
-    // The time that replies told before the first write.
+    // The operation time of replies before the first write.
     assert_eq!(count(&changes.read((clock.now(), 0), 10)), Some(0));
     let start = changes.end(&clock);
     changes.append(&clock, vec![insert(1), insert(1)], None);
@@ -171,7 +171,7 @@ fn events_shrink_without_watchers_and_late_readers_fail() {
     assert!(changes.bytes() > MOST_UNWATCHED * 9 / 10);
     assert_eq!(count(&changes.read(start, 1)), None);
 
-    // Somebody has looked: from here on, more is kept.
+    // A reader exists now, so more events are kept.
     let start = changes.end(&clock);
     assert_eq!(count(&changes.read(start, 1)), Some(0));
     write(4 * MOST_UNWATCHED);

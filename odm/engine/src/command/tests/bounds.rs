@@ -1,4 +1,4 @@
-//! What is hostile costs bounded time and memory, and the refusals are a server's.
+//! Hostile commands need bounded time and memory, and are refused as by mongod.
 
 use std::time::{Duration, Instant};
 
@@ -8,10 +8,10 @@ use super::run;
 use crate::Context;
 use crate::command::state::Engine;
 
-/// What any of these may take, in a build without optimisation on a busy machine; without a bound they take hours.
+/// The time limit of a test, in a build without optimisation on a busy machine; unbounded, they would take hours.
 const LONG: Duration = Duration::from_secs(60);
 
-/// Answered, refused as a server refuses it, or refused as too large for the engine's own compiler.
+/// Answered, refused as by mongod, or refused as too large for the engine's own compiler.
 const ANY: &[Option<i32>] = &[None, Some(51091), Some(238)];
 
 /// Runs a command against documents: the code it fails with, and the first document of its reply.
@@ -57,7 +57,7 @@ fn project(expression: impl Into<Bson>) -> Document {
     aggregate(vec![doc! { "$project": { "x": expression.into() } }])
 }
 
-/// `initial` put through `{operator: [$$value, $$value]}` so many times.
+/// `initial` after that many applications of `{operator: [$$value, $$value]}`.
 fn doubled(times: i32, operator: &str, initial: impl Into<Bson>) -> Document {
     doc! { "$reduce": {
         "input": { "$range": [0, times] },
@@ -108,7 +108,7 @@ fn large_regular_expressions_are_compiled_or_refused() {
         (nested(100_000), &[Some(51091)]),
         (nested(251), &[Some(51091)]),
         ("[".repeat(50_000), &[Some(51091)]),
-        // A server counts the bytes of what it compiled, and refuses most of these.
+        // mongod limits the size of compiled patterns, and refuses most of these.
         ("(((a{100}){100}){100})".to_owned(), ANY),
         ("((((a{65535}){65535}){65535}){65535})".to_owned(), ANY),
         ("x".repeat(200_000), ANY),
@@ -149,7 +149,7 @@ fn nested_elements_of_long_arrays_are_answered() {
     assert_eq!(code(&engine, &find(doc! { "a": filter })), None);
     let path = vec!["a"; 100].join(".");
     let mut deep = Bson::Int32(1);
-    // Two levels each: what a server takes.
+    // Two levels each: the limit of mongod.
     for _ in 0..89 {
         deep = doc! { "a": [deep] }.into();
     }
@@ -175,7 +175,7 @@ fn expressions_do_not_outgrow_memory() {
             doc! { "$strLenCP": { "$replaceAll": { "input": "$s", "find": "a", "replacement": "$s" } } },
             16493,
         ),
-        // These a server holds for as long as it has memory.
+        // mongod has no limit for these but its memory.
         (doc! { "$size": doubled(40, "$concatArrays", vec![1]) }, 146),
         (
             doc! { "$size": { "$map": { "input": { "$range": [0, 1_000_000] }, "in": "$s" } } },
@@ -217,7 +217,7 @@ fn graph_lookup_stops_at_the_memory_limit() {
             ]),
         )
     };
-    // 99 and 100 of them, as on a server.
+    // 99 and 100 of them, as on mongod.
     assert_eq!(followed(98).1.unwrap().get_i32("n").ok(), Some(99));
     assert_eq!(followed(99).0, Some(40099));
 }

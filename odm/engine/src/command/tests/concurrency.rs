@@ -1,4 +1,4 @@
-//! Who waits for whom: proved with a write that is held up, and under load.
+//! Locking: which commands wait for each other, tested with a blocked write and under load.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
@@ -15,7 +15,7 @@ use crate::catalog::collection::Collection;
 use crate::catalog::namespace::Namespace;
 use crate::command::state::Engine;
 
-/// Longer than anything here takes that does not wait.
+/// Longer than any command that does not wait.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 struct Server {
@@ -96,7 +96,7 @@ impl Server {
             has_started.recv_timeout(PATIENCE).unwrap();
             scope.spawn(move || done.send(meanwhile()));
             let outcome = is_done.recv_timeout(PATIENCE);
-            // In any case, or the test would hang instead of failing.
+            // Released in any case, or the test would hang instead of failing.
             finish.send(()).unwrap();
             outcome.expect("it waited for the write")
         })
@@ -168,7 +168,7 @@ fn readers_do_not_wait_for_a_writer() {
             false,
         ));
     });
-    // All of it is seen at once.
+    // The whole update becomes visible at once.
     assert_eq!(server.ok(doc! { "count": "a" }).get_i32("n").unwrap(), 0);
 }
 
@@ -210,7 +210,7 @@ fn a_second_writer_waits_for_the_first() {
             assert!(!written.load(Ordering::SeqCst));
         });
     });
-    // It added to what the first had made.
+    // The second writer added to the result of the first.
     assert_eq!(
         server.rows(doc! { "find": "a" }),
         [doc! { "_id": 100, "n": 0 }]
@@ -232,7 +232,7 @@ fn a_database_is_dropped_at_once() {
         });
     });
     assert_eq!(counts(), [0, 0]);
-    // One that stands in the way of a part keeps all of it.
+    // A conflict with one collection blocks the whole drop.
     server.ok(insert("0", 0..3));
     server.ok(insert("a", 0..3));
     server.ok(statement(insert("a", 9..10), &session(1), 1, true));
@@ -353,7 +353,7 @@ fn no_insert_is_lost_to_a_drop() {
     });
 }
 
-/// A stream that goes on from a snapshot's time tells all that the snapshot has not, and nothing that it has.
+/// A stream that starts at a snapshot's time reports exactly the writes that the snapshot lacks.
 #[test]
 fn a_snapshot_holds_the_writes_up_to_its_time() {
     const WRITERS: i32 = 4;
@@ -397,7 +397,7 @@ fn a_snapshot_holds_the_writes_up_to_its_time() {
     }
 }
 
-/// Whoever is told of a write's time, by anybody, reads the write with it.
+/// A read after the operation time of a write sees the write.
 #[test]
 fn operation_time_covers_all_earlier_writes() {
     let server = Server::new();
@@ -430,7 +430,7 @@ fn operation_time_covers_all_earlier_writes() {
     });
 }
 
-/// Who begins to write before anybody watches does not tell of it: whoever watches from then on sees it written.
+/// A write that begins before the first stream is not logged, but a later reader sees it.
 #[test]
 fn change_streams_report_every_write_after_their_start() {
     let server = Server::new();
@@ -471,7 +471,7 @@ fn change_streams_report_every_write_after_their_start() {
     }
 }
 
-/// A command finds by the collation of the collection that it meets when it has the lock, whatever it met before.
+/// A command uses the collation of the collection that it has locked, not of the one it found before.
 #[test]
 fn writes_use_the_collation_of_the_recreated_collection() {
     let target = doc! { "k": "X" };
@@ -491,17 +491,17 @@ fn writes_use_the_collation_of_the_recreated_collection() {
         thread::scope(|scope| {
             scope.spawn(|| server.run(command));
             thread::sleep(Duration::from_millis(50));
-            // As who has the lock drops it.
+            // The lock holder drops the collection.
             catalog.publish().remove(&namespace);
             server.ok(doc! { "insert": "a", "documents": [&row] });
             drop(held);
         });
-        // One that met it has a conflict, and one that came late finds nothing.
+        // A command that found the old collection conflicts, a later one finds nothing.
         assert_eq!(server.rows(doc! { "find": "a" }), [row]);
     }
 }
 
-/// Names may be others' when the locks of their collections are there.
+/// Names may have changed when a rename gets the locks of its collections.
 #[test]
 fn renames_do_not_deadlock() {
     for _ in 0..8 {
@@ -534,7 +534,7 @@ fn renames_do_not_deadlock() {
     }
 }
 
-/// A waiting writer that held the collection would have it copied, and be as slow as many that do not wait.
+/// A waiting writer must not hold a reference to the collection: the write would copy it.
 #[test]
 fn contended_writes_are_made_in_place() {
     let server = Server::new();
@@ -567,7 +567,7 @@ fn contended_writes_are_made_in_place() {
         for command in waiters {
             scope.spawn(move || server.ok(command));
         }
-        // Long enough for all of them to wait; that they do not yet is no failure.
+        // Usually long enough for all of them to wait; the test also passes otherwise.
         thread::sleep(Duration::from_millis(100));
         finish.send(()).unwrap();
     });
@@ -575,7 +575,7 @@ fn contended_writes_are_made_in_place() {
     assert_eq!(place(), before);
 }
 
-/// A transaction begins with its first statement: what others create or drop meanwhile is no conflict.
+/// A transaction begins with its first statement: collections created or dropped before it do not conflict.
 #[test]
 fn a_first_statement_reads_collections_created_meanwhile() {
     let server = Server::new();

@@ -1,4 +1,4 @@
-//! The deepest nesting that the door lets in is answered on an ordinary thread's stack, and deeper is refused.
+//! The deepest accepted nesting is answered on an ordinary thread's stack, and deeper nesting is refused.
 
 use bson::raw::{RawDocumentBuf, cstr};
 use bson::{Bson, Document, doc};
@@ -122,7 +122,7 @@ fn the_deepest_commands_are_answered() {
 #[test]
 fn deeper_commands_are_refused() {
     let (engine, context) = (Engine::new(), Context::system());
-    // Made of bytes: documents that deep overflow the stack of the `bson` crate.
+    // Built from bytes: such deep documents overflow the stack of the `bson` crate.
     let mut filter = RawDocumentBuf::new();
     for _ in 0..5_000 {
         let mut outer = RawDocumentBuf::new();
@@ -165,7 +165,7 @@ fn pipeline_nesting_limit_agrees_with_mongod() {
     }
 }
 
-/// The codes and messages of the writes that a server refuses, and the empty ones of those that it takes.
+/// Codes and messages of refused writes, and empty ones of accepted writes.
 fn refusal(reply: &Document) -> (i32, String) {
     let error = reply
         .get_array("writeErrors")

@@ -1,4 +1,4 @@
-//! With an index or without: the same answer.
+//! Property tests: queries give the same answer with and without an index.
 
 use bson::{Bson, Document, doc};
 use proptest::prelude::*;
@@ -26,7 +26,7 @@ fn scalar() -> BoxedStrategy<Bson> {
     .boxed()
 }
 
-/// What is rare among values.
+/// Rare values.
 fn odd() -> impl Strategy<Value = Bson> {
     prop_oneof![
         prop_oneof![
@@ -81,7 +81,7 @@ fn value() -> BoxedStrategy<Bson> {
     .boxed()
 }
 
-/// A value without an array in it: an index of such ones is not multikey, and trusts its keys further.
+/// A value without arrays: an index of such values is not multikey, and more plans use its keys.
 fn flat() -> BoxedStrategy<Bson> {
     prop_oneof![
         4 => scalar(),
@@ -131,7 +131,7 @@ fn condition() -> BoxedStrategy<Bson> {
     let members = proptest::collection::vec(member, 0..4);
     let list = prop_oneof![2 => Just("$in"), 1 => Just("$nin")];
     prop_oneof![
-        // what is written without an operator finds by a pattern
+        // a pattern without an operator matches strings
         3 => value().prop_filter("a pattern finds strings", |value| !matches!(value, Bson::RegularExpression(_))),
         4 => (operator, prop_oneof![6 => scalar(), 1 => Just(Bson::MinKey), 1 => Just(Bson::MaxKey)]).prop_map(|(operator, value)| Bson::Document(doc! { operator: value })),
         2 => (Just("$ne"), flat()).prop_map(|(operator, value)| Bson::Document(doc! { operator: value })),
@@ -179,7 +179,7 @@ fn clause() -> BoxedStrategy<Document> {
         .boxed()
 }
 
-/// A comparison as expressions make it, which may bound an index.
+/// A comparison in `$expr`, which may bound an index.
 fn compared() -> BoxedStrategy<Document> {
     let operator = prop_oneof![
         Just("$eq"),
@@ -294,7 +294,7 @@ fn ids(reply: &Document) -> Vec<i32> {
         .collect()
 }
 
-/// A result as it would be if what is missing were null: a covered result cannot tell the two apart.
+/// A result with null for missing fields: covered plans cannot distinguish them.
 fn filled(row: &Bson) -> Document {
     let row = row.as_document().unwrap();
     ["_id", "a", "b", "d"]
@@ -315,7 +315,7 @@ fn rows(reply: &Document) -> Vec<Bson> {
     cursor.get_array("firstBatch").unwrap().clone()
 }
 
-/// Whether an array is right within another one.
+/// Whether an array is directly within another one.
 fn has_nested(value: &Bson) -> bool {
     match value {
         Bson::Document(document) => document.values().any(has_nested),
@@ -326,7 +326,7 @@ fn has_nested(value: &Bson) -> bool {
     }
 }
 
-/// Whether a range of all values is asked for.
+/// Whether the filter has a range of all values.
 fn asks_for_all(filter: &Bson) -> bool {
     match filter {
         Bson::Document(filter) => filter.iter().any(|(name, value)| {
@@ -340,7 +340,7 @@ fn asks_for_all(filter: &Bson) -> bool {
     }
 }
 
-/// Whether an array without elements is in it.
+/// Whether it contains an empty array.
 fn has_empty(value: &Bson) -> bool {
     match value {
         Bson::Document(document) => document.values().any(has_empty),
@@ -377,11 +377,11 @@ proptest! {
                 Bson::Document(document)
             })
             .collect();
-        // By an index, a server finds what ends in an array without elements, too, and so does the engine.
+        // With an index, mongod and the engine also find paths that end in an empty array.
         if asks_for_all(&Bson::Document(filter.clone())) && documents.iter().any(has_empty) {
             return Ok(());
         }
-        // Of an array in an array, a server's `distinct` by an index gives the elements, too.
+        // With an index, `distinct` of mongod also returns the elements of nested arrays.
         let is_nested = documents.iter().any(has_nested);
         // A document that an index refuses stays out of both.
         for (at, mut index) in indexes.into_iter().enumerate() {
@@ -411,7 +411,7 @@ proptest! {
         indexed.sort_unstable();
         prop_assert_eq!(&ids(&plain), &indexed);
 
-        // With `_id` behind it an order has no ties, so it is one sequence.
+        // With `_id` as the last field, a sort has no ties.
         let sorted = |collection: &str| {
             let mut find = find(collection);
             let mut sort: Document = order.iter().map(|(path, direction)| ((*path).to_owned(), Bson::from(*direction))).collect();
@@ -436,7 +436,7 @@ proptest! {
         let distinct = |collection: &str| {
             let mut distinct = ask("distinct", collection);
             distinct.insert("key", order[0].0);
-            // Keys do not tell a missing value from null, nor an array without elements from undefined: a server answers these.
+            // Keys do not distinguish missing from null, nor an empty array from undefined; mongod gives these answers.
             let values = run(distinct).get_array("values").unwrap().clone();
             let is_told = |value: &Bson| !matches!(value, Bson::Null | Bson::Undefined);
             values.into_iter().filter(is_told).count()
@@ -455,7 +455,7 @@ proptest! {
             rows
         };
         prop_assert_eq!(projected("plain"), projected("indexed"));
-        // What is hinted is a plan as well, if it holds every document; here the explained plan must run, too.
+        // A hinted index is also a plan if it holds every document; the explained plan must run as well.
         let explained = run(doc! { "explain": find("indexed"), "verbosity": "allPlansExecution" });
         prop_assert_eq!(
             explained.get_document("executionStats").unwrap().get_i32("nReturned").unwrap(),
@@ -469,7 +469,7 @@ fn shown(rows: &[Bson]) -> Vec<String> {
     rows.iter().map(Bson::to_string).collect()
 }
 
-/// A write that each document can take, so that how far it came does not depend on the order of documents.
+/// A write that succeeds for every document, so that its result does not depend on their order.
 fn write() -> BoxedStrategy<Document> {
     let path = || prop_oneof![3 => Just("a"), 2 => Just("b"), 1 => Just("d")];
     let to_arrays = |operator: &'static str, value: Bson| {
@@ -532,7 +532,7 @@ proptest! {
                 ("update", "updates")
             };
             let ask = |collection: &str| run(doc! { command: collection, statements: [write.clone()] });
-            // What an index refuses ends it: how far it came depends on the plan.
+            // A document that an index refuses ends the write: its progress depends on the plan.
             let (written, plain) = (ask("written"), ask("plain"));
             if written.contains_key("writeErrors") || plain.contains_key("writeErrors") {
                 return Ok(());
@@ -551,7 +551,7 @@ proptest! {
                 let find = doc! { "find": collection, "hint": format!("i{at}"), "batchSize": 1000 };
                 let explained = run(doc! { "explain": find.clone(), "verbosity": "executionStats" });
                 let examined = explained.get_document("executionStats").ok()?.get("totalKeysExamined").cloned();
-                // what has equal keys comes in the order of insertion
+                // documents with equal keys are in the order of insertion
                 let mut found = shown(&rows(&run(find)));
                 found.sort_unstable();
                 Some((examined, found))

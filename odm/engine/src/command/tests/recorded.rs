@@ -1,8 +1,7 @@
-//! Whatever the support table calls supported has a recorded case that a server answered: without a server, the cases
-//! are all that holds the engine to one.
+//! Every supported entry of the support table has a recorded case that mongod answered: without a mongod, only these
+//! cases compare the engine with one.
 //!
-//! The cases are read as commands, filters, updates and expressions are, and what they name is noted. Names in
-//! refusals do not count.
+//! The tests collect the operators and options that the cases name. Refused cases do not count.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,7 +12,7 @@ use crate::cases;
 use crate::command::tests::support_table::{Status, option, options, sections};
 use crate::command::{known_commands, known_statements};
 
-/// What the cases use: the heading of a section and a name in it.
+/// Names that the cases use: the heading of a section and a name in it.
 #[derive(Debug, Default)]
 struct Used(BTreeSet<(&'static str, String)>);
 
@@ -83,7 +82,7 @@ impl Used {
         }
     }
 
-    /// What a field is held against.
+    /// The condition on a field.
     fn field(&mut self, value: &Bson) {
         let Bson::Document(operators) = value else {
             return;
@@ -111,7 +110,7 @@ impl Used {
                     } else {
                         name
                     };
-                    // A geometry that it names itself has fields, but no options.
+                    // A literal geometry has fields, but no options.
                     if argument.keys().any(|name| name.starts_with('$')) {
                         self.options(QUERY_OPTIONS, of, argument);
                     }
@@ -124,7 +123,7 @@ impl Used {
                 argument if name == "$not" => self.field(argument),
                 _ => {}
             }
-            // The older form has its distances beside it.
+            // In the legacy form, the distances are siblings.
             if name.contains("Distance") || name == "$uniqueDocs" {
                 for of in ["$near", "$nearSphere", "$geoNear"] {
                     if operators.contains_key(of) {
@@ -317,7 +316,7 @@ impl Used {
         self.note(INDEX_KINDS, kind);
     }
 
-    /// A command that was carried out.
+    /// A command that succeeded.
     fn command(&mut self, command: &Document) {
         let Some((name, target)) = first(command) else {
             return;
@@ -406,7 +405,7 @@ fn is_answered(case: &Document) -> bool {
     !case.contains_key("error") && !case.contains_key("errmsg")
 }
 
-/// What all of the cases use.
+/// The names that all cases use.
 fn used() -> Used {
     let mut used = Used::default();
     for case in folder("expression").iter().filter(|case| is_answered(case)) {
@@ -451,7 +450,7 @@ fn used() -> Used {
     used
 }
 
-/// Heading and name of whatever the tables call supported.
+/// Heading and name of every supported entry.
 fn supported() -> BTreeSet<(&'static str, String)> {
     let mut all = BTreeSet::new();
     for (section, rows) in sections() {
@@ -488,16 +487,16 @@ fn supported() -> BTreeSet<(&'static str, String)> {
     all
 }
 
-/// What a server may refuse only, here and there alike, or takes but once on a connection.
+/// Options that mongod and the engine always refuse, or accept only once per connection.
 const NEVER_ANSWERED: &[(&str, &str)] = &[
-    // Of collections that the engine does not have.
+    // Options of time series collections, which the engine lacks.
     (COMMANDS, "collMod.expireAfterSeconds"),
     (COMMANDS, "collMod.timeseries"),
-    // Taken with the first message of a connection.
+    // Accepted only in the first message of a connection.
     (COMMANDS, "hello.client"),
 ];
 
-/// What a server answers differently each time: the suite (`changes`, `definitions`) asks every store instead.
+/// Options whose answers vary from run to run: the suite (`changes`, `definitions`) tests them on every store.
 const ASKED_BY_THE_SUITE: &[(&str, &str)] = &[
     (COMMANDS, "$changeStream.allChangesForCluster"),
     (COMMANDS, "$changeStream.fullDocument"),
@@ -532,7 +531,7 @@ fn supported_features_have_recorded_cases() {
     );
 }
 
-/// The lists of options are beside the code that reads them: what a server took stands in them.
+/// The lists of options beside the parsers contain every option that mongod accepted.
 #[test]
 fn recorded_options_are_listed() {
     let listed = supported();

@@ -18,7 +18,7 @@ fn raw(document: &Document) -> RawDocumentBuf {
     RawDocumentBuf::try_from(document).unwrap()
 }
 
-/// A chain of documents, so many levels deep.
+/// Nested documents of this depth.
 fn deep(levels: usize) -> Document {
     (1..levels).fold(doc! { "a": 1 }, |inner, _| doc! { "a": inner })
 }
@@ -98,7 +98,7 @@ impl Pair {
         }
     }
 
-    /// A command on both.
+    /// Runs a command on both engines.
     fn run(&self, command: &Document) {
         for engine in [&self.in_parts, &self.in_commands] {
             let reply = run(engine, &self.context, "test", command);
@@ -106,7 +106,7 @@ impl Pair {
         }
     }
 
-    /// The answer, which the command has too.
+    /// The answer, which must equal that of the command.
     fn ask(&self, collection: &str, request: Request<'_>) -> Document {
         let namespace = Namespace::new("test", collection);
         let is_more = matches!(request, Request::More { .. });
@@ -229,7 +229,7 @@ fn inserts() {
     }
     pair.run(&doc! { "collMod": "c", "validator": { "a": { "$gt": 1 } } });
     pair.insert(&[doc! { "_id": 6, "a": 1 }]);
-    // Bytes that are no document.
+    // Bytes that are not a document.
     let broken = RawDocumentBuf::from_bytes(b"\x08\0\0\0\x66a\0\0".to_vec()).unwrap();
     let refused = pair.in_parts.answer(
         &pair.context,

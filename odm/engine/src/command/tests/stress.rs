@@ -92,7 +92,7 @@ fn concurrent_transfers_keep_the_total() {
             let inc = |id: i32, by: i32| {
                 doc! { "update": "a", "updates": [{ "q": { "_id": id }, "u": { "$inc": { "n": by } } }] }
             };
-            // The snapshot is of the read: others commit between it and the writes, and between the writes.
+            // The read takes the snapshot: other transactions commit between it and the writes.
             let pause = || {
                 std::thread::yield_now();
                 true
@@ -119,7 +119,7 @@ fn concurrent_transfers_keep_the_total() {
     assert_eq!((moved(0), moved(1)), (1000 - THREADS * 20, THREADS * 20));
 }
 
-/// What one thread of the mixed load does.
+/// One thread of the mixed load.
 fn work(thread: i32, run: &dyn Fn(Document) -> Document) {
     let update = |q: Document, u: Document| doc! { "update": "a", "updates": [{ "q": q, "u": u }] };
     for round in 0..ROUNDS {
@@ -132,10 +132,10 @@ fn work(thread: i32, run: &dyn Fn(Document) -> Document) {
                 } else {
                     run(doc! { "findAndModify": "a", "query": { "_id": "counter" }, "update": inc })
                 };
-                // A build of an index may stand in the way, but nothing may be half done.
+                // An index build may conflict, but no write may be partial.
                 assert_eq!(reply.get_f64("ok").ok(), Some(1.0), "{reply}");
             }
-            // Fights for unique keys.
+            // Inserts conflicting unique keys.
             2 | 3 => {
                 let id = thread * ROUNDS + round;
                 run(doc! { "insert": "a", "documents": [{ "_id": id, "k": round % 50 }] });
@@ -145,7 +145,7 @@ fn work(thread: i32, run: &dyn Fn(Document) -> Document) {
                     );
                 }
             }
-            // Builds and drops indexes under all of it.
+            // Builds and drops indexes at the same time.
             4 => {
                 let index = doc! { "key": { "n": 1, "k": -1 }, "name": "built" };
                 run(doc! { "createIndexes": "a", "indexes": [index] });
@@ -172,7 +172,7 @@ fn work(thread: i32, run: &dyn Fn(Document) -> Document) {
                     && transaction(inc("right", 1), false)
                     && transaction(doc! { "commitTransaction": 1 }, false);
             }
-            // Reads, and sees nothing half done.
+            // Reads, and sees no partial writes.
             _ => {
                 let reply = run(doc! { "find": "a", "batchSize": 1000 });
                 let batch = reply
@@ -227,12 +227,12 @@ fn mixed_concurrent_commands_are_atomic() {
         .unwrap()
         .get_array("firstBatch");
     assert_eq!(batch.unwrap().len(), 1, "no transaction went through");
-    // Every index holds exactly what the documents say.
+    // Every index holds exactly the keys of the documents.
     let reply = run(doc! { "validate": "a" });
     assert_eq!(reply.get_bool("valid").ok(), Some(true), "{reply}");
 }
 
-/// What one thread does to the locks of transactions.
+/// One thread that takes and releases locks of transactions.
 fn lock_and_let_go(thread: i32, run: &dyn Fn(&str, Document) -> Document) {
     let lsid = |number: i32| {
         let bytes = vec![u8::try_from(number).unwrap(); 16];
@@ -304,7 +304,7 @@ fn no_lock_outlives_its_transaction() {
     assert_eq!(engine.sessions.counts().1, 0);
 }
 
-/// A write that two connections send at the same time, as after a lost reply, is executed once, and both are told so.
+/// A write that two connections send at the same time, as after a lost reply, runs once, and both get the reply.
 #[test]
 fn a_retried_write_is_executed_once() {
     let (engine, context) = (Engine::new(), Context::system());
@@ -328,7 +328,7 @@ fn a_retried_write_is_executed_once() {
     assert_eq!(reply.get_i32("n").ok(), Some(1));
 }
 
-/// Whoever reads from a cursor that others read from, too, and close, gets documents that nobody else got.
+/// Threads that share a cursor, some of which close it, never get the same document.
 #[test]
 fn cursors_return_no_document_twice() {
     const EACH: i32 = 400;

@@ -1,5 +1,5 @@
-//! Writes `book/src/support.md` from the tables that the parsers read, and holds them against the names that a server
-//! lists: what a table does not know at all is a fault here, not a surprise to a user.
+//! Writes `book/src/support.md` from the tables that the parsers read, and compares them with the names that
+//! mongod lists: a name that no table has fails the test.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -62,7 +62,7 @@ fn rows<'a>(known: impl IntoIterator<Item = (&'a str, bool)>) -> Vec<Row> {
     rows
 }
 
-/// The names that a server listed.
+/// The names that mongod lists.
 fn listed(kind: &str) -> Vec<String> {
     let known: Document = serde_json::from_str(&cases::text("names/server")).unwrap();
     let names = known.get_array(kind).unwrap().iter();
@@ -196,7 +196,7 @@ const RANKED: &[(&str, &[&str])] = &[
     ("$topN", &["n", "output", "sortBy"]),
 ];
 
-/// Commands whose answer says whether a form is supported.
+/// Commands whose replies show whether a form is supported.
 type Probe = (&'static str, fn() -> Document);
 
 const PROJECTIONS: &[Probe] = &[
@@ -280,7 +280,7 @@ fn hint(collection: &str, key: Document) -> Document {
     doc! { "find": collection, "filter": filter, "hint": key }
 }
 
-/// The forms for which no table has names: an engine is asked.
+/// Forms without names in a table: the test tries them on an engine.
 fn probed(probes: &[Probe]) -> Vec<Row> {
     let (engine, context) = (Engine::new(), Context::system());
     let run = |mut command: Document| {
@@ -362,7 +362,7 @@ fn write_statuses(page: &mut String, rows: &[Row]) {
     }
 }
 
-/// Commands that a server lists and the engine has not.
+/// Commands of mongod that the engine lacks.
 fn other_commands() -> Vec<Row> {
     let mut rows = Vec::new();
     for name in listed("commands") {
@@ -462,7 +462,7 @@ fn the_book_lists_the_supported_features() {
     );
 }
 
-/// Nothing that a server knows is absent without a word.
+/// Every name that mongod lists is supported or has a reason.
 #[test]
 fn every_name_that_mongod_lists_has_a_row() {
     let [top_level, on_field] = matcher::known_operators();
@@ -481,7 +481,7 @@ fn every_name_that_mongod_lists_has_a_row() {
     other_commands();
 }
 
-/// A reason for what is supported is a leftover.
+/// Supported names must not have a reason for their refusal.
 #[test]
 fn every_refusal_reason_is_used() {
     let mut refused: Vec<Row> = sections().into_iter().flat_map(|(_, rows)| rows).collect();

@@ -1,4 +1,4 @@
-//! Transactions, where a server would have somebody wait.
+//! Transactions in conflicts where mongod would wait.
 
 use bson::{Bson, Document, doc};
 
@@ -77,7 +77,7 @@ fn a_merge_that_conflicts_writes_nothing() {
     let add = doc! { "$set": { "n": { "$add": ["$n", 1] } } };
     let merge = doc! { "into": "t", "whenMatched": [add] };
     let merge = doc! { "aggregate": "s", "pipeline": [{ "$merge": merge }], "cursor": {} };
-    // Whoever asked waits, and asks again.
+    // The caller waits and retries.
     assert_eq!(ask(merge.clone()).get("code"), Some(&Bson::Int32(112)));
     assert_eq!(ask(merge.clone()).get("code"), Some(&Bson::Int32(112)));
     ask(doc! { "killSessions": [] });

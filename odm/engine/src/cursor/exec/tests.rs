@@ -1,4 +1,4 @@
-//! However much work is done at once, it comes to the same.
+//! Plans give the same result for every batch size of work.
 
 use std::sync::Arc;
 

@@ -28,7 +28,7 @@ fn anybody(_: &Cursor) -> Result<(), ServerError> {
     Ok(())
 }
 
-/// What becomes of an attempt to read: the code of the refusal.
+/// The error code of an attempt to read, if it is refused.
 fn refused(cursors: &Cursors, id: i64, hold: Option<u64>) -> Option<Code> {
     let outcome = cursors
         .pin(id, hold, anybody)
@@ -47,7 +47,7 @@ fn a_cursor_in_use_is_open_and_exclusive() {
     let (pin, taken) = cursors.pin(id, None, anybody).unwrap();
     assert_eq!((cursors.count(), cursors.count_in_use()), (1, 1));
     assert_eq!(refused(&cursors, id, None), Some(Code::CURSOR_IN_USE));
-    // Its id is nobody else's meanwhile, and it does not grow old.
+    // Meanwhile its id stays reserved, and it does not expire.
     assert_ne!(cursors.keep(cursor(Tail::No), || 7), id);
     cursors.expire(DateTime::from_millis(NOW + 3_600_000));
     assert_eq!(cursors.count(), 1);
@@ -61,7 +61,7 @@ fn refused_requests_leave_cursors_unchanged() {
     let cursors = Cursors::default();
     let id = cursors.keep(cursor(Tail::No), || 7);
     let refusal = |_: &Cursor| {
-        // Whoever looks now waits, and finds the cursor where it was.
+        // The map is locked: other requests wait, and find the cursor unchanged.
         assert!(cursors.open.try_lock().is_err());
         Err(ServerError::new(Code::UNAUTHORIZED, "not yours"))
     };
@@ -112,7 +112,7 @@ fn a_waiting_cursor_stays_in_use() {
     hold.end().unwrap();
     assert_eq!(refused(&cursors, id, None), None);
 
-    // It is closed between two looks.
+    // It is killed while its reader waits.
     let (hold, _) = cursors.hold(id).unwrap();
     assert!(cursors.kill(id));
     let key = hold.key();

@@ -1,4 +1,4 @@
-//! The tree beside the standard library's, under random changes, with snapshots held.
+//! Compares the tree with that of the standard library under random changes, with snapshots held.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
@@ -46,7 +46,7 @@ impl Tree<Entries> {
     }
 }
 
-/// Checks what the tree promises of its nodes; the answer is the depth.
+/// Checks the invariants of the nodes; returns the depth.
 fn check(node: &Node<Entries>, is_root: bool) -> usize {
     match node {
         Node::Leaf(leaf) => {
@@ -182,7 +182,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// A way that was found some changes ago leads to the key, or it is found without.
+    /// A cached path leads to the key after changes, or the search starts anew.
     #[test]
     fn stale_tree_paths_are_harmless(
         changes in prop::collection::vec((0_u32..3000, prop::bool::weighted(0.6)), 0..4000),
@@ -235,7 +235,7 @@ fn a_split_during_removal_does_not_merge_over_the_new_leaf() {
     assert_eq!(records, left);
 }
 
-/// What is taken from one end of a leaf and added at the other, or in between, as it comes.
+/// Removals at one end of a leaf and insertions at the other, or in between.
 #[test]
 fn leaves_emptied_from_the_front_are_refilled() {
     let mut leaf = Records::default();

@@ -8,7 +8,7 @@ use crate::cases;
 use crate::error::ServerError;
 use crate::expression::Expression;
 
-/// What stands in a grid for a field that is not there.
+/// The placeholder of a missing field in a grid.
 fn is_missing(value: &Bson) -> bool {
     value
         .as_document()

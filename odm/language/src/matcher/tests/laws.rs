@@ -1,4 +1,4 @@
-//! Conditions that are looked for together hold where each of them holds alone.
+//! Property test: a conjunction matches exactly the documents that each condition matches.
 
 use std::cmp::Ordering;
 
@@ -41,7 +41,7 @@ fn name() -> impl Strategy<Value = String> {
     prop_oneof!["[ab0]", Just("a longer name".to_owned())]
 }
 
-/// More fields than are remembered, in any order.
+/// More fields than the cache holds, in any order.
 fn document() -> impl Strategy<Value = Document> {
     let other = (0..30).prop_map(|number| (format!("other{number}"), Bson::Int32(number)));
     let field = prop_oneof![(name(), value()), other];

@@ -19,7 +19,7 @@ fn the_normalized_collation_has_every_default() {
     assert_eq!(parse(&rawdoc! { "locale": "simple" }).unwrap(), None);
 }
 
-/// A server has orders of its own for them: words in the order of the root would be a wrong answer.
+/// mongod has tailored orders for them: the root order would be wrong.
 #[test]
 fn locales_without_collation_data_are_refused() {
     for locale in ["haw", "kl", "lkt", "ln", "se", "smn", "yi", "en_US_POSIX"] {
@@ -144,7 +144,7 @@ fn strings_compare_by_collation() {
     );
 }
 
-/// `{words, orders: [{collation, groups}]}`: indexes of words in the order of a server, equal ones
+/// `{words, orders: [{collation, groups}]}`: indexes of words in the order of mongod, equal ones
 /// together.
 #[test]
 fn words_sort_as_on_mongod() {

@@ -90,7 +90,7 @@ fn fused_multiply_add_rounds_once() {
         let got = parse(factors[0]).times_plus(parse(factors[1]), parse(term));
         assert_eq!(got.to_string(), expected);
     };
-    // the product's last digit is beyond the 34th, and all that is left
+    // only digits of the product beyond the 34th remain
     let long = "1.000000000000000000000000000000001";
     let square = "-1.000000000000000000000000000000002";
     check([long, long], square, "1E-66");
@@ -101,7 +101,7 @@ fn fused_multiply_add_rounds_once() {
     check(["1", "1"], "0E-10", "1.0000000000");
     check(["0", "1E-40"], "0", "0E-40");
     check(["0", "1E-40"], "5", "5.000000000000000000000000000000000");
-    // far away, one of them only decides a rounding
+    // a term of a much smaller magnitude only affects the rounding
     check(["1", "1E-90"], "1", "1.000000000000000000000000000000000");
     check(
         ["1", "1E-90"],
@@ -155,7 +155,7 @@ fn binary128_has_113_bits() {
         ("0.1", "0.1000000000000000000000000000000000"),
         ("1E+40", "1.000000000000000000000000000000000E+40"),
         ("1E-4000", "1.000000000000000000000000000000000E-4000"),
-        // next to zero bits are missing
+        // subnormal numbers have fewer bits
         ("65411E-4969", "6.475175119438025110924438958227647E-4965"),
         ("-1E-5000", "-0"),
     ] {

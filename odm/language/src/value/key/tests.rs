@@ -10,7 +10,7 @@ use super::*;
 use crate::cases;
 use crate::value::order::compare;
 
-/// Numbers that meet at the edges of their types, and any others.
+/// Numbers at the limits of their types, and any others.
 fn number() -> impl Strategy<Value = Bson> {
     let edge = prop_oneof![
         Just(0i64),
@@ -101,7 +101,7 @@ fn value() -> impl Strategy<Value = Bson> {
     })
 }
 
-/// Texts that are longer than the head of a key, too.
+/// Strings, also longer than the head of a key.
 fn long() -> impl Strategy<Value = Bson> {
     prop_oneof![
         value(),
@@ -159,7 +159,7 @@ proptest! {
         prop_assert!(of_a.first.is_none() || of_a.first == at_a.first, "{:?} {:?}", of_a, at_a);
         let (_, at_b, key_b) = head(&b, &a);
         prop_assert!(!of_a.is_behind(at_b) || key_a > key_b);
-        // What decides most comparisons must not be undecided.
+        // The head must decide most comparisons.
         let greater = if descends { Ordering::Less } else { Ordering::Greater };
         if let (Bson::Double(one), Bson::Double(other)) = (&a, &b)
             && one.partial_cmp(other) == Some(greater)
@@ -194,7 +194,7 @@ proptest! {
     }
 }
 
-/// `[{values, rows}]`: what a server says of each value and each other.
+/// `[{values, rows}]`: mongod's comparison of each pair of values.
 #[test]
 fn values_sort_as_on_mongod() {
     let [case] = cases::read("value/order").try_into().unwrap();

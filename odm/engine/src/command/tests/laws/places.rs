@@ -1,4 +1,4 @@
-//! With an index of places or without: the same answer.
+//! Property tests: geospatial queries give the same answer with and without an index.
 
 use bson::{Bson, Document, doc};
 use proptest::prelude::*;
@@ -7,7 +7,7 @@ use super::{ids, run};
 use crate::Context;
 use crate::command::state::Engine;
 
-/// A place: near others, or where a sphere's coordinates end.
+/// A point: near others, or at the limits of the coordinates.
 fn place() -> impl Strategy<Value = Vec<Bson>> {
     let near = |from: i32, to: i32| (from..=to).prop_map(|half| f64::from(half) / 2.0);
     prop_oneof![
@@ -78,7 +78,7 @@ fn holed() -> impl Strategy<Value = Document> {
     })
 }
 
-/// A place of the plane, as a pair or as a document.
+/// A point of the plane, as a pair or as a document.
 fn flat() -> impl Strategy<Value = Bson> {
     let number = || (-40_i32..=40).prop_map(|quarters| f64::from(quarters) / 4.0);
     (number(), number(), any::<bool>()).prop_map(|(x, y, named)| {
@@ -90,7 +90,7 @@ fn flat() -> impl Strategy<Value = Bson> {
     })
 }
 
-/// One place, or several.
+/// One point, or several.
 fn flats() -> impl Strategy<Value = Bson> {
     prop_oneof![
         4 => flat(),
@@ -141,7 +141,7 @@ proptest! {
         run(doc! { "createIndexes": "indexed", "indexes": [{ "key": key, "name": "i" }] });
         for (at, (shape, other)) in (0_i32..).zip(shapes.into_iter().zip(others)) {
             let document = doc! { "_id": at, "p": shape, "b": other };
-            // A shape that no sphere has is refused by the index.
+            // The index refuses invalid shapes.
             if run(doc! { "insert": "indexed", "documents": [document.clone()] }).get("n") == Some(&Bson::Int32(1)) {
                 run(doc! { "insert": "plain", "documents": [document] });
             }
@@ -194,7 +194,7 @@ proptest! {
             prop_assert_eq!(&plain, &sorted("indexed"));
             prop_assert_eq!(&plain, &sorted("beside"));
         }
-        // How far each is, nearest first, is the same by every grid.
+        // The sorted distances are the same for every grid.
         for name in ["$near", "$nearSphere"] {
             let scale = if name == "$near" { 1.0 } else { 60.0 };
             let near = doc! { "p": { name: center.clone(), "$maxDistance": most / scale, "$minDistance": least / scale } };

@@ -1,4 +1,4 @@
-//! With an index or without, within a transaction that has written: the same answer.
+//! Property test: reads in a transaction with writes give the same answer with and without an index.
 
 use bson::{Binary, Bson, Document, doc};
 use proptest::prelude::*;
@@ -20,7 +20,7 @@ proptest! {
         filters in proptest::collection::vec(filter(), 1..4),
         commits in any::<bool>(),
     ) {
-        // By an index, these find what ends in an array without elements, too.
+        // With an index, these also find paths that end in an empty array.
         if filters.iter().chain(&writes).any(|asked| asks_for_all(&Bson::Document(asked.clone()))) {
             return Ok(());
         }
@@ -53,7 +53,7 @@ proptest! {
         for write in writes {
             let (command, statements) = if write.contains_key("limit") { ("delete", "deletes") } else { ("update", "updates") };
             let ask = |collection: &str| within(doc! { command: collection, statements: [write.clone()] });
-            // A refusal ends the transaction.
+            // An error aborts the transaction.
             let (indexed, plain) = (ask("indexed"), ask("plain"));
             let is_refused = |reply: &Document| reply.contains_key("writeErrors") || reply.contains_key("code");
             if is_refused(&indexed) || is_refused(&plain) {
@@ -68,7 +68,7 @@ proptest! {
                 prop_assert_eq!(ids(&plain), ids(&find("indexed", filter)));
             }
         }
-        // Nobody else sees any of it before the end.
+        // Other clients see none of it before the commit.
         prop_assert_eq!(&before("plain"), &was);
         prop_assert_eq!(&before("indexed"), &was);
         let all = |collection: &str| shown(&rows(&find(collection, &doc! {})));

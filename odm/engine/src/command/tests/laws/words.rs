@@ -1,4 +1,4 @@
-//! What `$text` finds: what the words say, whatever else is indexed.
+//! Property test: `$text` finds the same documents and scores as a scan of the words.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +26,7 @@ const WORDS: &[(&str, Option<&str>)] = &[
     ("42", Some("42")),
 ];
 
-/// What may stand between words.
+/// Separators of words.
 const BETWEEN: [&str; 5] = [" ", ", ", "  ", "; ", "\t"];
 
 const WEIGHTS: [(&str, f64); 2] = [("t", 3.0), ("u", 1.0)];
@@ -215,7 +215,7 @@ proptest! {
             index.extend(more);
             index
         };
-        // The same words: alone, among other indexes, of a part of the documents, and behind a field.
+        // The same text index: alone, beside other indexes, partial, and with a prefix field.
         let collections = [
             ("alone", vec![text(doc! {}, doc! {})]),
             ("among", vec![doc! { "key": { "b": 1 }, "name": "b" }, doc! { "key": { "$**": 1 }, "name": "w" }, text(doc! {}, doc! {}), doc! { "key": { "t": -1 }, "name": "t" }]),
@@ -266,7 +266,7 @@ proptest! {
         prop_assert_eq!(find("partial", doc! { "b": 2 }), part(&|b| b == 2));
         prop_assert_eq!(find("behind", doc! { "b": of }), part(&|b| b == of));
         prop_assert_eq!(find("among", doc! { "b": of }), part(&|b| b == of));
-        // As one of several alternatives, it finds the same besides.
+        // As one alternative of `$or`, it finds the same documents.
         let mut either = places(&alone);
         either.extend(part_of(&documents, of));
         either.sort_unstable();

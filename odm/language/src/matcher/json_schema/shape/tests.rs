@@ -3,7 +3,7 @@ use bson::{Bson, Document, RawBson, RawBsonRef, RawDocumentBuf, cstr, doc};
 use super::super::eval::{Considered, all};
 use crate::matcher::json_schema::{Schema, parse};
 
-/// Schemas that say something of fields, in every way that is checked on one walk, and in some that are not.
+/// Schemas with rules for fields, both those that a single walk checks and others.
 fn schemas() -> Vec<Document> {
     let mut schemas = vec![
         doc! {},

@@ -55,10 +55,6 @@
 #[cfg(not(any(feature = "memory", feature = "mongodb")))]
 compile_error!("odm has no store to run on: enable the feature `memory`, `mongodb`, or both");
 
-// The library needs only the types in `futures-core`, which builds faster; the unit tests use all of `futures`.
-#[cfg(not(test))]
-extern crate futures_core as futures;
-
 // Generated code refers to `::odm`, and this crate's own tests derive models too.
 extern crate self as odm;
 

@@ -27,7 +27,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use bson::Document;
-use futures::future::BoxFuture;
+use futures_core::future::BoxFuture;
 
 #[cfg(not(feature = "mongodb"))]
 use self::absent as driver;

@@ -64,7 +64,7 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> Aggregate<'s, M, T> {
 
 impl<'s, M: Document, T: DeserializeOwned + 'static> IntoFuture for Aggregate<'s, M, T> {
     type Output = Result<Cursor<'s, T>>;
-    type IntoFuture = futures::future::BoxFuture<'s, Self::Output>;
+    type IntoFuture = futures_core::future::BoxFuture<'s, Self::Output>;
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(self.run())

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use futures::Stream;
+use futures_core::Stream;
 use serde::de::DeserializeOwned;
 
 use super::decode::decode;

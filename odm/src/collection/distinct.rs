@@ -79,7 +79,7 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> Distinct<'s, M, T> {
 
 impl<'s, M: Document, T: DeserializeOwned + 'static> IntoFuture for Distinct<'s, M, T> {
     type Output = Result<Vec<T>>;
-    type IntoFuture = futures::future::BoxFuture<'s, Self::Output>;
+    type IntoFuture = futures_core::future::BoxFuture<'s, Self::Output>;
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(self.run())

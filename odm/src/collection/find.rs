@@ -105,7 +105,7 @@ pub(super) fn projection<P: Projection>() -> BsonDocument {
 
 impl<'s, M: Document, T: DeserializeOwned + 'static> IntoFuture for Find<'s, M, T> {
     type Output = Result<Cursor<'s, T>>;
-    type IntoFuture = futures::future::BoxFuture<'s, Self::Output>;
+    type IntoFuture = futures_core::future::BoxFuture<'s, Self::Output>;
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(self.run())

@@ -90,7 +90,7 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> FindOne<'s, M, T> {
 
 impl<'s, M: Document, T: DeserializeOwned + 'static> IntoFuture for FindOne<'s, M, T> {
     type Output = Result<Option<T>>;
-    type IntoFuture = futures::future::BoxFuture<'s, Self::Output>;
+    type IntoFuture = futures_core::future::BoxFuture<'s, Self::Output>;
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(self.run())

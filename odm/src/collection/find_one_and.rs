@@ -5,7 +5,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use bson::Document as BsonDocument;
-use futures::future::BoxFuture;
+use futures_core::future::BoxFuture;
 use serde::de::DeserializeOwned;
 
 use super::Collection;

@@ -222,7 +222,7 @@ macro_rules! action {
     ($builder:ident => $output:ty) => {
         impl<'s, M: crate::model::Document> IntoFuture for $builder<'s, M> {
             type Output = crate::error::Result<$output>;
-            type IntoFuture = futures::future::BoxFuture<'s, Self::Output>;
+            type IntoFuture = futures_core::future::BoxFuture<'s, Self::Output>;
 
             fn into_future(self) -> Self::IntoFuture {
                 Box::pin(self.run())

@@ -1,7 +1,7 @@
 //! `run_command`: runs a raw command.
 
 use bson::Document;
-use futures::future::BoxFuture;
+use futures_core::future::BoxFuture;
 
 use super::Db;
 use crate::error::Result;

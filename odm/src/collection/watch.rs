@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bson::{Document as BsonDocument, Timestamp, doc};
-use futures::future::BoxFuture;
+use futures_core::future::BoxFuture;
 use serde::de::DeserializeOwned;
 
 pub use self::change::{

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use bson::{Bson, Document, doc};
-use futures::future::BoxFuture;
+use futures_core::future::BoxFuture;
 
 use super::writes::single_writes;
 use super::{Action, Allow, Applied, Plan, Step};
@@ -15,8 +15,11 @@ use crate::store::Store;
 pub struct Apply<'p> {
     plan: &'p Plan,
     allow: Allow,
-    report: Option<Box<dyn FnMut(&Progress<'_>) + Send + 'p>>,
+    report: Option<Box<Report<'p>>>,
 }
+
+/// A function that is called after each command.
+type Report<'p> = dyn FnMut(&Progress<'_>) + Send + 'p;
 
 /// How far a plan is, after each of its commands.
 #[derive(Debug, Clone, Copy)]

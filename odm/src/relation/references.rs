@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use bson::raw::{RawBsonRef, RawDocument};
 use bson::{Bson, Document};
-use futures::future::BoxFuture;
+use futures_core::future::BoxFuture;
 
 use super::fetch::Ids;
 use super::reference::Reference;
@@ -32,7 +32,7 @@ pub trait OneMore: References {
 }
 
 mod sealed {
-    use futures::future::BoxFuture;
+    use futures_core::future::BoxFuture;
 
     use super::{Gathered, Source};
     use crate::error::Result;

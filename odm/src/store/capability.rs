@@ -6,6 +6,10 @@
 /// The test suite lists them for each store, so that every change shows in a diff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "features are independent of each other"
+)]
 pub struct Capability {
     /// Whether sessions can run transactions. A standalone `mongod` has none.
     pub transactions: bool,

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use bson::raw::RawDocument;
-use futures::Stream;
+use futures_core::Stream;
 
 use super::change::ResumeToken;
 use crate::error::Result;

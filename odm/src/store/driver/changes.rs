@@ -5,7 +5,7 @@ use std::task::{Context, Poll};
 
 use bson::raw::RawDocumentBuf;
 use bson::{Bson, Document};
-use futures::future::BoxFuture;
+use futures_core::future::BoxFuture;
 use mongodb::ClientSession;
 use mongodb::change_stream::ChangeStream;
 use mongodb::change_stream::event::ResumeToken;

@@ -5,8 +5,8 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use futures::Stream;
-use futures::future::BoxFuture;
+use futures_core::Stream;
+use futures_core::future::BoxFuture;
 use mongodb::ClientSession;
 use mongodb::raw_batch_cursor::{RawBatch, RawBatchCursor, SessionRawBatchCursor};
 

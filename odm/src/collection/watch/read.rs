@@ -5,7 +5,7 @@ use bson::{Bson, Document, Uuid};
 use odm_language::value::raw;
 
 use super::ANY;
-use super::change::{Change, Namespace, Operation, ResumeToken, TruncatedArray, UpdateDescription};
+use super::change::{Change, Namespace, Operation, ResumeToken, UpdateDescription};
 use crate::collection::{decode, decode_id};
 use crate::error::{DecodeError, Error, Result};
 use crate::model::Document as Model;
@@ -65,7 +65,7 @@ impl sealed::Read for Document {
     }
 
     fn read(document: &RawDocument) -> Result<Self> {
-        to_document(document, ANY)
+        decode(document, ANY)
     }
 }
 
@@ -82,7 +82,7 @@ pub(super) fn change<T: Watched>(event: &RawDocument) -> Result<Change<T>> {
     Ok(Change {
         operation: operation_of(operation, event)?,
         resume_token: match document("_id") {
-            Some(token) => ResumeToken::new(to_document(token, T::name())?),
+            Some(token) => ResumeToken::new(decode(token, T::name())?),
             None => return Err(missing::<T>("_id")),
         },
         namespace: namespace::<T>(event, "ns")?,
@@ -96,7 +96,7 @@ pub(super) fn change<T: Watched>(event: &RawDocument) -> Result<Change<T>> {
             _ => None,
         },
         lsid: document("lsid")
-            .map(|it| to_document(it, T::name()))
+            .map(|it| decode(it, T::name()))
             .transpose()?,
         txn_number: value("txnNumber").and_then(RawBsonRef::as_i64),
     })
@@ -145,7 +145,7 @@ fn operation_of<T: Watched>(operation: &str, event: &RawDocument) -> Result<Oper
         "modify" => Operation::Modify {
             description: description_of::<T>(event)?,
             before: match raw::get(event, "stateBeforeChange") {
-                Some(RawBsonRef::Document(before)) => Some(to_document(before, T::name())?),
+                Some(RawBsonRef::Document(before)) => Some(decode(before, T::name())?),
                 _ => None,
             },
         },
@@ -173,48 +173,9 @@ fn id<T: Watched>(event: &RawDocument) -> Result<T::Key> {
 
 fn description<T: Watched>(event: &RawDocument) -> Result<UpdateDescription> {
     match raw::get(event, "updateDescription") {
-        Some(RawBsonRef::Document(description)) => updates(description, T::name()),
+        Some(RawBsonRef::Document(description)) => decode(description, T::name()),
         _ => Err(missing::<T>("updateDescription")),
     }
-}
-
-/// Reads an update's description without serde, whose code for these types would be a quarter of this crate's.
-fn updates(description: &RawDocument, name: &'static str) -> Result<UpdateDescription> {
-    let lacks = |field: &str| lacking(&format!("updateDescription.{field}"), name);
-    let Some(RawBsonRef::Document(updated)) = raw::get(description, "updatedFields") else {
-        return Err(lacks("updatedFields"));
-    };
-    let Some(RawBsonRef::Array(removed)) = raw::get(description, "removedFields") else {
-        return Err(lacks("removedFields"));
-    };
-    let removed = raw::values(removed).map(|path| path.as_str().map(str::to_owned));
-    let truncated = match raw::get(description, "truncatedArrays") {
-        None => Some(Vec::new()),
-        Some(RawBsonRef::Array(arrays)) => raw::values(arrays).map(truncated).collect(),
-        Some(_) => None,
-    };
-    Ok(UpdateDescription {
-        updated_fields: to_document(updated, name)?,
-        removed_fields: removed
-            .collect::<Option<_>>()
-            .ok_or_else(|| lacks("removedFields"))?,
-        truncated_arrays: truncated.ok_or_else(|| lacks("truncatedArrays"))?,
-    })
-}
-
-fn truncated(array: RawBsonRef<'_>) -> Option<TruncatedArray> {
-    let array = array.as_document()?;
-    Some(TruncatedArray {
-        field: raw::get(array, "field")?.as_str()?.to_owned(),
-        new_size: raw::get(array, "newSize")?.as_i32()?,
-    })
-}
-
-fn to_document(document: &RawDocument, name: &'static str) -> Result<Document> {
-    Document::try_from(document).map_err(|failure| {
-        let message = failure.to_string();
-        Error::new(DecodeError::new(None, message, Some(Box::new(failure)))).with_model(name)
-    })
 }
 
 const DESCRIPTION: &str = "operationDescription";
@@ -226,7 +187,7 @@ fn described(event: &RawDocument) -> Option<&RawDocument> {
 
 fn description_of<T: Watched>(event: &RawDocument) -> Result<Document> {
     let description = described(event).ok_or_else(|| missing::<T>(DESCRIPTION))?;
-    to_document(description, T::name())
+    decode(description, T::name())
 }
 
 fn indexes<T: Watched>(event: &RawDocument) -> Result<Vec<Document>> {
@@ -235,7 +196,7 @@ fn indexes<T: Watched>(event: &RawDocument) -> Result<Vec<Document>> {
         return Err(missing::<T>("operationDescription.indexes"));
     };
     let indexes = raw::values(indexes).filter_map(RawBsonRef::as_document);
-    indexes.map(|index| to_document(index, T::name())).collect()
+    indexes.map(|index| decode(index, T::name())).collect()
 }
 
 fn uuid(value: RawBsonRef<'_>) -> Option<Uuid> {
@@ -247,28 +208,18 @@ fn uuid(value: RawBsonRef<'_>) -> Option<Uuid> {
 
 fn namespace<T: Watched>(event: &RawDocument, name: &str) -> Result<Option<Namespace>> {
     match raw::get(event, name) {
-        Some(RawBsonRef::Document(namespace)) => {
-            let part = |part| raw::get(namespace, part).and_then(RawBsonRef::as_str);
-            Ok(Some(Namespace {
-                database: part("db").ok_or_else(|| missing::<T>("ns.db"))?.to_owned(),
-                collection: part("coll").map(str::to_owned),
-            }))
-        }
+        Some(RawBsonRef::Document(namespace)) => decode(namespace, T::name()).map(Some),
         _ => Ok(None),
     }
 }
 
 /// The error for an event that lacks a field because a pipeline stage removed it.
 fn missing<T: Watched>(field: &str) -> Error {
-    lacking(field, T::name())
-}
-
-fn lacking(field: &str, name: &'static str) -> Error {
     let message = format!(
         "the event has no `{field}`, which a `Change` tells: let the stages of the pipeline keep it, or say \
          `with_type` what is read"
     );
-    Error::new(DecodeError::new(None, message, None)).with_model(name)
+    Error::new(DecodeError::new(None, message, None)).with_model(T::name())
 }
 
 /// Decodes an event's documents into a model.

@@ -116,6 +116,19 @@ fn relations_are_listed_with_paths_targets_and_cardinalities() {
     );
 }
 
+const A: KeyMeta = KeyMeta {
+    path: &["a"],
+    kind: KeyKind::Hashed,
+};
+const B: KeyMeta = KeyMeta {
+    path: &["b"],
+    kind: KeyKind::Ascending,
+};
+const TEXT: KeyMeta = KeyMeta {
+    path: &["a"],
+    kind: KeyKind::Text { weight: 1 },
+};
+
 #[test]
 fn the_index_of_a_relation_starts_with_its_field() {
     let relations = Task::model().relations();
@@ -135,18 +148,6 @@ fn the_index_of_a_relation_starts_with_its_field() {
         }));
         model.index_for(&["a"]).is_some()
     };
-    const A: KeyMeta = KeyMeta {
-        path: &["a"],
-        kind: KeyKind::Hashed,
-    };
-    const B: KeyMeta = KeyMeta {
-        path: &["b"],
-        kind: KeyKind::Ascending,
-    };
-    const TEXT: KeyMeta = KeyMeta {
-        path: &["a"],
-        kind: KeyKind::Text { weight: 1 },
-    };
     assert!(index(&[A, B], |_| {}));
     assert!(index(&[A], |index| index.unique = true));
     assert!(!index(&[B, A], |_| {}));
@@ -164,7 +165,7 @@ fn structs_that_contain_themselves_are_entered_once() {
     struct Comment {
         author: Ref<Person>,
         #[odm(embed(few, max = 10))]
-        replies: Vec<Box<Comment>>,
+        replies: Vec<Comment>,
     }
 
     #[derive(Serialize, Deserialize, Document)]

@@ -129,6 +129,7 @@ impl Memory {
     }
 
     /// Runs a request once, without building a command.
+    #[inline]
     pub(crate) fn ask(
         &self,
         database: &str,
@@ -264,18 +265,22 @@ impl Memory {
             return None;
         }
         let database = &self.0.database;
-        let parts = match Parts::of(request) {
-            Ok(parts) => parts.filter(|parts| !parts.is_large())?,
-            Err(error) => return Some(Err(error)),
+        // Borrowed, because moving large values would take a good part of a lookup's time.
+        let parts = Parts::of(request);
+        let parts = match &parts {
+            Ok(Some(parts)) if !parts.is_large() => parts,
+            Ok(_) => return None,
+            Err(_) => return parts.err().map(Err),
         };
         match self.ask(database, request.collection, parts.request()) {
             Err(error) if error.code() == Code::WRITE_CONFLICT => None,
             Err(error) => Some(Err(error.into())),
-            Ok(answer) => Some(self.respond(&parts, answer, request)),
+            Ok(answer) => Some(self.respond(parts, answer, request)),
         }
     }
 
     /// Converts the engine's answer to a request without a command.
+    #[inline]
     fn respond<'s>(
         &self,
         parts: &Parts<'_>,

@@ -20,7 +20,7 @@ use crate::command::call::Call;
 use crate::command::delete::{self, Delete};
 use crate::command::insert::{self, Insert};
 use crate::command::profiler::Watch;
-use crate::command::reply::{Page, Written};
+use crate::command::reply::{Batch, Page, Written};
 use crate::command::state::Engine;
 use crate::command::update::{self, Update};
 use crate::command::{find, get_more};
@@ -130,9 +130,20 @@ impl Engine {
         if watch.is_none()
             && let Some(Filter::Equality { path, value }) = request.filter()
             && let Some(equality) = Equality::new(path.as_str(), value)
-            && let Some(answer) = self.look_up(context, namespace, request, &equality)?
         {
-            return Ok(answer);
+            match request {
+                Request::Find { one, .. } => {
+                    if let Some(batch) = self.look_up(context, namespace, &equality, one) {
+                        return Ok(Answer::Page(batch.of(0, namespace.clone())));
+                    }
+                }
+                Request::Delete { .. } => {
+                    if let Some(written) = self.remove(context, namespace, &equality)? {
+                        return Ok(Answer::Written(written));
+                    }
+                }
+                _ => {}
+            }
         }
         let answer = self.answer_planned(context, namespace, request, watch.as_ref());
         if let Some(watch) = watch {
@@ -141,32 +152,35 @@ impl Engine {
         answer
     }
 
-    /// The answer that needs no plan. `None` if the request needs one, or if the collection does not exist.
+    /// The documents that match an equality, or only the first if `one`. `None` if they need a plan.
     fn look_up(
         &self,
         context: &Context,
         namespace: &Namespace,
-        request: Request<'_>,
         equality: &Equality<'_>,
-    ) -> Result<Option<Answer>, ServerError> {
-        match request {
-            Request::Find { one, .. } => {
-                self.tick(context.now().timestamp_millis());
-                let look = |collection: &Collection| {
-                    find::short(collection, equality, one.then_some(1), FEW_DOCUMENTS)
-                };
-                let batch = self.catalog.look(namespace, look).flatten();
-                Ok(batch.map(|batch| Answer::Page(batch.of(0, namespace.clone()))))
-            }
-            // Other invalid names need no check, since no collection has one.
-            Request::Delete { .. } if equality.is_of_id() && !namespace.is_system() => {
-                self.tick(context.now().timestamp_millis());
-                let removed =
-                    self.write(namespace, true, |writer| delete::remove(writer, equality))?;
-                Ok(removed.flatten().map(Answer::Written))
-            }
-            _ => Ok(None),
+        one: bool,
+    ) -> Option<Batch> {
+        self.tick(context.now().timestamp_millis());
+        let look = |collection: &Collection| {
+            find::short(collection, equality, one.then_some(1), FEW_DOCUMENTS)
+        };
+        self.catalog.look(namespace, look)?
+    }
+
+    /// Removes the document with an `_id`. `None` if the request needs a plan, or if the collection does not exist.
+    fn remove(
+        &self,
+        context: &Context,
+        namespace: &Namespace,
+        equality: &Equality<'_>,
+    ) -> Result<Option<Written>, ServerError> {
+        // Other invalid names need no check, since no collection has one.
+        if !equality.is_of_id() || namespace.is_system() {
+            return Ok(None);
         }
+        self.tick(context.now().timestamp_millis());
+        let removed = self.write(namespace, true, |writer| delete::remove(writer, equality))?;
+        Ok(removed.flatten())
     }
 
     fn answer_planned(

@@ -75,6 +75,11 @@ impl Wide {
 
     /// The quotient by a nonzero 64-bit number.
     pub(super) const fn over(self, divisor: u64) -> Self {
+        self.divide_short(divisor).0
+    }
+
+    /// Quotient and remainder by a nonzero 64-bit number.
+    const fn divide_short(self, divisor: u64) -> (Self, u128) {
         const MASK: u128 = u64::MAX as u128;
         let by = divisor as u128;
         let (high, low) = self.0.into_words();
@@ -82,7 +87,8 @@ impl Wide {
         let b = (a % by) << 64 | b;
         let c = (b % by) << 64 | c;
         let d = (c % by) << 64 | d;
-        Self::new(((a / by) << 64) | (b / by), ((c / by) << 64) | (d / by))
+        let quotient = Self::new(((a / by) << 64) | (b / by), ((c / by) << 64) | (d / by));
+        (quotient, d % by)
     }
 
     /// The number without its last `count` decimal digits, and whether any of those was not zero.
@@ -133,9 +139,18 @@ impl Wide {
 
     /// Quotient and remainder. A divisor of zero gives zeros.
     pub(super) fn divide(self, divisor: u128) -> (Self, u128) {
-        match self.0.checked_div_rem(U256::new(divisor)) {
-            Some((quotient, rest)) => (Self(quotient), rest.as_u128()),
-            None => (Self::ZERO, 0),
+        if let (0, low) = self.0.into_words()
+            && divisor != 0
+        {
+            return (Self::new(0, low / divisor), low % divisor);
+        }
+        match u64::try_from(divisor) {
+            Ok(0) => (Self::ZERO, 0),
+            Ok(divisor) => self.divide_short(divisor),
+            Err(_) => {
+                let (quotient, rest) = self.0.div_rem(U256::new(divisor));
+                (Self(quotient), rest.as_u128())
+            }
         }
     }
 

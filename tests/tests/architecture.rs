@@ -56,10 +56,10 @@ const ENGINE_FLOORS: &[&[&str]] = &[
 ];
 
 const SERVER_FLOORS: &[&[&str]] = &[
-    &["activity", "error", "fail_point", "scram", "wire"],
+    &["current_op", "error", "fail_point", "scram", "wire"],
     &["options", "tools"],
-    &["host"],
-    &["gossip", "peer"],
+    &["state"],
+    &["client", "cluster_time"],
     &["command"],
     &["answer"],
     &["connection"],

@@ -12,8 +12,8 @@ mod fork;
 mod names;
 pub(crate) mod namespace;
 pub(crate) mod options;
-pub(crate) mod special;
-mod spin;
+mod spin_lock;
+pub(crate) mod text_scan;
 pub(crate) mod view;
 
 use std::sync::{Arc, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -107,7 +107,7 @@ pub(crate) struct Catalog {
 
 impl Catalog {
     fn read(&self) -> RwLockReadGuard<'_, Root> {
-        spin::read(&self.root.0)
+        spin_lock::read(&self.root.0)
     }
 
     /// A snapshot of everything.
@@ -145,7 +145,7 @@ impl Catalog {
 
     /// The published state, locked for changes. A caller that replaces a collection's data holds its writer lock.
     pub(crate) fn publish(&self) -> RwLockWriteGuard<'_, Root> {
-        spin::write(&self.root.0)
+        spin_lock::write(&self.root.0)
     }
 
     /// Turns the log on and returns once every write is logged; false if it was on already. Concurrent callers wait for

@@ -3,9 +3,9 @@
 //! This module changes no data and does not depend on commands.
 
 pub(crate) mod exec;
-pub(crate) mod open;
 pub(crate) mod point;
 pub(crate) mod query;
+pub(crate) mod registry;
 pub(crate) mod sort;
 pub(crate) mod stream;
 pub(crate) mod tally;

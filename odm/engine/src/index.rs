@@ -5,18 +5,18 @@
 //!
 //! What this module is not: it decides nothing about which index serves a query (`planner`), and holds no documents.
 
-mod covers;
+mod affects;
 pub(crate) mod geo;
+pub(crate) mod key_pattern;
 pub(crate) mod keys;
 pub(crate) mod multikey;
 pub(crate) mod partial;
-mod shown;
+mod return_key;
 pub(crate) mod spec;
-pub(crate) mod special;
 pub(crate) mod text;
 mod touched;
 pub(crate) mod tree;
-pub(crate) mod uses;
+pub(crate) mod usage;
 pub(crate) mod wildcard;
 
 use std::ops::Bound;

@@ -20,7 +20,7 @@ use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::Globals;
-use odm_language::expression::memory;
+use odm_language::expression::memory_limit;
 use odm_language::matcher::Matcher;
 use odm_language::value::raw::{elements, values};
 
@@ -314,7 +314,9 @@ impl Pipeline {
     ) -> Result<Documents<'a>, ServerError> {
         let documents = self.stream(skip, input, cx).map_err(while_running)?;
         Ok(Box::new(documents.map(|document| {
-            document.and_then(memory::checked).map_err(while_running)
+            document
+                .and_then(memory_limit::checked)
+                .map_err(while_running)
         })))
     }
 

@@ -7,16 +7,16 @@
 //! What this module is not: it reads no documents and runs nothing. A plan that fetches documents applies the whole
 //! filter to them, so bounds may be too wide but never too narrow.
 
-pub(crate) mod agreement;
+pub(crate) mod access_path;
 mod bounds;
-mod complete;
 pub(crate) mod conditions;
+pub(crate) mod exclusive_options;
 pub(crate) mod geo;
 mod hint;
 pub(crate) mod interval;
 pub(crate) mod order;
-pub(crate) mod special;
-pub(crate) mod tree;
+pub(crate) mod plan;
+mod sparse_coverage;
 mod wildcard;
 
 use std::sync::Arc;
@@ -35,7 +35,7 @@ use conditions::{Condition, Conditions};
 use hint::Hinted;
 use interval::Interval;
 use order::Sort;
-use tree::{IndexScan, Node, Step};
+use plan::{IndexScan, Node, Step};
 
 /// The most candidates to try; mongod has the same limit.
 const MOST_CANDIDATES: usize = 64;
@@ -72,7 +72,7 @@ pub(crate) fn plan(
     wanted: &Wanted<'_>,
     pick: Pick<'_>,
 ) -> Result<Vec<Node>, ServerError> {
-    if let Some(node) = special::plan(indexes, wanted)? {
+    if let Some(node) = access_path::plan(indexes, wanted)? {
         return Ok(vec![node]);
     }
     if let Some(node) = by_id(indexes, wanted) {
@@ -246,7 +246,9 @@ impl Search<'_, '_> {
         for index in indexes {
             // A hinted index may leave out matching documents, as on mongod, unless it is a wildcard index.
             let may_lose = is_hinted && index.spec.kind != Kind::Wildcard;
-            if !may_lose && !complete::is_complete(&index.spec, given.all, self.wanted.collation) {
+            if !may_lose
+                && !sparse_coverage::is_complete(&index.spec, given.all, self.wanted.collation)
+            {
                 continue;
             }
             let drafts = bounds::drafts(index, given, self.wanted.collation);
@@ -379,7 +381,8 @@ impl Search<'_, '_> {
             .iter()
             .enumerate()
             .filter(|(_, index)| {
-                is_hinted || complete::is_complete(&index.spec, given.all, self.wanted.collation)
+                is_hinted
+                    || sparse_coverage::is_complete(&index.spec, given.all, self.wanted.collation)
             })
             .flat_map(|(place, index)| {
                 bounds::drafts(index, given, self.wanted.collation)

@@ -1,7 +1,7 @@
 //! The engine's only entry point.
 
+mod backoff;
 mod listener;
-mod patience;
 #[cfg(test)]
 mod tests;
 
@@ -11,17 +11,17 @@ use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_language::error::ServerError;
 use odm_language::value::raw;
 
+pub use self::backoff::Patience;
 pub use self::listener::Listener;
-pub use self::patience::Patience;
 use crate::catalog::Root;
 use crate::catalog::changes::{Interest, Signal};
 use crate::catalog::namespace::Namespace;
+use crate::command::direct::{Answer, Request};
 use crate::command::fork::Fork;
-use crate::command::general::Rules;
-use crate::command::request::{Answer, Request};
+use crate::command::generic_arguments::Rules;
 use crate::command::state::Engine;
 use crate::context::Context;
-use crate::cursor::open::Hold;
+use crate::cursor::registry::Hold;
 use crate::txn::session::Mode;
 
 /// How long an awaiting cursor waits for new documents when the client sends no `maxTimeMS`.

@@ -7,8 +7,8 @@ use odm_language::value::raw;
 
 use crate::catalog::namespace::Namespace;
 use crate::command::COMMON_FIELDS;
+use crate::command::direct::{Answer, Request};
 use crate::command::reply::failed;
-use crate::command::request::{Answer, Request};
 use crate::context::Context;
 use crate::service::Service;
 

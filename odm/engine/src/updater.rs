@@ -1,7 +1,7 @@
 //! Update operators, replacement documents and update pipelines, applied to one document.
 //!
 //! [`Update::parse`] checks everything that does not depend on a document; [`Update::apply`] makes the new one.
-//! Each operator implements [`behaviour`](self::behaviour) in a file of its own; [`target`](self::target) walks the
+//! Each operator implements [`behaviour`](self::operator) in a file of its own; [`target`](self::walk) walks the
 //! paths.
 //!
 //! What this module is not: it finds no documents, keeps no records and generates no `_id`.
@@ -9,16 +9,16 @@
 mod add_to_set;
 mod arithmetic;
 mod array_filters;
-mod behaviour;
 mod bit;
 mod compare;
 mod conflicts;
 mod current_date;
 mod delta;
 mod describe;
-mod guarded;
+mod immutable;
 mod limits;
 mod node;
+mod operator;
 mod operators;
 mod pipeline;
 mod pop;
@@ -28,11 +28,11 @@ mod rename;
 mod replacement;
 mod set;
 mod splice;
-mod target;
 #[cfg(test)]
 mod tests;
 mod unset;
 pub(crate) mod upsert;
+mod walk;
 
 use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
 

@@ -6,39 +6,39 @@
 //! This module knows nothing about query predicates (see `matcher`) and stages.
 
 pub mod accumulate;
+mod argument_order;
 mod arithmetic;
-mod arranged;
 mod array;
 pub mod calendar;
 mod comparison;
 mod constant;
 mod date;
 mod eval;
-mod forms;
+mod exponential;
 mod globals;
 pub mod hash;
-mod implied;
-pub mod memory;
+mod implied_predicates;
+pub mod memory_limit;
+pub mod messages;
 pub mod meta;
 mod named;
-mod numeral;
 mod object;
 mod operator;
 mod parse;
-mod powers;
+mod parse_number;
+pub mod projection;
 mod random;
-pub mod ranked;
 mod regex;
-pub mod root;
+pub mod replace_root;
 mod set;
-pub mod shape;
 pub mod sort;
+mod special_forms;
 mod string;
 pub mod sum;
 mod table;
 #[cfg(test)]
 mod tests;
-pub mod text;
+pub mod top_n;
 mod trigonometry;
 mod types;
 mod value;
@@ -49,7 +49,7 @@ use crate::error::ServerError;
 
 pub use self::globals::check_pipeline_depth;
 pub use self::globals::{Globals, Scope};
-pub use self::implied::Implied;
+pub use self::implied_predicates::Implied;
 pub use self::meta::VALUES as META_VALUES;
 pub use self::object::merge_into;
 pub use self::parse::{check_variable_name, field_path};

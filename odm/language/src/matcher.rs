@@ -8,9 +8,9 @@
 
 mod ast;
 mod bits;
-pub mod compared;
+mod err_info;
 mod eval;
-mod failure;
+pub mod expr_comparison;
 mod fields;
 mod geo;
 mod json_schema;
@@ -161,7 +161,7 @@ impl Matcher {
     /// Adds the field comparisons that each `$expr` implies, so that the planner can use them. The filter still matches
     /// the same documents.
     pub fn compare_fields(&mut self) {
-        compared::compare_fields(&mut self.predicate, &self.globals);
+        expr_comparison::compare_fields(&mut self.predicate, &self.globals);
     }
 
     /// The filter's `$text`, if any.
@@ -241,7 +241,7 @@ impl Matcher {
         if self.matches(document).unwrap_or(false) {
             return Ok(None);
         }
-        failure::explain(&self.predicate, document, &self.globals).map(Some)
+        err_info::explain(&self.predicate, document, &self.globals).map(Some)
     }
 }
 

@@ -2,16 +2,16 @@
 //!
 //! Start at [`order`], the one order that sorts, ranges, indexes and groups use.
 
+pub mod bson_type;
 pub mod collation;
 pub mod decimal;
 pub mod geo;
 pub mod key;
-pub mod kind;
 pub mod number;
 pub mod order;
 pub mod path;
 pub mod print;
 pub mod raw;
+pub mod raw_writer;
 pub mod text;
-mod wide;
-pub mod write;
+mod u256;

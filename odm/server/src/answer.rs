@@ -10,11 +10,11 @@ use odm_engine::{Context, interrupted};
 use odm_language::error::{Code, ServerError};
 use odm_language::value::raw;
 
+use crate::client::Peer;
+use crate::cluster_time;
 use crate::command::{self, Call, Started};
 use crate::fail_point::{self, Strike, Target};
-use crate::gossip;
-use crate::host::{Host, LOOK_UP};
-use crate::peer::Peer;
+use crate::state::{Host, LOOK_UP};
 use crate::wire::MAX_MESSAGE;
 
 /// The answer to a command.
@@ -192,7 +192,7 @@ fn run(host: &Host, peer: &mut Peer, command: &RawDocument) -> Result<RawDocumen
     }
     // Unauthenticated clients may not advance the cluster time.
     if host.options.users.is_empty() || peer.user.is_some() {
-        gossip::hear(host, command)?;
+        cluster_time::hear(host, command)?;
     }
     if is_known && raw::get(command, "help") == Some(RawBsonRef::Boolean(true)) {
         return command::help(name);

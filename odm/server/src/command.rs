@@ -1,16 +1,16 @@
 //! The commands about the server itself rather than its data.
 
+mod connection_status;
+mod document_stages;
 mod fail_point;
 mod hello;
 mod kill_op;
 mod list;
 mod operations;
-mod peer;
 mod plans;
 mod process;
 mod replica;
 mod sasl;
-mod scratch;
 mod sessions;
 mod stage;
 mod status;
@@ -22,13 +22,13 @@ use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use bson::{Document, doc};
 use odm_engine::COMMON_FIELDS;
 use odm_engine::args;
-use odm_engine::general::Rules;
+use odm_engine::generic_arguments::Rules;
 use odm_language::error::{Code, ServerError};
 use odm_language::value::raw;
 
 pub(crate) use self::hello::topology_version;
-use crate::host::Host;
-use crate::peer::Peer;
+use crate::client::Peer;
+use crate::state::Host;
 
 pub(crate) use stage::{Started, start};
 
@@ -56,7 +56,7 @@ const COMMANDS: &[Command] = &[
     storage::COMPACT,
     fail_point::CONFIGURE_FAIL_POINT,
     status::CONN_POOL_STATS,
-    peer::CONNECTION_STATUS,
+    connection_status::CONNECTION_STATUS,
     operations::CURRENT_OP,
     storage::FSYNC,
     storage::FSYNC_UNLOCK,
@@ -87,7 +87,7 @@ const COMMANDS: &[Command] = &[
     process::SET_PARAMETER,
     top::TOP,
     users::USERS_INFO,
-    peer::WHATS_MY_URI,
+    connection_status::WHATS_MY_URI,
 ];
 
 /// These commands ignore sessions.

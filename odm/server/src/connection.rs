@@ -9,10 +9,10 @@ use bson::raw::{RawDocument, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
 use odm_language::value::raw;
 
-use crate::activity::{Activities, Seat};
 use crate::answer::{Answer, answer, failed};
-use crate::host::Host;
-use crate::peer::Peer;
+use crate::client::Peer;
+use crate::current_op::{Activities, Seat};
+use crate::state::Host;
 use crate::wire::{Fault, Frame, HEADER, Header, Message, Query, Reply, Request, legacy};
 
 /// How long a client may take to read a reply.

@@ -196,7 +196,7 @@ impl Mode {
                                     Code::TYPE_MISMATCH,
                                     format!(
                                         "Expected field \"{name}\" to have numeric type, but found {}",
-                                        odm_language::value::kind::alias(count.element_type())
+                                        odm_language::value::bson_type::alias(count.element_type())
                                     ),
                                 ));
                             }

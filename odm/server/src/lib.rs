@@ -2,17 +2,17 @@
 //!
 //! Programs use it as `odm::server`; the items of this crate change without notice.
 
-mod activity;
 mod answer;
+mod client;
+mod cluster_time;
 mod command;
 mod connection;
+mod current_op;
 mod error;
 mod fail_point;
-mod gossip;
-mod host;
 mod options;
-mod peer;
 mod scram;
+mod state;
 #[cfg(test)]
 mod tests;
 pub mod tools;
@@ -26,8 +26,8 @@ use std::time::Duration;
 use odm_engine::Service;
 
 pub use error::BindError;
-use host::Host;
 pub use options::Options;
+use state::Host;
 
 /// How long a stopping server waits for running calls.
 const GRACE: Duration = Duration::from_secs(5);

@@ -4,7 +4,7 @@
 use bson::Document;
 use bson::error::Error;
 use bson::raw::RawDocumentBuf;
-use odm_language::value::write;
+use odm_language::value::raw_writer;
 use serde::{Deserialize, Serialize, de};
 
 use crate::codec::{decode, encode};
@@ -16,7 +16,7 @@ pub fn read<'de, T: Deserialize<'de>>(document: &'de [u8]) -> Result<T, Error> {
 
 /// Writes a document as operations do.
 pub fn write(document: &Document) -> Result<RawDocumentBuf, Error> {
-    write::document(document)
+    raw_writer::document(document)
 }
 
 /// Writes a value as collections store it; `None` if a key appears twice.

@@ -19,7 +19,7 @@ use odm_language::value::text::Fields;
 
 use crate::catalog::namespace::Namespace;
 use crate::catalog::options::Options;
-use crate::catalog::spin;
+use crate::catalog::spin_lock;
 use crate::index::tree::records::{Records, Stamp, Stored};
 use crate::index::tree::{Leaves, Tree, Way};
 use crate::index::{Index, RecordId, entry};
@@ -67,7 +67,7 @@ pub(crate) struct Scans {
 impl Shared {
     /// The collection's writer lock. It is held for at most one command, never across a wait.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Locks> {
-        spin::lock(&self.locks)
+        spin_lock::lock(&self.locks)
     }
 
     /// The writer locks of several collections, taken in the order of their addresses to avoid deadlocks. Names would

@@ -11,19 +11,19 @@ use odm_language::value::raw;
 use crate::catalog::namespace::Namespace;
 use crate::command::args::{Args, Field, Kind, field};
 use crate::command::batch::{first_batch, session_of, transaction_of};
-use crate::command::call::Call;
+use crate::command::canonical_query::{Pictured, SIMPLE};
 use crate::command::change_stream;
 use crate::command::collections::batch_size;
 use crate::command::declare::{Command, Target};
 use crate::command::explain::aggregation;
-use crate::command::general;
-use crate::command::general::InTransaction;
-use crate::command::pictured::{Pictured, SIMPLE};
+use crate::command::generic_arguments;
+use crate::command::generic_arguments::InTransaction;
+use crate::command::invocation::Call;
 use crate::command::reply::Page;
 use crate::command::source::CallSource;
 use crate::command::view;
-use crate::cursor::open::{Cursor, Item, Results, Tail};
 use crate::cursor::query::{Found, Query, Shape, owned};
+use crate::cursor::registry::{Cursor, Item, Results, Tail};
 use crate::pipeline::{self, Cx, Leading, Pipeline, outline};
 
 pub(crate) const FIELDS: &[Field] = &[
@@ -281,7 +281,7 @@ fn check_telling(call: &Call<'_>, namespace: &Namespace, stage: &str) -> Result<
     }
     if call.transaction.is_some() {
         return Err(match stage {
-            "$planCacheStats" => general::not_in_transaction(stage),
+            "$planCacheStats" => generic_arguments::not_in_transaction(stage),
             _ => not_inside(stage),
         });
     }
@@ -330,7 +330,7 @@ pub(crate) fn namespace(call: &Call<'_>, target: RawBsonRef<'_>) -> Result<Names
                 Code::TYPE_MISMATCH,
                 format!(
                     "collection name has invalid type: {}",
-                    odm_language::value::kind::alias(target.element_type())
+                    odm_language::value::bson_type::alias(target.element_type())
                 ),
             ));
         }

@@ -3,7 +3,7 @@
 use bson::raw::{RawBsonRef, RawDocument};
 
 use odm_language::error::{Code, ServerError};
-use odm_language::value::{kind, raw};
+use odm_language::value::{bson_type, raw};
 
 /// The commands of version 1, sorted, each with the fields that version 1 excludes.
 const COMMANDS: &[(&str, &[&str])] = &[
@@ -220,7 +220,7 @@ fn wrong_type(name: &str, expected: &str, found: RawBsonRef<'_>) -> ServerError 
         Code::TYPE_MISMATCH,
         format!(
             "BSON field 'APIParametersFromClient.{name}' is the wrong type '{}', expected type '{expected}'",
-            kind::alias(found.element_type())
+            bson_type::alias(found.element_type())
         ),
     )
 }

@@ -534,7 +534,7 @@ pub(crate) fn collection<'a>(
             },
             format!(
                 "collection name has invalid type {}",
-                odm_language::value::kind::alias(other.element_type())
+                odm_language::value::bson_type::alias(other.element_type())
             ),
         )),
     }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use odm_language::error::ServerError;
 use odm_language::value::raw;
 
-use crate::command::call::Call;
+use crate::command::invocation::Call;
 use crate::command::reply::{Batch, Page};
-use crate::cursor::open::{Cursor, Tail};
+use crate::cursor::registry::{Cursor, Tail};
 use crate::txn::session::{Mode, SessionId};
 
 /// The session that a cursor is bound to.

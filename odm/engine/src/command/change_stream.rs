@@ -9,10 +9,10 @@ use crate::catalog::namespace::Namespace;
 use crate::command::aggregate::{self, FIRST_BATCH};
 use crate::command::args::{Args, Field, Kind, field, wrong_type};
 use crate::command::batch::{first_batch, session_of};
-use crate::command::call::Call;
-use crate::command::general;
+use crate::command::generic_arguments;
+use crate::command::invocation::Call;
 use crate::command::reply::Page;
-use crate::cursor::open::{Cursor, Tail};
+use crate::cursor::registry::{Cursor, Tail};
 use crate::cursor::stream::{Images, Lookup, Scope, Stream, Token, Told};
 use crate::pipeline::{Pipeline, outline};
 
@@ -141,7 +141,7 @@ fn made_of(name: &str) -> &str {
 /// Refuses a change stream in a transaction, and with a read concern other than `majority`.
 fn check_place(call: &Call<'_>) -> Result<(), ServerError> {
     if call.transaction.is_some() {
-        return Err(general::not_in_transaction("$changeStream"));
+        return Err(generic_arguments::not_in_transaction("$changeStream"));
     }
     let level = raw::get(call.command, "readConcern")
         .and_then(RawBsonRef::as_document)

@@ -17,7 +17,6 @@ use crate::catalog::namespace::Namespace;
 use crate::catalog::options::Options;
 use crate::catalog::view::View;
 use crate::command::args::{Args, Field, Kind, field, objects};
-use crate::command::call::Call;
 use crate::command::coll_mod::index::Wanted;
 use crate::command::create::checks::{
     are_images, is_action, is_capped_max, is_capped_size, is_expiry, is_level, is_view_source,
@@ -27,7 +26,8 @@ use crate::command::create::{
     rounded, to_document,
 };
 use crate::command::declare::{Command, Target};
-use crate::command::general::InTransaction;
+use crate::command::generic_arguments::InTransaction;
+use crate::command::invocation::Call;
 use crate::command::reply::reply;
 
 const FIELDS: &[Field] = &[

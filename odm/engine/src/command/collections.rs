@@ -17,11 +17,11 @@ use crate::catalog::options::to_raw;
 use crate::catalog::view::View;
 use crate::command::args::{Field, Kind, field, required, unknown, wrong_type};
 use crate::command::batch::{first_batch, session_of};
-use crate::command::call::Call;
 use crate::command::declare::{Command, Target};
-use crate::command::general::InTransaction;
+use crate::command::generic_arguments::InTransaction;
+use crate::command::invocation::Call;
 use crate::command::reply::reply;
-use crate::cursor::open::{Cursor, Ready, Tail};
+use crate::cursor::registry::{Cursor, Ready, Tail};
 
 pub(crate) const LIST_COLLECTIONS: Command = Command {
     name: "listCollections",

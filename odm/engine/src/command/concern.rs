@@ -10,8 +10,8 @@ use odm_language::error::{Code, ServerError};
 use odm_language::value::raw;
 
 use crate::command::args::{is_empty_document, type_name, wrong_type};
-use crate::command::general::InTransaction;
-use crate::command::general::Rules;
+use crate::command::generic_arguments::InTransaction;
+use crate::command::generic_arguments::Rules;
 use crate::txn::session::Mode;
 use crate::txn::snapshot::Moment;
 

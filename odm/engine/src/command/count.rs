@@ -9,14 +9,14 @@ use odm_language::value::raw;
 
 use crate::catalog::namespace::Namespace;
 use crate::command::args::{Args, Field, Kind, field, whole};
-use crate::command::call::Call;
 use crate::command::explain::explained::Explained;
 use crate::command::explain::goal::{Around, Goal};
 use crate::command::explain::{aggregation, report};
+use crate::command::invocation::Call;
 
+use crate::command::canonical_query::explain_hint;
 use crate::command::declare::{Command, Target};
-use crate::command::general::InTransaction;
-use crate::command::pictured::explain_hint;
+use crate::command::generic_arguments::InTransaction;
 use crate::command::reply::{int, reply};
 use crate::command::view;
 use crate::cursor::query::{Query, Shape};

@@ -14,15 +14,15 @@ use crate::catalog::namespace::Namespace;
 use crate::catalog::options::Options;
 use crate::catalog::view::View;
 use crate::command::args::{Args, Field, Kind, field, objects, unsupported};
-use crate::command::call::Call;
 use crate::command::create::checks::{
     are_images, are_index_defaults, is_action, is_capped_max, is_capped_size, is_collation,
     is_level, is_view_source,
 };
 use crate::command::declare::{Command, Target};
-use crate::command::general::InTransaction;
+use crate::command::generic_arguments::InTransaction;
+use crate::command::invocation::Call;
 use crate::command::reply::reply;
-use crate::index::spec::given::Given;
+use crate::index::spec::parse::Given;
 
 const FIELDS: &[Field] = &[
     field("capped", Kind::SafeBool),

@@ -1,6 +1,6 @@
 //! `createIndexes`.
 
-mod together;
+mod existing;
 
 use std::sync::Arc;
 
@@ -13,16 +13,16 @@ use crate::catalog::changes::definition;
 use crate::catalog::collection::Collection;
 use crate::catalog::namespace::Namespace;
 use crate::command::args::{Field, Kind, field, objects, required, whole, wrong_type};
-use crate::command::call::Call;
-use crate::command::create_indexes::together::{
+use crate::command::create_indexes::existing::{
     check_all, check_build_of, check_room, conflict, within_build,
 };
 use crate::command::declare::{Command, Target};
-use crate::command::general::InTransaction;
+use crate::command::generic_arguments::InTransaction;
+use crate::command::invocation::Call;
 use crate::command::reply::reply;
 use crate::index::Index;
 use crate::index::spec::Spec;
-use crate::index::spec::given::Given;
+use crate::index::spec::parse::Given;
 
 const FIELDS: &[Field] = &[
     required("indexes", Kind::Objects),

@@ -16,10 +16,10 @@ use crate::catalog::collection::{Shared, Version};
 use crate::catalog::namespace::Namespace;
 use crate::catalog::options::to_raw;
 use crate::command::args::{Kind, field, whole};
-use crate::command::call::Call;
 use crate::command::concern;
 use crate::command::declare::{Command, Target};
-use crate::command::general::InTransaction;
+use crate::command::generic_arguments::InTransaction;
+use crate::command::invocation::Call;
 use crate::command::reply::reply;
 use crate::txn::write_conflict;
 

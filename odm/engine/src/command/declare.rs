@@ -4,9 +4,9 @@ use bson::raw::RawDocumentBuf;
 use odm_language::error::ServerError;
 
 use crate::command::args::Field;
-use crate::command::call::Call;
 use crate::command::explain::explained::Explained;
-use crate::command::general::{InTransaction, Rules};
+use crate::command::generic_arguments::{InTransaction, Rules};
+use crate::command::invocation::Call;
 
 /// A command: its name, its fields, and the function that runs it.
 #[derive(Debug)]

@@ -3,20 +3,20 @@
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use bson::{Document, doc};
 use odm_language::error::{Code, ServerError};
-use odm_language::expression::text;
+use odm_language::expression::messages;
 use odm_language::value::collation::Collator;
 use odm_language::value::number::Number;
 use odm_language::value::raw;
 use smallvec::SmallVec;
 
 use crate::command::args::{Args, Field, Kind, field, is_of_no_series, required};
-use crate::command::call::Call;
 use crate::command::explain::explained::Explained;
 use crate::command::explain::goal::{Around, Goal};
 use crate::command::explain::report;
+use crate::command::invocation::Call;
 
 use crate::command::declare::{Command, Target};
-use crate::command::general::InTransaction;
+use crate::command::generic_arguments::InTransaction;
 use crate::command::insert::{batch, is_fatal};
 use crate::command::modify::{self, Outcome, Target as Wanted};
 use crate::command::profiler;
@@ -121,7 +121,7 @@ impl<'a> Row<'a> {
                     Code::FAILED_TO_PARSE,
                     format!(
                         "The limit field in delete objects must be 0 or 1. Got {}",
-                        text::double(number)
+                        messages::double(number)
                     ),
                 ));
             }

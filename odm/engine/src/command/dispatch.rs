@@ -11,9 +11,9 @@ use odm_language::value::raw;
 
 use crate::catalog::namespace::Namespace;
 use crate::command::args::{self, Args};
-use crate::command::call::Call;
 use crate::command::declare::Target;
-use crate::command::general::{self, InTransaction};
+use crate::command::generic_arguments::{self, InTransaction};
+use crate::command::invocation::Call;
 use crate::command::profiler::Watch;
 use crate::command::state::Engine;
 use crate::command::{concern, create, reply, table, ttl};
@@ -101,7 +101,7 @@ impl Engine {
             ));
         };
         let database = database(command)?;
-        let mode = general::check(row.rules(), command, database)?;
+        let mode = generic_arguments::check(row.rules(), command, database)?;
         let now = context.now();
         self.tick(now.timestamp_millis());
         let parse = || {
@@ -238,12 +238,12 @@ impl Engine {
     /// Checks the general fields of a command that runs outside the engine, and returns its mode.
     pub(crate) fn admit(
         &self,
-        rules: general::Rules,
+        rules: generic_arguments::Rules,
         command: &RawDocument,
         now: bson::DateTime,
     ) -> Result<Mode, ServerError> {
         let database = raw::get(command, "$db").and_then(RawBsonRef::as_str);
-        let mode = general::check(rules, command, database.unwrap_or_default())?;
+        let mode = generic_arguments::check(rules, command, database.unwrap_or_default())?;
         concern::snapshot(command, &mode, &self.catalog.clock)?;
         self.note(rules, command, now)?;
         Ok(mode)
@@ -252,7 +252,7 @@ impl Engine {
     /// Records the session of a command, even where the command does not use it.
     fn note(
         &self,
-        rules: general::Rules,
+        rules: generic_arguments::Rules,
         command: &RawDocument,
         now: bson::DateTime,
     ) -> Result<(), ServerError> {

@@ -13,13 +13,13 @@ use odm_language::value::raw;
 
 use crate::catalog::collection::{Collection, document};
 use crate::command::args::{Field, Kind, field, required, type_name};
-use crate::command::call::Call;
 use crate::command::explain::explained::Explained;
 use crate::command::explain::goal::Around;
 use crate::command::explain::{aggregation, report};
+use crate::command::invocation::Call;
 
 use crate::command::declare::{Command, Target};
-use crate::command::general::InTransaction;
+use crate::command::generic_arguments::InTransaction;
 use crate::command::view;
 use crate::cursor::query::{Query, Shape};
 use crate::cursor::sort::check_path;
@@ -119,9 +119,9 @@ fn distinct(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         }
         return Ok(values.into_reply(call, RawBson::Int32(1)));
     }
-    let prepared = query
-        .prepare(collection.as_deref())
-        .map_err(|error| super::pictured::explain_hint(error, &call.namespace(), &call.args))?;
+    let prepared = query.prepare(collection.as_deref()).map_err(|error| {
+        super::canonical_query::explain_hint(error, &call.namespace(), &call.args)
+    })?;
     if let Some(collection) = collection {
         for row in prepared.run(collection, call.deadline())? {
             let (_, bytes) = row.map_err(|e| e.within("Executor error during distinct command"))?;

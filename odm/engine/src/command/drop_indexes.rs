@@ -9,10 +9,10 @@ use crate::catalog::Edit;
 use crate::catalog::changes::definition;
 use crate::catalog::collection::Collection;
 use crate::command::args::{Kind, field, required, wrong_type};
-use crate::command::call::Call;
 use crate::command::create::to_document;
 use crate::command::declare::{Command, Target};
-use crate::command::general::InTransaction;
+use crate::command::generic_arguments::InTransaction;
+use crate::command::invocation::Call;
 use crate::command::reply::reply;
 use crate::index::spec::{same_key, show};
 

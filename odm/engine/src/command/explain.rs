@@ -19,10 +19,10 @@ use odm_language::value::raw;
 
 use crate::catalog::namespace::Namespace;
 use crate::command::args::{Args, Kind, field, wrong_type};
-use crate::command::call::Call;
 use crate::command::create::checks::is_word;
 use crate::command::declare::{Command, Target};
-use crate::command::general::InTransaction;
+use crate::command::generic_arguments::InTransaction;
+use crate::command::invocation::Call;
 use crate::command::table;
 
 use self::explained::{Explained, Verbosity};

@@ -15,21 +15,21 @@ use crate::command::aggregate;
 use crate::command::args::unsupported;
 use crate::command::args::{Args, Field, Kind, field, whole};
 use crate::command::batch::{first_batch, session_of, transaction_of};
-use crate::command::call::Call;
 use crate::command::create::to_document;
 use crate::command::explain::explained::Explained;
 use crate::command::explain::goal::Around;
 use crate::command::explain::{aggregation, report};
+use crate::command::invocation::Call;
 
+use crate::command::canonical_query::{self, Pictured};
 use crate::command::declare::{Command, Target};
-use crate::command::general::InTransaction;
-use crate::command::pictured::{self, Pictured};
+use crate::command::generic_arguments::InTransaction;
 use crate::command::reply::{Batch, Page};
 use crate::command::view;
 use crate::cursor::exec::Row;
-use crate::cursor::open::{Cursor, Item, Results, Tail};
 use crate::cursor::point::{self, Equality, Listed};
 use crate::cursor::query::{Found, Query, Shape};
+use crate::cursor::registry::{Cursor, Item, Results, Tail};
 use crate::cursor::sort::Order;
 use crate::index::RecordId;
 use crate::pipeline::projection::Projection;
@@ -160,7 +160,7 @@ impl<'a> Find<'a> {
             .or_else(|error| {
                 let matcher = query.matcher(collection.as_deref());
                 matcher
-                    .map_err(|error| pictured::explain_find(error, namespace, args))
+                    .map_err(|error| canonical_query::explain_find(error, namespace, args))
                     .and(Err(error))
             })?;
         if shows_sort && sort.is_none() {
@@ -267,7 +267,7 @@ pub(crate) fn run(call: &mut Call<'_>) -> Result<Page, ServerError> {
     let mut prepared = find
         .query
         .prepare(collection.as_deref())
-        .map_err(|error| pictured::explain_find(error, &namespace, &call.args))?;
+        .map_err(|error| canonical_query::explain_find(error, &namespace, &call.args))?;
     if tail != Tail::No {
         if call.transaction.is_some() {
             return Err(ServerError::new(

@@ -9,24 +9,24 @@ use odm_language::value::{key, raw};
 
 use crate::catalog::collection::document;
 use crate::command::args::{Args, Field, GENERIC, Kind, field};
-use crate::command::call::Call;
 use crate::command::create::to_document;
 use crate::command::explain::explained::Explained;
 use crate::command::explain::goal::{Around, Goal};
 use crate::command::explain::report;
+use crate::command::invocation::Call;
 
+use crate::command::canonical_query::explain_hint;
 use crate::command::declare::{Command, Target};
 use crate::command::find::{project as project_one, projected};
-use crate::command::general::InTransaction;
+use crate::command::generic_arguments::InTransaction;
 use crate::command::modify::{self, Change, Outcome, Target as Wanted};
-use crate::command::pictured::explain_hint;
 use crate::command::reply::reply;
 use crate::command::retry::{Retry, STATEMENT_ID};
 use crate::command::update::check_filter;
 use crate::cursor::sort::Order;
 use crate::pipeline::outline;
 use crate::pipeline::projection::Projection;
-use crate::planner::agreement;
+use crate::planner::exclusive_options;
 use crate::txn::session::{Effect, Statement};
 use crate::txn::writer::Writer;
 use crate::updater::Update;
@@ -109,7 +109,7 @@ fn find_and_modify(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         .as_ref()
         .is_some_and(|checked| checked.update.needs_position());
     let sort = args.filled("sort").filter(|_| has_position).or(target.sort);
-    agreement::check(&agreement::Parts {
+    exclusive_options::check(&exclusive_options::Parts {
         filter: None,
         sort,
         hint: target.hint,

@@ -9,7 +9,7 @@ use odm_language::error::ServerError;
 
 use crate::catalog::namespace::Namespace;
 use crate::catalog::{Catalog, Root};
-use crate::command::request::{Answer, Request};
+use crate::command::direct::{Answer, Request};
 use crate::command::state::Engine;
 use crate::context::Context;
 

@@ -9,11 +9,11 @@ use crate::catalog::Root;
 use crate::catalog::namespace::Namespace;
 use crate::command::args::{Field, Kind, field, max_time, required, wrong_type};
 use crate::command::batch::{catch_up, fill, session_of, transaction_of};
-use crate::command::call::Call;
 use crate::command::declare::{Command, Target};
-use crate::command::general::InTransaction;
+use crate::command::generic_arguments::InTransaction;
+use crate::command::invocation::Call;
 use crate::command::reply::{Page, reply};
-use crate::cursor::open::{Cursor, Tail};
+use crate::cursor::registry::{Cursor, Tail};
 use crate::txn::lsid;
 
 const FIELDS: &[Field] = &[

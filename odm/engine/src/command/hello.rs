@@ -4,9 +4,9 @@ use bson::{doc, raw::RawDocumentBuf};
 use odm_language::error::ServerError;
 
 use crate::command::args::{Field, Kind, field};
-use crate::command::call::Call;
 use crate::command::declare::{Command, Target};
-use crate::command::general::InTransaction;
+use crate::command::generic_arguments::InTransaction;
+use crate::command::invocation::Call;
 use crate::command::reply::reply;
 
 pub(crate) const PING: Command = Command {

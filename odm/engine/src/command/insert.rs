@@ -12,9 +12,9 @@ use odm_language::value::raw;
 use smallvec::SmallVec;
 
 use crate::command::args::{Field, Kind, field, is_of_no_series, objects, required};
-use crate::command::call::Call;
 use crate::command::declare::{Command, Target};
-use crate::command::general::InTransaction;
+use crate::command::generic_arguments::InTransaction;
+use crate::command::invocation::Call;
 use crate::command::modify::check_capped;
 use crate::command::reply::Written;
 use crate::command::retry::{Retry, STATEMENT_ID, STATEMENT_IDS};

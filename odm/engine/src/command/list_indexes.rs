@@ -6,10 +6,10 @@ use odm_language::error::{Code, ServerError};
 
 use crate::catalog::options::to_raw;
 use crate::command::args::{Kind, field};
-use crate::command::call::Call;
 use crate::command::collections::{batch_size, listing};
 use crate::command::declare::{Command, Target};
-use crate::command::general::InTransaction;
+use crate::command::generic_arguments::InTransaction;
+use crate::command::invocation::Call;
 
 pub(crate) const LIST_INDEXES: Command = Command {
     name: "listIndexes",

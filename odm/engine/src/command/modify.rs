@@ -15,7 +15,7 @@ use smallvec::SmallVec;
 
 use crate::catalog::collection::Collection;
 
-use crate::command::pictured::{Pictured, SIMPLE};
+use crate::command::canonical_query::{Pictured, SIMPLE};
 use crate::cursor::point::{self, Equality};
 use crate::cursor::query::{Deadline, Query, Shape};
 use crate::index::{self, RecordId};

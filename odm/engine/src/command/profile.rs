@@ -11,9 +11,9 @@ use crate::catalog::collection::Collection;
 use crate::catalog::namespace::Namespace;
 use crate::catalog::options::Options;
 use crate::command::args::{Kind, field, unsupported, whole, wrong_type};
-use crate::command::call::Call;
 use crate::command::declare::{Command, Target};
-use crate::command::general::InTransaction;
+use crate::command::generic_arguments::InTransaction;
+use crate::command::invocation::Call;
 use crate::command::reply::reply;
 
 pub(crate) const PROFILE: Command = Command {

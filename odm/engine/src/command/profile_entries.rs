@@ -7,9 +7,9 @@ use odm_language::value::raw;
 
 use crate::catalog::namespace::Namespace;
 use crate::command::args::whole;
+use crate::command::direct::{Answer, Request};
 use crate::command::profiler::{Watch, batch, fail, looked_at, number, plan, signed};
 use crate::command::reply::{Page, Written};
-use crate::command::request::{Answer, Request};
 use crate::command::state::Engine;
 use crate::context::Context;
 

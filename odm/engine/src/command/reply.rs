@@ -6,7 +6,7 @@ use odm_language::error::{Code, ServerError};
 use smallvec::SmallVec;
 
 use crate::catalog::namespace::Namespace;
-use crate::cursor::open::Item;
+use crate::cursor::registry::Item;
 
 /// The maximum size of a batch in bytes.
 const BATCH_BYTES: usize = 16 * 1024 * 1024;

@@ -7,9 +7,9 @@ use bson::{Uuid, doc};
 use odm_language::error::{Code, ServerError};
 
 use crate::command::args::{Field, Kind, field};
-use crate::command::call::Call;
 use crate::command::declare::{Command, Target};
-use crate::command::general::InTransaction;
+use crate::command::generic_arguments::InTransaction;
+use crate::command::invocation::Call;
 use crate::command::reply::reply;
 use crate::txn::session::{Mode, SessionId, lock};
 

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicI64;
 
 use crate::catalog::Catalog;
 use crate::command::profiler::Profiler;
-use crate::cursor::open::Cursors;
+use crate::cursor::registry::Cursors;
 use crate::txn::session::Sessions;
 use crate::txn::snapshot::Snapshots;
 

@@ -3,9 +3,9 @@
 use crate::command::args;
 use crate::command::declare::Command;
 use crate::command::{
-    aggregate, change_stream, coll_mod, collections, convert, count, create, create_indexes,
-    databases, delete, distinct, drop_indexes, explain, find, find_and_modify, get_more, hello,
-    insert, list_indexes, profile, session, stats, update, validate,
+    aggregate, capped, change_stream, coll_mod, coll_stats, collections, count, create,
+    create_indexes, databases, delete, distinct, drop_indexes, explain, find, find_and_modify,
+    get_more, hello, insert, list_indexes, profile, session, update, validate,
 };
 
 /// Every command, sorted by name.
@@ -13,16 +13,16 @@ const COMMANDS: &[Command] = &[
     session::ABORT,
     aggregate::AGGREGATE,
     hello::BUILD_INFO,
-    convert::CLONE_COLLECTION_AS_CAPPED,
+    capped::CLONE_COLLECTION_AS_CAPPED,
     coll_mod::COLL_MOD,
-    stats::COLL_STATS,
+    coll_stats::COLL_STATS,
     session::COMMIT,
-    convert::CONVERT_TO_CAPPED,
+    capped::CONVERT_TO_CAPPED,
     count::COUNT,
     create::CREATE,
     create_indexes::CREATE_INDEXES,
-    stats::DATA_SIZE,
-    stats::DB_STATS,
+    coll_stats::DATA_SIZE,
+    coll_stats::DB_STATS,
     delete::DELETE,
     distinct::DISTINCT,
     collections::DROP,

@@ -9,13 +9,13 @@ use odm_language::value::raw;
 use smallvec::SmallVec;
 
 use crate::command::args::{Args, Field, Kind, field, is_of_no_series, required};
-use crate::command::call::Call;
 use crate::command::explain::explained::Explained;
 use crate::command::explain::goal::{Around, Goal};
 use crate::command::explain::report;
+use crate::command::invocation::Call;
 
 use crate::command::declare::{Command, Target};
-use crate::command::general::InTransaction;
+use crate::command::generic_arguments::InTransaction;
 use crate::command::insert::{batch, is_fatal};
 use crate::command::modify::{self, Change, Outcome, Target as Wanted};
 use crate::command::profiler;

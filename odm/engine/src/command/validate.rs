@@ -7,9 +7,9 @@ use odm_language::value::raw;
 
 use crate::catalog::collection::{Collection, document};
 use crate::command::args::{Field, Kind, field};
-use crate::command::call::Call;
 use crate::command::declare::{Command, Target};
-use crate::command::general::InTransaction;
+use crate::command::generic_arguments::InTransaction;
+use crate::command::invocation::Call;
 use crate::command::reply::{int, reply};
 use crate::index::Index;
 use crate::index::tree::records::Stored;

@@ -12,8 +12,8 @@ use crate::catalog::Root;
 use crate::catalog::namespace::Namespace;
 use crate::command::aggregate::{Aggregate, Asked};
 use crate::command::args::Args;
-use crate::command::call::Call;
 use crate::command::find::Find;
+use crate::command::invocation::Call;
 use crate::cursor::query::Query;
 use crate::pipeline::{Other, Pipeline, not_first};
 

@@ -4,8 +4,8 @@
 //! results lets a step do many units in one call. An execution owns its snapshot, so a cursor can keep it between
 //! commands.
 
-mod indexed;
-mod natural;
+mod collection_scan;
+mod index_scan;
 mod near;
 mod sorter;
 mod stage;
@@ -26,7 +26,7 @@ use crate::cursor::sort::Sort;
 use crate::index::RecordId;
 use crate::index::tree::records::{Content, Stored};
 use crate::planner::conditions;
-use crate::planner::tree::Node;
+use crate::planner::plan::Node;
 
 pub(crate) use self::stage::Stage;
 

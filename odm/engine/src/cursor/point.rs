@@ -9,7 +9,7 @@ use odm_language::value::raw;
 use smallvec::SmallVec;
 
 use crate::catalog::collection::{Collection, Version};
-use crate::cursor::open::{Item, Results};
+use crate::cursor::registry::{Item, Results};
 use crate::index::spec::Kind;
 use crate::index::{Index, Placed, RecordId, append};
 
@@ -257,8 +257,8 @@ mod tests {
     use crate::catalog::collection::{Collection, Version, document};
     use crate::catalog::namespace::Namespace;
     use crate::catalog::options::Options;
-    use crate::cursor::open::Results;
     use crate::cursor::query::{Deadline, Query, Shape};
+    use crate::cursor::registry::Results;
     use crate::index::Index;
     use crate::index::spec::Spec;
     use odm_language::expression::Globals;

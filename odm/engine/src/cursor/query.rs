@@ -17,15 +17,15 @@ use odm_language::value::path::Path;
 use odm_language::value::raw;
 
 use crate::catalog::collection::{Collection, Version, document};
-use crate::catalog::special::text_scores;
+use crate::catalog::text_scan::text_scores;
 use crate::context::Context;
 use crate::cursor::exec::{Execution, Row, Shared};
 use crate::cursor::sort::{Order, Sort};
 use crate::cursor::tally::Tally;
 use crate::cursor::trial::{self, Tried};
-use crate::planner::special::{self, text::TextScan};
-use crate::planner::tree::{Node, Step};
-use crate::planner::{self, Wanted, agreement};
+use crate::planner::access_path::{self, text::TextScan};
+use crate::planner::plan::{Node, Step};
+use crate::planner::{self, Wanted, exclusive_options};
 
 /// The time by which an operation must end.
 #[derive(Debug, Clone)]
@@ -216,7 +216,7 @@ impl Query<'_> {
             }
             _ => None,
         };
-        agreement::check(&agreement::Parts {
+        exclusive_options::check(&exclusive_options::Parts {
             filter: matcher.as_ref().map(Matcher::predicate),
             sort: self.sort,
             hint: self.hint,
@@ -296,7 +296,7 @@ impl Query<'_> {
         {
             check_parts(sort.paths.len())?;
         }
-        let text = special::text::scan(&collection.indexes, &wanted)?;
+        let text = access_path::text::scan(&collection.indexes, &wanted)?;
         prepared.text = text.filter(|text| text.scored).map(Arc::new);
         prepared.plans = plans;
         Ok(prepared)

@@ -6,11 +6,11 @@ use odm_language::value::collation::Collator;
 use odm_language::value::key::{Direction, Head};
 use odm_language::value::number::Number;
 use odm_language::value::path::Path;
-use odm_language::value::{kind, print, raw};
+use odm_language::value::{bson_type, print, raw};
 
 use crate::index::keys::{self, Straight};
 use crate::pipeline::sort::check_meta;
-use crate::planner::agreement::is_backwards;
+use crate::planner::exclusive_options::is_backwards;
 
 /// A parsed sort pattern.
 #[derive(Debug, Clone)]
@@ -154,7 +154,7 @@ pub(crate) fn unit(value: RawBsonRef<'_>) -> Option<Direction> {
 }
 
 fn direction(name: &str, value: RawBsonRef<'_>) -> Result<Direction, ServerError> {
-    if kind::TypeSet::NUMBER.contains(value.element_type()) {
+    if bson_type::TypeSet::NUMBER.contains(value.element_type()) {
         return unit(value).ok_or_else(|| {
             ServerError::new(
                 Code::location(15975),

@@ -16,7 +16,7 @@ use odm_language::value::{print, raw};
 use crate::catalog::Catalog;
 use crate::catalog::changes::{Event, Place, Read, What};
 use crate::catalog::namespace::Namespace;
-use crate::cursor::open::{Item, Results};
+use crate::cursor::registry::{Item, Results};
 use crate::pipeline::{Cx, Merging, Pipeline, Source, Statistics, Target};
 
 pub(crate) use self::token::Token;

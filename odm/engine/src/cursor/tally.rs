@@ -8,7 +8,7 @@ use odm_language::value::print;
 
 use crate::catalog::collection::Collection;
 use crate::index::Index;
-use crate::planner::tree::{Node, Step};
+use crate::planner::plan::{Node, Step};
 
 /// The counters of one command. All its queries share it, including those in sub-pipelines.
 #[derive(Debug, Default)]

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use odm_language::error::ServerError;
 
 use crate::cursor::exec::{Execution, Row, Work};
-use crate::planner::tree::{Node, Step};
+use crate::planner::plan::{Node, Step};
 
 /// The trial ends when one plan has produced this many results.
 const RESULTS: u64 = 101;

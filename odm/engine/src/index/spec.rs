@@ -1,10 +1,10 @@
 //! The specification of an index: mongod's normal form, and its errors.
 
-pub(crate) mod given;
+mod equivalence;
 mod id;
-pub(in crate::index) mod kept;
+pub(crate) mod parse;
 pub(in crate::index) mod projection;
-mod same;
+pub(in crate::index) mod stored_options;
 pub(in crate::index) mod value;
 
 use bson::{Bson, Document};
@@ -16,9 +16,9 @@ use odm_language::value::key::Direction;
 use odm_language::value::path::Path;
 
 use crate::index::geo::Grid;
-use crate::index::uses::Uses;
+use crate::index::usage::Uses;
 use crate::index::wildcard::Wildcard;
-use crate::index::{partial, special, text};
+use crate::index::{key_pattern, partial, text};
 
 pub(crate) use self::value::{number, refused, show, whole};
 
@@ -171,7 +171,7 @@ impl Spec {
         mut options: Document,
         kept: Document,
     ) -> Result<Self, ServerError> {
-        let special = special::kind(key);
+        let special = key_pattern::kind(key);
         let mut document = Document::new();
         for always in ["v", "key", "name"] {
             document.insert(always, kept.get(always));
@@ -309,11 +309,11 @@ fn options(
                 }
                 Bson::Boolean(value)
             }
-            _ => kept::stored(field, value),
+            _ => stored_options::stored(field, value),
         };
         options.insert(field, value);
     }
-    special::check(key, &options, collation)?;
+    key_pattern::check(key, &options, collation)?;
     let sparse = options.get_bool("sparse").unwrap_or(false);
     if sparse && options.contains_key("partialFilterExpression") {
         return Err(refused(
@@ -324,9 +324,9 @@ fn options(
         partial::check(filter)?;
     }
     if let Some(engines) = options.get("storageEngine") {
-        kept::check_engines(engines)?;
+        stored_options::check_engines(engines)?;
     }
-    special::complete(given, key, &mut options)?;
+    key_pattern::complete(given, key, &mut options)?;
     Ok(options)
 }
 

@@ -5,9 +5,9 @@
 //!
 //! What this module is not: it knows neither values nor documents.
 
+mod cursor;
 pub(crate) mod entries;
 mod packed;
-mod places;
 pub(crate) mod records;
 #[cfg(test)]
 mod tests;
@@ -20,7 +20,7 @@ use std::ops::Bound;
 // change makes that check for every node on its way.
 use triomphe::Arc;
 
-pub(crate) use self::places::{Held, Leaves, Place, Way};
+pub(crate) use self::cursor::{Held, Leaves, Place, Way};
 
 /// The most children of a branch. A child's position must fit in a byte.
 const MOST: usize = 64;

@@ -7,7 +7,7 @@ use odm_language::value::key::{self, Direction};
 use odm_language::value::raw;
 
 use crate::index::Keys;
-use crate::index::covers::overlap;
+use crate::index::affects::overlap;
 use crate::index::multikey::Arrays;
 use crate::index::spec::value::number;
 

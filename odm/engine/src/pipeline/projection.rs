@@ -5,9 +5,9 @@ use std::sync::Arc;
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use odm_language::error::{Code, ServerError};
-use odm_language::expression::memory;
-use odm_language::expression::shape::{Bearing, Kind, Met, Shape, Transform, check_position};
-use odm_language::expression::{Globals, Value, text};
+use odm_language::expression::memory_limit;
+use odm_language::expression::projection::{Bearing, Kind, Met, Shape, Transform, check_position};
+use odm_language::expression::{Globals, Value, messages};
 use odm_language::matcher::{Matcher, without_where};
 use odm_language::value::number::Number;
 use odm_language::value::raw::append;
@@ -61,7 +61,7 @@ impl Projection {
     ) -> Result<RawDocumentBuf, ServerError> {
         self.shape
             .apply(document, globals, matched_index)
-            .and_then(memory::checked)
+            .and_then(memory_limit::checked)
     }
 }
 
@@ -167,14 +167,14 @@ impl Slice {
                         31257,
                         format!(
                             "$slice expects the skip argument to be a number, got {}",
-                            text::type_name(Some(*skip))
+                            messages::type_name(Some(*skip))
                         ),
                     ),
                     (_, None) => refuse(
                         31258,
                         format!(
                             "$slice expects the limit argument to be a number, got {}",
-                            text::type_name(Some(*limit))
+                            messages::type_name(Some(*limit))
                         ),
                     ),
                     (_, Some(limit)) => {
@@ -257,7 +257,7 @@ impl ElemMatch {
                 31274,
                 format!(
                     "elemMatch: Invalid argument, object required, but got {}",
-                    text::type_name(Some(argument))
+                    messages::type_name(Some(argument))
                 ),
             );
         };

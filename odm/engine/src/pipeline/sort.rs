@@ -2,7 +2,7 @@
 
 use bson::raw::{RawBsonRef, RawDocument};
 use odm_language::error::{Code, ServerError};
-use odm_language::expression::text;
+use odm_language::expression::messages;
 use odm_language::value::collation::Collator;
 use odm_language::value::key::{self, Direction};
 use odm_language::value::number::Number;
@@ -51,7 +51,7 @@ impl SortPattern {
                         15974,
                         format!(
                             "Illegal key in $sort specification: {}",
-                            text::element(name, value)
+                            messages::element(name, value)
                         ),
                     );
                 }
@@ -160,7 +160,7 @@ pub(crate) fn check_meta(value: &RawDocument) -> Result<(), ServerError> {
         ),
         other => refuse(
             31138,
-            format!("Illegal $meta sort: {}", text::element("$meta", other)),
+            format!("Illegal $meta sort: {}", messages::element("$meta", other)),
         ),
     }
 }

@@ -12,12 +12,12 @@ mod lookup;
 mod matching;
 mod merge;
 mod out;
+mod reshape;
 mod sample;
-mod shapes;
 mod skip;
 mod sort;
 mod sort_by_count;
-mod statistics;
+mod stats;
 mod union_with;
 mod unwind;
 
@@ -37,9 +37,9 @@ type Parse = fn(&str, RawBsonRef<'_>, &Globals) -> Result<Box<dyn Stage>, Server
 /// The stages with their parsers and options, sorted by name.
 const STAGES: &[(&str, Parse, &[&str])] = &[
     ("$_internalInhibitOptimization", inhibit::parse, &[]),
-    ("$addFields", shapes::set, &[]),
+    ("$addFields", reshape::set, &[]),
     ("$changeStream", change_stream::parse, &[]),
-    ("$collStats", statistics::collection, statistics::PARTS),
+    ("$collStats", stats::collection, stats::PARTS),
     ("$count", count::parse, &[]),
     ("$facet", facet::parse, &[]),
     (
@@ -57,7 +57,7 @@ const STAGES: &[(&str, Parse, &[&str])] = &[
         ],
     ),
     ("$group", group::parse, &[]),
-    ("$indexStats", statistics::indexes, &[]),
+    ("$indexStats", stats::indexes, &[]),
     ("$limit", limit::parse, &[]),
     (
         "$lookup",
@@ -78,17 +78,17 @@ const STAGES: &[(&str, Parse, &[&str])] = &[
         &["into", "let", "on", "whenMatched", "whenNotMatched"],
     ),
     ("$out", out::parse, &["coll", "db"]),
-    ("$planCacheStats", statistics::plans, &[]),
-    ("$project", shapes::project, &[]),
-    ("$replaceRoot", shapes::replace, &["newRoot"]),
-    ("$replaceWith", shapes::replace, &[]),
+    ("$planCacheStats", stats::plans, &[]),
+    ("$project", reshape::project, &[]),
+    ("$replaceRoot", reshape::replace, &["newRoot"]),
+    ("$replaceWith", reshape::replace, &[]),
     ("$sample", sample::parse, &["size"]),
-    ("$set", shapes::set, &[]),
+    ("$set", reshape::set, &[]),
     ("$skip", skip::parse, &[]),
     ("$sort", sort::parse, &[]),
     ("$sortByCount", sort_by_count::parse, &[]),
     ("$unionWith", union_with::parse, &["coll", "pipeline"]),
-    ("$unset", shapes::unset, &[]),
+    ("$unset", reshape::unset, &[]),
     (
         "$unwind",
         unwind::parse,
@@ -99,7 +99,7 @@ const STAGES: &[(&str, Parse, &[&str])] = &[
 /// The stages that name other collections or contain pipelines; sorted.
 const OUTLINES: &[(&str, Outline)] = &[
     ("$changeStream", change_stream::outline),
-    ("$collStats", statistics::outline),
+    ("$collStats", stats::outline),
     ("$facet", facet::outline),
     ("$graphLookup", graph_lookup::outline),
     ("$lookup", lookup::outline),

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
+use odm_language::value::bson_type::Bracket;
 use odm_language::value::collation::Collator;
-use odm_language::value::kind::Bracket;
 
 use crate::index::Index;
 use crate::index::spec::{Kind, Spec};
 use crate::planner::conditions::{About, Condition, Fit, intersect};
 use crate::planner::geo;
 use crate::planner::interval::Interval;
-use crate::planner::tree::IndexScan;
+use crate::planner::plan::IndexScan;
 
 /// A walk over an index, and the conditions that it answers.
 #[derive(Debug, Clone)]

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use bson::raw::RawBsonRef;
 use odm_language::matcher::{Comparison, ElementMatch, GeoTest, Operand, Predicate, Test};
+use odm_language::value::bson_type::TypeSet;
 use odm_language::value::collation::Collator;
-use odm_language::value::kind::TypeSet;
 use odm_language::value::path::is_number;
 
 use crate::planner::interval::{self, Interval};

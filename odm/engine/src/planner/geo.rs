@@ -16,13 +16,13 @@ use crate::index::Index;
 use crate::index::geo::{Grid, Plane, hash_value, relation, square_hashes};
 use crate::index::spec::Kind;
 use crate::planner::Wanted;
+use crate::planner::access_path::Special;
 use crate::planner::bounds::{Draft, Given, nearest};
-use crate::planner::complete::is_complete;
 use crate::planner::conditions::{self, Conditions, intersect};
 use crate::planner::hint::{self, Hinted};
 use crate::planner::interval::{self, Interval};
-use crate::planner::special::Special;
-use crate::planner::tree::{IndexScan, Node, Step};
+use crate::planner::plan::{IndexScan, Node, Step};
+use crate::planner::sparse_coverage::is_complete;
 
 /// The number of cells that cover a region, approximately at most.
 const MOST_CELLS: usize = 24;

@@ -8,9 +8,9 @@ use odm_language::value::{print, raw};
 use crate::index::spec::{Kind, same_key};
 use crate::index::{Index, append};
 use crate::planner::Wanted;
-use crate::planner::agreement::is_backwards;
+use crate::planner::exclusive_options::is_backwards;
 use crate::planner::interval::is_collated;
-use crate::planner::tree::Limits;
+use crate::planner::plan::Limits;
 
 /// The access path that a hint names.
 pub(super) enum Hinted<'i> {

@@ -5,9 +5,9 @@ use std::ops::Bound;
 use bson::oid::ObjectId;
 use bson::raw::{RawBson, RawBsonRef};
 use bson::{Bson, DateTime, Timestamp};
+use odm_language::value::bson_type::Bracket;
 use odm_language::value::collation::Collator;
 use odm_language::value::key;
-use odm_language::value::kind::Bracket;
 use odm_language::value::{print, raw};
 
 use crate::index::Key;

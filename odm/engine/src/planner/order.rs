@@ -8,7 +8,7 @@ use odm_language::value::path::Path;
 use crate::index::Index;
 use crate::index::spec::Kind;
 use crate::planner::interval::Interval;
-use crate::planner::tree::IndexScan;
+use crate::planner::plan::IndexScan;
 
 /// The most walks that lists of values may be split into, for merging in order.
 const MOST_WALKS: usize = 200;

@@ -4,7 +4,7 @@ use bson::raw::{RawBinaryRef, RawBsonRef, RawDocument};
 use bson::spec::BinarySubtype;
 
 use odm_language::error::{Code, ServerError};
-use odm_language::value::{kind, print, raw};
+use odm_language::value::{bson_type, print, raw};
 
 /// The user digest of every session: the SHA-256 hash of an empty user name.
 pub const NOBODY: [u8; 32] = [
@@ -106,7 +106,7 @@ fn binary<'a>(value: RawBsonRef<'a>, field: &str) -> Result<RawBinaryRef<'a>, Se
             Code::TYPE_MISMATCH,
             format!(
                 "BSON field '{field}' is the wrong type '{}', expected type 'binData'",
-                kind::alias(other.element_type())
+                bson_type::alias(other.element_type())
             ),
         )),
     }

@@ -498,7 +498,7 @@ fn wrong_type(field: &str, expected: &str, found: RawBsonRef<'_>) -> ServerError
         Code::TYPE_MISMATCH,
         format!(
             "BSON field 'OperationSessionInfo.{field}' is the wrong type '{}', expected type '{expected}'",
-            odm_language::value::kind::alias(found.element_type())
+            odm_language::value::bson_type::alias(found.element_type())
         ),
     )
 }

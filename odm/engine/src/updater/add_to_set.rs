@@ -4,12 +4,12 @@ use std::cmp::Ordering;
 
 use bson::raw::{RawBson, RawBsonRef};
 use odm_language::error::{Code, ServerError};
-use odm_language::expression::text;
+use odm_language::expression::messages;
 use odm_language::value::order;
 use odm_language::value::raw::values;
 
-use crate::updater::behaviour::{At, Behaviour, Change, bad_value};
 use crate::updater::node::{Node, fields};
+use crate::updater::operator::{At, Behaviour, Change, bad_value};
 
 #[derive(Debug)]
 pub(super) struct AddToSet {
@@ -26,14 +26,14 @@ impl AddToSet {
                     Code::TYPE_MISMATCH,
                     format!(
                         "The argument to $each in $addToSet must be an array but it was of type {}",
-                        text::type_name(Some(each))
+                        messages::type_name(Some(each))
                     ),
                 ));
             };
             if fields(document).nth(1).is_some() {
                 return Err(bad_value(format!(
                     "Found unexpected fields after $each in $addToSet: {}",
-                    text::stored_document(document)
+                    messages::stored_document(document)
                 )));
             }
             return Ok(Self {

@@ -2,13 +2,13 @@
 
 use bson::raw::{RawBson, RawBsonRef};
 use odm_language::error::{Code, ServerError};
-use odm_language::expression::text;
+use odm_language::expression::messages;
 use odm_language::value::number::Number;
 use odm_language::value::order;
 use odm_language::value::print;
 
-use crate::updater::behaviour::{At, Behaviour, Change, bad_value};
 use crate::updater::node::Node;
+use crate::updater::operator::{At, Behaviour, Change, bad_value};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operation {
@@ -83,7 +83,7 @@ impl Behaviour for Arithmetic {
                         self.name(),
                         at.document,
                         at.name(),
-                        text::type_name(Some(old)),
+                        messages::type_name(Some(old)),
                     ),
                 )
             })?;
@@ -96,7 +96,7 @@ impl Behaviour for Arithmetic {
                 bad_value(format!(
                     "Failed to apply {} operations to current value ((Number{kind}){}) for document {{{}}}",
                     self.name(),
-                    text::stored(old),
+                    messages::stored(old),
                     at.document,
                 ))
             })?;

@@ -6,8 +6,8 @@ use odm_language::expression::Globals;
 use odm_language::matcher::Matcher;
 use odm_language::value::raw::values;
 
-use crate::updater::behaviour::bad_value;
 use crate::updater::node::{Node, append, fields};
+use crate::updater::operator::bad_value;
 
 #[derive(Debug, Default)]
 pub(super) struct ArrayFilters(Vec<(String, Matcher)>);
@@ -28,7 +28,7 @@ impl ArrayFilters {
                         Code::TYPE_MISMATCH,
                         format!(
                             "BSON field 'update.updates.arrayFilters.{index}' is the wrong type '{}', expected type 'object'",
-                            odm_language::expression::text::type_name(Some(other))
+                            odm_language::expression::messages::type_name(Some(other))
                         ),
                     ));
                 }

@@ -2,11 +2,11 @@
 
 use bson::raw::{RawBson, RawBsonRef};
 use odm_language::error::ServerError;
-use odm_language::expression::text;
+use odm_language::expression::messages;
 use odm_language::value::print;
 
-use crate::updater::behaviour::{At, Behaviour, Change, bad_value};
 use crate::updater::node::{Node, fields, identical};
+use crate::updater::operator::{At, Behaviour, Change, bad_value};
 
 #[derive(Debug)]
 pub(super) struct Bit {
@@ -72,7 +72,7 @@ impl Bit {
         let RawBsonRef::Document(document) = value else {
             return Err(bad_value(format!(
                 "The $bit modifier is not compatible with a {}. You must pass in an embedded document: {{$bit: {{field: {{and/or/xor: #}}}}",
-                text::type_name(Some(value))
+                messages::type_name(Some(value))
             )));
         };
         let mut steps = Vec::new();
@@ -91,7 +91,7 @@ impl Bit {
             let operand = Integer::from_bson(operand).ok_or_else(|| {
                 bad_value(format!(
                     "The $bit modifier field must be an Integer(32/64 bit); a '{}' is not supported here: {{{}}}",
-                    text::type_name(Some(operand)),
+                    messages::type_name(Some(operand)),
                     print::field(name, operand)
                 ))
             })?;
@@ -128,7 +128,7 @@ impl Behaviour for Bit {
                     "Cannot apply $bit to a value of non-integral type.{} has the field {} of non-integer type {}",
                     at.document,
                     at.name(),
-                    text::type_name(Some(old))
+                    messages::type_name(Some(old))
                 ))
             })?;
             let result = self.run(start);

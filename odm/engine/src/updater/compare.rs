@@ -6,8 +6,8 @@ use bson::raw::{RawBson, RawBsonRef};
 use odm_language::error::ServerError;
 use odm_language::value::order;
 
-use crate::updater::behaviour::{At, Behaviour, Change};
 use crate::updater::node::Node;
+use crate::updater::operator::{At, Behaviour, Change};
 
 #[derive(Debug)]
 pub(super) struct Compare {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use odm_language::error::{Code, ServerError};
 use smallvec::SmallVec;
 
-use crate::updater::behaviour::{Behaviour, bad_value};
+use crate::updater::operator::{Behaviour, bad_value};
 
 /// The operations at a path and below it.
 #[derive(Debug)]

@@ -2,10 +2,10 @@
 
 use bson::raw::{RawBson, RawBsonRef};
 use odm_language::error::ServerError;
-use odm_language::expression::text;
+use odm_language::expression::messages;
 
-use crate::updater::behaviour::{At, Behaviour, Change, bad_value};
 use crate::updater::node::{Node, fields};
+use crate::updater::operator::{At, Behaviour, Change, bad_value};
 
 #[derive(Debug)]
 pub(super) enum CurrentDate {
@@ -39,7 +39,7 @@ impl CurrentDate {
             }
             other => Err(bad_value(format!(
                 "{} is not valid type for $currentDate. Please use a boolean ('true') or a $type expression ({{$type: 'timestamp/date'}}).",
-                text::type_name(Some(other))
+                messages::type_name(Some(other))
             ))),
         }
     }

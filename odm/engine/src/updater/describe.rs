@@ -10,7 +10,7 @@ use odm_language::value::raw;
 use crate::updater::conflicts::{Fields, Tree};
 use crate::updater::delta::{self, Change};
 use crate::updater::node::{Node, identical};
-use crate::updater::target::Walk;
+use crate::updater::walk::Walk;
 
 /// Returns the changes of the fields that the trees name.
 pub(super) fn document<'d>(

@@ -2,7 +2,7 @@
 
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
-use odm_language::expression::{memory, text};
+use odm_language::expression::{memory_limit, messages};
 use odm_language::value::raw::{self, Elements};
 
 use crate::updater::node::{append, fields};
@@ -16,7 +16,7 @@ const MAX_INTERNAL_SIZE: usize = MAX_SIZE + 16 * 1024;
 pub(super) fn check(document: &RawDocument, nests: bool) -> Result<(), ServerError> {
     let size = document.as_bytes().len();
     if size > MAX_INTERNAL_SIZE {
-        return Err(memory::too_large(document, MAX_INTERNAL_SIZE));
+        return Err(memory_limit::too_large(document, MAX_INTERNAL_SIZE));
     }
     if size > MAX_SIZE {
         return Err(ServerError::new(
@@ -72,7 +72,7 @@ pub(crate) fn check_id(id: RawBsonRef<'_>) -> Result<(), ServerError> {
                 Code::INVALID_ID_FIELD,
                 format!(
                     "The '_id' value cannot be of type {}",
-                    text::type_name(Some(id))
+                    messages::type_name(Some(id))
                 ),
             ))
         }

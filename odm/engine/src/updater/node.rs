@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use bson::raw::{CStr, RawArray, RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use odm_language::error::ServerError;
-use odm_language::expression::text;
+use odm_language::expression::messages;
 use odm_language::value::raw::{self, values};
-use odm_language::value::write;
+use odm_language::value::raw_writer;
 
 pub(super) use odm_language::value::raw::elements as fields;
 
@@ -45,7 +45,7 @@ impl Appended {
         let mut bytes = Vec::with_capacity(before.len() + 32 * added.len());
         bytes.extend_from_slice(before.get(..before.len().checked_sub(1)?)?);
         for (number, value) in (count..).zip(added) {
-            write::raw_element(&mut bytes, &number.to_string(), value.as_raw_bson_ref())?;
+            raw_writer::raw_element(&mut bytes, &number.to_string(), value.as_raw_bson_ref())?;
         }
         bytes.push(0);
         let length = i32::try_from(bytes.len()).ok()?;
@@ -119,7 +119,7 @@ impl<'a> Node<'a> {
         let Some(node) = current else {
             return Ok(fresh);
         };
-        let kind = node.with(|value| text::type_name(Some(value)));
+        let kind = node.with(|value| messages::type_name(Some(value)));
         node.elements().ok_or_else(|| refuse(kind))
     }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
-use odm_language::expression::{Globals, text};
+use odm_language::expression::{Globals, messages};
 use odm_language::value::print;
 use odm_language::value::raw;
 
@@ -12,21 +12,21 @@ use crate::updater::Applied;
 use crate::updater::add_to_set::AddToSet;
 use crate::updater::arithmetic::{Arithmetic, Operation};
 use crate::updater::array_filters::ArrayFilters;
-use crate::updater::behaviour::{At, Behaviour, Named, bad_value};
 use crate::updater::bit::Bit;
 use crate::updater::compare::Compare;
 use crate::updater::conflicts::{Fields, Part, Tree, check_path, is_plain};
 use crate::updater::current_date::CurrentDate;
-use crate::updater::guarded::is_of_reference;
+use crate::updater::immutable::is_of_reference;
 use crate::updater::node::{Node, build, fields};
+use crate::updater::operator::{At, Behaviour, Named, bad_value};
 use crate::updater::pop::Pop;
 use crate::updater::pull::Pull;
 use crate::updater::push::Push;
 use crate::updater::rename::Rename;
 use crate::updater::set::Set;
 use crate::updater::splice;
-use crate::updater::target::Walk;
 use crate::updater::unset::Unset;
+use crate::updater::walk::Walk;
 use crate::updater::{delta, describe};
 
 /// Parses an operator's argument for one path.
@@ -108,7 +108,7 @@ impl Operators {
                     Code::FAILED_TO_PARSE,
                     format!(
                         "Modifiers operate on fields but we found type {} instead. For example: {{$mod: {{<field>: ...}}}} not {{{}}}",
-                        text::type_name(Some(argument)),
+                        messages::type_name(Some(argument)),
                         print::field(name, argument)
                     ),
                 ));
@@ -138,7 +138,7 @@ impl Operators {
                 Code::FAILED_TO_PARSE,
                 format!(
                     "The array filter for identifier '{unused}' was not used in the update {}",
-                    text::stored_document(update)
+                    messages::stored_document(update)
                 ),
             ));
         }

@@ -2,8 +2,8 @@
 
 use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
-use odm_language::expression::shape::Shape;
-use odm_language::expression::{Globals, root};
+use odm_language::expression::projection::Shape;
+use odm_language::expression::{Globals, replace_root};
 use odm_language::value::raw::{get, values};
 
 use crate::updater::Applied;
@@ -16,7 +16,7 @@ pub(super) struct UpdatePipeline(Vec<Stage>);
 #[derive(Debug)]
 enum Stage {
     Shape(Shape),
-    Root(root::NewRoot),
+    Root(replace_root::NewRoot),
 }
 
 impl UpdatePipeline {
@@ -76,11 +76,11 @@ impl Stage {
         };
         let scope = globals.scope().unmoved();
         match name {
-            "$addFields" | "$set" => root::set(name, spec, &scope).map(Self::Shape),
-            "$project" => root::project(spec, &scope).map(Self::Shape),
-            "$unset" => root::unset(spec).map(Self::Shape),
+            "$addFields" | "$set" => replace_root::set(name, spec, &scope).map(Self::Shape),
+            "$project" => replace_root::project(spec, &scope).map(Self::Shape),
+            "$unset" => replace_root::unset(spec).map(Self::Shape),
             "$replaceRoot" | "$replaceWith" => {
-                root::NewRoot::parse(name, spec, &scope).map(Self::Root)
+                replace_root::NewRoot::parse(name, spec, &scope).map(Self::Root)
             }
             other if STAGES.contains(&other) => Err(ServerError::new(
                 Code::INVALID_OPTIONS,

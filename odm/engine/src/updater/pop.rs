@@ -2,11 +2,11 @@
 
 use bson::raw::RawBsonRef;
 use odm_language::error::{Code, ServerError};
-use odm_language::expression::text;
+use odm_language::expression::messages;
 use odm_language::value::print;
 
-use crate::updater::behaviour::{At, Behaviour, Blocked, Change, integral};
 use crate::updater::node::Node;
+use crate::updater::operator::{At, Behaviour, Blocked, Change, integral};
 
 #[derive(Debug)]
 pub(super) enum Pop {
@@ -43,7 +43,7 @@ impl Behaviour for Pop {
         let Some(node) = current else {
             return Ok(Change::Nothing);
         };
-        let kind = node.with(|value| text::type_name(Some(value)));
+        let kind = node.with(|value| messages::type_name(Some(value)));
         let Some(elements) = node.elements() else {
             return Err(ServerError::new(
                 Code::TYPE_MISMATCH,

@@ -4,13 +4,13 @@ use std::cmp::Ordering;
 
 use bson::raw::{RawBson, RawBsonRef, RawDocumentBuf};
 use odm_language::error::ServerError;
-use odm_language::expression::{Globals, text};
+use odm_language::expression::{Globals, messages};
 use odm_language::matcher::Matcher;
 use odm_language::value::order;
 use odm_language::value::raw::values;
 
-use crate::updater::behaviour::{At, Behaviour, Blocked, Change, bad_value};
 use crate::updater::node::{Node, append, fields};
+use crate::updater::operator::{At, Behaviour, Blocked, Change, bad_value};
 
 /// The elements to remove.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ impl Pull {
             RawBsonRef::Array(all) => Ok(Self::Equal(values(all).map(RawBson::from).collect())),
             other => Err(bad_value(format!(
                 "$pullAll requires an array argument but was given a {}",
-                text::type_name(Some(other))
+                messages::type_name(Some(other))
             ))),
         }
     }

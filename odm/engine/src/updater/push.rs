@@ -4,13 +4,13 @@ use std::borrow::Cow;
 
 use bson::raw::{RawBson, RawBsonRef};
 use odm_language::error::ServerError;
+use odm_language::expression::messages;
 use odm_language::expression::sort::ElementOrder;
-use odm_language::expression::text;
 use odm_language::value::collation::Collator;
 use odm_language::value::raw::values;
 
-use crate::updater::behaviour::{At, Behaviour, Change, bad_value, integral};
 use crate::updater::node::{Appended, Node, fields};
+use crate::updater::operator::{At, Behaviour, Change, bad_value, integral};
 
 #[derive(Debug)]
 pub(super) struct Push {
@@ -40,7 +40,7 @@ impl Push {
                     let RawBsonRef::Array(each) = value else {
                         return Err(bad_value(format!(
                             "The argument to $each in $push must be an array but it was of type: {}",
-                            text::type_name(Some(value))
+                            messages::type_name(Some(value))
                         )));
                     };
                     push.values = values(each).map(RawBson::from).collect();
@@ -49,7 +49,7 @@ impl Push {
                     push.slice = Some(integral(value).ok_or_else(|| {
                         bad_value(format!(
                             "The value for $slice must be an integer value but was given type: {}",
-                            text::type_name(Some(value))
+                            messages::type_name(Some(value))
                         ))
                     })?);
                 }
@@ -58,7 +58,7 @@ impl Push {
                     push.position = Some(integral(value).ok_or_else(|| {
                         bad_value(format!(
                             "The value for $position must be an integer value, not of type: {}",
-                            text::type_name(Some(value))
+                            messages::type_name(Some(value))
                         ))
                     })?);
                 }

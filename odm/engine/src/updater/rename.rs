@@ -6,10 +6,10 @@ use odm_language::value::path::padded_index;
 use odm_language::value::print;
 use odm_language::value::raw::values;
 
-use crate::updater::behaviour::{At, Behaviour, Change, bad_value};
 use crate::updater::conflicts::{Part, check_path};
-use crate::updater::guarded::{immutable_id, is_of_id};
+use crate::updater::immutable::{immutable_id, is_of_id};
 use crate::updater::node::{Node, fields};
+use crate::updater::operator::{At, Behaviour, Change, bad_value};
 use crate::updater::set::Set;
 
 /// The value in which the next part of a path is looked up.

@@ -2,7 +2,7 @@
 
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
-use odm_language::expression::{Globals, text};
+use odm_language::expression::{Globals, messages};
 use odm_language::value::print;
 use odm_language::value::{order, raw};
 
@@ -71,7 +71,7 @@ fn check_names(document: &RawDocument) -> Result<(), ServerError> {
     let no_text = |name: &str, value| {
         fault(format!(
             "The DBRef {name} field must be a String, not a {}",
-            text::type_name(Some(value))
+            messages::type_name(Some(value))
         ))
     };
     let mut before = "";

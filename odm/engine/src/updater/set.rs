@@ -3,8 +3,8 @@
 use bson::raw::{RawBson, RawBsonRef};
 use odm_language::error::ServerError;
 
-use crate::updater::behaviour::{At, Behaviour, Blocked, Change};
 use crate::updater::node::{Node, identical};
+use crate::updater::operator::{At, Behaviour, Blocked, Change};
 
 #[derive(Debug)]
 pub(super) struct Set {

@@ -5,14 +5,14 @@ use std::ops::Range;
 
 use bson::raw::{RawDocument, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
-use odm_language::value::{raw, write};
+use odm_language::value::{raw, raw_writer};
 use smallvec::SmallVec;
 
 use crate::updater::Applied;
-use crate::updater::behaviour::{At, Change};
 use crate::updater::conflicts::Fields;
 use crate::updater::node::Node;
-use crate::updater::target::Walk;
+use crate::updater::operator::{At, Change};
+use crate::updater::walk::Walk;
 
 /// The byte range of a field and its replacement; `None` removes the field.
 type Piece<'a> = (Range<usize>, Option<(&'a str, Node<'a>)>);
@@ -77,7 +77,7 @@ fn put_together(
     for (place, piece) in pieces {
         made.extend_from_slice(bytes.get(from..place.start)?);
         if let Some((name, node)) = piece {
-            node.with(|value| write::raw_element(&mut made, name, value))?;
+            node.with(|value| raw_writer::raw_element(&mut made, name, value))?;
         }
         from = place.end;
     }

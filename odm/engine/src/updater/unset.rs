@@ -2,8 +2,8 @@
 
 use odm_language::error::ServerError;
 
-use crate::updater::behaviour::{At, Behaviour, Blocked, Change};
 use crate::updater::node::Node;
+use crate::updater::operator::{At, Behaviour, Blocked, Change};
 
 #[derive(Debug)]
 pub(super) struct Unset;

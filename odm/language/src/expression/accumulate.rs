@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocumentBuf};
 
 use crate::error::ServerError;
-use crate::expression::memory;
+use crate::expression::memory_limit;
 use crate::expression::operator::{ANY, Args, Operator, Outcome, integer, listed, refuse};
 use crate::expression::sum::Sum;
 use crate::expression::{Globals, Value, merge_into};
@@ -126,7 +126,7 @@ impl Accumulator {
                     && seen.insert(key::of(value, globals.collator()))
                 {
                     values.push(value);
-                    memory::check("$addToSet", values.as_bytes().len())?;
+                    memory_limit::check("$addToSet", values.as_bytes().len())?;
                 }
             }
             Self::Avg { sum, count } => {
@@ -160,7 +160,7 @@ impl Accumulator {
             Self::Push(array) => {
                 if let Some(value) = value.get() {
                     array.push(value);
-                    memory::check("$push", array.as_bytes().len())?;
+                    memory_limit::check("$push", array.as_bytes().len())?;
                 }
             }
             Self::StdDev {

@@ -4,11 +4,11 @@ use bson::DateTime;
 use bson::raw::RawBsonRef;
 
 use crate::error::{Code, ServerError};
+use crate::expression::messages;
 use crate::expression::operator::{
     ANY, Args, Operator, Outcome, coerced, integral_32, listed, null, owned, refuse,
 };
 use crate::expression::sum::Sum;
-use crate::expression::text;
 use crate::value::decimal::{Decimal, Rounding};
 use crate::value::number::Number;
 
@@ -310,8 +310,8 @@ fn to_place<'a>(args: &Args<'a>, rounding: Rounding) -> Outcome<'a> {
                     format!(
                         "invalid conversion from Decimal128 result in {} resulting from arguments: [{}, {}]",
                         args.operator,
-                        text::computed(args.or_null(0)),
-                        text::computed(args.or_null(1))
+                        messages::computed(args.or_null(0)),
+                        messages::computed(args.or_null(1))
                     ),
                 ),
                 // mongod wraps around below the 32-bit range.

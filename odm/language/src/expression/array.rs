@@ -6,14 +6,14 @@ use bson::raw::{RawArray, RawArrayBuf, RawBson, RawBsonRef, RawDocumentBuf};
 use bson::spec::ElementType;
 
 use crate::error::{Code, ServerError};
-use crate::expression::memory;
+use crate::expression::memory_limit;
+use crate::expression::messages;
 use crate::expression::named::{Bare, Named, UNKNOWN_ARGUMENT, Wording};
 use crate::expression::operator::{
     ANY, Args, Operator, Outcome, Shape, count, integral_32, listed, null, owned, refuse, row,
 };
 use crate::expression::sort::ElementOrder;
 use crate::expression::string::bounds;
-use crate::expression::text;
 use crate::expression::value::Value;
 use crate::value::number::Number;
 use crate::value::order;
@@ -139,7 +139,7 @@ fn element_at<'a>(args: &mut Args<'a>) -> Outcome<'a> {
 
 /// A number as a double, as the errors about indexes print it.
 fn coerced(value: RawBsonRef<'_>) -> String {
-    Number::from_raw(value).map_or_else(String::new, |number| text::double(number.to_f64()))
+    Number::from_raw(value).map_or_else(String::new, |number| messages::double(number.to_f64()))
 }
 
 fn end<'a>(args: &mut Args<'a>, first: bool) -> Outcome<'a> {
@@ -167,7 +167,7 @@ fn concat<'a>(args: &mut Args<'a>) -> Outcome<'a> {
         }
         match array(args, index) {
             Some(items) => {
-                memory::check(
+                memory_limit::check(
                     args.operator,
                     joined.as_bytes().len() + items.as_bytes().len(),
                 )?;
@@ -249,7 +249,7 @@ fn range<'a>(args: &mut Args<'a>) -> Outcome<'a> {
                 format!(
                     "$range requires a{} {what} value that can be represented as a 32-bit integer, found value: {}",
                     if what == "ending" { "n" } else { "" },
-                    text::computed(value)
+                    messages::computed(value)
                 ),
             ),
         }
@@ -267,10 +267,10 @@ fn range<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     let length = ((end - start) / step + i64::from((end - start) % step != 0)).max(0);
     // mongod's memory use: 16 bytes per number, plus the list itself
     let bytes = length * 16 + 40;
-    if usize::try_from(bytes).is_ok_and(|bytes| bytes > memory::LIMIT) {
-        return Err(memory::exceeded(&format!(
+    if usize::try_from(bytes).is_ok_and(|bytes| bytes > memory_limit::LIMIT) {
+        return Err(memory_limit::exceeded(&format!(
             "$range would use too much memory ({bytes} bytes) and cannot spill to disk. Memory limit: {} bytes",
-            memory::LIMIT
+            memory_limit::LIMIT
         )));
     }
     let mut items = RawArrayBuf::new();
@@ -442,7 +442,7 @@ fn to_object<'a>(args: &mut Args<'a>) -> Outcome<'a> {
                 code,
                 format!(
                     "$arrayToObject requires a consistent input format. Elements mustall be arrays or all be objects. {shown} was detected, now found: {}",
-                    text::type_name(Some(item))
+                    messages::type_name(Some(item))
                 ),
             );
         }
@@ -455,7 +455,7 @@ fn to_object<'a>(args: &mut Args<'a>) -> Outcome<'a> {
                     40398,
                     format!(
                         "Unrecognised input type format for $arrayToObject: {}",
-                        text::type_name(Some(other))
+                        messages::type_name(Some(other))
                     ),
                 );
             }
@@ -487,7 +487,7 @@ fn array_pair(pair: &RawArray) -> Result<(&str, RawBsonRef<'_>), ServerError> {
             40395,
             format!(
                 "$arrayToObject requires an array of key-value pairs, where the key must be of type string. Found key type: {}",
-                text::type_name(Some(*other))
+                messages::type_name(Some(*other))
             ),
         ),
         _ => refuse(
@@ -512,8 +512,8 @@ fn object_pair(document: &bson::raw::RawDocument) -> Result<(&str, RawBsonRef<'_
     }
     match (get(document, "k"), get(document, "v")) {
         (Some(RawBsonRef::String(key)), Some(value)) => Ok((key, value)),
-        (Some(other), Some(_)) => refuse(40394, format!("$arrayToObject requires an object with keys 'k' and 'v', where the value of 'k' must be of type string. Found type: {}", text::type_name(Some(other)))),
-        _ => Err(ServerError::new(Code::location(40393), "$arrayToObject requires an object with keys 'k' and 'v'. Missing either or both keys from: ".to_owned() + &text::computed(RawBsonRef::Document(document)))),
+        (Some(other), Some(_)) => refuse(40394, format!("$arrayToObject requires an object with keys 'k' and 'v', where the value of 'k' must be of type string. Found type: {}", messages::type_name(Some(other)))),
+        _ => Err(ServerError::new(Code::location(40393), "$arrayToObject requires an object with keys 'k' and 'v'. Missing either or both keys from: ".to_owned() + &messages::computed(RawBsonRef::Document(document)))),
     }
 }
 

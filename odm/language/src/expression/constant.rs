@@ -8,13 +8,13 @@ use bson::raw::RawBsonRef;
 
 use crate::error::ServerError;
 use crate::expression::Globals;
-use crate::expression::arranged::Written;
+use crate::expression::argument_order::Written;
 use crate::expression::eval::Env;
-use crate::expression::forms::Form;
+use crate::expression::messages;
 use crate::expression::operator::{Args, Operator, Outcome, refuse};
 use crate::expression::parse::{Node, is_commutative, is_folded};
 use crate::expression::regex;
-use crate::expression::text;
+use crate::expression::special_forms::Form;
 use crate::expression::value::Value;
 
 /// Operators whose arguments are not folded either; sorted.
@@ -137,7 +137,7 @@ fn check_member(
             format!(
                 "All operands of $setEquals must be arrays. {}-th argument is of type: {}",
                 at + 1,
-                text::type_name(other)
+                messages::type_name(other)
             ),
         ),
         Some(_) => Ok(()),
@@ -152,7 +152,8 @@ fn check_alone(
 ) -> Result<(), ServerError> {
     let not_array = |index: usize| {
         let value = values.get(index)?.as_ref()?;
-        (!matches!(value.get(), Some(RawBsonRef::Array(_)))).then(|| text::type_name(value.get()))
+        (!matches!(value.get(), Some(RawBsonRef::Array(_))))
+            .then(|| messages::type_name(value.get()))
     };
     let all = values.iter().all(Option::is_some);
     match operator {

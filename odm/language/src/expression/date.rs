@@ -9,9 +9,9 @@ use bson::raw::RawBsonRef;
 
 use crate::error::ServerError;
 use crate::expression::calendar;
+use crate::expression::messages;
 use crate::expression::named::{Bare, Named, Wording};
 use crate::expression::operator::{Args, Operator, Outcome, Shape, null, owned, refuse, row};
-use crate::expression::text;
 
 use self::zone::Zone;
 
@@ -174,7 +174,7 @@ fn instant(value: RawBsonRef<'_>) -> Result<i64, ServerError> {
             16006,
             format!(
                 "can't convert from BSON type {} to Date",
-                text::type_name(Some(other))
+                messages::type_name(Some(other))
             ),
         ),
     }

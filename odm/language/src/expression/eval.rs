@@ -6,12 +6,12 @@ use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use crate::error::{Code, ServerError};
 use crate::expression::globals::Globals;
-use crate::expression::memory;
+use crate::expression::memory_limit;
 use crate::expression::operator::{Args, Outcome};
 use crate::expression::parse::Node;
-use crate::expression::ranked::size;
 use crate::expression::set::SUBSET_AS_WRITTEN;
 use crate::expression::string::bounds;
+use crate::expression::top_n::size;
 use crate::expression::value::Value;
 use crate::value::number::Number;
 use crate::value::raw::{append, get, values};
@@ -85,7 +85,7 @@ impl Node {
                 for (name, node) in fields {
                     if let Some(value) = node.eval(env)?.get() {
                         append(&mut document, name, value);
-                        memory::check("an object", document.as_bytes().len())?;
+                        memory_limit::check("an object", document.as_bytes().len())?;
                     }
                 }
                 Ok(Value::Owned(RawBson::Document(document)))
@@ -94,7 +94,7 @@ impl Node {
                 let mut array = RawArrayBuf::new();
                 for node in nodes {
                     array.push(node.eval(env)?.or_null());
-                    memory::check("an array", array.as_bytes().len())?;
+                    memory_limit::check("an array", array.as_bytes().len())?;
                 }
                 Ok(Value::Owned(RawBson::Array(array)))
             }
@@ -142,7 +142,7 @@ impl Node {
                 }
                 result
                     .and_then(|value| {
-                        memory::check_value(operator.name, &value)?;
+                        memory_limit::check_value(operator.name, &value)?;
                         Ok(value)
                     })
                     .map_err(|error| {

@@ -3,7 +3,7 @@
 use bson::raw::{RawBsonRef, RawDocument};
 
 use crate::error::{Code, ServerError};
-use crate::expression::text;
+use crate::expression::messages;
 
 /// The named arguments of an operator.
 #[derive(Debug)]
@@ -116,8 +116,8 @@ impl Wording {
             match name {
                 "operator" => message.push_str(operator),
                 "key" => message.push_str(key),
-                "type" => message.push_str(text::type_name(Some(argument))),
-                _ => message.push_str(&text::element(operator, argument)),
+                "type" => message.push_str(messages::type_name(Some(argument))),
+                _ => message.push_str(&messages::element(operator, argument)),
             }
             rest = after;
         }

@@ -2,11 +2,11 @@
 
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocumentBuf};
 
+use crate::expression::messages;
 use crate::expression::named::{Bare, Constant, Named, UNKNOWN_ARGUMENT, Wording};
 use crate::expression::operator::{
     ANY, Args, Operator, Outcome, Shape, count, listed, null, owned, refuse, row,
 };
-use crate::expression::text;
 use crate::expression::value::Value;
 use crate::value::raw::append;
 use crate::value::raw::{elements, get, values};
@@ -145,8 +145,8 @@ fn merge<'a>(args: &mut Args<'a>) -> Outcome<'a> {
 fn not_an_object(value: RawBsonRef<'_>) -> String {
     format!(
         "$mergeObjects requires object inputs, but input {} is of type {}",
-        text::computed(value),
-        text::type_name(Some(value))
+        messages::computed(value),
+        messages::type_name(Some(value))
     )
 }
 

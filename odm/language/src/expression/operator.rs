@@ -4,8 +4,8 @@ use bson::raw::{RawBson, RawBsonRef};
 
 use crate::error::{Code, ServerError};
 use crate::expression::Globals;
+use crate::expression::messages;
 use crate::expression::named::Named;
-use crate::expression::text;
 use crate::expression::value::Value;
 
 /// The result of an evaluation.
@@ -93,7 +93,7 @@ impl<'a> Args<'a> {
 
     /// The type of an argument, as messages name it.
     pub(super) fn type_name(&self, index: usize) -> &'static str {
-        text::type_name(self.get(index))
+        messages::type_name(self.get(index))
     }
 }
 
@@ -130,7 +130,7 @@ pub(super) fn coerced<T>(value: f64) -> Result<T, ServerError> {
         31109,
         format!(
             "Can't coerce out of range value {} to long",
-            text::double(value)
+            messages::double(value)
         ),
     )
 }

@@ -3,15 +3,15 @@
 use bson::raw::{RawArray, RawBson, RawBsonRef, RawDocument};
 
 use crate::error::{Code, ServerError};
-use crate::expression::arranged::{Written, arrange};
+use crate::expression::argument_order::{Written, arrange};
 use crate::expression::array::sort_by;
-use crate::expression::forms::{self, Form};
 use crate::expression::globals::Scope;
 use crate::expression::named::{Bare, Constant, Named};
 use crate::expression::operator::{ANY, Operator, Shape, WrongCount, refuse};
 use crate::expression::set::SUBSET_AS_WRITTEN;
+use crate::expression::special_forms::{self, Form};
 use crate::expression::sum::Sum;
-use crate::expression::{table, text};
+use crate::expression::{messages, table};
 use crate::refusal;
 use crate::value::number::Number;
 use crate::value::raw::{elements, values};
@@ -184,7 +184,7 @@ fn parse_document(document: &RawDocument, scope: &Scope) -> Result<Node, ServerE
                 15983,
                 format!(
                     "An object representing an expression must have exactly one field: {}",
-                    text::stored_document(document)
+                    messages::stored_document(document)
                 ),
             );
         }
@@ -212,7 +212,7 @@ fn parse_document(document: &RawDocument, scope: &Scope) -> Result<Node, ServerE
                 16406,
                 format!(
                     "duplicate field name specified in object literal: {}",
-                    text::stored_document(document)
+                    messages::stored_document(document)
                 ),
             );
         }
@@ -233,7 +233,7 @@ pub(super) fn parse_operator(
     if LITERALS.contains(&name) {
         return Ok(Node::Literal(argument.into()));
     }
-    if let Some(form) = forms::parse(name, argument, scope) {
+    if let Some(form) = special_forms::parse(name, argument, scope) {
         return form.map(|form| Node::Form(Box::new(form)));
     }
     let Some(operator) = table::find(name) else {
@@ -526,7 +526,7 @@ fn check_constant(
             constant.wrong_type,
             format!(
                 "{operator} requires '{argument}' to evaluate to type String, but got {}",
-                text::type_name(Some(other.as_raw_bson_ref()))
+                messages::type_name(Some(other.as_raw_bson_ref()))
             ),
         ),
         Some(_) => refuse(

@@ -6,13 +6,13 @@ use bson::raw::{RawArrayBuf, RawBsonRef};
 
 use crate::error::ServerError;
 use crate::expression::calendar;
-use crate::expression::memory;
+use crate::expression::memory_limit;
+use crate::expression::messages;
 use crate::expression::named::{Bare, Named, UNKNOWN_ARGUMENT, Wording};
 use crate::expression::operator::{
     ANY, Args, Operator, Outcome, Shape, coerced, count, integral_32, listed, null, owned, refuse,
     row,
 };
-use crate::expression::text;
 use crate::value::decimal::Rounding;
 use crate::value::number::Number;
 
@@ -86,7 +86,7 @@ fn coerce(args: &Args<'_>, index: usize) -> Result<String, ServerError> {
         ) => text.to_owned(),
         Some(RawBsonRef::DateTime(date)) => calendar::iso_text(date.timestamp_millis())
             .map_err(|error| error.within("failed while coercing date to string"))?,
-        Some(value) if Number::from_raw(value).is_some() => text::computed(value),
+        Some(value) if Number::from_raw(value).is_some() => messages::computed(value),
         Some(RawBsonRef::Timestamp(at)) => calendar::clock(at),
         Some(_) => {
             return refuse(
@@ -108,7 +108,7 @@ fn concat<'a>(args: &mut Args<'a>) -> Outcome<'a> {
         }
         match string(args, index) {
             Some(part) => {
-                memory::check_text(joined.len() + part.len())?;
+                memory_limit::check_text(joined.len() + part.len())?;
                 joined.push_str(part);
             }
             None => {
@@ -178,7 +178,7 @@ fn replace<'a>(args: &mut Args<'a>, run: fn(&str, &str, &str) -> String) -> Outc
                 format!(
                     "{} requires that '{name}' be a string, found: {}",
                     args.operator,
-                    text::computed(args.or_null(index))
+                    messages::computed(args.or_null(index))
                 ),
             );
         }
@@ -191,7 +191,9 @@ fn replace<'a>(args: &mut Args<'a>, run: fn(&str, &str, &str) -> String) -> Outc
                 } else {
                     input.matches(find).count()
                 };
-                memory::check_text(input.len() + times.saturating_mul(by.len() - find.len()))?;
+                memory_limit::check_text(
+                    input.len() + times.saturating_mul(by.len() - find.len()),
+                )?;
             }
             owned(run(input, find, by))
         }
@@ -254,7 +256,7 @@ fn trim<'a>(args: &Args<'a>, start: bool, end: bool) -> Outcome<'a> {
             50699,
             format!(
                 "{operator} requires its input to be a string, got {} (of type {}) instead.",
-                text::computed(args.or_null(0)),
+                messages::computed(args.or_null(0)),
                 args.type_name(0)
             ),
         );
@@ -270,7 +272,7 @@ fn trim<'a>(args: &Args<'a>, start: bool, end: bool) -> Outcome<'a> {
                     50700,
                     format!(
                         "{operator} requires 'chars' to be a string, got {} (of type {}) instead.",
-                        text::computed(args.or_null(1)),
+                        messages::computed(args.or_null(1)),
                         args.type_name(1)
                     ),
                 );
@@ -352,7 +354,7 @@ pub(super) fn bounds(args: &Args<'_>, length: usize) -> Result<(usize, usize), S
                     args.operator,
                     args.type_name(index),
                     args.get(index)
-                        .map_or_else(|| "MISSING".to_owned(), text::computed)
+                        .map_or_else(|| "MISSING".to_owned(), messages::computed)
                 ),
             ),
             Some(n) => match usize::try_from(n) {
@@ -393,7 +395,7 @@ fn range(args: &Args<'_>, index: usize, code: i32, what: &str) -> Result<i32, Se
                     code + 1,
                     format!(
                         "$substrCP: {what} cannot be represented as a 32-bit integral value: {}",
-                        text::computed(value)
+                        messages::computed(value)
                     ),
                 )
             },

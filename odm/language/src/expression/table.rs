@@ -2,8 +2,8 @@
 
 use crate::expression::operator::Operator;
 use crate::expression::{
-    accumulate, arithmetic, array, comparison, date, hash, object, powers, random, ranked, regex,
-    set, string, trigonometry, types,
+    accumulate, arithmetic, array, comparison, date, exponential, hash, object, random, regex, set,
+    string, top_n, trigonometry, types,
 };
 
 const FAMILIES: &[&[Operator]] = &[
@@ -14,9 +14,9 @@ const FAMILIES: &[&[Operator]] = &[
     date::OPERATORS,
     hash::OPERATORS,
     object::OPERATORS,
-    powers::OPERATORS,
+    exponential::OPERATORS,
     random::OPERATORS,
-    ranked::OPERATORS,
+    top_n::OPERATORS,
     regex::OPERATORS,
     set::OPERATORS,
     string::OPERATORS,
@@ -40,7 +40,7 @@ pub(super) fn find(name: &str) -> Option<&'static Operator> {
 /// Every operator, and whether it is supported.
 pub fn known() -> Vec<(&'static str, bool)> {
     let rows = FAMILIES.iter().copied().flatten().map(|row| row.name);
-    rows.chain(super::forms::names())
+    rows.chain(super::special_forms::names())
         .chain(super::parse::LITERALS.iter().copied())
         .map(|name| (name, true))
         .chain(UNSUPPORTED.iter().map(|name| (*name, false)))
@@ -55,7 +55,7 @@ pub fn known_arguments() -> Vec<(&'static str, Vec<&'static str>)> {
         Shape::Named(named) => Some((row.name, named.names.to_vec())),
         Shape::Listed(..) | Shape::Whole => None,
     });
-    let forms = super::forms::ARGUMENTS.iter();
+    let forms = super::special_forms::ARGUMENTS.iter();
     named
         .chain(forms.map(|(name, arguments)| (*name, arguments.to_vec())))
         .collect()

@@ -1,8 +1,8 @@
 //! `$sin`, `$cos`, …, for doubles and decimals.
 
 use crate::error::ServerError;
+use crate::expression::messages;
 use crate::expression::operator::{Args, Operator, Outcome, listed, null, owned, refuse};
-use crate::expression::text;
 use crate::value::decimal::Decimal;
 use crate::value::number::Number;
 
@@ -162,8 +162,8 @@ fn bounded<'a>(
             "cannot apply {} to {}, value must be in [{},{}]",
             args.operator,
             shown(number),
-            text::double(low),
-            text::double(high)
+            messages::double(low),
+            messages::double(high)
         ),
     )
 }
@@ -190,6 +190,6 @@ fn finite<'a>(
 fn shown(number: Number) -> String {
     match number {
         Number::Decimal(number) => number.to_string(),
-        number => text::double(number.to_f64()),
+        number => messages::double(number.to_f64()),
     }
 }

@@ -6,12 +6,12 @@ use bson::raw::{RawBson, RawBsonRef};
 
 use crate::error::{Code, ServerError};
 use crate::expression::calendar;
+use crate::expression::messages;
 use crate::expression::named::{Bare, Named, UNKNOWN_ARGUMENT, Wording};
-use crate::expression::numeral::{self, Fault};
 use crate::expression::operator::{
     Args, Operator, Outcome, Shape, count, integral_32, listed, null, owned, refuse, row,
 };
-use crate::expression::text;
+use crate::expression::parse_number::{self, Fault};
 use crate::expression::value::Value;
 use crate::value::number::Number;
 
@@ -183,7 +183,7 @@ fn failure<T>(message: String) -> Result<T, ServerError> {
 fn unsupported<T>(value: RawBsonRef<'_>, target: &str) -> Result<T, ServerError> {
     failure(format!(
         "Unsupported conversion from {} to {target} in $convert with no onError value",
-        text::type_name(Some(value))
+        messages::type_name(Some(value))
     ))
 }
 
@@ -238,7 +238,7 @@ fn to_string(value: RawBsonRef<'_>) -> Result<RawBson, ServerError> {
         RawBsonRef::Int32(_)
         | RawBsonRef::Int64(_)
         | RawBsonRef::Double(_)
-        | RawBsonRef::Decimal128(_) => text::computed(value),
+        | RawBsonRef::Decimal128(_) => messages::computed(value),
         other => return unsupported(other, "string"),
     }))
 }
@@ -248,7 +248,7 @@ fn to_double(value: RawBsonRef<'_>) -> Result<RawBson, ServerError> {
         RawBsonRef::Boolean(b) => f64::from(u8::from(b)),
         RawBsonRef::DateTime(date) => Number::Int64(date.timestamp_millis()).to_f64(),
         RawBsonRef::String(text) => {
-            return match numeral::double(text) {
+            return match parse_number::double(text) {
                 Ok(n) => Ok(RawBson::Double(n)),
                 Err(fault) => unparsable(text, &fault),
             };
@@ -284,7 +284,7 @@ fn overflow<T>(value: RawBsonRef<'_>) -> Result<T, ServerError> {
     // mongod leaves the number out of the message if it is a long.
     let shown = match value {
         RawBsonRef::Int64(_) => String::new(),
-        other => text::computed(other),
+        other => messages::computed(other),
     };
     failure(format!(
         "Conversion would overflow target type in $convert with no onError value: {shown}"
@@ -297,7 +297,7 @@ fn to_decimal(value: RawBsonRef<'_>) -> Result<RawBson, ServerError> {
         RawBsonRef::DateTime(date) => Number::Int64(date.timestamp_millis())
             .to_decimal()
             .to_bson(),
-        RawBsonRef::String(text) => match numeral::decimal128(text) {
+        RawBsonRef::String(text) => match parse_number::decimal128(text) {
             Ok(decimal) => decimal.to_bson(),
             Err(fault) => return unparsable(text, &fault),
         },
@@ -316,7 +316,7 @@ fn integer(
     let fitted = match value {
         RawBsonRef::Boolean(b) => fit(i128::from(b)),
         RawBsonRef::String(text) => {
-            return match numeral::integer(text).map(fit) {
+            return match parse_number::integer(text).map(fit) {
                 Ok(Some(n)) => Ok(n),
                 Ok(None) => unparsable(text, &Fault::Other("Overflow")),
                 Err(fault) => unparsable(text, &fault),

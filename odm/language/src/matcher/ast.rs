@@ -12,7 +12,7 @@ use crate::matcher::bits::Bits;
 use crate::matcher::geo::{GeoTest, Near};
 use crate::matcher::json_schema::Schema;
 use crate::regex::Regex;
-use crate::value::kind::{Bracket, TypeSet};
+use crate::value::bson_type::{Bracket, TypeSet};
 use crate::value::number::Number;
 use crate::value::path::Path;
 use crate::value::text::{Request, Search};
@@ -350,7 +350,7 @@ pub enum Test {
     Near(Box<Near>),
     /// A comparison by the rules of expressions, implied by an `$expr` of the same group: see [`compared`].
     ///
-    /// [`compared`]: crate::matcher::compared
+    /// [`compared`]: crate::matcher::expr_comparison
     Compared(Comparison, Operand),
 }
 

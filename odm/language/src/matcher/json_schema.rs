@@ -15,7 +15,7 @@ use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 use crate::error::ServerError;
 use crate::matcher::ast::{Comparison, Operand};
 use crate::regex::Regex;
-use crate::value::kind::TypeSet;
+use crate::value::bson_type::TypeSet;
 use crate::value::number::Number;
 use crate::value::path::Path;
 

@@ -2,7 +2,7 @@
 
 use bson::{Bson, Document, RawBsonRef, RawDocument};
 
-use crate::value::kind;
+use crate::value::bson_type;
 
 /// Adds the considered values.
 pub(super) fn considered(details: &mut Document, values: &[RawBsonRef<'_>]) {
@@ -19,7 +19,7 @@ pub(super) fn considered(details: &mut Document, values: &[RawBsonRef<'_>]) {
 pub(super) fn types(details: &mut Document, values: &[RawBsonRef<'_>]) {
     let mut names: Vec<&str> = values
         .iter()
-        .map(|value| kind::alias(value.element_type()))
+        .map(|value| bson_type::alias(value.element_type()))
         .collect();
     names.sort_unstable();
     names.dedup();

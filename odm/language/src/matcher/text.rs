@@ -5,7 +5,7 @@ use bson::{RawBsonRef, RawDocument};
 use crate::error::{Code, ServerError};
 use crate::matcher::ast::{Predicate, TextTest};
 use crate::matcher::path::Answer;
-use crate::value::kind;
+use crate::value::bson_type;
 use crate::value::raw;
 use crate::value::text::{Fields, Request, Search};
 
@@ -69,7 +69,7 @@ fn wrong_type(name: &str, expected: &str, found: RawBsonRef<'_>) -> ServerError 
         Code::TYPE_MISMATCH,
         format!(
             "\"{name}\" had the wrong type. Expected {expected}, found {}",
-            kind::alias(found.element_type())
+            bson_type::alias(found.element_type())
         ),
     )
 }

@@ -13,7 +13,7 @@ use icu_locale_core::Locale;
 
 use crate::error::{Code, ServerError};
 use crate::value::number::Number;
-use crate::value::{kind, print, raw};
+use crate::value::{bson_type, print, raw};
 
 mod locales;
 
@@ -375,7 +375,7 @@ impl<'a> Field<'a> {
                 "BSON field '{}.{}' is the wrong type '{}', {expected}",
                 self.context,
                 self.key,
-                kind::alias(self.value.element_type())
+                bson_type::alias(self.value.element_type())
             ),
         )
     }
@@ -399,7 +399,7 @@ impl<'a> Field<'a> {
             format!(
                 "Field '{}' should be a boolean value, but found: {}",
                 self.key,
-                kind::alias(self.value.element_type())
+                bson_type::alias(self.value.element_type())
             ),
         )
     }

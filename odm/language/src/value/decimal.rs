@@ -5,18 +5,18 @@ use std::fmt;
 
 use bson::Decimal128;
 
-use crate::value::wide::{Wide, pow10};
+use crate::value::u256::{Wide, pow10};
 
-mod binary;
-mod circle;
+mod binary128;
 mod double;
 mod exponential;
-mod fused;
-mod hyperbola;
+mod float256;
+mod fma;
+mod hyperbolic;
 mod power;
-mod real;
+mod range_reduction;
 mod text;
-mod turns;
+mod trigonometric;
 
 pub use self::text::Unread;
 

@@ -6,9 +6,9 @@
 use bson::{RawBsonRef, RawDocument, spec::BinarySubtype};
 
 use crate::error::{Code, ServerError};
+use crate::value::bson_type::Bracket;
 use crate::value::collation::Collator;
 use crate::value::decimal::scientific;
-use crate::value::kind::Bracket;
 use crate::value::number::Number;
 use crate::value::order::db_pointer_key;
 use crate::value::raw::Element;

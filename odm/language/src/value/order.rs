@@ -7,8 +7,8 @@ use bson::{
     spec::BinarySubtype,
 };
 
+use crate::value::bson_type::Bracket;
 use crate::value::collation::Collator;
-use crate::value::kind::Bracket;
 use crate::value::number::{Number, compare_doubles};
 use crate::value::raw::{self, Elements};
 

@@ -9,7 +9,7 @@ use odm_language::error::{Code, ServerError};
 use odm_language::value::raw;
 
 use super::{Call, Command, sasl};
-use crate::host::Host;
+use crate::state::Host;
 use crate::wire::{Compressor, MAX_MESSAGE};
 
 pub(super) const HELLO: Command = Command {
@@ -122,7 +122,7 @@ fn mechanisms(call: &Call<'_>) -> Result<Option<Vec<Bson>>, ServerError> {
             Code::TYPE_MISMATCH,
             format!(
                 "BSON field 'hello.saslSupportedMechs' is the wrong type '{}', expected types '[string, object']",
-                odm_language::value::kind::alias(other.element_type())
+                odm_language::value::bson_type::alias(other.element_type())
             ),
         )),
     }

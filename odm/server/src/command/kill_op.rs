@@ -4,7 +4,7 @@ use bson::raw::RawBsonRef;
 use bson::{Document, doc};
 use odm_engine::args;
 use odm_language::error::{Code, ServerError};
-use odm_language::value::{kind, raw};
+use odm_language::value::{bson_type, raw};
 
 use super::{Call, Command, only_admin};
 
@@ -35,7 +35,7 @@ fn number(value: Option<RawBsonRef<'_>>) -> Result<i64, ServerError> {
             Code::TYPE_MISMATCH,
             format!(
                 "Expected field \"op\" to have numeric type, but found {}",
-                kind::alias(value.element_type())
+                bson_type::alias(value.element_type())
             ),
         );
     };

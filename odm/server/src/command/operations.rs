@@ -5,12 +5,12 @@ use bson::{Document, doc, rawdoc};
 use odm_engine::COMMON_FIELDS;
 use odm_engine::args;
 use odm_language::error::{Code, ServerError};
-use odm_language::value::{kind, raw};
+use odm_language::value::{bson_type, raw};
 
-use super::scratch::Scratch;
+use super::document_stages::Scratch;
 use super::stage;
 use super::{Call, Command, only_admin};
-use crate::activity::{Operation, Seat};
+use crate::current_op::{Operation, Seat};
 
 pub(super) const CURRENT_OP: Command = Command {
     name: "currentOp",
@@ -48,7 +48,7 @@ pub(super) fn documents(call: &mut Call<'_>) -> Result<Vec<Document>, ServerErro
                 Code::TYPE_MISMATCH,
                 format!(
                     "$currentOp options must be specified in an object, but found: {}",
-                    kind::alias(found.element_type())
+                    bson_type::alias(found.element_type())
                 ),
             ));
         }
@@ -107,7 +107,7 @@ fn boolean(name: &str, value: RawBsonRef<'_>) -> Result<bool, ServerError> {
             },
             format!(
                 "The '{name}' parameter of the $currentOp stage must be a boolean value, but found: {}",
-                kind::alias(other.element_type())
+                bson_type::alias(other.element_type())
             ),
         )),
     }

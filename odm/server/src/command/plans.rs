@@ -4,7 +4,7 @@ use bson::raw::{RawBsonRef, RawDocumentBuf, cstr};
 use bson::{Bson, Document, doc};
 use odm_engine::Namespace;
 use odm_language::error::{Code, ServerError};
-use odm_language::value::{kind, raw};
+use odm_language::value::{bson_type, raw};
 
 use super::{Call, Command};
 
@@ -51,7 +51,7 @@ fn collection<'a>(call: &Call<'a>) -> Result<&'a str, ServerError> {
             let found = other.unwrap_or(RawBsonRef::Null).element_type();
             refuse(format!(
                 "collection name has invalid type {}",
-                kind::alias(found)
+                bson_type::alias(found)
             ))
         }
     }

@@ -8,7 +8,7 @@ use odm_language::error::{Code, ServerError};
 use odm_language::value::raw;
 
 use super::{Call, Command, only_admin};
-use crate::host::Host;
+use crate::state::Host;
 
 pub(super) const GET_CMD_LINE_OPTS: Command = Command {
     name: "getCmdLineOpts",

@@ -6,9 +6,9 @@ use odm_language::error::{Code, ServerError};
 use odm_language::value::raw;
 
 use super::{Call, Command};
-use crate::host::Host;
-use crate::peer::{Conversation, Peer};
+use crate::client::{Conversation, Peer};
 use crate::scram::Opening;
+use crate::state::Host;
 
 pub(super) const SASL_START: Command = Command {
     name: "saslStart",
@@ -51,7 +51,7 @@ pub(super) fn start(
                 Code::TYPE_MISMATCH,
                 format!(
                     "BSON field 'saslStart.mechanism' is the wrong type '{}', expected type 'string'",
-                    odm_language::value::kind::alias(other.element_type())
+                    odm_language::value::bson_type::alias(other.element_type())
                 ),
             ));
         }
@@ -134,7 +134,7 @@ fn payload(command: &RawDocument, name: &str) -> Result<Vec<u8>, ServerError> {
             Code::BAD_VALUE,
             format!(
                 "Invalid SASLPayload type. Expected Base64 or BinData, got: {}",
-                odm_language::value::kind::alias(other.element_type())
+                odm_language::value::bson_type::alias(other.element_type())
             ),
         )),
         None => Err(missing(name, "payload")),

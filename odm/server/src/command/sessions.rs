@@ -8,7 +8,7 @@ use bson::{Binary, DateTime, Document, doc};
 use odm_engine::NOBODY;
 use odm_engine::args;
 use odm_language::error::{Code, ServerError};
-use odm_language::value::{kind, raw};
+use odm_language::value::{bson_type, raw};
 
 use super::Call;
 use super::stage;
@@ -50,7 +50,7 @@ fn options_of(stage: &str, options: RawBsonRef<'_>) -> Result<bool, ServerError>
             Code::TYPE_MISMATCH,
             format!(
                 "{stage} options must be specified in an object, but found: {}",
-                kind::alias(options.element_type())
+                bson_type::alias(options.element_type())
             ),
         ));
     };

@@ -7,7 +7,7 @@ use bson::raw::{RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 use odm_engine::InTransaction;
 use odm_engine::Mode;
 use odm_engine::args;
-use odm_engine::general::{self, Rules};
+use odm_engine::generic_arguments::{self, Rules};
 use odm_language::error::{Code, ServerError};
 use odm_language::value::raw;
 
@@ -81,7 +81,7 @@ fn admit(call: &Call<'_>) -> Result<(), ServerError> {
     };
     let stage = first(call.command).map_or("", |(name, _)| name);
     match call.host.service.admit(rules, call.command)? {
-        Mode::Transaction { .. } => Err(general::not_in_transaction(stage)),
+        Mode::Transaction { .. } => Err(generic_arguments::not_in_transaction(stage)),
         _ => Ok(()),
     }
 }

@@ -5,7 +5,7 @@ use bson::{Document, doc};
 use odm_engine::Namespace;
 use odm_engine::args;
 use odm_language::error::{Code, ServerError};
-use odm_language::value::{kind, raw};
+use odm_language::value::{bson_type, raw};
 
 use super::{Call, Command, only_admin};
 
@@ -51,7 +51,7 @@ fn compact(call: &mut Call<'_>) -> Result<Document, ServerError> {
             Code::INVALID_NAMESPACE,
             format!(
                 "collection name has invalid type {}",
-                kind::alias(value.element_type())
+                bson_type::alias(value.element_type())
             ),
         );
     };
@@ -100,7 +100,7 @@ fn re_index(call: &mut Call<'_>) -> Result<Document, ServerError> {
             Code::INVALID_NAMESPACE,
             format!(
                 "collection name has invalid type {}",
-                kind::alias(value.element_type())
+                bson_type::alias(value.element_type())
             ),
         ));
     };

@@ -3,7 +3,7 @@
 use bson::{Document, doc};
 
 use super::{Command, only_admin};
-use crate::activity::{Kind, Usage};
+use crate::current_op::{Kind, Usage};
 
 pub(super) const TOP: Command = Command {
     name: "top",

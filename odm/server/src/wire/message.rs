@@ -1,7 +1,7 @@
 //! `OP_MSG`: a command, with its documents in the body or in document sequences.
 
 use bson::raw::{RawArrayBuf, RawDocument, RawDocumentBuf};
-use odm_language::expression::memory::too_large;
+use odm_language::expression::memory_limit::too_large;
 use odm_language::value::raw;
 
 use super::bytes::Bytes;

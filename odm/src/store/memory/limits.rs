@@ -1,7 +1,7 @@
 //! The size limits for commands and documents in mongod and its driver.
 
 use bson::raw::{RawDocument, RawDocumentBuf};
-use odm_language::expression::memory::too_large;
+use odm_language::expression::memory_limit::too_large;
 
 use crate::error::{Error, Result, ServerError};
 use crate::store::operation::Operation;

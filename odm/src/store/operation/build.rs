@@ -2,7 +2,7 @@
 
 use bson::raw::{CStr, RawArrayBuf, RawBson, RawDocumentBuf, cstr};
 use bson::{Bson, Document, doc};
-use odm_language::value::write;
+use odm_language::value::raw_writer;
 
 use super::{Condition, Modification, Operation, Request, writes};
 use crate::error::{Error, Result};
@@ -349,18 +349,18 @@ impl Command {
 }
 
 pub(crate) fn raw_document(document: &Document) -> Result<RawDocumentBuf> {
-    write::document(document).map_err(Error::encode)
+    raw_writer::document(document).map_err(Error::encode)
 }
 
 /// The bytes of a filter.
 pub(crate) fn raw_condition(condition: &Condition) -> Result<RawDocumentBuf> {
     match condition {
-        Condition::One(path, value) => write::one(path, value).map_err(Error::encode),
+        Condition::One(path, value) => raw_writer::one(path, value).map_err(Error::encode),
         Condition::Document(document) => raw_document(document),
     }
 }
 
 /// The bytes of an update by one operator on one field.
 pub(crate) fn raw_operators(operator: &str, path: &str, value: &Bson) -> Result<RawDocumentBuf> {
-    write::one_in(operator, path, value).map_err(Error::encode)
+    raw_writer::one_in(operator, path, value).map_err(Error::encode)
 }

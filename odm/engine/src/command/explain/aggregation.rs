@@ -6,8 +6,8 @@ use odm_language::value::raw;
 
 use crate::command::aggregate::{self, Aggregate};
 use crate::command::args::{Args, unsupported};
-use crate::command::call::Call;
 use crate::command::create::to_document;
+use crate::command::invocation::Call;
 
 use super::explained::{Explained, Verbosity};
 use super::goal::Around;

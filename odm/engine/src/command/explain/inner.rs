@@ -2,7 +2,7 @@
 
 use bson::raw::{RawBsonRef, RawDocument};
 use odm_language::error::{Code, ServerError};
-use odm_language::value::{kind, raw};
+use odm_language::value::{bson_type, raw};
 
 /// Refuses an inner `$db` other than the command's.
 pub(super) fn check_database(inner: &RawDocument, database: &str) -> Result<(), ServerError> {
@@ -17,7 +17,7 @@ pub(super) fn check_database(inner: &RawDocument, database: &str) -> Result<(), 
             Code::location(13111),
             format!(
                 "wrong type for field ($db) {} != string",
-                kind::alias(other.element_type())
+                bson_type::alias(other.element_type())
             ),
         )),
     }

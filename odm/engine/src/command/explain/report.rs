@@ -8,12 +8,12 @@ use odm_language::matcher::{Matcher, Predicate};
 use crate::catalog::collection::{Collection, Version, document};
 use crate::catalog::namespace::Namespace;
 use crate::catalog::options::Options;
-use crate::command::call::Call;
-use crate::command::pictured::explain_hint;
+use crate::command::canonical_query::explain_hint;
+use crate::command::invocation::Call;
 use crate::cursor::exec::Work;
 use crate::cursor::query::{Found, Query, Shape};
 use crate::cursor::trial::Tried;
-use crate::planner::tree::{Node, Step};
+use crate::planner::plan::{Node, Step};
 
 use super::explained::{Explained, Verbosity};
 use super::goal::{Around, Goal};

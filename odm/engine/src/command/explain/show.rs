@@ -2,8 +2,8 @@
 
 use bson::raw::{RawBsonRef, RawDocument};
 use bson::{Bson, Document, doc};
-use odm_language::matcher::{Comparison, ElementMatch, Group, Predicate, Test, compared};
-use odm_language::value::kind::{self, TypeSet};
+use odm_language::matcher::{Comparison, ElementMatch, Group, Predicate, Test, expr_comparison};
+use odm_language::value::bson_type::{self, TypeSet};
 
 use crate::planner::conditions;
 
@@ -122,7 +122,7 @@ fn test(test: &Test, source: &RawDocument) -> Bson {
         }
         Test::Compared(comparison, operand) => {
             let mut shown = Document::new();
-            shown.insert(compared::name(*comparison), owned(operand.value()));
+            shown.insert(expr_comparison::name(*comparison), owned(operand.value()));
             Bson::Document(shown)
         }
         Test::In(list) if list.regexes.is_empty() && list.values.len() == 1 => {
@@ -209,17 +209,17 @@ fn types(operand: Bson) -> Vec<Bson> {
             Bson::String(name) => {
                 let types = TypeSet::from_alias(name);
                 codes.extend(
-                    kind::every_type()
+                    bson_type::every_type()
                         .filter(|kind| types.is_some_and(|types| types.contains(*kind)))
-                        .filter_map(kind::code),
+                        .filter_map(bson_type::code),
                 );
             }
             Bson::Int32(code) => codes.push(*code),
             Bson::Int64(code) => codes.extend(i32::try_from(*code)),
             Bson::Double(code) => {
                 codes.extend(
-                    kind::every_type()
-                        .filter_map(kind::code)
+                    bson_type::every_type()
+                        .filter_map(bson_type::code)
                         .filter(|known| f64::from(*known).total_cmp(code).is_eq()),
                 );
             }

@@ -3,7 +3,7 @@
 use bson::raw::{RawDocument, RawDocumentBuf, cstr};
 use bson::{Bson, Document};
 use odm_language::error::ServerError;
-use odm_language::expression::memory;
+use odm_language::expression::memory_limit;
 
 use crate::catalog::options::to_raw;
 use crate::command::create::to_document;
@@ -15,11 +15,11 @@ pub(super) fn limited(
     database: &str,
 ) -> Result<RawDocumentBuf, ServerError> {
     let mut explained = to_raw(&fields)?;
-    if explained.as_bytes().len() > memory::MAX_DOCUMENT {
+    if explained.as_bytes().len() > memory_limit::MAX_DOCUMENT {
         drop_bounds(&mut fields);
         explained = to_raw(&fields)?;
     }
-    if explained.as_bytes().len() + command.as_bytes().len() <= memory::MAX_DOCUMENT {
+    if explained.as_bytes().len() + command.as_bytes().len() <= memory_limit::MAX_DOCUMENT {
         let mut shown = to_document(command)?;
         shown.insert("$db", database);
         explained.append(cstr!("command"), to_raw(&shown)?);
@@ -28,7 +28,7 @@ pub(super) fn limited(
         explained.append(cstr!("warning"), warning);
     }
     explained.append(cstr!("ok"), 1.0);
-    memory::checked(explained)
+    memory_limit::checked(explained)
 }
 
 /// Leaves the bounds out of every index scan.

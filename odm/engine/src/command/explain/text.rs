@@ -3,7 +3,7 @@
 use bson::{Bson, Document, doc};
 
 use crate::catalog::collection::Collection;
-use crate::planner::special::text::TextScan;
+use crate::planner::access_path::text::TextScan;
 
 /// The description of its stage, with the stages below it.
 pub(super) fn described(collection: &Collection, scan: &TextScan) -> Document {

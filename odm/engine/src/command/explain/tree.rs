@@ -12,10 +12,10 @@ use crate::cursor::exec::Stage;
 use crate::cursor::trial::Tried;
 use crate::index::spec::{Kind, number as number_of};
 use crate::index::wildcard::PATH;
+use crate::planner::access_path::Special;
 use crate::planner::conditions;
 use crate::planner::interval::Interval;
-use crate::planner::special::Special;
-use crate::planner::tree::{IndexScan, Node, Step};
+use crate::planner::plan::{IndexScan, Node, Step};
 
 /// The memory limit of a sort in mongod, in bytes.
 const SORT_LIMIT: i32 = 104_857_600;

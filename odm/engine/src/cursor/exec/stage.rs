@@ -8,14 +8,14 @@ use odm_language::error::ServerError;
 use odm_language::matcher::Matcher;
 
 use crate::catalog::collection::Collection;
-use crate::catalog::special;
-use crate::cursor::exec::indexed::{Gives, Indexed};
-use crate::cursor::exec::natural::Natural;
+use crate::catalog::text_scan;
+use crate::cursor::exec::collection_scan::Natural;
+use crate::cursor::exec::index_scan::{Gives, Indexed};
 use crate::cursor::exec::sorter::{self, Kept, Sorter};
 use crate::cursor::exec::{Bytes, Lent, Shared, Work, near};
 use crate::index::RecordId;
-use crate::planner::special::Special;
-use crate::planner::tree::{IndexScan, Node, Step};
+use crate::planner::access_path::Special;
+use crate::planner::plan::{IndexScan, Node, Step};
 
 /// A step's counters, as `explain` reports them.
 #[derive(Debug, Clone, Default)]
@@ -95,7 +95,7 @@ impl Stage {
                 State::Near(Box::new(near::Search::new(plan.as_ref().clone())))
             }
             Step::Special(Special::Text(scan)) => {
-                let (records, keys) = special::text_records(&shared.collection, scan);
+                let (records, keys) = text_scan::text_records(&shared.collection, scan);
                 counters.keys = keys;
                 State::Listed(records.into_iter())
             }

@@ -12,7 +12,7 @@ use crate::catalog::namespace::Namespace;
 use crate::catalog::options::Options;
 use crate::cursor::query::Deadline;
 use crate::cursor::sort::Order;
-use crate::planner::tree::{Node, Step};
+use crate::planner::plan::{Node, Step};
 
 fn raw(document: &Document) -> RawDocumentBuf {
     document.try_into().unwrap()

@@ -12,7 +12,7 @@ use crate::index::tree::entries::Entries;
 use crate::index::tree::{Held, Leaf};
 use crate::index::{Index, Key, RecordId, hash_key, key_of, record_of};
 use crate::planner::interval::{Edge, Interval, after};
-use crate::planner::tree::IndexScan;
+use crate::planner::plan::IndexScan;
 
 /// The length of a hash in a key.
 const HASH: usize = 8;

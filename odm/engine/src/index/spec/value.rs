@@ -3,7 +3,7 @@
 use bson::raw::RawDocumentBuf;
 use bson::{Bson, Document};
 use odm_language::error::{Code, ServerError};
-use odm_language::value::{kind, print};
+use odm_language::value::{bson_type, print};
 
 /// Formats a document as mongod's messages do.
 pub(crate) fn show(document: &Document) -> String {
@@ -49,7 +49,7 @@ pub(crate) fn refused(message: impl Into<String>) -> ServerError {
 }
 
 pub(crate) fn type_of(value: &Bson) -> &'static str {
-    kind::alias(value.element_type())
+    bson_type::alias(value.element_type())
 }
 
 pub(crate) fn wrong_type(field: &str, expected: &str, value: &Bson) -> ServerError {

@@ -2,7 +2,7 @@
 
 use bson::raw::RawBsonRef;
 use odm_language::error::{Code, ServerError};
-use odm_language::expression::{Globals, text};
+use odm_language::expression::{Globals, messages};
 
 use crate::pipeline::outline::Place;
 use crate::pipeline::stage::Stage;
@@ -16,7 +16,7 @@ pub(super) fn outline(spec: RawBsonRef<'_>, _place: Place<'_>) -> Result<(), Ser
         Code::location(6_188_500),
         format!(
             "$changeStream must take a nested object but found: {}",
-            text::element("$changeStream", spec)
+            messages::element("$changeStream", spec)
         ),
     ))
 }

@@ -2,9 +2,9 @@
 
 use bson::raw::{RawArray, RawArrayBuf, RawBsonRef, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
-use odm_language::expression::memory;
+use odm_language::expression::memory_limit;
 use odm_language::expression::meta;
-use odm_language::expression::{Globals, field_path, text};
+use odm_language::expression::{Globals, field_path, messages};
 use odm_language::value::raw::append;
 use odm_language::value::raw::{elements, values};
 
@@ -93,7 +93,7 @@ fn facets(spec: RawBsonRef<'_>) -> Result<Vec<(&str, &RawArray)>, ServerError> {
                 40169,
                 format!(
                     "the $facet specification must be a non-empty object, but found: {}",
-                    text::element("$facet", other)
+                    messages::element("$facet", other)
                 ),
             );
         }
@@ -121,7 +121,7 @@ fn facet<'s>(
             40170,
             format!(
                 "arguments to $facet must be arrays, {name} is type {}",
-                text::type_name(Some(value))
+                messages::type_name(Some(value))
             ),
         );
     };
@@ -131,8 +131,8 @@ fn facet<'s>(
                 40171,
                 format!(
                     "elements of arrays in $facet spec must be non-empty objects, {name} argument contained an element of type {}: {}",
-                    text::type_name(Some(stage)),
-                    text::element(&at.to_string(), stage)
+                    messages::type_name(Some(stage)),
+                    messages::element(&at.to_string(), stage)
                 ),
             );
         };
@@ -150,12 +150,12 @@ impl Stage for Facet {
             for document in pipeline.stream(0, copies, cx)? {
                 array.push(document?);
                 let size = result.as_bytes().len() + array.as_bytes().len();
-                if size > memory::LIMIT {
+                if size > memory_limit::LIMIT {
                     return Err(ServerError::new(
                         Code::location(4_031_700),
                         format!(
                             "document constructed by $facet is {size} bytes, which exceeds the limit of {} bytes",
-                            memory::LIMIT
+                            memory_limit::LIMIT
                         ),
                     ));
                 }

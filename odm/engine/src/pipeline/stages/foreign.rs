@@ -3,7 +3,7 @@
 use bson::raw::{RawArray, RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use odm_language::error::{Code, ServerError};
-use odm_language::expression::text;
+use odm_language::expression::messages;
 use odm_language::value::path::Path;
 use odm_language::value::raw::append;
 use odm_language::value::raw::{elements, get, values};
@@ -81,7 +81,7 @@ pub(super) fn from(stage: &str, value: RawBsonRef<'_>) -> Result<String, ServerE
         other => {
             return refuse(format!(
                 "{stage} 'from' field must be a string, but found {}",
-                text::type_name(Some(other))
+                messages::type_name(Some(other))
             ));
         }
     };
@@ -95,7 +95,7 @@ pub(super) fn from(stage: &str, value: RawBsonRef<'_>) -> Result<String, ServerE
                     Code::TYPE_MISMATCH,
                     format!(
                         "BSON field 'from.{name}' is the wrong type '{}', expected type 'string'",
-                        text::type_name(Some(other))
+                        messages::type_name(Some(other))
                     ),
                 ));
             }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 use odm_language::error::{Code, ServerError};
-use odm_language::expression::{Expression, Globals, field_path, memory, text};
+use odm_language::expression::{Expression, Globals, field_path, memory_limit, messages};
 use odm_language::matcher::{Matcher, without_where};
 use odm_language::value::key;
 use odm_language::value::number::Number;
@@ -48,13 +48,13 @@ fn read(spec: RawBsonRef<'_>) -> Result<(&RawDocument, String), ServerError> {
     let RawBsonRef::Document(spec) = spec else {
         return failed(format!(
             "the $graphLookup stage specification must be an object, but found {}",
-            text::type_name(Some(spec))
+            messages::type_name(Some(spec))
         ));
     };
     let Some(from) = get(spec, "from") else {
         return failed(format!(
             "missing 'from' option to $graphLookup stage specification: {}",
-            text::stored_document(spec)
+            messages::stored_document(spec)
         ));
     };
     Ok((spec, foreign::from("$graphLookup", from)?))
@@ -111,7 +111,7 @@ fn depth(value: RawBsonRef<'_>) -> Result<i64, ServerError> {
             40100,
             format!(
                 "maxDepth must be numeric, found type: {}",
-                text::type_name(Some(value))
+                messages::type_name(Some(value))
             ),
         );
     };
@@ -137,7 +137,7 @@ fn restrict(value: RawBsonRef<'_>, globals: &Globals) -> Result<RawDocumentBuf, 
             40185,
             format!(
                 "restrictSearchWithMatch must be an object, found {}",
-                text::type_name(Some(value))
+                messages::type_name(Some(value))
             ),
         );
     };
@@ -157,7 +157,7 @@ fn path(name: &str, value: RawBsonRef<'_>) -> Result<Option<Vec<String>>, Server
             40103,
             format!(
                 "expected string as argument for {name}, found: {}",
-                text::type_name(Some(other))
+                messages::type_name(Some(other))
             ),
         ),
     }
@@ -222,7 +222,7 @@ impl GraphLookup {
                 let onward = spread(&self.connect_from, &found).into_iter();
                 next.extend(onward.map(RawBson::from));
                 reached.push(found);
-                if reached.as_bytes().len() > memory::LIMIT {
+                if reached.as_bytes().len() > memory_limit::LIMIT {
                     return Err(ServerError::new(
                         Code::location(40099),
                         "$graphLookup reached maximum memory consumption",

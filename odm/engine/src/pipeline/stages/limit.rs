@@ -2,7 +2,7 @@
 
 use bson::raw::RawBsonRef;
 use odm_language::error::{Code, ServerError};
-use odm_language::expression::{Globals, text};
+use odm_language::expression::{Globals, messages};
 use odm_language::value::number::Number;
 
 use crate::pipeline::Documents;
@@ -42,7 +42,7 @@ pub(super) fn count(name: &str, spec: RawBsonRef<'_>, code: i32) -> Result<u64, 
         Code::location(code),
         format!(
             "invalid argument to {name} stage: {problem}: {}",
-            text::element(name, spec)
+            messages::element(name, spec)
         ),
     ))
 }

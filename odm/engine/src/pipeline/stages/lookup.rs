@@ -2,8 +2,8 @@
 
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
-use odm_language::expression::memory;
-use odm_language::expression::{Expression, Globals, check_variable_name, field_path, text};
+use odm_language::expression::memory_limit;
+use odm_language::expression::{Expression, Globals, check_variable_name, field_path, messages};
 use odm_language::value::path::Path;
 use odm_language::value::raw::{elements, get};
 
@@ -66,7 +66,7 @@ fn read(spec: RawBsonRef<'_>) -> Result<Read<'_>, ServerError> {
     let RawBsonRef::Document(spec) = spec else {
         return refuse(format!(
             "the $lookup stage specification must be an object, but found {}",
-            text::type_name(Some(spec))
+            messages::type_name(Some(spec))
         ));
     };
     let stages = get(spec, "pipeline");
@@ -91,7 +91,7 @@ pub(super) fn parse(
     let mut has_let = false;
     let mut stages = None;
     for (name, value) in elements(spec) {
-        let kind = text::type_name(Some(value));
+        let kind = messages::type_name(Some(value));
         match (name, value) {
             ("pipeline", RawBsonRef::Array(array)) => {
                 stages = Some(array.to_owned());
@@ -108,7 +108,7 @@ pub(super) fn parse(
             ("let", _) => {
                 return refuse(format!(
                     "$lookup argument '{}' must be an object, is type {kind}",
-                    text::element(name, value)
+                    messages::element(name, value)
                 ));
             }
             ("from", _) => {}
@@ -121,7 +121,7 @@ pub(super) fn parse(
             (other, value) => {
                 return refuse(format!(
                     "$lookup argument '{other}' must be a string, found {}: {kind}",
-                    text::element(other, value)
+                    messages::element(other, value)
                 ));
             }
         }
@@ -158,7 +158,7 @@ pub(super) fn parse(
         globals.with_variable(name, RawBson::Null)
     });
     let is_random = stages.as_ref().is_some_and(|stages| {
-        let shown = text::stored(RawBsonRef::Array(stages));
+        let shown = messages::stored(RawBsonRef::Array(stages));
         shown.contains("$rand") || shown.contains("$sample")
     });
     let is_uncorrelated = fields.is_none() && variables.is_empty() && !is_random;
@@ -208,13 +208,13 @@ impl Lookup {
         let input: Documents<'_> = Box::new(others.into_iter().map(Ok));
         for other in self.pipeline.stream(skip, input, inner)? {
             found.push(other?);
-            if found.as_bytes().len() > memory::LIMIT {
+            if found.as_bytes().len() > memory_limit::LIMIT {
                 return Err(ServerError::new(
                     Code::location(4568),
                     format!(
                         "Total size of documents in {} matching pipeline's $lookup stage exceeds {} bytes",
                         self.from,
-                        memory::LIMIT
+                        memory_limit::LIMIT
                     ),
                 ));
             }

@@ -2,8 +2,8 @@
 
 use bson::raw::RawBsonRef;
 use odm_language::error::{Code, ServerError};
-use odm_language::expression::memory;
-use odm_language::expression::{Globals, text};
+use odm_language::expression::memory_limit;
+use odm_language::expression::{Globals, messages};
 use odm_language::value::raw::{elements, get};
 
 use crate::pipeline::Documents;
@@ -50,7 +50,7 @@ impl Out {
                     16990,
                     format!(
                         "$out only supports a string or object argument, but found {}",
-                        text::type_name(Some(other))
+                        messages::type_name(Some(other))
                     ),
                 );
             }
@@ -78,7 +78,7 @@ fn name(field: &str, value: RawBsonRef<'_>) -> Result<String, ServerError> {
             13111,
             format!(
                 "wrong type for field ({field}) {} != string",
-                text::type_name(Some(other))
+                messages::type_name(Some(other))
             ),
         ),
     }
@@ -89,7 +89,7 @@ impl Stage for Out {
         cx.source
             .check_replaced(self.database.as_deref(), &self.collection)?;
         let documents = input
-            .map(|document| document.and_then(memory::checked))
+            .map(|document| document.and_then(memory_limit::checked))
             .collect::<Result<_, _>>()?;
         cx.source
             .replace_all(self.database.as_deref(), &self.collection, documents)?;

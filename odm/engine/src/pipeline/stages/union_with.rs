@@ -2,7 +2,7 @@
 
 use bson::raw::{RawArray, RawArrayBuf, RawBsonRef};
 use odm_language::error::{Code, ServerError};
-use odm_language::expression::{Globals, text};
+use odm_language::expression::{Globals, messages};
 use odm_language::value::raw::{elements, values};
 
 use crate::pipeline::outline::{self, Place};
@@ -73,7 +73,7 @@ fn wrong_type(field: &str, found: RawBsonRef<'_>, wanted: &str) -> ServerError {
         Code::TYPE_MISMATCH,
         format!(
             "BSON field '$unionWith.{field}' is the wrong type '{}', expected type '{wanted}'",
-            text::type_name(Some(found))
+            messages::type_name(Some(found))
         ),
     )
 }
@@ -92,7 +92,7 @@ impl<'s> Spec<'s> {
             other => {
                 return refuse(format!(
                     "the $unionWith stage specification must be an object or string, but found {}",
-                    text::type_name(Some(other))
+                    messages::type_name(Some(other))
                 ));
             }
         }

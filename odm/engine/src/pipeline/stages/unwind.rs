@@ -2,7 +2,7 @@
 
 use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
-use odm_language::expression::{Globals, field_path, text};
+use odm_language::expression::{Globals, field_path, messages};
 use odm_language::value::raw::append;
 use odm_language::value::raw::{elements, get, values};
 
@@ -29,7 +29,7 @@ pub(super) fn parse(
         RawBsonRef::String(text) => path = Some(text),
         RawBsonRef::Document(options) => {
             for (name, value) in elements(options) {
-                let kind = text::type_name(Some(value));
+                let kind = messages::type_name(Some(value));
                 match (name, value) {
                     ("path", RawBsonRef::String(text)) => path = Some(text),
                     ("path", _) => {
@@ -80,7 +80,7 @@ pub(super) fn parse(
                 15981,
                 format!(
                     "expected either a string or an object as specification for $unwind stage, got {}",
-                    text::type_name(Some(other))
+                    messages::type_name(Some(other))
                 ),
             );
         }

@@ -3,8 +3,8 @@
 use bson::raw::{CStr, RawArray, RawBsonRef, RawRegexRef};
 use bson::spec::ElementType;
 use odm_language::matcher::{Comparison, Regex, Test};
+use odm_language::value::bson_type::{self, Bracket, TypeSet};
 use odm_language::value::collation::Collator;
-use odm_language::value::kind::{self, Bracket, TypeSet};
 use odm_language::value::raw;
 
 use crate::planner::conditions::{About, Fit};
@@ -112,7 +112,7 @@ fn of_types(types: TypeSet) -> Option<(Vec<Interval>, Fit)> {
     } else {
         Fit::Value
     };
-    let intervals = kind::every_type()
+    let intervals = bson_type::every_type()
         .filter(|kind| types.contains(*kind))
         .map(|kind| Interval::of_type(Bracket::of_type(kind)))
         .collect();

@@ -7,8 +7,8 @@ use crate::error::{Code, ServerError};
 use crate::expression::calendar;
 use crate::expression::date::zone::Zone;
 use crate::expression::date::{instant, week};
+use crate::expression::messages;
 use crate::expression::operator::{Args, Outcome, null, owned, refuse};
-use crate::expression::text;
 use crate::expression::types::unread_date;
 
 pub(super) fn to_string<'a>(args: &mut Args<'a>) -> Outcome<'a> {
@@ -26,7 +26,7 @@ pub(super) fn to_string<'a>(args: &mut Args<'a>) -> Outcome<'a> {
                 format!(
                     "$dateToString requires that 'format' be a string, found: {} with value {}",
                     args.type_name(1),
-                    text::computed(args.or_null(1))
+                    messages::computed(args.or_null(1))
                 ),
             );
         }
@@ -113,7 +113,7 @@ pub(super) fn from_string<'a>(args: &mut Args<'a>) -> Outcome<'a> {
                 format!(
                     "$dateFromString requires that 'format' be a string, found: {} with value {}",
                     args.type_name(1),
-                    text::computed(args.or_null(1))
+                    messages::computed(args.or_null(1))
                 ),
             );
         }
@@ -138,7 +138,7 @@ pub(super) fn from_string<'a>(args: &mut Args<'a>) -> Outcome<'a> {
         _ => Err(unreadable(format!(
             "$dateFromString requires that 'dateString' be a string, found: {} with value {}",
             args.type_name(0),
-            text::computed(args.or_null(0))
+            messages::computed(args.or_null(0))
         ))),
     };
     match read {

@@ -7,8 +7,8 @@ use crate::error::{Code, ServerError};
 use crate::expression::calendar;
 use crate::expression::date::instant;
 use crate::expression::date::zone::Zone;
+use crate::expression::messages;
 use crate::expression::operator::{Args, Outcome, integral, null, owned, refuse};
-use crate::expression::text;
 use crate::value::raw::append;
 
 /// The arguments of `$dateFromParts`. Each part of the date stands before its ISO 8601 counterpart.
@@ -134,7 +134,7 @@ fn number(args: &Args<'_>, index: usize) -> Result<Option<i64>, ServerError> {
             format!(
                 "'{name}' must evaluate to an integer, found {} with value {}",
                 args.type_name(index),
-                text::computed(value)
+                messages::computed(value)
             ),
         ),
     }

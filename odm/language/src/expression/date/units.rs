@@ -9,8 +9,8 @@ use crate::error::{Code, ServerError};
 use crate::expression::calendar::{self, Parts};
 use crate::expression::date::zone::Zone;
 use crate::expression::date::{instant, named_instant};
+use crate::expression::messages;
 use crate::expression::operator::{Args, Outcome, integral, null, owned, refuse};
-use crate::expression::text;
 
 const DAY: i64 = 86_400_000;
 
@@ -336,7 +336,7 @@ fn bin_size(args: &Args<'_>, unit: Unit) -> Result<i64, ServerError> {
                     5_439_017,
                     format!(
                         "$dateTrunc requires 'binSize' to be a 64-bit integer, but got value '{}' of type {}",
-                        text::computed(value),
+                        messages::computed(value),
                         args.type_name(2)
                     ),
                 );

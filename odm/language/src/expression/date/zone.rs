@@ -6,8 +6,8 @@ use jiff::tz::TimeZone;
 
 use crate::error::ServerError;
 use crate::expression::calendar;
+use crate::expression::messages;
 use crate::expression::operator::{Args, refuse};
-use crate::expression::text;
 
 /// The length of the calendar's cycle of 400 years in milliseconds.
 const CYCLE: i64 = 146_097 * 86_400_000;
@@ -40,7 +40,7 @@ impl Zone {
                     "{} requires a string for the timezone argument, but was given a {} ({})",
                     args.operator,
                     args.type_name(index),
-                    text::computed(args.or_null(index))
+                    messages::computed(args.or_null(index))
                 ),
             ),
             Some(_) => refuse(

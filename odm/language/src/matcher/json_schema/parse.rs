@@ -10,7 +10,7 @@ use crate::error::{Code, ServerError};
 use crate::matcher::ast::{Comparison, Operand};
 use crate::matcher::parse::operand::{integer, non_negative};
 use crate::regex::Regex;
-use crate::value::kind::{self, TypeSet};
+use crate::value::bson_type::{self, TypeSet};
 use crate::value::number::Number;
 use crate::value::path::Path;
 use crate::value::raw;
@@ -33,7 +33,7 @@ fn mismatch(message: impl Into<String>) -> ServerError {
 }
 
 fn type_name(value: RawBsonRef<'_>) -> &'static str {
-    kind::alias(value.element_type())
+    bson_type::alias(value.element_type())
 }
 
 /// Parses a schema; `whole` marks the schema of whole documents.

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 
 use super::eval::{Answer, Considered, all};
 use super::{Demand, Rule, Schema};
-use crate::value::kind::TypeSet;
+use crate::value::bson_type::TypeSet;
 use crate::value::path::Path;
 use crate::value::raw::{Element, Elements, Name};
 

@@ -18,7 +18,7 @@ use crate::matcher::bits::{Bits, Quantifier};
 use crate::matcher::geo::{GeoTest, Near};
 use crate::matcher::operators::{self, OnField, TopLevel};
 use crate::regex::Regex;
-use crate::value::kind::TypeSet;
+use crate::value::bson_type::TypeSet;
 use crate::value::number::Number;
 use crate::value::path::Path;
 use crate::value::{order, print, raw};

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::{Decimal, scientific};
-use crate::value::wide::pow10;
+use crate::value::u256::pow10;
 
 /// The double nearest to `coefficient * 10^exponent`.
 pub(super) fn nearest(coefficient: u128, exponent: i32) -> f64 {

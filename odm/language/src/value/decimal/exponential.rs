@@ -5,10 +5,10 @@
 
 use std::cmp::Ordering;
 
-use super::binary::Binary;
-use super::real::Real;
+use super::binary128::Binary;
+use super::float256::Real;
 use super::{Decimal, round};
-use crate::value::wide::Wide;
+use crate::value::u256::Wide;
 
 /// The parameters in which [`Decimal::exp`] and [`Decimal::exp2`] differ.
 struct Exponential {

@@ -1,8 +1,8 @@
 //! `$pow` of decimals.
 
-use super::real::Real;
+use super::float256::Real;
 use super::{DIGITS, Decimal};
-use crate::value::wide::pow10;
+use crate::value::u256::pow10;
 
 /// The parity of an integer.
 #[derive(Clone, Copy, PartialEq, Eq)]

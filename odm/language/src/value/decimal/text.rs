@@ -1,7 +1,7 @@
 //! Parses decimals from strings, as MongoDB's conversions do.
 
 use super::{DIGITS, Decimal, MAX_EXPONENT, MIN_EXPONENT};
-use crate::value::wide::pow10;
+use crate::value::u256::pow10;
 
 /// The reason why a string is not a decimal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 use bson::raw::{RawBson, RawBsonRef, RawDocument};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::accumulate::Accumulator;
-use odm_language::expression::ranked::{self, Keep, Ranked};
-use odm_language::expression::{Expression, Globals, Scope, text};
+use odm_language::expression::top_n::{self, Keep, Ranked};
+use odm_language::expression::{Expression, Globals, Scope, messages};
 use odm_language::refusal;
 use odm_language::value::key::{self, Direction};
 use odm_language::value::raw::{elements, empty_document};
@@ -129,7 +129,7 @@ impl Field {
                     RawBsonRef::Document(id) => id,
                     _ => empty_document(),
                 };
-                let n = ranked::size(n.eval(root, globals)?.get())?;
+                let n = top_n::size(n.eval(root, globals)?.get())?;
                 State::Many(Ranked::new(*keep, n))
             }
         })
@@ -234,7 +234,7 @@ impl Rule {
                 code,
                 format!(
                     "specification must be an object; found {}",
-                    text::element(operator, argument)
+                    messages::element(operator, argument)
                 ),
             );
         };

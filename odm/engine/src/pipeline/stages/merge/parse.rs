@@ -2,7 +2,7 @@
 
 use bson::raw::{RawBsonRef, RawDocument};
 use odm_language::error::{Code, ServerError};
-use odm_language::expression::{Expression, Globals, check_variable_name, field_path, text};
+use odm_language::expression::{Expression, Globals, check_variable_name, field_path, messages};
 use odm_language::value::raw::{elements, get, values};
 
 use crate::pipeline::outline::{self, Place};
@@ -59,7 +59,7 @@ impl<'s> Spec<'s> {
             other => {
                 return mistyped(format!(
                     "$merge requires a string or object argument, but found {}",
-                    text::type_name(Some(other))
+                    messages::type_name(Some(other))
                 ));
             }
         };
@@ -147,7 +147,7 @@ fn check_fields(spec: &RawDocument) -> Result<(), ServerError> {
         };
         return mistyped(format!(
             "BSON field '$merge.{name}' is the wrong type '{}', expected type '{wanted}'",
-            text::type_name(Some(value))
+            messages::type_name(Some(value))
         ));
     }
     Ok(())
@@ -165,7 +165,7 @@ fn into(target: RawBsonRef<'_>) -> Result<(Option<String>, String), ServerError>
                 51178,
                 format!(
                     "$merge 'into' field  must be either a string or an object, but found {}",
-                    text::type_name(Some(other))
+                    messages::type_name(Some(other))
                 ),
             );
         }
@@ -181,7 +181,7 @@ fn into(target: RawBsonRef<'_>) -> Result<(Option<String>, String), ServerError>
             ("db" | "coll", other) => {
                 return mistyped(format!(
                     "BSON field 'into.{name}' is the wrong type '{}', expected type 'string'",
-                    text::type_name(Some(other))
+                    messages::type_name(Some(other))
                 ));
             }
             (other, _) => {
@@ -210,7 +210,7 @@ fn on(value: RawBsonRef<'_>) -> Result<Vec<&str>, ServerError> {
                 51186,
                 format!(
                     "$merge 'on' field  must be either a string or an array of strings, but found {}",
-                    text::type_name(Some(other))
+                    messages::type_name(Some(other))
                 ),
             );
         }
@@ -222,7 +222,7 @@ fn on(value: RawBsonRef<'_>) -> Result<Vec<&str>, ServerError> {
                 51134,
                 format!(
                     "$merge 'on' array elements must be strings, but found {}",
-                    text::type_name(Some(item))
+                    messages::type_name(Some(item))
                 ),
             );
         };
@@ -273,7 +273,7 @@ fn matched(value: Option<RawBsonRef<'_>>) -> Result<Matched, ServerError> {
                 51191,
                 format!(
                     "$merge 'whenMatched' field  must be either a string or an array, but found {}",
-                    text::type_name(Some(other))
+                    messages::type_name(Some(other))
                 ),
             );
         }

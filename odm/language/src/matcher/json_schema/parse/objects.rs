@@ -9,7 +9,7 @@ use super::{Parsed, Parser, document, failed, mismatch, schema, type_name};
 use crate::error::{Code, ServerError};
 use crate::matcher::json_schema::{Count, Demand, Dependency, Property};
 use crate::regex::Regex;
-use crate::value::kind::TypeSet;
+use crate::value::bson_type::TypeSet;
 use crate::value::path::Path;
 use crate::value::raw;
 

@@ -6,7 +6,7 @@ use bson::spec::ElementType;
 use super::{Parsed, Parser, failed, mismatch};
 use crate::error::{Code, ServerError};
 use crate::matcher::json_schema::{Demand, Rule};
-use crate::value::kind::TypeSet;
+use crate::value::bson_type::TypeSet;
 use crate::value::raw;
 
 impl Parser<'_> {

@@ -1,0 +1,202 @@
+//! An index scan as a step of a plan.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use bson::raw::RawDocumentBuf;
+use bson::{Bson, Document};
+use odm_language::error::ServerError;
+use odm_language::matcher::Matcher;
+use odm_language::value::path::Path;
+
+use crate::catalog::collection::document;
+use crate::cursor::exec::stage::Counters;
+use crate::cursor::exec::walk::{Met, Walk};
+use crate::cursor::exec::{Bytes, Lent, Shared, Work};
+use crate::index::{Index, RecordId};
+use crate::planner::conditions;
+use crate::planner::plan::IndexScan;
+
+/// What the step returns for an index entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Gives {
+    /// The document with the one `_id`.
+    ById,
+    /// Only its existence.
+    Count,
+    Record,
+    /// A result made of its key: the query is covered.
+    Key,
+}
+
+#[derive(Debug)]
+pub(super) struct Indexed {
+    walk: Walk,
+    name: String,
+    /// The path in a wildcard index.
+    path: Option<String>,
+    /// The conditions that the index scan tests.
+    tests: Option<Matcher>,
+    /// The records found so far, for multikey indexes: a record may have several keys.
+    seen: Option<HashSet<RecordId>>,
+    gives: Gives,
+    done: bool,
+    /// The last result made of a key.
+    made: Option<Arc<[u8]>>,
+}
+
+impl Indexed {
+    /// `None` if the index does not exist.
+    pub(super) fn new(scan: &IndexScan, shared: &Shared, gives: Gives) -> Option<Self> {
+        let index = shared.collection.index(&scan.name)?;
+        let multikey = match &scan.path {
+            Some(path) => {
+                index.arrays.has(path) || scan.fields.first().is_some_and(|at| at.len() > 1)
+            }
+            None => index.multikey(),
+        };
+        let mut walk = Walk::new(index, scan);
+        walk.key = shared.keys.is_some().then(Vec::new);
+        Some(Self {
+            walk,
+            tests: (!scan.tested.is_empty())
+                .then_some(shared.matcher.as_deref())
+                .flatten()
+                .map(|matcher| only(matcher, &scan.tested)),
+            name: scan.name.clone(),
+            path: scan.path.clone(),
+            seen: multikey.then(HashSet::new),
+            gives,
+            done: false,
+            made: None,
+        })
+    }
+
+    pub(super) fn is_at_end(&self) -> bool {
+        self.done
+    }
+
+    /// Whether an `_id` lookup has found its record.
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.gives == Gives::ById && self.done
+    }
+
+    pub(super) fn step<'a>(
+        &'a mut self,
+        counters: &mut Counters,
+        shared: &'a Shared,
+    ) -> Result<Work<Lent<'a>>, ServerError> {
+        if self.done {
+            return Ok(Work::End);
+        }
+        let Some(index) = shared.collection.index(&self.name) else {
+            self.done = true;
+            return Ok(Work::End);
+        };
+        let met = self.walk.step(index);
+        counters.seeks = self.walk.seeks;
+        let record = match met {
+            Met::Record(record) => record,
+            Met::Outside => {
+                counters.keys += 1;
+                return Ok(Work::Again);
+            }
+            Met::Last | Met::End => {
+                // A count also examines the key after its last one, and the end of the index counts as a key.
+                let counted = self.gives == Gives::Count;
+                counters.keys += u64::from(matches!(met, Met::Last) || counted);
+                self.done = true;
+                return Ok(Work::End);
+            }
+        };
+        counters.keys += 1;
+        if let Some(seen) = &mut self.seen {
+            counters.dups_tested += 1;
+            if !seen.insert(record) {
+                counters.dups_dropped += 1;
+                return Ok(Work::Again);
+            }
+        }
+        if let Some(key) = &self.walk.key {
+            shared.found_by(record, &self.name, key);
+        }
+        let stored = || shared.collection.stored(record);
+        if self.gives == Gives::ById {
+            self.done = true;
+            counters.docs += 1;
+            return Ok(
+                stored().map_or(Work::End, |bytes| Work::Row((record, Bytes::Stored(bytes))))
+            );
+        }
+        if let Some(tests) = &self.tests {
+            // Keys keep the order of values but not the values themselves, so the stored document is tested.
+            let passes = stored().map(|stored| tests.matches_bytes(stored.bytes));
+            if !passes.unwrap_or(Ok(false))? {
+                shared.forget(record);
+                return Ok(Work::Again);
+            }
+        }
+        if self.gives == Gives::Key {
+            let Some(stored) = stored() else {
+                return Ok(Work::Again);
+            };
+            let made = self.made_of_key(stored.bytes, index, shared);
+            let made = made.map(|made| &*self.made.insert(made));
+            return Ok(Work::Row((record, made.map_or(Bytes::None, Bytes::Made))));
+        }
+        Ok(Work::Row((record, Bytes::None)))
+    }
+
+    /// The values of a key as a document, in the order of the index. Indexes store a missing value as null, so the
+    /// result has null, too.
+    fn made_of_key(&self, bytes: &[u8], index: &Index, shared: &Shared) -> Option<Arc<[u8]>> {
+        let paths = shared
+            .made_of
+            .as_deref()
+            .filter(|paths| !paths.is_empty())?;
+        let stored = document(bytes)?;
+        let mut made = Document::new();
+        let wanted = |path: &&Path| paths.contains(path);
+        let own: Vec<Path> = match &self.path {
+            Some(path) => vec![Path::new(path)],
+            None => index.spec.paths.clone(),
+        };
+        for path in own.iter().filter(wanted) {
+            let value = path
+                .get_plain(stored)
+                .and_then(|value| Bson::try_from(value).ok())
+                .unwrap_or(Bson::Null);
+            place(&mut made, path.as_str(), value);
+        }
+        let made = RawDocumentBuf::try_from(&made).ok()?;
+        Some(made.into_bytes().into())
+    }
+}
+
+/// A matcher of some of a filter's conditions.
+fn only(matcher: &Matcher, children: &[usize]) -> Matcher {
+    let all = conditions::children(matcher.predicate());
+    matcher.with(
+        children
+            .iter()
+            .filter_map(|child| all.get(*child).copied().cloned())
+            .collect(),
+    )
+}
+
+/// Puts a value at a dotted path.
+fn place(document: &mut Document, path: &str, value: Bson) {
+    match path.split_once('.') {
+        None => {
+            document.insert(path, value);
+        }
+        Some((head, rest)) => {
+            let inner = document
+                .entry(head.to_owned())
+                .or_insert_with(|| Bson::Document(Document::new()));
+            if let Bson::Document(inner) = inner {
+                place(inner, rest, value);
+            }
+        }
+    }
+}

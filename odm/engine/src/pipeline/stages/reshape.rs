@@ -1,0 +1,55 @@
+//! `$addFields $project $replaceRoot $replaceWith $set $unset`: turn each document into one other document.
+
+use bson::raw::RawBsonRef;
+use odm_language::error::ServerError;
+use odm_language::expression::projection::Shape;
+use odm_language::expression::{Globals, replace_root};
+
+use crate::pipeline::Documents;
+use crate::pipeline::stage::{Cx, Stage};
+
+type Parsed = Result<Box<dyn Stage>, ServerError>;
+
+pub(super) fn set(name: &str, spec: RawBsonRef<'_>, globals: &Globals) -> Parsed {
+    Ok(Box::new(replace_root::set(name, spec, &globals.scope())?))
+}
+
+pub(super) fn project(_name: &str, spec: RawBsonRef<'_>, globals: &Globals) -> Parsed {
+    Ok(Box::new(replace_root::project(spec, &globals.scope())?))
+}
+
+pub(super) fn unset(_name: &str, spec: RawBsonRef<'_>, _globals: &Globals) -> Parsed {
+    Ok(Box::new(replace_root::unset(spec)?))
+}
+
+pub(super) fn replace(name: &str, spec: RawBsonRef<'_>, globals: &Globals) -> Parsed {
+    Ok(Box::new(replace_root::NewRoot::parse(
+        name,
+        spec,
+        &globals.scope().with_plain_sets(),
+    )?))
+}
+
+impl Stage for Shape {
+    fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
+        Ok(Box::new(
+            input.map(|document| self.apply(&document?, cx.globals, None)),
+        ))
+    }
+
+    fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
+        Self::check_constants(self, globals)
+    }
+}
+
+impl Stage for replace_root::NewRoot {
+    fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
+        Ok(Box::new(
+            input.map(|document| self.apply(&document?, cx.globals)),
+        ))
+    }
+
+    fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
+        Self::check_constants(self, globals)
+    }
+}

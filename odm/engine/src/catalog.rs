@@ -23,7 +23,7 @@ use bson::{DateTime, Timestamp};
 use odm_language::clock::Clock;
 use odm_language::error::{Code, ServerError};
 
-use changes::{Change, Changes, What, definition};
+use changes::{ChangeKind, Changes, LoggedChange, definition};
 use collection::{Collection, Locks, Version};
 use draft::{Draft, Work};
 use names::Namespaces;
@@ -95,12 +95,12 @@ impl Root {
 /// A value on cache lines of its own, so that threads that change it do not slow down threads that read its neighbours.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-struct Apart<T>(T);
+struct CacheAligned<T>(T);
 
 /// The published state.
 #[derive(Debug, Default)]
 pub(crate) struct Catalog {
-    root: Apart<RwLock<Root>>,
+    root: CacheAligned<RwLock<Root>>,
     pub(crate) clock: Arc<Clock>,
     pub(crate) changes: Changes,
 }
@@ -168,7 +168,7 @@ impl Catalog {
     }
 
     /// Logs changes that were just published, while the lock behind `_root` still hides them from readers.
-    pub(crate) fn log(&self, _root: &Root, change: impl FnOnce() -> Vec<Change>) {
+    pub(crate) fn log(&self, _root: &Root, change: impl FnOnce() -> Vec<LoggedChange>) {
         if self.changes.is_on() {
             self.changes.append(&self.clock, change(), None);
         }
@@ -304,10 +304,10 @@ impl Catalog {
             Edit::Replace(collection, value) => {
                 let first = collection.made_as("convertToCapped");
                 let mut told = definition::created_for_now(&collection, &first);
-                told.push(Change {
+                told.push(LoggedChange {
                     namespace: first,
                     uuid: Some(collection.uuid),
-                    what: What::Rename {
+                    what: ChangeKind::Rename {
                         to: namespace.clone(),
                         replaced: Some(latest.uuid),
                     },
@@ -323,10 +323,10 @@ impl Catalog {
                 // `working` outlives the lock, so the data is dropped after it.
                 let mut root = self.publish();
                 root.remove(namespace);
-                let change = || Change {
+                let change = || LoggedChange {
                     namespace: namespace.clone(),
                     uuid: Some(working.uuid),
-                    what: What::Drop,
+                    what: ChangeKind::Drop,
                 };
                 self.log(&root, || vec![change()]);
                 value
@@ -340,7 +340,7 @@ impl Catalog {
 pub(crate) enum Edit<T> {
     Unchanged(T),
     /// Publishes the edited collection and logs these changes.
-    Publish(T, Vec<Change>),
+    Publish(T, Vec<LoggedChange>),
     /// Another collection takes the place of this one.
     Replace(Box<Collection>, T),
     Drop(T),

@@ -31,11 +31,11 @@ use odm_language::value::key::{self, Direction};
 use odm_language::value::print;
 use odm_language::value::raw::{self, get};
 
-use keys::{Straight, Values};
+use keys::{PathValue, Values};
 use multikey::Arrays;
 use spec::{Kind, Part, Spec};
 use tree::entries::Entries;
-use tree::{Held, Tree, Way};
+use tree::{LeafRef, Tree, TreePath};
 
 /// The id of a record in its collection.
 pub(crate) type RecordId = u64;
@@ -56,10 +56,10 @@ pub(crate) type Entry = SmallVec<[u8; 32]>;
 
 /// An entry, and the way to it in the tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Placed {
+pub(crate) struct LocatedEntry {
     pub(crate) record: RecordId,
     pub(crate) entry: Vec<u8>,
-    pub(crate) way: Way,
+    pub(crate) way: TreePath,
 }
 
 /// The bytes of a key.
@@ -189,13 +189,13 @@ impl Index {
         let mut held = !spec.sparse;
         for (path, part) in spec.paths.iter().zip(&spec.parts) {
             match keys::straight(document.as_bytes(), path) {
-                Straight::Array => return None,
-                Straight::Missing => append(bytes, None, part, spec),
-                Straight::Value(element) if part.hashed => {
+                PathValue::Array => return None,
+                PathValue::Missing => append(bytes, None, part, spec),
+                PathValue::Value(element) if part.hashed => {
                     held = true;
                     append(bytes, element.value(), part, spec);
                 }
-                Straight::Value(element) => {
+                PathValue::Value(element) => {
                     held = true;
                     key::append_element(bytes, &element, part.direction, spec.collation.as_ref());
                 }
@@ -296,7 +296,7 @@ impl Index {
     }
 
     /// Returns the first entry with exactly this key, reusing the key's buffer.
-    pub(crate) fn locate(&self, key: Vec<u8>) -> Option<Placed> {
+    pub(crate) fn locate(&self, key: Vec<u8>) -> Option<LocatedEntry> {
         let (leaf, way) = self.entries.first_from(&key)?;
         let first = leaf.get(way.at())?;
         if key_of(first) != key {
@@ -305,7 +305,7 @@ impl Index {
         let record = record_of(first);
         let mut entry = key;
         entry.extend_from_slice(&record.to_be_bytes());
-        Some(Placed { record, entry, way })
+        Some(LocatedEntry { record, entry, way })
     }
 
     /// Returns the records with exactly this key.
@@ -335,7 +335,7 @@ impl Index {
     }
 
     /// Removes an entry. A known `way` to it saves the search.
-    pub(crate) fn remove(&mut self, entry: &[u8], way: Option<&Way>) {
+    pub(crate) fn remove(&mut self, entry: &[u8], way: Option<&TreePath>) {
         let before = self.entries.len();
         self.entries.edit_at(entry, way, |leaf, at| match at {
             Some(at) => leaf.remove_at(at),
@@ -361,7 +361,7 @@ impl Index {
         &self,
         from: Bound<&[u8]>,
         backwards: bool,
-    ) -> Option<(Held<Entries>, usize)> {
+    ) -> Option<(LeafRef<Entries>, usize)> {
         self.entries.seek(from, backwards)
     }
 

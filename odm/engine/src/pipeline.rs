@@ -24,7 +24,7 @@ use odm_language::expression::memory_limit;
 use odm_language::matcher::Matcher;
 use odm_language::value::raw::{elements, values};
 
-pub(crate) use self::stage::{Cx, Other, Target};
+pub(crate) use self::stage::{Cx, Other, WriteTarget};
 
 use self::stage::{Planned, Stage};
 #[cfg(test)]
@@ -68,7 +68,7 @@ pub(crate) trait Source {
     /// runs again. `write` may be called several times.
     fn merge(
         &self,
-        target: Target<'_>,
+        target: WriteTarget<'_>,
         creates: bool,
         write: &mut dyn FnMut(&mut dyn Merging) -> Result<(), ServerError>,
     ) -> Result<(), ServerError>;
@@ -292,7 +292,7 @@ impl Pipeline {
     }
 
     /// The collection to write to, if the pipeline ends in `$merge` or `$out`.
-    pub(crate) fn target(&self) -> Option<Target<'_>> {
+    pub(crate) fn target(&self) -> Option<WriteTarget<'_>> {
         self.stages.last().and_then(|stage| stage.target())
     }
 

@@ -30,7 +30,7 @@ use odm_language::value::path::Path;
 use crate::index::Index;
 use crate::index::spec::Kind;
 
-use bounds::{Draft, Given};
+use bounds::{ConditionSet, Draft};
 use conditions::{Condition, Conditions};
 use hint::Hinted;
 use interval::Interval;
@@ -38,11 +38,11 @@ use order::Sort;
 use plan::{IndexScan, Node, Step};
 
 /// The most candidates to try; mongod has the same limit.
-const MOST_CANDIDATES: usize = 64;
+const MAX_CANDIDATES: usize = 64;
 
 /// The requirements of a query on its plan.
 #[derive(Debug, Default)]
-pub(crate) struct Wanted<'a> {
+pub(crate) struct Requirements<'a> {
     pub(crate) filter: Option<&'a Predicate>,
     pub(crate) sort: Option<Sort<'a>>,
     /// `$natural`: true means backwards.
@@ -69,7 +69,7 @@ pub(crate) type Pick<'p> = &'p mut dyn FnMut(Vec<Node>) -> Result<usize, ServerE
 /// Returns the candidate plans, at least one.
 pub(crate) fn plan(
     indexes: &[Index],
-    wanted: &Wanted<'_>,
+    wanted: &Requirements<'_>,
     pick: Pick<'_>,
 ) -> Result<Vec<Node>, ServerError> {
     if let Some(node) = access_path::plan(indexes, wanted)? {
@@ -115,7 +115,7 @@ pub(crate) fn plan(
         return Ok(vec![node]);
     }
     let mut candidates = search.candidates(&usable, is_hinted);
-    candidates.truncate(MOST_CANDIDATES);
+    candidates.truncate(MAX_CANDIDATES);
     if candidates.is_empty() {
         candidates.push(match hinted {
             Hinted::Index(index)
@@ -140,7 +140,7 @@ pub(crate) fn plan(
 }
 
 /// The plan that looks up one `_id`, if the filter tests nothing else.
-fn by_id(indexes: &[Index], wanted: &Wanted<'_>) -> Option<Node> {
+fn by_id(indexes: &[Index], wanted: &Requirements<'_>) -> Option<Node> {
     let Some(Predicate::Field(field)) = wanted.filter else {
         return None;
     };
@@ -167,7 +167,7 @@ fn by_id(indexes: &[Index], wanted: &Wanted<'_>) -> Option<Node> {
     Some(Node::leaf(Step::ById(draft.scan)))
 }
 
-impl Wanted<'_> {
+impl Requirements<'_> {
     /// Adds the steps above the records: sort, skip, projection and limit.
     fn top(&self, mut node: Node, sorted: bool) -> Node {
         // A count applies skip and limit itself.
@@ -222,7 +222,7 @@ impl Wanted<'_> {
 
 /// One query's search for plans.
 struct Search<'s, 'w> {
-    wanted: &'s Wanted<'w>,
+    wanted: &'s Requirements<'w>,
     /// The number of children of the filter's top-level conjunction.
     children: usize,
     conditions: &'s Conditions<'w>,
@@ -237,7 +237,7 @@ impl Search<'_, '_> {
 
     /// Returns a plan for each way to use each index.
     fn candidates(&self, indexes: &[&Index], is_hinted: bool) -> Vec<Node> {
-        let given = Given {
+        let given = ConditionSet {
             all: &self.conditions.all,
             own: self.conditions.all.len(),
         };
@@ -376,7 +376,7 @@ impl Search<'_, '_> {
         let own = conditions.all.len();
         let mut all = conditions.all;
         all.extend(beside.iter().cloned());
-        let given = Given { all: &all, own };
+        let given = ConditionSet { all: &all, own };
         indexes
             .iter()
             .enumerate()

@@ -11,7 +11,7 @@ use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_language::error::ServerError;
 use odm_language::value::raw;
 
-pub use self::backoff::Patience;
+pub use self::backoff::Backoff;
 pub use self::listener::Listener;
 use crate::catalog::Root;
 use crate::catalog::changes::{Interest, Signal};

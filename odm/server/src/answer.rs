@@ -5,16 +5,16 @@ use std::time::Instant;
 use bson::raw::{RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 use bson::{Binary, Bson, rawdoc, spec::BinarySubtype};
 use odm_engine::args::max_time;
-use odm_engine::{AWAIT, Patience, is_empty_batch};
+use odm_engine::{AWAIT, Backoff, is_empty_batch};
 use odm_engine::{Context, interrupted};
 use odm_language::error::{Code, ServerError};
 use odm_language::value::raw;
 
-use crate::client::Peer;
+use crate::client::Client;
 use crate::cluster_time;
 use crate::command::{self, Call, Started};
-use crate::fail_point::{self, Strike, Target};
-use crate::state::{Host, LOOK_UP};
+use crate::fail_point::{self, Candidate, Strike};
+use crate::state::{LOOK_UP, ServerState};
 use crate::wire::MAX_MESSAGE;
 
 /// The answer to a command.
@@ -42,7 +42,7 @@ fn is_not_primary(reply: &RawDocument) -> bool {
 }
 
 /// Answers a command, of which only the document length has been checked.
-pub(crate) fn answer(host: &Host, peer: &mut Peer, command: &RawDocument) -> Answer {
+pub(crate) fn answer(host: &ServerState, peer: &mut Client, command: &RawDocument) -> Answer {
     let struck = raw::validate(command.as_bytes()).and_then(|command| strike(host, peer, command));
     let strike = match struck {
         Ok(strike) => strike.unwrap_or_default(),
@@ -91,7 +91,11 @@ pub(crate) fn answer(host: &Host, peer: &mut Peer, command: &RawDocument) -> Ans
 }
 
 /// The effect of the fail points on the command.
-fn strike(host: &Host, peer: &Peer, command: &RawDocument) -> Result<Option<Strike>, ServerError> {
+fn strike(
+    host: &ServerState,
+    peer: &Client,
+    command: &RawDocument,
+) -> Result<Option<Strike>, ServerError> {
     if !host.options.test_commands {
         return Ok(None);
     }
@@ -108,7 +112,7 @@ fn strike(host: &Host, peer: &Peer, command: &RawDocument) -> Result<Option<Stri
     });
     let ends = matches!(name, "commitTransaction" | "abortTransaction");
     let in_transaction = raw::get(command, "autocommit").is_some();
-    let target = Target {
+    let target = Candidate {
         command: name,
         namespace: &format!("{}.{collection}", text("$db").unwrap_or_default()),
         application,
@@ -150,7 +154,7 @@ fn strike(host: &Host, peer: &Peer, command: &RawDocument) -> Result<Option<Stri
 }
 
 /// Fails a `getMore` and closes its cursor, if a fail point is set and the cursor exists.
-fn strike_cursor(host: &Host, command: &RawDocument) -> Result<(), ServerError> {
+fn strike_cursor(host: &ServerState, command: &RawDocument) -> Result<(), ServerError> {
     let (Some((_, RawBsonRef::Int64(id))), Some(RawBsonRef::String(collection))) = (
         raw::elements(command).next(),
         raw::get(command, "collection"),
@@ -179,7 +183,11 @@ fn strike_cursor(host: &Host, command: &RawDocument) -> Result<(), ServerError> 
     Ok(())
 }
 
-fn run(host: &Host, peer: &mut Peer, command: &RawDocument) -> Result<RawDocumentBuf, ServerError> {
+fn run(
+    host: &ServerState,
+    peer: &mut Client,
+    command: &RawDocument,
+) -> Result<RawDocumentBuf, ServerError> {
     let name = raw::elements(command).next().map_or("", |(name, _)| name);
     let row = command::find(name);
     let is_known = row.is_some() || !odm_engine::is_absent(name);
@@ -248,7 +256,7 @@ fn run(host: &Host, peer: &mut Peer, command: &RawDocument) -> Result<RawDocumen
 }
 
 /// Runs a `getMore` in the engine. An awaiting cursor without documents waits for new ones.
-fn await_data(host: &Host, peer: &Peer, command: &RawDocument) -> RawDocumentBuf {
+fn await_data(host: &ServerState, peer: &Client, command: &RawDocument) -> RawDocumentBuf {
     let began = Instant::now();
     let end = began + max_time(command).unwrap_or(AWAIT);
     let mut seen = host.service.changes_seen();
@@ -288,8 +296,13 @@ fn await_data(host: &Host, peer: &Peer, command: &RawDocument) -> RawDocumentBuf
 }
 
 /// Runs a command in the engine. If an open transaction has locked what it writes, the command waits, as on mongod.
-fn wait(host: &Host, peer: &Peer, context: &Context, command: &RawDocument) -> RawDocumentBuf {
-    let mut patience: Option<Patience> = None;
+fn wait(
+    host: &ServerState,
+    peer: &Client,
+    context: &Context,
+    command: &RawDocument,
+) -> RawDocumentBuf {
+    let mut patience: Option<Backoff> = None;
     loop {
         let reply = host.service.run_in(context, command);
         let code = raw::get(&reply, "code").and_then(RawBsonRef::as_i32);
@@ -299,7 +312,7 @@ fn wait(host: &Host, peer: &Peer, context: &Context, command: &RawDocument) -> R
         }
         let message = raw::get(&reply, "errmsg").and_then(RawBsonRef::as_str);
         let conflict = ServerError::new(Code::WRITE_CONFLICT, message.unwrap_or_default());
-        let patience = patience.get_or_insert_with(|| Patience::new(max_time(command)));
+        let patience = patience.get_or_insert_with(|| Backoff::new(max_time(command)));
         match patience.pause(conflict) {
             Ok(pause) => {
                 if host.pause(pause, &peer.killed) {
@@ -338,7 +351,7 @@ pub(crate) fn failed(error: &ServerError) -> RawDocumentBuf {
 }
 
 /// Adds the cluster time of the last write, which clients need for causal consistency.
-fn timed(host: &Host, mut reply: RawDocumentBuf) -> RawDocumentBuf {
+fn timed(host: &ServerState, mut reply: RawDocumentBuf) -> RawDocumentBuf {
     let now = host.service.operation_time();
     let signature = rawdoc! {
         "hash": Binary { subtype: BinarySubtype::Generic, bytes: vec![0; 20] },

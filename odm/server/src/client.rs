@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bson::raw::RawDocumentBuf;
 use odm_engine::Context;
 
-use crate::current_op::Seat;
+use crate::current_op::ConnectionEntry;
 use crate::scram::Exchange;
 use crate::wire::Compressor;
 
 /// One connection's client.
-pub(crate) struct Peer {
+pub(crate) struct Client {
     pub(crate) id: i64,
     pub(crate) address: SocketAddr,
     /// The context of its commands.
@@ -43,8 +43,8 @@ pub(crate) enum Conversation {
     Proved { user: String },
 }
 
-impl Peer {
-    pub(crate) fn new(seat: &Seat, context: Context) -> Self {
+impl Client {
+    pub(crate) fn new(seat: &ConnectionEntry, context: Context) -> Self {
         Self {
             id: seat.connection,
             address: seat.address,
@@ -58,14 +58,14 @@ impl Peer {
     }
 }
 
-impl Peer {
+impl Client {
     /// Whether its operation was killed.
     pub(crate) fn is_killed(&self) -> bool {
         self.killed.load(Ordering::Relaxed)
     }
 }
 
-impl fmt::Debug for Peer {
+impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Peer")
             .field("id", &self.id)

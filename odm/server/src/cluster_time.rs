@@ -5,7 +5,7 @@ use bson::raw::{RawBsonRef, RawDocument};
 use odm_language::error::{Code, ServerError};
 use odm_language::value::{bson_type, raw};
 
-use crate::state::Host;
+use crate::state::ServerState;
 
 /// How far a cluster time may be ahead of the wall clock, in seconds: a year, as in MongoDB.
 const AHEAD: i64 = 31_536_000;
@@ -14,7 +14,7 @@ const AHEAD: i64 = 31_536_000;
 const HASH: usize = 20;
 
 /// Advances the cluster time to a command's `$clusterTime`, so that reads after that time can be answered.
-pub(crate) fn hear(host: &Host, command: &RawDocument) -> Result<(), ServerError> {
+pub(crate) fn hear(host: &ServerState, command: &RawDocument) -> Result<(), ServerError> {
     let Some(told) = raw::get(command, "$clusterTime") else {
         return Ok(());
     };

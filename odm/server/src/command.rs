@@ -27,16 +27,16 @@ use odm_language::error::{Code, ServerError};
 use odm_language::value::raw;
 
 pub(crate) use self::hello::topology_version;
-use crate::client::Peer;
-use crate::state::Host;
+use crate::client::Client;
+use crate::state::ServerState;
 
 pub(crate) use stage::{Started, start};
 
 /// A running command.
 #[derive(Debug)]
 pub(crate) struct Call<'a> {
-    pub(crate) host: &'a Host,
-    pub(crate) peer: &'a mut Peer,
+    pub(crate) host: &'a ServerState,
+    pub(crate) peer: &'a mut Client,
     pub(crate) command: &'a RawDocument,
     /// The command's name, as the client spells it.
     pub(crate) name: &'a str,

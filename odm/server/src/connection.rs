@@ -10,9 +10,9 @@ use odm_language::error::{Code, ServerError};
 use odm_language::value::raw;
 
 use crate::answer::{Answer, answer, failed};
-use crate::client::Peer;
-use crate::current_op::{Activities, Seat};
-use crate::state::Host;
+use crate::client::Client;
+use crate::current_op::{ConnectionEntry, Operations};
+use crate::state::ServerState;
 use crate::wire::{Fault, Frame, HEADER, Header, Message, Query, Reply, Request, legacy};
 
 /// How long a client may take to read a reply.
@@ -22,11 +22,11 @@ const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 const KEPT: usize = 64 * 1024;
 
 /// Serves a connection to its end.
-pub(crate) fn serve(host: &Host, stream: &TcpStream, address: SocketAddr, id: i64) {
+pub(crate) fn serve(host: &ServerState, stream: &TcpStream, address: SocketAddr, id: i64) {
     let seat = host.activities.enter(id, address);
     let mut connection = Connection {
         host,
-        peer: Peer::new(&seat, host.context.clone()),
+        peer: Client::new(&seat, host.context.clone()),
         seat,
         writer: stream,
         sent: 0,
@@ -36,9 +36,9 @@ pub(crate) fn serve(host: &Host, stream: &TcpStream, address: SocketAddr, id: i6
 }
 
 struct Connection<'a> {
-    host: &'a Host,
-    peer: Peer,
-    seat: Arc<Seat>,
+    host: &'a ServerState,
+    peer: Client,
+    seat: Arc<ConnectionEntry>,
     writer: &'a TcpStream,
     /// The id of the last reply.
     sent: i32,
@@ -101,7 +101,7 @@ impl Connection<'_> {
         let (client, user) = (self.peer.metadata.as_ref(), self.peer.user.as_ref());
         activities.begin(&self.seat, client, user, command);
         let answer = answer(self.host, &mut self.peer, command);
-        Activities::end(&self.seat, |namespace| self.host.has(namespace));
+        Operations::end(&self.seat, |namespace| self.host.has(namespace));
         let name = raw::elements(command).next().map_or("", |(name, _)| name);
         if matches!(name, "drop" | "dropDatabase" | "renameCollection") {
             activities.forget(|namespace| self.host.has(namespace));

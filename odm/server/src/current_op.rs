@@ -22,10 +22,10 @@ const SHOWN: usize = 16 * 1024;
 
 /// The activities of all connections.
 #[derive(Debug)]
-pub(crate) struct Activities {
+pub(crate) struct Operations {
     /// The server's address.
     address: SocketAddr,
-    seats: Mutex<BTreeMap<i64, Arc<Seat>>>,
+    seats: Mutex<BTreeMap<i64, Arc<ConnectionEntry>>>,
     /// The usages of closed connections. Lock order: this before `seats`.
     past: Mutex<Usages>,
     /// The number of the last operation.
@@ -50,7 +50,7 @@ pub(crate) struct Counters {
 
 /// One connection's entry in the activities.
 #[derive(Debug)]
-pub(crate) struct Seat {
+pub(crate) struct ConnectionEntry {
     pub(crate) connection: i64,
     pub(crate) address: SocketAddr,
     /// Becomes true when the operation is killed.
@@ -85,7 +85,7 @@ pub(crate) struct Operation {
     pub(crate) user: Option<String>,
 }
 
-impl Activities {
+impl Operations {
     pub(crate) fn new(address: SocketAddr) -> Self {
         Self {
             address,
@@ -100,13 +100,13 @@ impl Activities {
         self.past.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn seats(&self) -> MutexGuard<'_, BTreeMap<i64, Arc<Seat>>> {
+    fn seats(&self) -> MutexGuard<'_, BTreeMap<i64, Arc<ConnectionEntry>>> {
         self.seats.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds a new connection.
-    pub(crate) fn enter(&self, connection: i64, address: SocketAddr) -> Arc<Seat> {
-        let seat = Arc::new(Seat {
+    pub(crate) fn enter(&self, connection: i64, address: SocketAddr) -> Arc<ConnectionEntry> {
+        let seat = Arc::new(ConnectionEntry {
             connection,
             address,
             killed: Arc::default(),
@@ -157,7 +157,7 @@ impl Activities {
     }
 
     /// Every connection with its operation, the oldest connection first.
-    pub(crate) fn all(&self) -> Vec<(Arc<Seat>, Operation)> {
+    pub(crate) fn all(&self) -> Vec<(Arc<ConnectionEntry>, Operation)> {
         let seats: Vec<_> = self.seats().values().cloned().collect();
         seats
             .into_iter()
@@ -171,7 +171,7 @@ impl Activities {
     /// Records and counts a command that a connection begins. The client metadata is kept once, as it never changes.
     pub(crate) fn begin(
         &self,
-        seat: &Seat,
+        seat: &ConnectionEntry,
         client: Option<&RawDocumentBuf>,
         user: Option<&String>,
         command: &RawDocument,
@@ -197,7 +197,7 @@ impl Activities {
     }
 
     /// Records the end of the command.
-    pub(crate) fn end(seat: &Seat, is_there: impl FnOnce(&str) -> bool) {
+    pub(crate) fn end(seat: &ConnectionEntry, is_there: impl FnOnce(&str) -> bool) {
         let current = &mut *seat.current();
         let Some(since) = current.since.take() else {
             return;
@@ -209,7 +209,7 @@ impl Activities {
     }
 }
 
-impl Surroundings for Activities {
+impl Surroundings for Operations {
     fn address(&self) -> String {
         self.address.to_string()
     }
@@ -249,7 +249,7 @@ impl Current {
     }
 }
 
-impl Seat {
+impl ConnectionEntry {
     fn current(&self) -> MutexGuard<'_, Current> {
         self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -306,12 +306,12 @@ mod tests {
 
     use bson::rawdoc;
 
-    use super::Activities;
+    use super::Operations;
 
     #[test]
     fn counters_of_closed_connections_are_kept() {
         const EACH: i64 = 10_000;
-        let activities = Activities::new("127.0.0.1:1".parse().unwrap());
+        let activities = Operations::new("127.0.0.1:1".parse().unwrap());
         let is_over = AtomicBool::new(false);
         let find = rawdoc! { "find": "c", "$db": "x" };
         let counted = || {
@@ -325,7 +325,7 @@ mod tests {
                 for connection in 0..EACH {
                     let seat = activities.enter(connection, activities.address);
                     activities.begin(&seat, None, None, &find);
-                    Activities::end(&seat, |_| true);
+                    Operations::end(&seat, |_| true);
                     activities.leave(connection);
                 }
                 is_over.store(true, Ordering::Relaxed);

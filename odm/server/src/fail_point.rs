@@ -70,7 +70,7 @@ enum Mode {
 
 /// The command that a fail point may affect.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Target<'a> {
+pub(crate) struct Candidate<'a> {
     pub(crate) command: &'a str,
     /// The database and the collection.
     pub(crate) namespace: &'a str,
@@ -153,7 +153,7 @@ impl FailPoint {
     /// The effect on a command, if the fail point strikes. `random` is between 0 and 1.
     pub(crate) fn strike(
         &self,
-        target: Target<'_>,
+        target: Candidate<'_>,
         random: impl FnOnce() -> f64,
     ) -> Result<Option<Strike>, ServerError> {
         let mut state = self.state();
@@ -260,7 +260,7 @@ impl Mode {
 }
 
 impl State {
-    fn is_meant(&self, target: Target<'_>) -> bool {
+    fn is_meant(&self, target: Candidate<'_>) -> bool {
         let says = |name: &str, found: Option<&str>| match self.data.get_str(name) {
             Ok(wanted) => found == Some(wanted),
             Err(_) => true,
@@ -279,7 +279,7 @@ impl State {
             && says("namespace", Some(target.namespace))
     }
 
-    fn effect(&self, target: Target<'_>) -> Result<Strike, ServerError> {
+    fn effect(&self, target: Candidate<'_>) -> Result<Strike, ServerError> {
         let data = &self.data;
         let mut strike = Strike {
             close: flag(data, "closeConnection"),
@@ -321,7 +321,7 @@ impl State {
         mut error: ServerError,
         code: i32,
         told: Option<&Vec<Bson>>,
-        target: Target<'_>,
+        target: Candidate<'_>,
     ) -> ServerError {
         if let Some(labels) = told {
             for label in labels.iter().filter_map(Bson::as_str) {

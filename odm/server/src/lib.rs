@@ -27,7 +27,7 @@ use odm_engine::Service;
 
 pub use error::BindError;
 pub use options::Options;
-use state::Host;
+use state::ServerState;
 
 /// How long a stopping server waits for running calls.
 const GRACE: Duration = Duration::from_secs(5);
@@ -39,7 +39,7 @@ const STACK: usize = 8 * 1024 * 1024;
 /// Serves an engine at a port until it is dropped or [stopped](Self::stop). Each connection has a thread.
 #[derive(Debug)]
 pub struct Server {
-    host: Arc<Host>,
+    host: Arc<ServerState>,
     acceptor: Option<JoinHandle<()>>,
 }
 
@@ -64,7 +64,7 @@ impl Server {
         let listener = TcpListener::bind(&*addresses)?;
         let address = listener.local_addr()?;
         service.log_changes();
-        let host = Arc::new(Host::new(Arc::clone(service), options, address));
+        let host = Arc::new(ServerState::new(Arc::clone(service), options, address));
         let accepting = Arc::clone(&host);
         let acceptor = thread::Builder::new()
             .name("odm-server".to_owned())
@@ -125,7 +125,7 @@ impl Drop for Server {
 
 /// A connection that is removed from the host when its thread ends, even by a panic.
 struct Served {
-    host: Arc<Host>,
+    host: Arc<ServerState>,
     id: i64,
 }
 
@@ -141,7 +141,7 @@ impl Drop for Served {
     }
 }
 
-fn accept(listener: &TcpListener, host: &Arc<Host>) {
+fn accept(listener: &TcpListener, host: &Arc<ServerState>) {
     loop {
         let accepted = listener.accept();
         if host.is_stopping() {

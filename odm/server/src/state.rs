@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use bson::oid::ObjectId;
 use odm_engine::{Context, Namespace, Service, Surroundings};
 
-use crate::current_op::Activities;
+use crate::current_op::Operations;
 use crate::fail_point::FailPoints;
 use crate::options::Options;
 
@@ -19,7 +19,7 @@ use crate::options::Options;
 pub(crate) const LOOK_UP: Duration = Duration::from_millis(200);
 
 /// The server: its engine, its settings and its connections.
-pub(crate) struct Host {
+pub(crate) struct ServerState {
     pub(crate) service: Arc<Service>,
     pub(crate) options: Options,
     pub(crate) address: SocketAddr,
@@ -27,7 +27,7 @@ pub(crate) struct Host {
     pub(crate) process: ObjectId,
     pub(crate) started: Instant,
     pub(crate) fail_points: FailPoints,
-    pub(crate) activities: Arc<Activities>,
+    pub(crate) activities: Arc<Operations>,
     /// The engine's context, extended with this server.
     pub(crate) context: Context,
     connections: Mutex<Connections>,
@@ -42,10 +42,10 @@ struct Connections {
     stopping: bool,
 }
 
-impl Host {
+impl ServerState {
     pub(crate) fn new(service: Arc<Service>, options: Options, address: SocketAddr) -> Self {
-        let activities = Arc::new(Activities::new(address));
-        let surroundings: Arc<dyn Surroundings> = Arc::<Activities>::clone(&activities);
+        let activities = Arc::new(Operations::new(address));
+        let surroundings: Arc<dyn Surroundings> = Arc::<Operations>::clone(&activities);
         Self {
             context: service.context().clone().within(surroundings),
             service,
@@ -181,7 +181,7 @@ fn is_closed(stream: &TcpStream) -> bool {
     }
 }
 
-impl fmt::Debug for Host {
+impl fmt::Debug for ServerState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Host")
             .field("address", &self.address)

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use bson::Document;
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf, cstr};
-use odm_engine::{Answer, Context, Namespace, Patience, Service};
+use odm_engine::{Answer, Backoff, Context, Namespace, Service};
 
 pub(crate) use self::changes::MemoryChanges;
 pub(crate) use self::cursor::MemoryCursor;
@@ -388,7 +388,7 @@ async fn waiting<T>(
     limit: Option<Duration>,
     mut run: impl FnMut() -> Result<T, ServerError>,
 ) -> Result<T> {
-    let mut patience = Patience::new(limit);
+    let mut patience = Backoff::new(limit);
     loop {
         match run() {
             Err(error) if error.code() == Code::WRITE_CONFLICT => {

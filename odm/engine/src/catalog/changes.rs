@@ -26,15 +26,15 @@ pub(crate) use self::signal::Signal;
 
 /// One change, before the log gives it a time.
 #[derive(Debug)]
-pub(crate) struct Change {
+pub(crate) struct LoggedChange {
     pub(crate) namespace: Namespace,
     /// The collection's UUID. Databases and views have none.
     pub(crate) uuid: Option<[u8; 16]>,
-    pub(crate) what: What,
+    pub(crate) what: ChangeKind,
 }
 
 #[derive(Debug)]
-pub(crate) enum What {
+pub(crate) enum ChangeKind {
     Insert {
         document: RawDocumentBuf,
     },
@@ -84,7 +84,7 @@ pub(crate) struct Event {
     /// Its number among the events of this time: the events of a transaction share one time.
     pub(crate) number: u32,
     pub(crate) wall: DateTime,
-    pub(crate) change: Change,
+    pub(crate) change: LoggedChange,
     pub(crate) origin: Option<Arc<Origin>>,
 }
 
@@ -96,12 +96,12 @@ fn place(time: Timestamp, number: u32) -> Place {
     (time, number.saturating_add(1))
 }
 
-impl Change {
+impl LoggedChange {
     /// Whether only streams with `showExpandedEvents` report it.
     pub(crate) fn is_expanded(&self) -> bool {
         match self.what {
-            What::Define { .. } => true,
-            What::Drop => self.uuid.is_none(),
+            ChangeKind::Define { .. } => true,
+            ChangeKind::Drop => self.uuid.is_none(),
             _ => false,
         }
     }
@@ -166,12 +166,12 @@ impl Changes {
     }
 
     /// Logs changes that were just published. The caller still holds the lock of the published state.
-    pub(crate) fn append(&self, clock: &Clock, changes: Vec<Change>, origin: Option<Origin>) {
+    pub(crate) fn append(&self, clock: &Clock, changes: Vec<LoggedChange>, origin: Option<Origin>) {
         if !self.is_on() {
             return;
         }
         // The profiler's entries are not replicated.
-        let changes: Vec<Change> = changes
+        let changes: Vec<LoggedChange> = changes
             .into_iter()
             .filter(|change| &*change.namespace.collection != Namespace::PROFILE)
             .collect();

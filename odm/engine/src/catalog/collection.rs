@@ -21,10 +21,10 @@ use crate::catalog::namespace::Namespace;
 use crate::catalog::options::Options;
 use crate::catalog::spin_lock;
 use crate::index::tree::records::{Records, Stamp, Stored};
-use crate::index::tree::{Leaves, Tree, Way};
+use crate::index::tree::{Leaves, Tree, TreePath};
 use crate::index::{Index, RecordId, entry};
 
-pub(crate) use self::change::Change;
+pub(crate) use self::change::EntryChanges;
 
 /// The id of a transaction, for the locks that it holds.
 pub(crate) type Owner = u64;
@@ -159,7 +159,7 @@ impl Collection {
     }
 
     /// The record's stored document, and the path to it in the tree.
-    pub(crate) fn locate(&self, record: RecordId) -> Option<(Stored<'_>, Way)> {
+    pub(crate) fn locate(&self, record: RecordId) -> Option<(Stored<'_>, TreePath)> {
         let (place, way) = self.records.locate(&record)?;
         Some((Stored::at(place)?, way))
     }
@@ -233,8 +233,8 @@ impl Collection {
         record: RecordId,
         before: Option<&RawDocument>,
         after: Option<&RawDocument>,
-    ) -> Result<Change, ServerError> {
-        let mut change = Change::nothing(record);
+    ) -> Result<EntryChanges, ServerError> {
+        let mut change = EntryChanges::nothing(record);
         self.complete(&mut change, 0, before, after)?;
         Ok(change)
     }
@@ -242,7 +242,7 @@ impl Collection {
     /// Adds the key changes of all indexes except the first `known` ones, which `change` has already.
     pub(crate) fn complete(
         &self,
-        change: &mut Change,
+        change: &mut EntryChanges,
         known: usize,
         before: Option<&RawDocument>,
         after: Option<&RawDocument>,
@@ -261,7 +261,7 @@ impl Collection {
     /// Refuses a change that would give a unique key to two records.
     pub(crate) fn check_unique(
         &self,
-        change: &Change,
+        change: &EntryChanges,
         after: &RawDocument,
     ) -> Result<(), ServerError> {
         for part in change.parts().filter(|part| part.comes) {
@@ -276,7 +276,7 @@ impl Collection {
     }
 
     /// Applies the change. `after` is the record's new document; `None` removes the record.
-    pub(crate) fn apply(&mut self, change: &Change, after: Option<&[u8]>) {
+    pub(crate) fn apply(&mut self, change: &EntryChanges, after: Option<&[u8]>) {
         for part in change.parts() {
             let Some(index) = self.indexes.get_mut(part.index) else {
                 continue;
@@ -365,7 +365,7 @@ pub(crate) fn document(bytes: &[u8]) -> Option<&RawDocument> {
 mod tests {
     use bson::{RawDocumentBuf, doc, rawdoc};
 
-    use super::{Change, Collection, document};
+    use super::{Collection, EntryChanges, document};
     use crate::catalog::namespace::Namespace;
     use crate::catalog::options::Options;
     use crate::index::Index;
@@ -381,7 +381,7 @@ mod tests {
         let record = collection.shared.next_record();
         let stored: RawDocumentBuf = (&doc! {"_id": 1, "a": [1]}).try_into().unwrap();
         // A record without index entries, as a bug elsewhere could leave it.
-        collection.apply(&Change::nothing(record), Some(stored.as_bytes()));
+        collection.apply(&EntryChanges::nothing(record), Some(stored.as_bytes()));
 
         let before = collection.get(record).and_then(document);
         let error = collection.change(record, before, None).unwrap_err();

@@ -6,7 +6,7 @@
 
 use crate::catalog::Root;
 use crate::catalog::changes;
-use crate::catalog::collection::{Change, Collection, Version};
+use crate::catalog::collection::{Collection, EntryChanges, Version};
 use std::borrow::Cow;
 
 /// A change with more index keys would block readers for more than a millisecond or two. It is applied to a copy, which
@@ -25,15 +25,15 @@ pub(crate) struct Draft<'a> {
 pub(crate) struct Work {
     /// The changed copy, once there is more than one change.
     copy: Option<Box<Collection>>,
-    held: Option<Held>,
+    held: Option<PendingChange>,
     /// The changes to log, if the log is on.
-    pub(crate) changes: Option<Vec<changes::Change>>,
+    pub(crate) changes: Option<Vec<changes::LoggedChange>>,
 }
 
 /// A change that is not applied yet.
 #[derive(Debug)]
-struct Held {
-    change: Change,
+struct PendingChange {
+    change: EntryChanges,
     after: Option<Vec<u8>>,
 }
 
@@ -85,10 +85,10 @@ impl<'a> Draft<'a> {
 
     /// Adds a change, which the caller has checked against [`settled`](Self::settled).
     #[inline]
-    pub(crate) fn apply(&mut self, change: Change, after: Option<Cow<'_, [u8]>>) {
+    pub(crate) fn apply(&mut self, change: EntryChanges, after: Option<Cow<'_, [u8]>>) {
         self.settle();
         if self.work.copy.is_none() && change.keys() <= FEW_KEYS {
-            self.work.held = Some(Held {
+            self.work.held = Some(PendingChange {
                 change,
                 after: after.map(Cow::into_owned),
             });
@@ -98,7 +98,7 @@ impl<'a> Draft<'a> {
     }
 
     /// The changes to log, if the log is on.
-    pub(crate) fn changes(&mut self) -> Option<&mut Vec<changes::Change>> {
+    pub(crate) fn changes(&mut self) -> Option<&mut Vec<changes::LoggedChange>> {
         self.work.changes.as_mut()
     }
 
@@ -140,7 +140,7 @@ mod tests {
 
     use super::{Draft, Work};
     use crate::catalog::Root;
-    use crate::catalog::collection::{Change, Collection, Version};
+    use crate::catalog::collection::{Collection, EntryChanges, Version};
     use crate::catalog::namespace::Namespace;
     use crate::catalog::options::Options;
 
@@ -154,7 +154,7 @@ mod tests {
 
     fn insert(draft: &mut Draft<'_>, record: u64) {
         draft.settle();
-        let change = Change::nothing(record);
+        let change = EntryChanges::nothing(record);
         draft.apply(change, Some(rawdoc! {"_id": 1}.into_bytes().into()));
     }
 

@@ -6,18 +6,18 @@ use std::sync::{Arc, RwLock};
 use odm_language::error::{Code, ServerError};
 
 use crate::catalog::changes::definition::{self, Definition};
-use crate::catalog::changes::{Change, Changes, What};
+use crate::catalog::changes::{ChangeKind, Changes, LoggedChange};
 use crate::catalog::collection::{Collection, Shared, Version, document};
 use crate::catalog::namespace::Namespace;
 use crate::catalog::view::View;
-use crate::catalog::{Apart, Catalog, Root};
+use crate::catalog::{CacheAligned, Catalog, Root};
 use crate::index::RecordId;
 
 impl Catalog {
     /// A catalog that begins with `root`, and shares only the locks of the collections with the original.
     pub(crate) fn fork(root: Root) -> Self {
         Self {
-            root: Apart(RwLock::new(root)),
+            root: CacheAligned(RwLock::new(root)),
             clock: Arc::default(),
             changes: Changes::default(),
         }
@@ -100,7 +100,7 @@ fn is_same<T>(one: Option<&T>, other: Option<&T>, same: fn(&T, &T) -> bool) -> b
 }
 
 /// The events for a merged collection: its creation if it is new, and its new documents and indexes.
-fn told(base: Option<&Version>, new: &Collection) -> Vec<Change> {
+fn told(base: Option<&Version>, new: &Collection) -> Vec<LoggedChange> {
     if new.namespace.is_system() {
         return Vec::new();
     }
@@ -115,7 +115,7 @@ fn told(base: Option<&Version>, new: &Collection) -> Vec<Change> {
     told
 }
 
-fn inserts(base: Option<&Version>, new: &Collection) -> impl Iterator<Item = Change> {
+fn inserts(base: Option<&Version>, new: &Collection) -> impl Iterator<Item = LoggedChange> {
     let known: HashSet<RecordId> = base
         .into_iter()
         .flat_map(|base| base.all())
@@ -124,10 +124,10 @@ fn inserts(base: Option<&Version>, new: &Collection) -> impl Iterator<Item = Cha
     new.all()
         .filter(move |stored| !known.contains(&stored.record))
         .filter_map(|stored| document(stored.bytes))
-        .map(|document| Change {
+        .map(|document| LoggedChange {
             namespace: new.namespace.clone(),
             uuid: Some(new.uuid),
-            what: What::Insert {
+            what: ChangeKind::Insert {
                 document: document.to_owned(),
             },
         })

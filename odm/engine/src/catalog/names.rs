@@ -8,7 +8,7 @@ use crate::catalog::namespace::Namespace;
 use crate::index::tree::{Leaf, Place, Tree};
 
 /// The most names of a leaf. A change copies them if a snapshot holds the leaf.
-const MOST: usize = 32;
+const MAX_NAMES: usize = 32;
 
 /// A map by database and collection; no database in it is empty.
 #[derive(Debug, Clone)]
@@ -167,19 +167,19 @@ impl<T: Clone + fmt::Debug> Leaf for Rows<T> {
     }
 
     fn is_too_large(&self) -> bool {
-        self.0.len() > MOST
+        self.0.len() > MAX_NAMES
     }
 
     fn is_small(&self) -> bool {
-        self.0.len() < MOST / 2
+        self.0.len() < MAX_NAMES / 2
     }
 
     fn fits(&self, other: &Self) -> bool {
-        self.0.len() + other.0.len() <= MOST / 2
+        self.0.len() + other.0.len() <= MAX_NAMES / 2
     }
 
     fn split(&mut self, at: usize, grows: bool) -> Self {
-        let mut right = Vec::with_capacity(if grows { MOST } else { 0 });
+        let mut right = Vec::with_capacity(if grows { MAX_NAMES } else { 0 });
         right.extend(self.0.drain(at..));
         Self(right)
     }

@@ -12,7 +12,7 @@ use odm_language::expression::Globals;
 use odm_language::value::collation::Collator;
 use odm_language::value::raw;
 
-use crate::catalog::changes::Change;
+use crate::catalog::changes::LoggedChange;
 use crate::catalog::collection::Collection;
 use crate::catalog::namespace::Namespace;
 use crate::catalog::options::Options;
@@ -367,7 +367,7 @@ impl Catalog {
     pub(crate) fn change_views<T>(
         &self,
         database: &str,
-        change: impl FnOnce(&mut Root) -> Result<(T, Option<Change>), ServerError>,
+        change: impl FnOnce(&mut Root) -> Result<(T, Option<LoggedChange>), ServerError>,
     ) -> Result<T, ServerError> {
         let listing = Namespace::new(database, LISTING);
         loop {

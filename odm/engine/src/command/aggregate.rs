@@ -11,18 +11,18 @@ use odm_language::value::raw;
 use crate::catalog::namespace::Namespace;
 use crate::command::args::{Args, Field, Kind, field};
 use crate::command::batch::{first_batch, session_of, transaction_of};
-use crate::command::canonical_query::{Pictured, SIMPLE};
+use crate::command::canonical_query::{CanonicalQuery, SIMPLE};
 use crate::command::change_stream;
 use crate::command::collections::batch_size;
-use crate::command::declare::{Command, Target};
+use crate::command::declare::{Command, CommandTarget};
 use crate::command::explain::aggregation;
 use crate::command::generic_arguments;
 use crate::command::generic_arguments::InTransaction;
-use crate::command::invocation::Call;
+use crate::command::invocation::Invocation;
 use crate::command::reply::Page;
 use crate::command::source::CallSource;
 use crate::command::view;
-use crate::cursor::query::{Found, Query, Shape, owned};
+use crate::cursor::query::{Found, Query, QueryOutput, owned};
 use crate::cursor::registry::{Cursor, Item, Results, Tail};
 use crate::pipeline::{self, Cx, Leading, Pipeline, outline};
 
@@ -45,7 +45,7 @@ pub(crate) const AGGREGATE: Command = Command {
     name: "aggregate",
     idl: "aggregate",
     fields: FIELDS,
-    target: Target::Database,
+    target: CommandTarget::Database,
     transaction: InTransaction::Allowed,
     retryable: false,
     writes: true,
@@ -72,7 +72,7 @@ pub(crate) struct Aggregate<'a> {
 
 /// A pipeline with its options.
 #[derive(Debug)]
-pub(crate) struct Asked<'s, 'a> {
+pub(crate) struct PipelineRequest<'s, 'a> {
     pub(crate) stages: &'s RawArray,
     pub(crate) collation: Option<&'s RawDocument>,
     pub(crate) variables: Option<&'s RawDocument>,
@@ -81,7 +81,7 @@ pub(crate) struct Asked<'s, 'a> {
 
 impl<'a> Aggregate<'a> {
     pub(crate) fn parse(
-        call: &Call<'_>,
+        call: &Invocation<'_>,
         target: RawBsonRef<'a>,
         args: &Args<'a>,
     ) -> Result<Self, ServerError> {
@@ -91,7 +91,7 @@ impl<'a> Aggregate<'a> {
         if change_stream::begins(stages) {
             return Err(super::args::unsupported("to explain $changeStream"));
         }
-        let asked = Asked {
+        let asked = PipelineRequest {
             stages,
             collation: args.document("collation"),
             variables: args.document("let"),
@@ -102,9 +102,9 @@ impl<'a> Aggregate<'a> {
 
     /// A pipeline over a collection or a view.
     pub(crate) fn over(
-        call: &Call<'_>,
+        call: &Invocation<'_>,
         namespace: Namespace,
-        asked: &Asked<'_, 'a>,
+        asked: &PipelineRequest<'_, 'a>,
     ) -> Result<Self, ServerError> {
         let root = call.root();
         let collection = root.collection(&namespace).cloned();
@@ -181,21 +181,24 @@ impl<'a> Aggregate<'a> {
             skip: 0,
             limit: self.leading.limit,
             globals: self.globals.clone(),
-            shape: Shape {
+            shape: QueryOutput {
                 scored: self.asks,
-                ..Shape::default()
+                ..QueryOutput::default()
             },
         }
     }
 
     /// All result documents of the pipeline.
-    pub(crate) fn run(&self, call: &mut Call<'_>) -> Result<Vec<RawDocumentBuf>, ServerError> {
+    pub(crate) fn run(
+        &self,
+        call: &mut Invocation<'_>,
+    ) -> Result<Vec<RawDocumentBuf>, ServerError> {
         let collection = call.find_collection(&self.base);
         let prepared = self
             .query()
             .prepare(collection.as_deref())
             .map_err(|error| {
-                let pictured = Pictured {
+                let pictured = CanonicalQuery {
                     namespace: &self.base,
                     filter: self.leading.filter.as_deref(),
                     sort: self.leading.sort.as_deref(),
@@ -272,7 +275,11 @@ fn tells_of(stages: &RawArray) -> Option<&str> {
 }
 
 /// Refuses a statistics stage without a collection, and in a transaction.
-fn check_telling(call: &Call<'_>, namespace: &Namespace, stage: &str) -> Result<(), ServerError> {
+fn check_telling(
+    call: &Invocation<'_>,
+    namespace: &Namespace,
+    stage: &str,
+) -> Result<(), ServerError> {
     if &*namespace.collection == "$cmd.aggregate" {
         return Err(ServerError::new(
             Code::INVALID_NAMESPACE,
@@ -322,7 +329,10 @@ fn check_unions(stages: &RawArray) -> Result<(), ServerError> {
 }
 
 /// The namespace that an `aggregate` reads.
-pub(crate) fn namespace(call: &Call<'_>, target: RawBsonRef<'_>) -> Result<Namespace, ServerError> {
+pub(crate) fn namespace(
+    call: &Invocation<'_>,
+    target: RawBsonRef<'_>,
+) -> Result<Namespace, ServerError> {
     let namespace = match target {
         RawBsonRef::String(collection) => Namespace::new(call.database, collection),
         RawBsonRef::Boolean(_) | RawBsonRef::Null => {
@@ -371,8 +381,8 @@ fn documents(
 
 /// Refuses targets that the last stage must not write to.
 fn check_target(
-    call: &Call<'_>,
-    target: pipeline::Target<'_>,
+    call: &Invocation<'_>,
+    target: pipeline::WriteTarget<'_>,
     globals: &Globals,
 ) -> Result<(), ServerError> {
     let stage = target.stage;
@@ -453,7 +463,7 @@ pub(crate) fn check_explained(command: &RawDocument) -> Result<(), ServerError> 
     }
 }
 
-fn aggregate(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+fn aggregate(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
     match call.args.get("explain") {
         None | Some(RawBsonRef::Boolean(false)) => {}
         Some(RawBsonRef::Boolean(true)) => {
@@ -495,7 +505,7 @@ fn aggregate(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
 
 /// The first batch of a pipeline's documents.
 pub(crate) fn open(
-    call: &Call<'_>,
+    call: &Invocation<'_>,
     namespace: Namespace,
     documents: Vec<RawDocumentBuf>,
     batch_size: Option<u64>,

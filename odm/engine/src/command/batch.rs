@@ -5,13 +5,13 @@ use std::sync::Arc;
 use odm_language::error::ServerError;
 use odm_language::value::raw;
 
-use crate::command::invocation::Call;
+use crate::command::invocation::Invocation;
 use crate::command::reply::{Batch, Page};
 use crate::cursor::registry::{Cursor, Tail};
 use crate::txn::session::{Mode, SessionId};
 
 /// The session that a cursor is bound to.
-pub(crate) fn session_of(call: &Call<'_>) -> Option<SessionId> {
+pub(crate) fn session_of(call: &Invocation<'_>) -> Option<SessionId> {
     let lsid = raw::get(call.command, "lsid")?.as_document()?;
     Some(lsid.as_bytes().to_vec())
 }
@@ -28,7 +28,7 @@ pub(crate) fn transaction_of(mode: &Mode) -> Option<(Vec<u8>, i64)> {
 
 /// The first batch of a new cursor. The engine keeps the cursor if more documents may follow.
 pub(crate) fn first_batch(
-    call: &Call<'_>,
+    call: &Invocation<'_>,
     mut cursor: Cursor,
     batch_size: Option<u64>,
     single: bool,
@@ -52,7 +52,7 @@ pub(crate) fn first_batch(
 const READ_AHEAD: u64 = 1000;
 
 /// Lets a change stream read the events that a batch needs.
-pub(crate) fn catch_up(call: &Call<'_>, cursor: &mut Cursor, batch_size: Option<u64>) {
+pub(crate) fn catch_up(call: &Invocation<'_>, cursor: &mut Cursor, batch_size: Option<u64>) {
     let wanted = batch_size.unwrap_or(READ_AHEAD).min(READ_AHEAD);
     cursor
         .results

@@ -18,7 +18,7 @@ pub(crate) fn explain_hint(
     namespace: &Namespace,
     args: &Args<'_>,
 ) -> ServerError {
-    let pictured = Pictured {
+    let pictured = CanonicalQuery {
         namespace,
         filter: args.filled("filter").or_else(|| args.filled("query")),
         sort: args.document("sort"),
@@ -37,7 +37,7 @@ pub(crate) fn explain_find(
     namespace: &Namespace,
     args: &Args<'_>,
 ) -> ServerError {
-    let pictured = Pictured {
+    let pictured = CanonicalQuery {
         namespace,
         filter: args.filled("filter"),
         sort: args.document("sort"),
@@ -77,7 +77,7 @@ fn given_collation(args: &Args<'_>) -> String {
 }
 
 /// A query to print in an error message.
-pub(crate) struct Pictured<'a> {
+pub(crate) struct CanonicalQuery<'a> {
     pub(crate) namespace: &'a Namespace,
     pub(crate) filter: Option<&'a RawDocument>,
     pub(crate) sort: Option<&'a RawDocument>,
@@ -88,7 +88,7 @@ pub(crate) struct Pictured<'a> {
     pub(crate) collation: &'a str,
 }
 
-impl Pictured<'_> {
+impl CanonicalQuery<'_> {
     /// Adds the query to an error about its hint.
     pub(crate) fn explain_hint(&self, error: ServerError) -> ServerError {
         if let Some(why) = error.message().strip_suffix(NO_COLLECTION) {

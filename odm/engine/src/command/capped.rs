@@ -12,9 +12,9 @@ use crate::catalog::options::Options;
 use crate::command::args::{Args, Field, Kind, field, whole};
 use crate::command::create::checks::LARGEST_CAPPED;
 use crate::command::create::{int, rounded};
-use crate::command::declare::{Command, Target};
+use crate::command::declare::{Command, CommandTarget};
 use crate::command::generic_arguments::InTransaction;
-use crate::command::invocation::Call;
+use crate::command::invocation::Invocation;
 use crate::command::reply::reply;
 use crate::index::Index;
 use crate::index::spec::Spec;
@@ -23,7 +23,7 @@ pub(crate) const CONVERT_TO_CAPPED: Command = Command {
     name: "convertToCapped",
     idl: "convertToCapped",
     fields: &[field("size", Kind::Any)],
-    target: Target::Collection,
+    target: CommandTarget::Collection,
     transaction: InTransaction::Refused,
     retryable: false,
     writes: true,
@@ -41,7 +41,7 @@ pub(crate) const CLONE_COLLECTION_AS_CAPPED: Command = Command {
     name: "cloneCollectionAsCapped",
     idl: "cloneCollectionAsCapped",
     fields: CLONE_FIELDS,
-    target: Target::Collection,
+    target: CommandTarget::Collection,
     transaction: InTransaction::Refused,
     retryable: false,
     writes: true,
@@ -49,7 +49,7 @@ pub(crate) const CLONE_COLLECTION_AS_CAPPED: Command = Command {
     explain: None,
 };
 
-fn convert(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+fn convert(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
     let namespace = call.namespace();
     let size = size(&call.args)?;
     call.locked.set(true);
@@ -65,7 +65,7 @@ fn convert(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     }
 }
 
-fn clone(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+fn clone(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
     let source = call.namespace();
     let Some(RawBsonRef::String(to)) = call.args.get("toCollection") else {
         return Err(ServerError::new(

@@ -10,10 +10,10 @@ use crate::command::aggregate::{self, FIRST_BATCH};
 use crate::command::args::{Args, Field, Kind, field, wrong_type};
 use crate::command::batch::{first_batch, session_of};
 use crate::command::generic_arguments;
-use crate::command::invocation::Call;
+use crate::command::invocation::Invocation;
 use crate::command::reply::Page;
 use crate::cursor::registry::{Cursor, Tail};
-use crate::cursor::stream::{Images, Lookup, Scope, Stream, Token, Told};
+use crate::cursor::stream::{Images, Lookup, Scope, Stream, StreamOptions, Token};
 use crate::pipeline::{Pipeline, outline};
 
 const STAGE: &str = "$changeStream";
@@ -59,7 +59,7 @@ fn named(stage: RawBsonRef<'_>) -> Option<(&str, RawBsonRef<'_>)> {
 
 /// Opens a change stream and returns its first batch.
 pub(crate) fn open(
-    call: &mut Call<'_>,
+    call: &mut Invocation<'_>,
     target: RawBsonRef<'_>,
     stages: &RawArray,
     batch_size: Option<u64>,
@@ -75,7 +75,7 @@ pub(crate) fn open(
     if let Scope::Collection(watched) = &scope {
         call.check_not_view(watched)?;
     }
-    let told = Told {
+    let told = StreamOptions {
         lookup: lookup(&args)?,
         images: images(&args)?,
         expanded: args.flag("showExpandedEvents"),
@@ -139,7 +139,7 @@ fn made_of(name: &str) -> &str {
 }
 
 /// Refuses a change stream in a transaction, and with a read concern other than `majority`.
-fn check_place(call: &Call<'_>) -> Result<(), ServerError> {
+fn check_place(call: &Invocation<'_>) -> Result<(), ServerError> {
     if call.transaction.is_some() {
         return Err(generic_arguments::not_in_transaction("$changeStream"));
     }
@@ -213,8 +213,8 @@ fn lookup(args: &Args<'_>) -> Result<Lookup, ServerError> {
 fn images(args: &Args<'_>) -> Result<Images, ServerError> {
     match args.str("fullDocumentBeforeChange") {
         None | Some("off") => Ok(Images::Never),
-        Some("whenAvailable") => Ok(Images::Told(false)),
-        Some("required") => Ok(Images::Told(true)),
+        Some("whenAvailable") => Ok(Images::Image(false)),
+        Some("required") => Ok(Images::Image(true)),
         Some(other) => Err(invalid("fullDocumentBeforeChange", other)),
     }
 }

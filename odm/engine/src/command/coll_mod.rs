@@ -10,14 +10,14 @@ use odm_language::error::{Code, ServerError};
 
 pub(crate) use self::index::FIELDS as INDEX_FIELDS;
 use crate::catalog::Edit;
-use crate::catalog::changes::Change;
+use crate::catalog::changes::LoggedChange;
 use crate::catalog::changes::definition::{self, Definition};
 use crate::catalog::collection::Collection;
 use crate::catalog::namespace::Namespace;
 use crate::catalog::options::Options;
 use crate::catalog::view::View;
 use crate::command::args::{Args, Field, Kind, field, objects};
-use crate::command::coll_mod::index::Wanted;
+use crate::command::coll_mod::index::IndexRequest;
 use crate::command::create::checks::{
     are_images, is_action, is_capped_max, is_capped_size, is_expiry, is_level, is_view_source,
 };
@@ -25,9 +25,9 @@ use crate::command::create::{
     IMAGES, RECORDED, VALIDATION, check_images, check_validator_place, filled, int, keeps_images,
     rounded, to_document,
 };
-use crate::command::declare::{Command, Target};
+use crate::command::declare::{Command, CommandTarget};
 use crate::command::generic_arguments::InTransaction;
-use crate::command::invocation::Call;
+use crate::command::invocation::Invocation;
 use crate::command::reply::reply;
 
 const FIELDS: &[Field] = &[
@@ -87,7 +87,7 @@ pub(crate) const COLL_MOD: Command = Command {
     name: "collMod",
     idl: "collMod",
     fields: FIELDS,
-    target: Target::Collection,
+    target: CommandTarget::Collection,
     transaction: InTransaction::Refused,
     retryable: false,
     writes: true,
@@ -99,7 +99,7 @@ pub(super) fn invalid(message: impl Into<String>) -> ServerError {
     ServerError::new(Code::INVALID_OPTIONS, message)
 }
 
-fn coll_mod(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+fn coll_mod(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
     let namespace = call.namespace();
     call.locked.set(true);
     let changes = options(&call.args)?;
@@ -128,7 +128,7 @@ fn coll_mod(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
             return Err(invalid("Collection must be capped."));
         }
         let index = match index {
-            Some(index) => Some(Wanted::parse(index)?.found_in(collection)?),
+            Some(index) => Some(IndexRequest::parse(index)?.found_in(collection)?),
             None => None,
         };
         if changes.contains_key("validator") {
@@ -280,10 +280,10 @@ fn described(args: &Args<'_>) -> Result<Document, ServerError> {
 /// The change event of a `collMod`: `reply` has what changed of the index.
 fn told(
     was: &Collection,
-    index: Option<&index::Change>,
+    index: Option<&index::IndexModification>,
     described: &Document,
     reply: &Document,
-) -> Change {
+) -> LoggedChange {
     let changed = index.and_then(|index| index.changed(was, reply));
     let (index, before) = changed.unzip();
     let mut description = Document::new();
@@ -295,7 +295,7 @@ fn told(
 }
 
 /// Changes the source of a view, its pipeline, or both.
-fn change_view(call: &Call<'_>, namespace: Namespace) -> Result<RawDocumentBuf, ServerError> {
+fn change_view(call: &Invocation<'_>, namespace: Namespace) -> Result<RawDocumentBuf, ServerError> {
     let other = FIELDS
         .iter()
         .map(|field| field.name)

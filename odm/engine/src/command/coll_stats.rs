@@ -9,16 +9,16 @@ use odm_language::value::raw;
 use crate::catalog::collection::Collection;
 use crate::catalog::namespace::Namespace;
 use crate::command::args::{Kind, field, whole};
-use crate::command::declare::{Command, Target};
+use crate::command::declare::{Command, CommandTarget};
 use crate::command::generic_arguments::InTransaction;
-use crate::command::invocation::Call;
+use crate::command::invocation::Invocation;
 use crate::command::reply::reply;
 
 pub(crate) const COLL_STATS: Command = Command {
     name: "collStats",
     idl: "collStats",
     fields: &[field("scale", Kind::SafeInt)],
-    target: Target::Collection,
+    target: CommandTarget::Collection,
     transaction: InTransaction::Refused,
     retryable: false,
     writes: false,
@@ -26,7 +26,7 @@ pub(crate) const COLL_STATS: Command = Command {
     explain: None,
 };
 
-fn coll_stats(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+fn coll_stats(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
     let namespace = call.namespace();
     let scale = call.args.int("scale").unwrap_or(1);
     if scale < 1 {
@@ -95,7 +95,7 @@ pub(crate) const DB_STATS: Command = Command {
     name: "dbStats",
     idl: "dbStats",
     fields: &[field("scale", Kind::Any), field("freeStorage", Kind::Any)],
-    target: Target::Database,
+    target: CommandTarget::Database,
     transaction: InTransaction::Refused,
     retryable: false,
     writes: false,
@@ -107,7 +107,7 @@ pub(crate) const DB_STATS: Command = Command {
     clippy::cast_precision_loss,
     reason = "the server gives these sizes as doubles, too"
 )]
-fn db_stats(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+fn db_stats(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
     let refuse = |message| Err(ServerError::new(Code::COMMAND_FAILED, message));
     let given = call.args.get("scale");
     let scale = match given.filter(|scale| *scale != RawBsonRef::Null).map(whole) {
@@ -173,7 +173,7 @@ pub(crate) const DATA_SIZE: Command = Command {
         field("maxSize", Kind::Unsupported),
         field("maxObjects", Kind::Unsupported),
     ],
-    target: Target::Database,
+    target: CommandTarget::Database,
     transaction: InTransaction::Refused,
     retryable: false,
     writes: false,
@@ -181,7 +181,7 @@ pub(crate) const DATA_SIZE: Command = Command {
     explain: None,
 };
 
-fn data_size(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+fn data_size(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
     let target = raw::elements(call.command)
         .next()
         .map_or(RawBsonRef::Null, |(_, value)| value);

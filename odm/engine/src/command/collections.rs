@@ -10,16 +10,16 @@ use odm_language::value::number::Number;
 use odm_language::value::raw;
 
 use crate::catalog::Edit;
-use crate::catalog::changes::{Change, What, definition};
+use crate::catalog::changes::{ChangeKind, LoggedChange, definition};
 use crate::catalog::collection::{Collection, Shared, document};
 use crate::catalog::namespace::Namespace;
 use crate::catalog::options::to_raw;
 use crate::catalog::view::View;
 use crate::command::args::{Field, Kind, field, required, unknown, wrong_type};
 use crate::command::batch::{first_batch, session_of};
-use crate::command::declare::{Command, Target};
+use crate::command::declare::{Command, CommandTarget};
 use crate::command::generic_arguments::InTransaction;
-use crate::command::invocation::Call;
+use crate::command::invocation::Invocation;
 use crate::command::reply::reply;
 use crate::cursor::registry::{Cursor, Ready, Tail};
 
@@ -34,7 +34,7 @@ pub(crate) const LIST_COLLECTIONS: Command = Command {
         // A drop is never pending here.
         field("includePendingDrops", Kind::SafeBool),
     ],
-    target: Target::Database,
+    target: CommandTarget::Database,
     transaction: InTransaction::Refused,
     retryable: false,
     writes: false,
@@ -46,7 +46,7 @@ pub(crate) const DROP: Command = Command {
     name: "drop",
     idl: "drop",
     fields: &[],
-    target: Target::Collection,
+    target: CommandTarget::Collection,
     transaction: InTransaction::Refused,
     retryable: false,
     writes: true,
@@ -65,7 +65,7 @@ pub(crate) const RENAME_COLLECTION: Command = Command {
     name: "renameCollection",
     idl: "renameCollection",
     fields: RENAME_FIELDS,
-    target: Target::Collection,
+    target: CommandTarget::Collection,
     transaction: InTransaction::Refused,
     retryable: false,
     writes: true,
@@ -105,7 +105,7 @@ pub(crate) fn batch_size(
 
 /// A cursor over a complete list of documents.
 pub(crate) fn listing(
-    call: &Call<'_>,
+    call: &Invocation<'_>,
     namespace: Namespace,
     rows: Vec<RawDocumentBuf>,
     batch_size: Option<u64>,
@@ -127,7 +127,7 @@ pub(crate) fn listing(
     Ok(page.to_reply(cstr!("firstBatch")))
 }
 
-fn list_collections(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+fn list_collections(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
     let names_only = call.args.flag("nameOnly");
     let batch_size = batch_size(call.args.document("cursor"), "listCollections.cursor")?;
     let filter = call
@@ -183,7 +183,7 @@ fn view_row(view: &View, name_only: bool) -> Result<Document, ServerError> {
     Ok(row)
 }
 
-fn drop_collection(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+fn drop_collection(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
     let namespace = call.namespace();
     call.engine.profiler.check_drop(&namespace)?;
     call.locked.set(true);
@@ -208,7 +208,7 @@ fn drop_collection(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     }
 }
 
-fn rename(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+fn rename(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
     if call.database != "admin" {
         return Err(ServerError::new(
             Code::UNAUTHORIZED,
@@ -315,11 +315,11 @@ fn rename(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
 }
 
 /// The change event of a renamed collection.
-fn moved(from: Namespace, renamed: &Collection, replaced: Option<[u8; 16]>) -> Change {
-    Change {
+fn moved(from: Namespace, renamed: &Collection, replaced: Option<[u8; 16]>) -> LoggedChange {
+    LoggedChange {
         namespace: from,
         uuid: Some(renamed.uuid),
-        what: What::Rename {
+        what: ChangeKind::Rename {
             to: renamed.namespace.clone(),
             replaced,
         },
@@ -332,22 +332,22 @@ fn copied(
     uuid: [u8; 16],
     renamed: &Collection,
     replaced: Option<[u8; 16]>,
-) -> Vec<Change> {
+) -> Vec<LoggedChange> {
     let from = renamed.made_as("renameCollection");
     let mut changes = definition::created(renamed, Some(&from));
     let documents = renamed.all().filter_map(|stored| document(stored.bytes));
-    changes.extend(documents.map(|document| Change {
+    changes.extend(documents.map(|document| LoggedChange {
         namespace: from.clone(),
         uuid: Some(renamed.uuid),
-        what: What::Insert {
+        what: ChangeKind::Insert {
             document: document.to_owned(),
         },
     }));
     changes.push(moved(from, renamed, replaced));
-    changes.push(Change {
+    changes.push(LoggedChange {
         namespace: source.clone(),
         uuid: Some(uuid),
-        what: What::Drop,
+        what: ChangeKind::Drop,
     });
     changes
 }

@@ -10,16 +10,16 @@ use odm_language::value::raw;
 use crate::catalog::namespace::Namespace;
 use crate::command::args::{Args, Field, Kind, field, whole};
 use crate::command::explain::explained::Explained;
-use crate::command::explain::goal::{Around, Goal};
+use crate::command::explain::goal::{Goal, OuterStages};
 use crate::command::explain::{aggregation, report};
-use crate::command::invocation::Call;
+use crate::command::invocation::Invocation;
 
 use crate::command::canonical_query::explain_hint;
-use crate::command::declare::{Command, Target};
+use crate::command::declare::{Command, CommandTarget};
 use crate::command::generic_arguments::InTransaction;
 use crate::command::reply::{int, reply};
 use crate::command::view;
-use crate::cursor::query::{Query, Shape};
+use crate::cursor::query::{Query, QueryOutput};
 
 pub(crate) const FIELDS: &[Field] = &[
     field("query", Kind::Object),
@@ -35,7 +35,7 @@ pub(crate) const COUNT: Command = Command {
     name: "count",
     idl: "count",
     fields: FIELDS,
-    target: Target::Collection,
+    target: CommandTarget::Collection,
     transaction: InTransaction::Refused,
     retryable: false,
     writes: false,
@@ -45,7 +45,7 @@ pub(crate) const COUNT: Command = Command {
 
 /// The query of a `count`. A negative limit means the same as a positive one.
 pub(crate) fn query<'a>(
-    call: &Call<'_>,
+    call: &Invocation<'_>,
     namespace: &Namespace,
     args: &Args<'a>,
 ) -> Result<Query<'a>, ServerError> {
@@ -76,15 +76,15 @@ pub(crate) fn query<'a>(
         skip: args.natural("skip")?.unwrap_or(0),
         limit: limit.map(i64::unsigned_abs).filter(|limit| *limit > 0),
         globals: call.globals(args.document("collation"), None, collection.as_deref())?,
-        shape: Shape {
+        shape: QueryOutput {
             counts: true,
-            ..Shape::default()
+            ..QueryOutput::default()
         },
     })
 }
 
 fn count_view(
-    call: &mut Call<'_>,
+    call: &mut Invocation<'_>,
     namespace: Namespace,
     query: &Query<'_>,
 ) -> Result<RawDocumentBuf, ServerError> {
@@ -110,7 +110,7 @@ fn count_view(
         .map_err(|e| ServerError::new(Code::INTERNAL_ERROR, e.to_string()))
 }
 
-fn count(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+fn count(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
     let namespace = call.namespace();
     namespace.check_read()?;
     let query = query(call, &namespace, &call.args)?;
@@ -146,7 +146,10 @@ fn count(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     reply(doc! { "n": int(i64::try_from(n).unwrap_or(i64::MAX)) })
 }
 
-fn explain(call: &mut Call<'_>, explained: &Explained<'_>) -> Result<RawDocumentBuf, ServerError> {
+fn explain(
+    call: &mut Invocation<'_>,
+    explained: &Explained<'_>,
+) -> Result<RawDocumentBuf, ServerError> {
     let (namespace, args) = (explained.namespace, explained.args);
     let query = query(call, namespace, args)?;
     if call.find_view(namespace).is_some() {
@@ -154,12 +157,12 @@ fn explain(call: &mut Call<'_>, explained: &Explained<'_>) -> Result<RawDocument
         let aggregate = view::query(call, namespace.clone(), &query, collation, None)?;
         return aggregation::report(call, explained, &aggregate);
     }
-    let around = Around {
+    let around = OuterStages {
         goal: Goal::Count {
             skip: query.skip,
             limit: query.limit,
         },
-        ..Around::default()
+        ..OuterStages::default()
     };
     report::answer(call, explained, namespace, &query, &around)
 }

@@ -18,11 +18,11 @@ use crate::command::create::checks::{
     are_images, are_index_defaults, is_action, is_capped_max, is_capped_size, is_collation,
     is_level, is_view_source,
 };
-use crate::command::declare::{Command, Target};
+use crate::command::declare::{Command, CommandTarget};
 use crate::command::generic_arguments::InTransaction;
-use crate::command::invocation::Call;
+use crate::command::invocation::Invocation;
 use crate::command::reply::reply;
-use crate::index::spec::parse::Given;
+use crate::index::spec::parse::ParsedSpec;
 
 const FIELDS: &[Field] = &[
     field("capped", Kind::SafeBool),
@@ -53,7 +53,7 @@ pub(crate) const CREATE: Command = Command {
     name: "create",
     idl: "create",
     fields: FIELDS,
-    target: Target::Collection,
+    target: CommandTarget::Collection,
     transaction: InTransaction::Allowed,
     retryable: false,
     writes: true,
@@ -70,7 +70,7 @@ pub(super) const RECORDED: &str = "recordPreImages";
 /// Capped sizes are multiples of this.
 const CAPPED_STEP: i64 = 256;
 
-fn create(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+fn create(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
     let namespace = call.namespace();
     let args = &call.args;
     if args.filled("storageEngine").is_some() {
@@ -184,7 +184,7 @@ fn options(namespace: &Namespace, args: &Args<'_>) -> Result<Options, ServerErro
     Ok(options)
 }
 
-fn create_view(call: &Call<'_>, namespace: Namespace, on: &str) -> Result<(), ServerError> {
+fn create_view(call: &Invocation<'_>, namespace: Namespace, on: &str) -> Result<(), ServerError> {
     if call.transaction.is_some() {
         return Err(ServerError::new(
             Code::OPERATION_NOT_SUPPORTED_IN_TRANSACTION,
@@ -305,7 +305,7 @@ pub(crate) fn filled(max: i64) -> i64 {
 }
 
 fn check_id_index(index: &RawDocument, collation: Option<&RawDocument>) -> Result<(), ServerError> {
-    let given = Given::read_id(index)?;
+    let given = ParsedSpec::read_id(index)?;
     let of_collection = match collation {
         Some(collation) => Collator::parse_created(collation)?,
         None => None,

@@ -16,13 +16,13 @@ use crate::command::args::{Field, Kind, field, objects, required, whole, wrong_t
 use crate::command::create_indexes::existing::{
     check_all, check_build_of, check_room, conflict, within_build,
 };
-use crate::command::declare::{Command, Target};
+use crate::command::declare::{Command, CommandTarget};
 use crate::command::generic_arguments::InTransaction;
-use crate::command::invocation::Call;
+use crate::command::invocation::Invocation;
 use crate::command::reply::reply;
 use crate::index::Index;
 use crate::index::spec::Spec;
-use crate::index::spec::parse::Given;
+use crate::index::spec::parse::ParsedSpec;
 
 const FIELDS: &[Field] = &[
     required("indexes", Kind::Objects),
@@ -37,7 +37,7 @@ pub(crate) const CREATE_INDEXES: Command = Command {
     name: "createIndexes",
     idl: "createIndexes",
     fields: FIELDS,
-    target: Target::Collection,
+    target: CommandTarget::Collection,
     transaction: InTransaction::Allowed,
     retryable: false,
     writes: true,
@@ -45,7 +45,7 @@ pub(crate) const CREATE_INDEXES: Command = Command {
     explain: None,
 };
 
-fn create_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+fn create_indexes(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
     let namespace = call.namespace();
     namespace.check_create()?;
     let quorum = quorum(call.args.get("commitQuorum"))?;
@@ -61,7 +61,7 @@ fn create_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     call.check_not_view(&namespace)?;
     let existing = call.find_collection(&namespace);
     let given = given(array, ignore_unknown)?;
-    if given.iter().any(Given::may_hide) {
+    if given.iter().any(ParsedSpec::may_hide) {
         check_hides(&namespace)?;
     }
     check_quorum(&quorum)?;
@@ -179,7 +179,7 @@ pub(super) fn check_hides(namespace: &Namespace) -> Result<(), ServerError> {
 }
 
 /// The largest commit quorum, whatever the number of members.
-const MOST_NODES: u8 = 50;
+const MAX_NODES: u8 = 50;
 
 /// Parses the commit quorum, and refuses malformed ones.
 fn quorum(value: Option<RawBsonRef<'_>>) -> Result<Bson, ServerError> {
@@ -189,7 +189,7 @@ fn quorum(value: Option<RawBsonRef<'_>>) -> Result<Bson, ServerError> {
         Some(RawBsonRef::String("")) => failed("commitQuorum can't be an empty string"),
         Some(RawBsonRef::String(mode)) => Ok(Bson::from(mode)),
         Some(value) => match whole(value).map(u8::try_from) {
-            Some(Ok(nodes @ 0..=MOST_NODES)) => Ok(Bson::Int32(nodes.into())),
+            Some(Ok(nodes @ 0..=MAX_NODES)) => Ok(Bson::Int32(nodes.into())),
             Some(_) => {
                 failed("commitQuorum has to be a non-negative number and not greater than 50")
             }
@@ -224,8 +224,8 @@ fn check_quorum(quorum: &Bson) -> Result<(), ServerError> {
 }
 
 /// Reads the index specifications and checks their form.
-fn given(array: &RawArray, ignore_unknown: bool) -> Result<Vec<Given>, ServerError> {
-    let given = objects(array).map(|spec| Given::read(spec, ignore_unknown));
+fn given(array: &RawArray, ignore_unknown: bool) -> Result<Vec<ParsedSpec>, ServerError> {
+    let given = objects(array).map(|spec| ParsedSpec::read(spec, ignore_unknown));
     let given = given.collect::<Result<Vec<_>, _>>()?;
     if given.is_empty() {
         return Err(ServerError::new(
@@ -237,8 +237,11 @@ fn given(array: &RawArray, ignore_unknown: bool) -> Result<Vec<Given>, ServerErr
 }
 
 /// Checks the specifications in mongod's order: expiry, collations, then each one against the existing indexes.
-fn specs(given: Vec<Given>, existing: Option<&Collection>) -> Result<Vec<Arc<Spec>>, ServerError> {
-    given.iter().try_for_each(Given::check_expiry)?;
+fn specs(
+    given: Vec<ParsedSpec>,
+    existing: Option<&Collection>,
+) -> Result<Vec<Arc<Spec>>, ServerError> {
+    given.iter().try_for_each(ParsedSpec::check_expiry)?;
     let inherited = existing.and_then(|existing| existing.options.collation.as_ref());
     let collations = given.iter().map(|given| given.collation(inherited));
     let collations = collations.collect::<Result<Vec<_>, _>>()?;

@@ -11,15 +11,15 @@ use odm_language::matcher::Matcher;
 use odm_language::value::raw;
 
 use crate::catalog::Catalog;
-use crate::catalog::changes::{Change, What};
+use crate::catalog::changes::{ChangeKind, LoggedChange};
 use crate::catalog::collection::{Shared, Version};
 use crate::catalog::namespace::Namespace;
 use crate::catalog::options::to_raw;
 use crate::command::args::{Kind, field, whole};
 use crate::command::concern;
-use crate::command::declare::{Command, Target};
+use crate::command::declare::{Command, CommandTarget};
 use crate::command::generic_arguments::InTransaction;
-use crate::command::invocation::Call;
+use crate::command::invocation::Invocation;
 use crate::command::reply::reply;
 use crate::txn::write_conflict;
 
@@ -31,7 +31,7 @@ pub(crate) const LIST_DATABASES: Command = Command {
         field("nameOnly", Kind::SafeBool),
         field("authorizedDatabases", Kind::Bool),
     ],
-    target: Target::Database,
+    target: CommandTarget::Database,
     transaction: InTransaction::Refused,
     retryable: false,
     writes: false,
@@ -43,7 +43,7 @@ pub(crate) const DROP_DATABASE: Command = Command {
     name: "dropDatabase",
     idl: "dropDatabase",
     fields: &[],
-    target: Target::Database,
+    target: CommandTarget::Database,
     transaction: InTransaction::Refused,
     retryable: false,
     writes: true,
@@ -51,7 +51,7 @@ pub(crate) const DROP_DATABASE: Command = Command {
     explain: None,
 };
 
-fn list_databases(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+fn list_databases(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
     if call.database != "admin" {
         return Err(ServerError::new(
             Code::UNAUTHORIZED,
@@ -96,7 +96,7 @@ fn list_databases(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     reply(fields)
 }
 
-fn drop_database(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+fn drop_database(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
     let value = raw::elements(call.command)
         .next()
         .map_or(RawBsonRef::Null, |(_, value)| value);
@@ -169,15 +169,20 @@ fn drop_all(catalog: &Catalog, database: &str, entirely: bool) -> Result<usize, 
             published.remove(&collection.namespace);
         }
         catalog.log(&published, || {
-            let drop = |namespace, uuid, what| Change {
+            let drop = |namespace, uuid, what| LoggedChange {
                 namespace,
                 uuid,
                 what,
             };
-            let dropped = |it: &&Version| drop(it.namespace.clone(), Some(it.uuid), What::Drop);
+            let dropped =
+                |it: &&Version| drop(it.namespace.clone(), Some(it.uuid), ChangeKind::Drop);
             let mut told: Vec<_> = all.iter().map(dropped).collect();
             if entirely {
-                told.push(drop(Namespace::new(database, ""), None, What::DropDatabase));
+                told.push(drop(
+                    Namespace::new(database, ""),
+                    None,
+                    ChangeKind::DropDatabase,
+                ));
             }
             told
         });

@@ -6,7 +6,7 @@ use odm_language::error::ServerError;
 use crate::command::args::Field;
 use crate::command::explain::explained::Explained;
 use crate::command::generic_arguments::{InTransaction, Rules};
-use crate::command::invocation::Call;
+use crate::command::invocation::Invocation;
 
 /// A command: its name, its fields, and the function that runs it.
 #[derive(Debug)]
@@ -16,18 +16,19 @@ pub struct Command {
     pub(crate) idl: &'static str,
     pub fields: &'static [Field],
     /// The meaning of the command's first value.
-    pub(crate) target: Target,
+    pub(crate) target: CommandTarget,
     pub(crate) transaction: InTransaction,
     /// Whether a `txnNumber` outside of a transaction makes the command a retryable write.
     pub(crate) retryable: bool,
     /// Whether the command takes a write concern.
     pub(crate) writes: bool,
-    pub(crate) run: fn(&mut Call<'_>) -> Result<RawDocumentBuf, ServerError>,
+    pub(crate) run: fn(&mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError>,
     /// Explains the command; `None` if `explain` refuses it.
     pub(crate) explain: Option<Explain>,
 }
 
-pub(crate) type Explain = fn(&mut Call<'_>, &Explained<'_>) -> Result<RawDocumentBuf, ServerError>;
+pub(crate) type Explain =
+    fn(&mut Invocation<'_>, &Explained<'_>) -> Result<RawDocumentBuf, ServerError>;
 
 impl Command {
     /// The general fields that the command accepts beside its own.
@@ -42,7 +43,7 @@ impl Command {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Target {
+pub(crate) enum CommandTarget {
     /// The command applies to the database, or interprets the value itself.
     Database,
     /// The value names a collection.

@@ -11,14 +11,14 @@ use smallvec::SmallVec;
 
 use crate::command::args::{Args, Field, Kind, field, is_of_no_series, required};
 use crate::command::explain::explained::Explained;
-use crate::command::explain::goal::{Around, Goal};
+use crate::command::explain::goal::{Goal, OuterStages};
 use crate::command::explain::report;
-use crate::command::invocation::Call;
+use crate::command::invocation::Invocation;
 
-use crate::command::declare::{Command, Target};
+use crate::command::declare::{Command, CommandTarget};
 use crate::command::generic_arguments::InTransaction;
 use crate::command::insert::{batch, is_fatal};
-use crate::command::modify::{self, Outcome, Target as Wanted};
+use crate::command::modify::{self, Outcome, Selection};
 use crate::command::profiler;
 use crate::command::reply::Written;
 use crate::command::retry::{Retry, STATEMENT_ID, STATEMENT_IDS};
@@ -49,7 +49,7 @@ pub(crate) const DELETE: Command = Command {
     name: "delete",
     idl: "delete",
     fields: FIELDS,
-    target: Target::Collection,
+    target: CommandTarget::Collection,
     transaction: InTransaction::Allowed,
     retryable: true,
     writes: true,
@@ -73,14 +73,14 @@ fn check_capped(writer: &mut Writer<'_, '_>) -> Result<(), ServerError> {
 
 /// One of `deletes`.
 #[derive(Debug)]
-pub(crate) struct Row<'a> {
+pub(crate) struct DeleteStatement<'a> {
     pub(crate) q: &'a RawDocument,
     pub(crate) multi: bool,
     pub(crate) collation: Option<&'a RawDocument>,
     pub(crate) hint: Option<RawBsonRef<'a>>,
 }
 
-impl<'a> Row<'a> {
+impl<'a> DeleteStatement<'a> {
     /// A statement without options.
     pub(crate) fn new(q: &'a RawDocument, multi: bool) -> Self {
         Self {
@@ -139,17 +139,17 @@ impl<'a> Row<'a> {
 /// A parsed `delete`.
 #[derive(Debug)]
 pub(crate) struct Delete<'a> {
-    pub(crate) statements: &'a [Row<'a>],
+    pub(crate) statements: &'a [DeleteStatement<'a>],
     /// Whether the first error ends the command.
     pub(crate) ordered: bool,
     pub(crate) variables: Option<&'a RawDocument>,
 }
 
-fn delete(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+fn delete(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
     let array = call.args.array_or_empty("deletes");
     let statements = batch(array)?
         .into_iter()
-        .map(Row::parse)
+        .map(DeleteStatement::parse)
         .collect::<Result<Vec<_>, _>>()?;
     let delete = Delete {
         statements: &statements,
@@ -161,7 +161,7 @@ fn delete(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
 }
 
 impl Delete<'_> {
-    pub(crate) fn run(&self, call: &mut Call<'_>) -> Result<Written, ServerError> {
+    pub(crate) fn run(&self, call: &mut Invocation<'_>) -> Result<Written, ServerError> {
         let namespace = call.namespace;
         namespace.check_write()?;
         if let [statement] = self.statements
@@ -242,7 +242,11 @@ impl Delete<'_> {
     }
 
     /// The `_id` to remove, if the statement has no other condition and no options.
-    fn only_id<'q>(&self, call: &Call<'_>, statement: &Row<'q>) -> Option<Equality<'q>> {
+    fn only_id<'q>(
+        &self,
+        call: &Invocation<'_>,
+        statement: &DeleteStatement<'q>,
+    ) -> Option<Equality<'q>> {
         let is_plain = statement.collation.is_none()
             && statement.hint.is_none()
             && self.variables.is_none()
@@ -253,12 +257,12 @@ impl Delete<'_> {
     /// Parses each statement and runs all checks that need no document.
     fn prepare<'s>(
         &'s self,
-        call: &Call<'_>,
+        call: &Invocation<'_>,
         met: Option<&Collator>,
-    ) -> SmallVec<[Result<Wanted<'s>, ServerError>; 1]> {
-        let prepare = |statement: &'s Row<'_>| {
+    ) -> SmallVec<[Result<Selection<'s>, ServerError>; 1]> {
+        let prepare = |statement: &'s DeleteStatement<'_>| {
             let globals = call.globals_under(statement.collation, self.variables, met)?;
-            let target = Wanted {
+            let target = Selection {
                 filter: statement.q,
                 sort: None,
                 hint: statement.hint,
@@ -277,7 +281,7 @@ impl Delete<'_> {
 
 /// Removes the document with an `_id`, without a plan. Returns `None` if the statement needs a plan or the collection
 /// does not exist.
-fn by_id(call: &mut Call<'_>, id: &Equality<'_>) -> Result<Option<Written>, ServerError> {
+fn by_id(call: &mut Invocation<'_>, id: &Equality<'_>) -> Result<Option<Written>, ServerError> {
     let removed = call.write(call.namespace, true, |writer| remove(writer, id))?;
     Ok(removed.flatten())
 }
@@ -302,20 +306,23 @@ pub(crate) fn remove(
     Ok(Some(written))
 }
 
-fn explain(call: &mut Call<'_>, explained: &Explained<'_>) -> Result<RawDocumentBuf, ServerError> {
+fn explain(
+    call: &mut Invocation<'_>,
+    explained: &Explained<'_>,
+) -> Result<RawDocumentBuf, ServerError> {
     let (namespace, args) = (explained.namespace, explained.args);
     call.check_not_view(namespace)?;
     let array = args.array_or_empty("deletes");
     let statement = report::one(&batch(array)?)?;
-    let row = Row::parse(statement)?;
+    let row = DeleteStatement::parse(statement)?;
     let mut query = report::plain(call, namespace, Some(row.q), row.collation)?;
     query.hint = row.hint;
-    let around = Around {
+    let around = OuterStages {
         goal: Goal::Delete {
             multi: row.multi,
             returns: false,
         },
-        ..Around::default()
+        ..OuterStages::default()
     };
     report::answer(call, explained, namespace, &query, &around)
 }

@@ -18,7 +18,7 @@ use crate::catalog::namespace::Namespace;
 use crate::command::args::Args;
 use crate::command::delete::{self, Delete};
 use crate::command::insert::{self, Insert};
-use crate::command::invocation::Call;
+use crate::command::invocation::Invocation;
 use crate::command::profiler::Watch;
 use crate::command::reply::{Batch, Page, Written};
 use crate::command::state::Engine;
@@ -96,11 +96,11 @@ impl Engine {
         &'a self,
         context: &'a Context,
         namespace: &'a Namespace,
-    ) -> Result<Call<'a>, ServerError> {
+    ) -> Result<Invocation<'a>, ServerError> {
         let now = context.now();
         self.tick(now.timestamp_millis());
         namespace.check()?;
-        Ok(Call {
+        Ok(Invocation {
             engine: self,
             context,
             command: raw::empty_document(),
@@ -227,7 +227,7 @@ impl Engine {
             }
             Request::Update { update, multi, .. } => {
                 let update = Update {
-                    statements: &[update::Row::new(&filter, update, multi)?],
+                    statements: &[update::UpdateStatement::new(&filter, update, multi)?],
                     ordered: true,
                     bypass: false,
                     variables: None,
@@ -236,7 +236,7 @@ impl Engine {
             }
             Request::Delete { multi, .. } => {
                 let delete = Delete {
-                    statements: &[delete::Row::new(&filter, multi)],
+                    statements: &[delete::DeleteStatement::new(&filter, multi)],
                     ordered: true,
                     variables: None,
                 };

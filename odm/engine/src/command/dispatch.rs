@@ -11,9 +11,9 @@ use odm_language::value::raw;
 
 use crate::catalog::namespace::Namespace;
 use crate::command::args::{self, Args};
-use crate::command::declare::Target;
+use crate::command::declare::CommandTarget;
 use crate::command::generic_arguments::{self, InTransaction};
-use crate::command::invocation::Call;
+use crate::command::invocation::Invocation;
 use crate::command::profiler::Watch;
 use crate::command::state::Engine;
 use crate::command::{concern, create, reply, table, ttl};
@@ -107,11 +107,11 @@ impl Engine {
         let parse = || {
             let args = Args::of_command(command, row.idl, row.fields)?;
             let collection = match row.target {
-                Target::Collection => args::collection(row.name, target)?,
-                Target::Database => "",
+                CommandTarget::Collection => args::collection(row.name, target)?,
+                CommandTarget::Database => "",
             };
             let namespace = Namespace::new(database, collection);
-            if row.target == Target::Collection {
+            if row.target == CommandTarget::Collection {
                 namespace.check()?;
             }
             Ok((args, namespace))
@@ -126,7 +126,7 @@ impl Engine {
                 return Err(error);
             }
         };
-        let mut call = Call {
+        let mut call = Invocation {
             engine: self,
             context,
             command,
@@ -145,7 +145,7 @@ impl Engine {
         if let Some(watch) = watch {
             watch.reach(row.name);
         }
-        let run = |call: &mut Call<'_>| {
+        let run = |call: &mut Invocation<'_>| {
             let outcome = (row.run)(call);
             locked.set(call.locked.get());
             outcome
@@ -163,7 +163,7 @@ impl Engine {
             let snapshot = call.snapshot.insert(snapshot);
             match target {
                 // The command's own value names the collection.
-                RawBsonRef::String(name) if row.target == Target::Database => {
+                RawBsonRef::String(name) if row.target == CommandTarget::Database => {
                     snapshot.check(&self.catalog, &Namespace::new(database, name))?;
                 }
                 _ => snapshot.check(&self.catalog, call.namespace)?,

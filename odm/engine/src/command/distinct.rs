@@ -14,14 +14,14 @@ use odm_language::value::raw;
 use crate::catalog::collection::{Collection, document};
 use crate::command::args::{Field, Kind, field, required, type_name};
 use crate::command::explain::explained::Explained;
-use crate::command::explain::goal::Around;
+use crate::command::explain::goal::OuterStages;
 use crate::command::explain::{aggregation, report};
-use crate::command::invocation::Call;
+use crate::command::invocation::Invocation;
 
-use crate::command::declare::{Command, Target};
+use crate::command::declare::{Command, CommandTarget};
 use crate::command::generic_arguments::InTransaction;
 use crate::command::view;
-use crate::cursor::query::{Query, Shape};
+use crate::cursor::query::{Query, QueryOutput};
 use crate::cursor::sort::check_path;
 use crate::cursor::tally::summary;
 use crate::index::spec::Kind as IndexKind;
@@ -49,7 +49,7 @@ pub(crate) const DISTINCT: Command = Command {
     name: "distinct",
     idl: "distinct",
     fields: FIELDS,
-    target: Target::Collection,
+    target: CommandTarget::Collection,
     transaction: InTransaction::Allowed,
     retryable: false,
     writes: false,
@@ -60,7 +60,7 @@ pub(crate) const DISTINCT: Command = Command {
 /// The maximum size of the values in bytes.
 const LARGEST: usize = 16 * 1024 * 1024;
 
-fn distinct(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+fn distinct(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
     let namespace = call.namespace();
     namespace.check_read()?;
     let collection = call.find_collection(&namespace);
@@ -97,9 +97,9 @@ fn distinct(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         skip: 0,
         limit: None,
         globals,
-        shape: Shape {
+        shape: QueryOutput {
             projection: only.as_deref(),
-            ..Shape::default()
+            ..QueryOutput::default()
         },
     };
     let mut values = Values::new(path, index.is_some(), query.globals.collator());
@@ -290,7 +290,7 @@ impl<'c> Values<'c> {
         Ok(())
     }
 
-    fn into_reply(self, call: &Call<'_>, ok: RawBson) -> RawDocumentBuf {
+    fn into_reply(self, call: &Invocation<'_>, ok: RawBson) -> RawDocumentBuf {
         let mut reply = RawDocumentBuf::new();
         reply.append(
             cstr!("values"),
@@ -304,7 +304,10 @@ impl<'c> Values<'c> {
     }
 }
 
-fn explain(call: &mut Call<'_>, explained: &Explained<'_>) -> Result<RawDocumentBuf, ServerError> {
+fn explain(
+    call: &mut Invocation<'_>,
+    explained: &Explained<'_>,
+) -> Result<RawDocumentBuf, ServerError> {
     let (namespace, args) = (explained.namespace, explained.args);
     let collation = args.document("collation");
     if call.find_view(namespace).is_some() {
@@ -320,10 +323,10 @@ fn explain(call: &mut Call<'_>, explained: &Explained<'_>) -> Result<RawDocument
     let collection = call.find_collection(namespace);
     let kept = collection.is_some_and(|collection| collection.indexes.iter().any(has_key));
     query.shape.projection = only.as_deref().filter(|_| kept);
-    let around = Around {
+    let around = OuterStages {
         projection: query.shape.projection,
         is_distinct: true,
-        ..Around::default()
+        ..OuterStages::default()
     };
     report::answer(call, explained, namespace, &query, &around)
 }

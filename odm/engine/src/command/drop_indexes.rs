@@ -10,9 +10,9 @@ use crate::catalog::changes::definition;
 use crate::catalog::collection::Collection;
 use crate::command::args::{Kind, field, required, wrong_type};
 use crate::command::create::to_document;
-use crate::command::declare::{Command, Target};
+use crate::command::declare::{Command, CommandTarget};
 use crate::command::generic_arguments::InTransaction;
-use crate::command::invocation::Call;
+use crate::command::invocation::Invocation;
 use crate::command::reply::reply;
 use crate::index::spec::{same_key, show};
 
@@ -23,7 +23,7 @@ pub(crate) const DROP_INDEXES: Command = Command {
         required("index", Kind::Any).checked(is_choice),
         field("isTimeseriesNamespace", Kind::Bool),
     ],
-    target: Target::Collection,
+    target: CommandTarget::Collection,
     transaction: InTransaction::Refused,
     retryable: false,
     writes: true,
@@ -31,7 +31,7 @@ pub(crate) const DROP_INDEXES: Command = Command {
     explain: None,
 };
 
-fn drop_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+fn drop_indexes(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
     let namespace = call.namespace();
     if &*namespace.collection == "system.views" {
         return Err(ServerError::new(

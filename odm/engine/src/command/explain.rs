@@ -20,9 +20,9 @@ use odm_language::value::raw;
 use crate::catalog::namespace::Namespace;
 use crate::command::args::{Args, Kind, field, wrong_type};
 use crate::command::create::checks::is_word;
-use crate::command::declare::{Command, Target};
+use crate::command::declare::{Command, CommandTarget};
 use crate::command::generic_arguments::InTransaction;
-use crate::command::invocation::Call;
+use crate::command::invocation::Invocation;
 use crate::command::table;
 
 use self::explained::{Explained, Verbosity};
@@ -33,7 +33,7 @@ pub(crate) const EXPLAIN: Command = Command {
     fields: &[
         field("verbosity", Kind::Str).checked(|name, value| is_word(name, value, VERBOSITIES))
     ],
-    target: Target::Database,
+    target: CommandTarget::Database,
     transaction: InTransaction::Refused,
     retryable: false,
     writes: false,
@@ -43,7 +43,7 @@ pub(crate) const EXPLAIN: Command = Command {
 
 const VERBOSITIES: &[&str] = &["queryPlanner", "executionStats", "allPlansExecution"];
 
-fn explain(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+fn explain(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
     let inner = match raw::elements(call.command).next() {
         Some((_, RawBsonRef::Document(inner))) => inner,
         other => {

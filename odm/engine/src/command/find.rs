@@ -17,18 +17,18 @@ use crate::command::args::{Args, Field, Kind, field, whole};
 use crate::command::batch::{first_batch, session_of, transaction_of};
 use crate::command::create::to_document;
 use crate::command::explain::explained::Explained;
-use crate::command::explain::goal::Around;
+use crate::command::explain::goal::OuterStages;
 use crate::command::explain::{aggregation, report};
-use crate::command::invocation::Call;
+use crate::command::invocation::Invocation;
 
-use crate::command::canonical_query::{self, Pictured};
-use crate::command::declare::{Command, Target};
+use crate::command::canonical_query::{self, CanonicalQuery};
+use crate::command::declare::{Command, CommandTarget};
 use crate::command::generic_arguments::InTransaction;
 use crate::command::reply::{Batch, Page};
 use crate::command::view;
 use crate::cursor::exec::Row;
 use crate::cursor::point::{self, Equality, Listed};
-use crate::cursor::query::{Found, Query, Shape};
+use crate::cursor::query::{Found, Query, QueryOutput};
 use crate::cursor::registry::{Cursor, Item, Results, Tail};
 use crate::cursor::sort::Order;
 use crate::index::RecordId;
@@ -90,7 +90,7 @@ pub(crate) const FIND: Command = Command {
     name: "find",
     idl: "FindCommandRequest",
     fields: FIELDS,
-    target: Target::Collection,
+    target: CommandTarget::Collection,
     transaction: InTransaction::Allowed,
     retryable: false,
     writes: false,
@@ -111,7 +111,7 @@ pub(crate) struct Find<'a> {
 
 impl<'a> Find<'a> {
     pub(crate) fn parse(
-        call: &Call<'_>,
+        call: &Invocation<'_>,
         namespace: &Namespace,
         args: &Args<'a>,
     ) -> Result<Self, ServerError> {
@@ -141,7 +141,7 @@ impl<'a> Find<'a> {
             skip: args.natural("skip")?.unwrap_or(0),
             limit: args.natural("limit")?.filter(|limit| *limit > 0),
             globals,
-            shape: Shape {
+            shape: QueryOutput {
                 scored: asks_for_metadata(projection_document),
                 projection: projection_document,
                 counts: false,
@@ -218,12 +218,12 @@ pub(crate) fn projected(
         .and_then(|parsed| parsed.check_constants(globals).map(|()| parsed))
 }
 
-fn find(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+fn find(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
     Ok(run(call)?.to_reply(cstr!("firstBatch")))
 }
 
 /// Runs a `find` and returns the first batch.
-pub(crate) fn run(call: &mut Call<'_>) -> Result<Page, ServerError> {
+pub(crate) fn run(call: &mut Invocation<'_>) -> Result<Page, ServerError> {
     // Profiled commands always run a plan, because the shortcuts count nothing for the profiler.
     let is_profiled = call.profile.is_some();
     if !is_profiled
@@ -366,7 +366,7 @@ pub(crate) fn short(
 
 /// The page for a filter that compares one field with a few values, read directly. Returns `None` if the command needs
 /// a plan.
-fn listed(call: &Call<'_>) -> Option<Result<Page, ServerError>> {
+fn listed(call: &Invocation<'_>) -> Option<Result<Page, ServerError>> {
     let options = ["filter", "limit", "singleBatch", "batchSize"];
     if !call.args.has_only(&options) || call.deadline().is_some() {
         return None;
@@ -427,7 +427,7 @@ fn tail(args: &Args<'_>) -> Result<Tail, ServerError> {
 /// Refuses a tailable cursor on a collection that is not capped.
 fn check_capped(
     collection: &Collection,
-    call: &Call<'_>,
+    call: &Invocation<'_>,
     find: &Find<'_>,
 ) -> Result<(), ServerError> {
     if collection.options.capped.is_some() {
@@ -437,7 +437,7 @@ fn check_capped(
         Code::BAD_VALUE,
         "tailable cursor requested on non capped collection",
     );
-    let pictured = Pictured {
+    let pictured = CanonicalQuery {
         namespace: &call.namespace(),
         filter: call.args.filled("filter"),
         sort: find.sort,
@@ -568,7 +568,10 @@ impl Results for Projected {
     }
 }
 
-fn explain(call: &mut Call<'_>, explained: &Explained<'_>) -> Result<RawDocumentBuf, ServerError> {
+fn explain(
+    call: &mut Invocation<'_>,
+    explained: &Explained<'_>,
+) -> Result<RawDocumentBuf, ServerError> {
     let (namespace, args) = (explained.namespace, explained.args);
     if call.find_view(namespace).is_some() {
         let aggregate = view::find(call, namespace.clone(), args)?;
@@ -578,10 +581,10 @@ fn explain(call: &mut Call<'_>, explained: &Explained<'_>) -> Result<RawDocument
     if args.flag("returnKey") {
         return Err(unsupported("an `explain` of returnKey"));
     }
-    let around = Around {
+    let around = OuterStages {
         projection: find.projection_document,
         sort: find.sort.map(to_document).transpose()?,
-        ..Around::default()
+        ..OuterStages::default()
     };
     report::answer(call, explained, namespace, &find.query, &around)
 }

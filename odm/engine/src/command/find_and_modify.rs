@@ -11,15 +11,15 @@ use crate::catalog::collection::document;
 use crate::command::args::{Args, Field, GENERIC, Kind, field};
 use crate::command::create::to_document;
 use crate::command::explain::explained::Explained;
-use crate::command::explain::goal::{Around, Goal};
+use crate::command::explain::goal::{Goal, OuterStages};
 use crate::command::explain::report;
-use crate::command::invocation::Call;
+use crate::command::invocation::Invocation;
 
 use crate::command::canonical_query::explain_hint;
-use crate::command::declare::{Command, Target};
+use crate::command::declare::{Command, CommandTarget};
 use crate::command::find::{project as project_one, projected};
 use crate::command::generic_arguments::InTransaction;
-use crate::command::modify::{self, Change, Outcome, Target as Wanted};
+use crate::command::modify::{self, Outcome, Selection, UpdateSpec};
 use crate::command::reply::reply;
 use crate::command::retry::{Retry, STATEMENT_ID};
 use crate::command::update::check_filter;
@@ -54,7 +54,7 @@ pub(crate) const FIND_AND_MODIFY: Command = Command {
     name: "findAndModify",
     idl: "findAndModify",
     fields: FIELDS,
-    target: Target::Collection,
+    target: CommandTarget::Collection,
     transaction: InTransaction::Allowed,
     retryable: true,
     writes: true,
@@ -62,7 +62,7 @@ pub(crate) const FIND_AND_MODIFY: Command = Command {
     explain: Some(explain),
 };
 
-fn find_and_modify(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+fn find_and_modify(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
     let namespace = call.namespace();
     namespace.check_write()?;
     check(&call.args)?;
@@ -77,7 +77,7 @@ fn find_and_modify(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
     let collection = call.look(&namespace, |it| it.options.collation.clone());
     let is_there = collection.is_some();
     let met = collection.flatten();
-    let target = Wanted {
+    let target = Selection {
         filter: args
             .document("query")
             .unwrap_or_else(|| raw::empty_document()),
@@ -94,7 +94,7 @@ fn find_and_modify(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
         deadline: call.deadline(),
     };
     let remove = args.flag("remove");
-    let change = args.get("update").map(|update| Change {
+    let change = args.get("update").map(|update| UpdateSpec {
         update,
         array_filters: args.array("arrayFilters"),
         upsert: args.flag("upsert"),
@@ -196,7 +196,7 @@ fn find_and_modify(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
 /// The projection of the returned document.
 fn returned(
     fields: &RawDocument,
-    target: &Wanted<'_>,
+    target: &Selection<'_>,
     returns_new: bool,
 ) -> Result<Projection, ServerError> {
     if meta::mentions(RawBsonRef::Document(fields), Some("sortKey")) {
@@ -217,7 +217,7 @@ fn returned(
 
 /// The reply to a retried command. As on mongod, it holds the whole document, without the projection of `fields`.
 fn again(
-    call: &Call<'_>,
+    call: &Invocation<'_>,
     before: Statement,
     id: Option<i32>,
 ) -> Result<RawDocumentBuf, ServerError> {
@@ -300,7 +300,7 @@ fn fields(last: Document, value: Option<RawDocumentBuf>) -> Document {
 /// mongod puts the executor's name in front of errors that occur while the plan runs.
 fn with_hint(
     error: ServerError,
-    call: &Call<'_>,
+    call: &Invocation<'_>,
     namespace: &crate::catalog::namespace::Namespace,
 ) -> ServerError {
     if error.message().starts_with("planner returned error") {
@@ -381,7 +381,10 @@ pub(crate) fn check(args: &Args<'_>) -> Result<(), ServerError> {
     Ok(())
 }
 
-fn explain(call: &mut Call<'_>, explained: &Explained<'_>) -> Result<RawDocumentBuf, ServerError> {
+fn explain(
+    call: &mut Invocation<'_>,
+    explained: &Explained<'_>,
+) -> Result<RawDocumentBuf, ServerError> {
     let (namespace, args) = (explained.namespace, explained.args);
     check(args)?;
     if !call.root().has_database(call.database) {
@@ -418,10 +421,10 @@ fn explain(call: &mut Call<'_>, explained: &Explained<'_>) -> Result<RawDocument
             returns: true,
         }
     };
-    let around = Around {
+    let around = OuterStages {
         sort: args.filled("sort").map(to_document).transpose()?,
         goal,
-        ..Around::default()
+        ..OuterStages::default()
     };
     report::answer(call, explained, namespace, &query, &around)
 }

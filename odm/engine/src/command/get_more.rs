@@ -9,9 +9,9 @@ use crate::catalog::Root;
 use crate::catalog::namespace::Namespace;
 use crate::command::args::{Field, Kind, field, max_time, required, wrong_type};
 use crate::command::batch::{catch_up, fill, session_of, transaction_of};
-use crate::command::declare::{Command, Target};
+use crate::command::declare::{Command, CommandTarget};
 use crate::command::generic_arguments::InTransaction;
-use crate::command::invocation::Call;
+use crate::command::invocation::Invocation;
 use crate::command::reply::{Page, reply};
 use crate::cursor::registry::{Cursor, Tail};
 use crate::txn::lsid;
@@ -27,7 +27,7 @@ pub(crate) const GET_MORE: Command = Command {
     name: "getMore",
     idl: "getMore",
     fields: FIELDS,
-    target: Target::Database,
+    target: CommandTarget::Database,
     transaction: InTransaction::Allowed,
     retryable: false,
     writes: false,
@@ -39,7 +39,7 @@ pub(crate) const KILL_CURSORS: Command = Command {
     name: "killCursors",
     idl: "killCursors",
     fields: &[required("cursors", Kind::Longs)],
-    target: Target::Collection,
+    target: CommandTarget::Collection,
     transaction: InTransaction::NotFirst,
     retryable: false,
     writes: false,
@@ -47,7 +47,7 @@ pub(crate) const KILL_CURSORS: Command = Command {
     explain: None,
 };
 
-fn get_more(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+fn get_more(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
     let id = match raw::elements(call.command).next() {
         Some((_, RawBsonRef::Int64(id))) => id,
         other => {
@@ -63,7 +63,7 @@ fn get_more(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
 
 /// The next batch of a cursor.
 pub(crate) fn next(
-    call: &Call<'_>,
+    call: &Invocation<'_>,
     id: i64,
     namespace: &Namespace,
     batch_size: Option<u64>,
@@ -104,7 +104,7 @@ pub(crate) fn next(
 /// Refuses a cursor of another collection, session or transaction, and a `maxTimeMS` for a cursor that does not await
 /// data.
 fn check(
-    call: &Call<'_>,
+    call: &Invocation<'_>,
     cursor: &Cursor,
     namespace: &Namespace,
     id: i64,
@@ -128,7 +128,7 @@ fn check(
 }
 
 /// Refuses a cursor of another session or transaction.
-fn check_session(call: &Call<'_>, cursor: &Cursor, id: i64) -> Result<(), ServerError> {
+fn check_session(call: &Invocation<'_>, cursor: &Cursor, id: i64) -> Result<(), ServerError> {
     let refuse = |code, which: String| {
         Err(ServerError::new(
             Code::location(code),
@@ -193,7 +193,7 @@ fn gone(root: &Root, namespace: &Namespace, uuid: [u8; 16]) -> ServerError {
     )
 }
 
-fn kill_cursors(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+fn kill_cursors(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
     let array = call.args.array_or_empty("cursors");
     // As on mongod, the cursors may belong to any collection.
     let (killed, unknown): (Vec<i64>, Vec<i64>) = raw::values(array)

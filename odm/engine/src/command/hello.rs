@@ -4,16 +4,16 @@ use bson::{doc, raw::RawDocumentBuf};
 use odm_language::error::ServerError;
 
 use crate::command::args::{Field, Kind, field};
-use crate::command::declare::{Command, Target};
+use crate::command::declare::{Command, CommandTarget};
 use crate::command::generic_arguments::InTransaction;
-use crate::command::invocation::Call;
+use crate::command::invocation::Invocation;
 use crate::command::reply::reply;
 
 pub(crate) const PING: Command = Command {
     name: "ping",
     idl: "ping",
     fields: &[],
-    target: Target::Database,
+    target: CommandTarget::Database,
     transaction: InTransaction::Never,
     retryable: false,
     writes: false,
@@ -34,7 +34,7 @@ pub(crate) const HELLO: Command = Command {
     name: "hello",
     idl: "hello",
     fields: HELLO_FIELDS,
-    target: Target::Database,
+    target: CommandTarget::Database,
     transaction: InTransaction::Never,
     retryable: false,
     writes: false,
@@ -66,7 +66,7 @@ pub(crate) const BUILD_INFO: Command = Command {
     ..PING
 };
 
-fn hello(call: &Call<'_>, primary: &str) -> Result<RawDocumentBuf, ServerError> {
+fn hello(call: &Invocation<'_>, primary: &str) -> Result<RawDocumentBuf, ServerError> {
     let mut fields = doc! {
         primary: true,
         "maxBsonObjectSize": 16 * 1024 * 1024,

@@ -12,9 +12,9 @@ use odm_language::value::raw;
 use smallvec::SmallVec;
 
 use crate::command::args::{Field, Kind, field, is_of_no_series, objects, required};
-use crate::command::declare::{Command, Target};
+use crate::command::declare::{Command, CommandTarget};
 use crate::command::generic_arguments::InTransaction;
-use crate::command::invocation::Call;
+use crate::command::invocation::Invocation;
 use crate::command::modify::check_capped;
 use crate::command::reply::Written;
 use crate::command::retry::{Retry, STATEMENT_ID, STATEMENT_IDS};
@@ -23,7 +23,7 @@ use crate::txn::writer::Writer;
 use crate::updater::{check_id, check_insert};
 
 /// The maximum number of documents in one command.
-const MOST: usize = 100_000;
+const MAX_BATCH: usize = 100_000;
 
 const FIELDS: &[Field] = &[
     required("documents", Kind::Objects),
@@ -38,7 +38,7 @@ pub(crate) const INSERT: Command = Command {
     name: "insert",
     idl: "insert",
     fields: FIELDS,
-    target: Target::Collection,
+    target: CommandTarget::Collection,
     transaction: InTransaction::Allowed,
     retryable: true,
     writes: true,
@@ -56,11 +56,11 @@ pub(crate) fn batch(array: &RawArray) -> Result<Batch<'_>, ServerError> {
 
 /// The documents or statements, unless there are none or too many.
 pub(crate) fn check_count(documents: Batch<'_>) -> Result<Batch<'_>, ServerError> {
-    if documents.is_empty() || documents.len() > MOST {
+    if documents.is_empty() || documents.len() > MAX_BATCH {
         return Err(ServerError::new(
             Code::INVALID_LENGTH,
             format!(
-                "Write batch sizes must be between 1 and {MOST}. Got {} operations.",
+                "Write batch sizes must be between 1 and {MAX_BATCH}. Got {} operations.",
                 documents.len()
             ),
         ));
@@ -87,7 +87,7 @@ pub(crate) struct Insert<'a> {
     pub(crate) restores: bool,
 }
 
-fn insert(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+fn insert(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
     let array = call.args.array_or_empty("documents");
     let insert = Insert {
         documents: batch(array)?,
@@ -100,7 +100,7 @@ fn insert(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
 }
 
 impl Insert<'_> {
-    pub(crate) fn run(&self, call: &mut Call<'_>) -> Result<Written, ServerError> {
+    pub(crate) fn run(&self, call: &mut Invocation<'_>) -> Result<Written, ServerError> {
         let namespace = call.namespace;
         namespace.check_write()?;
         let mut written = Written::default();

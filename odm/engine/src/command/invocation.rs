@@ -29,7 +29,7 @@ use crate::txn::transaction::Transaction;
 use crate::txn::writer::Writer;
 
 #[derive(Debug)]
-pub(crate) struct Call<'a> {
+pub(crate) struct Invocation<'a> {
     pub(crate) engine: &'a Engine,
     pub(crate) context: &'a Context,
     pub(crate) command: &'a RawDocument,
@@ -78,7 +78,7 @@ impl Engine {
     }
 }
 
-impl Call<'_> {
+impl Invocation<'_> {
     pub(crate) fn namespace(&self) -> Namespace {
         self.namespace.clone()
     }

@@ -7,9 +7,9 @@ use odm_language::error::{Code, ServerError};
 use crate::catalog::options::to_raw;
 use crate::command::args::{Kind, field};
 use crate::command::collections::{batch_size, listing};
-use crate::command::declare::{Command, Target};
+use crate::command::declare::{Command, CommandTarget};
 use crate::command::generic_arguments::InTransaction;
-use crate::command::invocation::Call;
+use crate::command::invocation::Invocation;
 
 pub(crate) const LIST_INDEXES: Command = Command {
     name: "listIndexes",
@@ -20,7 +20,7 @@ pub(crate) const LIST_INDEXES: Command = Command {
         field("includeIndexBuildInfo", Kind::SafeBool),
         field("isTimeseriesNamespace", Kind::Bool),
     ],
-    target: Target::Collection,
+    target: CommandTarget::Collection,
     transaction: InTransaction::Refused,
     retryable: false,
     writes: false,
@@ -28,7 +28,7 @@ pub(crate) const LIST_INDEXES: Command = Command {
     explain: None,
 };
 
-fn list_indexes(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+fn list_indexes(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
     let namespace = call.namespace();
     // No index is ever under construction when it is listed.
     let in_parts = call.args.flag("includeIndexBuildInfo");

@@ -15,9 +15,9 @@ use smallvec::SmallVec;
 
 use crate::catalog::collection::Collection;
 
-use crate::command::canonical_query::{Pictured, SIMPLE};
+use crate::command::canonical_query::{CanonicalQuery, SIMPLE};
 use crate::cursor::point::{self, Equality};
-use crate::cursor::query::{Deadline, Query, Shape};
+use crate::cursor::query::{Deadline, Query, QueryOutput};
 use crate::index::{self, RecordId};
 use crate::txn::write_conflict;
 use crate::txn::writer::Writer;
@@ -25,7 +25,7 @@ use crate::updater::{Update, check_id, upsert};
 
 /// The documents to change, and their order if it matters.
 #[derive(Debug)]
-pub(crate) struct Target<'a> {
+pub(crate) struct Selection<'a> {
     pub(crate) filter: &'a RawDocument,
     pub(crate) sort: Option<&'a RawDocument>,
     pub(crate) hint: Option<RawBsonRef<'a>>,
@@ -40,7 +40,7 @@ pub(crate) struct Target<'a> {
 
 /// The update to apply.
 #[derive(Debug)]
-pub(crate) struct Change<'a> {
+pub(crate) struct UpdateSpec<'a> {
     pub(crate) update: RawBsonRef<'a>,
     pub(crate) array_filters: Option<&'a RawArray>,
     pub(crate) upsert: bool,
@@ -65,12 +65,12 @@ pub(crate) struct Outcome {
 
 /// An update that has passed all checks that need no document.
 #[derive(Debug)]
-pub(crate) struct Checked {
+pub(crate) struct CheckedUpdate {
     pub(crate) update: Update,
 }
 
-impl Change<'_> {
-    pub(crate) fn check(&self, target: &Target<'_>) -> Result<Checked, ServerError> {
+impl UpdateSpec<'_> {
+    pub(crate) fn check(&self, target: &Selection<'_>) -> Result<CheckedUpdate, ServerError> {
         let update = Update::parse(self.update, self.array_filters, &target.globals)?;
         if target.multi && update.is_replacement() {
             return Err(ServerError::new(
@@ -85,7 +85,7 @@ impl Change<'_> {
             Matcher::parse_query(&upsert::before_expr(target.filter), &target.globals)?;
             return Err(refusal);
         }
-        Ok(Checked { update })
+        Ok(CheckedUpdate { update })
     }
 }
 
@@ -107,7 +107,7 @@ struct Matching {
 /// changed document again.
 fn find(
     writer: &mut Writer<'_, '_>,
-    target: &Target<'_>,
+    target: &Selection<'_>,
     collation: &str,
 ) -> Result<Matching, ServerError> {
     // The collection was replaced by one with another collation, so the command must be parsed again.
@@ -123,7 +123,7 @@ fn find(
         && let Some(found) = equality.by_id_to_write(writer.collection())
     {
         let records = match found {
-            point::Found::Record(index::Placed { record, .. }) => {
+            point::Found::Record(index::LocatedEntry { record, .. }) => {
                 if !target.multi {
                     // The projection of the returned document may read this metadata.
                     target.globals.set_known(Known {
@@ -149,15 +149,15 @@ fn find(
         skip: 0,
         limit: (!target.multi).then_some(1),
         globals: target.globals.clone(),
-        shape: Shape {
+        shape: QueryOutput {
             // The projection of a returned document may read its score.
             scored: !target.multi,
-            ..Shape::default()
+            ..QueryOutput::default()
         },
     };
     let snapshot = writer.draft.snapshot();
     let prepared = query.prepare(Some(&snapshot)).map_err(|error| {
-        let pictured = Pictured {
+        let pictured = CanonicalQuery {
             namespace: &snapshot.namespace,
             filter: Some(target.filter),
             sort: target.sort,
@@ -199,9 +199,9 @@ fn find(
 /// Updates the matching documents, or upserts one if none matches.
 pub(crate) fn update(
     writer: &mut Writer<'_, '_>,
-    target: &Target<'_>,
-    change: &Change<'_>,
-    checked: &Checked,
+    target: &Selection<'_>,
+    change: &UpdateSpec<'_>,
+    checked: &CheckedUpdate,
     new_id: impl FnOnce() -> ObjectId,
 ) -> Result<Outcome, ServerError> {
     check_capped(writer)?;
@@ -269,8 +269,8 @@ const TOO_LARGE: Code = Code::location(17419);
 
 /// The document that an upsert inserts.
 fn inserted(
-    target: &Target<'_>,
-    checked: &Checked,
+    target: &Selection<'_>,
+    checked: &CheckedUpdate,
     new_id: impl FnOnce() -> ObjectId,
 ) -> Result<RawDocumentBuf, ServerError> {
     let seed = upsert::seed(target.filter, &checked.update)?;
@@ -304,7 +304,7 @@ fn inserted(
 /// Removes the matching documents. With `target.returns`, the outcome holds the last of them.
 pub(crate) fn delete(
     writer: &mut Writer<'_, '_>,
-    target: &Target<'_>,
+    target: &Selection<'_>,
 ) -> Result<Outcome, ServerError> {
     check_capped(writer)?;
     let found = find(writer, target, "")?;

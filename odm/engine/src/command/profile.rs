@@ -11,9 +11,9 @@ use crate::catalog::collection::Collection;
 use crate::catalog::namespace::Namespace;
 use crate::catalog::options::Options;
 use crate::command::args::{Kind, field, unsupported, whole, wrong_type};
-use crate::command::declare::{Command, Target};
+use crate::command::declare::{Command, CommandTarget};
 use crate::command::generic_arguments::InTransaction;
-use crate::command::invocation::Call;
+use crate::command::invocation::Invocation;
 use crate::command::reply::reply;
 
 pub(crate) const PROFILE: Command = Command {
@@ -24,7 +24,7 @@ pub(crate) const PROFILE: Command = Command {
         field("sampleRate", Kind::SafeInt),
         field("filter", Kind::Any),
     ],
-    target: Target::Database,
+    target: CommandTarget::Database,
     transaction: InTransaction::Never,
     retryable: false,
     writes: false,
@@ -35,7 +35,7 @@ pub(crate) const PROFILE: Command = Command {
 /// The size of `system.profile` in bytes.
 const SIZE: i32 = 1024 * 1024;
 
-fn profile(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+fn profile(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
     let level = match raw::given(call.command, "profile") {
         None => {
             return Err(ServerError::new(
@@ -99,7 +99,7 @@ fn profile(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
 }
 
 /// Creates `system.profile` unless it exists. Its documents have no `_id`, so it has no index.
-fn ensure(call: &Call<'_>) -> Result<(), ServerError> {
+fn ensure(call: &Invocation<'_>) -> Result<(), ServerError> {
     let namespace = Namespace::new(call.database, Namespace::PROFILE);
     let options = Options::compile(doc! { "capped": true, "size": SIZE })?;
     let made = Collection::new(namespace.clone(), call.uuid(), options, Vec::new());

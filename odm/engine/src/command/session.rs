@@ -7,9 +7,9 @@ use bson::{Uuid, doc};
 use odm_language::error::{Code, ServerError};
 
 use crate::command::args::{Field, Kind, field};
-use crate::command::declare::{Command, Target};
+use crate::command::declare::{Command, CommandTarget};
 use crate::command::generic_arguments::InTransaction;
-use crate::command::invocation::Call;
+use crate::command::invocation::Invocation;
 use crate::command::reply::reply;
 use crate::txn::session::{Mode, SessionId, lock};
 
@@ -24,7 +24,7 @@ pub(crate) const COMMIT: Command = Command {
     name: "commitTransaction",
     idl: "commitTransaction",
     fields: FIELDS,
-    target: Target::Database,
+    target: CommandTarget::Database,
     transaction: InTransaction::Ends,
     retryable: false,
     writes: true,
@@ -43,7 +43,7 @@ pub(crate) const END_SESSIONS: Command = Command {
     name: "endSessions",
     idl: "endSessions",
     fields: &[],
-    target: Target::Database,
+    target: CommandTarget::Database,
     transaction: InTransaction::Refused,
     retryable: false,
     writes: false,
@@ -141,7 +141,7 @@ fn child() -> ServerError {
 /// Aborts the open transactions of sessions and closes their cursors. The sessions keep the statement ids of their
 /// retryable writes, so that no write runs twice.
 fn kill(
-    call: &Call<'_>,
+    call: &Invocation<'_>,
     wanted: impl Fn(&SessionId) -> bool,
 ) -> Result<RawDocumentBuf, ServerError> {
     call.engine.sessions.kill(&wanted);
@@ -154,7 +154,7 @@ fn is_unknown(outcome: &Result<(), ServerError>) -> bool {
     matches!(outcome, Err(error) if error.code() == Code::NO_SUCH_TRANSACTION)
 }
 
-fn end(call: &mut Call<'_>, commit: bool) -> Result<RawDocumentBuf, ServerError> {
+fn end(call: &mut Invocation<'_>, commit: bool) -> Result<RawDocumentBuf, ServerError> {
     let name = if commit {
         "commitTransaction"
     } else {

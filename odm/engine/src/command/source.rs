@@ -17,12 +17,12 @@ use crate::catalog::namespace::Namespace;
 use crate::catalog::view::Resolved;
 use crate::catalog::{Edit, Root};
 use crate::command::insert::{Times, prepare};
-use crate::command::invocation::Call;
+use crate::command::invocation::Invocation;
 use crate::command::modify;
-use crate::command::stats_stages::Asker;
+use crate::command::stats_stages::StatsContext;
 use crate::context::Context;
-use crate::cursor::query::{Deadline, Query, Shape, owned};
-use crate::pipeline::{Cx, MergeWrite, Merging, Pipeline, Source, Statistics, Target};
+use crate::cursor::query::{Deadline, Query, QueryOutput, owned};
+use crate::pipeline::{Cx, MergeWrite, Merging, Pipeline, Source, Statistics, WriteTarget};
 use crate::txn::writer::Writer;
 
 /// The cost of starting a read, in the units of a deadline.
@@ -33,7 +33,7 @@ const READ: u64 = 16;
 pub(crate) struct CallSource<'c, 'a> {
     root: Root,
     database: &'a str,
-    call: RefCell<&'c mut Call<'a>>,
+    call: RefCell<&'c mut Invocation<'a>>,
     /// All reads of the aggregation share one deadline, so that many short reads count as much as one long read.
     deadline: RefCell<Deadline>,
     /// The namespace whose statistics the aggregation's first stage requests. A view here reports its own statistics,
@@ -44,7 +44,7 @@ pub(crate) struct CallSource<'c, 'a> {
 }
 
 impl<'c, 'a> CallSource<'c, 'a> {
-    pub(crate) fn new(call: &'c mut Call<'a>, told: Option<&'c Namespace>) -> Self {
+    pub(crate) fn new(call: &'c mut Invocation<'a>, told: Option<&'c Namespace>) -> Self {
         Self {
             root: call.root(),
             database: call.database,
@@ -131,7 +131,7 @@ impl<'c, 'a> CallSource<'c, 'a> {
             skip: 0,
             limit: None,
             globals: globals.clone(),
-            shape: Shape::default(),
+            shape: QueryOutput::default(),
         };
         let deadline = self.deadline.borrow().clone();
         query
@@ -179,7 +179,7 @@ impl Merging for MergeInto<'_, '_, '_> {
                 otherwise,
             } => (filter, *update, *upsert, otherwise),
         };
-        let wanted = modify::Target {
+        let wanted = modify::Selection {
             filter,
             sort: None,
             hint: None,
@@ -189,7 +189,7 @@ impl Merging for MergeInto<'_, '_, '_> {
             returns: false,
             deadline: self.deadline.clone(),
         };
-        let change = modify::Change {
+        let change = modify::UpdateSpec {
             update,
             array_filters: None,
             upsert,
@@ -216,9 +216,9 @@ impl MergeInto<'_, '_, '_> {
 }
 
 /// The target of a `$merge` that must not create its missing collection.
-struct Nowhere;
+struct MissingTarget;
 
-impl Merging for Nowhere {
+impl Merging for MissingTarget {
     fn write(&mut self, _write: &MergeWrite<'_>, _globals: &Globals) -> Result<bool, ServerError> {
         Ok(false)
     }
@@ -245,7 +245,7 @@ impl Source for CallSource<'_, '_> {
         asked: &Statistics,
     ) -> Result<Vec<RawDocumentBuf>, ServerError> {
         let call = self.call.borrow();
-        let asker = Asker {
+        let asker = StatsContext {
             root: &self.root,
             context: call.context,
             now: call.now,
@@ -269,7 +269,7 @@ impl Source for CallSource<'_, '_> {
 
     fn merge(
         &self,
-        target: Target<'_>,
+        target: WriteTarget<'_>,
         creates: bool,
         write: &mut dyn FnMut(&mut dyn Merging) -> Result<(), ServerError>,
     ) -> Result<(), ServerError> {
@@ -304,7 +304,7 @@ impl Source for CallSource<'_, '_> {
         } else {
             call.write(&namespace, bypass, &mut each)?
         };
-        done.unwrap_or_else(|| write(&mut Nowhere))
+        done.unwrap_or_else(|| write(&mut MissingTarget))
     }
 
     fn name_of(&self, collection: &str) -> String {

@@ -16,13 +16,13 @@ use crate::pipeline::{Statistics, StatisticsOf};
 
 /// The context of a statistics stage.
 #[derive(Debug)]
-pub(crate) struct Asker<'a> {
+pub(crate) struct StatsContext<'a> {
     pub(crate) root: &'a Root,
     pub(crate) context: &'a Context,
     pub(crate) now: DateTime,
 }
 
-impl Asker<'_> {
+impl StatsContext<'_> {
     pub(crate) fn ask(
         &self,
         namespace: &Namespace,

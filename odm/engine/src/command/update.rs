@@ -10,14 +10,14 @@ use smallvec::SmallVec;
 
 use crate::command::args::{Args, Field, Kind, field, is_of_no_series, required};
 use crate::command::explain::explained::Explained;
-use crate::command::explain::goal::{Around, Goal};
+use crate::command::explain::goal::{Goal, OuterStages};
 use crate::command::explain::report;
-use crate::command::invocation::Call;
+use crate::command::invocation::Invocation;
 
-use crate::command::declare::{Command, Target};
+use crate::command::declare::{Command, CommandTarget};
 use crate::command::generic_arguments::InTransaction;
 use crate::command::insert::{batch, is_fatal};
-use crate::command::modify::{self, Change, Outcome, Target as Wanted};
+use crate::command::modify::{self, Outcome, Selection, UpdateSpec};
 use crate::command::profiler;
 use crate::command::reply::Written;
 use crate::command::retry::{Retry, STATEMENT_ID, STATEMENT_IDS};
@@ -52,7 +52,7 @@ pub(crate) const UPDATE: Command = Command {
     name: "update",
     idl: "update",
     fields: FIELDS,
-    target: Target::Collection,
+    target: CommandTarget::Collection,
     transaction: InTransaction::Allowed,
     retryable: true,
     writes: true,
@@ -62,7 +62,7 @@ pub(crate) const UPDATE: Command = Command {
 
 /// One of `updates`.
 #[derive(Debug)]
-pub(crate) struct Row<'a> {
+pub(crate) struct UpdateStatement<'a> {
     pub(crate) q: &'a RawDocument,
     pub(crate) u: RawBsonRef<'a>,
     pub(crate) multi: bool,
@@ -74,7 +74,7 @@ pub(crate) struct Row<'a> {
     has_constants: bool,
 }
 
-impl<'a> Row<'a> {
+impl<'a> UpdateStatement<'a> {
     /// A statement without options.
     pub(crate) fn new(
         q: &'a RawDocument,
@@ -154,12 +154,12 @@ impl<'a> Row<'a> {
 
     pub(crate) fn target(
         &self,
-        call: &Call<'_>,
+        call: &Invocation<'_>,
         met: Option<&Collator>,
         variables: Option<&RawDocument>,
-    ) -> Result<Wanted<'a>, ServerError> {
+    ) -> Result<Selection<'a>, ServerError> {
         self.check_constants()?;
-        Ok(Wanted {
+        Ok(Selection {
             filter: self.q,
             sort: None,
             hint: self.hint,
@@ -171,8 +171,8 @@ impl<'a> Row<'a> {
         })
     }
 
-    pub(crate) fn change(&self) -> Change<'a> {
-        Change {
+    pub(crate) fn change(&self) -> UpdateSpec<'a> {
+        UpdateSpec {
             update: self.u,
             array_filters: self.array_filters,
             upsert: self.upsert,
@@ -183,18 +183,18 @@ impl<'a> Row<'a> {
 /// A parsed `update`.
 #[derive(Debug)]
 pub(crate) struct Update<'a> {
-    pub(crate) statements: &'a [Row<'a>],
+    pub(crate) statements: &'a [UpdateStatement<'a>],
     /// Whether the first error ends the command.
     pub(crate) ordered: bool,
     pub(crate) bypass: bool,
     pub(crate) variables: Option<&'a RawDocument>,
 }
 
-fn update(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+fn update(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
     let array = call.args.array_or_empty("updates");
     let statements = batch(array)?
         .into_iter()
-        .map(Row::parse)
+        .map(UpdateStatement::parse)
         .collect::<Result<Vec<_>, _>>()?;
     let update = Update {
         statements: &statements,
@@ -207,7 +207,7 @@ fn update(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
 }
 
 impl Update<'_> {
-    pub(crate) fn run(&self, call: &mut Call<'_>) -> Result<Written, ServerError> {
+    pub(crate) fn run(&self, call: &mut Invocation<'_>) -> Result<Written, ServerError> {
         let namespace = call.namespace;
         let mut retry = Retry::new(call.statements.take(), call.command);
         let mut total = Written {
@@ -345,7 +345,7 @@ fn done_before(before: Statement) -> (i64, i64, Option<Bson>) {
     }
 }
 
-pub(crate) fn check_filter(target: &Wanted<'_>) -> Result<(), ServerError> {
+pub(crate) fn check_filter(target: &Selection<'_>) -> Result<(), ServerError> {
     if Equality::of(target.filter).is_some_and(|equality| equality.is_of_id()) {
         return Ok(());
     }
@@ -359,16 +359,19 @@ pub(crate) fn no_multi(what: &str) -> ServerError {
     )
 }
 
-fn explain(call: &mut Call<'_>, explained: &Explained<'_>) -> Result<RawDocumentBuf, ServerError> {
+fn explain(
+    call: &mut Invocation<'_>,
+    explained: &Explained<'_>,
+) -> Result<RawDocumentBuf, ServerError> {
     let (namespace, args) = (explained.namespace, explained.args);
     call.check_not_view(namespace)?;
     let array = args.array_or_empty("updates");
     let statement = report::one(&batch(array)?)?;
-    let row = Row::parse(statement)?;
+    let row = UpdateStatement::parse(statement)?;
     row.check_constants()?;
     let mut query = report::plain(call, namespace, Some(row.q), row.collation)?;
     query.hint = row.hint;
-    let around = Around {
+    let around = OuterStages {
         goal: Goal::Update {
             update: Box::new(crate::updater::Update::parse(
                 row.u,
@@ -380,7 +383,7 @@ fn explain(call: &mut Call<'_>, explained: &Explained<'_>) -> Result<RawDocument
             upsert: row.upsert,
             returns: false,
         },
-        ..Around::default()
+        ..OuterStages::default()
     };
     report::answer(call, explained, namespace, &query, &around)
 }

@@ -7,9 +7,9 @@ use odm_language::value::raw;
 
 use crate::catalog::collection::{Collection, document};
 use crate::command::args::{Field, Kind, field};
-use crate::command::declare::{Command, Target};
+use crate::command::declare::{Command, CommandTarget};
 use crate::command::generic_arguments::InTransaction;
-use crate::command::invocation::Call;
+use crate::command::invocation::Invocation;
 use crate::command::reply::{int, reply};
 use crate::index::Index;
 use crate::index::tree::records::Stored;
@@ -28,7 +28,7 @@ pub(crate) const VALIDATE: Command = Command {
     name: "validate",
     idl: "validate",
     fields: FIELDS,
-    target: Target::Collection,
+    target: CommandTarget::Collection,
     transaction: InTransaction::Refused,
     retryable: false,
     writes: false,
@@ -36,7 +36,7 @@ pub(crate) const VALIDATE: Command = Command {
     explain: None,
 };
 
-fn validate(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+fn validate(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
     let namespace = call.namespace();
     let args = &call.args;
     let invalid = |message: String| Err(ServerError::new(Code::INVALID_OPTIONS, message));

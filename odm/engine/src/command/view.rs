@@ -10,16 +10,16 @@ use odm_language::value::raw;
 
 use crate::catalog::Root;
 use crate::catalog::namespace::Namespace;
-use crate::command::aggregate::{Aggregate, Asked};
+use crate::command::aggregate::{Aggregate, PipelineRequest};
 use crate::command::args::Args;
 use crate::command::find::Find;
-use crate::command::invocation::Call;
+use crate::command::invocation::Invocation;
 use crate::cursor::query::Query;
 use crate::pipeline::{Other, Pipeline, not_first};
 
 /// Converts a `find` on a view to a pipeline.
 pub(crate) fn find<'a>(
-    call: &Call<'_>,
+    call: &Invocation<'_>,
     namespace: Namespace,
     args: &Args<'a>,
 ) -> Result<Aggregate<'a>, ServerError> {
@@ -63,7 +63,7 @@ pub(crate) fn find<'a>(
     if let Some(projection) = find.projection_document {
         push(&mut stages, cstr!("$project"), projection.to_owned());
     }
-    let asked = Asked {
+    let asked = PipelineRequest {
         stages: &stages,
         collation: args.document("collation"),
         variables: args.document("let"),
@@ -83,7 +83,7 @@ pub(crate) fn find<'a>(
 
 /// Converts a query on a view to a pipeline; `last` is its last stage.
 pub(crate) fn query<'a>(
-    call: &Call<'_>,
+    call: &Invocation<'_>,
     namespace: Namespace,
     query: &Query<'a>,
     collation: Option<&RawDocument>,
@@ -95,7 +95,7 @@ pub(crate) fn query<'a>(
     if let Some((name, value)) = last {
         push(&mut stages, name, value);
     }
-    let asked = Asked {
+    let asked = PipelineRequest {
         stages: &stages,
         collation,
         variables: None,

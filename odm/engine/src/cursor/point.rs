@@ -11,13 +11,13 @@ use smallvec::SmallVec;
 use crate::catalog::collection::{Collection, Version};
 use crate::cursor::registry::{Item, Results};
 use crate::index::spec::Kind;
-use crate::index::{Index, Placed, RecordId, append};
+use crate::index::{Index, LocatedEntry, RecordId, append};
 
 /// The result of a lookup by `_id`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Found {
     /// The document's entry in the `_id` index.
-    Record(Placed),
+    Record(LocatedEntry),
     /// No document has this `_id`.
     Nothing,
 }
@@ -257,7 +257,7 @@ mod tests {
     use crate::catalog::collection::{Collection, Version, document};
     use crate::catalog::namespace::Namespace;
     use crate::catalog::options::Options;
-    use crate::cursor::query::{Deadline, Query, Shape};
+    use crate::cursor::query::{Deadline, Query, QueryOutput};
     use crate::cursor::registry::Results;
     use crate::index::Index;
     use crate::index::spec::Spec;
@@ -389,7 +389,7 @@ mod tests {
             skip: 0,
             limit: Some(limit),
             globals: Globals::new(bson::DateTime::from_millis(0)),
-            shape: Shape::default(),
+            shape: QueryOutput::default(),
         };
         let prepared = query.prepare(Some(collection)).unwrap();
         let found = prepared.run(Version::clone(collection), Deadline::none());

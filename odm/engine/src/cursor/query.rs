@@ -25,7 +25,7 @@ use crate::cursor::tally::Tally;
 use crate::cursor::trial::{self, Tried};
 use crate::planner::access_path::{self, text::TextScan};
 use crate::planner::plan::{Node, Step};
-use crate::planner::{self, Wanted, exclusive_options};
+use crate::planner::{self, Requirements, exclusive_options};
 
 /// The time by which an operation must end.
 #[derive(Debug, Clone)]
@@ -127,7 +127,7 @@ pub(crate) struct Query<'a> {
     pub(crate) skip: u64,
     pub(crate) limit: Option<u64>,
     pub(crate) globals: Globals,
-    pub(crate) shape: Shape<'a>,
+    pub(crate) shape: QueryOutput<'a>,
 }
 
 /// The shape of the results, as far as it affects the plan.
@@ -136,7 +136,7 @@ pub(crate) struct Query<'a> {
     clippy::struct_excessive_bools,
     reason = "a command asks for each on its own"
 )]
-pub(crate) struct Shape<'a> {
+pub(crate) struct QueryOutput<'a> {
     pub(crate) projection: Option<&'a RawDocument>,
     /// Only the number of results is needed.
     pub(crate) counts: bool,
@@ -150,7 +150,7 @@ pub(crate) struct Shape<'a> {
     pub(crate) tailable: bool,
 }
 
-impl Shape<'_> {
+impl QueryOutput<'_> {
     /// The paths of the results, if the projection is a plain inclusion.
     fn made_of(&self) -> Option<Vec<Path>> {
         if self.counts {
@@ -265,7 +265,7 @@ impl Query<'_> {
         };
         // No index has a field of this name, so no index provides the order.
         let by_score = (vec![Path::new("$meta")], vec![Direction::Descending]);
-        let wanted = Wanted {
+        let wanted = Requirements {
             filter: prepared.matcher.as_deref().map(Matcher::predicate),
             sort: prepared.sort.as_ref().map(|sort| {
                 if sorts_by_score {

@@ -8,7 +8,7 @@ use odm_language::value::number::Number;
 use odm_language::value::path::Path;
 use odm_language::value::{bson_type, print, raw};
 
-use crate::index::keys::{self, Straight};
+use crate::index::keys::{self, PathValue};
 use crate::pipeline::sort::check_meta;
 use crate::planner::exclusive_options::is_backwards;
 
@@ -84,11 +84,11 @@ impl Sort {
             return false;
         };
         let own = match keys::straight(document, first) {
-            Straight::Value(element) => Head::of(Some(&element), *direction, collated),
-            Straight::Missing => Head::of(None, *direction, collated),
-            Straight::Array => None,
+            PathValue::Value(element) => Head::of(Some(&element), *direction, collated),
+            PathValue::Missing => Head::of(None, *direction, collated),
+            PathValue::Array => None,
         };
-        let is_array = |path| matches!(keys::straight(document, path), Straight::Array);
+        let is_array = |path| matches!(keys::straight(document, path), PathValue::Array);
         own.is_some_and(|own| own.is_behind(head)) && !others.iter().any(is_array)
     }
 

@@ -14,10 +14,10 @@ use odm_language::expression::Globals;
 use odm_language::value::{print, raw};
 
 use crate::catalog::Catalog;
-use crate::catalog::changes::{Event, Place, Read, What};
+use crate::catalog::changes::{ChangeKind, Event, Place, Read};
 use crate::catalog::namespace::Namespace;
 use crate::cursor::registry::{Item, Results};
-use crate::pipeline::{Cx, Merging, Pipeline, Source, Statistics, Target};
+use crate::pipeline::{Cx, Merging, Pipeline, Source, Statistics, WriteTarget};
 
 pub(crate) use self::token::Token;
 
@@ -50,12 +50,12 @@ pub(crate) enum Lookup {
 pub(crate) enum Images {
     Never,
     /// The pre-image; true if it is required.
-    Told(bool),
+    Image(bool),
 }
 
 /// Which events are reported, and what they contain.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Told {
+pub(crate) struct StreamOptions {
     pub(crate) lookup: Lookup,
     pub(crate) images: Images,
     /// `showExpandedEvents`: reports definitions, too.
@@ -65,7 +65,7 @@ pub(crate) struct Told {
 /// One open change stream.
 pub(crate) struct Stream {
     pub(crate) scope: Scope,
-    pub(crate) told: Told,
+    pub(crate) told: StreamOptions,
     pub(crate) pipeline: Pipeline,
     pub(crate) globals: Globals,
     read: Place,
@@ -86,7 +86,7 @@ impl Scope {
             // Streams of a collection report nothing about views.
             Self::Collection(watched) => {
                 (namespace == watched && event.change.uuid.is_some())
-                    || matches!(&event.change.what, What::Rename { to, .. } if to == watched)
+                    || matches!(&event.change.what, ChangeKind::Rename { to, .. } if to == watched)
             }
             Self::Database(watched) => {
                 namespace.database == *watched && !namespace.collection.starts_with("system.")
@@ -104,8 +104,8 @@ impl Scope {
             (self, &event.change.what),
             (
                 Self::Collection(_),
-                What::Drop | What::Rename { .. } | What::DropDatabase
-            ) | (Self::Database(_), What::DropDatabase)
+                ChangeKind::Drop | ChangeKind::Rename { .. } | ChangeKind::DropDatabase
+            ) | (Self::Database(_), ChangeKind::DropDatabase)
         )
     }
 }
@@ -114,7 +114,7 @@ impl Stream {
     /// A stream that begins at a token.
     pub(crate) fn new(
         scope: Scope,
-        told: Told,
+        told: StreamOptions,
         pipeline: Pipeline,
         globals: Globals,
         from: Token,
@@ -317,7 +317,7 @@ fn run(
 ) -> Result<Option<RawDocumentBuf>, ServerError> {
     let input = Box::new(std::iter::once(Ok(document)));
     let cx = Cx {
-        source: &Nothing,
+        source: &NoCollections,
         collection: "",
         globals,
     };
@@ -332,9 +332,9 @@ fn compact(document: &RawDocument) -> String {
 }
 
 /// The source of a change stream's pipeline, whose stages cannot read other collections.
-struct Nothing;
+struct NoCollections;
 
-impl Source for Nothing {
+impl Source for NoCollections {
     fn find(
         &self,
         _depth: usize,
@@ -367,7 +367,7 @@ impl Source for Nothing {
 
     fn merge(
         &self,
-        _target: Target<'_>,
+        _target: WriteTarget<'_>,
         _creates: bool,
         _write: &mut dyn FnMut(&mut dyn Merging) -> Result<(), ServerError>,
     ) -> Result<(), ServerError> {

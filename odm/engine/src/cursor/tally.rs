@@ -105,7 +105,7 @@ fn summarize(node: &Node, collection: &Collection, leaves: &mut Vec<String>) {
         Step::ById(_) => leaves.push("IDHACK".to_owned()),
         Step::Index(scan) => leaves.push(by_index("IXSCAN", scan.path.as_deref())),
         Step::CountIndex(scan) => leaves.push(by_index("COUNT_SCAN", scan.path.as_deref())),
-        Step::Special(special) => leaves.push(by_index(special.summary(), None)),
+        Step::AccessPath(special) => leaves.push(by_index(special.summary(), None)),
         Step::Fetch { .. }
         | Step::Or
         | Step::Merge

@@ -71,7 +71,7 @@ impl Grid {
 }
 
 /// The most cells that cover a shape other than a point.
-const MOST_CELLS: usize = 16;
+const MAX_CELLS: usize = 16;
 
 fn cells(stored: &Stored) -> Vec<i64> {
     let mut found: Vec<i64> = Vec::new();
@@ -79,9 +79,8 @@ fn cells(stored: &Stored) -> Vec<i64> {
         match shape {
             Shape::Point(point) => found.push(Cell::of(*point).id()),
             shape => {
-                let cover = Cell::cover(MOST_CELLS, &|center, radius| {
-                    relation(shape, center, radius)
-                });
+                let cover =
+                    Cell::cover(MAX_CELLS, &|center, radius| relation(shape, center, radius));
                 found.extend(cover.into_iter().map(Cell::id));
             }
         }

@@ -175,7 +175,7 @@ pub(crate) fn least(
 }
 
 /// The element at a path, unless there is an array on it or at its end.
-pub(crate) fn straight<'a>(document: &'a [u8], path: &Path) -> Straight<'a> {
+pub(crate) fn straight<'a>(document: &'a [u8], path: &Path) -> PathValue<'a> {
     let mut rest = path.segments();
     let mut elements = Elements::new(document);
     while let Some((segment, after)) = rest.split_first() {
@@ -183,19 +183,19 @@ pub(crate) fn straight<'a>(document: &'a [u8], path: &Path) -> Straight<'a> {
             break;
         };
         match element.element_type() {
-            Some(ElementType::Array) => return Straight::Array,
-            _ if after.is_empty() => return Straight::Value(element),
+            Some(ElementType::Array) => return PathValue::Array,
+            _ if after.is_empty() => return PathValue::Value(element),
             Some(ElementType::EmbeddedDocument) => elements = Elements::new(element.value_bytes()),
             _ => break,
         }
         rest = after;
     }
-    Straight::Missing
+    PathValue::Missing
 }
 
 /// The result of following a path.
 #[derive(Debug)]
-pub(crate) enum Straight<'a> {
+pub(crate) enum PathValue<'a> {
     Value(Element<'a>),
     Missing,
     Array,

@@ -21,7 +21,7 @@ struct Differing<'d> {
 type Difference<'d> = SmallVec<[Differing<'d>; 4]>;
 
 /// The most fields that may be added or removed, because each needs a search in the other document.
-const MOST_MOVED: usize = 16;
+const MAX_MOVED: usize = 16;
 
 /// The fields that differ. `None` if the other fields are in a different order, or if too many fields came or went.
 fn difference<'d>(before: &'d RawDocument, after: &'d RawDocument) -> Option<Difference<'d>> {
@@ -62,7 +62,7 @@ fn difference<'d>(before: &'d RawDocument, after: &'d RawDocument) -> Option<Dif
             _ => return None,
         }
         moved += 1;
-        if moved > MOST_MOVED {
+        if moved > MAX_MOVED {
             return None;
         }
     }

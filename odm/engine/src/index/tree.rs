@@ -20,13 +20,13 @@ use std::ops::Bound;
 // change makes that check for every node on its way.
 use triomphe::Arc;
 
-pub(crate) use self::cursor::{Held, Leaves, Place, Way};
+pub(crate) use self::cursor::{LeafRef, Leaves, Place, TreePath};
 
 /// The most children of a branch. A child's position must fit in a byte.
-const MOST: usize = 64;
+const MAX_CHILDREN: usize = 64;
 
 /// A leaf that loses an item tries to join a neighbour if its new length is a multiple of this, or smaller than this.
-const ASK: usize = 8;
+const MERGE_STEP: usize = 8;
 
 /// Counts the leading items for which `is_before` holds. It tests every eighth item, then the items of one step. Unlike
 /// in a binary search, no test depends on the result of the one before it.
@@ -170,9 +170,9 @@ impl<L: Leaf> Tree<L> {
     }
 
     /// Finds a key, and the way to it.
-    pub(crate) fn locate(&self, key: &L::Key) -> Option<(Place<'_, L>, Way)> {
+    pub(crate) fn locate(&self, key: &L::Key) -> Option<(Place<'_, L>, TreePath)> {
         let mut node = &self.root;
-        let mut way = Way::default();
+        let mut way = TreePath::default();
         loop {
             match &**node {
                 Node::Leaf(leaf) => {
@@ -190,11 +190,11 @@ impl<L: Leaf> Tree<L> {
     }
 
     /// Returns the leaf with the first key that is not below `key`, and the way to that key.
-    pub(crate) fn first_from(&self, key: &L::Key) -> Option<(&L, Way)> {
+    pub(crate) fn first_from(&self, key: &L::Key) -> Option<(&L, TreePath)> {
         let mut node = &self.root;
         let mut right = None;
         let mut start = Bound::Included(key);
-        let mut way = Way::default();
+        let mut way = TreePath::default();
         loop {
             match &**node {
                 Node::Leaf(leaf) => {
@@ -258,7 +258,7 @@ impl<L: Leaf> Tree<L> {
     pub(crate) fn edit_at<R>(
         &mut self,
         key: &L::Key,
-        way: Option<&Way>,
+        way: Option<&TreePath>,
         edit: impl FnOnce(&mut L, Option<usize>) -> R,
     ) -> R {
         if let Some(way) = way
@@ -278,7 +278,7 @@ impl<L: Leaf> Tree<L> {
 
     /// Updates the length after the leaf at the end of a way changed, and rebalances if necessary.
     #[inline]
-    fn follow(&mut self, key: &L::Key, way: &Way, growth: Growth) {
+    fn follow(&mut self, key: &L::Key, way: &TreePath, growth: Growth) {
         self.len = self.len.saturating_add_signed(growth.by);
         if growth.unsettles {
             self.settle(key, way, growth.by < 0);
@@ -286,8 +286,8 @@ impl<L: Leaf> Tree<L> {
     }
 
     /// The way to the leaf that holds the key or would hold it.
-    fn way_to_edit(&self, key: &L::Key) -> Way {
-        let mut way = Way::default();
+    fn way_to_edit(&self, key: &L::Key) -> TreePath {
+        let mut way = TreePath::default();
         let mut node = &self.root;
         while let Node::Branch(branch) = &**node {
             let child = branch.child_to_edit(key);
@@ -301,7 +301,7 @@ impl<L: Leaf> Tree<L> {
     }
 
     /// Splits the leaf at the end of a way if it became too large, or joins it with a neighbour if it `shrunk`.
-    fn settle(&mut self, key: &L::Key, way: &Way, shrunk: bool) {
+    fn settle(&mut self, key: &L::Key, way: &TreePath, shrunk: bool) {
         let root = Arc::make_mut(&mut self.root);
         if let Some((edge, right)) = root.settle(key, way.children(), true, shrunk) {
             let left = Arc::clone(&self.root);
@@ -323,7 +323,11 @@ impl<L: Leaf> Tree<L> {
     }
 
     /// Returns the leaf in which a walk from a bound begins, and the position in it.
-    pub(crate) fn seek(&self, from: Bound<&L::Key>, backwards: bool) -> Option<(Held<L>, usize)> {
+    pub(crate) fn seek(
+        &self,
+        from: Bound<&L::Key>,
+        backwards: bool,
+    ) -> Option<(LeafRef<L>, usize)> {
         Node::seek(&self.root, from, backwards)
     }
 
@@ -370,8 +374,8 @@ fn grown<L: Leaf, R>(leaf: &mut L, edit: impl FnOnce(&mut L) -> R) -> (R, Growth
     let value = edit(leaf);
     let by = leaf.len().cast_signed() - before.cast_signed();
     let too_large = leaf.is_too_large() && leaf.len() > 1;
-    let asks = by < 0 && (leaf.len() < ASK || leaf.len().is_multiple_of(ASK));
-    let unsettles = too_large || (asks && leaf.is_small());
+    let tries_merge = by < 0 && (leaf.len() < MERGE_STEP || leaf.len().is_multiple_of(MERGE_STEP));
+    let unsettles = too_large || (tries_merge && leaf.is_small());
     (value, Growth { by, unsettles })
 }
 
@@ -425,7 +429,7 @@ impl<L: Leaf> Node<L> {
     fn is_small(&self) -> bool {
         match self {
             Self::Leaf(leaf) => leaf.is_small(),
-            Self::Branch(branch) => branch.children.len() < MOST / 2,
+            Self::Branch(branch) => branch.children.len() < MAX_CHILDREN / 2,
         }
     }
 
@@ -437,7 +441,7 @@ impl<L: Leaf> Node<L> {
                 true
             }
             (Self::Branch(branch), Self::Branch(right))
-                if branch.children.len() + right.children.len() <= MOST / 2 =>
+                if branch.children.len() + right.children.len() <= MAX_CHILDREN / 2 =>
             {
                 branch.edges.push(edge.clone());
                 branch.edges.extend_from_slice(&right.edges);
@@ -542,7 +546,7 @@ impl<L: Leaf> Branch<L> {
         };
         self.edges.insert(at, edge);
         self.children.insert(at + 1, right);
-        if self.children.len() <= MOST {
+        if self.children.len() <= MAX_CHILDREN {
             return None;
         }
         let half = if last && is_end {
@@ -593,7 +597,7 @@ impl<L: Leaf> Node<L> {
         match (self, right) {
             (Self::Leaf(leaf), Self::Leaf(right)) => leaf.fits(right),
             (Self::Branch(branch), Self::Branch(right)) => {
-                branch.children.len() + right.children.len() <= MOST / 2
+                branch.children.len() + right.children.len() <= MAX_CHILDREN / 2
             }
             _ => false,
         }

@@ -24,7 +24,7 @@ const TRANSPARENT: &[&str] = &[
 ];
 
 /// Iterates over the stages, with their use of `$text` and metadata so far.
-fn searched(stages: &RawArray) -> impl Iterator<Item = Asked<'_>> {
+fn searched(stages: &RawArray) -> impl Iterator<Item = StageMetadata<'_>> {
     let mut is_searched = false;
     let each = values(stages).filter_map(stage).enumerate();
     each.map(move |(at, (name, spec))| {
@@ -35,7 +35,7 @@ fn searched(stages: &RawArray) -> impl Iterator<Item = Asked<'_>> {
         is_searched |= has_text;
         // A nested pipeline checks its own use of metadata.
         let own = matches!(name, "$lookup" | "$unionWith");
-        Asked {
+        StageMetadata {
             name,
             is_first: at == 0,
             has_text,
@@ -50,7 +50,7 @@ fn searched(stages: &RawArray) -> impl Iterator<Item = Asked<'_>> {
     clippy::struct_excessive_bools,
     reason = "each is a question of its own about the stage"
 )]
-struct Asked<'s> {
+struct StageMetadata<'s> {
     name: &'s str,
     is_first: bool,
     has_text: bool,

@@ -6,7 +6,9 @@ use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::memory_limit;
-use odm_language::expression::projection::{Bearing, Kind, Met, Shape, Transform, check_position};
+use odm_language::expression::projection::{
+    ExclusiveOperators, Kind, ProjectionEffect, Shape, Transform, check_position,
+};
 use odm_language::expression::{Globals, Value, messages};
 use odm_language::matcher::{Matcher, without_where};
 use odm_language::value::number::Number;
@@ -77,12 +79,12 @@ fn has_position(spec: &RawDocument) -> bool {
 
 const MIXED: &str = "Cannot specify positional operator and $elemMatch.";
 
-type Found = Option<Result<(Bearing, String, Arc<dyn Transform>), ServerError>>;
+type Found = Option<Result<(ProjectionEffect, String, Arc<dyn Transform>), ServerError>>;
 
 fn special(
     path: &str,
     value: RawBsonRef<'_>,
-    met: Met,
+    met: ExclusiveOperators,
     (globals, check): (&Globals, &dyn Fn() -> Result<(), ServerError>),
 ) -> Found {
     if let Err(error) = check_position(path) {
@@ -112,7 +114,7 @@ fn special(
             return Some(Err(error));
         }
         let transform: Arc<dyn Transform> = Arc::new(Positional);
-        return Some(Ok((Bearing::Includes, path.to_owned(), transform)));
+        return Some(Ok((ProjectionEffect::Includes, path.to_owned(), transform)));
     }
     let RawBsonRef::Document(document) = value else {
         return None;
@@ -125,14 +127,14 @@ fn special(
         "$slice" => Slice::parse(argument).map(|slice| {
             let transform: Arc<dyn Transform> = Arc::new(slice);
             (
-                Bearing::Otherwise(Kind::Exclude),
+                ProjectionEffect::Otherwise(Kind::Exclude),
                 path.to_owned(),
                 transform,
             )
         }),
         "$elemMatch" => ElemMatch::parse(path, argument, met, globals).map(|transform| {
             (
-                Bearing::Otherwise(Kind::Include),
+                ProjectionEffect::Otherwise(Kind::Include),
                 path.to_owned(),
                 Arc::new(transform) as Arc<dyn Transform>,
             )
@@ -249,7 +251,7 @@ impl ElemMatch {
     fn parse(
         path: &str,
         argument: RawBsonRef<'_>,
-        met: Met,
+        met: ExclusiveOperators,
         globals: &Globals,
     ) -> Result<Self, ServerError> {
         let RawBsonRef::Document(_) = argument else {

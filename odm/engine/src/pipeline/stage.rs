@@ -38,7 +38,7 @@ pub(crate) trait Stage: fmt::Debug + Send + Sync {
     }
 
     /// The collection that the stage writes to; it must then be the last.
-    fn target(&self) -> Option<Target<'_>> {
+    fn target(&self) -> Option<WriteTarget<'_>> {
         None
     }
 }
@@ -55,7 +55,7 @@ pub(crate) struct Other {
 
 /// The collection that a pipeline writes to.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Target<'s> {
+pub(crate) struct WriteTarget<'s> {
     /// `$merge` or `$out`.
     pub(crate) stage: &'static str,
     /// `None` for the database that the command runs on.

@@ -54,7 +54,7 @@ impl Source for Held {
 
     fn merge(
         &self,
-        _target: super::Target<'_>,
+        _target: super::WriteTarget<'_>,
         _creates: bool,
         _write: &mut dyn FnMut(&mut dyn super::Merging) -> Result<(), ServerError>,
     ) -> Result<(), ServerError> {

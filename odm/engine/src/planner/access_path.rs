@@ -7,7 +7,7 @@ pub(crate) mod text;
 
 use crate::index::Index;
 use crate::index::geo::Grid;
-use crate::planner::Wanted;
+use crate::planner::Requirements;
 use crate::planner::geo::{self, NearPlan};
 use crate::planner::plan::Node;
 
@@ -16,13 +16,13 @@ use text::TextScan;
 
 /// A search in such an index, which returns a list of records.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Special {
+pub(crate) enum AccessPath {
     /// Documents near a point, nearest first.
     Near(Box<NearPlan>),
     Text(TextScan),
 }
 
-impl Special {
+impl AccessPath {
     /// The name of the stage in `explain`, if it is a single stage.
     pub(crate) fn stage(&self) -> &'static str {
         match self {
@@ -60,7 +60,10 @@ impl Special {
 }
 
 /// Plans a filter that only a special index can answer; `None` for all other filters.
-pub(super) fn plan(indexes: &[Index], wanted: &Wanted<'_>) -> Result<Option<Node>, ServerError> {
+pub(super) fn plan(
+    indexes: &[Index],
+    wanted: &Requirements<'_>,
+) -> Result<Option<Node>, ServerError> {
     match geo::near(indexes, wanted)? {
         Some(node) => Ok(Some(node)),
         None => text::plan(indexes, wanted),

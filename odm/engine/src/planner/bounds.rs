@@ -7,7 +7,7 @@ use odm_language::value::collation::Collator;
 
 use crate::index::Index;
 use crate::index::spec::{Kind, Spec};
-use crate::planner::conditions::{About, Condition, Fit, intersect};
+use crate::planner::conditions::{Condition, ConditionKind, Fit, intersect};
 use crate::planner::geo;
 use crate::planner::interval::Interval;
 use crate::planner::plan::IndexScan;
@@ -46,13 +46,17 @@ impl Draft {
 /// The available conditions. The first `own` of them come from the `$or` branch itself (or the filter); one of those
 /// must bound the first field.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Given<'c> {
+pub(super) struct ConditionSet<'c> {
     pub(super) all: &'c [Condition],
     pub(super) own: usize,
 }
 
 /// Every way in which the conditions bound an index.
-pub(super) fn drafts(index: &Index, given: Given<'_>, collation: Option<&Collator>) -> Vec<Draft> {
+pub(super) fn drafts(
+    index: &Index,
+    given: ConditionSet<'_>,
+    collation: Option<&Collator>,
+) -> Vec<Draft> {
     let spec = &*index.spec;
     if spec.kind == Kind::Text {
         return Vec::new();
@@ -124,9 +128,12 @@ fn is_hidden(index: &Index, condition: &Condition) -> bool {
         && (condition.element.is_some()
             || !matches!(
                 condition.about,
-                About::Values | About::Whole | About::Exists | About::Negation
+                ConditionKind::Values
+                    | ConditionKind::Whole
+                    | ConditionKind::Exists
+                    | ConditionKind::Negation
             ));
-    (condition.about == About::NegatedNull || condition.is_compared() || by_number)
+    (condition.about == ConditionKind::NegatedNull || condition.is_compared() || by_number)
         && index.arrays.has(&condition.path)
 }
 
@@ -138,12 +145,16 @@ fn serves(index: &Index, at: usize, condition: &Condition) -> bool {
             .place
             .as_ref()
             .is_some_and(|test| geo::knows(grid, &test.region)),
-        None => condition.about != About::Place,
+        None => condition.about != ConditionKind::Place,
     }
 }
 
 /// Bounds every field that has a condition, even if earlier fields have none.
-pub(super) fn nearest(index: &Index, given: Given<'_>, collation: Option<&Collator>) -> Draft {
+pub(super) fn nearest(
+    index: &Index,
+    given: ConditionSet<'_>,
+    collation: Option<&Collator>,
+) -> Draft {
     let spec = &*index.spec;
     let same_collation = spec.collation.as_ref() == collation;
     let mut used: Vec<Vec<usize>> = Vec::new();
@@ -170,16 +181,16 @@ pub(super) fn nearest(index: &Index, given: Given<'_>, collation: Option<&Collat
 fn is_hashable(condition: &Condition) -> bool {
     matches!(
         condition.about,
-        About::Values
-            | About::Whole
-            | About::Null
-            | About::Missing
-            | About::Compared
-            | About::ComparedMissing
+        ConditionKind::Values
+            | ConditionKind::Whole
+            | ConditionKind::Null
+            | ConditionKind::Missing
+            | ConditionKind::Compared
+            | ConditionKind::ComparedMissing
     ) && condition.intervals.iter().all(Interval::is_point)
 }
 
-fn is_point(given: Given<'_>, chosen: &[usize]) -> bool {
+fn is_point(given: ConditionSet<'_>, chosen: &[usize]) -> bool {
     chosen.iter().any(|id| {
         given
             .all
@@ -190,7 +201,12 @@ fn is_point(given: Given<'_>, chosen: &[usize]) -> bool {
 
 /// Groups the conditions on one path into sets that may bound it together. If an array is on the path, different
 /// elements may match different conditions, so each stands alone unless they concern the same element.
-fn choices(index: &Index, given: Given<'_>, path: &str, usable: &[usize]) -> Vec<Vec<usize>> {
+fn choices(
+    index: &Index,
+    given: ConditionSet<'_>,
+    path: &str,
+    usable: &[usize],
+) -> Vec<Vec<usize>> {
     if usable.is_empty() {
         return Vec::new();
     }
@@ -212,7 +228,13 @@ fn choices(index: &Index, given: Given<'_>, path: &str, usable: &[usize]) -> Vec
 }
 
 /// Whether two conditions concern the same element of every array that contains both.
-fn same_element(index: &Index, given: Given<'_>, one: usize, other: usize, shared: &str) -> bool {
+fn same_element(
+    index: &Index,
+    given: ConditionSet<'_>,
+    one: usize,
+    other: usize,
+    shared: &str,
+) -> bool {
     let (Some(one), Some(other)) = (given.all.get(one), given.all.get(other)) else {
         return false;
     };
@@ -230,7 +252,13 @@ fn same_element(index: &Index, given: Given<'_>, one: usize, other: usize, share
 
 /// Whether a condition may bound its field beside those that bound earlier fields. For two paths into one array,
 /// different elements may match, and their keys are in different entries.
-fn joins(index: &Index, given: Given<'_>, path: &str, id: usize, used: &[Vec<usize>]) -> bool {
+fn joins(
+    index: &Index,
+    given: ConditionSet<'_>,
+    path: &str,
+    id: usize,
+    used: &[Vec<usize>],
+) -> bool {
     used.iter().zip(&index.spec.paths).all(|(chosen, earlier)| {
         let shared: Vec<&str> = index
             .arrays
@@ -264,20 +292,29 @@ fn fit(index: &Index, condition: &Condition) -> Fit {
     let arrays = index.arrays.has(&condition.path);
     match condition.about {
         _ if arrays && condition.numbered => Fit::Loose,
-        About::Exists if spec.kind == Kind::Wildcard || (spec.sparse && spec.paths.len() == 1) => {
+        ConditionKind::Exists
+            if spec.kind == Kind::Wildcard || (spec.sparse && spec.paths.len() == 1) =>
+        {
             Fit::Exact
         }
-        About::Negation if arrays => Fit::Loose,
+        ConditionKind::Negation if arrays => Fit::Loose,
         // mongod fetches documents behind such indexes, whatever the bounds are
-        About::Beyond if spec.collation.is_some() || spec.partial.is_some() => Fit::Loose,
-        About::Beyond if arrays && !condition.intervals.iter().all(Interval::is_all) => Fit::Loose,
-        About::NegatedNull if spec.kind == Kind::Wildcard => Fit::Loose,
+        ConditionKind::Beyond if spec.collation.is_some() || spec.partial.is_some() => Fit::Loose,
+        ConditionKind::Beyond if arrays && !condition.intervals.iter().all(Interval::is_all) => {
+            Fit::Loose
+        }
+        ConditionKind::NegatedNull if spec.kind == Kind::Wildcard => Fit::Loose,
         _ if arrays && condition.fit == Fit::Value => Fit::Loose,
         _ => condition.fit,
     }
 }
 
-fn draft(index: &Index, given: Given<'_>, path: Option<String>, used: &[Vec<usize>]) -> Draft {
+fn draft(
+    index: &Index,
+    given: ConditionSet<'_>,
+    path: Option<String>,
+    used: &[Vec<usize>],
+) -> Draft {
     let mut answered = Vec::new();
     let mut tested = Vec::new();
     let fields = used
@@ -305,7 +342,9 @@ fn draft(index: &Index, given: Given<'_>, path: Option<String>, used: &[Vec<usiz
                 .map(|(_, condition)| match (grid, &condition.place) {
                     (Some(grid), Some(test)) => geo::intervals(grid, &test.region),
                     // The keys of an array do not contain the array itself.
-                    _ if condition.about == About::Beyond && index.arrays.has(&condition.path) => {
+                    _ if condition.about == ConditionKind::Beyond
+                        && index.arrays.has(&condition.path) =>
+                    {
                         vec![Interval::all()]
                     }
                     _ => condition.intervals.clone(),
@@ -330,7 +369,7 @@ fn draft(index: &Index, given: Given<'_>, path: Option<String>, used: &[Vec<usiz
 }
 
 /// Plans for a wildcard index, which serves conditions on one path if they require a value there.
-fn wildcard(index: &Index, given: Given<'_>, same_collation: bool) -> Vec<Draft> {
+fn wildcard(index: &Index, given: ConditionSet<'_>, same_collation: bool) -> Vec<Draft> {
     let Some(wildcard) = &index.spec.wildcard else {
         return Vec::new();
     };
@@ -356,19 +395,19 @@ fn wildcard(index: &Index, given: Given<'_>, same_collation: bool) -> Vec<Draft>
                         // The keys of an element are under the path of its array.
                         && !(condition.numbered && index.arrays.has(path))
                         && match condition.about {
-                            About::Values | About::Exists => true,
-                            About::NegatedNull => {
+                            ConditionKind::Values | ConditionKind::Exists => true,
+                            ConditionKind::NegatedNull => {
                                 !index.arrays.has(path) && excludes_null_only(condition)
                             }
-                            About::Compared | About::ComparedMissing => {
+                            ConditionKind::Compared | ConditionKind::ComparedMissing => {
                                 exists && !index.arrays.has(path)
                             }
-                            About::Whole
-                            | About::Null
-                            | About::Missing
-                            | About::Negation
-                            | About::Beyond
-                            | About::Place => false,
+                            ConditionKind::Whole
+                            | ConditionKind::Null
+                            | ConditionKind::Missing
+                            | ConditionKind::Negation
+                            | ConditionKind::Beyond
+                            | ConditionKind::Place => false,
                         }
                 })
             })
@@ -398,7 +437,7 @@ fn wildcard(index: &Index, given: Given<'_>, same_collation: bool) -> Vec<Draft>
 }
 
 /// Whether comparisons of expressions can match documents, for which a wildcard index has no keys.
-fn meets_documents(given: Given<'_>, chosen: &[usize]) -> bool {
+fn meets_documents(given: ConditionSet<'_>, chosen: &[usize]) -> bool {
     let conditions = || chosen.iter().filter_map(|id| given.all.get(*id));
     conditions().any(Condition::is_compared)
         && conditions()

@@ -29,7 +29,7 @@ pub(crate) enum Fit {
 
 /// The kind of a condition, which decides the indexes that can serve it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum About {
+pub(crate) enum ConditionKind {
     Values,
     /// Values that include whole documents or arrays.
     Whole,
@@ -61,7 +61,7 @@ pub(crate) struct Condition {
     /// The value, or one element of an array, lies in one of these intervals, which are sorted and disjoint.
     pub(crate) intervals: Vec<Interval>,
     pub(crate) fit: Fit,
-    pub(crate) about: About,
+    pub(crate) about: ConditionKind,
     /// The enclosing `$elemMatch`: the path of the array, and an id of the `$elemMatch`.
     pub(crate) element: Option<(String, usize)>,
     /// The index of the filter's child that it comes from.
@@ -77,23 +77,26 @@ pub(crate) struct Condition {
 impl Condition {
     /// Whether it compares the value at the path as a whole, not the elements of an array there.
     pub(crate) fn is_compared(&self) -> bool {
-        matches!(self.about, About::Compared | About::ComparedMissing)
+        matches!(
+            self.about,
+            ConditionKind::Compared | ConditionKind::ComparedMissing
+        )
     }
 
     /// Whether only documents that have the path match.
     pub(crate) fn exists(&self) -> bool {
         match self.about {
-            About::Exists | About::Place | About::Compared => true,
-            About::NegatedNull | About::Values | About::Whole => {
+            ConditionKind::Exists | ConditionKind::Place | ConditionKind::Compared => true,
+            ConditionKind::NegatedNull | ConditionKind::Values | ConditionKind::Whole => {
                 !self.intervals.iter().any(|interval| {
                     interval.contains(RawBsonRef::Null) || interval.contains(RawBsonRef::Undefined)
                 })
             }
-            About::Null
-            | About::Missing
-            | About::Negation
-            | About::Beyond
-            | About::ComparedMissing => false,
+            ConditionKind::Null
+            | ConditionKind::Missing
+            | ConditionKind::Negation
+            | ConditionKind::Beyond
+            | ConditionKind::ComparedMissing => false,
         }
     }
 
@@ -103,7 +106,7 @@ impl Condition {
     }
 }
 
-impl About {
+impl ConditionKind {
     fn of(value: RawBsonRef<'_>) -> Self {
         match value {
             RawBsonRef::Null | RawBsonRef::Undefined => Self::Null,
@@ -240,15 +243,15 @@ fn collect<'a>(predicate: &'a Predicate, place: &Place<'_>, found: &mut Conditio
             let Some(intervals) = element(tests, place.collation) else {
                 return false;
             };
-            (intervals, Fit::Loose, About::Values)
+            (intervals, Fit::Loose, ConditionKind::Values)
         }
-        Test::Exists => (vec![Interval::all()], Fit::Loose, About::Exists),
+        Test::Exists => (vec![Interval::all()], Fit::Loose, ConditionKind::Exists),
         Test::Geo(_) | Test::Near(_) => {
             found.all.push(Condition {
                 path,
                 intervals: vec![Interval::all()],
                 fit: Fit::Loose,
-                about: About::Place,
+                about: ConditionKind::Place,
                 element: place.element.clone(),
                 child: place.child,
                 numbered,
@@ -263,7 +266,7 @@ fn collect<'a>(predicate: &'a Predicate, place: &Place<'_>, found: &mut Conditio
         test => match one_value(test, place.collation) {
             // A wildcard index has keys for empty documents.
             Some((intervals, fit, _)) if place.numbers && is_empty(test) => {
-                (intervals, fit, About::Values)
+                (intervals, fit, ConditionKind::Values)
             }
             Some(known) => known,
             None => return false,
@@ -322,14 +325,18 @@ fn same_path(branches: &[Predicate], place: &Place<'_>) -> Option<Condition> {
             return None;
         }
         about = Some(match (about, condition.about) {
-            (None | Some(About::Compared), own @ (About::Compared | About::ComparedMissing)) => own,
-            (Some(About::ComparedMissing), About::Compared | About::ComparedMissing) => {
-                About::ComparedMissing
-            }
+            (
+                None | Some(ConditionKind::Compared),
+                own @ (ConditionKind::Compared | ConditionKind::ComparedMissing),
+            ) => own,
+            (
+                Some(ConditionKind::ComparedMissing),
+                ConditionKind::Compared | ConditionKind::ComparedMissing,
+            ) => ConditionKind::ComparedMissing,
             // A condition on elements and one on whole arrays cannot be combined.
-            (Some(_), About::Compared | About::ComparedMissing)
-            | (Some(About::Compared | About::ComparedMissing), _) => return None,
-            _ => About::Values,
+            (Some(_), ConditionKind::Compared | ConditionKind::ComparedMissing)
+            | (Some(ConditionKind::Compared | ConditionKind::ComparedMissing), _) => return None,
+            _ => ConditionKind::Values,
         });
         numbered |= condition.numbered;
         all.extend(condition.intervals);
@@ -364,25 +371,25 @@ fn negated(inner: &Predicate, place: &Place<'_>, found: &mut Conditions<'_>) -> 
         (Test::Exists, _) => (
             vec![Interval::point(RawBsonRef::Null, None)],
             Fit::Loose,
-            About::Missing,
+            ConditionKind::Missing,
         ),
-        (Test::Compare(..) | Test::In(_), About::Values | About::Whole)
+        (Test::Compare(..) | Test::In(_), ConditionKind::Values | ConditionKind::Whole)
             if condition.fit == Fit::Exact =>
         {
             (
                 interval::complement(&condition.intervals),
                 Fit::Exact,
-                About::Negation,
+                ConditionKind::Negation,
             )
         }
-        (test, About::Null) if is_exact_beside_null(test) => {
+        (test, ConditionKind::Null) if is_exact_beside_null(test) => {
             let mut inside = condition.intervals.clone();
             // No value sorts between undefined and null, so the gap is excluded, too.
             inside.push(Interval::between_nulls());
             (
                 interval::complement(&interval::union(inside)),
                 Fit::Exact,
-                About::NegatedNull,
+                ConditionKind::NegatedNull,
             )
         }
         _ => return false,
@@ -416,7 +423,7 @@ fn element(tests: &[Predicate], collation: Option<&Collator>) -> Option<Vec<Inte
         .iter()
         .filter_map(|test| match test {
             Predicate::Field(field) => one_value(&field.test, collation)
-                .filter(|(.., about)| *about == About::Values)
+                .filter(|(.., about)| *about == ConditionKind::Values)
                 .map(|(intervals, ..)| interval::union(intervals)),
             _ => None,
         })

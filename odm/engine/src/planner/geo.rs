@@ -15,9 +15,9 @@ use odm_language::value::print;
 use crate::index::Index;
 use crate::index::geo::{Grid, Plane, hash_value, relation, square_hashes};
 use crate::index::spec::Kind;
-use crate::planner::Wanted;
-use crate::planner::access_path::Special;
-use crate::planner::bounds::{Draft, Given, nearest};
+use crate::planner::Requirements;
+use crate::planner::access_path::AccessPath;
+use crate::planner::bounds::{ConditionSet, Draft, nearest};
 use crate::planner::conditions::{self, Conditions, intersect};
 use crate::planner::hint::{self, Hinted};
 use crate::planner::interval::{self, Interval};
@@ -25,7 +25,7 @@ use crate::planner::plan::{IndexScan, Node, Step};
 use crate::planner::sparse_coverage::is_complete;
 
 /// The number of cells that cover a region, approximately at most.
-const MOST_CELLS: usize = 24;
+const MAX_CELLS: usize = 24;
 
 /// Whether a grid has cells for a region. A spherical index does not serve planar shapes, nor a planar index spherical
 /// ones.
@@ -97,7 +97,7 @@ fn cap_box(center: Flat, radius: f64) -> Rect {
 }
 
 fn sphere(relation: &dyn Fn(Vector, f64) -> Relation) -> Vec<Interval> {
-    let cover = Cell::cover(MOST_CELLS, relation);
+    let cover = Cell::cover(MAX_CELLS, relation);
     let mut larger: Vec<i64> = cover
         .iter()
         .flat_map(|cell| cell.ancestors().map(Cell::id))
@@ -169,7 +169,7 @@ fn squares(plane: &Plane, rect: &Rect) -> Vec<Interval> {
         }
         if rect.holds(&here)
             || level >= plane.bits.min(24)
-            || whole.len() + queue.len() + 3 > 2 * MOST_CELLS
+            || whole.len() + queue.len() + 3 > 2 * MAX_CELLS
         {
             whole.push((level, x, y));
             continue;
@@ -237,7 +237,10 @@ impl NearPlan {
 }
 
 /// Plans a query with `$near`, which requires an index of a matching kind, as on mongod.
-pub(super) fn near(indexes: &[Index], wanted: &Wanted<'_>) -> Result<Option<Node>, ServerError> {
+pub(super) fn near(
+    indexes: &[Index],
+    wanted: &Requirements<'_>,
+) -> Result<Option<Node>, ServerError> {
     let Some(filter) = wanted.filter else {
         return Ok(None);
     };
@@ -250,7 +253,7 @@ pub(super) fn near(indexes: &[Index], wanted: &Wanted<'_>) -> Result<Option<Node
         _ => true,
     };
     let conditions = conditions::of(filter, wanted.collation);
-    let given = Given {
+    let given = ConditionSet {
         all: &conditions.all,
         own: conditions.all.len(),
     };
@@ -280,7 +283,7 @@ pub(super) fn near(indexes: &[Index], wanted: &Wanted<'_>) -> Result<Option<Node
         scan: draft.scan,
         at,
     };
-    let mut node = Node::leaf(Step::Special(Special::Near(Box::new(plan))));
+    let mut node = Node::leaf(Step::AccessPath(AccessPath::Near(Box::new(plan))));
     if !alone {
         let is_near = |child: &Predicate| matches!(child, Predicate::Field(field) if matches!(field.test, Test::Near(_)));
         node = node.under(Step::Fetch {
@@ -307,7 +310,7 @@ fn place(
     index: &Index,
     path: &Path,
     near: &Near,
-    wanted: &Wanted<'_>,
+    wanted: &Requirements<'_>,
     conditions: &Conditions<'_>,
 ) -> Option<(usize, Grid)> {
     let spec = &*index.spec;

@@ -7,7 +7,7 @@ use odm_language::value::{print, raw};
 
 use crate::index::spec::{Kind, same_key};
 use crate::index::{Index, append};
-use crate::planner::Wanted;
+use crate::planner::Requirements;
 use crate::planner::exclusive_options::is_backwards;
 use crate::planner::interval::is_collated;
 use crate::planner::plan::Limits;
@@ -21,7 +21,7 @@ pub(super) enum Hinted<'i> {
 
 pub(super) fn find<'i>(
     indexes: &'i [Index],
-    wanted: &Wanted<'_>,
+    wanted: &Requirements<'_>,
 ) -> Result<Hinted<'i>, ServerError> {
     let index = match wanted.hint {
         None => return without(wanted),
@@ -102,7 +102,7 @@ fn ambiguous(one: &Index, other: &Index) -> ServerError {
     )
 }
 
-fn without<'i>(wanted: &Wanted<'_>) -> Result<Hinted<'i>, ServerError> {
+fn without<'i>(wanted: &Requirements<'_>) -> Result<Hinted<'i>, ServerError> {
     if wanted.min.is_some() || wanted.max.is_some() {
         if wanted.natural.is_some() {
             return Err(no_plan("min and max are incompatible with $natural"));
@@ -116,7 +116,7 @@ fn without<'i>(wanted: &Wanted<'_>) -> Result<Hinted<'i>, ServerError> {
 }
 
 /// The keys of `min` and `max`, which must name the fields of the index in order.
-pub(super) fn limits(index: &Index, wanted: &Wanted<'_>) -> Result<Limits, ServerError> {
+pub(super) fn limits(index: &Index, wanted: &Requirements<'_>) -> Result<Limits, ServerError> {
     let what = match index.spec.kind {
         Kind::Hashed => Some("hashes"),
         Kind::Text => Some("words"),

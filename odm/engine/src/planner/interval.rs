@@ -17,7 +17,7 @@ use crate::index::Key;
 pub(crate) struct Edge {
     pub(crate) key: Key,
     pub(crate) inclusive: bool,
-    shown: Shown,
+    shown: EdgeValue,
     /// Whether it is shown as inclusive. The edge of a bracket is exclusive in bytes, but the last value belongs to the
     /// bracket.
     closed: bool,
@@ -25,27 +25,29 @@ pub(crate) struct Edge {
 
 /// The value of an edge. The start of a bracket may have no value, only a text.
 #[derive(Debug, Clone, PartialEq)]
-enum Shown {
+enum EdgeValue {
     Value(RawBson),
     Begin(&'static str),
 }
 
-impl Eq for Shown {}
+impl Eq for EdgeValue {}
 
 impl Edge {
     fn text(&self) -> String {
         match &self.shown {
-            Shown::Value(value) => print::value(value.as_raw_bson_ref()),
-            Shown::Begin(text) => (*text).to_owned(),
+            EdgeValue::Value(value) => print::value(value.as_raw_bson_ref()),
+            EdgeValue::Begin(text) => (*text).to_owned(),
         }
     }
 
     /// The value, or a stand-in if the edge has none.
     pub(crate) fn value(&self) -> Bson {
         match &self.shown {
-            Shown::Value(value) => Bson::try_from(value.as_raw_bson_ref()).unwrap_or(Bson::Null),
-            Shown::Begin("[]") => Bson::Array(Vec::new()),
-            Shown::Begin(_) => Bson::Null,
+            EdgeValue::Value(value) => {
+                Bson::try_from(value.as_raw_bson_ref()).unwrap_or(Bson::Null)
+            }
+            EdgeValue::Begin("[]") => Bson::Array(Vec::new()),
+            EdgeValue::Begin(_) => Bson::Null,
         }
     }
 }
@@ -310,7 +312,7 @@ fn edge(value: RawBsonRef<'_>, inclusive: bool, collation: Option<&Collator>) ->
     Edge {
         key: Key::from_slice(&key::of(value, collation)),
         inclusive,
-        shown: Shown::Value(value.into()),
+        shown: EdgeValue::Value(value.into()),
         closed: inclusive,
     }
 }
@@ -392,7 +394,7 @@ fn start_of(bracket: Bracket, shown: &'static str) -> Edge {
     Edge {
         key: Key::from_slice(&[bracket as u8 + 1]),
         inclusive: false,
-        shown: Shown::Begin(shown),
+        shown: EdgeValue::Begin(shown),
         closed: false,
     }
 }

@@ -11,7 +11,7 @@ use crate::planner::interval::Interval;
 use crate::planner::plan::IndexScan;
 
 /// The most walks that lists of values may be split into, for merging in order.
-const MOST_WALKS: usize = 200;
+const MAX_WALKS: usize = 200;
 
 /// The paths and directions of a sort.
 pub(crate) type Sort<'a> = (&'a [Path], &'a [Direction]);
@@ -40,7 +40,7 @@ pub(super) fn exploded(index: &Index, scan: &IndexScan, sort: Sort<'_>) -> Optio
     let mut walks = vec![scan.clone()];
     for at in 0..lists {
         let values = scan.fields.get(at)?;
-        if walks.len().checked_mul(values.len())? > MOST_WALKS {
+        if walks.len().checked_mul(values.len())? > MAX_WALKS {
             return None;
         }
         walks = walks

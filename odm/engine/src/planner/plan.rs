@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::planner::access_path::Special;
+use crate::planner::access_path::AccessPath;
 use crate::planner::interval::Interval;
 
 /// A walk over an index.
@@ -56,7 +56,7 @@ pub(crate) enum Step {
     /// Counts the entries of an index without fetching documents.
     CountIndex(IndexScan),
     /// The records that a special kind of index returns.
-    Special(Special),
+    AccessPath(AccessPath),
     /// Fetches documents.
     Fetch {
         /// The children of the filter that need no test.
@@ -81,7 +81,7 @@ impl Step {
     pub(crate) fn index(&self) -> Option<&str> {
         match self {
             Self::ById(scan) | Self::Index(scan) | Self::CountIndex(scan) => Some(&scan.name),
-            Self::Special(special) => Some(special.index()),
+            Self::AccessPath(special) => Some(special.index()),
             _ => None,
         }
     }
@@ -142,7 +142,7 @@ impl Node {
         match &self.step {
             Step::Fetch { .. } | Step::Records { .. } | Step::ById(_) | Step::Nothing => true,
             Step::Index(scan) | Step::CountIndex(scan) => scan.covers,
-            Step::Special(special) => special.fetches(),
+            Step::AccessPath(special) => special.fetches(),
             Step::Or | Step::Merge => self.inputs.iter().all(Self::is_fetched),
             _ => self.inputs.first().is_some_and(Self::is_fetched),
         }

@@ -4,7 +4,7 @@ use odm_language::matcher::Predicate;
 use odm_language::value::collation::Collator;
 
 use crate::index::spec::{Kind, Spec};
-use crate::planner::conditions::{self, About, Condition, Conditions, Fit};
+use crate::planner::conditions::{self, Condition, ConditionKind, Conditions, Fit};
 
 pub(super) fn is_complete(
     spec: &Spec,
@@ -65,14 +65,14 @@ fn implies(
                     if needed.types.is_some() {
                         return condition.path == needed.path && condition.types == needed.types;
                     }
-                    if needed.fit != Fit::Exact && needed.about != About::Exists {
+                    if needed.fit != Fit::Exact && needed.about != ConditionKind::Exists {
                         return false;
                     }
                     // A comparison of an expression matches an array as a whole, but the index's filter matches its
                     // elements.
                     !condition.is_compared()
                         && condition.path == needed.path
-                        && (condition.exists() || needed.about != About::Exists)
+                        && (condition.exists() || needed.about != ConditionKind::Exists)
                         && condition.intervals.iter().all(|interval| {
                             needed
                                 .intervals

@@ -12,7 +12,7 @@ use crate::index::Index;
 
 /// Whether mongod finds a plan for the filter with this index alone.
 pub(super) fn serves(index: &Index, filter: &Predicate, collation: Option<&Collator>) -> bool {
-    let asked = Asked {
+    let asked = Eligibility {
         index,
         same_collation: index.spec.collation.as_ref() == collation,
     };
@@ -21,20 +21,20 @@ pub(super) fn serves(index: &Index, filter: &Predicate, collation: Option<&Colla
 
 /// Whether a filter has a condition on a path that the index covers.
 pub(super) fn is_asked(index: &Index, filter: &Predicate) -> bool {
-    let asked = Asked {
+    let asked = Eligibility {
         index,
         same_collation: true,
     };
     asked.is_asked(filter, "")
 }
 
-struct Asked<'i> {
+struct Eligibility<'i> {
     index: &'i Index,
     /// Whether the index and the query have the same collation, so that keys of strings are comparable.
     same_collation: bool,
 }
 
-impl Asked<'_> {
+impl Eligibility<'_> {
     fn serves(&self, predicate: &Predicate, prefix: &str) -> bool {
         match predicate {
             Predicate::And(group) => group.children.iter().any(|it| self.serves(it, prefix)),

@@ -11,13 +11,13 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 
 /// The waiting of one command: short pauses at first, then longer ones.
 #[derive(Debug)]
-pub struct Patience {
+pub struct Backoff {
     started: Instant,
     limit: Option<Duration>,
     pause: Duration,
 }
 
-impl Patience {
+impl Backoff {
     /// Starts waiting, with the command's `maxTimeMS` as the limit, if it has one.
     pub fn new(limit: Option<Duration>) -> Self {
         Self {

@@ -22,7 +22,7 @@ const LIFETIME: i64 = 30 * 60_000;
 const AGAIN: i64 = 1_000;
 
 /// How many sessions are remembered at once, as in MongoDB.
-const MOST: usize = 1_000_000;
+const MAX_SESSIONS: usize = 1_000_000;
 
 /// How a command uses its session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -170,7 +170,7 @@ impl Mode {
 
 impl Default for Sessions {
     fn default() -> Self {
-        Self::of(MOST)
+        Self::of(MAX_SESSIONS)
     }
 }
 

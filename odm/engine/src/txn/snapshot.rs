@@ -13,7 +13,7 @@ use crate::catalog::{Catalog, Root};
 const WINDOW: i64 = 300_000;
 
 /// How many snapshots are kept. Each holds on to the data that was replaced since.
-const MOST: usize = 10_000;
+const MAX_SNAPSHOTS: usize = 10_000;
 
 /// The time that a read is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,7 +69,7 @@ impl Snapshots {
         let Moment::At(time) = moment else {
             let (time, root) = catalog.moment(now);
             kept.insert((time.time, time.increment), (root.clone(), now));
-            if kept.len() > MOST {
+            if kept.len() > MAX_SNAPSHOTS {
                 kept.pop_first();
             }
             return Ok(Snapshot { time, root });

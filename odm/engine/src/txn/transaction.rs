@@ -10,13 +10,13 @@ use bson::DateTime;
 use bson::raw::{RawDocument, RawDocumentBuf};
 use odm_language::error::ServerError;
 
-use crate::catalog::changes::{Change, Origin, definition};
+use crate::catalog::changes::{LoggedChange, Origin, definition};
 use crate::catalog::collection::{Collection, Owner, Shared, Version};
 use crate::catalog::draft::{Draft, Work};
 use crate::catalog::namespace::Namespace;
 use crate::catalog::{Catalog, Root};
 use crate::index::RecordId;
-use crate::txn::writer::{Inside, Writer};
+use crate::txn::writer::{TransactionContext, Writer};
 use crate::txn::{TRANSIENT, changed_catalog, write_conflict};
 
 /// How long a transaction may stay open, in milliseconds.
@@ -35,7 +35,7 @@ pub(crate) struct Transaction {
     /// The read concern of its first command.
     concern: Option<RawDocumentBuf>,
     /// Its changes, in order. They are always recorded, because a change stream may open before the commit.
-    changes: Vec<Change>,
+    changes: Vec<LoggedChange>,
 }
 
 impl Transaction {
@@ -128,7 +128,7 @@ impl Transaction {
         let mut writer = Writer {
             draft: &mut draft,
             locks: &mut locks,
-            inside: Some(Inside {
+            inside: Some(TransactionContext {
                 owner: self.owner,
                 published: snapshot.as_ref().and(published.as_deref()),
                 snapshot: snapshot.as_deref(),
@@ -156,7 +156,7 @@ impl Transaction {
     fn publish(
         &self,
         catalog: &Catalog,
-        changes: Vec<Change>,
+        changes: Vec<LoggedChange>,
         origin: Origin,
     ) -> Result<(), ServerError> {
         let mut written = Vec::new();

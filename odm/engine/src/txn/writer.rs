@@ -6,16 +6,16 @@ use bson::raw::{RawDocument, RawDocumentBuf, cstr};
 use odm_language::error::ServerError;
 use odm_language::value::raw;
 
-use crate::catalog::changes::{self, What, definition};
-use crate::catalog::collection::{Change, Collection, Locks, Owner, document};
+use crate::catalog::changes::{self, ChangeKind, definition};
+use crate::catalog::collection::{Collection, EntryChanges, Locks, Owner, document};
 use crate::catalog::draft::Draft;
 use crate::catalog::namespace::Namespace;
-use crate::index::{Index, Placed, RecordId};
+use crate::index::{Index, LocatedEntry, RecordId};
 use crate::txn::{changed_catalog, write_conflict};
 
 /// The transaction that a write belongs to, with the state that others see.
 #[derive(Debug)]
-pub(crate) struct Inside<'a> {
+pub(crate) struct TransactionContext<'a> {
     pub(crate) owner: Owner,
     /// The collection when the transaction began; `None` if the transaction created it.
     pub(crate) snapshot: Option<&'a Collection>,
@@ -29,7 +29,7 @@ pub(crate) struct Inside<'a> {
 pub(crate) struct Writer<'a, 'b> {
     pub(crate) draft: &'a mut Draft<'b>,
     pub(crate) locks: &'a mut Locks,
-    pub(crate) inside: Option<Inside<'a>>,
+    pub(crate) inside: Option<TransactionContext<'a>>,
     pub(crate) changed: bool,
     /// Skips the validator.
     pub(crate) bypass_validation: bool,
@@ -97,15 +97,15 @@ impl Writer<'_, '_> {
         let Some(changes) = self.draft.changes() else {
             return;
         };
-        changes.retain(|change| matches!(change.what, What::Insert { .. }));
+        changes.retain(|change| matches!(change.what, ChangeKind::Insert { .. }));
         for change in &mut *changes {
             change.namespace = from.clone();
         }
         changes.splice(..0, created);
-        changes.push(changes::Change {
+        changes.push(changes::LoggedChange {
             namespace: from.clone(),
             uuid: Some(uuid),
-            what: What::Rename {
+            what: ChangeKind::Rename {
                 to,
                 replaced: was_there.then_some(uuid),
             },
@@ -119,7 +119,7 @@ impl Writer<'_, '_> {
     }
 
     /// Removes a record whose entry in the first index is known.
-    pub(crate) fn remove_found(&mut self, first: Placed) -> Result<(), ServerError> {
+    pub(crate) fn remove_found(&mut self, first: LocatedEntry) -> Result<(), ServerError> {
         self.write(first.record, Some(first), false, None, None)
     }
 
@@ -147,7 +147,7 @@ impl Writer<'_, '_> {
         before: Option<&RawDocument>,
         after: Option<&RawDocument>,
     ) -> Result<(), ServerError> {
-        let Some(Inside {
+        let Some(TransactionContext {
             snapshot: Some(then),
             published: Some(now),
             ..
@@ -177,7 +177,7 @@ impl Writer<'_, '_> {
     fn write(
         &mut self,
         record: RecordId,
-        first: Option<Placed>,
+        first: Option<LocatedEntry>,
         is_new: bool,
         after: Option<Cow<'_, [u8]>>,
         description: Option<RawDocumentBuf>,
@@ -206,8 +206,8 @@ impl Writer<'_, '_> {
         self.check_indexes(before_document, after_document)?;
         let known = usize::from(first.is_some());
         let mut change = match first {
-            Some(first) => Change::of_first(first),
-            None => Change::nothing(record),
+            Some(first) => EntryChanges::of_first(first),
+            None => EntryChanges::nothing(record),
         };
         change.at = at;
         collection.complete(&mut change, known, before_document, after_document)?;
@@ -227,7 +227,11 @@ impl Writer<'_, '_> {
 
     /// Refuses conflicting keys, index by index. A key that exists is a duplicate even if an uncommitted transaction
     /// removes it.
-    fn check_keys(&self, change: &Change, after: Option<&RawDocument>) -> Result<(), ServerError> {
+    fn check_keys(
+        &self,
+        change: &EntryChanges,
+        after: Option<&RawDocument>,
+    ) -> Result<(), ServerError> {
         let collection = self.draft.settled();
         if self.inside.is_none() && self.locks.keys.is_empty() {
             return match after {
@@ -271,7 +275,7 @@ impl Writer<'_, '_> {
         Ok(())
     }
 
-    fn take_locks(&mut self, change: &Change) {
+    fn take_locks(&mut self, change: &EntryChanges) {
         let Some(inside) = &mut self.inside else {
             return;
         };
@@ -295,30 +299,30 @@ fn told(
     before: Option<&RawDocument>,
     after: Option<&RawDocument>,
     description: Option<RawDocumentBuf>,
-) -> Option<changes::Change> {
+) -> Option<changes::LoggedChange> {
     let keeps_images = collection.options.keeps_images;
     let what = match (before, after) {
         (None, None) => return None,
-        (None, Some(document)) => What::Insert {
+        (None, Some(document)) => ChangeKind::Insert {
             document: document.to_owned(),
         },
-        (Some(before), None) => What::Delete {
+        (Some(before), None) => ChangeKind::Delete {
             key: key(before),
             before: keeps_images.then(|| before.to_owned()),
         },
         (Some(before), Some(after)) => match description {
-            None => What::Replace {
+            None => ChangeKind::Replace {
                 document: after.to_owned(),
                 before: keeps_images.then(|| before.to_owned()),
             },
-            Some(description) => What::Update {
+            Some(description) => ChangeKind::Update {
                 key: key(after),
                 description,
                 images: keeps_images.then(|| (before.to_owned(), after.to_owned())),
             },
         },
     };
-    Some(changes::Change {
+    Some(changes::LoggedChange {
         namespace: collection.namespace.clone(),
         uuid: Some(collection.uuid),
         what,

@@ -9,7 +9,7 @@ use odm_language::value::order;
 use odm_language::value::raw::values;
 
 use crate::updater::node::{Node, fields};
-use crate::updater::operator::{At, Behaviour, Change, bad_value};
+use crate::updater::operator::{Effect, Operator, OperatorContext, bad_value};
 
 #[derive(Debug)]
 pub(super) struct AddToSet {
@@ -46,7 +46,7 @@ impl AddToSet {
     }
 }
 
-impl Behaviour for AddToSet {
+impl Operator for AddToSet {
     fn adds(&self) -> bool {
         !self.values.is_empty()
     }
@@ -54,8 +54,8 @@ impl Behaviour for AddToSet {
     fn apply<'a>(
         &'a self,
         current: Option<&mut Node<'a>>,
-        at: &At<'_>,
-    ) -> Result<Change<'a>, ServerError> {
+        at: &OperatorContext<'_>,
+    ) -> Result<Effect<'a>, ServerError> {
         let mut fresh = Vec::new();
         let exists = current.is_some();
         let elements = Node::elements_or(current, &mut fresh, |kind| {
@@ -76,11 +76,11 @@ impl Behaviour for AddToSet {
             }
         }
         Ok(if !exists {
-            Change::Put(Node::Array(fresh))
+            Effect::Put(Node::Array(fresh))
         } else if elements.len() == before {
-            Change::Nothing
+            Effect::Nothing
         } else {
-            Change::Edited
+            Effect::Edited
         })
     }
 }

@@ -8,7 +8,7 @@ use odm_language::value::order;
 use odm_language::value::print;
 
 use crate::updater::node::Node;
-use crate::updater::operator::{At, Behaviour, Change, bad_value};
+use crate::updater::operator::{Effect, Operator, OperatorContext, bad_value};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operation {
@@ -65,14 +65,14 @@ fn zero(number: Number) -> Number {
     number.checked_mul(Number::Int32(0)).unwrap_or(number)
 }
 
-impl Behaviour for Arithmetic {
+impl Operator for Arithmetic {
     fn apply<'a>(
         &'a self,
         current: Option<&mut Node<'a>>,
-        at: &At<'_>,
-    ) -> Result<Change<'a>, ServerError> {
+        at: &OperatorContext<'_>,
+    ) -> Result<Effect<'a>, ServerError> {
         let Some(node) = current else {
-            return Ok(Change::Put(Node::Owned(self.initial().to_raw().into())));
+            return Ok(Effect::Put(Node::Owned(self.initial().to_raw().into())));
         };
         node.with(|old| {
             let number = Number::from_raw(old).ok_or_else(|| {
@@ -106,9 +106,9 @@ impl Behaviour for Arithmetic {
                 && old.element_type() == result.element_type()
                 && order::equal(old, result.as_raw_bson_ref(), None);
             Ok(if same {
-                Change::Nothing
+                Effect::Nothing
             } else {
-                Change::Put(Node::Owned(result))
+                Effect::Put(Node::Owned(result))
             })
         })
     }

@@ -6,7 +6,7 @@ use odm_language::expression::messages;
 use odm_language::value::print;
 
 use crate::updater::node::{Node, fields, identical};
-use crate::updater::operator::{At, Behaviour, Change, bad_value};
+use crate::updater::operator::{Effect, Operator, OperatorContext, bad_value};
 
 #[derive(Debug)]
 pub(super) struct Bit {
@@ -113,14 +113,14 @@ impl Bit {
     }
 }
 
-impl Behaviour for Bit {
+impl Operator for Bit {
     fn apply<'a>(
         &'a self,
         current: Option<&mut Node<'a>>,
-        at: &At<'_>,
-    ) -> Result<Change<'a>, ServerError> {
+        at: &OperatorContext<'_>,
+    ) -> Result<Effect<'a>, ServerError> {
         let Some(node) = current else {
-            return Ok(Change::Put(Node::Owned(self.run(Integer::Int(0)))));
+            return Ok(Effect::Put(Node::Owned(self.run(Integer::Int(0)))));
         };
         node.with(|old| {
             let start = Integer::from_bson(old).ok_or_else(|| {
@@ -133,9 +133,9 @@ impl Behaviour for Bit {
             })?;
             let result = self.run(start);
             Ok(if identical(old, result.as_raw_bson_ref()) {
-                Change::Nothing
+                Effect::Nothing
             } else {
-                Change::Put(Node::Owned(result))
+                Effect::Put(Node::Owned(result))
             })
         })
     }

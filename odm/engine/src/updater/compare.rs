@@ -7,7 +7,7 @@ use odm_language::error::ServerError;
 use odm_language::value::order;
 
 use crate::updater::node::Node;
-use crate::updater::operator::{At, Behaviour, Change};
+use crate::updater::operator::{Effect, Operator, OperatorContext};
 
 #[derive(Debug)]
 pub(super) struct Compare {
@@ -32,21 +32,21 @@ impl Compare {
     }
 }
 
-impl Behaviour for Compare {
+impl Operator for Compare {
     fn apply<'a>(
         &'a self,
         current: Option<&mut Node<'a>>,
-        at: &At<'_>,
-    ) -> Result<Change<'a>, ServerError> {
+        at: &OperatorContext<'_>,
+    ) -> Result<Effect<'a>, ServerError> {
         let value = self.value.as_raw_bson_ref();
         Ok(match current {
             Some(node)
                 if node.with(|old| order::compare(value, old, at.globals.collator()))
                     != self.wins =>
             {
-                Change::Nothing
+                Effect::Nothing
             }
-            _ => Change::Put(Node::Raw(value)),
+            _ => Effect::Put(Node::Raw(value)),
         })
     }
 }

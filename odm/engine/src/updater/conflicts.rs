@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use odm_language::error::{Code, ServerError};
 use smallvec::SmallVec;
 
-use crate::updater::operator::{Behaviour, bad_value};
+use crate::updater::operator::{Operator, bad_value};
 
 /// The operations at a path and below it.
 #[derive(Debug)]
 pub(super) enum Tree {
-    Leaf(Box<dyn Behaviour>),
+    Leaf(Box<dyn Operator>),
     /// The source of a `$rename`, which is removed at the end. No other operator may act on it.
     Reserved,
     Fields(Fields),

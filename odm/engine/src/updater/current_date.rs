@@ -5,7 +5,7 @@ use odm_language::error::ServerError;
 use odm_language::expression::messages;
 
 use crate::updater::node::{Node, fields};
-use crate::updater::operator::{At, Behaviour, Change, bad_value};
+use crate::updater::operator::{Effect, Operator, OperatorContext, bad_value};
 
 #[derive(Debug)]
 pub(super) enum CurrentDate {
@@ -45,13 +45,13 @@ impl CurrentDate {
     }
 }
 
-impl Behaviour for CurrentDate {
+impl Operator for CurrentDate {
     fn apply<'a>(
         &'a self,
         _current: Option<&mut Node<'a>>,
-        at: &At<'_>,
-    ) -> Result<Change<'a>, ServerError> {
-        Ok(Change::Put(Node::Owned(match self {
+        at: &OperatorContext<'_>,
+    ) -> Result<Effect<'a>, ServerError> {
+        Ok(Effect::Put(Node::Owned(match self {
             Self::Date => RawBson::DateTime(at.globals.now()),
             Self::Timestamp => RawBson::Timestamp(at.globals.unique_timestamp()),
         })))

@@ -10,7 +10,7 @@ use crate::updater::node::{append, identical};
 
 /// The change of a value that exists before and after.
 #[derive(Debug)]
-pub(super) enum Change<'a> {
+pub(super) enum Delta<'a> {
     /// The value was replaced.
     Whole(RawBsonRef<'a>),
     Fields(Fields<'a>),
@@ -23,14 +23,14 @@ pub(super) struct Fields<'a> {
     removed: Vec<String>,
     updated: Vec<(String, RawBsonRef<'a>)>,
     inserted: Vec<(String, RawBsonRef<'a>)>,
-    inner: Vec<(String, Change<'a>)>,
+    inner: Vec<(String, Delta<'a>)>,
     size: usize,
 }
 
 /// The changes of an array's elements.
 #[derive(Debug, Default)]
 pub(super) struct Elements<'a> {
-    changed: Vec<(usize, Change<'a>)>,
+    changed: Vec<(usize, Delta<'a>)>,
     /// The length that the array was truncated to.
     cut: Option<usize>,
     size: usize,
@@ -55,9 +55,9 @@ impl<'a> Fields<'a> {
         self.inserted.push((name, value));
     }
 
-    pub(super) fn change(&mut self, name: String, change: Change<'a>) {
+    pub(super) fn change(&mut self, name: String, change: Delta<'a>) {
         match change {
-            Change::Whole(value) => {
+            Delta::Whole(value) => {
                 let size = FIELD + name.len() + value_size(value);
                 self.add_size(self.updated.is_empty(), size);
                 self.updated.push((name, value));
@@ -79,9 +79,9 @@ impl<'a> Fields<'a> {
 }
 
 impl<'a> Elements<'a> {
-    pub(super) fn change(&mut self, index: usize, change: Change<'a>) {
+    pub(super) fn change(&mut self, index: usize, change: Delta<'a>) {
         let value = match &change {
-            Change::Whole(value) => value_size(*value),
+            Delta::Whole(value) => value_size(*value),
             change => change.size(),
         };
         self.size += FIELD + 1 + index.to_string().len() + value;
@@ -89,7 +89,7 @@ impl<'a> Elements<'a> {
     }
 }
 
-impl Change<'_> {
+impl Delta<'_> {
     /// The size of the change in mongod's log.
     fn size(&self) -> usize {
         match self {
@@ -161,17 +161,17 @@ pub(super) fn between<'a>(
     (limit > EMPTY + fields.size).then_some(fields)
 }
 
-fn of<'a>(before: RawBsonRef<'a>, after: RawBsonRef<'a>) -> Change<'a> {
+fn of<'a>(before: RawBsonRef<'a>, after: RawBsonRef<'a>) -> Delta<'a> {
     let change = match (before, after) {
         (RawBsonRef::Document(before), RawBsonRef::Document(after)) => {
-            between(before, after, 0).map(Change::Fields)
+            between(before, after, 0).map(Delta::Fields)
         }
         (RawBsonRef::Array(before), RawBsonRef::Array(after)) => {
-            between_arrays(before, after).map(Change::Elements)
+            between_arrays(before, after).map(Delta::Elements)
         }
         _ => None,
     };
-    change.unwrap_or(Change::Whole(after))
+    change.unwrap_or(Delta::Whole(after))
 }
 
 fn between_arrays<'a>(before: &'a RawArray, after: &'a RawArray) -> Option<Elements<'a>> {
@@ -184,23 +184,23 @@ fn between_arrays<'a>(before: &'a RawArray, after: &'a RawArray) -> Option<Eleme
         match old.next() {
             Some(was) if identical(was, value) => {}
             Some(was) => elements.change(index, of(was, value)),
-            None => elements.change(index, Change::Whole(value)),
+            None => elements.change(index, Delta::Whole(value)),
         }
     }
     if old.next().is_some() {
         elements.cut = Some(length);
     }
-    let change = Change::Elements(elements);
+    let change = Delta::Elements(elements);
     let fits = limit > change.size();
     match change {
-        Change::Elements(elements) if fits => Some(elements),
+        Delta::Elements(elements) if fits => Some(elements),
         _ => None,
     }
 }
 
 /// Formats the changes as `{updatedFields, removedFields, truncatedArrays}`.
 pub(super) fn description(fields: &Fields<'_>) -> RawDocumentBuf {
-    let mut told = Told {
+    let mut told = UpdateDescription {
         updated: RawDocumentBuf::new(),
         removed: RawArrayBuf::new(),
         cut: RawArrayBuf::new(),
@@ -213,13 +213,13 @@ pub(super) fn description(fields: &Fields<'_>) -> RawDocumentBuf {
     description
 }
 
-struct Told {
+struct UpdateDescription {
     updated: RawDocumentBuf,
     removed: RawArrayBuf,
     cut: RawArrayBuf,
 }
 
-impl Told {
+impl UpdateDescription {
     fn fields(&mut self, path: &str, fields: &Fields<'_>) {
         for name in &fields.removed {
             self.removed.push(below(path, name));
@@ -232,11 +232,11 @@ impl Told {
         }
     }
 
-    fn change(&mut self, path: &str, change: &Change<'_>) {
+    fn change(&mut self, path: &str, change: &Delta<'_>) {
         match change {
-            Change::Whole(value) => append(&mut self.updated, path, *value),
-            Change::Fields(fields) => self.fields(path, fields),
-            Change::Elements(elements) => {
+            Delta::Whole(value) => append(&mut self.updated, path, *value),
+            Delta::Fields(fields) => self.fields(path, fields),
+            Delta::Elements(elements) => {
                 if let Some(length) = elements.cut {
                     let mut cut = RawDocumentBuf::new();
                     cut.append(cstr!("field"), path);

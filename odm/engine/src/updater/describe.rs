@@ -8,7 +8,7 @@ use odm_language::value::path::padded_index;
 use odm_language::value::raw;
 
 use crate::updater::conflicts::{Fields, Tree};
-use crate::updater::delta::{self, Change};
+use crate::updater::delta::{self, Delta};
 use crate::updater::node::{Node, identical};
 use crate::updater::walk::Walk;
 
@@ -53,7 +53,7 @@ fn value<'d>(
     trees: &[&Tree],
     before: RawBsonRef<'d>,
     after: RawBsonRef<'d>,
-) -> Result<Change<'d>, ServerError> {
+) -> Result<Delta<'d>, ServerError> {
     let mut fields = Vec::new();
     let mut elements = Vec::new();
     for tree in trees {
@@ -61,17 +61,17 @@ fn value<'d>(
             Tree::Reserved => {}
             Tree::Leaf(behaviour) => {
                 let (RawBsonRef::Array(before), RawBsonRef::Array(after)) = (before, after) else {
-                    return Ok(Change::Whole(after));
+                    return Ok(Delta::Whole(after));
                 };
                 let (was, is) = (raw::values(before).count(), raw::values(after).count());
                 if was == 0 || !behaviour.appends(was, is) {
-                    return Ok(Change::Whole(RawBsonRef::Array(after)));
+                    return Ok(Delta::Whole(RawBsonRef::Array(after)));
                 }
                 let mut changes = delta::Elements::default();
                 for (index, value) in raw::values(after).enumerate().skip(was) {
-                    changes.change(index, Change::Whole(value));
+                    changes.change(index, Delta::Whole(value));
                 }
-                return Ok(Change::Elements(changes));
+                return Ok(Delta::Elements(changes));
             }
             Tree::Fields(below) => fields.push(below),
             Tree::Elements(below) => elements.extend(below),
@@ -79,7 +79,7 @@ fn value<'d>(
     }
     match (before, after) {
         (RawBsonRef::Document(before), RawBsonRef::Document(after)) => {
-            document(walk, &fields, before, after).map(Change::Fields)
+            document(walk, &fields, before, after).map(Delta::Fields)
         }
         (RawBsonRef::Array(before), RawBsonRef::Array(after)) if elements.is_empty() => {
             indexed(walk, &fields, before, after)
@@ -87,7 +87,7 @@ fn value<'d>(
         (RawBsonRef::Array(before), RawBsonRef::Array(after)) => {
             matched(walk, &elements, before, after)
         }
-        _ => Ok(Change::Whole(after)),
+        _ => Ok(Delta::Whole(after)),
     }
 }
 
@@ -97,7 +97,7 @@ fn indexed<'d>(
     fields: &[&Fields],
     before: &'d RawArray,
     after: &'d RawArray,
-) -> Result<Change<'d>, ServerError> {
+) -> Result<Delta<'d>, ServerError> {
     let mut changes = delta::Elements::default();
     for (name, trees) in walk.children(fields)? {
         let Some(index) = padded_index(&name) else {
@@ -106,12 +106,12 @@ fn indexed<'d>(
         let at = |array: &'d RawArray| raw::values(array).nth(index);
         match (at(before), at(after)) {
             (_, None) => {}
-            (None, Some(is)) => changes.change(index, Change::Whole(is)),
+            (None, Some(is)) => changes.change(index, Delta::Whole(is)),
             (Some(was), Some(is)) if is_untouched(&trees, was, is) => {}
             (Some(was), Some(is)) => changes.change(index, value(walk, &trees, was, is)?),
         }
     }
-    Ok(Change::Elements(changes))
+    Ok(Delta::Elements(changes))
 }
 
 /// Describes elements that array filters selected. For one selected element, mongod logs the changes inside it; for
@@ -121,7 +121,7 @@ fn matched<'d>(
     elements: &[&(String, Tree)],
     before: &'d RawArray,
     after: &'d RawArray,
-) -> Result<Change<'d>, ServerError> {
+) -> Result<Delta<'d>, ServerError> {
     let mut chosen = Vec::new();
     for (index, (was, is)) in raw::values(before).zip(raw::values(after)).enumerate() {
         let mut trees = Vec::new();
@@ -138,16 +138,16 @@ fn matched<'d>(
     let mut changes = delta::Elements::default();
     if let [(index, was, is, trees)] = chosen.as_slice() {
         changes.change(*index, value(walk, trees, *was, *is)?);
-        return Ok(Change::Elements(changes));
+        return Ok(Delta::Elements(changes));
     }
     let mut changed = chosen
         .iter()
         .filter(|(_, was, is, _)| !identical(*was, *is));
     match (changed.next(), changed.next()) {
         (Some((index, _, is, _)), None) => {
-            changes.change(*index, Change::Whole(*is));
-            Ok(Change::Elements(changes))
+            changes.change(*index, Delta::Whole(*is));
+            Ok(Delta::Elements(changes))
         }
-        _ => Ok(Change::Whole(RawBsonRef::Array(after))),
+        _ => Ok(Delta::Whole(RawBsonRef::Array(after))),
     }
 }

@@ -8,7 +8,7 @@ use odm_language::expression::messages;
 use odm_language::value::print;
 
 use crate::updater::node::Node;
-use crate::updater::operator::At;
+use crate::updater::operator::OperatorContext;
 
 /// Whether a path is `_id` or below it.
 pub(super) fn is_of_id(path: &str) -> bool {
@@ -61,7 +61,7 @@ pub(super) fn check_reference(
 }
 
 /// The error for an update that adds to the `_id`.
-pub(super) fn grown(at: &At<'_>, node: &Node<'_>) -> ServerError {
+pub(super) fn grown(at: &OperatorContext<'_>, node: &Node<'_>) -> ServerError {
     let shown = node.with(|value| print::field(at.name(), value));
     ServerError::new(
         Code::IMMUTABLE_FIELD,

@@ -10,13 +10,13 @@ use odm_language::value::print;
 use crate::updater::node::Node;
 
 /// An operator with its operand, applied to the value at a path.
-pub(super) trait Behaviour: fmt::Debug + Send + Sync {
+pub(super) trait Operator: fmt::Debug + Send + Sync {
     /// Changes the value at the path, or creates it.
     fn apply<'a>(
         &'a self,
         current: Option<&mut Node<'a>>,
-        at: &At<'_>,
-    ) -> Result<Change<'a>, ServerError>;
+        at: &OperatorContext<'_>,
+    ) -> Result<Effect<'a>, ServerError>;
 
     /// Whether the operator turned an array of the first length into one of the second by appending elements.
     fn appends(&self, _before: usize, _after: usize) -> bool {
@@ -39,14 +39,14 @@ pub(super) trait Behaviour: fmt::Debug + Send + Sync {
     }
 
     /// The reaction to a path that leads through a value without fields.
-    fn blocked(&self, _inserting: bool) -> Blocked {
-        Blocked::Create
+    fn blocked(&self, _inserting: bool) -> BlockedPath {
+        BlockedPath::Create
     }
 }
 
 /// The outcome of an operator at one path.
 #[derive(Debug)]
-pub(super) enum Change<'a> {
+pub(super) enum Effect<'a> {
     /// Nothing changed.
     Nothing,
     /// Nothing changed, because a sort found an empty array. mongod counts that as a change for indexes.
@@ -61,7 +61,7 @@ pub(super) enum Change<'a> {
 
 /// The reaction to a path that leads through a value without fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Blocked {
+pub(super) enum BlockedPath {
     /// Error: the field cannot be created.
     Create,
     /// Error: the path cannot be traversed.
@@ -72,11 +72,11 @@ pub(super) enum Blocked {
 
 /// The context of an operator.
 #[derive(Debug)]
-pub(super) struct At<'r> {
+pub(super) struct OperatorContext<'r> {
     /// The path so far, with array indexes instead of positional parts.
     pub(super) path: String,
     /// The document's name in messages: `_id: 1`, or `no id`.
-    pub(super) document: Named<'r>,
+    pub(super) document: DocumentName<'r>,
     pub(super) globals: &'r Globals,
     /// True for the document of an upsert.
     pub(super) inserting: bool,
@@ -86,9 +86,9 @@ pub(super) struct At<'r> {
 
 /// How messages name a document: by its `_id`.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Named<'r>(pub(super) Option<RawBsonRef<'r>>);
+pub(super) struct DocumentName<'r>(pub(super) Option<RawBsonRef<'r>>);
 
-impl fmt::Display for Named<'_> {
+impl fmt::Display for DocumentName<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Some(id) => f.write_str(&print::field("_id", id)),
@@ -97,7 +97,7 @@ impl fmt::Display for Named<'_> {
     }
 }
 
-impl At<'_> {
+impl OperatorContext<'_> {
     /// The last part of the path.
     pub(super) fn name(&self) -> &str {
         self.path.rsplit('.').next().unwrap_or(&self.path)

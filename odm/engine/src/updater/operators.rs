@@ -18,7 +18,7 @@ use crate::updater::conflicts::{Fields, Part, Tree, check_path, is_plain};
 use crate::updater::current_date::CurrentDate;
 use crate::updater::immutable::is_of_reference;
 use crate::updater::node::{Node, build, fields};
-use crate::updater::operator::{At, Behaviour, Named, bad_value};
+use crate::updater::operator::{DocumentName, Operator, OperatorContext, bad_value};
 use crate::updater::pop::Pop;
 use crate::updater::pull::Pull;
 use crate::updater::push::Push;
@@ -30,7 +30,7 @@ use crate::updater::walk::Walk;
 use crate::updater::{delta, describe};
 
 /// Parses an operator's argument for one path.
-type Parse = fn(&str, RawBsonRef<'_>, &Globals) -> Result<Box<dyn Behaviour>, ServerError>;
+type Parse = fn(&str, RawBsonRef<'_>, &Globals) -> Result<Box<dyn Operator>, ServerError>;
 
 /// Sorted by name. `$rename` acts on two paths and is handled beside the table.
 const OPERATORS: &[(&str, Parse)] = &[
@@ -179,14 +179,14 @@ impl Operators {
         inserting: bool,
     ) -> Result<Applied, ServerError> {
         let id = raw::get(document, "_id");
-        let named = Named(id);
+        let named = DocumentName(id);
         let walk = Walk {
             matched_index,
             filters: &self.filters,
             has_id: id.is_some(),
             anew: false,
         };
-        let mut at = At {
+        let mut at = OperatorContext {
             path: String::new(),
             document: named,
             globals,

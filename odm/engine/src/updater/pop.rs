@@ -6,7 +6,7 @@ use odm_language::expression::messages;
 use odm_language::value::print;
 
 use crate::updater::node::Node;
-use crate::updater::operator::{At, Behaviour, Blocked, Change, integral};
+use crate::updater::operator::{BlockedPath, Effect, Operator, OperatorContext, integral};
 
 #[derive(Debug)]
 pub(super) enum Pop {
@@ -34,14 +34,14 @@ impl Pop {
     }
 }
 
-impl Behaviour for Pop {
+impl Operator for Pop {
     fn apply<'a>(
         &'a self,
         current: Option<&mut Node<'a>>,
-        at: &At<'_>,
-    ) -> Result<Change<'a>, ServerError> {
+        at: &OperatorContext<'_>,
+    ) -> Result<Effect<'a>, ServerError> {
         let Some(node) = current else {
-            return Ok(Change::Nothing);
+            return Ok(Effect::Nothing);
         };
         let kind = node.with(|value| messages::type_name(Some(value)));
         let Some(elements) = node.elements() else {
@@ -54,16 +54,16 @@ impl Behaviour for Pop {
             ));
         };
         if elements.is_empty() {
-            return Ok(Change::Nothing);
+            return Ok(Effect::Nothing);
         }
         match self {
             Self::First => drop(elements.remove(0)),
             Self::Last => drop(elements.pop()),
         }
-        Ok(Change::Edited)
+        Ok(Effect::Edited)
     }
 
-    fn blocked(&self, _inserting: bool) -> Blocked {
-        Blocked::Traverse
+    fn blocked(&self, _inserting: bool) -> BlockedPath {
+        BlockedPath::Traverse
     }
 }

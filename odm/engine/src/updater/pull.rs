@@ -10,7 +10,7 @@ use odm_language::value::order;
 use odm_language::value::raw::values;
 
 use crate::updater::node::{Node, append, fields};
-use crate::updater::operator::{At, Behaviour, Blocked, Change, bad_value};
+use crate::updater::operator::{BlockedPath, Effect, Operator, OperatorContext, bad_value};
 
 /// The elements to remove.
 #[derive(Debug)]
@@ -104,14 +104,14 @@ fn wrapped(value: RawBsonRef<'_>) -> RawDocumentBuf {
     document
 }
 
-impl Behaviour for Pull {
+impl Operator for Pull {
     fn apply<'a>(
         &'a self,
         current: Option<&mut Node<'a>>,
-        at: &At<'_>,
-    ) -> Result<Change<'a>, ServerError> {
+        at: &OperatorContext<'_>,
+    ) -> Result<Effect<'a>, ServerError> {
         let Some(node) = current else {
-            return Ok(Change::Nothing);
+            return Ok(Effect::Nothing);
         };
         let Some(elements) = node.elements() else {
             return Err(bad_value("Cannot apply $pull to a non-array value"));
@@ -129,13 +129,13 @@ impl Behaviour for Pull {
         );
         match failure {
             Some(error) => Err(error),
-            None if elements.len() == before => Ok(Change::Nothing),
-            None => Ok(Change::Edited),
+            None if elements.len() == before => Ok(Effect::Nothing),
+            None => Ok(Effect::Edited),
         }
     }
 
-    fn blocked(&self, _inserting: bool) -> Blocked {
-        Blocked::Traverse
+    fn blocked(&self, _inserting: bool) -> BlockedPath {
+        BlockedPath::Traverse
     }
 }
 

@@ -10,7 +10,7 @@ use odm_language::value::collation::Collator;
 use odm_language::value::raw::values;
 
 use crate::updater::node::{Appended, Node, fields};
-use crate::updater::operator::{At, Behaviour, Change, bad_value, integral};
+use crate::updater::operator::{Effect, Operator, OperatorContext, bad_value, integral};
 
 #[derive(Debug)]
 pub(super) struct Push {
@@ -109,7 +109,7 @@ impl Push {
     }
 }
 
-impl Behaviour for Push {
+impl Operator for Push {
     fn remakes(&self) -> bool {
         !self.values.is_empty() || self.sort.is_some()
     }
@@ -127,14 +127,14 @@ impl Behaviour for Push {
     fn apply<'a>(
         &'a self,
         current: Option<&mut Node<'a>>,
-        at: &At<'_>,
-    ) -> Result<Change<'a>, ServerError> {
+        at: &OperatorContext<'_>,
+    ) -> Result<Effect<'a>, ServerError> {
         if self.only_appends()
             && !self.values.is_empty()
             && let Some(Node::Raw(RawBsonRef::Array(array))) = &current
             && let Some(appended) = Appended::new(array, &self.values)
         {
-            return Ok(Change::Put(Node::Appended(appended)));
+            return Ok(Effect::Put(Node::Appended(appended)));
         }
         let mut fresh = Vec::new();
         let exists = current.is_some();
@@ -156,15 +156,15 @@ impl Behaviour for Push {
         }
         let cut = self.cut(elements);
         Ok(if !exists {
-            Change::Put(Node::Array(fresh))
+            Effect::Put(Node::Array(fresh))
         } else if !self.values.is_empty() || cut {
-            Change::Edited
+            Effect::Edited
         } else if self.sort.is_none() {
-            Change::Nothing
+            Effect::Nothing
         } else if elements.is_empty() {
-            Change::Resorted
+            Effect::Resorted
         } else {
-            Change::Edited
+            Effect::Edited
         })
     }
 }

@@ -9,7 +9,7 @@ use odm_language::value::raw::values;
 use crate::updater::conflicts::{Part, check_path};
 use crate::updater::immutable::{immutable_id, is_of_id};
 use crate::updater::node::{Node, fields};
-use crate::updater::operator::{At, Behaviour, Change, bad_value};
+use crate::updater::operator::{Effect, Operator, OperatorContext, bad_value};
 use crate::updater::set::Set;
 
 /// The value in which the next part of a path is looked up.
@@ -27,19 +27,19 @@ pub(super) struct Moving {
     of_id: Option<String>,
 }
 
-impl Behaviour for Moving {
+impl Operator for Moving {
     fn apply<'a>(
         &'a self,
         current: Option<&mut Node<'a>>,
-        at: &At<'_>,
-    ) -> Result<Change<'a>, ServerError> {
+        at: &OperatorContext<'_>,
+    ) -> Result<Effect<'a>, ServerError> {
         let set = self.set.as_ref().map_err(Clone::clone)?;
         let change = set.apply(current, at)?;
         let to_id = is_of_id(&at.path);
         if to_id && at.document.0.is_some() {
             return match change {
                 // Moving to `_id` counts as a write even if the value stays the same.
-                Change::Nothing => Err(immutable_id(&at.path)),
+                Effect::Nothing => Err(immutable_id(&at.path)),
                 change => Ok(change),
             };
         }

@@ -4,7 +4,7 @@ use bson::raw::{RawBson, RawBsonRef};
 use odm_language::error::ServerError;
 
 use crate::updater::node::{Node, identical};
-use crate::updater::operator::{At, Behaviour, Blocked, Change};
+use crate::updater::operator::{BlockedPath, Effect, Operator, OperatorContext};
 
 #[derive(Debug)]
 pub(super) struct Set {
@@ -28,27 +28,27 @@ impl Set {
     }
 }
 
-impl Behaviour for Set {
+impl Operator for Set {
     fn apply<'a>(
         &'a self,
         current: Option<&mut Node<'a>>,
-        at: &At<'_>,
-    ) -> Result<Change<'a>, ServerError> {
+        at: &OperatorContext<'_>,
+    ) -> Result<Effect<'a>, ServerError> {
         if self.only_on_insert && !at.inserting {
-            return Ok(Change::Nothing);
+            return Ok(Effect::Nothing);
         }
         let value = self.value.as_raw_bson_ref();
         Ok(match current {
-            Some(node) if node.with(|old| identical(old, value)) => Change::Nothing,
-            _ => Change::Put(Node::Raw(value)),
+            Some(node) if node.with(|old| identical(old, value)) => Effect::Nothing,
+            _ => Effect::Put(Node::Raw(value)),
         })
     }
 
-    fn blocked(&self, inserting: bool) -> Blocked {
+    fn blocked(&self, inserting: bool) -> BlockedPath {
         if self.only_on_insert && !inserting {
-            Blocked::Ignore
+            BlockedPath::Ignore
         } else {
-            Blocked::Create
+            BlockedPath::Create
         }
     }
 }

@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 use crate::updater::Applied;
 use crate::updater::conflicts::Fields;
 use crate::updater::node::Node;
-use crate::updater::operator::{At, Change};
+use crate::updater::operator::{Effect, OperatorContext};
 use crate::updater::walk::Walk;
 
 /// The byte range of a field and its replacement; `None` removes the field.
@@ -22,7 +22,7 @@ pub(super) fn apply(
     walk: &Walk<'_>,
     tree: &Fields,
     document: &RawDocument,
-    at: &mut At<'_>,
+    at: &mut OperatorContext<'_>,
 ) -> Result<Applied, ServerError> {
     let bytes = document.as_bytes();
     let end = bytes.len().saturating_sub(1);
@@ -37,11 +37,11 @@ pub(super) fn apply(
         };
         let mut node = value.map(Node::Raw);
         let piece = match walk.step(name, trees, node.as_mut(), at)? {
-            Change::Nothing | Change::Resorted => continue,
-            Change::Edited => node.map(|node| (&**name, node)),
-            Change::Put(node) => Some((&**name, node)),
-            Change::Remove if element.is_none() => continue,
-            Change::Remove => None,
+            Effect::Nothing | Effect::Resorted => continue,
+            Effect::Edited => node.map(|node| (&**name, node)),
+            Effect::Put(node) => Some((&**name, node)),
+            Effect::Remove if element.is_none() => continue,
+            Effect::Remove => None,
         };
         pieces.push((place, piece));
     }

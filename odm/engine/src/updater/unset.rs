@@ -3,25 +3,25 @@
 use odm_language::error::ServerError;
 
 use crate::updater::node::Node;
-use crate::updater::operator::{At, Behaviour, Blocked, Change};
+use crate::updater::operator::{BlockedPath, Effect, Operator, OperatorContext};
 
 #[derive(Debug)]
 pub(super) struct Unset;
 
-impl Behaviour for Unset {
+impl Operator for Unset {
     fn apply<'a>(
         &'a self,
         current: Option<&mut Node<'a>>,
-        _at: &At<'_>,
-    ) -> Result<Change<'a>, ServerError> {
+        _at: &OperatorContext<'_>,
+    ) -> Result<Effect<'a>, ServerError> {
         Ok(if current.is_some() {
-            Change::Remove
+            Effect::Remove
         } else {
-            Change::Nothing
+            Effect::Nothing
         })
     }
 
-    fn blocked(&self, _inserting: bool) -> Blocked {
-        Blocked::Ignore
+    fn blocked(&self, _inserting: bool) -> BlockedPath {
+        BlockedPath::Ignore
     }
 }

@@ -14,7 +14,7 @@ use crate::updater::conflicts::{Fields, Tree, check_merged, dollar_prefixed};
 use crate::updater::immutable::{check_reference, grown, immutable_id, is_of_id, is_of_reference};
 use crate::updater::limits::array_id;
 use crate::updater::node::Node;
-use crate::updater::operator::{At, Blocked, Change, bad_value};
+use crate::updater::operator::{BlockedPath, Effect, OperatorContext, bad_value};
 
 /// The most nulls to insert before an element that is set past the end of an array.
 const MAX_BACKFILL: usize = 1_500_000;
@@ -38,7 +38,7 @@ impl Walk<'_> {
         &self,
         fields: &[&'a Fields],
         document: &mut Vec<(Cow<'a, str>, Node<'a>)>,
-        at: &mut At<'_>,
+        at: &mut OperatorContext<'_>,
     ) -> Result<bool, ServerError> {
         let mut modified = false;
         for (name, trees) in self.merged(fields, &at.path)? {
@@ -47,15 +47,15 @@ impl Walk<'_> {
                 .and_then(|index| document.get_mut(index))
                 .map(|(_, node)| node);
             let change = self.step(&name, &trees, current, at)?;
-            modified |= !matches!(change, Change::Nothing | Change::Resorted);
+            modified |= !matches!(change, Effect::Nothing | Effect::Resorted);
             match change {
-                Change::Nothing | Change::Resorted => continue,
-                Change::Edited => {}
-                Change::Remove => {
+                Effect::Nothing | Effect::Resorted => continue,
+                Effect::Edited => {}
+                Effect::Remove => {
                     index.map(|index| document.remove(index));
                     continue;
                 }
-                Change::Put(node) => match index.and_then(|index| document.get_mut(index)) {
+                Effect::Put(node) => match index.and_then(|index| document.get_mut(index)) {
                     Some((_, slot)) => *slot = node,
                     None => document.push((name, node)),
                 },
@@ -81,8 +81,8 @@ impl Walk<'_> {
         name: &str,
         trees: &[&'a Tree],
         current: Option<&mut Node<'a>>,
-        at: &mut At<'_>,
-    ) -> Result<Change<'a>, ServerError> {
+        at: &mut OperatorContext<'_>,
+    ) -> Result<Effect<'a>, ServerError> {
         let length = at.path.len();
         if length > 0 {
             at.path.push('.');
@@ -92,21 +92,21 @@ impl Walk<'_> {
         let mut change = self.visit(trees, current, at)?;
         if is_of_id(&at.path) {
             match &change {
-                Change::Nothing => {}
+                Effect::Nothing => {}
                 // The enclosing value reports the error.
-                Change::Put(_) if self.has_id && is_new => {}
+                Effect::Put(_) if self.has_id && is_new => {}
                 _ if self.has_id => return Err(immutable_id(&at.path)),
-                Change::Put(_) if at.inserting && at.path == "_id" && add(trees) => {
+                Effect::Put(_) if at.inserting && at.path == "_id" && add(trees) => {
                     return Err(array_id(""));
                 }
                 _ => {}
             }
         }
-        if matches!(change, Change::Resorted) {
+        if matches!(change, Effect::Resorted) {
             at.resorted.push(at.path.clone());
-            change = Change::Nothing;
+            change = Effect::Nothing;
         }
-        let is_made = matches!(change, Change::Edited | Change::Put(_));
+        let is_made = matches!(change, Effect::Edited | Effect::Put(_));
         if length == 0
             && name.starts_with('$')
             && !is_of_reference(name)
@@ -123,8 +123,8 @@ impl Walk<'_> {
         &self,
         trees: &[&'a Tree],
         current: Option<&mut Node<'a>>,
-        at: &mut At<'_>,
-    ) -> Result<Change<'a>, ServerError> {
+        at: &mut OperatorContext<'_>,
+    ) -> Result<Effect<'a>, ServerError> {
         if let [Tree::Leaf(only)] = trees {
             return only.apply(current, at);
         }
@@ -140,7 +140,7 @@ impl Walk<'_> {
             }
         }
         match (leaves.as_slice(), fields.as_slice(), elements.as_slice()) {
-            ([], [], []) => Ok(Change::Nothing),
+            ([], [], []) => Ok(Effect::Nothing),
             ([leaf], [], []) => leaf.apply(current, at),
             ([], fields, []) => self.fields(fields, current, at),
             ([], [], elements) => self.elements(elements, current, at),
@@ -152,8 +152,8 @@ impl Walk<'_> {
         &self,
         fields: &[&'a Fields],
         current: Option<&mut Node<'a>>,
-        at: &mut At<'_>,
-    ) -> Result<Change<'a>, ServerError> {
+        at: &mut OperatorContext<'_>,
+    ) -> Result<Effect<'a>, ServerError> {
         let Some(node) = current else {
             let mut made = Vec::new();
             let anew = Walk {
@@ -162,9 +162,9 @@ impl Walk<'_> {
             };
             anew.document(fields, &mut made, at)?;
             return Ok(if made.is_empty() {
-                Change::Nothing
+                Effect::Nothing
             } else {
-                Change::Put(Node::Document(made))
+                Effect::Put(Node::Document(made))
             });
         };
         node.open();
@@ -179,10 +179,10 @@ impl Walk<'_> {
                     };
                     let length = array.len();
                     match self.step(&name, &trees, array.get_mut(index), at)? {
-                        Change::Nothing | Change::Resorted => continue,
-                        Change::Edited => {}
-                        Change::Remove => put(array, index, Node::Raw(NULL))?,
-                        Change::Put(node) => put(array, index, node)?,
+                        Effect::Nothing | Effect::Resorted => continue,
+                        Effect::Edited => {}
+                        Effect::Remove => put(array, index, Node::Raw(NULL))?,
+                        Effect::Put(node) => put(array, index, node)?,
                     }
                     if array.len() > length && is_of_id(&at.path) {
                         return Err(grown(at, &Node::Array(array.clone())));
@@ -199,9 +199,9 @@ impl Walk<'_> {
             }
         };
         Ok(if modified {
-            Change::Edited
+            Effect::Edited
         } else {
-            Change::Nothing
+            Effect::Nothing
         })
     }
 
@@ -209,8 +209,8 @@ impl Walk<'_> {
         &self,
         elements: &[&'a (String, Tree)],
         current: Option<&mut Node<'a>>,
-        at: &mut At<'_>,
-    ) -> Result<Change<'a>, ServerError> {
+        at: &mut OperatorContext<'_>,
+    ) -> Result<Effect<'a>, ServerError> {
         let Some(node) = current else {
             return Err(bad_value(format!(
                 "The path '{}' must exist in the document in order to apply array updates.",
@@ -240,17 +240,17 @@ impl Walk<'_> {
                 check_merged(&trees, &format!("{}.{name}", at.path))?;
             }
             match self.step(&name, &trees, Some(&mut *element), at)? {
-                Change::Nothing | Change::Resorted => continue,
-                Change::Edited => {}
-                Change::Remove => *element = Node::Raw(NULL),
-                Change::Put(node) => *element = node,
+                Effect::Nothing | Effect::Resorted => continue,
+                Effect::Edited => {}
+                Effect::Remove => *element = Node::Raw(NULL),
+                Effect::Put(node) => *element = node,
             }
             modified = true;
         }
         Ok(if modified {
-            Change::Edited
+            Effect::Edited
         } else {
-            Change::Nothing
+            Effect::Nothing
         })
     }
 
@@ -298,7 +298,7 @@ impl Walk<'_> {
         rest: &str,
         trees: &[&Tree],
         parent: &Node<'_>,
-        at: &At<'_>,
+        at: &OperatorContext<'_>,
     ) -> Result<(), ServerError> {
         let full = || format!("{}.{name}{rest}", at.path);
         for tree in trees {
@@ -310,11 +310,11 @@ impl Walk<'_> {
                     }
                     let element = || parent.with(|value| print::field(at.name(), value));
                     let message = match behaviour.blocked(at.inserting) {
-                        Blocked::Ignore => continue,
-                        Blocked::Create => {
+                        BlockedPath::Ignore => continue,
+                        BlockedPath::Create => {
                             format!("Cannot create field '{name}' in element {{{}}}", element())
                         }
-                        Blocked::Traverse => format!(
+                        BlockedPath::Traverse => format!(
                             "Cannot use the part ({name}) of ({}) to traverse the element ({{{}}})",
                             full(),
                             element()
@@ -376,7 +376,7 @@ fn visiting_order(left: &str, right: &str) -> Ordering {
     by_length.then_with(|| left.cmp(right))
 }
 
-fn conflict(at: &At<'_>) -> ServerError {
+fn conflict(at: &OperatorContext<'_>) -> ServerError {
     ServerError::new(
         Code::CONFLICTING_UPDATE_OPERATORS,
         format!("Update created a conflict at '{}'", at.path),

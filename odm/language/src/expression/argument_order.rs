@@ -8,9 +8,9 @@ use crate::expression::value::Value;
 
 /// The places of moved arguments, listed in the written order.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Written(Box<[usize]>);
+pub(super) struct WrittenOrder(Box<[usize]>);
 
-impl Written {
+impl WrittenOrder {
     /// The places of `count` arguments, in the written order.
     pub(super) fn places(&self, count: usize) -> impl Iterator<Item = usize> {
         let rest = if self.0.is_empty() { 0..count } else { 0..0 };
@@ -19,7 +19,10 @@ impl Written {
 }
 
 /// Moves the arguments for which `is_late` returns true behind the others.
-pub(super) fn arrange<T>(arguments: Vec<T>, is_late: impl Fn(&T) -> bool) -> (Vec<T>, Written) {
+pub(super) fn arrange<T>(
+    arguments: Vec<T>,
+    is_late: impl Fn(&T) -> bool,
+) -> (Vec<T>, WrittenOrder) {
     let mut moved: Vec<(usize, T)> = arguments.into_iter().enumerate().collect();
     moved.sort_by_key(|(_, argument)| is_late(argument));
     let is_as_written = moved.is_sorted_by_key(|(at, _)| *at);
@@ -30,9 +33,9 @@ pub(super) fn arrange<T>(arguments: Vec<T>, is_late: impl Fn(&T) -> bool) -> (Ve
         .collect();
     places.sort_unstable();
     let written = if is_as_written {
-        Written::default()
+        WrittenOrder::default()
     } else {
-        Written(places.into_iter().map(|(_, place)| place).collect())
+        WrittenOrder(places.into_iter().map(|(_, place)| place).collect())
     };
     (
         moved.into_iter().map(|(_, argument)| argument).collect(),

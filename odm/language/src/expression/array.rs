@@ -8,9 +8,10 @@ use bson::spec::ElementType;
 use crate::error::{Code, ServerError};
 use crate::expression::memory_limit;
 use crate::expression::messages;
-use crate::expression::named::{Bare, Named, UNKNOWN_ARGUMENT, Wording};
+use crate::expression::named::{BareArgument, Named, UNKNOWN_ARGUMENT, Wording};
 use crate::expression::operator::{
-    ANY, Args, Operator, Outcome, Shape, count, integral_32, listed, null, owned, refuse, row,
+    ANY, Args, ArgumentForm, Operator, Outcome, count, integral_32, listed, null, owned, refuse,
+    row,
 };
 use crate::expression::sort::ElementOrder;
 use crate::expression::string::bounds;
@@ -40,11 +41,11 @@ pub(super) const OPERATORS: &[Operator] = &[
     listed("$slice", 2, 3, slice),
     row(
         "$sortArray",
-        Shape::Named(&Named {
+        ArgumentForm::Named(&Named {
             names: &["input", "sortBy"],
             required: &[("input", 2_942_502), ("sortBy", 2_942_503)],
             unknown: (2_942_501, UNKNOWN_ARGUMENT),
-            bare: Bare::Refused(
+            bare: BareArgument::Refused(
                 2_942_500,
                 Wording("<operator> requires an object as an argument, found: <type>"),
             ),

@@ -8,7 +8,7 @@ use bson::raw::RawBsonRef;
 
 use crate::error::ServerError;
 use crate::expression::Globals;
-use crate::expression::argument_order::Written;
+use crate::expression::argument_order::WrittenOrder;
 use crate::expression::eval::Env;
 use crate::expression::messages;
 use crate::expression::operator::{Args, Operator, Outcome, refuse};
@@ -108,7 +108,7 @@ fn all<'a>(
 /// Like [`all`], for moved nodes, in the written order.
 fn in_order<'a>(
     nodes: &'a [Node],
-    written: &Written,
+    written: &WrittenOrder,
     env: &Env<'_, 'a>,
     bound: &[&str],
 ) -> Result<Vec<Option<Value<'a>>>, ServerError> {

@@ -10,12 +10,14 @@ use bson::raw::RawBsonRef;
 use crate::error::ServerError;
 use crate::expression::calendar;
 use crate::expression::messages;
-use crate::expression::named::{Bare, Named, Wording};
-use crate::expression::operator::{Args, Operator, Outcome, Shape, null, owned, refuse, row};
+use crate::expression::named::{BareArgument, Named, Wording};
+use crate::expression::operator::{
+    Args, ArgumentForm, Operator, Outcome, null, owned, refuse, row,
+};
 
 use self::zone::Zone;
 
-const PART: Shape = Shape::Named(&Named {
+const PART: ArgumentForm = ArgumentForm::Named(&Named {
     names: &["date", "timezone"],
     required: &[("date", 40539)],
     missing: Wording("missing '<key>' argument to <operator>, provided: <argument>"),
@@ -23,10 +25,10 @@ const PART: Shape = Shape::Named(&Named {
         40535,
         Wording("unrecognized option to <operator>: \"<key>\""),
     ),
-    bare: Bare::Only,
+    bare: BareArgument::Only,
     ..Named::DEFAULT
 });
-const ADD: Shape = Shape::Named(&Named {
+const ADD: ArgumentForm = ArgumentForm::Named(&Named {
     names: &["startDate", "unit", "amount", "timezone"],
     required: &[
         ("startDate", 5_166_402),
@@ -35,7 +37,7 @@ const ADD: Shape = Shape::Named(&Named {
     ],
     missing: Wording("<operator> requires startDate, unit, and amount to be present"),
     unknown: (5_166_401, UNRECOGNIZED),
-    bare: Bare::Refused(5_166_400, NOT_AN_OBJECT),
+    bare: BareArgument::Refused(5_166_400, NOT_AN_OBJECT),
     ..Named::DEFAULT
 });
 
@@ -53,7 +55,7 @@ pub(super) const OPERATORS: &[Operator] = &[
     row("$dateAdd", ADD, |args| units::add(args, 1)),
     row(
         "$dateDiff",
-        Shape::Named(&Named {
+        ArgumentForm::Named(&Named {
             names: &["startDate", "endDate", "unit", "timezone", "startOfWeek"],
             required: &[
                 ("startDate", 5_166_303),
@@ -61,17 +63,17 @@ pub(super) const OPERATORS: &[Operator] = &[
                 ("unit", 5_166_305),
             ],
             unknown: (5_166_302, UNRECOGNIZED),
-            bare: Bare::Refused(5_166_301, NOT_AN_OBJECT),
+            bare: BareArgument::Refused(5_166_301, NOT_AN_OBJECT),
             ..FIRST
         }),
         units::difference,
     ),
     row(
         "$dateFromParts",
-        Shape::Named(&Named {
+        ArgumentForm::Named(&Named {
             names: parts::NAMES,
             unknown: (40518, UNRECOGNIZED),
-            bare: Bare::Refused(40519, NOT_AN_OBJECT),
+            bare: BareArgument::Refused(40519, NOT_AN_OBJECT),
             check: Some(parts::one_calendar),
             ..FIRST
         }),
@@ -79,11 +81,11 @@ pub(super) const OPERATORS: &[Operator] = &[
     ),
     row(
         "$dateFromString",
-        Shape::Named(&Named {
+        ArgumentForm::Named(&Named {
             names: &["dateString", "format", "timezone", "onNull", "onError"],
             required: &[("dateString", 40542)],
             unknown: (40541, UNRECOGNIZED),
-            bare: Bare::Refused(
+            bare: BareArgument::Refused(
                 40540,
                 Wording("<operator> only supports an object as an argument, found: <type>"),
             ),
@@ -94,33 +96,33 @@ pub(super) const OPERATORS: &[Operator] = &[
     row("$dateSubtract", ADD, |args| units::add(args, -1)),
     row(
         "$dateToParts",
-        Shape::Named(&Named {
+        ArgumentForm::Named(&Named {
             names: &["date", "timezone", "iso8601"],
             required: &[("date", 40522)],
             unknown: (40520, UNRECOGNIZED),
-            bare: Bare::Refused(40524, NOT_AN_OBJECT),
+            bare: BareArgument::Refused(40524, NOT_AN_OBJECT),
             ..FIRST
         }),
         parts::to_parts,
     ),
     row(
         "$dateToString",
-        Shape::Named(&Named {
+        ArgumentForm::Named(&Named {
             names: &["date", "format", "timezone", "onNull"],
             required: &[("date", 18628)],
             unknown: (18534, UNRECOGNIZED),
-            bare: Bare::Refused(18629, NOT_AN_OBJECT),
+            bare: BareArgument::Refused(18629, NOT_AN_OBJECT),
             ..FIRST
         }),
         format::to_string,
     ),
     row(
         "$dateTrunc",
-        Shape::Named(&Named {
+        ArgumentForm::Named(&Named {
             names: &["date", "unit", "binSize", "timezone", "startOfWeek"],
             required: &[("date", 5_439_009), ("unit", 5_439_010)],
             unknown: (5_439_008, UNRECOGNIZED),
-            bare: Bare::Refused(5_439_007, NOT_AN_OBJECT),
+            bare: BareArgument::Refused(5_439_007, NOT_AN_OBJECT),
             ..FIRST
         }),
         units::truncate,

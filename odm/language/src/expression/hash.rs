@@ -7,13 +7,13 @@ use bson::raw::{RawBsonRef, RawDocument};
 use bson::spec::ElementType;
 use md5::{Digest, Md5};
 
-use crate::expression::operator::{Args, Operator, Outcome, Shape, owned, row};
+use crate::expression::operator::{Args, ArgumentForm, Operator, Outcome, owned, row};
 use crate::value::decimal::Rounding;
 use crate::value::number::Number;
 use crate::value::raw::elements;
 
 /// Sorted by name.
-pub(super) const OPERATORS: &[Operator] = &[row("$toHashedIndexKey", Shape::Whole, hashed)];
+pub(super) const OPERATORS: &[Operator] = &[row("$toHashedIndexKey", ArgumentForm::Whole, hashed)];
 
 fn hashed<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     owned(hash(args.or_null(0)))

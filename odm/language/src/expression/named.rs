@@ -15,7 +15,7 @@ pub(super) struct Named {
     /// The wording of the error for an absent argument.
     pub(super) missing: Wording,
     pub(super) unknown: (i32, Wording),
-    pub(super) bare: Bare,
+    pub(super) bare: BareArgument,
     /// Whether mongod checks the names of all arguments before it compiles any.
     pub(super) is_checked_first: bool,
     /// A further check of the names, which runs before the search for required arguments.
@@ -25,7 +25,7 @@ pub(super) struct Named {
 
 /// What an argument means that is not an object of named arguments.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Bare {
+pub(super) enum BareArgument {
     Refused(i32, Wording),
     /// The first argument, or an array of only that.
     Only,
@@ -60,7 +60,7 @@ impl Named {
         required: &[],
         missing: TO_BE_SPECIFIED,
         unknown: (2, UNKNOWN_ARGUMENT),
-        bare: Bare::Only,
+        bare: BareArgument::Only,
         is_checked_first: false,
         check: None,
         constant: None,

@@ -3,9 +3,9 @@
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocumentBuf};
 
 use crate::expression::messages;
-use crate::expression::named::{Bare, Constant, Named, UNKNOWN_ARGUMENT, Wording};
+use crate::expression::named::{BareArgument, Constant, Named, UNKNOWN_ARGUMENT, Wording};
 use crate::expression::operator::{
-    ANY, Args, Operator, Outcome, Shape, count, listed, null, owned, refuse, row,
+    ANY, Args, ArgumentForm, Operator, Outcome, count, listed, null, owned, refuse, row,
 };
 use crate::expression::value::Value;
 use crate::value::raw::append;
@@ -19,7 +19,7 @@ const SET: Named = Named {
         ("input", 4_161_109),
     ],
     unknown: (4_161_101, UNKNOWN_ARGUMENT),
-    bare: Bare::Refused(
+    bare: BareArgument::Refused(
         4_161_100,
         Wording("<operator> only supports an object as an argument, found: <type>"),
     ),
@@ -38,11 +38,11 @@ pub(super) const OPERATORS: &[Operator] = &[
     listed("$bsonSize", 1, 1, size),
     row(
         "$getField",
-        Shape::Named(&Named {
+        ArgumentForm::Named(&Named {
             names: &["field", "input"],
             required: &[("field", 3_041_702), ("input", 3_041_703)],
             unknown: (3_041_701, UNKNOWN_ARGUMENT),
-            bare: Bare::OfCurrent,
+            bare: BareArgument::OfCurrent,
             constant: Some(Constant {
                 argument: "field",
                 path: 5_654_600,
@@ -55,14 +55,14 @@ pub(super) const OPERATORS: &[Operator] = &[
     ),
     listed("$mergeObjects", 0, ANY, merge),
     listed("$objectToArray", 1, 1, to_array),
-    row("$setField", Shape::Named(&SET), set_field),
+    row("$setField", ArgumentForm::Named(&SET), set_field),
     // As in mongod, this is `$setField` without a value.
     row(
         "$unsetField",
-        Shape::Named(&Named {
+        ArgumentForm::Named(&Named {
             names: &["field", "input"],
             required: &[("field", 4_161_102), ("input", 4_161_109)],
-            bare: Bare::Refused(
+            bare: BareArgument::Refused(
                 4_161_100,
                 Wording("<operator> only supports an object as its argument"),
             ),

@@ -15,7 +15,7 @@ pub(super) type Outcome<'a> = Result<Value<'a>, ServerError>;
 #[derive(Debug)]
 pub(super) struct Operator {
     pub(super) name: &'static str,
-    pub(super) shape: Shape,
+    pub(super) shape: ArgumentForm,
     pub(super) eval: Eval,
 }
 
@@ -23,18 +23,18 @@ pub(super) struct Operator {
 pub(super) type Eval = for<'a> fn(&mut Args<'a>) -> Outcome<'a>;
 
 /// A row of a family's table.
-pub(super) const fn row(name: &'static str, shape: Shape, eval: Eval) -> Operator {
+pub(super) const fn row(name: &'static str, shape: ArgumentForm, eval: Eval) -> Operator {
     Operator { name, shape, eval }
 }
 
 /// A row of an operator with a list of arguments, of at least `least` and at most `most`.
 pub(super) const fn listed(name: &'static str, least: usize, most: usize, eval: Eval) -> Operator {
-    row(name, Shape::Listed(least, most, None), eval)
+    row(name, ArgumentForm::Listed(least, most, None), eval)
 }
 
 /// How the arguments are written.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Shape {
+pub(super) enum ArgumentForm {
     /// `{$op: [a, b]}`, or `{$op: a}` for a single argument; with the minimum and maximum number of arguments, and the
     /// error for other numbers, if it is not that of most operators.
     Listed(usize, usize, Option<WrongCount>),

@@ -3,11 +3,11 @@
 use bson::raw::{RawArray, RawBson, RawBsonRef, RawDocument};
 
 use crate::error::{Code, ServerError};
-use crate::expression::argument_order::{Written, arrange};
+use crate::expression::argument_order::{WrittenOrder, arrange};
 use crate::expression::array::sort_by;
 use crate::expression::globals::Scope;
-use crate::expression::named::{Bare, Constant, Named};
-use crate::expression::operator::{ANY, Operator, Shape, WrongCount, refuse};
+use crate::expression::named::{BareArgument, Constant, Named};
+use crate::expression::operator::{ANY, ArgumentForm, Operator, WrongCount, refuse};
 use crate::expression::set::SUBSET_AS_WRITTEN;
 use crate::expression::special_forms::{self, Form};
 use crate::expression::sum::Sum;
@@ -29,7 +29,7 @@ pub(super) enum Node {
     Call {
         operator: &'static Operator,
         arguments: Vec<Option<Node>>,
-        written: Written,
+        written: WrittenOrder,
     },
     Form(Box<Form>),
 }
@@ -262,12 +262,15 @@ pub(super) fn parse_operator(
         return as_written(name, argument, scope);
     }
     let (arguments, written) = match operator.shape {
-        Shape::Listed(_, 0, _) => (Vec::new(), Written::default()),
-        Shape::Listed(least, most, refusal) => {
+        ArgumentForm::Listed(_, 0, _) => (Vec::new(), WrittenOrder::default()),
+        ArgumentForm::Listed(least, most, refusal) => {
             listed(name, argument, (least, most, refusal), scope)?
         }
-        Shape::Whole => (vec![Some(parse(argument, scope)?)], Written::default()),
-        Shape::Named(named) => (by_name(name, argument, named, scope)?, Written::default()),
+        ArgumentForm::Whole => (vec![Some(parse(argument, scope)?)], WrittenOrder::default()),
+        ArgumentForm::Named(named) => (
+            by_name(name, argument, named, scope)?,
+            WrittenOrder::default(),
+        ),
     };
     let is_subset = name == "$setIsSubset" && (scope.is_as_written() || scope.has_plain_sets());
     Ok(Node::Call {
@@ -353,7 +356,7 @@ fn listed(
     argument: RawBsonRef<'_>,
     (least, most, refusal): (usize, usize, Option<WrongCount>),
     scope: &Scope,
-) -> Result<(Vec<Option<Node>>, Written), ServerError> {
+) -> Result<(Vec<Option<Node>>, WrittenOrder), ServerError> {
     let arguments: Vec<Option<Node>> = match argument {
         RawBsonRef::Array(array) => values(array)
             .map(|value| parse(value, scope).map(Some))
@@ -363,7 +366,7 @@ fn listed(
     let passed = arguments.len();
     if passed >= least && passed <= most {
         if scope.is_as_written() {
-            return Ok((arguments, Written::default()));
+            return Ok((arguments, WrittenOrder::default()));
         }
         let arguments = fold(name, arguments);
         let is_constant =
@@ -371,7 +374,7 @@ fn listed(
         return Ok(if is_commutative(name, scope.is_collated()) {
             arrange(arguments, is_constant)
         } else {
-            (arguments, Written::default())
+            (arguments, WrittenOrder::default())
         });
     }
     if let Some((code, message)) = refusal {
@@ -407,15 +410,15 @@ fn by_name(
 ) -> Result<Vec<Option<Node>>, ServerError> {
     let RawBsonRef::Document(document) = argument else {
         let argument = match (named.bare, argument) {
-            (Bare::Refused(code, wording), _) => {
+            (BareArgument::Refused(code, wording), _) => {
                 return Err(Named::not_an_object((code, wording), name, argument));
             }
-            (Bare::Only, RawBsonRef::Array(array)) => only(name, array)?,
-            (Bare::Only | Bare::OfCurrent, argument) => argument,
+            (BareArgument::Only, RawBsonRef::Array(array)) => only(name, array)?,
+            (BareArgument::Only | BareArgument::OfCurrent, argument) => argument,
         };
         return bare(name, argument, named, scope);
     };
-    if !matches!(named.bare, Bare::Refused(..))
+    if !matches!(named.bare, BareArgument::Refused(..))
         && elements(document)
             .next()
             .is_some_and(|(first, _)| first.starts_with('$'))
@@ -494,7 +497,7 @@ fn bare(
     }
     let mut parsed = vec![Some(first)];
     parsed.resize_with(named.names.len(), || None);
-    if matches!(named.bare, Bare::OfCurrent)
+    if matches!(named.bare, BareArgument::OfCurrent)
         && let Some(input) = parsed.last_mut()
     {
         *input = Some(Node::Variable("CURRENT".to_owned(), Vec::new()));

@@ -16,7 +16,7 @@ use crate::expression::{Expression, Globals};
 use crate::value::raw::append;
 use crate::value::raw::{elements, get, values};
 
-pub use self::parse::{Bearing, Met, check_position};
+pub use self::parse::{ExclusiveOperators, ProjectionEffect, check_position};
 
 /// A compiled projection.
 #[derive(Debug)]

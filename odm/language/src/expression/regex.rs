@@ -3,20 +3,20 @@
 use bson::raw::{RawArrayBuf, RawBsonRef, RawDocumentBuf};
 
 use crate::error::{Code, ServerError};
-use crate::expression::named::{Bare, Named, UNKNOWN_ARGUMENT, Wording};
+use crate::expression::named::{BareArgument, Named, UNKNOWN_ARGUMENT, Wording};
 use crate::expression::operator::{
-    Args, Operator, Outcome, Shape, count, null, owned, refuse, row,
+    Args, ArgumentForm, Operator, Outcome, count, null, owned, refuse, row,
 };
 use crate::expression::value::Value;
 use crate::regex::{Match, Regex};
 use crate::value::raw::append;
 
-const ARGUMENTS: Shape = Shape::Named(&Named {
+const ARGUMENTS: ArgumentForm = ArgumentForm::Named(&Named {
     names: &["input", "regex", "options"],
     required: &[("input", 31022), ("regex", 31023)],
     missing: Wording("<operator> requires '<key>' parameter"),
     unknown: (31024, UNKNOWN_ARGUMENT),
-    bare: Bare::Refused(
+    bare: BareArgument::Refused(
         51103,
         Wording("<operator> expects an object of named arguments but found: <type>"),
     ),

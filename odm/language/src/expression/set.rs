@@ -5,7 +5,7 @@ use bson::raw::{RawArray, RawArrayBuf, RawBsonRef};
 use crate::error::ServerError;
 use crate::expression::array::distinct;
 use crate::expression::operator::{
-    ANY, Args, Operator, Outcome, Shape, listed, null, owned, refuse, row,
+    ANY, Args, ArgumentForm, Operator, Outcome, listed, null, owned, refuse, row,
 };
 use crate::value::order;
 use crate::value::raw::values;
@@ -15,7 +15,7 @@ pub(super) const OPERATORS: &[Operator] = &[
     listed("$setDifference", 2, 2, difference),
     row(
         "$setEquals",
-        Shape::Listed(2, ANY, Some((17045, "needs at least two arguments had: "))),
+        ArgumentForm::Listed(2, ANY, Some((17045, "needs at least two arguments had: "))),
         equals,
     ),
     listed("$setIntersection", 0, ANY, intersection),

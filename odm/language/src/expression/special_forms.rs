@@ -6,7 +6,7 @@ mod zip;
 use bson::raw::{RawBsonRef, RawDocument};
 
 use crate::error::ServerError;
-use crate::expression::argument_order::{Written, arrange};
+use crate::expression::argument_order::{WrittenOrder, arrange};
 use crate::expression::globals::Scope;
 use crate::expression::messages;
 use crate::expression::meta::Meta;
@@ -19,8 +19,8 @@ use self::zip::Zip;
 /// A compiled form; `forms/eval.rs` runs it.
 #[derive(Debug, Clone)]
 pub(super) enum Form {
-    And(Vec<Node>, Written),
-    Or(Vec<Node>, Written),
+    And(Vec<Node>, WrittenOrder),
+    Or(Vec<Node>, WrittenOrder),
     Cond {
         condition: Node,
         then: Node,
@@ -125,10 +125,10 @@ fn list(raw: RawBsonRef<'_>, scope: &Scope) -> Result<Vec<Node>, ServerError> {
 fn constants_first(
     raw: RawBsonRef<'_>,
     scope: &Scope,
-) -> Result<(Vec<Node>, Written), ServerError> {
+) -> Result<(Vec<Node>, WrittenOrder), ServerError> {
     let nodes = list(raw, scope)?;
     Ok(if scope.is_as_written() {
-        (nodes, Written::default())
+        (nodes, WrittenOrder::default())
     } else {
         arrange(nodes, |node| !node.is_constant())
     })

@@ -8,31 +8,31 @@ use crate::error::ServerError;
 use crate::expression::calendar;
 use crate::expression::memory_limit;
 use crate::expression::messages;
-use crate::expression::named::{Bare, Named, UNKNOWN_ARGUMENT, Wording};
+use crate::expression::named::{BareArgument, Named, UNKNOWN_ARGUMENT, Wording};
 use crate::expression::operator::{
-    ANY, Args, Operator, Outcome, Shape, coerced, count, integral_32, listed, null, owned, refuse,
-    row,
+    ANY, Args, ArgumentForm, Operator, Outcome, coerced, count, integral_32, listed, null, owned,
+    refuse, row,
 };
 use crate::value::decimal::Rounding;
 use crate::value::number::Number;
 
-const TRIM: Shape = Shape::Named(&Named {
+const TRIM: ArgumentForm = ArgumentForm::Named(&Named {
     names: &["input", "chars"],
     required: &[("input", 50695)],
     missing: Wording("<operator> requires an '<key>' field"),
     unknown: (50694, UNKNOWN_ARGUMENT),
-    bare: Bare::Refused(
+    bare: BareArgument::Refused(
         50696,
         Wording("<operator> only supports an object as an argument, found <type>"),
     ),
     ..Named::DEFAULT
 });
 
-const REPLACE: Shape = Shape::Named(&Named {
+const REPLACE: ArgumentForm = ArgumentForm::Named(&Named {
     names: &["input", "find", "replacement"],
     required: &[("input", 51749), ("find", 51748), ("replacement", 51747)],
     unknown: (51750, UNKNOWN_ARGUMENT),
-    bare: Bare::Refused(
+    bare: BareArgument::Refused(
         51751,
         Wording("<operator> requires an object as an argument, found: <type>"),
     ),

@@ -49,11 +49,11 @@ pub fn known() -> Vec<(&'static str, bool)> {
 
 /// The named arguments of the operators that have them.
 pub fn known_arguments() -> Vec<(&'static str, Vec<&'static str>)> {
-    use crate::expression::operator::Shape;
+    use crate::expression::operator::ArgumentForm;
     let rows = FAMILIES.iter().copied().flatten();
     let named = rows.filter_map(|row| match row.shape {
-        Shape::Named(named) => Some((row.name, named.names.to_vec())),
-        Shape::Listed(..) | Shape::Whole => None,
+        ArgumentForm::Named(named) => Some((row.name, named.names.to_vec())),
+        ArgumentForm::Listed(..) | ArgumentForm::Whole => None,
     });
     let forms = super::special_forms::ARGUMENTS.iter();
     named

@@ -6,18 +6,18 @@ use bson::raw::{RawArrayBuf, RawBson, RawBsonRef};
 
 use crate::error::ServerError;
 use crate::expression::memory_limit;
-use crate::expression::named::{Bare, Named, Wording};
+use crate::expression::named::{BareArgument, Named, Wording};
 use crate::expression::operator::{
-    Args, Operator, Outcome, Shape, coerced, integral, owned, refuse, row,
+    Args, ArgumentForm, Operator, Outcome, coerced, integral, owned, refuse, row,
 };
 use crate::expression::{Value, messages};
 use crate::value::key;
 use crate::value::number::Number;
 use crate::value::raw::values;
 
-const ARGUMENTS: Shape = Shape::Named(&EXTREMES);
-const ENDS: Shape = Shape::Named(&Named {
-    bare: Bare::Refused(5_787_801, NOT_AN_OBJECT),
+const ARGUMENTS: ArgumentForm = ArgumentForm::Named(&EXTREMES);
+const ENDS: ArgumentForm = ArgumentForm::Named(&Named {
+    bare: BareArgument::Refused(5_787_801, NOT_AN_OBJECT),
     ..EXTREMES
 });
 
@@ -29,7 +29,7 @@ const EXTREMES: Named = Named {
         5_787_901,
         Wording("Unknown argument for 'n' operator: <key>"),
     ),
-    bare: Bare::Refused(5_787_900, NOT_AN_OBJECT),
+    bare: BareArgument::Refused(5_787_900, NOT_AN_OBJECT),
     ..Named::DEFAULT
 };
 const NOT_AN_OBJECT: Wording = Wording("specification must be an object; found <argument>");
@@ -50,7 +50,7 @@ fn over_array<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     let Some(keep) = Keep::new(args.operator) else {
         return Ok(Value::Missing);
     };
-    let mut ranked = Ranked::new(keep, n);
+    let mut ranked = TopN::new(keep, n);
     for item in values(items) {
         ranked.add(&Value::Ref(item), || key::of(item, args.globals.collator()));
     }
@@ -122,7 +122,7 @@ impl Keep {
 
 /// At most `n` values, held in the order of their keys.
 #[derive(Debug, Clone)]
-pub struct Ranked {
+pub struct TopN {
     keep: Keep,
     n: usize,
     held: VecDeque<(Vec<u8>, RawBson)>,
@@ -130,7 +130,7 @@ pub struct Ranked {
     bytes: usize,
 }
 
-impl Ranked {
+impl TopN {
     pub fn new(keep: Keep, n: usize) -> Self {
         Self {
             keep,

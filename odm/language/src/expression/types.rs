@@ -7,28 +7,29 @@ use bson::raw::{RawBson, RawBsonRef};
 use crate::error::{Code, ServerError};
 use crate::expression::calendar;
 use crate::expression::messages;
-use crate::expression::named::{Bare, Named, UNKNOWN_ARGUMENT, Wording};
+use crate::expression::named::{BareArgument, Named, UNKNOWN_ARGUMENT, Wording};
 use crate::expression::operator::{
-    Args, Operator, Outcome, Shape, count, integral_32, listed, null, owned, refuse, row,
+    Args, ArgumentForm, Operator, Outcome, count, integral_32, listed, null, owned, refuse, row,
 };
 use crate::expression::parse_number::{self, Fault};
 use crate::expression::value::Value;
 use crate::value::number::Number;
 
 /// The argument of `$toBool` and the like.
-const ONE: Shape = Shape::Listed(1, 1, Some((50723, "requires a single argument, got ")));
+const ONE: ArgumentForm =
+    ArgumentForm::Listed(1, 1, Some((50723, "requires a single argument, got ")));
 
 /// Sorted by name.
 pub(super) const OPERATORS: &[Operator] = &[
     listed("$binarySize", 1, 1, binary_size),
     row(
         "$convert",
-        Shape::Named(&Named {
+        ArgumentForm::Named(&Named {
             names: &["input", "to", "onError", "onNull"],
             required: &[("input", 9), ("to", 9)],
             missing: Wording("Missing '<key>' parameter to <operator>"),
             unknown: (9, UNKNOWN_ARGUMENT),
-            bare: Bare::Refused(
+            bare: BareArgument::Refused(
                 9,
                 Wording("<operator> expects an object of named arguments but found: <type>"),
             ),

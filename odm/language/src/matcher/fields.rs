@@ -3,7 +3,7 @@
 use crate::value::raw::{Element, Elements, Name};
 
 /// How many fields are remembered.
-const MOST: usize = 8;
+const MAX_FIELDS: usize = 8;
 
 /// A field that the walk has passed: the first bytes of its name, and its offset in the document.
 #[derive(Debug, Clone, Copy, Default)]
@@ -16,7 +16,7 @@ struct Met {
 #[derive(Debug)]
 pub(super) struct Fields<'a> {
     document: &'a [u8],
-    met: [Met; MOST],
+    met: [Met; MAX_FIELDS],
     /// How many entries of `met` are filled.
     count: usize,
     /// The elements that the walk has not reached yet.
@@ -30,7 +30,7 @@ impl<'a> Fields<'a> {
     pub(super) fn new(document: &'a [u8]) -> Self {
         Self {
             document,
-            met: [Met::default(); MOST],
+            met: [Met::default(); MAX_FIELDS],
             count: 0,
             rest: Elements::new(document),
             asks_position: false,
@@ -85,15 +85,15 @@ impl<'a> Fields<'a> {
 mod tests {
     use bson::rawdoc;
 
-    use super::{Fields, MOST};
+    use super::{Fields, MAX_FIELDS};
     use crate::value::raw::{Name, walk};
 
     #[test]
     fn lookups_in_any_order_match_a_fresh_walk() {
         let mut document =
             rawdoc! { "": 0, "long name of a field": 1, "long name of": 2, "eight888": 3 };
-        for number in 0..3 * MOST {
-            let name = format!("f{}", number % (2 * MOST));
+        for number in 0..3 * MAX_FIELDS {
+            let name = format!("f{}", number % (2 * MAX_FIELDS));
             document.append(
                 bson::raw::CString::try_from(name).unwrap(),
                 i64::try_from(number).unwrap(),
@@ -110,7 +110,7 @@ mod tests {
         ]
         .map(str::to_owned)
         .into_iter()
-        .chain((0..3 * MOST).map(|number| format!("f{number}")))
+        .chain((0..3 * MAX_FIELDS).map(|number| format!("f{number}")))
         .collect();
         for step in 1..names.len() {
             let mut fields = Fields::new(document.as_bytes());

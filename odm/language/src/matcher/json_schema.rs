@@ -22,7 +22,7 @@ use crate::value::path::Path;
 use self::eval::{Considered, Enumeration};
 pub(super) use self::explain::schema_failure;
 pub use self::parse::known;
-use self::shape::Shape;
+use self::shape::TypedRules;
 
 /// A compiled schema.
 #[derive(Debug, Clone)]
@@ -31,7 +31,7 @@ pub struct Schema {
     description: Option<String>,
     rules: Vec<Rule>,
     /// The same rules, arranged for a fast test whether a value satisfies them.
-    shape: Shape,
+    shape: TypedRules,
     /// The paths that a whole document must have, sorted by name; empty for the schema of a field.
     present: Vec<Path>,
     /// Whether this is the schema of whole documents, where some rules never or always hold.

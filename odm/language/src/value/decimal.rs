@@ -5,7 +5,7 @@ use std::fmt;
 
 use bson::Decimal128;
 
-use crate::value::u256::{Wide, pow10};
+use crate::value::u256::{Uint256, pow10};
 
 mod binary128;
 mod double;
@@ -224,7 +224,7 @@ impl Decimal {
                     coefficient: b,
                     exponent: y,
                 },
-            ) => round(negative, Wide::product(a, b), x + y, false),
+            ) => round(negative, Uint256::product(a, b), x + y, false),
         }
     }
 
@@ -272,7 +272,7 @@ impl Decimal {
                 let remainder = if y - exponent > (2 * DIGITS).cast_signed() {
                     a
                 } else if y > exponent {
-                    let divisor = Wide::product(b, 1).times_pow10((y - exponent).unsigned_abs());
+                    let divisor = Uint256::product(b, 1).times_pow10((y - exponent).unsigned_abs());
                     match divisor.to_u128() {
                         Some(divisor) => a % divisor,
                         None => a,
@@ -365,11 +365,11 @@ impl Decimal {
                 if (exponent - shift.cast_signed()) % 2 != 0 {
                     shift += 1;
                 }
-                let scaled = Wide::product(coefficient, 1).times_pow10(shift);
+                let scaled = Uint256::product(coefficient, 1).times_pow10(shift);
                 let (root, exact) = scaled.sqrt();
                 let result = round(
                     false,
-                    Wide::product(root, 1),
+                    Uint256::product(root, 1),
                     (exponent - shift.cast_signed()) / 2,
                     !exact,
                 );
@@ -550,14 +550,14 @@ fn add_finite(a: (bool, u128, i32), b: (bool, u128, i32)) -> Decimal {
     } else {
         (low.1, low.2, false)
     };
-    let wide = Wide::product(high.1, 1).times_pow10(gap.min(reach));
-    let other = Wide::product(low_coefficient, 1);
+    let wide = Uint256::product(high.1, 1).times_pow10(gap.min(reach));
+    let other = Uint256::product(low_coefficient, 1);
     if high.0 == low.0 {
         return round(high.0, wide.plus(other), exponent, sticky);
     }
     if sticky {
         // subtracts a whole unit; `sticky` stands for the part of it that was too much
-        return round(high.0, wide.minus(Wide::product(1, 1)), exponent, true);
+        return round(high.0, wide.minus(Uint256::product(1, 1)), exponent, true);
     }
     match wide.cmp(&other) {
         Ordering::Equal => Decimal::finite(false, 0, exponent),
@@ -574,7 +574,7 @@ fn zero_or(low: (bool, u128, i32), both_negative: bool) -> Decimal {
 fn divide(negative: bool, (a, x): (u128, i32), (b, y): (u128, i32)) -> Decimal {
     // computes at least 35 digits of the quotient; the remainder decides the rounding
     let shift = DIGITS + 1 + digits(b) - digits(a).min(digits(b));
-    let (mut quotient, rest) = Wide::product(a, 1).times_pow10(shift).divide(b);
+    let (mut quotient, rest) = Uint256::product(a, 1).times_pow10(shift).divide(b);
     let mut exponent = x - y - shift.cast_signed();
     // an exact quotient drops the zeros that the shift added
     while rest == 0 && exponent < x - y {
@@ -593,14 +593,14 @@ fn mod_scaled(a: u128, scale: u32, b: u128) -> u128 {
     let mut scale = scale;
     while scale > 0 && rest != 0 {
         let step = scale.min(DIGITS);
-        rest = Wide::product(rest, pow10(step)).divide(b).1;
+        rest = Uint256::product(rest, pow10(step)).divide(b).1;
         scale -= step;
     }
     rest
 }
 
 /// Rounds a coefficient to 34 digits, half to even. `sticky` is set if nonzero digits below it were lost before.
-fn round(negative: bool, coefficient: Wide, exponent: i32, sticky: bool) -> Decimal {
+fn round(negative: bool, coefficient: Uint256, exponent: i32, sticky: bool) -> Decimal {
     let mut drop = coefficient.digits().saturating_sub(DIGITS);
     // an exponent below the minimum costs further digits
     let under = MIN_EXPONENT - exponent - drop.cast_signed();

@@ -23,14 +23,14 @@ pub enum Direction {
 
 /// Returns an error if an index key or a sort pattern has more than 32 parts.
 pub fn check_parts(count: usize) -> Result<(), ServerError> {
-    if count > MOST_PARTS {
+    if count > MAX_PARTS {
         return Err(ServerError::new(TOO_MANY_PARTS, "too many compound keys"));
     }
     Ok(())
 }
 
 /// The maximum number of parts of a key.
-const MOST_PARTS: usize = 32;
+const MAX_PARTS: usize = 32;
 
 /// The error code for a key with too many parts.
 pub const TOO_MANY_PARTS: Code = Code::location(13103);

@@ -7,7 +7,7 @@ use ethnum::U256;
 
 /// `high * 2^128 + low`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Wide(U256);
+pub(super) struct Uint256(U256);
 
 const POWERS: [u128; 39] = {
     let mut powers = [1u128; 39];
@@ -30,7 +30,7 @@ pub(super) const fn pow10(power: u32) -> u128 {
     }
 }
 
-impl Wide {
+impl Uint256 {
     pub(super) const ZERO: Self = Self::new(0, 0);
 
     /// `high * 2^128 + low`.

@@ -7,9 +7,9 @@ use odm_engine::{Context, Service};
 use odm_language::error::{Code, ServerError};
 
 /// A temporary engine that holds the documents.
-pub(super) struct Scratch(Service);
+pub(super) struct TemporaryEngine(Service);
 
-impl Scratch {
+impl TemporaryEngine {
     pub(super) fn of(documents: &[Document]) -> Result<Self, ServerError> {
         let scratch = Self(Service::new(Context::system()));
         if !documents.is_empty() {

@@ -9,7 +9,7 @@ use odm_language::error::{Code, ServerError};
 use odm_language::value::raw;
 
 use super::{Call, Command, sasl};
-use crate::state::Host;
+use crate::state::ServerState;
 use crate::wire::{Compressor, MAX_MESSAGE};
 
 pub(super) const HELLO: Command = Command {
@@ -39,7 +39,7 @@ const LONGEST_METADATA: usize = 1024;
 pub(super) const TERM: i64 = 1;
 
 /// The `topologyVersion` of this process.
-pub(crate) fn topology_version(host: &Host) -> RawDocumentBuf {
+pub(crate) fn topology_version(host: &ServerState) -> RawDocumentBuf {
     rawdoc! { "processId": host.process, "counter": COUNTER }
 }
 

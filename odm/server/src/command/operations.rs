@@ -7,10 +7,10 @@ use odm_engine::args;
 use odm_language::error::{Code, ServerError};
 use odm_language::value::{bson_type, raw};
 
-use super::document_stages::Scratch;
+use super::document_stages::TemporaryEngine;
 use super::stage;
 use super::{Call, Command, only_admin};
-use crate::current_op::{Operation, Seat};
+use crate::current_op::{ConnectionEntry, Operation};
 
 pub(super) const CURRENT_OP: Command = Command {
     name: "currentOp",
@@ -31,7 +31,7 @@ const NAMES: &[&str] = &[
 
 /// Which operations to return.
 #[derive(Debug, Default)]
-struct Wanted {
+struct OperationFilter {
     /// Include operations of other users.
     all_users: bool,
     /// Include connections that wait for a command.
@@ -69,8 +69,8 @@ pub(super) fn documents(call: &mut Call<'_>) -> Result<Vec<Document>, ServerErro
     Ok(operations(call, &wanted))
 }
 
-fn parse(options: &RawDocument) -> Result<Wanted, ServerError> {
-    let mut wanted = Wanted::default();
+fn parse(options: &RawDocument) -> Result<OperationFilter, ServerError> {
+    let mut wanted = OperationFilter::default();
     for (name, value) in raw::elements(options) {
         let is_known = NAMES.contains(&name);
         if !is_known {
@@ -117,11 +117,11 @@ fn boolean(name: &str, value: RawBsonRef<'_>) -> Result<bool, ServerError> {
 fn current_op(call: &mut Call<'_>) -> Result<Document, ServerError> {
     only_admin(call)?;
     let is_set = |name| raw::get(call.command, name).is_some_and(args::truthy);
-    let wanted = Wanted {
+    let wanted = OperationFilter {
         all_users: !is_set("$ownOps"),
         idle_connections: is_set("$all"),
     };
-    let scratch = Scratch::of(&operations(call, &wanted))?;
+    let scratch = TemporaryEngine::of(&operations(call, &wanted))?;
     let mut filter = RawDocumentBuf::new();
     for (name, value) in raw::elements(call.command).skip(1) {
         let is_option = matches!(name, "$all" | "$ownOps" | "$truncateOps");
@@ -138,7 +138,7 @@ fn current_op(call: &mut Call<'_>) -> Result<Document, ServerError> {
 }
 
 /// The connections' operations in MongoDB's format.
-fn operations(call: &Call<'_>, wanted: &Wanted) -> Vec<Document> {
+fn operations(call: &Call<'_>, wanted: &OperationFilter) -> Vec<Document> {
     let own = call.peer.user.as_ref();
     let all = call.host.activities.all();
     all.into_iter()
@@ -148,7 +148,7 @@ fn operations(call: &Call<'_>, wanted: &Wanted) -> Vec<Document> {
         .collect()
 }
 
-fn show(call: &Call<'_>, seat: &Seat, operation: &Operation) -> Document {
+fn show(call: &Call<'_>, seat: &ConnectionEntry, operation: &Operation) -> Document {
     let now = call.host.service.now();
     let now = now.try_to_rfc3339_string().unwrap_or_default();
     let mut shown = doc! {

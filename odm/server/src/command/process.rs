@@ -8,7 +8,7 @@ use odm_language::error::{Code, ServerError};
 use odm_language::value::raw;
 
 use super::{Call, Command, only_admin};
-use crate::state::Host;
+use crate::state::ServerState;
 
 pub(super) const GET_CMD_LINE_OPTS: Command = Command {
     name: "getCmdLineOpts",
@@ -108,7 +108,7 @@ fn set_version(call: &mut Call<'_>) -> Result<Document, ServerError> {
 }
 
 /// The readable parameters. None can be changed.
-fn parameters(host: &Host) -> Document {
+fn parameters(host: &ServerState) -> Document {
     doc! {
         "acceptApiVersion2": false,
         "authenticationMechanisms": ["SCRAM-SHA-256"],

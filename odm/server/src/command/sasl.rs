@@ -6,9 +6,9 @@ use odm_language::error::{Code, ServerError};
 use odm_language::value::raw;
 
 use super::{Call, Command};
-use crate::client::{Conversation, Peer};
+use crate::client::{Client, Conversation};
 use crate::scram::Opening;
-use crate::state::Host;
+use crate::state::ServerState;
 
 pub(super) const SASL_START: Command = Command {
     name: "saslStart",
@@ -39,8 +39,8 @@ const CONVERSATION: i32 = 1;
 
 /// Begins a conversation; `hello` may carry the same fields.
 pub(super) fn start(
-    host: &Host,
-    peer: &mut Peer,
+    host: &ServerState,
+    peer: &mut Client,
     command: &RawDocument,
 ) -> Result<Document, ServerError> {
     peer.conversation = None;

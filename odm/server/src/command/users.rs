@@ -27,7 +27,7 @@ const HOME: &str = "admin";
 const ROLE: &str = "root";
 
 /// The users or roles that a command requests.
-enum Asked<'a> {
+enum Selection<'a> {
     /// All in the command's database.
     Database,
     /// All in any database.
@@ -36,7 +36,7 @@ enum Asked<'a> {
     Named(Vec<(&'a str, &'a str)>),
 }
 
-impl Asked<'_> {
+impl Selection<'_> {
     fn has(&self, name: &str, database: &str) -> bool {
         match self {
             Self::Database => database == HOME,
@@ -96,11 +96,11 @@ fn roles_info(call: &mut Call<'_>) -> Result<Document, ServerError> {
     let asked = asked(call, "RoleName", "role")?;
     let is_wanted = match asked {
         // Built-in roles are listed only on request.
-        Asked::Database | Asked::Everywhere => {
+        Selection::Database | Selection::Everywhere => {
             let builtin = raw::get(call.command, "showBuiltinRoles");
             database == HOME && builtin.is_some_and(args::truthy)
         }
-        Asked::Named(_) => asked.has(ROLE, database),
+        Selection::Named(_) => asked.has(ROLE, database),
     };
     let role = doc! {
         "role": ROLE, "db": HOME, "isBuiltin": true,
@@ -124,20 +124,20 @@ fn check_fields(call: &Call<'_>, known: &[&str]) -> Result<(), ServerError> {
     }
 }
 
-fn asked<'a>(call: &Call<'a>, what: &str, field: &str) -> Result<Asked<'a>, ServerError> {
+fn asked<'a>(call: &Call<'a>, what: &str, field: &str) -> Result<Selection<'a>, ServerError> {
     let database = database(call);
     let value = raw::get(call.command, call.name).unwrap_or(RawBsonRef::Null);
     Ok(match value {
-        RawBsonRef::Array(names) => Asked::Named(
+        RawBsonRef::Array(names) => Selection::Named(
             raw::values(names)
                 .map(|name| named(name, database, what, field))
                 .collect::<Result<_, _>>()?,
         ),
         RawBsonRef::Document(wanted) if raw::get(wanted, "forAllDBs").is_some_and(args::truthy) => {
-            Asked::Everywhere
+            Selection::Everywhere
         }
-        value if args::whole(value) == Some(1) => Asked::Database,
-        name => Asked::Named(vec![named(name, database, what, field)?]),
+        value if args::whole(value) == Some(1) => Selection::Database,
+        name => Selection::Named(vec![named(name, database, what, field)?]),
     })
 }
 

@@ -4,7 +4,7 @@ use bson::raw::RawDocumentBuf;
 use bson::spec::BinarySubtype;
 use bson::{Binary, Bson, Document, doc};
 
-use super::{Change, What};
+use super::{ChangeKind, LoggedChange};
 use crate::catalog::collection::Collection;
 use crate::catalog::namespace::Namespace;
 use crate::catalog::view::View;
@@ -19,7 +19,7 @@ pub(crate) enum Definition {
 }
 
 /// The events of a new collection and its indexes, under its own name or under the `first` one, before a rename.
-pub(crate) fn created(collection: &Collection, first: Option<&Namespace>) -> Vec<Change> {
+pub(crate) fn created(collection: &Collection, first: Option<&Namespace>) -> Vec<LoggedChange> {
     let name = first.unwrap_or(&collection.namespace);
     let mut options = collection.options.document.clone();
     if let Some(id) = collection.index("_id_") {
@@ -36,9 +36,9 @@ pub(crate) fn created(collection: &Collection, first: Option<&Namespace>) -> Vec
 }
 
 /// Like [`created`], for a temporary collection: adds `temp: true`.
-pub(crate) fn created_for_now(collection: &Collection, first: &Namespace) -> Vec<Change> {
+pub(crate) fn created_for_now(collection: &Collection, first: &Namespace) -> Vec<LoggedChange> {
     let mut changes = created(collection, Some(first));
-    if let Some(What::Define { description, .. }) = changes.first_mut().map(|it| &mut it.what)
+    if let Some(ChangeKind::Define { description, .. }) = changes.first_mut().map(|it| &mut it.what)
         && let Ok(mut options) = Document::try_from(&**description)
     {
         // `temp` comes after the bounds of a capped collection.
@@ -57,7 +57,7 @@ pub(crate) fn created_for_now(collection: &Collection, first: &Namespace) -> Vec
 }
 
 /// The events of the indexes that `after` has and `before` has not.
-pub(crate) fn indexes_created(before: &Collection, after: &Collection) -> Vec<Change> {
+pub(crate) fn indexes_created(before: &Collection, after: &Collection) -> Vec<LoggedChange> {
     let is_new = |index: &&Document| {
         let name = index.get_str("name").unwrap_or_default();
         before.index(name).is_none()
@@ -76,7 +76,7 @@ pub(crate) fn indexes_created(before: &Collection, after: &Collection) -> Vec<Ch
 }
 
 /// The events of the dropped indexes with these names.
-pub(crate) fn indexes_dropped(before: &Collection, names: &[String]) -> Vec<Change> {
+pub(crate) fn indexes_dropped(before: &Collection, names: &[String]) -> Vec<LoggedChange> {
     let dropped = names.iter().filter_map(|name| before.index(name));
     dropped
         .map(|index| {
@@ -98,7 +98,7 @@ pub(crate) fn modified(
     before: &Collection,
     description: &Document,
     index: Option<Document>,
-) -> Change {
+) -> LoggedChange {
     let uuid = Binary {
         subtype: BinarySubtype::Uuid,
         bytes: before.uuid.to_vec(),
@@ -120,7 +120,7 @@ pub(crate) fn modified(
 }
 
 /// The event of a view that was created or modified.
-pub(crate) fn viewed(view: &View, kind: Definition) -> Change {
+pub(crate) fn viewed(view: &View, kind: Definition) -> LoggedChange {
     // `options` fails only for a view that could not have been listed in `system.views`.
     let mut description = view.options().unwrap_or_default();
     if !description.contains_key("pipeline") {
@@ -130,11 +130,11 @@ pub(crate) fn viewed(view: &View, kind: Definition) -> Change {
 }
 
 /// The event of a dropped view.
-pub(crate) fn view_dropped(namespace: &Namespace) -> Change {
-    Change {
+pub(crate) fn view_dropped(namespace: &Namespace) -> LoggedChange {
+    LoggedChange {
         namespace: namespace.clone(),
         uuid: None,
-        what: What::Drop,
+        what: ChangeKind::Drop,
     }
 }
 
@@ -150,11 +150,11 @@ fn define(
     kind: Definition,
     description: &Document,
     before: Option<&Document>,
-) -> Change {
-    Change {
+) -> LoggedChange {
+    LoggedChange {
         namespace: namespace.clone(),
         uuid,
-        what: What::Define {
+        what: ChangeKind::Define {
             kind,
             description: raw(description),
             before: before.map(raw),

@@ -9,14 +9,14 @@ use std::sync::Arc;
 use bson::raw::RawDocumentBuf;
 use bson::{DateTime, Timestamp};
 
-use super::{Change, Definition, Event, Origin, Place, What};
+use super::{ChangeKind, Definition, Event, LoggedChange, Origin, Place};
 use crate::catalog::namespace::Namespace;
 
 /// How many bytes are kept while the log is read.
-pub(super) const MOST_WATCHED: usize = 64 * 1024 * 1024;
+pub(super) const MAX_WATCHED: usize = 64 * 1024 * 1024;
 
 /// How many bytes are kept while the log is not read.
-pub(super) const MOST_UNWATCHED: usize = 8 * 1024 * 1024;
+pub(super) const MAX_UNWATCHED: usize = 8 * 1024 * 1024;
 
 /// How long after the last read the log still counts as watched, in milliseconds.
 const RETURN: i64 = 10 * 60_000;
@@ -127,9 +127,9 @@ impl Log {
             since <= RETURN
         });
         if is_watched {
-            MOST_WATCHED
+            MAX_WATCHED
         } else {
-            MOST_UNWATCHED
+            MAX_UNWATCHED
         }
     }
 
@@ -231,7 +231,7 @@ impl Segment {
     }
 
     fn push(&mut self, event: Event) {
-        let Change {
+        let LoggedChange {
             namespace,
             uuid,
             what,
@@ -254,23 +254,23 @@ impl Segment {
             self.beside += origin.session.len();
         }
         let kind = match what {
-            What::Insert { .. } => Kind::Insert,
-            What::Update { images, .. } => Kind::Update {
+            ChangeKind::Insert { .. } => Kind::Insert,
+            ChangeKind::Update { images, .. } => Kind::Update {
                 has_images: images.is_some(),
             },
-            What::Replace { before, .. } => Kind::Replace {
+            ChangeKind::Replace { before, .. } => Kind::Replace {
                 has_image: before.is_some(),
             },
-            What::Delete { before, .. } => Kind::Delete {
+            ChangeKind::Delete { before, .. } => Kind::Delete {
                 has_image: before.is_some(),
             },
-            What::Rename { to, replaced } => Kind::Rename(Box::new((to, replaced))),
-            What::Define { kind, before, .. } => Kind::Define {
+            ChangeKind::Rename { to, replaced } => Kind::Rename(Box::new((to, replaced))),
+            ChangeKind::Define { kind, before, .. } => Kind::Define {
                 kind,
                 has_before: before.is_some(),
             },
-            What::Drop => Kind::Drop,
-            What::DropDatabase => Kind::DropDatabase,
+            ChangeKind::Drop => Kind::Drop,
+            ChangeKind::DropDatabase => Kind::DropDatabase,
         };
         self.entries.push(Entry {
             time: event.time,
@@ -293,10 +293,10 @@ impl Segment {
         let start = before.map_or(0, |before| before.end);
         let mut documents = Documents(self.documents.get(start..entry.end)?);
         let what = match &entry.kind {
-            Kind::Insert => What::Insert {
+            Kind::Insert => ChangeKind::Insert {
                 document: documents.next()?,
             },
-            Kind::Update { has_images } => What::Update {
+            Kind::Update { has_images } => ChangeKind::Update {
                 key: documents.next()?,
                 description: documents.next()?,
                 images: if *has_images {
@@ -305,34 +305,34 @@ impl Segment {
                     None
                 },
             },
-            Kind::Replace { has_image } => What::Replace {
+            Kind::Replace { has_image } => ChangeKind::Replace {
                 document: documents.next()?,
                 before: documents.next_if(*has_image)?,
             },
-            Kind::Delete { has_image } => What::Delete {
+            Kind::Delete { has_image } => ChangeKind::Delete {
                 key: documents.next()?,
                 before: documents.next_if(*has_image)?,
             },
             Kind::Rename(renamed) => {
                 let (to, replaced) = &**renamed;
-                What::Rename {
+                ChangeKind::Rename {
                     to: to.clone(),
                     replaced: *replaced,
                 }
             }
-            Kind::Define { kind, has_before } => What::Define {
+            Kind::Define { kind, has_before } => ChangeKind::Define {
                 kind: *kind,
                 description: documents.next()?,
                 before: documents.next_if(*has_before)?,
             },
-            Kind::Drop => What::Drop,
-            Kind::DropDatabase => What::DropDatabase,
+            Kind::Drop => ChangeKind::Drop,
+            Kind::DropDatabase => ChangeKind::DropDatabase,
         };
         let event = Event {
             time: entry.time,
             number: entry.number,
             wall: entry.wall,
-            change: Change {
+            change: LoggedChange {
                 namespace: entry.namespace.clone(),
                 uuid: entry.uuid,
                 what,
@@ -372,10 +372,10 @@ impl Documents<'_> {
 }
 
 /// The documents of a change, in the order of [`Kind`].
-fn documents(what: &What) -> [Option<&RawDocumentBuf>; 4] {
+fn documents(what: &ChangeKind) -> [Option<&RawDocumentBuf>; 4] {
     match what {
-        What::Insert { document } => [Some(document), None, None, None],
-        What::Update {
+        ChangeKind::Insert { document } => [Some(document), None, None, None],
+        ChangeKind::Update {
             key,
             description,
             images,
@@ -384,18 +384,18 @@ fn documents(what: &What) -> [Option<&RawDocumentBuf>; 4] {
             let after = images.as_ref().map(|(_, after)| after);
             [Some(key), Some(description), before, after]
         }
-        What::Replace { document, before } => [Some(document), before.as_ref(), None, None],
-        What::Delete { key, before } => [Some(key), before.as_ref(), None, None],
-        What::Define {
+        ChangeKind::Replace { document, before } => [Some(document), before.as_ref(), None, None],
+        ChangeKind::Delete { key, before } => [Some(key), before.as_ref(), None, None],
+        ChangeKind::Define {
             description,
             before,
             ..
         } => [Some(description), before.as_ref(), None, None],
-        What::Rename { .. } | What::Drop | What::DropDatabase => [None; 4],
+        ChangeKind::Rename { .. } | ChangeKind::Drop | ChangeKind::DropDatabase => [None; 4],
     }
 }
 
-fn length(what: &What) -> usize {
+fn length(what: &ChangeKind) -> usize {
     let documents = documents(what).into_iter().flatten();
     documents.map(|document| document.as_bytes().len()).sum()
 }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use super::{Change, What};
+use super::{ChangeKind, LoggedChange};
 use crate::catalog::namespace::Namespace;
 
 /// The writes that a waiter waits for.
@@ -31,13 +31,13 @@ impl Interest {
     }
 
     /// Whether a change falls under this interest.
-    fn is_of(&self, change: &Change) -> bool {
+    fn is_of(&self, change: &LoggedChange) -> bool {
         match self {
             Self::Everything => true,
             Self::Database(database) => change.namespace.database == *database,
             Self::Collection(namespace) => {
                 change.namespace == *namespace
-                    || matches!(&change.what, What::Rename { to, .. } if to == namespace)
+                    || matches!(&change.what, ChangeKind::Rename { to, .. } if to == namespace)
             }
         }
     }
@@ -104,7 +104,7 @@ impl Signal {
 
     /// Wakes the threads that wait for one of these changes; [`wake`](Self::wake) wakes the tasks. The caller holds the
     /// log's lock, so waiters that read too early wait for the changes.
-    pub(super) fn raise(&self, changes: &[Change]) {
+    pub(super) fn raise(&self, changes: &[LoggedChange]) {
         // Waiters compare `seen` and register under this lock, so none misses the signal in between.
         let mut waiting = self.waiting();
         self.count.fetch_add(1, Ordering::AcqRel);
@@ -205,16 +205,16 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::{Interest, Signal};
-    use crate::catalog::changes::{Change, What};
+    use crate::catalog::changes::{ChangeKind, LoggedChange};
     use crate::catalog::namespace::Namespace;
 
     const LONG: Duration = Duration::from_secs(60);
 
-    fn change(database: &str, collection: &str) -> [Change; 1] {
-        [Change {
+    fn change(database: &str, collection: &str) -> [LoggedChange; 1] {
+        [LoggedChange {
             namespace: Namespace::new(database, collection),
             uuid: None,
-            what: What::Drop,
+            what: ChangeKind::Drop,
         }]
     }
 
@@ -287,10 +287,10 @@ mod tests {
         let wakers = counters.clone().map(Into::into);
         let contexts = wakers.each_ref().map(Context::from_waker);
         let listeners = interests.map(|_| signal.listener());
-        let renamed = [Change {
+        let renamed = [LoggedChange {
             namespace: Namespace::new("e", "x"),
             uuid: None,
-            what: What::Rename {
+            what: ChangeKind::Rename {
                 to: Namespace::new("d", "c"),
                 replaced: None,
             },

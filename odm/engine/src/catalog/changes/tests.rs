@@ -3,12 +3,12 @@ use std::sync::atomic::Ordering;
 use bson::{DateTime, RawDocumentBuf, Timestamp, rawdoc};
 use odm_language::clock::Clock;
 
-use super::log::{MOST_UNWATCHED, MOST_WATCHED};
-use super::{Change, Changes, Origin, Place, Read, What};
+use super::log::{MAX_UNWATCHED, MAX_WATCHED};
+use super::{ChangeKind, Changes, LoggedChange, Origin, Place, Read};
 use crate::catalog::namespace::Namespace;
 
-fn change(what: What) -> Change {
-    Change {
+fn change(what: ChangeKind) -> LoggedChange {
+    LoggedChange {
         namespace: Namespace::new("test", "c"),
         uuid: Some([3; 16]),
         what,
@@ -19,8 +19,8 @@ fn document(size: usize) -> RawDocumentBuf {
     rawdoc! { "_id": "x".repeat(size) }
 }
 
-fn insert(size: usize) -> Change {
-    change(What::Insert {
+fn insert(size: usize) -> LoggedChange {
+    change(ChangeKind::Insert {
         document: document(size),
     })
 }
@@ -75,7 +75,7 @@ fn events_are_kept_only_while_watched_up_to_the_limit() {
     assert_eq!(count(&changes.read(start, 10)), Some(2));
     assert_eq!(count(&changes.read(start, 1)), Some(1));
 
-    let large = MOST_WATCHED / 2;
+    let large = MAX_WATCHED / 2;
     changes.append(&clock, vec![insert(large), insert(large)], None);
     assert_eq!(count(&changes.read(start, 10)), None);
     let lost = changes.log().lost().unwrap();
@@ -92,41 +92,41 @@ fn events_are_read_as_they_were_written() {
     let images = || (document(4), document(5));
     let whats = || {
         vec![
-            What::Insert {
+            ChangeKind::Insert {
                 document: document(1),
             },
-            What::Update {
+            ChangeKind::Update {
                 key: document(2),
                 description: document(3),
                 images: None,
             },
-            What::Update {
+            ChangeKind::Update {
                 key: document(2),
                 description: document(3),
                 images: Some(images()),
             },
-            What::Replace {
+            ChangeKind::Replace {
                 document: document(6),
                 before: None,
             },
-            What::Replace {
+            ChangeKind::Replace {
                 document: document(6),
                 before: Some(document(7)),
             },
-            What::Delete {
+            ChangeKind::Delete {
                 key: document(8),
                 before: None,
             },
-            What::Delete {
+            ChangeKind::Delete {
                 key: document(8),
                 before: Some(document(9)),
             },
-            What::Rename {
+            ChangeKind::Rename {
                 replaced: Some([7; 16]),
                 to: Namespace::new("test", "d"),
             },
-            What::Drop,
-            What::DropDatabase,
+            ChangeKind::Drop,
+            ChangeKind::DropDatabase,
         ]
     };
     let written = || whats().into_iter().map(change).collect::<Vec<_>>();
@@ -166,34 +166,34 @@ fn events_shrink_without_watchers_and_late_readers_fail() {
             changes.append(&clock, vec![insert(1000)], None);
         }
     };
-    write(2 * MOST_UNWATCHED);
-    assert!(changes.bytes() <= MOST_UNWATCHED, "{}", changes.bytes());
-    assert!(changes.bytes() > MOST_UNWATCHED * 9 / 10);
+    write(2 * MAX_UNWATCHED);
+    assert!(changes.bytes() <= MAX_UNWATCHED, "{}", changes.bytes());
+    assert!(changes.bytes() > MAX_UNWATCHED * 9 / 10);
     assert_eq!(count(&changes.read(start, 1)), None);
 
     // A reader exists now, so more events are kept.
     let start = changes.end(&clock);
     assert_eq!(count(&changes.read(start, 1)), Some(0));
-    write(4 * MOST_UNWATCHED);
-    assert!(changes.bytes() > 4 * MOST_UNWATCHED);
+    write(4 * MAX_UNWATCHED);
+    assert!(changes.bytes() > 4 * MAX_UNWATCHED);
     assert!(
         all(&changes, start).is_some(),
         "{start:?} {:?}",
         changes.log().lost()
     );
-    write(MOST_WATCHED);
-    assert!(changes.bytes() <= MOST_WATCHED);
+    write(MAX_WATCHED);
+    assert!(changes.bytes() <= MAX_WATCHED);
 
     let later = |minutes: i64| DateTime::from_millis(1_000_000 + minutes * 60_000);
     changes.set_now(later(10));
     changes.trim();
-    assert!(changes.bytes() > MOST_UNWATCHED);
+    assert!(changes.bytes() > MAX_UNWATCHED);
     let lost = changes.log().lost().unwrap();
     changes
         .now
         .store(later(11).timestamp_millis(), Ordering::Relaxed);
     changes.trim();
-    assert!(changes.bytes() <= MOST_UNWATCHED, "{}", changes.bytes());
+    assert!(changes.bytes() <= MAX_UNWATCHED, "{}", changes.bytes());
     assert_eq!(count(&changes.read(lost, 1)), None);
     let lost = changes.log().lost().unwrap();
     assert!(all(&changes, lost).is_some());
@@ -203,13 +203,13 @@ fn events_shrink_without_watchers_and_late_readers_fail() {
 fn the_log_is_limited_by_bytes() {
     let (changes, clock) = started();
     for _ in 0..100_000 {
-        changes.append(&clock, vec![change(What::Drop)], None);
+        changes.append(&clock, vec![change(ChangeKind::Drop)], None);
     }
-    assert!(changes.bytes() <= MOST_UNWATCHED, "{}", changes.bytes());
-    changes.append(&clock, vec![insert(2 * MOST_UNWATCHED)], None);
+    assert!(changes.bytes() <= MAX_UNWATCHED, "{}", changes.bytes());
+    changes.append(&clock, vec![insert(2 * MAX_UNWATCHED)], None);
     let lost = changes.log().lost().unwrap();
     assert_eq!(count(&changes.read(lost, 10)), Some(1));
     changes.append(&clock, vec![insert(1)], None);
     // The large one was older.
-    assert!(changes.bytes() <= MOST_WATCHED);
+    assert!(changes.bytes() <= MAX_WATCHED);
 }

@@ -5,17 +5,17 @@ use odm_language::error::ServerError;
 use smallvec::SmallVec;
 
 use crate::index::multikey::Arrays;
-use crate::index::tree::Way;
-use crate::index::{Index, Keys, Placed, RecordId, key_of};
+use crate::index::tree::TreePath;
+use crate::index::{Index, Keys, LocatedEntry, RecordId, key_of};
 
 /// The removed and added index entries. Most documents have few, so one buffer holds them all.
 #[derive(Debug, Default)]
-pub(crate) struct Change {
+pub(crate) struct EntryChanges {
     pub(crate) record: RecordId,
     /// The path to the record in the tree, if known.
-    pub(crate) at: Option<Way>,
+    pub(crate) at: Option<TreePath>,
     /// The path to the removed entry in the first index, if known.
-    pub(super) first_at: Option<Way>,
+    pub(super) first_at: Option<TreePath>,
     bytes: Vec<u8>,
     /// Ordered by index, and for each index the removed entries before the added ones.
     places: SmallVec<[Place; 2]>,
@@ -43,20 +43,20 @@ fn large(number: u32) -> usize {
 
 /// One removed or added entry.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Part<'c> {
+pub(crate) struct EntryChange<'c> {
     /// The position of its index in the collection.
     pub(crate) index: usize,
     pub(crate) comes: bool,
     pub(crate) entry: &'c [u8],
 }
 
-impl<'c> Part<'c> {
+impl<'c> EntryChange<'c> {
     pub(crate) fn key(self) -> &'c [u8] {
         key_of(self.entry)
     }
 }
 
-impl Change {
+impl EntryChanges {
     /// The change of a record without index entries.
     pub(crate) fn nothing(record: RecordId) -> Self {
         Self {
@@ -66,7 +66,7 @@ impl Change {
     }
 
     /// The removal of a record whose entry in the first index is known.
-    pub(crate) fn of_first(first: Placed) -> Self {
+    pub(crate) fn of_first(first: LocatedEntry) -> Self {
         let mut change = Self {
             first_at: Some(first.way),
             bytes: first.entry,
@@ -81,13 +81,13 @@ impl Change {
         self.places.len()
     }
 
-    pub(crate) fn parts(&self) -> impl Iterator<Item = Part<'_>> {
+    pub(crate) fn parts(&self) -> impl Iterator<Item = EntryChange<'_>> {
         let mut start = 0;
         self.places.iter().map(move |place| {
             let end = large(place.end);
             let entry = self.bytes.get(start..end).unwrap_or_default();
             start = end;
-            Part {
+            EntryChange {
                 index: large(place.at),
                 comes: place.comes,
                 entry,

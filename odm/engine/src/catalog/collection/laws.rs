@@ -150,7 +150,7 @@ proptest! {
             for edits in &edits {
                 let next = edited(&fields, edits);
                 let after = raw(&next);
-                let mut change = super::Change::nothing(record);
+                let mut change = super::EntryChanges::nothing(record);
                 let before = collection.get(record).and_then(document);
                 if collection.complete(&mut change, 0, before, Some(&after)).is_err() {
                     continue;

@@ -53,7 +53,7 @@ pub(super) fn makes_unique(index: &RawDocument) -> bool {
 
 /// The requested changes.
 #[derive(Debug)]
-pub(super) struct Wanted {
+pub(super) struct IndexRequest {
     name: String,
     key: Option<Document>,
     seconds: Option<i64>,
@@ -64,7 +64,7 @@ pub(super) struct Wanted {
 
 /// The changes to make to an index, and the position of the index in the collection.
 #[derive(Debug)]
-pub(super) struct Change {
+pub(super) struct IndexModification {
     at: usize,
     seconds: Option<i32>,
     hidden: Option<bool>,
@@ -72,7 +72,7 @@ pub(super) struct Change {
     prepare_unique: Option<bool>,
 }
 
-impl Wanted {
+impl IndexRequest {
     pub(super) fn parse(index: &RawDocument) -> Result<Self, ServerError> {
         let args = Args::of_statement(index, "collMod.index", FIELDS)?;
         let (name, key) = (args.str("name"), args.document("keyPattern"));
@@ -118,7 +118,10 @@ impl Wanted {
     }
 
     /// Finds the index and keeps only the changes that differ from its current options.
-    pub(super) fn found_in(&self, collection: &Collection) -> Result<Change, ServerError> {
+    pub(super) fn found_in(
+        &self,
+        collection: &Collection,
+    ) -> Result<IndexModification, ServerError> {
         self.check_seconds(collection)?;
         let (at, index) = self.find(collection)?;
         let spec = &index.spec;
@@ -143,7 +146,7 @@ impl Wanted {
         if self.hidden.is_some() && spec.is_id() {
             return Err(ServerError::new(Code::BAD_VALUE, "can't hide _id index"));
         }
-        Ok(Change {
+        Ok(IndexModification {
             at,
             seconds,
             hidden: self.hidden,
@@ -186,7 +189,7 @@ impl Wanted {
     }
 }
 
-impl Change {
+impl IndexModification {
     /// Applies the changes; `alone` means that the command changes nothing else. With `dry_run`, only checks that the
     /// index could be made unique. Adds the changed options to `reply`.
     pub(super) fn make(

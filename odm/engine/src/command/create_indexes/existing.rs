@@ -11,7 +11,7 @@ use crate::index::key_pattern::check_build;
 use crate::index::spec::{Spec, show};
 
 /// The maximum number of indexes of a collection.
-const MOST: usize = 64;
+const MAX_INDEXES: usize = 64;
 
 /// Refuses an index if the collection has the maximum number.
 pub(super) fn check_room(
@@ -19,7 +19,7 @@ pub(super) fn check_room(
     present: usize,
     spec: &Spec,
 ) -> Result<(), ServerError> {
-    if present < MOST {
+    if present < MAX_INDEXES {
         return Ok(());
     }
     let key = show(&spec.key);

@@ -7,15 +7,15 @@ use odm_language::value::raw;
 use crate::command::aggregate::{self, Aggregate};
 use crate::command::args::{Args, unsupported};
 use crate::command::create::to_document;
-use crate::command::invocation::Call;
+use crate::command::invocation::Invocation;
 
 use super::explained::{Explained, Verbosity};
-use super::goal::Around;
+use super::goal::OuterStages;
 use super::report::answer;
 
 /// The `explain` of `aggregate`.
 pub(crate) fn explain(
-    call: &mut Call<'_>,
+    call: &mut Invocation<'_>,
     explained: &Explained<'_>,
 ) -> Result<RawDocumentBuf, ServerError> {
     aggregate::check_explained(explained.command)?;
@@ -24,7 +24,7 @@ pub(crate) fn explain(
 }
 
 /// `aggregate` with `explain: true`.
-pub(crate) fn explain_itself(call: &mut Call<'_>) -> Result<RawDocumentBuf, ServerError> {
+pub(crate) fn explain_itself(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
     let args = Args::of_command(call.command, "aggregate", aggregate::FIELDS)?;
     let target = raw::elements(call.command)
         .next()
@@ -41,7 +41,7 @@ pub(crate) fn explain_itself(call: &mut Call<'_>) -> Result<RawDocumentBuf, Serv
 
 /// Explains the part of an aggregation that a plan answers.
 pub(crate) fn report(
-    call: &Call<'_>,
+    call: &Invocation<'_>,
     explained: &Explained<'_>,
     aggregate: &Aggregate<'_>,
 ) -> Result<RawDocumentBuf, ServerError> {
@@ -49,9 +49,9 @@ pub(crate) fn report(
         return Err(unsupported(&format!("to explain {stage}")));
     }
     let query = aggregate.query();
-    let around = Around {
+    let around = OuterStages {
         sort: query.sort.map(to_document).transpose()?,
-        ..Around::default()
+        ..OuterStages::default()
     };
     answer(call, explained, &aggregate.base, &query, &around)
 }

@@ -33,7 +33,7 @@ pub(crate) enum Goal {
 
 /// The parts of the command around the query's own stages.
 #[derive(Debug, Default)]
-pub(crate) struct Around<'a> {
+pub(crate) struct OuterStages<'a> {
     /// The projection of a `find`. Its sort follows.
     pub(crate) projection: Option<&'a RawDocument>,
     pub(crate) sort: Option<Document>,
@@ -42,7 +42,7 @@ pub(crate) struct Around<'a> {
     pub(crate) is_distinct: bool,
 }
 
-impl Around<'_> {
+impl OuterStages<'_> {
     pub(crate) fn projected(&self) -> Document {
         self.projection
             .filter(|_| !self.is_distinct)

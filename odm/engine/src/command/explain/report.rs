@@ -9,14 +9,14 @@ use crate::catalog::collection::{Collection, Version, document};
 use crate::catalog::namespace::Namespace;
 use crate::catalog::options::Options;
 use crate::command::canonical_query::explain_hint;
-use crate::command::invocation::Call;
+use crate::command::invocation::Invocation;
 use crate::cursor::exec::Work;
-use crate::cursor::query::{Found, Query, Shape};
+use crate::cursor::query::{Found, Query, QueryOutput};
 use crate::cursor::trial::Tried;
 use crate::planner::plan::{Node, Step};
 
 use super::explained::{Explained, Verbosity};
-use super::goal::{Around, Goal};
+use super::goal::{Goal, OuterStages};
 use super::tree::{Tree, common, number};
 use super::{show, size};
 
@@ -31,7 +31,7 @@ pub(crate) fn one<'a>(statements: &[&'a RawDocument]) -> Result<&'a RawDocument,
 }
 
 pub(crate) fn plain<'a>(
-    call: &Call<'_>,
+    call: &Invocation<'_>,
     namespace: &Namespace,
     filter: Option<&'a RawDocument>,
     collation: Option<&RawDocument>,
@@ -44,16 +44,16 @@ pub(crate) fn plain<'a>(
         skip: 0,
         limit: None,
         globals: call.globals(collation, None, collection.as_deref())?,
-        shape: Shape::default(),
+        shape: QueryOutput::default(),
     })
 }
 
 pub(crate) fn answer(
-    call: &Call<'_>,
+    call: &Invocation<'_>,
     explained: &Explained<'_>,
     namespace: &Namespace,
     query: &Query<'_>,
-    around: &Around<'_>,
+    around: &OuterStages<'_>,
 ) -> Result<RawDocumentBuf, ServerError> {
     let collection = call.find_collection(namespace);
     let prepared = query
@@ -81,7 +81,7 @@ pub(crate) fn answer(
         ));
     };
     let rejected: Vec<Tried> = tried.collect();
-    let whole = Whole {
+    let whole = ExplainedPlan {
         tree,
         subplanned: query.hint.is_none()
             && query.shape.min.is_none()
@@ -162,7 +162,7 @@ fn is_disjunction(filter: &Predicate) -> bool {
 
 /// The plan with the stages around it.
 #[derive(Debug, Clone, Copy)]
-struct Whole<'a> {
+struct ExplainedPlan<'a> {
     tree: Tree<'a>,
     /// Whether the plan combines one plan for each alternative of an `$or`.
     subplanned: bool,
@@ -170,7 +170,7 @@ struct Whole<'a> {
     fast: bool,
 }
 
-impl Whole<'_> {
+impl ExplainedPlan<'_> {
     fn goal(&self) -> &Goal {
         &self.tree.around.goal
     }
@@ -204,7 +204,7 @@ impl Whole<'_> {
         let node = winner.node.clone();
         let trial = u64::try_from(winner.rows.len()).unwrap_or(0);
         let mut found = Found::from(winner);
-        let mut outer = Outer::default();
+        let mut outer = OuterCounts::default();
         if self.fast {
             outer.works = 1;
             outer.met = u64::try_from(self.tree.collection.len()).unwrap_or(0);
@@ -253,7 +253,7 @@ impl Whole<'_> {
         })
     }
 
-    fn wrapped(&self, inner: Document, outer: &Outer, returned: u64) -> Document {
+    fn wrapped(&self, inner: Document, outer: &OuterCounts, returned: u64) -> Document {
         let name = match self.goal() {
             _ if self.fast => "RECORD_STORE_FAST_COUNT",
             Goal::Read => return inner,
@@ -316,7 +316,12 @@ impl Whole<'_> {
     }
 
     /// Pulls as many records as the goal needs.
-    fn drain(&self, found: &mut Found, trial: u64, outer: &mut Outer) -> Result<(), ServerError> {
+    fn drain(
+        &self,
+        found: &mut Found,
+        trial: u64,
+        outer: &mut OuterCounts,
+    ) -> Result<(), ServerError> {
         let most = self.most();
         for _ in 0..trial {
             if outer.met < most
@@ -341,7 +346,7 @@ impl Whole<'_> {
         }
     }
 
-    fn meet(&self, bytes: &[u8], outer: &mut Outer) -> Result<(), ServerError> {
+    fn meet(&self, bytes: &[u8], outer: &mut OuterCounts) -> Result<(), ServerError> {
         outer.met += 1;
         let (
             Goal::Update {
@@ -359,7 +364,7 @@ impl Whole<'_> {
 
 /// The counts of the outermost stage.
 #[derive(Debug, Default)]
-struct Outer {
+struct OuterCounts {
     works: u64,
     met: u64,
     modified: u64,

@@ -5,14 +5,14 @@ use odm_language::matcher::Predicate;
 use odm_language::value::key::Direction;
 
 use crate::catalog::collection::Collection;
-use crate::command::explain::goal::{Around, Goal};
+use crate::command::explain::goal::{Goal, OuterStages};
 use crate::command::explain::show::{self, Sorted, small};
 use crate::command::explain::text;
 use crate::cursor::exec::Stage;
 use crate::cursor::trial::Tried;
 use crate::index::spec::{Kind, number as number_of};
 use crate::index::wildcard::PATH;
-use crate::planner::access_path::Special;
+use crate::planner::access_path::AccessPath;
 use crate::planner::conditions;
 use crate::planner::interval::Interval;
 use crate::planner::plan::{IndexScan, Node, Step};
@@ -25,7 +25,7 @@ const SORT_LIMIT: i32 = 104_857_600;
 pub(super) struct Tree<'a> {
     pub(super) collection: &'a Collection,
     pub(super) filter: Option<&'a Predicate>,
-    pub(super) around: &'a Around<'a>,
+    pub(super) around: &'a OuterStages<'a>,
 }
 
 pub(super) fn number(value: u64) -> Bson {
@@ -33,7 +33,7 @@ pub(super) fn number(value: u64) -> Bson {
 }
 
 impl Tree<'_> {
-    /// A plan and, if it ran, the counters of its stages. Covers the stages that the engine runs; [`Around`] covers the
+    /// A plan and, if it ran, the counters of its stages. Covers the stages that the engine runs; [`OuterStages`] covers the
     /// others.
     pub(super) fn stage(
         &self,
@@ -44,7 +44,7 @@ impl Tree<'_> {
         let residual = self.residual(node, filter);
         // The text stage shows its own fetch, so a fetch above it is shown only if it tests a filter.
         if let (Step::Fetch { .. }, None, [input]) = (&node.step, &residual, node.inputs.as_slice())
-            && matches!(input.step, Step::Special(Special::Text(_)))
+            && matches!(input.step, Step::AccessPath(AccessPath::Text(_)))
         {
             return self.stage(input, ran.and_then(|ran| ran.inputs.first()), filter);
         }
@@ -133,10 +133,10 @@ impl Tree<'_> {
         let counters = ran.map(|ran| &ran.counters);
         match &node.step {
             Step::Nothing => {}
-            Step::Special(Special::Text(scan)) => {
+            Step::AccessPath(AccessPath::Text(scan)) => {
                 shown.extend(text::described(self.collection, scan));
             }
-            Step::Special(Special::Near(plan)) => {
+            Step::AccessPath(AccessPath::Near(plan)) => {
                 if let Some(index) = self.collection.index(&plan.scan.name) {
                     shown.insert("keyPattern", index.spec.key.clone());
                     shown.insert("indexName", &index.spec.name);
@@ -377,14 +377,14 @@ fn alternatives(filter: &Predicate) -> Option<Vec<&Predicate>> {
         })
 }
 
-fn name(node: &Node, around: &Around<'_>) -> &'static str {
+fn name(node: &Node, around: &OuterStages<'_>) -> &'static str {
     match &node.step {
         Step::Nothing => "EOF",
         Step::Records { .. } => "COLLSCAN",
         Step::ById(_) => "IDHACK",
         Step::Index(_) => "IXSCAN",
         Step::CountIndex(_) => "COUNT_SCAN",
-        Step::Special(special) => special.stage(),
+        Step::AccessPath(special) => special.stage(),
         Step::Fetch { .. } => "FETCH",
         Step::Or => "OR",
         Step::Merge => "SORT_MERGE",

@@ -13,7 +13,7 @@ use crate::index::tree::records::{Records, Stored};
 use crate::index::tree::{Leaf, Leaves};
 
 #[derive(Debug)]
-pub(super) struct Natural {
+pub(super) struct CollectionScan {
     backwards: bool,
     last: Option<RecordId>,
     /// The current leaf, and the places in it that are still to be read.
@@ -23,7 +23,7 @@ pub(super) struct Natural {
     done: bool,
 }
 
-impl Natural {
+impl CollectionScan {
     pub(super) fn new(backwards: bool) -> Self {
         Self {
             backwards,

@@ -11,7 +11,7 @@ use odm_language::value::path::Path;
 
 use crate::catalog::collection::document;
 use crate::cursor::exec::stage::Counters;
-use crate::cursor::exec::walk::{Met, Walk};
+use crate::cursor::exec::walk::{StepOutcome, Walk};
 use crate::cursor::exec::{Bytes, Lent, Shared, Work};
 use crate::index::{Index, RecordId};
 use crate::planner::conditions;
@@ -19,7 +19,7 @@ use crate::planner::plan::IndexScan;
 
 /// What the step returns for an index entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Gives {
+pub(super) enum Output {
     /// The document with the one `_id`.
     ById,
     /// Only its existence.
@@ -30,7 +30,7 @@ pub(super) enum Gives {
 }
 
 #[derive(Debug)]
-pub(super) struct Indexed {
+pub(super) struct IndexScanStep {
     walk: Walk,
     name: String,
     /// The path in a wildcard index.
@@ -39,15 +39,15 @@ pub(super) struct Indexed {
     tests: Option<Matcher>,
     /// The records found so far, for multikey indexes: a record may have several keys.
     seen: Option<HashSet<RecordId>>,
-    gives: Gives,
+    gives: Output,
     done: bool,
     /// The last result made of a key.
     made: Option<Arc<[u8]>>,
 }
 
-impl Indexed {
+impl IndexScanStep {
     /// `None` if the index does not exist.
-    pub(super) fn new(scan: &IndexScan, shared: &Shared, gives: Gives) -> Option<Self> {
+    pub(super) fn new(scan: &IndexScan, shared: &Shared, gives: Output) -> Option<Self> {
         let index = shared.collection.index(&scan.name)?;
         let multikey = match &scan.path {
             Some(path) => {
@@ -78,7 +78,7 @@ impl Indexed {
 
     /// Whether an `_id` lookup has found its record.
     pub(super) fn is_exhausted(&self) -> bool {
-        self.gives == Gives::ById && self.done
+        self.gives == Output::ById && self.done
     }
 
     pub(super) fn step<'a>(
@@ -96,15 +96,15 @@ impl Indexed {
         let met = self.walk.step(index);
         counters.seeks = self.walk.seeks;
         let record = match met {
-            Met::Record(record) => record,
-            Met::Outside => {
+            StepOutcome::Record(record) => record,
+            StepOutcome::Outside => {
                 counters.keys += 1;
                 return Ok(Work::Again);
             }
-            Met::Last | Met::End => {
+            StepOutcome::Last | StepOutcome::End => {
                 // A count also examines the key after its last one, and the end of the index counts as a key.
-                let counted = self.gives == Gives::Count;
-                counters.keys += u64::from(matches!(met, Met::Last) || counted);
+                let counted = self.gives == Output::Count;
+                counters.keys += u64::from(matches!(met, StepOutcome::Last) || counted);
                 self.done = true;
                 return Ok(Work::End);
             }
@@ -121,7 +121,7 @@ impl Indexed {
             shared.found_by(record, &self.name, key);
         }
         let stored = || shared.collection.stored(record);
-        if self.gives == Gives::ById {
+        if self.gives == Output::ById {
             self.done = true;
             counters.docs += 1;
             return Ok(
@@ -136,7 +136,7 @@ impl Indexed {
                 return Ok(Work::Again);
             }
         }
-        if self.gives == Gives::Key {
+        if self.gives == Output::Key {
             let Some(stored) = stored() else {
                 return Ok(Work::Again);
             };

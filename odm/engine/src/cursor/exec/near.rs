@@ -11,7 +11,7 @@ use odm_language::value::geo::vector::Vector;
 
 use crate::catalog::collection::Collection;
 use crate::cursor::exec::stage::Counters;
-use crate::cursor::exec::walk::{Met, Walk};
+use crate::cursor::exec::walk::{StepOutcome, Walk};
 use crate::cursor::exec::{Bytes, Lent, Work};
 use crate::index::geo::{Grid, places};
 use crate::index::{Index, RecordId};
@@ -95,12 +95,12 @@ impl Search {
         let mut walk = Walk::new(index, &self.plan.ring(distance));
         loop {
             match walk.step(index) {
-                Met::Record(record) => {
+                StepOutcome::Record(record) => {
                     counters.keys += 1;
                     self.meet(counters, collection, record);
                 }
-                Met::Outside => counters.keys += 1,
-                Met::Last | Met::End => break,
+                StepOutcome::Outside => counters.keys += 1,
+                StepOutcome::Last | StepOutcome::End => break,
             }
         }
         self.found

@@ -15,43 +15,43 @@ use crate::index::RecordId;
 
 /// A record that is kept for later. Stored documents are looked up again by record id.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Kept {
+pub(super) struct SavedRow {
     record: RecordId,
-    bytes: KeptBytes,
+    bytes: SavedBytes,
 }
 
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum KeptBytes {
+enum SavedBytes {
     None,
     Stored,
     Made(Arc<[u8]>),
 }
 
-impl Kept {
+impl SavedRow {
     pub(super) fn of((record, bytes): Lent<'_>) -> Self {
         let bytes = match bytes {
-            Bytes::None => KeptBytes::None,
-            Bytes::Stored(_) => KeptBytes::Stored,
-            Bytes::Made(made) => KeptBytes::Made(Arc::clone(made)),
+            Bytes::None => SavedBytes::None,
+            Bytes::Stored(_) => SavedBytes::Stored,
+            Bytes::Made(made) => SavedBytes::Made(Arc::clone(made)),
         };
         Self { record, bytes }
     }
 
     pub(super) fn lend<'a>(&'a self, shared: &'a Shared) -> Lent<'a> {
         let bytes = match &self.bytes {
-            KeptBytes::None => Bytes::None,
-            KeptBytes::Stored => shared
+            SavedBytes::None => Bytes::None,
+            SavedBytes::Stored => shared
                 .collection
                 .stored(self.record)
                 .map_or(Bytes::None, Bytes::Stored),
-            KeptBytes::Made(made) => Bytes::Made(made),
+            SavedBytes::Made(made) => Bytes::Made(made),
         };
         (self.record, bytes)
     }
 }
 
 /// A kept record with its key and its number: among equal keys, the earlier record is less.
-type Keyed = (Vec<u8>, u64, Kept);
+type Keyed = (Vec<u8>, u64, SavedRow);
 
 #[derive(Debug)]
 pub(super) struct Sorter {
@@ -66,7 +66,7 @@ pub(super) struct Sorter {
     /// The head of the last kept row's key, once the limit is reached.
     bar: Option<Head>,
     sorted: Option<std::vec::IntoIter<Keyed>>,
-    shown: Option<Kept>,
+    shown: Option<SavedRow>,
     /// Whether it has reported the end.
     done: bool,
 }
@@ -104,18 +104,19 @@ impl Sorter {
         self.key.clear();
         key_into(row, shared, &mut self.key)?;
         let Some(limit) = self.limit else {
-            self.all.push((self.key.clone(), self.count, Kept::of(row)));
+            self.all
+                .push((self.key.clone(), self.count, SavedRow::of(row)));
             return Ok(());
         };
         if self.first.len() < limit {
             self.first
-                .push((self.key.clone(), self.count, Kept::of(row)));
+                .push((self.key.clone(), self.count, SavedRow::of(row)));
         } else if let Some(mut last) = self.first.peek_mut()
             && self.key < last.0
         {
             last.0.clone_from(&self.key);
             last.1 = self.count;
-            last.2 = Kept::of(row);
+            last.2 = SavedRow::of(row);
         } else {
             return Ok(());
         }

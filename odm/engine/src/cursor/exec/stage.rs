@@ -9,12 +9,12 @@ use odm_language::matcher::Matcher;
 
 use crate::catalog::collection::Collection;
 use crate::catalog::text_scan;
-use crate::cursor::exec::collection_scan::Natural;
-use crate::cursor::exec::index_scan::{Gives, Indexed};
-use crate::cursor::exec::sorter::{self, Kept, Sorter};
+use crate::cursor::exec::collection_scan::CollectionScan;
+use crate::cursor::exec::index_scan::{IndexScanStep, Output};
+use crate::cursor::exec::sorter::{self, SavedRow, Sorter};
 use crate::cursor::exec::{Bytes, Lent, Shared, Work, near};
 use crate::index::RecordId;
-use crate::planner::access_path::Special;
+use crate::planner::access_path::AccessPath;
 use crate::planner::plan::{IndexScan, Node, Step};
 
 /// A step's counters, as `explain` reports them.
@@ -43,8 +43,8 @@ pub(crate) struct Stage {
 #[derive(Debug)]
 enum State {
     End,
-    Records(Natural),
-    Index(Box<Indexed>),
+    Records(CollectionScan),
+    Index(Box<IndexScanStep>),
     Near(Box<near::Search>),
     Listed(std::vec::IntoIter<RecordId>),
     Fetch {
@@ -70,10 +70,10 @@ enum State {
 struct Merge {
     /// Inputs whose next record is not read yet.
     waiting: VecDeque<usize>,
-    heap: BinaryHeap<Reverse<(Vec<u8>, usize, Kept)>>,
+    heap: BinaryHeap<Reverse<(Vec<u8>, usize, SavedRow)>>,
     seen: HashSet<RecordId>,
     /// The record returned last.
-    shown: Option<Kept>,
+    shown: Option<SavedRow>,
 }
 
 impl Stage {
@@ -81,20 +81,20 @@ impl Stage {
     pub(super) fn new(node: &Node, shared: &Shared, alone: bool) -> Self {
         let mut counters = Counters::default();
         let indexed = |scan: &IndexScan, gives| {
-            Indexed::new(scan, shared, gives)
+            IndexScanStep::new(scan, shared, gives)
                 .map_or(State::End, |indexed| State::Index(Box::new(indexed)))
         };
         let state = match &node.step {
             Step::Nothing => State::End,
-            Step::Records { backwards } => State::Records(Natural::new(*backwards)),
-            Step::ById(scan) => indexed(scan, Gives::ById),
-            Step::Index(scan) if scan.covers => indexed(scan, Gives::Key),
-            Step::Index(scan) => indexed(scan, Gives::Record),
-            Step::CountIndex(scan) => indexed(scan, Gives::Count),
-            Step::Special(Special::Near(plan)) => {
+            Step::Records { backwards } => State::Records(CollectionScan::new(*backwards)),
+            Step::ById(scan) => indexed(scan, Output::ById),
+            Step::Index(scan) if scan.covers => indexed(scan, Output::Key),
+            Step::Index(scan) => indexed(scan, Output::Record),
+            Step::CountIndex(scan) => indexed(scan, Output::Count),
+            Step::AccessPath(AccessPath::Near(plan)) => {
                 State::Near(Box::new(near::Search::new(plan.as_ref().clone())))
             }
-            Step::Special(Special::Text(scan)) => {
+            Step::AccessPath(AccessPath::Text(scan)) => {
                 let (records, keys) = text_scan::text_records(&shared.collection, scan);
                 counters.keys = keys;
                 State::Listed(records.into_iter())
@@ -409,7 +409,7 @@ impl Merge {
                 if self.seen.insert(row.0) {
                     let mut key = Vec::new();
                     sorter::key_into(row, shared, &mut key)?;
-                    self.heap.push(Reverse((key, at, Kept::of(row))));
+                    self.heap.push(Reverse((key, at, SavedRow::of(row))));
                     self.waiting.pop_front();
                 } else {
                     counters.dups_dropped += 1;

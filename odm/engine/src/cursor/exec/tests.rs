@@ -7,7 +7,7 @@ use odm_language::expression::Globals;
 use odm_language::matcher::Matcher;
 
 use super::{Execution, Shared, Work};
-use crate::catalog::collection::{Change, Collection, Version};
+use crate::catalog::collection::{Collection, EntryChanges, Version};
 use crate::catalog::namespace::Namespace;
 use crate::catalog::options::Options;
 use crate::cursor::query::Deadline;
@@ -27,11 +27,11 @@ fn collection() -> Version {
         let body = "x".repeat(usize::try_from(number % 7 * number % 1_000).unwrap());
         let stored = raw(&doc! { "_id": number, "a": number * 7 % 101, "body": body });
         let record = collection.shared.next_record();
-        collection.apply(&Change::nothing(record), Some(stored.as_bytes()));
+        collection.apply(&EntryChanges::nothing(record), Some(stored.as_bytes()));
         records.push(record);
     }
     for record in records.iter().filter(|record| **record % 50 < 20) {
-        collection.apply(&Change::nothing(*record), None);
+        collection.apply(&EntryChanges::nothing(*record), None);
     }
     Version::new(collection)
 }

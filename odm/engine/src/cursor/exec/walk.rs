@@ -9,7 +9,7 @@ use std::sync::Arc;
 use odm_language::value::key::{self, Direction};
 
 use crate::index::tree::entries::Entries;
-use crate::index::tree::{Held, Leaf};
+use crate::index::tree::{Leaf, LeafRef};
 use crate::index::{Index, Key, RecordId, hash_key, key_of, record_of};
 use crate::planner::interval::{Edge, Interval, after};
 use crate::planner::plan::IndexScan;
@@ -36,7 +36,7 @@ pub(super) struct Walk {
     high: Bound<Vec<u8>>,
     /// `None` if the range alone decides.
     fields: Option<Vec<Field>>,
-    here: Option<Here>,
+    here: Option<CurrentLeaf>,
     done: bool,
     /// How often the walk sought a position in the index.
     pub(super) seeks: u64,
@@ -46,15 +46,15 @@ pub(super) struct Walk {
 
 /// The current leaf, and the places in it that are still to be read.
 #[derive(Debug)]
-struct Here {
-    held: Held<Entries>,
+struct CurrentLeaf {
+    held: LeafRef<Entries>,
     places: Range<usize>,
     /// Whether the range ends in this leaf.
     is_last: bool,
 }
 
 /// The outcome of one step.
-pub(super) enum Met {
+pub(super) enum StepOutcome {
     /// An entry within the bounds, by its record.
     Record(RecordId),
     /// A key outside of the bounds: the walk seeks on from there.
@@ -159,7 +159,7 @@ impl Walk {
     }
 
     /// The leaf where the range begins, with its places within the range.
-    fn enter(&self, index: &Index) -> Option<Here> {
+    fn enter(&self, index: &Index) -> Option<CurrentLeaf> {
         let (low, high) = (borrow(&self.low), borrow(&self.high));
         let (from, until) = if self.backwards {
             (high, low)
@@ -175,7 +175,7 @@ impl Walk {
             let end = leaf.end(until);
             (at..end, end < leaf.len())
         };
-        Some(Here {
+        Some(CurrentLeaf {
             held,
             places,
             is_last,
@@ -209,36 +209,36 @@ impl Walk {
         }
     }
 
-    pub(super) fn step(&mut self, index: &Index) -> Met {
+    pub(super) fn step(&mut self, index: &Index) -> StepOutcome {
         if self.seeks == 0 {
             self.seeks = 1;
         }
         if self.done {
-            return Met::End;
+            return StepOutcome::End;
         }
         let place = self.next_place(index);
         let leaf = self.here.as_ref().and_then(|here| here.held.leaf());
         let Some(entry) = place.and_then(|place| leaf?.get(place)) else {
             self.done = true;
-            return Met::End;
+            return StepOutcome::End;
         };
         if let Some(key) = &mut self.key {
             key.clear();
             key.extend_from_slice(key_of(entry));
         }
         let Some(fields) = &self.fields else {
-            return Met::Record(record_of(entry));
+            return StepOutcome::Record(record_of(entry));
         };
         match check(key_of(entry), fields) {
-            Checked::Within => Met::Record(record_of(entry)),
+            Checked::Within => StepOutcome::Record(record_of(entry)),
             Checked::Done => {
                 self.done = true;
-                Met::Last
+                StepOutcome::Last
             }
             Checked::Seek(at) => {
                 self.seeks += 1;
                 self.seek(at);
-                Met::Outside
+                StepOutcome::Outside
             }
         }
     }

@@ -8,11 +8,11 @@ use odm_language::value::raw;
 
 use crate::catalog::Catalog;
 use crate::catalog::changes::definition::Definition;
-use crate::catalog::changes::{Event, What};
+use crate::catalog::changes::{ChangeKind, Event};
 use crate::catalog::namespace::Namespace;
 use crate::cursor::point::{Equality, Found};
 use crate::cursor::stream::token::Token;
-use crate::cursor::stream::{Images, Lookup, Told, compact};
+use crate::cursor::stream::{Images, Lookup, StreamOptions, compact};
 
 /// The SHA-256 hash of an empty user name, which MongoDB adds to a session's id.
 const NOBODY: [u8; 32] = [
@@ -30,21 +30,21 @@ pub(super) fn token(event: &Event, is_end: bool) -> Token {
     }
 }
 
-fn operation(what: &What) -> &'static str {
+fn operation(what: &ChangeKind) -> &'static str {
     match what {
-        What::Insert { .. } => "insert",
-        What::Update { .. } => "update",
-        What::Replace { .. } => "replace",
-        What::Delete { .. } => "delete",
-        What::Rename { .. } => "rename",
-        What::Define { kind, .. } => match kind {
+        ChangeKind::Insert { .. } => "insert",
+        ChangeKind::Update { .. } => "update",
+        ChangeKind::Replace { .. } => "replace",
+        ChangeKind::Delete { .. } => "delete",
+        ChangeKind::Rename { .. } => "rename",
+        ChangeKind::Define { kind, .. } => match kind {
             Definition::Create => "create",
             Definition::CreateIndexes => "createIndexes",
             Definition::DropIndexes => "dropIndexes",
             Definition::Modify => "modify",
         },
-        What::Drop => "drop",
-        What::DropDatabase => "dropDatabase",
+        ChangeKind::Drop => "drop",
+        ChangeKind::DropDatabase => "dropDatabase",
     }
 }
 
@@ -60,11 +60,11 @@ fn names(namespace: &Namespace) -> RawDocumentBuf {
 pub(super) fn document(
     event: &Event,
     catalog: &Catalog,
-    Told {
+    StreamOptions {
         lookup,
         images,
         expanded,
-    }: Told,
+    }: StreamOptions,
 ) -> Result<RawDocumentBuf, ServerError> {
     let change = &event.change;
     let mut document = RawDocumentBuf::new();
@@ -72,7 +72,7 @@ pub(super) fn document(
         document.append(cstr!("txnNumber"), origin.number);
         document.append(cstr!("lsid"), session(&origin.session));
     }
-    if let What::Rename { to, .. } = &change.what {
+    if let ChangeKind::Rename { to, .. } = &change.what {
         document.append(cstr!("to"), names(to));
     }
     document.append(cstr!("_id"), token(event, false).document());
@@ -83,13 +83,13 @@ pub(super) fn document(
     }
     document.append(cstr!("wallTime"), event.wall);
     match &change.what {
-        What::Insert { document: whole }
-        | What::Replace {
+        ChangeKind::Insert { document: whole }
+        | ChangeKind::Replace {
             document: whole, ..
         } => {
             document.append(cstr!("fullDocument"), &**whole);
         }
-        What::Update { key, images, .. } => {
+        ChangeKind::Update { key, images, .. } => {
             let after = images.as_ref().map(|(_, after)| after);
             match lookup {
                 Lookup::Never => {}
@@ -109,24 +109,28 @@ pub(super) fn document(
     }
     document.append(cstr!("ns"), names(&change.namespace));
     let key = match &change.what {
-        What::Insert { document } | What::Replace { document, .. } => raw::get(document, "_id")
-            .map(|id| {
+        ChangeKind::Insert { document } | ChangeKind::Replace { document, .. } => {
+            raw::get(document, "_id").map(|id| {
                 let mut key = RawDocumentBuf::new();
                 key.append(cstr!("_id"), id);
                 key
-            }),
-        What::Update { key, .. } | What::Delete { key, .. } => Some(key.clone()),
-        What::Rename { .. } | What::Define { .. } | What::Drop | What::DropDatabase => None,
+            })
+        }
+        ChangeKind::Update { key, .. } | ChangeKind::Delete { key, .. } => Some(key.clone()),
+        ChangeKind::Rename { .. }
+        | ChangeKind::Define { .. }
+        | ChangeKind::Drop
+        | ChangeKind::DropDatabase => None,
     };
     if let Some(key) = key {
         document.append(cstr!("documentKey"), key);
     }
-    if let What::Update { description, .. } = &change.what {
+    if let ChangeKind::Update { description, .. } = &change.what {
         document.append(cstr!("updateDescription"), &**description);
     }
     let before = match &change.what {
-        What::Update { images, .. } => images.as_ref().map(|(before, _)| before),
-        What::Replace { before, .. } | What::Delete { before, .. } => before.as_ref(),
+        ChangeKind::Update { images, .. } => images.as_ref().map(|(before, _)| before),
+        ChangeKind::Replace { before, .. } | ChangeKind::Delete { before, .. } => before.as_ref(),
         _ => {
             if expanded {
                 describe(&mut document, &change.what);
@@ -134,7 +138,7 @@ pub(super) fn document(
             return Ok(document);
         }
     };
-    if let Images::Told(is_required) = images {
+    if let Images::Image(is_required) = images {
         if is_required && before.is_none() {
             let what = "pre-image for all update, delete and replace events";
             return Err(missing(event, what, "pre"));
@@ -146,16 +150,16 @@ pub(super) fn document(
 }
 
 /// Appends the description of a rename or a definition.
-fn describe(document: &mut RawDocumentBuf, what: &What) {
+fn describe(document: &mut RawDocumentBuf, what: &ChangeKind) {
     match what {
-        What::Rename { to, replaced } => {
+        ChangeKind::Rename { to, replaced } => {
             let mut description = rawdoc! { "to": names(to) };
             if let Some(uuid) = replaced {
                 description.append(cstr!("dropTarget"), uuid_of(*uuid));
             }
             document.append(cstr!("operationDescription"), description);
         }
-        What::Define {
+        ChangeKind::Define {
             description,
             before,
             ..

@@ -12,13 +12,13 @@ use crate::index::{key_pattern, partial};
 
 /// A specification whose form is valid.
 #[derive(Debug)]
-pub(crate) struct Given {
+pub(crate) struct ParsedSpec {
     document: Document,
     key: Document,
     name: String,
 }
 
-impl Given {
+impl ParsedSpec {
     /// Checks the form of a specification.
     pub(crate) fn read(raw: &RawDocument, ignore_unknown: bool) -> Result<Self, ServerError> {
         let document = Document::try_from(raw)
@@ -375,7 +375,7 @@ fn show_value(value: &Bson) -> String {
 impl Spec {
     /// Reads a complete specification.
     pub(crate) fn parse(raw: &RawDocument) -> Result<Self, ServerError> {
-        let given = Given::read(raw, false)?;
+        let given = ParsedSpec::read(raw, false)?;
         given.check_expiry()?;
         let collation = given.collation(None)?;
         given.spec(collation)

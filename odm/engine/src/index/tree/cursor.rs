@@ -8,9 +8,9 @@ use crate::index::tree::{Leaf, Node};
 
 /// A leaf that a reader holds; changes of the tree do not affect it.
 #[derive(Debug, Clone)]
-pub(crate) struct Held<L: Leaf>(Arc<Node<L>>);
+pub(crate) struct LeafRef<L: Leaf>(Arc<Node<L>>);
 
-impl<L: Leaf> Held<L> {
+impl<L: Leaf> LeafRef<L> {
     pub(crate) fn leaf(&self) -> Option<&L> {
         self.0.leaf()
     }
@@ -77,13 +77,13 @@ const DEEPEST: usize = 14;
 
 /// The way from the root of a tree to an item: the child of each branch, and the position in the leaf.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Way {
+pub(crate) struct TreePath {
     children: [u8; DEEPEST],
     depth: u8,
     at: u32,
 }
 
-impl Way {
+impl TreePath {
     /// Adds a child to the way. If it does not fit, the way is invalid, which lookups detect.
     #[inline]
     pub(super) fn go(&mut self, child: usize) {
@@ -136,8 +136,8 @@ impl<'t, L: Leaf> Place<'t, L> {
         self.node.leaf()
     }
 
-    pub(crate) fn hold(self) -> Held<L> {
-        Held(Arc::clone(self.node))
+    pub(crate) fn hold(self) -> LeafRef<L> {
+        LeafRef(Arc::clone(self.node))
     }
 }
 
@@ -146,9 +146,9 @@ impl<L: Leaf> Node<L> {
         this: &Arc<Self>,
         from: Bound<&L::Key>,
         backwards: bool,
-    ) -> Option<(Held<L>, usize)> {
+    ) -> Option<(LeafRef<L>, usize)> {
         let (leaves, at) = Self::leaves(this, from, backwards)?;
-        Some((Held(Arc::clone(leaves.node()?)), at))
+        Some((LeafRef(Arc::clone(leaves.node()?)), at))
     }
 
     pub(super) fn leaves(

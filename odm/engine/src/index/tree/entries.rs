@@ -8,10 +8,10 @@ use crate::index::tree::packed::{Moved, Packed};
 use crate::index::tree::{Leaf, split_off};
 
 /// The most entries of a leaf.
-const MOST: usize = 128;
+const MAX_ENTRIES: usize = 128;
 
 /// The most bytes of a leaf with more than one entry.
-const MOST_BYTES: usize = 16 * 1024;
+const MAX_BYTES: usize = 16 * 1024;
 
 /// Sorted byte strings of at least eight bytes: each ends in a record id.
 #[derive(Debug, Default)]
@@ -228,16 +228,16 @@ impl Leaf for Entries {
     }
 
     fn is_too_large(&self) -> bool {
-        self.ends.len() > MOST || self.bytes.len() > MOST_BYTES
+        self.ends.len() > MAX_ENTRIES || self.bytes.len() > MAX_BYTES
     }
 
     fn is_small(&self) -> bool {
-        self.ends.len() < MOST / 2 && self.bytes.len() < MOST_BYTES / 2
+        self.ends.len() < MAX_ENTRIES / 2 && self.bytes.len() < MAX_BYTES / 2
     }
 
     fn fits(&self, other: &Self) -> bool {
-        self.ends.len() + other.ends.len() <= MOST / 2
-            && self.bytes.len() + other.bytes.len() <= MOST_BYTES / 2
+        self.ends.len() + other.ends.len() <= MAX_ENTRIES / 2
+            && self.bytes.len() + other.bytes.len() <= MAX_BYTES / 2
     }
 
     fn split(&mut self, at: usize, grows: bool) -> Self {

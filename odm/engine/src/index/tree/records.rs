@@ -10,13 +10,13 @@ use std::sync::Arc;
 
 use crate::index::RecordId;
 use crate::index::tree::packed::{Moved, Packed};
-use crate::index::tree::{Held, Leaf, Place, count_before, split_off};
+use crate::index::tree::{Leaf, LeafRef, Place, count_before, split_off};
 
 /// The most records of a leaf.
-const MOST: usize = 64;
+const MAX_RECORDS: usize = 64;
 
 /// The most bytes of a leaf with more than one record. A write copies them if a reader holds the leaf.
-const MOST_BYTES: usize = 4 * 1024;
+const MAX_BYTES: usize = 4 * 1024;
 
 /// The size of a cache line on common processors.
 const LINE: usize = 64;
@@ -230,16 +230,16 @@ impl Leaf for Records {
     }
 
     fn is_too_large(&self) -> bool {
-        self.slots.len() > MOST || self.bytes.len() > MOST_BYTES
+        self.slots.len() > MAX_RECORDS || self.bytes.len() > MAX_BYTES
     }
 
     fn is_small(&self) -> bool {
-        self.slots.len() < MOST / 2 && self.bytes.len() < MOST_BYTES / 2
+        self.slots.len() < MAX_RECORDS / 2 && self.bytes.len() < MAX_BYTES / 2
     }
 
     fn fits(&self, other: &Self) -> bool {
-        self.slots.len() + other.slots.len() <= MOST / 2
-            && self.bytes.len() + other.bytes.len() <= MOST_BYTES / 2
+        self.slots.len() + other.slots.len() <= MAX_RECORDS / 2
+            && self.bytes.len() + other.bytes.len() <= MAX_BYTES / 2
     }
 
     /// Splits in the middle of the bytes, so that a large document soon has a leaf of its own.
@@ -312,7 +312,7 @@ pub struct Content(Kind);
 
 #[derive(Debug, Clone)]
 enum Kind {
-    Stored(Held<Records>, usize),
+    Stored(LeafRef<Records>, usize),
     Own(Arc<[u8]>),
     None,
 }

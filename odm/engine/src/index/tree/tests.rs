@@ -56,7 +56,7 @@ fn check(node: &Node<Entries>, is_root: bool) -> usize {
         }
         Node::Branch(branch) => {
             assert_eq!(branch.children.len(), branch.edges.len() + 1);
-            assert!(branch.children.len() <= super::MOST);
+            assert!(branch.children.len() <= super::MAX_CHILDREN);
             assert!(!is_root || branch.children.len() > 1);
             let depths: BTreeSet<_> = branch
                 .children

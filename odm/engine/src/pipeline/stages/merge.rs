@@ -8,7 +8,7 @@ use odm_language::expression::Expression;
 use odm_language::value::raw::append;
 use odm_language::value::raw::{elements, get};
 
-use crate::pipeline::stage::{Cx, Other, Stage, Target};
+use crate::pipeline::stage::{Cx, Other, Stage, WriteTarget};
 use crate::pipeline::stages::foreign::one;
 use crate::pipeline::{Documents, MergeWrite, Merging};
 
@@ -57,7 +57,7 @@ fn refuse<T>(code: i32, message: impl Into<String>) -> Result<T, ServerError> {
 }
 
 /// The most documents and bytes in one batch.
-const MOST: usize = 100_000;
+const MAX_BATCH: usize = 100_000;
 const LARGEST: usize = 16 * 1024 * 1024;
 
 impl Merge {
@@ -78,7 +78,7 @@ impl Merge {
                 Err(error) => return (batches, Some(error)),
             };
             let size = document.as_bytes().len();
-            if batch.len() == MOST || !batch.is_empty() && bytes + size > LARGEST {
+            if batch.len() == MAX_BATCH || !batch.is_empty() && bytes + size > LARGEST {
                 batches.push(std::mem::take(&mut batch));
                 bytes = 0;
             }
@@ -230,8 +230,8 @@ impl Merge {
         self.not_matched == NotMatched::Insert
     }
 
-    fn as_target(&self) -> Target<'_> {
-        Target {
+    fn as_target(&self) -> WriteTarget<'_> {
+        WriteTarget {
             stage: "$merge",
             database: self.database.as_deref(),
             collection: &self.collection,
@@ -292,7 +292,7 @@ impl Stage for Merge {
         }]
     }
 
-    fn target(&self) -> Option<Target<'_>> {
+    fn target(&self) -> Option<WriteTarget<'_>> {
         Some(self.as_target())
     }
 }

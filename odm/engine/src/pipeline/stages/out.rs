@@ -8,7 +8,7 @@ use odm_language::value::raw::{elements, get};
 
 use crate::pipeline::Documents;
 use crate::pipeline::outline::Place;
-use crate::pipeline::stage::{Cx, Other, Stage, Target};
+use crate::pipeline::stage::{Cx, Other, Stage, WriteTarget};
 
 #[derive(Debug)]
 struct Out {
@@ -104,8 +104,8 @@ impl Stage for Out {
         }]
     }
 
-    fn target(&self) -> Option<Target<'_>> {
-        Some(Target {
+    fn target(&self) -> Option<WriteTarget<'_>> {
+        Some(WriteTarget {
             stage: "$out",
             database: self.database.as_deref(),
             collection: &self.collection,

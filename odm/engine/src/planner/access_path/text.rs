@@ -9,10 +9,10 @@ use odm_language::value::raw::append;
 use crate::index::Index;
 use crate::index::spec::Kind;
 use crate::index::text::Ordered;
-use crate::planner::access_path::Special;
-use crate::planner::bounds::{self, Given};
+use crate::planner::access_path::AccessPath;
+use crate::planner::bounds::{self, ConditionSet};
 use crate::planner::plan::{Node, Step};
-use crate::planner::{Wanted, conditions, sparse_coverage};
+use crate::planner::{Requirements, conditions, sparse_coverage};
 
 /// A search in a text index.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +32,10 @@ pub(crate) struct TextScan {
 }
 
 /// Plans a filter with `$text`.
-pub(super) fn plan(indexes: &[Index], wanted: &Wanted<'_>) -> Result<Option<Node>, ServerError> {
+pub(super) fn plan(
+    indexes: &[Index],
+    wanted: &Requirements<'_>,
+) -> Result<Option<Node>, ServerError> {
     let Some(text) = wanted.filter.and_then(Predicate::text) else {
         return Ok(None);
     };
@@ -40,7 +43,7 @@ pub(super) fn plan(indexes: &[Index], wanted: &Wanted<'_>) -> Result<Option<Node
     Ok(match scan {
         Some(scan) if text.listed => {
             let children = wanted.filter.map(conditions::children).unwrap_or_default();
-            let node = Node::leaf(Step::Special(Special::Text(scan)));
+            let node = Node::leaf(Step::AccessPath(AccessPath::Text(scan)));
             let fetch = Step::Fetch {
                 answered: children
                     .iter()
@@ -60,7 +63,7 @@ pub(super) fn plan(indexes: &[Index], wanted: &Wanted<'_>) -> Result<Option<Node
 /// The search that the filter's `$text` makes in the text index; `None` without a `$text`.
 pub(crate) fn scan(
     indexes: &[Index],
-    wanted: &Wanted<'_>,
+    wanted: &Requirements<'_>,
 ) -> Result<Option<TextScan>, ServerError> {
     let Some(filter) = wanted.filter else {
         return Ok(None);
@@ -117,7 +120,7 @@ pub(crate) fn scan(
 fn clause<'a>(
     predicate: &'a Predicate,
     indexes: &[Index],
-    wanted: &Wanted<'_>,
+    wanted: &Requirements<'_>,
     beside: &mut Vec<&'a Predicate>,
 ) -> bool {
     match predicate {
@@ -155,9 +158,9 @@ fn flatten<'a>(predicate: &'a Predicate, beside: &mut Vec<&'a Predicate>) {
     }
 }
 
-fn has_index(predicate: &Predicate, indexes: &[Index], wanted: &Wanted<'_>) -> bool {
+fn has_index(predicate: &Predicate, indexes: &[Index], wanted: &Requirements<'_>) -> bool {
     let conditions = conditions::of(predicate, wanted.collation);
-    let given = Given {
+    let given = ConditionSet {
         all: &conditions.all,
         own: conditions.all.len(),
     };
@@ -171,7 +174,7 @@ fn has_index(predicate: &Predicate, indexes: &[Index], wanted: &Wanted<'_>) -> b
 fn equality<'a>(
     beside: &[&'a Predicate],
     wanted: &Ordered,
-    query: &Wanted<'_>,
+    query: &Requirements<'_>,
 ) -> Option<&'a Operand> {
     beside.iter().find_map(|predicate| {
         let Predicate::Field(field) = predicate else {

@@ -7,15 +7,15 @@ use odm_language::value::bson_type::{self, Bracket, TypeSet};
 use odm_language::value::collation::Collator;
 use odm_language::value::raw;
 
-use crate::planner::conditions::{About, Fit};
+use crate::planner::conditions::{ConditionKind, Fit};
 use crate::planner::interval::Interval;
 
 /// The values that pass a test; `None` if the test narrows nothing.
 pub(super) fn one_value(
     test: &Test,
     collation: Option<&Collator>,
-) -> Option<(Vec<Interval>, Fit, About)> {
-    let values = |intervals, fit| Some((intervals, fit, About::Values));
+) -> Option<(Vec<Interval>, Fit, ConditionKind)> {
+    let values = |intervals, fit| Some((intervals, fit, ConditionKind::Values));
     match test {
         Test::Regex(regex) => {
             // Under a collation, keys sort differently from the bytes that patterns match.
@@ -30,11 +30,11 @@ pub(super) fn one_value(
             let (intervals, fit) = of_types(*types)?;
             // A wildcard index has keys for the fields of a document, not for the document.
             let about = if types.contains(ElementType::Null) {
-                About::Null
+                ConditionKind::Null
             } else if types.contains(ElementType::EmbeddedDocument) {
-                About::Whole
+                ConditionKind::Whole
             } else {
-                About::Values
+                ConditionKind::Values
             };
             Some((intervals, fit, about))
         }
@@ -47,8 +47,8 @@ pub(super) fn one_value(
                 Comparison::Lt => Some((false, false)),
                 Comparison::Lte => Some((false, true)),
             }) else {
-                let about = About::of(value);
-                let fit = if matches!(value, RawBsonRef::Array(_)) || about == About::Null {
+                let about = ConditionKind::of(value);
+                let fit = if matches!(value, RawBsonRef::Array(_)) || about == ConditionKind::Null {
                     Fit::Loose
                 } else {
                     Fit::Exact
@@ -59,17 +59,17 @@ pub(super) fn one_value(
         }
         Test::In(list) => {
             let mut fit = Fit::Exact;
-            let mut about = About::Values;
+            let mut about = ConditionKind::Values;
             let mut all = Vec::new();
             for operand in &list.values {
                 let value = operand.value();
-                match About::of(value) {
-                    About::Values => {}
+                match ConditionKind::of(value) {
+                    ConditionKind::Values => {}
                     other => {
-                        if about != About::Null {
+                        if about != ConditionKind::Null {
                             about = other;
                         }
-                        if other == About::Null || matches!(value, RawBsonRef::Array(_)) {
+                        if other == ConditionKind::Null || matches!(value, RawBsonRef::Array(_)) {
                             fit = Fit::Loose;
                         }
                     }
@@ -124,7 +124,7 @@ fn ordered(
     above: bool,
     inclusive: bool,
     collation: Option<&Collator>,
-) -> Option<(Vec<Interval>, Fit, About)> {
+) -> Option<(Vec<Interval>, Fit, ConditionKind)> {
     match value {
         RawBsonRef::Double(number) if number.is_nan() => Some((
             inclusive
@@ -132,19 +132,21 @@ fn ordered(
                 .into_iter()
                 .collect(),
             Fit::Exact,
-            About::Values,
+            ConditionKind::Values,
         )),
         RawBsonRef::MinKey | RawBsonRef::MaxKey => {
             let interval = Interval::any_beyond(value, above, inclusive, collation);
             let outwards = above == matches!(value, RawBsonRef::MaxKey);
             let about = if outwards {
-                About::Values
+                ConditionKind::Values
             } else {
-                About::Beyond
+                ConditionKind::Beyond
             };
             Some((interval.into_iter().collect(), Fit::Exact, about))
         }
-        RawBsonRef::Null if inclusive => Some((equal(value, collation), Fit::Loose, About::Null)),
+        RawBsonRef::Null if inclusive => {
+            Some((equal(value, collation), Fit::Loose, ConditionKind::Null))
+        }
         RawBsonRef::Double(_)
         | RawBsonRef::Int32(_)
         | RawBsonRef::Int64(_)
@@ -158,7 +160,7 @@ fn ordered(
                 .into_iter()
                 .collect(),
             Fit::Exact,
-            About::Values,
+            ConditionKind::Values,
         )),
         _ => None,
     }
@@ -170,13 +172,13 @@ fn compared(
     comparison: Comparison,
     value: RawBsonRef<'_>,
     collation: Option<&Collator>,
-) -> (Vec<Interval>, Fit, About) {
+) -> (Vec<Interval>, Fit, ConditionKind) {
     let is_null = matches!(value, RawBsonRef::Null);
     let is_least = matches!(value, RawBsonRef::MinKey);
     let (above, inclusive) = match comparison {
         Comparison::Eq => {
             let fit = if is_null { Fit::Loose } else { Fit::Exact };
-            return (equal(value, collation), fit, About::Compared);
+            return (equal(value, collation), fit, ConditionKind::Compared);
         }
         Comparison::Gt => (true, false),
         Comparison::Gte => (true, true),
@@ -190,9 +192,9 @@ fn compared(
     };
     // A missing field is above MinKey and below every other value.
     let about = if above == is_least {
-        About::ComparedMissing
+        ConditionKind::ComparedMissing
     } else {
-        About::Compared
+        ConditionKind::Compared
     };
     let interval = Interval::any_beyond(value, above, inclusive, collation);
     (interval.into_iter().collect(), fit, about)

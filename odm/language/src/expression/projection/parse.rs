@@ -15,7 +15,7 @@ use crate::value::raw::elements;
 
 /// How a projection operator of `find` affects the kind of the projection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bearing {
+pub enum ProjectionEffect {
     /// It makes the projection an inclusion.
     Includes,
     /// It goes with either kind; on its own, it makes the projection this one.
@@ -24,7 +24,7 @@ pub enum Bearing {
 
 /// Which of two mutually exclusive operators the parser has met.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Met {
+pub struct ExclusiveOperators {
     /// The positional operator.
     pub positional: bool,
     /// `$elemMatch`.
@@ -35,8 +35,8 @@ pub struct Met {
 pub(super) type Special<'h> = dyn Fn(
         &str,
         RawBsonRef<'_>,
-        Met,
-    ) -> Option<Result<(Bearing, String, Arc<dyn Transform>), ServerError>>
+        ExclusiveOperators,
+    ) -> Option<Result<(ProjectionEffect, String, Arc<dyn Transform>), ServerError>>
     + 'h;
 
 impl Shape {
@@ -89,7 +89,7 @@ impl Shape {
             kind: None,
             otherwise: None,
             only_meta,
-            met: Met::default(),
+            met: ExclusiveOperators::default(),
             tree: Tree::default(),
             id: None,
         };
@@ -304,7 +304,7 @@ struct Parser<'p> {
     /// The kind of a projection of `$meta` only.
     only_meta: Kind,
     tree: Tree,
-    met: Met,
+    met: ExclusiveOperators,
     /// Whether the specification includes `_id`, which it may do with either kind.
     id: Option<bool>,
 }
@@ -393,9 +393,9 @@ impl Parser<'_> {
     fn transform(
         &mut self,
         path: &str,
-        (bearing, target, transform): (Bearing, String, Arc<dyn Transform>),
+        (bearing, target, transform): (ProjectionEffect, String, Arc<dyn Transform>),
     ) -> Result<(), ServerError> {
-        if bearing == Bearing::Includes && self.met.positional {
+        if bearing == ProjectionEffect::Includes && self.met.positional {
             return refuse(
                 31276,
                 "Cannot specify more than one positional projection per query.",
@@ -404,11 +404,11 @@ impl Parser<'_> {
         self.check_id(path)?;
         self.tree.insert(&target, Entry::Transform(transform))?;
         match bearing {
-            Bearing::Includes => {
+            ProjectionEffect::Includes => {
                 self.settle(Kind::Include, path)?;
                 self.met.positional = true;
             }
-            Bearing::Otherwise(kind) => {
+            ProjectionEffect::Otherwise(kind) => {
                 self.met.matches_elements |= kind == Kind::Include;
                 if self.otherwise != Some(Kind::Exclude) {
                     self.otherwise = Some(kind);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bson::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, raw::CString, spec::ElementType};
 
-use super::shape::Shape;
+use super::shape::TypedRules;
 use super::{Count, Demand, Enumeration, Rule, Schema};
 use crate::error::{Code, ServerError};
 use crate::matcher::ast::{Comparison, Operand};
@@ -56,7 +56,7 @@ pub(super) fn schema(source: &RawDocument, whole: bool) -> Parsed<Schema> {
     Ok(Schema {
         title,
         description,
-        shape: Shape::of(&parser.rules),
+        shape: TypedRules::of(&parser.rules),
         present: present(&parser.rules, whole),
         rules: parser.rules,
         whole,

@@ -16,7 +16,7 @@ use crate::value::raw::{Element, Elements, Name};
 
 /// The rules of a schema, in the order of the fastest test.
 #[derive(Debug, Clone)]
-pub(super) struct Shape {
+pub(super) struct TypedRules {
     /// The types that values may have.
     types: Option<TypeSet>,
     /// The rules about the fields of a document.
@@ -27,7 +27,7 @@ pub(super) struct Shape {
     rest: Vec<usize>,
 }
 
-impl Shape {
+impl TypedRules {
     pub(super) fn of(rules: &[Rule]) -> Self {
         let fields = Fields::of(rules);
         let mut shape = Self {

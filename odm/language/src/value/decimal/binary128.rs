@@ -1,15 +1,15 @@
 //! IEEE 754 binary128 numbers (113 bits), with which MongoDB computes the functions of decimals.
 //!
 //! Operations round as MongoDB's decimal library does: they truncate a result to 128 bits and round those to 113,
-//! halves away from zero. There are no infinities, because no operation here overflows; only [`Binary::from_decimal`]
+//! halves away from zero. There are no infinities, because no operation here overflows; only [`Binary128::from_decimal`]
 //! can underflow.
 
 use std::cmp::Ordering;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-use super::float256::Real;
+use super::float256::Float256;
 use super::{DIGITS, Decimal, round};
-use crate::value::u256::{Wide, pow10};
+use crate::value::u256::{Uint256, pow10};
 
 const DIGITS_2: u32 = 113;
 /// The bits of a 128-bit mantissa that rounding drops.
@@ -20,13 +20,13 @@ const LEAST: i32 = -16494;
 /// `mantissa * 2^(exponent - 128)`. The first bit of the mantissa is set, unless the mantissa is zero; its last 15 bits
 /// are zero.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Binary {
+pub(super) struct Binary128 {
     negative: bool,
     exponent: i32,
     mantissa: u128,
 }
 
-impl Binary {
+impl Binary128 {
     pub(super) const ONE: Self = Self::integer(1);
 
     /// An integer of at most 113 bits.
@@ -52,7 +52,7 @@ impl Binary {
     }
 
     /// Rounds to 113 bits, halves away from zero.
-    pub(super) fn from_real(value: Real) -> Self {
+    pub(super) fn from_real(value: Float256) -> Self {
         Self::rounded(
             value.is_negative(),
             value.mantissa().high(),
@@ -62,7 +62,7 @@ impl Binary {
 
     /// Like [`Self::from_real`], for logarithms: MongoDB's library is one unit of the 128th bit lower. This matters
     /// when the number lies half way between two others, as is common for logarithms near zero.
-    pub(super) fn from_logarithm(value: Real) -> Self {
+    pub(super) fn from_logarithm(value: Float256) -> Self {
         let mantissa = value.mantissa().high().saturating_sub(1);
         Self::rounded(value.is_negative(), mantissa, value.exponent())
     }
@@ -105,8 +105,8 @@ impl Binary {
         };
         let whole = high.checked_shr(128 - kept).unwrap_or(0);
         let mantissa = whole.checked_shl(128 - kept).unwrap_or(0);
-        let rest = Wide::new(high - mantissa, low);
-        let is_up = match rest.cmp(&Wide::new(1 << (127 - kept), 0)) {
+        let rest = Uint256::new(high - mantissa, low);
+        let is_up = match rest.cmp(&Uint256::new(1 << (127 - kept), 0)) {
             Ordering::Less => false,
             Ordering::Equal => whole % 2 == 1,
             Ordering::Greater => true,
@@ -138,13 +138,13 @@ impl Binary {
         (high, Self::from_real(exact - high.real()))
     }
 
-    pub(super) fn real(self) -> Real {
-        Real::scaled(self.negative, self.mantissa, self.exponent)
+    pub(super) fn real(self) -> Float256 {
+        Float256::scaled(self.negative, self.mantissa, self.exponent)
     }
 
     /// The first bits of a fraction; the others are cut off.
-    pub(super) fn from_fraction(negative: bool, bits: Wide) -> Self {
-        let normal = Real::fraction(negative, bits);
+    pub(super) fn from_fraction(negative: bool, bits: Uint256) -> Self {
+        let normal = Float256::fraction(negative, bits);
         Self {
             negative,
             exponent: normal.exponent(),
@@ -153,7 +153,7 @@ impl Binary {
     }
 
     /// A function of the number, rounded.
-    pub(super) fn map(self, function: impl FnOnce(Real) -> Real) -> Self {
+    pub(super) fn map(self, function: impl FnOnce(Float256) -> Float256) -> Self {
         Self::from_real(function(self.real()))
     }
 
@@ -189,11 +189,11 @@ impl Binary {
             odd /= 5;
             fives -= 1;
         }
-        let scale = Real::pow5(fives.unsigned_abs());
+        let scale = Float256::pow5(fives.unsigned_abs());
         let scaled = if fives > 0 {
-            Real::integer(odd) / scale
+            Float256::integer(odd) / scale
         } else {
-            Real::integer(odd) * scale
+            Float256::integer(odd) * scale
         };
         let scaled = scaled.times_pow2(power - exponent);
         let before = scaled.exponent().unsigned_abs();
@@ -223,7 +223,7 @@ impl Binary {
     }
 }
 
-impl Neg for Binary {
+impl Neg for Binary128 {
     type Output = Self;
 
     fn neg(self) -> Self {
@@ -234,7 +234,7 @@ impl Neg for Binary {
     }
 }
 
-impl Add for Binary {
+impl Add for Binary128 {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
@@ -266,7 +266,7 @@ impl Add for Binary {
     }
 }
 
-impl Sub for Binary {
+impl Sub for Binary128 {
     type Output = Self;
 
     fn sub(self, other: Self) -> Self {
@@ -274,7 +274,7 @@ impl Sub for Binary {
     }
 }
 
-impl Mul for Binary {
+impl Mul for Binary128 {
     type Output = Self;
 
     fn mul(self, other: Self) -> Self {
@@ -292,7 +292,7 @@ impl Mul for Binary {
     }
 }
 
-impl Div for Binary {
+impl Div for Binary128 {
     type Output = Self;
 
     /// Divides by a nonzero number.
@@ -302,20 +302,20 @@ impl Div for Binary {
 }
 
 /// Converts a finite decimal; exact if 256 bits can hold it.
-fn real(value: Decimal) -> Real {
+fn real(value: Decimal) -> Float256 {
     let Some((mut coefficient, exponent)) = value.parts() else {
-        return Real::ZERO;
+        return Float256::ZERO;
     };
     let mut fives = exponent;
     while fives < 0 && coefficient.is_multiple_of(5) && coefficient != 0 {
         coefficient /= 5;
         fives += 1;
     }
-    let scale = Real::pow5(fives.unsigned_abs());
+    let scale = Float256::pow5(fives.unsigned_abs());
     let magnitude = if fives < 0 {
-        Real::integer(coefficient) / scale
+        Float256::integer(coefficient) / scale
     } else {
-        Real::integer(coefficient) * scale
+        Float256::integer(coefficient) * scale
     };
     let magnitude = magnitude.times_pow2(exponent);
     if value.is_negative() {

@@ -1,20 +1,20 @@
 //! Powers of e, 2 and 10, and logarithms, with the same digits as mongod.
 //!
-//! Intermediate results are rounded to [`Binary`] in the same places as in MongoDB's library, because the last of 34
+//! Intermediate results are rounded to [`Binary128`] in the same places as in MongoDB's library, because the last of 34
 //! digits depends on it. For the same reason, numbers beyond the range of binary128 are split in the same way.
 
 use std::cmp::Ordering;
 
-use super::binary128::Binary;
-use super::float256::Real;
+use super::binary128::Binary128;
+use super::float256::Float256;
 use super::{Decimal, round};
-use crate::value::u256::Wide;
+use crate::value::u256::Uint256;
 
 /// The parameters in which [`Decimal::exp`] and [`Decimal::exp2`] differ.
 struct Exponential {
-    power: fn(Real) -> Real,
+    power: fn(Float256) -> Float256,
     /// The derivative of the power, divided by the power; `None` stands for 1.
-    slope: Option<fn() -> Binary>,
+    slope: Option<fn() -> Binary128>,
     /// Exponents of a larger magnitude overflow or underflow.
     limit: u128,
     /// The powers for the exponents 11000 and -11000.
@@ -25,7 +25,7 @@ struct Exponential {
 const FAR: u128 = 11000;
 
 const EXP: Exponential = Exponential {
-    power: Real::exp,
+    power: Float256::exp,
     slope: None,
     limit: 15000,
     far: [
@@ -38,8 +38,8 @@ pub(super) const EXP_11000: Decimal =
     Decimal::finite(false, 1_735_005_819_277_738_509_638_425_077_349_642, 4744);
 
 const EXP2: Exponential = Exponential {
-    power: |x| (x * Real::LN_2).exp(),
-    slope: Some(|| Binary::from_real(Real::LN_2)),
+    power: |x| (x * Float256::LN_2).exp(),
+    slope: Some(|| Binary128::from_real(Float256::LN_2)),
     limit: 25000,
     far: [
         Decimal::finite(false, 2_137_727_301_617_594_663_994_741_880_109_512, 3278),
@@ -89,11 +89,11 @@ impl Decimal {
         }
         let whole = self.to_i64_rounded();
         let rest = self.sub(Self::from_i64(whole));
-        let power = Binary::from_decimal(rest).map(|x| (x * Real::LN_10).exp());
+        let power = Binary128::from_decimal(rest).map(|x| (x * Float256::LN_10).exp());
         let shift = i32::try_from(whole).unwrap_or(0);
         match power.to_decimal().parts() {
             Some((coefficient, exponent)) => {
-                round(false, Wide::new(0, coefficient), exponent + shift, false)
+                round(false, Uint256::new(0, coefficient), exponent + shift, false)
             }
             None => Self::NAN,
         }
@@ -130,9 +130,9 @@ impl Decimal {
         }
         let [up, down] = [HUGE, -HUGE].map(|power| Self::finite(false, 1, power));
         let result = if self.compare(up).is_gt() {
-            base.of(Binary::from_decimal(self.mul(down))) + base.of_huge()
+            base.of(Binary128::from_decimal(self.mul(down))) + base.of_huge()
         } else if self.compare(down).is_lt() {
-            base.of(Binary::from_decimal(self.mul(up))) - base.of_huge()
+            base.of(Binary128::from_decimal(self.mul(up))) - base.of_huge()
         } else {
             base.of_ordinary(self)
         };
@@ -156,9 +156,9 @@ impl Exponential {
                 (true, true) => Decimal::NOTHING,
             };
         }
-        let (high, low) = Binary::from_decimal_in_two(exponent);
+        let (high, low) = Binary128::from_decimal_in_two(exponent);
         let [up, down] = self.far;
-        let far = Binary::integer(FAR);
+        let far = Binary128::integer(FAR);
         match (high.compare(far), high.is_negative()) {
             (Ordering::Greater, false) => self.near(high - far, low).mul(up),
             (Ordering::Greater, true) => self.near(high + far, low).mul(down),
@@ -166,7 +166,7 @@ impl Exponential {
         }
     }
 
-    fn near(&self, high: Binary, low: Binary) -> Decimal {
+    fn near(&self, high: Binary128, low: Binary128) -> Decimal {
         let power = high.map(self.power);
         let slope = self.slope.map_or(power, |slope| power * slope());
         (power + slope * low).to_decimal()
@@ -175,49 +175,49 @@ impl Exponential {
 
 impl Base {
     /// The logarithm of a number; for base 10 the natural one, which [`Self::scaled`] converts.
-    fn unscaled(self, number: Binary) -> Binary {
+    fn unscaled(self, number: Binary128) -> Binary128 {
         let natural = number.real().ln();
-        Binary::from_logarithm(match self {
+        Binary128::from_logarithm(match self {
             Self::E | Self::Ten => natural,
-            Self::Two => natural / Real::LN_2,
+            Self::Two => natural / Float256::LN_2,
         })
     }
 
-    fn scaled(self, logarithm: Binary) -> Binary {
+    fn scaled(self, logarithm: Binary128) -> Binary128 {
         match self {
             Self::E | Self::Two => logarithm,
-            Self::Ten => logarithm * Binary::from_real(Real::ONE / Real::LN_10),
+            Self::Ten => logarithm * Binary128::from_real(Float256::ONE / Float256::LN_10),
         }
     }
 
-    fn of(self, number: Binary) -> Binary {
+    fn of(self, number: Binary128) -> Binary128 {
         self.scaled(self.unscaled(number))
     }
 
     /// The logarithm of `10^4464`.
-    fn of_huge(self) -> Binary {
-        let power = Real::integer(HUGE.unsigned_abs().into());
-        Binary::from_real(match self {
-            Self::E => power * Real::LN_10,
-            Self::Two => power * Real::LN_10 / Real::LN_2,
+    fn of_huge(self) -> Binary128 {
+        let power = Float256::integer(HUGE.unsigned_abs().into());
+        Binary128::from_real(match self {
+            Self::E => power * Float256::LN_10,
+            Self::Two => power * Float256::LN_10 / Float256::LN_2,
             Self::Ten => power,
         })
     }
 
     /// The logarithm of a number within the range of binary128. Near one, the result is corrected for the error of
     /// rounding the number to binary128.
-    fn of_ordinary(self, number: Decimal) -> Binary {
-        let binary = Binary::from_decimal(number);
+    fn of_ordinary(self, number: Decimal) -> Binary128 {
+        let binary = Binary128::from_decimal(number);
         let mut result = self.unscaled(binary);
-        let over = binary - Binary::ONE;
+        let over = binary - Binary128::ONE;
         if over
             .abs()
-            .compare(Binary::from_real(Real::ONE.times_pow2(-1)))
+            .compare(Binary128::from_real(Float256::ONE.times_pow2(-1)))
             .is_lt()
         {
-            let mut lost = over - Binary::from_decimal(number.sub(Decimal::ONE));
+            let mut lost = over - Binary128::from_decimal(number.sub(Decimal::ONE));
             if self == Self::Two {
-                lost = Binary::from_real(Real::ONE / Real::LN_2) * lost;
+                lost = Binary128::from_real(Float256::ONE / Float256::LN_2) * lost;
             }
             result = result - lost / binary;
         }

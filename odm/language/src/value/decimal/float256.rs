@@ -1,4 +1,4 @@
-//! Floating-point numbers of 256 bits, for computations whose results are rounded to [`Binary`](super::binary128::Binary).
+//! Floating-point numbers of 256 bits, for computations whose results are rounded to [`Binary128`](super::binary128::Binary128).
 //!
 //! Operations truncate: a result is at most a few units of the last bit too small. Sums and products of numbers of at
 //! most 128 bits are exact if they fit.
@@ -6,23 +6,23 @@
 use std::cmp::Ordering;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-use crate::value::u256::Wide;
+use crate::value::u256::Uint256;
 
 mod functions;
 
 /// `mantissa * 2^(exponent - 256)`. The first bit of the mantissa is set, unless the mantissa is zero.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Real {
+pub(super) struct Float256 {
     negative: bool,
     exponent: i32,
-    mantissa: Wide,
+    mantissa: Uint256,
 }
 
-impl Real {
+impl Float256 {
     pub(super) const ZERO: Self = Self {
         negative: false,
         exponent: 0,
-        mantissa: Wide::ZERO,
+        mantissa: Uint256::ZERO,
     };
     pub(super) const ONE: Self = Self::integer(1);
     pub(super) const TWO: Self = Self::integer(2);
@@ -46,7 +46,7 @@ impl Real {
         Self {
             negative: false,
             exponent,
-            mantissa: Wide::new(high, low),
+            mantissa: Uint256::new(high, low),
         }
     }
 
@@ -56,15 +56,15 @@ impl Real {
 
     /// `mantissa * 2^(exponent - 128)`.
     pub(super) const fn scaled(negative: bool, mantissa: u128, exponent: i32) -> Self {
-        Self::normal(negative, Wide::new(mantissa, 0), exponent)
+        Self::normal(negative, Uint256::new(mantissa, 0), exponent)
     }
 
     /// A number below one, from its first 256 bits after the point.
-    pub(super) const fn fraction(negative: bool, bits: Wide) -> Self {
+    pub(super) const fn fraction(negative: bool, bits: Uint256) -> Self {
         Self::normal(negative, bits, 0)
     }
 
-    const fn normal(negative: bool, mantissa: Wide, exponent: i32) -> Self {
+    const fn normal(negative: bool, mantissa: Uint256, exponent: i32) -> Self {
         if mantissa.is_zero() {
             return Self::ZERO;
         }
@@ -98,7 +98,7 @@ impl Real {
         self.exponent
     }
 
-    pub(super) const fn mantissa(self) -> Wide {
+    pub(super) const fn mantissa(self) -> Uint256 {
         self.mantissa
     }
 
@@ -165,7 +165,7 @@ impl Real {
     }
 }
 
-impl Neg for Real {
+impl Neg for Float256 {
     type Output = Self;
 
     fn neg(self) -> Self {
@@ -176,7 +176,7 @@ impl Neg for Real {
     }
 }
 
-impl Add for Real {
+impl Add for Float256 {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
@@ -203,12 +203,12 @@ impl Add for Real {
         Self {
             negative: large.negative,
             exponent: large.exponent + 1,
-            mantissa: sum.shr(1).plus(Wide::new(1 << 127, 0)),
+            mantissa: sum.shr(1).plus(Uint256::new(1 << 127, 0)),
         }
     }
 }
 
-impl Sub for Real {
+impl Sub for Float256 {
     type Output = Self;
 
     fn sub(self, other: Self) -> Self {
@@ -216,15 +216,15 @@ impl Sub for Real {
     }
 }
 
-impl Mul for Real {
+impl Mul for Float256 {
     type Output = Self;
 
     fn mul(self, other: Self) -> Self {
         let (a, b) = (self.mantissa, other.mantissa);
         // the product of the low halves is below the last bit
-        let product = Wide::product(a.high(), b.high())
-            .plus(Wide::new(0, Wide::product(a.high(), b.low()).high()))
-            .plus(Wide::new(0, Wide::product(a.low(), b.high()).high()));
+        let product = Uint256::product(a.high(), b.high())
+            .plus(Uint256::new(0, Uint256::product(a.high(), b.low()).high()))
+            .plus(Uint256::new(0, Uint256::product(a.low(), b.high()).high()));
         Self::normal(
             self.negative != other.negative,
             product,
@@ -233,7 +233,7 @@ impl Mul for Real {
     }
 }
 
-impl Div for Real {
+impl Div for Float256 {
     type Output = Self;
 
     /// Divides by a nonzero number.

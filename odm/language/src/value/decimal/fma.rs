@@ -1,7 +1,7 @@
 //! Fused multiply-add: a product and a sum, rounded only once.
 
 use super::{DIGITS, Decimal, clamp, round};
-use crate::value::u256::Wide;
+use crate::value::u256::Uint256;
 
 /// The number of digits that 256 bits hold, less one for a carry.
 const REACH: u32 = 76;
@@ -16,12 +16,12 @@ impl Decimal {
         };
         let product = Part {
             negative: self.negative != factor.negative,
-            coefficient: Wide::product(parts.0, factors.0),
+            coefficient: Uint256::product(parts.0, factors.0),
             exponent: parts.1 + factors.1,
         };
         let term = Part {
             negative: term.negative,
-            coefficient: Wide::new(0, terms.0),
+            coefficient: Uint256::new(0, terms.0),
             exponent: terms.1,
         };
         product.plus(term)
@@ -31,7 +31,7 @@ impl Decimal {
 #[derive(Clone, Copy)]
 struct Part {
     negative: bool,
-    coefficient: Wide,
+    coefficient: Uint256,
     exponent: i32,
 }
 
@@ -71,7 +71,7 @@ impl Part {
             return Decimal::finite(false, 0, clamp(exponent));
         }
         // subtracts a whole unit for the cut digits; `is_cut` stands for the part of it that was too much
-        let one = Wide::new(0, u128::from(is_cut));
+        let one = Uint256::new(0, u128::from(is_cut));
         round(coarse.negative, rest.minus(one), exponent, is_cut)
     }
 }

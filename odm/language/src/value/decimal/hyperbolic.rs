@@ -1,11 +1,11 @@
-//! `$sinh`, `$cosh`, `$tanh` and their inverses, with the same digits as mongod; see [`Binary`] for the reason for the
+//! `$sinh`, `$cosh`, `$tanh` and their inverses, with the same digits as mongod; see [`Binary128`] for the reason for the
 //! intermediate rounding.
 
 use std::cmp::Ordering;
 
-use super::binary128::Binary;
+use super::binary128::Binary128;
 use super::exponential::EXP_11000;
-use super::float256::Real;
+use super::float256::Float256;
 use super::trigonometric::{SPECK, is_speck};
 use super::{DIGITS, Decimal};
 
@@ -39,18 +39,18 @@ impl Decimal {
         if self.abs().compare(LIMIT).is_gt() {
             return Self::infinity(negative);
         }
-        let number = Binary::from_decimal(self);
-        if is_speck(number) || number.compare(Binary::from_decimal(SPECK)).is_eq() {
+        let number = Binary128::from_decimal(self);
+        if is_speck(number) || number.compare(Binary128::from_decimal(SPECK)).is_eq() {
             return match part {
                 Part::Odd => self.times_plus(SPECK, self),
                 Part::Even => Self::ONE.add(SPECK),
             };
         }
-        let is_at_most = |n| number.compare(Binary::integer(n)).is_le();
+        let is_at_most = |n| number.compare(Binary128::integer(n)).is_le();
         if is_at_most(1) {
             return match part {
-                Part::Odd => number.map(Real::sinh),
-                Part::Even => number.map(Real::cosh),
+                Part::Odd => number.map(Float256::sinh),
+                Part::Even => number.map(Float256::cosh),
             }
             .to_decimal();
         }
@@ -72,13 +72,13 @@ impl Decimal {
         const SHIFTER: Decimal =
             Decimal::finite(false, 1_100_000_000_000_000_000_000_000_000_000_000, 0);
         let whole = self.add(SHIFTER).sub(SHIFTER);
-        let rest = Binary::from_decimal(self.sub(whole)).map(Real::exp);
-        let whole = Binary::from_decimal(whole);
-        let half = Binary::from_real(Real::ONE.times_pow2(-1));
-        let far = Binary::integer(11000);
+        let rest = Binary128::from_decimal(self.sub(whole)).map(Float256::exp);
+        let whole = Binary128::from_decimal(whole);
+        let half = Binary128::from_real(Float256::ONE.times_pow2(-1));
+        let far = Binary128::integer(11000);
         let is_far = whole.compare(far) == Ordering::Greater;
         let near = if is_far { whole - far } else { whole };
-        let power = near.map(Real::exp);
+        let power = near.map(Float256::exp);
         let power = match part {
             Part::Odd => power * rest * half,
             Part::Even => power * half * rest,
@@ -97,11 +97,11 @@ impl Decimal {
         if self.abs().compare(LIMIT).is_gt() {
             return Self::ONE.signed(self.negative);
         }
-        let number = Binary::from_decimal(self);
+        let number = Binary128::from_decimal(self);
         if is_speck(number) {
             return self.shortened();
         }
-        number.map(Real::tanh).to_decimal()
+        number.map(Float256::tanh).to_decimal()
     }
 
     #[must_use]
@@ -113,8 +113,11 @@ impl Decimal {
             None => self,
             Some(_) if self.is_beyond_units() => self.ln_of_double().signed(self.negative),
             Some(_) => {
-                let number = Binary::from_decimal(self);
-                number.map(Real::asinh).to_decimal().signed(self.negative)
+                let number = Binary128::from_decimal(self);
+                number
+                    .map(Float256::asinh)
+                    .to_decimal()
+                    .signed(self.negative)
             }
         }
     }
@@ -129,12 +132,16 @@ impl Decimal {
         }
         if self.compare(NEAR_ONE).is_lt() {
             let root = self.times_plus(self, Self::ONE.neg()).sqrt();
-            return Binary::from_decimal(root).map(Real::asinh).to_decimal();
+            return Binary128::from_decimal(root)
+                .map(Float256::asinh)
+                .to_decimal();
         }
         if self.is_beyond_units() {
             return self.ln_of_double();
         }
-        Binary::from_decimal(self).map(Real::acosh).to_decimal()
+        Binary128::from_decimal(self)
+            .map(Float256::acosh)
+            .to_decimal()
     }
 
     /// The inverse hyperbolic tangent of a number from -1 to 1.
@@ -153,8 +160,8 @@ impl Decimal {
             return Self::infinity(self.negative);
         }
         let ratio = self.abs().div(rest);
-        let half = Binary::from_real(Real::ONE.times_pow2(-1));
-        let logarithm = Binary::from_decimal(ratio.add(ratio)).map(Real::ln_1p);
+        let half = Binary128::from_real(Float256::ONE.times_pow2(-1));
+        let logarithm = Binary128::from_decimal(ratio.add(ratio)).map(Float256::ln_1p);
         (logarithm * half).to_decimal().signed(self.negative)
     }
 
@@ -169,9 +176,9 @@ impl Decimal {
         let Some((coefficient, exponent)) = self.parts() else {
             return self;
         };
-        let digits = Binary::from_decimal(Self::finite(false, coefficient, 0));
-        let tens = Binary::integer(exponent.unsigned_abs().into());
-        let tens = tens * Binary::from_real(Real::LN_10);
-        (tens + (digits + digits).map(Real::ln)).to_decimal()
+        let digits = Binary128::from_decimal(Self::finite(false, coefficient, 0));
+        let tens = Binary128::integer(exponent.unsigned_abs().into());
+        let tens = tens * Binary128::from_real(Float256::LN_10);
+        (tens + (digits + digits).map(Float256::ln)).to_decimal()
     }
 }

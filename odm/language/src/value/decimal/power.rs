@@ -1,12 +1,12 @@
 //! `$pow` of decimals.
 
-use super::float256::Real;
+use super::float256::Float256;
 use super::{DIGITS, Decimal};
 use crate::value::u256::pow10;
 
 /// The parity of an integer.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Whole {
+enum Parity {
     Even,
     Odd,
 }
@@ -45,7 +45,7 @@ impl Decimal {
             };
         }
         let whole = exponent.whole();
-        let negative = self.negative && whole == Some(Whole::Odd);
+        let negative = self.negative && whole == Some(Parity::Odd);
         if !self.is_finite() || self.is_zero() {
             let magnitude = if self.is_zero() == exponent.negative {
                 Self::infinity(false)
@@ -71,7 +71,7 @@ impl Decimal {
     }
 
     /// The parity of the number if it is an integer.
-    fn whole(self) -> Option<Whole> {
+    fn whole(self) -> Option<Parity> {
         let (coefficient, exponent) = self.parts()?;
         let is_odd = if exponent > 0 {
             false
@@ -86,7 +86,7 @@ impl Decimal {
             }
             coefficient / unit % 2 == 1
         };
-        Some(if is_odd { Whole::Odd } else { Whole::Even })
+        Some(if is_odd { Parity::Odd } else { Parity::Even })
     }
 
     /// The natural logarithm in two parts: 28 digits after the point, and the next 19.
@@ -96,8 +96,8 @@ impl Decimal {
         let Some((coefficient, exponent)) = self.parts() else {
             return (self, Self::ZERO);
         };
-        let tens = Real::integer(exponent.unsigned_abs().into()) * Real::LN_10;
-        let digits = Real::integer(coefficient).ln();
+        let tens = Float256::integer(exponent.unsigned_abs().into()) * Float256::LN_10;
+        let digits = Float256::integer(coefficient).ln();
         let logarithm = if exponent < 0 {
             digits - tens
         } else {
@@ -105,7 +105,7 @@ impl Decimal {
         };
         let negative = logarithm.is_negative();
         // in units of the 28th place, with 64 bits after the point
-        let scaled = logarithm.abs() * Real::integer(pow10(PLACES));
+        let scaled = logarithm.abs() * Float256::integer(pow10(PLACES));
         let bits = u32::try_from(scaled.exponent() + 64).unwrap_or(0);
         let scaled = scaled.mantissa().shr(256 - bits);
         let high = scaled.shr(64).low();

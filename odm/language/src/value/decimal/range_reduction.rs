@@ -1,8 +1,8 @@
 //! Reduces angles to quarter turns and a rest.
 
-use super::binary128::Binary;
-use super::float256::Real;
-use crate::value::u256::Wide;
+use super::binary128::Binary128;
+use super::float256::Float256;
+use crate::value::u256::Uint256;
 
 /// The number of 64-bit words to which a fraction of a turn is computed.
 const WORDS: usize = 6;
@@ -11,17 +11,17 @@ const WORDS: usize = 6;
 /// eighth of a turn in either direction.
 ///
 /// The time and memory needed grow with the exponent.
-pub(super) fn quarters(coefficient: u128, exponent: i32) -> (u8, Binary) {
+pub(super) fn quarters(coefficient: u128, exponent: i32) -> (u8, Binary128) {
     let turns = times(&turns_of_ten(exponent), coefficient);
     let bits = top(&turns);
     let quarters = u8::try_from(bits.high() >> 126).unwrap_or(0);
     let rest = bits.shl(2);
-    let half_pi = Binary::from_real(Real::PI.times_pow2(-1));
+    let half_pi = Binary128::from_real(Float256::PI.times_pow2(-1));
     if rest.high() >> 127 == 0 {
-        return (quarters, half_pi * Binary::from_fraction(false, rest));
+        return (quarters, half_pi * Binary128::from_fraction(false, rest));
     }
-    let rest = Wide::new(!rest.high(), !rest.low());
-    let rest = Binary::from_fraction(true, rest);
+    let rest = Uint256::new(!rest.high(), !rest.low());
+    let rest = Binary128::from_fraction(true, rest);
     ((quarters + 1) % 4, half_pi * rest)
 }
 
@@ -103,10 +103,10 @@ fn times(turns: &[u64], factor: u128) -> Vec<u64> {
 }
 
 /// The first 256 bits.
-fn top(turns: &[u64]) -> Wide {
+fn top(turns: &[u64]) -> Uint256 {
     let mut words = turns.iter().copied().map(u128::from);
     let mut two = || words.next().unwrap_or(0) << 64 | words.next().unwrap_or(0);
-    Wide::new(two(), two())
+    Uint256::new(two(), two())
 }
 
 /// The bits of `1 / 2π` after the point: as many as the last digit of the largest decimal needs.

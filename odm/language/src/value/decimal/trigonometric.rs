@@ -1,11 +1,11 @@
-//! `$sin`, `$cos`, `$tan` and their inverses, with the same digits as mongod; see [`Binary`] for the reason for the
+//! `$sin`, `$cos`, `$tan` and their inverses, with the same digits as mongod; see [`Binary128`] for the reason for the
 //! intermediate rounding.
 
 use std::cmp::Ordering;
 
 use super::Decimal;
-use super::binary128::Binary;
-use super::float256::Real;
+use super::binary128::Binary128;
+use super::float256::Float256;
 use super::range_reduction::quarters;
 
 const PI: Decimal = Decimal::finite(false, 3_141_592_653_589_793_238_462_643_383_279_503, -33);
@@ -25,9 +25,9 @@ enum Angle {
     /// So small that it equals its sine.
     Tiny,
     /// Small enough to need no reduction.
-    Small(Binary),
+    Small(Binary128),
     /// A number of quarter turns, and the rest.
-    Large(u8, Binary),
+    Large(u8, Binary128),
 }
 
 impl Decimal {
@@ -37,7 +37,7 @@ impl Decimal {
             None => Self::NAN,
             Some(Angle::Tiny) if self.is_zero() => self,
             Some(Angle::Tiny) => self.times_plus(SPECK.neg(), self),
-            Some(Angle::Small(angle)) => angle.map(Real::sin).to_decimal(),
+            Some(Angle::Small(angle)) => angle.map(Float256::sin).to_decimal(),
             Some(Angle::Large(quarters, rest)) => sine(quarters, rest).to_decimal(),
         }
     }
@@ -47,20 +47,20 @@ impl Decimal {
         match self.angle() {
             None => Self::NAN,
             Some(Angle::Tiny) => Self::ONE.add(SPECK),
-            Some(Angle::Small(angle)) => angle.map(Real::cos).to_decimal(),
+            Some(Angle::Small(angle)) => angle.map(Float256::cos).to_decimal(),
             Some(Angle::Large(quarters, rest)) => sine(quarters + 1, rest).to_decimal(),
         }
     }
 
     #[must_use]
     pub fn tan(self) -> Self {
-        let tangent = |angle: Binary| angle.map(|x| x.sin() / x.cos());
+        let tangent = |angle: Binary128| angle.map(|x| x.sin() / x.cos());
         match self.angle() {
             None => Self::NAN,
             Some(Angle::Tiny) => self.times_plus(SPECK, self),
             Some(Angle::Small(angle)) => tangent(angle).to_decimal(),
             Some(Angle::Large(quarters, rest)) if quarters % 2 == 0 => tangent(rest).to_decimal(),
-            Some(Angle::Large(_, rest)) => (-Binary::ONE / tangent(rest)).to_decimal(),
+            Some(Angle::Large(_, rest)) => (-Binary128::ONE / tangent(rest)).to_decimal(),
         }
     }
 
@@ -70,14 +70,14 @@ impl Decimal {
         if self.is_nan() {
             return Self::NAN;
         }
-        let number = Binary::from_decimal(self);
+        let number = Binary128::from_decimal(self);
         if is_speck(number) {
             return self.times_plus(SPECK, self);
         }
         if is_far_from_one(number) {
-            return number.map(Real::asin).to_decimal();
+            return number.map(Float256::asin).to_decimal();
         }
-        let angle = self.other_side().map(Real::acos);
+        let angle = self.other_side().map(Float256::acos);
         let angle = if number.is_negative() { -angle } else { angle };
         angle.to_decimal()
     }
@@ -88,20 +88,20 @@ impl Decimal {
         if self.is_nan() {
             return Self::NAN;
         }
-        let number = Binary::from_decimal(self);
+        let number = Binary128::from_decimal(self);
         if is_speck(number) {
             return HALF_PI;
         }
         if is_far_from_one(number) {
-            return number.map(Real::acos).to_decimal();
+            return number.map(Float256::acos).to_decimal();
         }
-        let is_one = number.compare(Binary::ONE).is_eq();
+        let is_one = number.compare(Binary128::ONE).is_eq();
         if is_one && !number.is_negative() {
             return Self::NOTHING;
         }
-        let angle = self.other_side().map(Real::asin);
+        let angle = self.other_side().map(Float256::asin);
         let angle = if number.is_negative() {
-            Binary::from_real(Real::PI) - angle
+            Binary128::from_real(Float256::PI) - angle
         } else {
             angle
         };
@@ -116,11 +116,11 @@ impl Decimal {
         if !self.is_finite() {
             return HALF_PI.signed(self.negative);
         }
-        let number = Binary::from_decimal(self);
+        let number = Binary128::from_decimal(self);
         if is_speck(number) {
             return self.shortened();
         }
-        number.map(Real::atan).to_decimal()
+        number.map(Float256::atan).to_decimal()
     }
 
     /// The angle of the point with this ordinate and the given abscissa.
@@ -153,8 +153,8 @@ impl Decimal {
                 slope
             };
         }
-        let angle = Binary::from_decimal(slope.abs())
-            .map(Real::atan)
+        let angle = Binary128::from_decimal(slope.abs())
+            .map(Float256::atan)
             .to_decimal();
         let angle = if abscissa.negative {
             PI.sub(angle)
@@ -179,7 +179,7 @@ impl Decimal {
         Some(if coefficient == 0 || exponent < -52 {
             Angle::Tiny
         } else if exponent < -35 {
-            Angle::Small(Binary::from_decimal(self))
+            Angle::Small(Binary128::from_decimal(self))
         } else {
             let (quarters, rest) = quarters(coefficient, exponent);
             if self.negative {
@@ -191,9 +191,9 @@ impl Decimal {
     }
 
     /// `√(1 - self²)`
-    fn other_side(self) -> Binary {
+    fn other_side(self) -> Binary128 {
         let minus_one = Self::ONE.neg();
-        (-Binary::from_decimal(self.times_plus(self, minus_one))).map(Real::sqrt)
+        (-Binary128::from_decimal(self.times_plus(self, minus_one))).map(Float256::sqrt)
     }
 
     /// The result of a function that equals its argument in all 34 digits: the argument, padded to 34 digits.
@@ -226,11 +226,11 @@ enum Extent {
 }
 
 /// The sine of a number of quarter turns plus a rest.
-fn sine(quarters: u8, rest: Binary) -> Binary {
+fn sine(quarters: u8, rest: Binary128) -> Binary128 {
     let magnitude = if quarters.is_multiple_of(2) {
-        rest.map(Real::sin)
+        rest.map(Float256::sin)
     } else {
-        rest.map(Real::cos)
+        rest.map(Float256::cos)
     };
     if quarters & 2 == 0 {
         magnitude
@@ -240,14 +240,14 @@ fn sine(quarters: u8, rest: Binary) -> Binary {
 }
 
 /// Whether the magnitude of a number is below `10^-40`.
-pub(super) fn is_speck(number: Binary) -> bool {
+pub(super) fn is_speck(number: Binary128) -> bool {
     compare_to(number, SPECK).is_lt()
 }
 
-fn is_far_from_one(number: Binary) -> bool {
+fn is_far_from_one(number: Binary128) -> bool {
     compare_to(number, Decimal::finite(false, 7, -1)).is_le()
 }
 
-fn compare_to(number: Binary, other: Decimal) -> Ordering {
-    number.compare(Binary::from_decimal(other))
+fn compare_to(number: Binary128, other: Decimal) -> Ordering {
+    number.compare(Binary128::from_decimal(other))
 }

@@ -3,7 +3,7 @@
 use bson::raw::{RawBson, RawBsonRef, RawDocument};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::accumulate::Accumulator;
-use odm_language::expression::top_n::{self, Keep, Ranked};
+use odm_language::expression::top_n::{self, Keep, TopN};
 use odm_language::expression::{Expression, Globals, Scope, messages};
 use odm_language::refusal;
 use odm_language::value::key::{self, Direction};
@@ -22,7 +22,7 @@ pub(super) struct Field {
 #[derive(Debug)]
 enum Rule {
     Plain(Accumulator),
-    Ranked {
+    TopN {
         keep: Keep,
         /// `None` for `$top` and `$bottom`, which return a single value instead of an array.
         n: Option<Expression>,
@@ -34,8 +34,8 @@ enum Rule {
 #[derive(Debug)]
 pub(super) enum State {
     Plain(Accumulator),
-    Many(Ranked),
-    One(Ranked),
+    Many(TopN),
+    One(TopN),
 }
 
 impl State {
@@ -107,7 +107,7 @@ impl Field {
     }
 
     pub(super) fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
-        if let Rule::Ranked { n: Some(n), .. } = &self.rule {
+        if let Rule::TopN { n: Some(n), .. } = &self.rule {
             n.check_constants(globals)?;
         }
         self.argument.check_constants(globals)
@@ -121,8 +121,8 @@ impl Field {
     ) -> Result<State, ServerError> {
         Ok(match &self.rule {
             Rule::Plain(fresh) => State::Plain(fresh.clone()),
-            Rule::Ranked { keep, n: None, .. } => State::One(Ranked::new(*keep, 1)),
-            Rule::Ranked {
+            Rule::TopN { keep, n: None, .. } => State::One(TopN::new(*keep, 1)),
+            Rule::TopN {
                 keep, n: Some(n), ..
             } => {
                 let root = match id {
@@ -130,7 +130,7 @@ impl Field {
                     _ => empty_document(),
                 };
                 let n = top_n::size(n.eval(root, globals)?.get())?;
-                State::Many(Ranked::new(*keep, n))
+                State::Many(TopN::new(*keep, n))
             }
         })
     }
@@ -146,7 +146,7 @@ impl Field {
             State::Plain(accumulator) => accumulator.add(&value, globals),
             State::Many(ranked) | State::One(ranked) => {
                 let key = match &self.rule {
-                    Rule::Ranked {
+                    Rule::TopN {
                         sort,
                         keep: Keep::Top | Keep::Bottom,
                         ..
@@ -275,7 +275,7 @@ impl Rule {
             None if is_sorted => return missing(5_788_005, "sortBy"),
             sort => sort.unwrap_or_default(),
         };
-        Ok((Self::Ranked { keep, n, sort }, input))
+        Ok((Self::TopN { keep, n, sort }, input))
     }
 }
 

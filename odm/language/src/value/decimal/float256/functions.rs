@@ -3,11 +3,11 @@
 //! Inverse functions start from the result for a double. The remaining difference is so small that a few terms of a
 //! series are enough.
 
-use super::Real;
+use super::Float256;
 
 /// `1 / n!`.
-const INVERSE_FACTORIALS: [Real; 54] = {
-    let mut terms = [Real::ONE; 54];
+const INVERSE_FACTORIALS: [Float256; 54] = {
+    let mut terms = [Float256::ONE; 54];
     let mut n = 1;
     #[expect(clippy::indexing_slicing, reason = "evaluated at compile time")]
     while n < terms.len() {
@@ -16,12 +16,12 @@ const INVERSE_FACTORIALS: [Real; 54] = {
     }
     terms
 };
-/// The coefficients of the series in [`Real::small_inverse_tangent`].
-const INVERSE_ODDS: [Real; 4] = [
-    Real::ONE,
-    Real::inverse(3),
-    Real::inverse(5),
-    Real::inverse(7),
+/// The coefficients of the series in [`Float256::small_inverse_tangent`].
+const INVERSE_ODDS: [Float256; 4] = [
+    Float256::ONE,
+    Float256::inverse(3),
+    Float256::inverse(5),
+    Float256::inverse(7),
 ];
 /// The number of terms of the series for `e^x` with `|x| < 2^-9`.
 const TERMS: usize = 18;
@@ -35,7 +35,7 @@ enum Signs {
     Same,
 }
 
-impl Real {
+impl Float256 {
     /// `e^self`, for magnitudes below `2^20`.
     pub(in super::super) fn exp(self) -> Self {
         const HALVINGS: i32 = 9;
@@ -211,6 +211,8 @@ impl Real {
 }
 
 /// `terms[0] + x * (terms[1] + x * (…))`.
-fn horner<'a>(x: Real, terms: impl DoubleEndedIterator<Item = &'a Real>) -> Real {
-    terms.rev().fold(Real::ZERO, |sum, &term| sum * x + term)
+fn horner<'a>(x: Float256, terms: impl DoubleEndedIterator<Item = &'a Float256>) -> Float256 {
+    terms
+        .rev()
+        .fold(Float256::ZERO, |sum, &term| sum * x + term)
 }

@@ -3,10 +3,10 @@ use crate::value::decimal::DIGITS;
 use crate::value::u256::pow10;
 
 /// Checks the magnitude to 200 bits: it is `first.second`, both of 34 digits, times `10^-places`.
-fn check(got: Real, first: u128, second: u128, places: u32) {
-    let unit = Real::ONE / Real::pow5(places).times_pow2(places.cast_signed());
-    let second_unit = Real::pow5(DIGITS).times_pow2(DIGITS.cast_signed());
-    let wanted = (Real::integer(first) + Real::integer(second) / second_unit) * unit;
+fn check(got: Float256, first: u128, second: u128, places: u32) {
+    let unit = Float256::ONE / Float256::pow5(places).times_pow2(places.cast_signed());
+    let second_unit = Float256::pow5(DIGITS).times_pow2(DIGITS.cast_signed());
+    let wanted = (Float256::integer(first) + Float256::integer(second) / second_unit) * unit;
     let off = (got.abs() - wanted).abs();
     let bound = wanted.times_pow2(-200);
     assert!(off.compare(bound).is_lt(), "{got:?} is not {wanted:?}");
@@ -16,30 +16,30 @@ const ONES: u128 = 1_111_111_111_111_111_111_111_111_111_111_111;
 
 #[test]
 fn sums_products_and_quotients_agree_with_fractions() {
-    let third = Real::ONE / Real::integer(3);
+    let third = Float256::ONE / Float256::integer(3);
     check(third, pow10(DIGITS) / 3, pow10(DIGITS) / 3, DIGITS);
     let ninth = third * third;
     check(ninth, ONES, ONES, DIGITS);
-    let rest = Real::ONE - third - third;
+    let rest = Float256::ONE - third - third;
     assert!(
         (rest - third)
             .abs()
-            .compare(Real::ONE.times_pow2(-250))
+            .compare(Float256::ONE.times_pow2(-250))
             .is_lt()
     );
     assert!((third - third).is_zero());
-    let half = Real::ONE / Real::TWO;
-    assert!((half + half).compare(Real::ONE).is_eq());
+    let half = Float256::ONE / Float256::TWO;
+    assert!((half + half).compare(Float256::ONE).is_eq());
     assert!((-half + -half).is_negative());
 }
 
 #[test]
 fn functions_are_accurate_to_200_bits() {
-    let half = Real::ONE / Real::TWO;
-    let seven = Real::integer(7);
-    let check = |got: Real, (first, second, places)| check(got, first, second, places);
+    let half = Float256::ONE / Float256::TWO;
+    let seven = Float256::integer(7);
+    let check = |got: Float256, (first, second, places)| check(got, first, second, places);
     check(
-        Real::ONE.exp(),
+        Float256::ONE.exp(),
         (
             2_718_281_828_459_045_235_360_287_471_352_662,
             4_977_572_470_936_999_595_749_669_676_277_240,
@@ -47,7 +47,7 @@ fn functions_are_accurate_to_200_bits() {
         ),
     );
     check(
-        (-Real::integer(100)).exp(),
+        (-Float256::integer(100)).exp(),
         (
             3_720_075_976_020_835_962_959_695_803_863_118,
             3_373_588_922_923_767_819_671_206_138_766_632,
@@ -63,7 +63,7 @@ fn functions_are_accurate_to_200_bits() {
         ),
     );
     check(
-        (Real::ONE / Real::pow5(30).times_pow2(30)).ln(),
+        (Float256::ONE / Float256::pow5(30).times_pow2(30)).ln(),
         (
             6_907_755_278_982_137_052_053_974_364_053_092,
             6_228_033_044_658_863_189_280_999_837_029_027,
@@ -71,7 +71,7 @@ fn functions_are_accurate_to_200_bits() {
         ),
     );
     check(
-        Real::ONE.times_pow2(-60).ln_1p(),
+        Float256::ONE.times_pow2(-60).ln_1p(),
         (
             8_673_617_379_884_035_468_298_040_484_328_213,
             6_680_813_945_702_216_553_384_687_517_320_148,
@@ -79,7 +79,7 @@ fn functions_are_accurate_to_200_bits() {
         ),
     );
     check(
-        Real::TWO.sqrt(),
+        Float256::TWO.sqrt(),
         (
             1_414_213_562_373_095_048_801_688_724_209_698,
             785_696_718_753_769_480_731_766_797_379_907,
@@ -151,7 +151,7 @@ fn functions_are_accurate_to_200_bits() {
         ),
     );
     check(
-        Real::integer(3).tanh(),
+        Float256::integer(3).tanh(),
         (
             9_950_547_536_867_304_513_318_801_852_554_884,
             7_509_781_385_470_028_249_182_387_881_513_066,

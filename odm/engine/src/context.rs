@@ -124,7 +124,7 @@ impl Context {
     /// This context for an aggregation that reads these documents instead of a collection.
     #[doc(hidden)]
     #[must_use]
-    pub fn given(mut self, documents: Vec<RawDocumentBuf>) -> Self {
+    pub fn with_documents(mut self, documents: Vec<RawDocumentBuf>) -> Self {
         self.given = Some(documents.into());
         self
     }

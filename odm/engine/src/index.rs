@@ -59,7 +59,7 @@ pub(crate) type Entry = SmallVec<[u8; 32]>;
 pub(crate) struct LocatedEntry {
     pub(crate) record: RecordId,
     pub(crate) entry: Vec<u8>,
-    pub(crate) way: TreePath,
+    pub(crate) tree_path: TreePath,
 }
 
 /// The bytes of a key.
@@ -290,22 +290,26 @@ impl Index {
 
     /// Returns the first record with exactly this key.
     pub(crate) fn first_of(&self, key: &[u8]) -> Option<RecordId> {
-        let (leaf, way) = self.entries.first_from(key)?;
-        let first = leaf.get(way.at())?;
+        let (leaf, tree_path) = self.entries.first_from(key)?;
+        let first = leaf.get(tree_path.at())?;
         (key_of(first) == key).then(|| record_of(first))
     }
 
     /// Returns the first entry with exactly this key, reusing the key's buffer.
     pub(crate) fn locate(&self, key: Vec<u8>) -> Option<LocatedEntry> {
-        let (leaf, way) = self.entries.first_from(&key)?;
-        let first = leaf.get(way.at())?;
+        let (leaf, tree_path) = self.entries.first_from(&key)?;
+        let first = leaf.get(tree_path.at())?;
         if key_of(first) != key {
             return None;
         }
         let record = record_of(first);
         let mut entry = key;
         entry.extend_from_slice(&record.to_be_bytes());
-        Some(LocatedEntry { record, entry, way })
+        Some(LocatedEntry {
+            record,
+            entry,
+            tree_path,
+        })
     }
 
     /// Returns the records with exactly this key.
@@ -334,10 +338,10 @@ impl Index {
         }
     }
 
-    /// Removes an entry. A known `way` to it saves the search.
-    pub(crate) fn remove(&mut self, entry: &[u8], way: Option<&TreePath>) {
+    /// Removes an entry. A known `tree_path` to it saves the search.
+    pub(crate) fn remove(&mut self, entry: &[u8], tree_path: Option<&TreePath>) {
         let before = self.entries.len();
-        self.entries.edit_at(entry, way, |leaf, at| match at {
+        self.entries.edit_at(entry, tree_path, |leaf, at| match at {
             Some(at) => leaf.remove_at(at),
             None => leaf.remove(entry),
         });

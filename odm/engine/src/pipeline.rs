@@ -209,8 +209,10 @@ impl Pipeline {
 
     /// The other collections that a nested pipeline starts from without reading their documents, each with the name of
     /// its first stage (such as `$collStats`).
-    pub(crate) fn tells_of(&self) -> impl Iterator<Item = (&str, &'static str)> {
-        self.stages.iter().filter_map(|stage| stage.tells_of())
+    pub(crate) fn statistics_stages(&self) -> impl Iterator<Item = (&str, &'static str)> {
+        self.stages
+            .iter()
+            .filter_map(|stage| stage.statistics_stages())
     }
 
     /// Whether the first stage is a `$match` with a `$text`.
@@ -228,7 +230,7 @@ impl Pipeline {
 
     /// Whether any stage uses document metadata, such as a text score.
     pub(crate) fn asks_for_metadata(stages: &RawArray) -> bool {
-        metadata::is_asked(stages)
+        metadata::is_used(stages)
     }
 
     /// Evaluates the constant parts of the stages' expressions, as mongod does before it reads a document.

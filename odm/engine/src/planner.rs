@@ -69,46 +69,49 @@ pub(crate) type Pick<'p> = &'p mut dyn FnMut(Vec<Node>) -> Result<usize, ServerE
 /// Returns the candidate plans, at least one.
 pub(crate) fn plan(
     indexes: &[Index],
-    wanted: &Requirements<'_>,
+    requirements: &Requirements<'_>,
     pick: Pick<'_>,
 ) -> Result<Vec<Node>, ServerError> {
-    if let Some(node) = access_path::plan(indexes, wanted)? {
+    if let Some(node) = access_path::plan(indexes, requirements)? {
         return Ok(vec![node]);
     }
-    if let Some(node) = by_id(indexes, wanted) {
-        return Ok(vec![wanted.top(node, true)]);
+    if let Some(node) = by_id(indexes, requirements) {
+        return Ok(vec![requirements.top(node, true)]);
     }
-    let conditions = wanted.filter.map_or_else(
+    let conditions = requirements.filter.map_or_else(
         || Conditions {
             complete: true,
             ..Conditions::default()
         },
-        |filter| conditions::of(filter, wanted.collation),
+        |filter| conditions::of(filter, requirements.collation),
     );
     let search = Search {
-        wanted,
-        children: wanted
+        requirements,
+        children: requirements
             .filter
             .map_or(0, |filter| conditions::children(filter).len()),
         conditions: &conditions,
     };
-    let hinted = hint::find(indexes, wanted)?;
+    let hinted = hint::find(indexes, requirements)?;
     let usable: Vec<&Index> = match &hinted {
         Hinted::Records { backwards } => {
             return Ok(vec![search.records(*backwards)]);
         }
         Hinted::Index(index) => vec![*index],
         Hinted::No => {
-            if let Some(backwards) = wanted.natural {
+            if let Some(backwards) = requirements.natural {
                 return Ok(vec![search.records(backwards)]);
             }
             indexes.iter().filter(|index| !index.spec.hidden).collect()
         }
     };
     let is_hinted = matches!(hinted, Hinted::Index(_));
-    if let (Hinted::Index(index), true) = (&hinted, wanted.min.is_some() || wanted.max.is_some()) {
+    if let (Hinted::Index(index), true) = (
+        &hinted,
+        requirements.min.is_some() || requirements.max.is_some(),
+    ) {
         let mut draft = Draft::whole(index);
-        draft.scan.limits = Some(hint::limits(index, wanted)?);
+        draft.scan.limits = Some(hint::limits(index, requirements)?);
         return Ok(vec![search.finish(index, draft)]);
     }
     if !is_hinted && let Some(node) = search.alternatives(&usable, pick)? {
@@ -125,7 +128,7 @@ pub(crate) fn plan(
             }
             Hinted::Index(index) if index.spec.kind == Kind::Wildcard => {
                 let is_asked =
-                    (wanted.filter).is_some_and(|filter| wildcard::is_asked(index, filter));
+                    (requirements.filter).is_some_and(|filter| wildcard::may_serve(index, filter));
                 return Err(hint::no_plan(if is_asked {
                     "$hint: refusing to build whole-index solution, because it's a wildcard index"
                 } else {
@@ -140,26 +143,26 @@ pub(crate) fn plan(
 }
 
 /// The plan that looks up one `_id`, if the filter tests nothing else.
-fn by_id(indexes: &[Index], wanted: &Requirements<'_>) -> Option<Node> {
-    let Some(Predicate::Field(field)) = wanted.filter else {
+fn by_id(indexes: &[Index], requirements: &Requirements<'_>) -> Option<Node> {
+    let Some(Predicate::Field(field)) = requirements.filter else {
         return None;
     };
     let Test::Compare(Comparison::Eq, operand) = &field.test else {
         return None;
     };
     let plain = field.path.as_str() == "_id"
-        && wanted.hint.is_none()
-        && wanted.natural.is_none()
-        && wanted.min.is_none()
-        && wanted.max.is_none()
-        && wanted.skip == 0
+        && requirements.hint.is_none()
+        && requirements.natural.is_none()
+        && requirements.min.is_none()
+        && requirements.max.is_none()
+        && requirements.skip == 0
         && !matches!(
             operand.value(),
             RawBsonRef::Array(_) | RawBsonRef::Null | RawBsonRef::Undefined
         );
     let index = indexes.iter().find(|index| plain && index.spec.is_id())?;
-    let point = Interval::point(operand.value(), wanted.collation);
-    if point.collated && index.spec.collation.as_ref() != wanted.collation {
+    let point = Interval::point(operand.value(), requirements.collation);
+    if point.collated && index.spec.collation.as_ref() != requirements.collation {
         return None;
     }
     let mut draft = Draft::whole(index);
@@ -222,7 +225,7 @@ impl Requirements<'_> {
 
 /// One query's search for plans.
 struct Search<'s, 'w> {
-    wanted: &'s Requirements<'w>,
+    requirements: &'s Requirements<'w>,
     /// The number of children of the filter's top-level conjunction.
     children: usize,
     conditions: &'s Conditions<'w>,
@@ -230,8 +233,8 @@ struct Search<'s, 'w> {
 
 impl Search<'_, '_> {
     fn records(&self, backwards: bool) -> Node {
-        let sorted = self.wanted.natural == Some(backwards);
-        self.wanted
+        let sorted = self.requirements.natural == Some(backwards);
+        self.requirements
             .top(Node::leaf(Step::Records { backwards }), sorted)
     }
 
@@ -247,11 +250,15 @@ impl Search<'_, '_> {
             // A hinted index may leave out matching documents, as on mongod, unless it is a wildcard index.
             let may_lose = is_hinted && index.spec.kind != Kind::Wildcard;
             if !may_lose
-                && !sparse_coverage::is_complete(&index.spec, given.all, self.wanted.collation)
+                && !sparse_coverage::is_complete(
+                    &index.spec,
+                    given.all,
+                    self.requirements.collation,
+                )
             {
                 continue;
             }
-            let drafts = bounds::drafts(index, given, self.wanted.collation);
+            let drafts = bounds::drafts(index, given, self.requirements.collation);
             let bounded = !drafts.is_empty();
             found.extend(drafts.into_iter().map(|draft| self.finish(index, draft)));
             if !is_hinted || !bounded {
@@ -272,15 +279,17 @@ impl Search<'_, '_> {
     /// Whether the index would serve the filter if numeric path parts were field names, as in mongod's wildcard
     /// indexes.
     fn is_served_by_name(&self, index: &Index) -> bool {
-        let Some(filter) = self.wanted.filter else {
+        let Some(filter) = self.requirements.filter else {
             return false;
         };
-        if index.spec.partial.is_none() && wildcard::serves(index, filter, self.wanted.collation) {
+        if index.spec.partial.is_none()
+            && wildcard::serves(index, filter, self.requirements.collation)
+        {
             return true;
         }
-        let conditions = conditions::with_numbers(filter, self.wanted.collation);
+        let conditions = conditions::with_numbers(filter, self.requirements.collation);
         let search = Search {
-            wanted: self.wanted,
+            requirements: self.requirements,
             children: self.children,
             conditions: &conditions,
         };
@@ -290,11 +299,11 @@ impl Search<'_, '_> {
     /// Plans a walk over a whole index that provides the sort order.
     fn ordered(&self, index: &Index) -> Option<Node> {
         let spec = &index.spec;
-        let sort = self.wanted.sort?;
+        let sort = self.requirements.sort?;
         if spec.sparse
             || spec.partial.is_some()
             || !matches!(spec.kind, Kind::Ordered | Kind::Hashed)
-            || spec.collation.as_ref() != self.wanted.collation
+            || spec.collation.as_ref() != self.requirements.collation
         {
             return None;
         }
@@ -372,7 +381,7 @@ impl Search<'_, '_> {
         beside: &[Condition],
         is_hinted: bool,
     ) -> Vec<(usize, &'i Index, Draft)> {
-        let conditions = conditions::of(branch, self.wanted.collation);
+        let conditions = conditions::of(branch, self.requirements.collation);
         let own = conditions.all.len();
         let mut all = conditions.all;
         all.extend(beside.iter().cloned());
@@ -382,10 +391,14 @@ impl Search<'_, '_> {
             .enumerate()
             .filter(|(_, index)| {
                 is_hinted
-                    || sparse_coverage::is_complete(&index.spec, given.all, self.wanted.collation)
+                    || sparse_coverage::is_complete(
+                        &index.spec,
+                        given.all,
+                        self.requirements.collation,
+                    )
             })
             .flat_map(|(place, index)| {
-                bounds::drafts(index, given, self.wanted.collation)
+                bounds::drafts(index, given, self.requirements.collation)
                     .into_iter()
                     .map(move |draft| (place, *index, draft))
             })
@@ -411,7 +424,7 @@ impl Search<'_, '_> {
                 [Predicate::Field(_)]
             )
         });
-        let directions: Option<Vec<bool>> = self.wanted.sort.and_then(|sort| {
+        let directions: Option<Vec<bool>> = self.requirements.sort.and_then(|sort| {
             drafts
                 .iter()
                 .map(|(_, ((_, index, draft), _))| self.direction(index, &draft.scan, sort))
@@ -447,19 +460,20 @@ impl Search<'_, '_> {
             })
             .collect();
         let mut node = Node::over(if sorted { Step::Merge } else { Step::Or }, inputs);
-        let is_done = node.is_fetched() && self.children == 1 || self.wanted.counts && is_told;
+        let is_done =
+            node.is_fetched() && self.children == 1 || self.requirements.counts && is_told;
         if !is_done {
             node = node.under(Step::Fetch {
                 answered: vec![child],
                 all: is_told,
             });
         }
-        self.wanted.top(node, sorted)
+        self.requirements.top(node, sorted)
     }
 
     /// Returns the walk's direction for a sort. Keys of strings have the order of one collation only.
     fn direction(&self, index: &Index, scan: &IndexScan, sort: Sort<'_>) -> Option<bool> {
-        (index.spec.collation.as_ref() == self.wanted.collation)
+        (index.spec.collation.as_ref() == self.requirements.collation)
             .then(|| order::direction(index, scan, sort))
             .flatten()
     }
@@ -468,24 +482,24 @@ impl Search<'_, '_> {
     fn finish(&self, index: &Index, mut draft: Draft) -> Node {
         let mut walks = None;
         let mut sorted = false;
-        if let Some(sort) = self.wanted.sort {
+        if let Some(sort) = self.requirements.sort {
             if let Some(backwards) = self.direction(index, &draft.scan, sort) {
                 draft.scan.backwards = backwards;
                 sorted = true;
-            } else if index.spec.collation.as_ref() == self.wanted.collation {
+            } else if index.spec.collation.as_ref() == self.requirements.collation {
                 walks = order::exploded(index, &draft.scan, sort);
                 sorted = walks.is_some();
             }
-        } else if self.wanted.natural.is_some() {
+        } else if self.requirements.natural.is_some() {
             sorted = true;
         }
         let answers_all = (0..self.children).all(|child| draft.answered.contains(&child));
         draft.scan.covers = answers_all
             && self.conditions.complete
             && walks.is_none()
-            && (self.wanted.sort.is_none() || sorted)
+            && (self.requirements.sort.is_none() || sorted)
             && self.made_of_keys(index, &draft.scan);
-        let counts = self.wanted.counts
+        let counts = self.requirements.counts
             && draft.scan.covers
             && draft.exact
             && draft.scan.limits.is_none()
@@ -510,12 +524,12 @@ impl Search<'_, '_> {
                 answered: draft.answered,
             })
         };
-        self.wanted.top(node, sorted)
+        self.requirements.top(node, sorted)
     }
 
     /// Whether the keys of an index contain everything that the result is built from.
     fn made_of_keys(&self, index: &Index, scan: &IndexScan) -> bool {
-        let Some(paths) = self.wanted.made_of else {
+        let Some(paths) = self.requirements.made_of else {
             return false;
         };
         let spec = &index.spec;

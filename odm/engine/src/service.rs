@@ -168,7 +168,7 @@ impl Service {
     }
 
     /// How many snapshots are kept for `atClusterTime` reads, and how many bytes the log of changes has.
-    pub fn kept(&self) -> [usize; 2] {
+    pub fn retained_sizes(&self) -> [usize; 2] {
         let engine = &self.engine;
         [engine.snapshots.count(), engine.catalog.changes.bytes()]
     }

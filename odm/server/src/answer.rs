@@ -42,8 +42,9 @@ fn is_not_primary(reply: &RawDocument) -> bool {
 }
 
 /// Answers a command, of which only the document length has been checked.
-pub(crate) fn answer(host: &ServerState, peer: &mut Client, command: &RawDocument) -> Answer {
-    let struck = raw::validate(command.as_bytes()).and_then(|command| strike(host, peer, command));
+pub(crate) fn answer(state: &ServerState, client: &mut Client, command: &RawDocument) -> Answer {
+    let struck =
+        raw::validate(command.as_bytes()).and_then(|command| strike(state, client, command));
     let strike = match struck {
         Ok(strike) => strike.unwrap_or_default(),
         Err(error) => Strike {
@@ -52,13 +53,13 @@ pub(crate) fn answer(host: &ServerState, peer: &mut Client, command: &RawDocumen
         },
     };
     if let Some(time) = strike.block {
-        host.pause(time, &peer.killed);
+        state.pause(time, &client.killed);
     }
     let outcome = match strike.error {
         Some(error) => Err(error),
-        None if peer.is_killed() => Err(interrupted()),
+        None if client.is_killed() => Err(interrupted()),
         None if strike.close => Ok(RawDocumentBuf::new()),
-        None => run(host, peer, command),
+        None => run(state, client, command),
     };
     let mut document = match outcome {
         Ok(reply) => reply,
@@ -81,22 +82,22 @@ pub(crate) fn answer(host: &ServerState, peer: &mut Client, command: &RawDocumen
         ));
     }
     if is_not_primary(&document) {
-        document.append(cstr!("topologyVersion"), command::topology_version(host));
+        document.append(cstr!("topologyVersion"), command::topology_version(state));
     }
     Answer {
         continues: continues(command, &document),
-        document: timed(host, document),
+        document: timed(state, document),
         hang_up: strike.close || strike.hang_up,
     }
 }
 
 /// The effect of the fail points on the command.
 fn strike(
-    host: &ServerState,
-    peer: &Client,
+    state: &ServerState,
+    client: &Client,
     command: &RawDocument,
 ) -> Result<Option<Strike>, ServerError> {
-    if !host.options.test_commands {
+    if !state.options.test_commands {
         return Ok(None);
     }
     let Some((name, target)) = raw::elements(command).next() else {
@@ -107,7 +108,7 @@ fn strike(
         RawBsonRef::String(collection) => collection,
         _ => text("collection").unwrap_or_default(),
     };
-    let application = peer.metadata.as_deref().and_then(|client| {
+    let application = client.metadata.as_deref().and_then(|client| {
         raw::get(raw::get(client, "application")?.as_document()?, "name")?.as_str()
     });
     let ends = matches!(name, "commitTransaction" | "abortTransaction");
@@ -119,14 +120,14 @@ fn strike(
         is_retryable: raw::get(command, "txnNumber").is_some() && (ends || !in_transaction),
         in_transaction: in_transaction && !ends,
         ends_transaction: ends,
-        connection: peer.id,
+        connection: client.id,
     };
-    let random = || host.service.random_fraction();
-    let mut strike = host.fail_points.command.strike(target, random)?;
+    let random = || state.service.random_fraction();
+    let mut strike = state.fail_points.command.strike(target, random)?;
     if strike.as_ref().is_some_and(Strike::is_final) {
         return Ok(strike);
     }
-    if max_time(command).is_some() && host.fail_points.time_out.reach(random).is_some() {
+    if max_time(command).is_some() && state.fail_points.time_out.reach(random).is_some() {
         return Err(ServerError::new(
             Code::MAX_TIME_MS_EXPIRED,
             "operation exceeded time limit",
@@ -138,7 +139,7 @@ fn strike(
     );
     if target.is_retryable
         && writes
-        && let Some(data) = host.fail_points.write.reach(random)
+        && let Some(data) = state.fail_points.write.reach(random)
     {
         let strike = strike.get_or_insert_default();
         strike.hang_up = fail_point::flag_or(&data, "closeConnection", true);
@@ -154,20 +155,20 @@ fn strike(
 }
 
 /// Fails a `getMore` and closes its cursor, if a fail point is set and the cursor exists.
-fn strike_cursor(host: &ServerState, command: &RawDocument) -> Result<(), ServerError> {
+fn strike_cursor(state: &ServerState, command: &RawDocument) -> Result<(), ServerError> {
     let (Some((_, RawBsonRef::Int64(id))), Some(RawBsonRef::String(collection))) = (
         raw::elements(command).next(),
         raw::get(command, "collection"),
     ) else {
         return Ok(());
     };
-    if !host.options.test_commands {
+    if !state.options.test_commands {
         return Ok(());
     }
-    let random = || host.service.random_fraction();
-    if let Some(data) = host.fail_points.get_more.reach(random) {
+    let random = || state.service.random_fraction();
+    if let Some(data) = state.fail_points.get_more.reach(random) {
         let database = raw::get(command, "$db").and_then(RawBsonRef::as_str);
-        let closed = host.service.try_run(&rawdoc! {
+        let closed = state.service.try_run(&rawdoc! {
             "killCursors": collection, "cursors": [id], "$db": database.unwrap_or_default(),
         })?;
         let killed = raw::get(&closed, "cursorsKilled").and_then(RawBsonRef::as_array);
@@ -184,37 +185,37 @@ fn strike_cursor(host: &ServerState, command: &RawDocument) -> Result<(), Server
 }
 
 fn run(
-    host: &ServerState,
-    peer: &mut Client,
+    state: &ServerState,
+    client: &mut Client,
     command: &RawDocument,
 ) -> Result<RawDocumentBuf, ServerError> {
     let name = raw::elements(command).next().map_or("", |(name, _)| name);
     let row = command::find(name);
     let is_known = row.is_some() || !odm_engine::is_absent(name);
     let is_open = row.map_or_else(|| command::is_open(name), |row| row.is_open);
-    if is_known && !is_open && !host.options.users.is_empty() && peer.user.is_none() {
+    if is_known && !is_open && !state.options.users.is_empty() && client.user.is_none() {
         return Err(ServerError::new(
             Code::UNAUTHORIZED,
             format!("command {name} requires authentication"),
         ));
     }
     // Unauthenticated clients may not advance the cluster time.
-    if host.options.users.is_empty() || peer.user.is_some() {
-        cluster_time::hear(host, command)?;
+    if state.options.users.is_empty() || client.user.is_some() {
+        cluster_time::hear(state, command)?;
     }
     if is_known && raw::get(command, "help") == Some(RawBsonRef::Boolean(true)) {
         return command::help(name);
     }
     if let Some(row) = row {
         let mut call = Call {
-            host,
-            peer,
+            state,
+            client,
             command,
             name,
         };
         let reply = command::reply(row.answer(&mut call)?);
         // Idle clients only send heartbeats, so these also run the expiry.
-        host.service.tick();
+        state.service.tick();
         return reply;
     }
     if !is_known {
@@ -227,68 +228,69 @@ fn run(
         name,
         "find" | "aggregate" | "listCollections" | "listIndexes"
     );
-    if may_open && host.service.open_cursors() >= host.options.max_cursors {
+    if may_open && state.service.open_cursors() >= state.options.max_cursors {
         return Err(ServerError::new(
             Code::EXCEEDED_MEMORY_LIMIT,
             format!(
                 "there are {} open cursors, and no more are kept: read them to their ends or kill them",
-                host.options.max_cursors
+                state.options.max_cursors
             ),
         ));
     }
     let mut call = Call {
-        host,
-        peer,
+        state,
+        client,
         command,
         name,
     };
     Ok(match command::start(&mut call)? {
         Some(Started { documents, command }) => {
-            let context = peer.context.clone().given(documents);
-            wait(host, peer, &context, &command)
+            let context = client.context.clone().with_documents(documents);
+            wait(state, client, &context, &command)
         }
         None if name == "getMore" => {
-            strike_cursor(host, command)?;
-            await_data(host, peer, command)
+            strike_cursor(state, command)?;
+            await_data(state, client, command)
         }
-        None => wait(host, peer, &peer.context, command),
+        None => wait(state, client, &client.context, command),
     })
 }
 
 /// Runs a `getMore` in the engine. An awaiting cursor without documents waits for new ones.
-fn await_data(host: &ServerState, peer: &Client, command: &RawDocument) -> RawDocumentBuf {
+fn await_data(state: &ServerState, client: &Client, command: &RawDocument) -> RawDocumentBuf {
     let began = Instant::now();
     let end = began + max_time(command).unwrap_or(AWAIT);
-    let mut seen = host.service.changes_seen();
-    let mut reply = wait(host, peer, &peer.context, command);
+    let mut seen = state.service.changes_seen();
+    let mut reply = wait(state, client, &client.context, command);
     if !is_empty_batch(&reply) {
         return reply;
     }
     let id = raw::elements(command)
         .next()
         .and_then(|(_, id)| id.as_i64());
-    let Some((hold, interest)) = id.and_then(|id| host.service.hold(id)) else {
+    let Some((hold, interest)) = id.and_then(|id| state.service.hold(id)) else {
         return reply;
     };
-    let context = peer.context.clone().holding(hold.key());
+    let context = client.context.clone().holding(hold.key());
     loop {
         let left = end.saturating_duration_since(Instant::now());
-        if left.is_zero() || host.is_stopping() {
+        if left.is_zero() || state.is_stopping() {
             return match hold.end() {
                 Ok(()) => reply,
                 Err(error) => failed(&error),
             };
         }
-        if peer.is_killed() {
+        if client.is_killed() {
             return failed(&hold.interrupt());
         }
-        host.service
+        state
+            .service
             .wait_for_changes(interest.clone(), seen, left.min(LOOK_UP));
-        if began.elapsed() >= LOOK_UP && host.is_gone(peer.id) {
+        if began.elapsed() >= LOOK_UP && state.is_gone(client.id) {
             return reply;
         }
-        seen = host.service.changes_seen();
-        reply = host.service.run_in(&context, command);
+        seen = state.service.changes_seen();
+        reply = state.service.run_in(&context, command);
         if !is_empty_batch(&reply) {
             return reply;
         }
@@ -297,14 +299,14 @@ fn await_data(host: &ServerState, peer: &Client, command: &RawDocument) -> RawDo
 
 /// Runs a command in the engine. If an open transaction has locked what it writes, the command waits, as on mongod.
 fn wait(
-    host: &ServerState,
-    peer: &Client,
+    state: &ServerState,
+    client: &Client,
     context: &Context,
     command: &RawDocument,
 ) -> RawDocumentBuf {
     let mut patience: Option<Backoff> = None;
     loop {
-        let reply = host.service.run_in(context, command);
+        let reply = state.service.run_in(context, command);
         let code = raw::get(&reply, "code").and_then(RawBsonRef::as_i32);
         if code != Some(Code::WRITE_CONFLICT.number()) || raw::get(command, "autocommit").is_some()
         {
@@ -315,8 +317,8 @@ fn wait(
         let patience = patience.get_or_insert_with(|| Backoff::new(max_time(command)));
         match patience.pause(conflict) {
             Ok(pause) => {
-                if host.pause(pause, &peer.killed) {
-                    return if peer.is_killed() {
+                if state.pause(pause, &client.killed) {
+                    return if client.is_killed() {
                         failed(&interrupted())
                     } else {
                         reply
@@ -351,8 +353,8 @@ pub(crate) fn failed(error: &ServerError) -> RawDocumentBuf {
 }
 
 /// Adds the cluster time of the last write, which clients need for causal consistency.
-fn timed(host: &ServerState, mut reply: RawDocumentBuf) -> RawDocumentBuf {
-    let now = host.service.operation_time();
+fn timed(state: &ServerState, mut reply: RawDocumentBuf) -> RawDocumentBuf {
+    let now = state.service.operation_time();
     let signature = rawdoc! {
         "hash": Binary { subtype: BinarySubtype::Generic, bytes: vec![0; 20] },
         "keyId": 0_i64,

@@ -14,12 +14,12 @@ const AHEAD: i64 = 31_536_000;
 const HASH: usize = 20;
 
 /// Advances the cluster time to a command's `$clusterTime`, so that reads after that time can be answered.
-pub(crate) fn hear(host: &ServerState, command: &RawDocument) -> Result<(), ServerError> {
+pub(crate) fn hear(state: &ServerState, command: &RawDocument) -> Result<(), ServerError> {
     let Some(told) = raw::get(command, "$clusterTime") else {
         return Ok(());
     };
     let time = parse(told)?;
-    let now = host.service.now().timestamp_millis() / 1000;
+    let now = state.service.now().timestamp_millis() / 1000;
     if i64::from(time.time) > now.saturating_add(AHEAD) {
         return Err(ServerError::new(
             Code::CLUSTER_TIME_FAILS_RATE_LIMITER,
@@ -29,7 +29,7 @@ pub(crate) fn hear(host: &ServerState, command: &RawDocument) -> Result<(), Serv
             ),
         ));
     }
-    host.service.advance(time);
+    state.service.advance(time);
     Ok(())
 }
 

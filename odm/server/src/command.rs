@@ -35,8 +35,8 @@ pub(crate) use stage::{Started, start};
 /// A running command.
 #[derive(Debug)]
 pub(crate) struct Call<'a> {
-    pub(crate) host: &'a ServerState,
-    pub(crate) peer: &'a mut Client,
+    pub(crate) state: &'a ServerState,
+    pub(crate) client: &'a mut Client,
     pub(crate) command: &'a RawDocument,
     /// The command's name, as the client spells it.
     pub(crate) name: &'a str,
@@ -135,7 +135,7 @@ impl Command {
 
     /// Runs the command, after checking its fields.
     pub(crate) fn answer(&self, call: &mut Call<'_>) -> Result<Document, ServerError> {
-        call.host.service.admit(self.rules(), call.command)?;
+        call.state.service.admit(self.rules(), call.command)?;
         if let Some((_, fields)) = STRICT.iter().find(|(name, _)| *name == self.name) {
             let mut given = raw::elements(call.command).skip(1);
             let unknown =

@@ -22,12 +22,12 @@ const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 const KEPT: usize = 64 * 1024;
 
 /// Serves a connection to its end.
-pub(crate) fn serve(host: &ServerState, stream: &TcpStream, address: SocketAddr, id: i64) {
-    let seat = host.activities.enter(id, address);
+pub(crate) fn serve(state: &ServerState, stream: &TcpStream, address: SocketAddr, id: i64) {
+    let entry = state.operations.enter(id, address);
     let mut connection = Connection {
-        host,
-        peer: Client::new(&seat, host.context.clone()),
-        seat,
+        state,
+        client: Client::new(&entry, state.context.clone()),
+        entry,
         writer: stream,
         sent: 0,
     };
@@ -36,9 +36,9 @@ pub(crate) fn serve(host: &ServerState, stream: &TcpStream, address: SocketAddr,
 }
 
 struct Connection<'a> {
-    host: &'a ServerState,
-    peer: Client,
-    seat: Arc<ConnectionEntry>,
+    state: &'a ServerState,
+    client: Client,
+    entry: Arc<ConnectionEntry>,
     writer: &'a TcpStream,
     /// The id of the last reply.
     sent: i32,
@@ -47,8 +47,8 @@ struct Connection<'a> {
 impl Connection<'_> {
     fn run(&mut self, stream: &TcpStream) -> io::Result<()> {
         stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(self.host.options.idle_timeout))?;
-        stream.set_write_timeout(Some(WRITE_TIMEOUT.min(self.host.options.idle_timeout)))?;
+        stream.set_read_timeout(Some(self.state.options.idle_timeout))?;
+        stream.set_write_timeout(Some(WRITE_TIMEOUT.min(self.state.options.idle_timeout)))?;
         let mut reader = BufReader::with_capacity(16 * 1024, stream);
         let mut body = Vec::new();
         loop {
@@ -62,12 +62,12 @@ impl Connection<'_> {
             (&mut reader)
                 .take(header.length as u64)
                 .read_to_end(&mut body)?;
-            let counters = &self.host.activities.counters;
+            let counters = &self.state.operations.counters;
             counters.received(HEADER.saturating_add(body.len()));
             if body.len() < header.length {
                 return self.refuse(header.id, &Fault::Truncated);
             }
-            match Frame::parse(header, &body, &self.peer.compressors) {
+            match Frame::parse(header, &body, &self.client.compressors) {
                 Ok(frame) => match frame.request {
                     Request::Message(message) => {
                         let reply = Reply {
@@ -97,14 +97,14 @@ impl Connection<'_> {
     }
 
     fn answer(&mut self, command: &RawDocument) -> Answer {
-        let activities = &self.host.activities;
-        let (client, user) = (self.peer.metadata.as_ref(), self.peer.user.as_ref());
-        activities.begin(&self.seat, client, user, command);
-        let answer = answer(self.host, &mut self.peer, command);
-        Operations::end(&self.seat, |namespace| self.host.has(namespace));
+        let operations = &self.state.operations;
+        let (client, user) = (self.client.metadata.as_ref(), self.client.user.as_ref());
+        operations.begin(&self.entry, client, user, command);
+        let answer = answer(self.state, &mut self.client, command);
+        Operations::end(&self.entry, |namespace| self.state.has(namespace));
         let name = raw::elements(command).next().map_or("", |(name, _)| name);
         if matches!(name, "drop" | "dropDatabase" | "renameCollection") {
-            activities.forget(|namespace| self.host.has(namespace));
+            operations.forget(|namespace| self.state.has(namespace));
         }
         answer
     }
@@ -177,7 +177,7 @@ impl Connection<'_> {
     }
 
     fn send(&mut self, frame: &[u8]) -> io::Result<()> {
-        self.host.activities.counters.sent(frame.len());
+        self.state.operations.counters.sent(frame.len());
         self.writer.write_all(frame)
     }
 }

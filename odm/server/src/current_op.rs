@@ -106,22 +106,22 @@ impl Operations {
 
     /// Adds a new connection.
     pub(crate) fn enter(&self, connection: i64, address: SocketAddr) -> Arc<ConnectionEntry> {
-        let seat = Arc::new(ConnectionEntry {
+        let entry = Arc::new(ConnectionEntry {
             connection,
             address,
             killed: Arc::default(),
             current: Mutex::default(),
         });
-        self.seats().insert(connection, Arc::clone(&seat));
-        seat
+        self.seats().insert(connection, Arc::clone(&entry));
+        entry
     }
 
     pub(crate) fn leave(&self, connection: i64) {
         // The lock of `past` hides the moment when the usage is in neither map.
         let mut past = self.past();
-        let seat = self.seats().remove(&connection);
-        if let Some(seat) = seat {
-            past.merge(&seat.current().used);
+        let entry = self.seats().remove(&connection);
+        if let Some(entry) = entry {
+            past.merge(&entry.current().used);
         }
     }
 
@@ -130,18 +130,18 @@ impl Operations {
         let mut all = Usages::default();
         let past = self.past();
         all.merge(&past);
-        for seat in self.seats().values() {
-            all.merge(&seat.current().used);
+        for entry in self.seats().values() {
+            all.merge(&entry.current().used);
         }
         all.into_sorted()
     }
 
     /// Kills an operation, if it is still running.
     pub(crate) fn kill(&self, operation: i64) {
-        for seat in self.seats().values() {
-            let current = seat.current();
+        for entry in self.seats().values() {
+            let current = entry.current();
             if current.operation == operation && current.since.is_some() {
-                seat.killed.store(true, Ordering::Relaxed);
+                entry.killed.store(true, Ordering::Relaxed);
             }
         }
     }
@@ -151,8 +151,8 @@ impl Operations {
         let mut past = self.past();
         past.retain(&is_there);
         let seats: Vec<_> = self.seats().values().cloned().collect();
-        for seat in seats {
-            seat.current().used.retain(&is_there);
+        for entry in seats {
+            entry.current().used.retain(&is_there);
         }
     }
 
@@ -161,9 +161,9 @@ impl Operations {
         let seats: Vec<_> = self.seats().values().cloned().collect();
         seats
             .into_iter()
-            .map(|seat| {
-                let operation = seat.operation();
-                (seat, operation)
+            .map(|entry| {
+                let operation = entry.operation();
+                (entry, operation)
             })
             .collect()
     }
@@ -171,16 +171,16 @@ impl Operations {
     /// Records and counts a command that a connection begins. The client metadata is kept once, as it never changes.
     pub(crate) fn begin(
         &self,
-        seat: &ConnectionEntry,
+        entry: &ConnectionEntry,
         client: Option<&RawDocumentBuf>,
         user: Option<&String>,
         command: &RawDocument,
     ) {
         self.counters.count(command);
-        let mut current = seat.current();
+        let mut current = entry.current();
         current.operation = self.operations.fetch_add(1, Ordering::Relaxed) + 1;
         current.since = Some(Instant::now());
-        seat.killed.store(false, Ordering::Relaxed);
+        entry.killed.store(false, Ordering::Relaxed);
         current.command.clear();
         if command.as_bytes().len() <= SHOWN {
             current.command.extend(command.as_bytes());
@@ -197,8 +197,8 @@ impl Operations {
     }
 
     /// Records the end of the command.
-    pub(crate) fn end(seat: &ConnectionEntry, is_there: impl FnOnce(&str) -> bool) {
-        let current = &mut *seat.current();
+    pub(crate) fn end(entry: &ConnectionEntry, is_there: impl FnOnce(&str) -> bool) {
+        let current = &mut *entry.current();
         let Some(since) = current.since.take() else {
             return;
         };
@@ -219,8 +219,8 @@ impl Surroundings for Operations {
         let mut usage = Usage::default();
         let past = self.past();
         past.merge_into(&namespace, &mut usage);
-        for seat in self.seats().values() {
-            seat.current().used.merge_into(&namespace, &mut usage);
+        for entry in self.seats().values() {
+            entry.current().used.merge_into(&namespace, &mut usage);
         }
         usage.latencies()
     }
@@ -311,11 +311,11 @@ mod tests {
     #[test]
     fn counters_of_closed_connections_are_kept() {
         const EACH: i64 = 10_000;
-        let activities = Operations::new("127.0.0.1:1".parse().unwrap());
+        let operations = Operations::new("127.0.0.1:1".parse().unwrap());
         let is_over = AtomicBool::new(false);
         let find = rawdoc! { "find": "c", "$db": "x" };
         let counted = || {
-            let usages = activities.usages();
+            let usages = operations.usages();
             usages
                 .first()
                 .map_or(0, |(_, usage)| usage.total(|_| true).0)
@@ -323,10 +323,10 @@ mod tests {
         thread::scope(|scope| {
             scope.spawn(|| {
                 for connection in 0..EACH {
-                    let seat = activities.enter(connection, activities.address);
-                    activities.begin(&seat, None, None, &find);
-                    Operations::end(&seat, |_| true);
-                    activities.leave(connection);
+                    let entry = operations.enter(connection, operations.address);
+                    operations.begin(&entry, None, None, &find);
+                    Operations::end(&entry, |_| true);
+                    operations.leave(connection);
                 }
                 is_over.store(true, Ordering::Relaxed);
             });

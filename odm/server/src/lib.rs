@@ -39,7 +39,7 @@ const STACK: usize = 8 * 1024 * 1024;
 /// Serves an engine at a port until it is dropped or [stopped](Self::stop). Each connection has a thread.
 #[derive(Debug)]
 pub struct Server {
-    host: Arc<ServerState>,
+    state: Arc<ServerState>,
     acceptor: Option<JoinHandle<()>>,
 }
 
@@ -64,25 +64,25 @@ impl Server {
         let listener = TcpListener::bind(&*addresses)?;
         let address = listener.local_addr()?;
         service.log_changes();
-        let host = Arc::new(ServerState::new(Arc::clone(service), options, address));
-        let accepting = Arc::clone(&host);
+        let state = Arc::new(ServerState::new(Arc::clone(service), options, address));
+        let accepting = Arc::clone(&state);
         let acceptor = thread::Builder::new()
             .name("odm-server".to_owned())
             .spawn(move || accept(&listener, &accepting))?;
         Ok(Self {
-            host,
+            state,
             acceptor: Some(acceptor),
         })
     }
 
     /// The address that the server listens at.
     pub fn address(&self) -> SocketAddr {
-        self.host.address
+        self.state.address
     }
 
     /// The connection string for clients, with the replica set's name and a database, which may be empty.
     pub fn uri_of(&self, database: &str) -> String {
-        let options = &self.host.options;
+        let options = &self.state.options;
         // Without `authSource`, a client authenticates against the database in the string.
         let source = if options.users.is_empty() {
             ""
@@ -91,7 +91,7 @@ impl Server {
         };
         format!(
             "mongodb://{}/{database}?replicaSet={}{source}",
-            self.host.address, options.replica_set
+            self.state.address, options.replica_set
         )
     }
 
@@ -105,15 +105,15 @@ impl Server {
         let Some(acceptor) = self.acceptor.take() else {
             return;
         };
-        self.host.stop();
+        self.state.stop();
         // Only a connection wakes the thread that accepts connections.
         drop(TcpStream::connect_timeout(
-            &self.host.address,
+            &self.state.address,
             Duration::from_secs(1),
         ));
         // The acceptor only panics if a thread can't be created.
         let _ = acceptor.join();
-        self.host.wait_for_connections(GRACE);
+        self.state.wait_for_connections(GRACE);
     }
 }
 
@@ -125,35 +125,35 @@ impl Drop for Server {
 
 /// A connection that is removed from the host when its thread ends, even by a panic.
 struct Served {
-    host: Arc<ServerState>,
+    state: Arc<ServerState>,
     id: i64,
 }
 
 impl Served {
     fn serve(&self, stream: &TcpStream, address: SocketAddr) {
-        connection::serve(&self.host, stream, address, self.id);
+        connection::serve(&self.state, stream, address, self.id);
     }
 }
 
 impl Drop for Served {
     fn drop(&mut self) {
-        self.host.dismiss(self.id);
+        self.state.dismiss(self.id);
     }
 }
 
-fn accept(listener: &TcpListener, host: &Arc<ServerState>) {
+fn accept(listener: &TcpListener, state: &Arc<ServerState>) {
     loop {
         let accepted = listener.accept();
-        if host.is_stopping() {
+        if state.is_stopping() {
             return;
         }
         match accepted {
             Ok((stream, address)) => {
-                let Some(id) = host.admit(&stream) else {
+                let Some(id) = state.admit(&stream) else {
                     continue; // too many: dropping the stream closes it
                 };
                 let served = Served {
-                    host: Arc::clone(host),
+                    state: Arc::clone(state),
                     id,
                 };
                 let thread = thread::Builder::new()

@@ -27,7 +27,7 @@ pub(crate) struct ServerState {
     pub(crate) process: ObjectId,
     pub(crate) started: Instant,
     pub(crate) fail_points: FailPoints,
-    pub(crate) activities: Arc<Operations>,
+    pub(crate) operations: Arc<Operations>,
     /// The engine's context, extended with this server.
     pub(crate) context: Context,
     connections: Mutex<Connections>,
@@ -44,8 +44,8 @@ struct Connections {
 
 impl ServerState {
     pub(crate) fn new(service: Arc<Service>, options: Options, address: SocketAddr) -> Self {
-        let activities = Arc::new(Operations::new(address));
-        let surroundings: Arc<dyn Surroundings> = Arc::<Operations>::clone(&activities);
+        let operations = Arc::new(Operations::new(address));
+        let surroundings: Arc<dyn Surroundings> = Arc::<Operations>::clone(&operations);
         Self {
             context: service.context().clone().within(surroundings),
             service,
@@ -54,7 +54,7 @@ impl ServerState {
             process: ObjectId::new(),
             started: Instant::now(),
             fail_points: FailPoints::default(),
-            activities,
+            operations,
             connections: Mutex::default(),
             changed: Condvar::new(),
             created: AtomicI64::new(0),
@@ -81,7 +81,7 @@ impl ServerState {
 
     /// Removes a closed connection.
     pub(crate) fn dismiss(&self, id: i64) {
-        self.activities.leave(id);
+        self.operations.leave(id);
         self.connections().open.remove(&id);
         self.changed.notify_all();
     }
@@ -148,7 +148,7 @@ impl ServerState {
     /// Kills an operation, even while it waits.
     pub(crate) fn kill(&self, operation: i64) {
         let connections = self.connections();
-        self.activities.kill(operation);
+        self.operations.kill(operation);
         drop(connections);
         self.changed.notify_all();
     }

@@ -114,11 +114,11 @@ fn abandoned_cursors_and_sessions_are_removed() {
     let context =
         Context::system().with_clock(move || DateTime::from_millis(told.load(Ordering::Relaxed)));
     let server = serve(context).1;
-    let (host, address) = (&server.host, server.address());
+    let (state, address) = (&server.state, server.address());
     let hello = || doc! { "hello": 1, "$db": "admin" };
     let alone = || {
         let began = Instant::now();
-        while host.counts().0 > 0 || !host.activities.all().is_empty() {
+        while state.counts().0 > 0 || !state.operations.all().is_empty() {
             assert!(began.elapsed() < Duration::from_secs(10));
             thread::sleep(Duration::from_millis(5));
         }
@@ -132,16 +132,16 @@ fn abandoned_cursors_and_sessions_are_removed() {
         });
         alone();
         let each = usize::try_from(CLIENTS).unwrap();
-        assert_eq!(host.service.counts(), [2 * each, each, 2 * each]);
-        let [moments, log] = host.service.kept();
+        assert_eq!(state.service.counts(), [2 * each, each, 2 * each]);
+        let [moments, log] = state.service.retained_sizes();
         assert!(moments == each && log > 0, "{moments} {log}");
 
         clock.fetch_add(31 * 60_000, Ordering::Relaxed);
         // A monitoring request of a driver.
         Client::to(address).ask(hello());
         alone();
-        assert_eq!(host.service.counts(), [0; 3]);
-        let [moments, log] = host.service.kept();
+        assert_eq!(state.service.counts(), [0; 3]);
+        let [moments, log] = state.service.retained_sizes();
         assert_eq!(moments, 0);
         logged.push(log);
         Client::to(address).ask(doc! { "drop": "c" });
@@ -226,14 +226,14 @@ fn a_connection_whose_thread_fails_is_closed() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let (stream, _) = listener.accept().unwrap();
-    let host = Arc::clone(&server.host);
-    let id = host.admit(&stream).unwrap();
-    let served = Served { host, id };
+    let state = Arc::clone(&server.state);
+    let id = state.admit(&stream).unwrap();
+    let served = Served { state, id };
     let serving = thread::spawn(move || {
         let _ends_with_it = (served, stream);
         panic!("as an engine with a fault would");
     });
     serving.join().unwrap_err();
-    assert_eq!(server.host.counts().0, 0);
+    assert_eq!(server.state.counts().0, 0);
     assert_eq!(client.read(&mut [0]).unwrap(), 0);
 }

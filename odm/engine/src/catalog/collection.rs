@@ -160,8 +160,8 @@ impl Collection {
 
     /// The record's stored document, and the path to it in the tree.
     pub(crate) fn locate(&self, record: RecordId) -> Option<(Stored<'_>, TreePath)> {
-        let (place, way) = self.records.locate(&record)?;
-        Some((Stored::at(place)?, way))
+        let (place, tree_path) = self.records.locate(&record)?;
+        Some((Stored::at(place)?, tree_path))
     }
 
     pub(crate) fn get(&self, record: RecordId) -> Option<&[u8]> {
@@ -284,8 +284,8 @@ impl Collection {
             if part.comes {
                 index.insert(part.entry);
             } else {
-                let way = change.first_at.as_ref().filter(|_| part.index == 0);
-                index.remove(part.entry, way);
+                let tree_path = change.first_at.as_ref().filter(|_| part.index == 0);
+                index.remove(part.entry, tree_path);
             }
         }
         for (at, arrays) in change.arrays() {
@@ -298,19 +298,22 @@ impl Collection {
         let length = |size: usize| u64::try_from(size).unwrap_or(u64::MAX);
         self.writes += 1;
         let (record, stamp) = (change.record, self.writes);
-        let way = change.at.as_ref();
+        let tree_path = change.at.as_ref();
         let before = match after {
             Some(after) => {
                 self.bytes += length(after.len());
-                self.records.edit_at(&record, way, |leaf, at| match at {
-                    Some(at) => Some(leaf.replace_at(at, stamp, after)),
-                    None => leaf.insert(record, stamp, after),
-                })
+                self.records
+                    .edit_at(&record, tree_path, |leaf, at| match at {
+                        Some(at) => Some(leaf.replace_at(at, stamp, after)),
+                        None => leaf.insert(record, stamp, after),
+                    })
             }
-            None => self.records.edit_at(&record, way, |leaf, at| match at {
-                Some(at) => Some(leaf.remove_at(at)),
-                None => leaf.remove(record),
-            }),
+            None => self
+                .records
+                .edit_at(&record, tree_path, |leaf, at| match at {
+                    Some(at) => Some(leaf.remove_at(at)),
+                    None => leaf.remove(record),
+                }),
         };
         if let Some(before) = before {
             self.bytes -= length(before);

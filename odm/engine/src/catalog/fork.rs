@@ -58,7 +58,7 @@ impl Catalog {
         self.log(&root, || {
             let of_collections = collections
                 .iter()
-                .flat_map(|new| told(base.collection(&new.namespace), new));
+                .flat_map(|new| merge_events(base.collection(&new.namespace), new));
             let of_views = views
                 .iter()
                 .map(|view| definition::viewed(view, Definition::Create));
@@ -100,19 +100,19 @@ fn is_same<T>(one: Option<&T>, other: Option<&T>, same: fn(&T, &T) -> bool) -> b
 }
 
 /// The events for a merged collection: its creation if it is new, and its new documents and indexes.
-fn told(base: Option<&Version>, new: &Collection) -> Vec<LoggedChange> {
+fn merge_events(base: Option<&Version>, new: &Collection) -> Vec<LoggedChange> {
     if new.namespace.is_system() {
         return Vec::new();
     }
-    let mut told = match base {
+    let mut merge_events = match base {
         None => definition::created(new, None),
         Some(_) => Vec::new(),
     };
-    told.extend(inserts(base, new));
+    merge_events.extend(inserts(base, new));
     if let Some(base) = base {
-        told.extend(definition::indexes_created(base, new));
+        merge_events.extend(definition::indexes_created(base, new));
     }
-    told
+    merge_events
 }
 
 fn inserts(base: Option<&Version>, new: &Collection) -> impl Iterator<Item = LoggedChange> {

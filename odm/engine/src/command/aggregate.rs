@@ -108,7 +108,7 @@ impl<'a> Aggregate<'a> {
     ) -> Result<Self, ServerError> {
         let root = call.root();
         let collection = root.collection(&namespace).cloned();
-        let view = match tells_of(asked.stages) {
+        let view = match statistics_stages(asked.stages) {
             // `$collStats` reports on the view itself, not on its source.
             Some("$collStats") => None,
             _ => root.resolve(&namespace)?,
@@ -136,7 +136,7 @@ impl<'a> Aggregate<'a> {
         let pipeline = Pipeline::parse(stages, &globals)?;
         view::check_collations(&root, &namespace.database, &pipeline, &globals)?;
         view::check_depth(&root, &namespace.database, &pipeline)?;
-        view::check_told(&root, &namespace.database, &pipeline)?;
+        view::check_statistics(&root, &namespace.database, &pipeline)?;
         let input = call.context.input();
         if let Some(stage) = pipeline.begins() {
             if input.is_some() {
@@ -269,7 +269,7 @@ fn stages_of<'a>(args: &Args<'a>) -> Result<&'a RawArray, ServerError> {
 }
 
 /// The name of the first stage, if it reports statistics of the collection.
-fn tells_of(stages: &RawArray) -> Option<&str> {
+fn statistics_stages(stages: &RawArray) -> Option<&str> {
     let (name, _) = raw::elements(raw::values(stages).next()?.as_document()?).next()?;
     matches!(name, "$collStats" | "$indexStats" | "$planCacheStats").then_some(name)
 }

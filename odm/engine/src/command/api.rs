@@ -95,7 +95,7 @@ pub(crate) fn check(name: &str, command: &RawDocument) -> Result<(), ServerError
     let strict = flag(command, "apiStrict")?;
     let deprecation_errors = flag(command, "apiDeprecationErrors")?;
     let is_strict = strict == Some(true);
-    match raw::given(command, "apiVersion") {
+    match raw::optional(command, "apiVersion") {
         None if strict.is_some() || deprecation_errors.is_some() => Err(ServerError::new(
             Code::location(4_886_600),
             "Provided apiStrict and/or apiDeprecationErrors without passing apiVersion",
@@ -115,7 +115,7 @@ pub(crate) fn check(name: &str, command: &RawDocument) -> Result<(), ServerError
 }
 
 fn flag(command: &RawDocument, name: &str) -> Result<Option<bool>, ServerError> {
-    match raw::given(command, name) {
+    match raw::optional(command, name) {
         None => Ok(None),
         Some(RawBsonRef::Boolean(value)) => Ok(Some(value)),
         Some(other) => Err(wrong_type(name, "bool", other)),

@@ -179,7 +179,7 @@ fn coll_mod(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
             }
         }
         collection.options = Arc::new(options);
-        let told = told(&was, index.as_ref(), &described, &reply);
+        let told = change_event(&was, index.as_ref(), &described, &reply);
         Ok(Edit::Publish(reply, vec![told]))
     })?;
     match fields {
@@ -278,7 +278,7 @@ fn described(args: &Args<'_>) -> Result<Document, ServerError> {
 }
 
 /// The change event of a `collMod`: `reply` has what changed of the index.
-fn told(
+fn change_event(
     was: &Collection,
     index: Option<&index::IndexModification>,
     described: &Document,

@@ -60,7 +60,7 @@ fn create_indexes(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerErr
     }
     call.check_not_view(&namespace)?;
     let existing = call.find_collection(&namespace);
-    let given = given(array, ignore_unknown)?;
+    let given = parse_specs(array, ignore_unknown)?;
     if given.iter().any(ParsedSpec::may_hide) {
         check_hides(&namespace)?;
     }
@@ -224,7 +224,7 @@ fn check_quorum(quorum: &Bson) -> Result<(), ServerError> {
 }
 
 /// Reads the index specifications and checks their form.
-fn given(array: &RawArray, ignore_unknown: bool) -> Result<Vec<ParsedSpec>, ServerError> {
+fn parse_specs(array: &RawArray, ignore_unknown: bool) -> Result<Vec<ParsedSpec>, ServerError> {
     let given = objects(array).map(|spec| ParsedSpec::read(spec, ignore_unknown));
     let given = given.collect::<Result<Vec<_>, _>>()?;
     if given.is_empty() {

@@ -36,7 +36,7 @@ pub(crate) const PROFILE: Command = Command {
 const SIZE: i32 = 1024 * 1024;
 
 fn profile(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
-    let level = match raw::given(call.command, "profile") {
+    let level = match raw::optional(call.command, "profile") {
         None => {
             return Err(ServerError::new(
                 Code::location(40414),

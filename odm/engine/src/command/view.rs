@@ -139,12 +139,12 @@ pub(crate) fn joined(one: &RawArray, other: &RawArray) -> RawArrayBuf {
 }
 
 /// Refuses statistics stages on a view that has stages of its own.
-pub(crate) fn check_told(
+pub(crate) fn check_statistics(
     root: &Root,
     database: &str,
     pipeline: &Pipeline,
 ) -> Result<(), ServerError> {
-    for (collection, stage) in pipeline.tells_of() {
+    for (collection, stage) in pipeline.statistics_stages() {
         let view = root.resolve(&Namespace::new(database, collection))?;
         if view.is_some_and(|view| !view.stages.is_empty()) {
             return Err(not_first(stage));

@@ -265,7 +265,7 @@ impl Query<'_> {
         };
         // No index has a field of this name, so no index provides the order.
         let by_score = (vec![Path::new("$meta")], vec![Direction::Descending]);
-        let wanted = Requirements {
+        let requirements = Requirements {
             filter: prepared.matcher.as_deref().map(Matcher::predicate),
             sort: prepared.sort.as_ref().map(|sort| {
                 if sorts_by_score {
@@ -289,14 +289,14 @@ impl Query<'_> {
             counts: self.shape.counts,
             scored: has_text && (sorts_by_score || self.shape.scored),
         };
-        let plans = planner::plan(&collection.indexes, &wanted, &mut pick)?;
+        let plans = planner::plan(&collection.indexes, &requirements, &mut pick)?;
         let sorts = |step: &Step| matches!(step, Step::Sort { .. });
         if let Some(sort) = &prepared.sort
             && plans.iter().any(|plan| plan.any(&sorts))
         {
             check_parts(sort.paths.len())?;
         }
-        let text = access_path::text::scan(&collection.indexes, &wanted)?;
+        let text = access_path::text::scan(&collection.indexes, &requirements)?;
         prepared.text = text.filter(|text| text.scored).map(Arc::new);
         prepared.plans = plans;
         Ok(prepared)

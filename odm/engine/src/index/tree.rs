@@ -152,8 +152,8 @@ impl<L: Leaf> Tree<L> {
 
     /// The leaf that holds a key, and the key's position, for changing the item in place.
     pub(crate) fn find_mut(&mut self, key: &L::Key) -> Option<(&mut L, usize)> {
-        let way = self.way_to_edit(key);
-        let leaf = leaf_mut(&mut self.root, way.children())?;
+        let tree_path = self.way_to_edit(key);
+        let leaf = leaf_mut(&mut self.root, tree_path.children())?;
         let at = leaf.find(key).ok()?;
         Some((leaf, at))
     }
@@ -172,17 +172,17 @@ impl<L: Leaf> Tree<L> {
     /// Finds a key, and the way to it.
     pub(crate) fn locate(&self, key: &L::Key) -> Option<(Place<'_, L>, TreePath)> {
         let mut node = &self.root;
-        let mut way = TreePath::default();
+        let mut tree_path = TreePath::default();
         loop {
             match &**node {
                 Node::Leaf(leaf) => {
                     let at = leaf.find(key).ok()?;
-                    way.end(at);
-                    return Some((Place { node, at }, way));
+                    tree_path.end(at);
+                    return Some((Place { node, at }, tree_path));
                 }
                 Node::Branch(branch) => {
                     let child = branch.child(key);
-                    way.go(child);
+                    tree_path.go(child);
                     node = branch.children.get(child)?;
                 }
             }
@@ -194,17 +194,17 @@ impl<L: Leaf> Tree<L> {
         let mut node = &self.root;
         let mut right = None;
         let mut start = Bound::Included(key);
-        let mut way = TreePath::default();
+        let mut tree_path = TreePath::default();
         loop {
             match &**node {
                 Node::Leaf(leaf) => {
                     let at = leaf.start(start);
                     if at < leaf.len() {
-                        way.end(at);
-                        return Some((leaf, way));
+                        tree_path.end(at);
+                        return Some((leaf, tree_path));
                     }
                     // If that leaf has no such key, the next leaf starts with it.
-                    (node, way) = right.take()?;
+                    (node, tree_path) = right.take()?;
                     start = Bound::Unbounded;
                 }
                 Node::Branch(branch) => {
@@ -212,11 +212,11 @@ impl<L: Leaf> Tree<L> {
                     if matches!(start, Bound::Included(_))
                         && let Some(neighbour) = branch.children.get(at + 1)
                     {
-                        let mut there = way;
+                        let mut there = tree_path;
                         there.go(at + 1);
                         right = Some((neighbour, there));
                     }
-                    way.go(at);
+                    tree_path.go(at);
                     node = branch.children.get(at)?;
                 }
             }
@@ -253,57 +253,57 @@ impl<L: Leaf> Tree<L> {
         self.edit_at(key, None, |leaf, _| edit(leaf))
     }
 
-    /// Like `edit`, with an optional `way` from an earlier search, which saves a new one. An outdated way is harmless.
+    /// Like `edit`, with an optional `tree_path` from an earlier search, which saves a new one. An outdated way is harmless.
     /// `edit` receives the key's position if the way was valid.
     pub(crate) fn edit_at<R>(
         &mut self,
         key: &L::Key,
-        way: Option<&TreePath>,
+        tree_path: Option<&TreePath>,
         edit: impl FnOnce(&mut L, Option<usize>) -> R,
     ) -> R {
-        if let Some(way) = way
-            && let Some(leaf) = leaf_mut(&mut self.root, way.children())
-            && leaf.is_at(way.at(), key)
+        if let Some(tree_path) = tree_path
+            && let Some(leaf) = leaf_mut(&mut self.root, tree_path.children())
+            && leaf.is_at(tree_path.at(), key)
         {
-            let (value, growth) = grown(leaf, |leaf| edit(leaf, Some(way.at())));
-            self.follow(key, way, growth);
+            let (value, growth) = grown(leaf, |leaf| edit(leaf, Some(tree_path.at())));
+            self.follow(key, tree_path, growth);
             return value;
         }
-        let way = self.way_to_edit(key);
-        let leaf = leaf_mut(&mut self.root, way.children()).expect("a way ends in a leaf");
+        let tree_path = self.way_to_edit(key);
+        let leaf = leaf_mut(&mut self.root, tree_path.children()).expect("a way ends in a leaf");
         let (value, growth) = grown(leaf, |leaf| edit(leaf, None));
-        self.follow(key, &way, growth);
+        self.follow(key, &tree_path, growth);
         value
     }
 
     /// Updates the length after the leaf at the end of a way changed, and rebalances if necessary.
     #[inline]
-    fn follow(&mut self, key: &L::Key, way: &TreePath, growth: Growth) {
+    fn follow(&mut self, key: &L::Key, tree_path: &TreePath, growth: Growth) {
         self.len = self.len.saturating_add_signed(growth.by);
         if growth.unsettles {
-            self.settle(key, way, growth.by < 0);
+            self.settle(key, tree_path, growth.by < 0);
         }
     }
 
     /// The way to the leaf that holds the key or would hold it.
     fn way_to_edit(&self, key: &L::Key) -> TreePath {
-        let mut way = TreePath::default();
+        let mut tree_path = TreePath::default();
         let mut node = &self.root;
         while let Node::Branch(branch) = &**node {
             let child = branch.child_to_edit(key);
-            way.go(child);
+            tree_path.go(child);
             match branch.children.get(child) {
                 Some(child) => node = child,
                 None => break,
             }
         }
-        way
+        tree_path
     }
 
     /// Splits the leaf at the end of a way if it became too large, or joins it with a neighbour if it `shrunk`.
-    fn settle(&mut self, key: &L::Key, way: &TreePath, shrunk: bool) {
+    fn settle(&mut self, key: &L::Key, tree_path: &TreePath, shrunk: bool) {
         let root = Arc::make_mut(&mut self.root);
-        if let Some((edge, right)) = root.settle(key, way.children(), true, shrunk) {
+        if let Some((edge, right)) = root.settle(key, tree_path.children(), true, shrunk) {
             let left = Arc::clone(&self.root);
             self.root = Arc::new(Node::Branch(Branch {
                 edges: vec![edge],
@@ -380,9 +380,9 @@ fn grown<L: Leaf, R>(leaf: &mut L, edit: impl FnOnce(&mut L) -> R) -> (R, Growth
 }
 
 /// The leaf at the end of a way, for changing it. Nodes on the way that others share are copied.
-fn leaf_mut<'n, L: Leaf>(root: &'n mut Arc<Node<L>>, way: &[u8]) -> Option<&'n mut L> {
+fn leaf_mut<'n, L: Leaf>(root: &'n mut Arc<Node<L>>, tree_path: &[u8]) -> Option<&'n mut L> {
     let mut node = Arc::make_mut(root);
-    for child in way {
+    for child in tree_path {
         let Node::Branch(branch) = node else {
             return None;
         };
@@ -400,7 +400,7 @@ type Split<L> = Option<(<L as Leaf>::Edge, Arc<Node<L>>)>;
 impl<L: Leaf> Node<L> {
     /// Splits the leaf at the end of the way if it became too large, or joins it if it `shrunk`. `last` means that
     /// nothing lies to the right: appends are then likely, so the right part starts with only the last item.
-    fn settle(&mut self, key: &L::Key, way: &[u8], last: bool, shrunk: bool) -> Split<L> {
+    fn settle(&mut self, key: &L::Key, tree_path: &[u8], last: bool, shrunk: bool) -> Split<L> {
         match self {
             Self::Leaf(leaf) => {
                 if !leaf.is_too_large() || leaf.len() < 2 {
@@ -413,7 +413,7 @@ impl<L: Leaf> Node<L> {
                 Some((right.edge()?, Arc::new(Self::Leaf(right))))
             }
             Self::Branch(branch) => {
-                let (edge, right) = branch.settle(key, way, last, shrunk)?;
+                let (edge, right) = branch.settle(key, tree_path, last, shrunk)?;
                 Some((edge, Arc::new(Self::Branch(right))))
             }
         }
@@ -528,15 +528,15 @@ impl<L: Leaf> Branch<L> {
     fn settle(
         &mut self,
         key: &L::Key,
-        way: &[u8],
+        tree_path: &[u8],
         last: bool,
         shrunk: bool,
     ) -> Option<(L::Edge, Self)> {
-        let (at, way) = way.split_first()?;
+        let (at, tree_path) = tree_path.split_first()?;
         let at = usize::from(*at);
         let is_end = at + 1 == self.children.len();
         let child = self.children.get_mut(at)?;
-        let split = Arc::make_mut(child).settle(key, way, last && is_end, shrunk);
+        let split = Arc::make_mut(child).settle(key, tree_path, last && is_end, shrunk);
         let Some((edge, right)) = split else {
             // Joining waits if the child was split, because the new part lies between the child and its neighbour.
             if shrunk {

@@ -100,7 +100,7 @@ pub(super) fn check(stages: &RawArray) -> Result<(), ServerError> {
 }
 
 /// Whether any stage uses document metadata.
-pub(super) fn is_asked(stages: &RawArray) -> bool {
+pub(super) fn is_used(stages: &RawArray) -> bool {
     values(stages).any(|stage| meta::mentions(stage, None))
 }
 

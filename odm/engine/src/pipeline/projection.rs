@@ -153,7 +153,7 @@ struct Slice {
 
 impl Slice {
     fn parse(argument: RawBsonRef<'_>) -> Result<Self, ServerError> {
-        let number = |value| Number::from_raw(value).map(held);
+        let number = |value| Number::from_raw(value).map(saturating_i32);
         match argument {
             RawBsonRef::Array(parts) => {
                 let parts: Vec<_> = values(parts).collect();
@@ -200,7 +200,7 @@ impl Slice {
 }
 
 /// The number as a 32-bit integer, saturating; 0 for NaN.
-fn held(number: Number) -> i64 {
+fn saturating_i32(number: Number) -> i64 {
     let (least, most) = (i64::from(i32::MIN), i64::from(i32::MAX));
     // Decimals are rounded, doubles truncated.
     let whole = number.to_i64_truncated().map(|whole| match number {

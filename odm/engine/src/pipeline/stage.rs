@@ -33,7 +33,7 @@ pub(crate) trait Stage: fmt::Debug + Send + Sync {
     }
 
     /// The collection of a nested pipeline that begins with such a stage, and the name of that stage.
-    fn tells_of(&self) -> Option<(&str, &'static str)> {
+    fn statistics_stages(&self) -> Option<(&str, &'static str)> {
         None
     }
 

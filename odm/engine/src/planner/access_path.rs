@@ -62,10 +62,10 @@ impl AccessPath {
 /// Plans a filter that only a special index can answer; `None` for all other filters.
 pub(super) fn plan(
     indexes: &[Index],
-    wanted: &Requirements<'_>,
+    requirements: &Requirements<'_>,
 ) -> Result<Option<Node>, ServerError> {
-    match geo::near(indexes, wanted)? {
+    match geo::near(indexes, requirements)? {
         Some(node) => Ok(Some(node)),
-        None => text::plan(indexes, wanted),
+        None => text::plan(indexes, requirements),
     }
 }

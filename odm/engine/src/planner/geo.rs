@@ -239,20 +239,20 @@ impl NearPlan {
 /// Plans a query with `$near`, which requires an index of a matching kind, as on mongod.
 pub(super) fn near(
     indexes: &[Index],
-    wanted: &Requirements<'_>,
+    requirements: &Requirements<'_>,
 ) -> Result<Option<Node>, ServerError> {
-    let Some(filter) = wanted.filter else {
+    let Some(filter) = requirements.filter else {
         return Ok(None);
     };
     let Some((path, near)) = filter.near()? else {
         return Ok(None);
     };
-    let hinted = hint::find(indexes, wanted)?;
+    let hinted = hint::find(indexes, requirements)?;
     let is_meant = |index: &Index| match &hinted {
         Hinted::Index(hinted) => std::ptr::eq(*hinted, index),
         _ => true,
     };
-    let conditions = conditions::of(filter, wanted.collation);
+    let conditions = conditions::of(filter, requirements.collation);
     let given = ConditionSet {
         all: &conditions.all,
         own: conditions.all.len(),
@@ -261,8 +261,13 @@ pub(super) fn near(
         .iter()
         .filter(|index| !index.spec.hidden && is_meant(index))
         .filter_map(|index| {
-            let (at, grid) = place(index, path, near, wanted, &conditions)?;
-            Some((index, at, grid, nearest(index, given, wanted.collation)))
+            let (at, grid) = place(index, path, near, requirements, &conditions)?;
+            Some((
+                index,
+                at,
+                grid,
+                nearest(index, given, requirements.collation),
+            ))
         })
         // `max_by_key` returns the last maximum; reversing makes that the first.
         .rev()
@@ -295,7 +300,7 @@ pub(super) fn near(
             all: false,
         });
     }
-    Ok(Some(wanted.top(node, false)))
+    Ok(Some(requirements.top(node, false)))
 }
 
 fn bounded(draft: &Draft) -> usize {
@@ -310,7 +315,7 @@ fn place(
     index: &Index,
     path: &Path,
     near: &Near,
-    wanted: &Requirements<'_>,
+    requirements: &Requirements<'_>,
     conditions: &Conditions<'_>,
 ) -> Option<(usize, Grid)> {
     let spec = &*index.spec;
@@ -330,7 +335,8 @@ fn place(
                 .iter()
                 .any(|condition| condition.path == first.as_str())
     });
-    let serves =
-        spec.kind == Kind::Geo && first && is_complete(spec, &conditions.all, wanted.collation);
+    let serves = spec.kind == Kind::Geo
+        && first
+        && is_complete(spec, &conditions.all, requirements.collation);
     serves.then_some(found)
 }

@@ -21,17 +21,17 @@ pub(super) enum Hinted<'i> {
 
 pub(super) fn find<'i>(
     indexes: &'i [Index],
-    wanted: &Requirements<'_>,
+    requirements: &Requirements<'_>,
 ) -> Result<Hinted<'i>, ServerError> {
-    let index = match wanted.hint {
-        None => return without(wanted),
+    let index = match requirements.hint {
+        None => return without(requirements),
         Some(RawBsonRef::String(name)) => named(indexes, name),
         Some(RawBsonRef::Document(key)) => {
             if let Some(RawBsonRef::String(name)) = raw::get(key, "$hint") {
                 return existing(named(indexes, name));
             }
             if let Some(value) = raw::get(key, "$natural") {
-                if wanted.min.is_some() || wanted.max.is_some() {
+                if requirements.min.is_some() || requirements.max.is_some() {
                     return Err(no_plan("min and max are incompatible with $natural"));
                 }
                 return Ok(Hinted::Records {
@@ -39,10 +39,10 @@ pub(super) fn find<'i>(
                 });
             }
             let Ok(key) = Document::try_from(key) else {
-                return without(wanted);
+                return without(requirements);
             };
             if key.is_empty() {
-                return without(wanted);
+                return without(requirements);
             }
             let mut same = indexes
                 .iter()
@@ -102,9 +102,9 @@ fn ambiguous(one: &Index, other: &Index) -> ServerError {
     )
 }
 
-fn without<'i>(wanted: &Requirements<'_>) -> Result<Hinted<'i>, ServerError> {
-    if wanted.min.is_some() || wanted.max.is_some() {
-        if wanted.natural.is_some() {
+fn without<'i>(requirements: &Requirements<'_>) -> Result<Hinted<'i>, ServerError> {
+    if requirements.min.is_some() || requirements.max.is_some() {
+        if requirements.natural.is_some() {
             return Err(no_plan("min and max are incompatible with $natural"));
         }
         return Err(ServerError::new(
@@ -116,7 +116,10 @@ fn without<'i>(wanted: &Requirements<'_>) -> Result<Hinted<'i>, ServerError> {
 }
 
 /// The keys of `min` and `max`, which must name the fields of the index in order.
-pub(super) fn limits(index: &Index, wanted: &Requirements<'_>) -> Result<Limits, ServerError> {
+pub(super) fn limits(
+    index: &Index,
+    requirements: &Requirements<'_>,
+) -> Result<Limits, ServerError> {
     let what = match index.spec.kind {
         Kind::Hashed => Some("hashes"),
         Kind::Text => Some("words"),
@@ -137,7 +140,7 @@ pub(super) fn limits(index: &Index, wanted: &Requirements<'_>) -> Result<Limits,
                 {
                     return Err(mismatch());
                 }
-                if index.spec.collation.as_ref() != wanted.collation
+                if index.spec.collation.as_ref() != requirements.collation
                     && raw::elements(bound).any(|(_, value)| is_collated(value))
                 {
                     return Err(mismatch());
@@ -151,8 +154,8 @@ pub(super) fn limits(index: &Index, wanted: &Requirements<'_>) -> Result<Limits,
             .transpose()
     };
     let limits = Limits {
-        min: key(wanted.min)?,
-        max: key(wanted.max)?,
+        min: key(requirements.min)?,
+        max: key(requirements.max)?,
     };
     if let (Some(min), Some(max)) = (&limits.min, &limits.max)
         && min >= max

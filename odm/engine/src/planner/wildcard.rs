@@ -20,12 +20,12 @@ pub(super) fn serves(index: &Index, filter: &Predicate, collation: Option<&Colla
 }
 
 /// Whether a filter has a condition on a path that the index covers.
-pub(super) fn is_asked(index: &Index, filter: &Predicate) -> bool {
+pub(super) fn may_serve(index: &Index, filter: &Predicate) -> bool {
     let asked = Eligibility {
         index,
         same_collation: true,
     };
-    asked.is_asked(filter, "")
+    asked.may_serve(filter, "")
 }
 
 struct Eligibility<'i> {
@@ -73,17 +73,17 @@ impl Eligibility<'_> {
         }
     }
 
-    fn is_asked(&self, predicate: &Predicate, prefix: &str) -> bool {
+    fn may_serve(&self, predicate: &Predicate, prefix: &str) -> bool {
         match predicate {
             Predicate::And(group) | Predicate::Or(group) | Predicate::Nor(group) => {
-                group.children.iter().any(|it| self.is_asked(it, prefix))
+                group.children.iter().any(|it| self.may_serve(it, prefix))
             }
-            Predicate::Not(negation) => self.is_asked(&negation.child, prefix),
+            Predicate::Not(negation) => self.may_serve(&negation.child, prefix),
             Predicate::Field(field) => {
                 let path = format!("{prefix}{}", field.path.as_str());
                 match &field.test {
                     Test::Element(ElementMatch::Document(inner)) => {
-                        self.is_asked(inner, &format!("{path}."))
+                        self.may_serve(inner, &format!("{path}."))
                     }
                     // No index has keys for these tests.
                     Test::Size(_) | Test::Bits(_) => false,

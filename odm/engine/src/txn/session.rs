@@ -111,12 +111,12 @@ pub(crate) struct Sessions {
 impl Mode {
     /// Reads `lsid`, `txnNumber`, `autocommit` and `startTransaction`.
     pub(crate) fn of(command: &RawDocument) -> Result<Self, ServerError> {
-        let number = match raw::given(command, "txnNumber") {
+        let number = match raw::optional(command, "txnNumber") {
             None => None,
             Some(RawBsonRef::Int64(number)) => Some(number),
             Some(other) => return Err(wrong_type("txnNumber", "long", other)),
         };
-        let boolean = |name: &str| match raw::given(command, name) {
+        let boolean = |name: &str| match raw::optional(command, name) {
             None => Ok(None),
             Some(RawBsonRef::Boolean(value)) => Ok(Some(value)),
             Some(other) => Err(wrong_type(name, "bool", other)),
@@ -124,7 +124,7 @@ impl Mode {
         let autocommit = boolean("autocommit")?;
         let start = boolean("startTransaction")?;
         boolean("coordinator")?;
-        let session = match raw::given(command, "lsid") {
+        let session = match raw::optional(command, "lsid") {
             None => None,
             Some(RawBsonRef::Document(lsid)) => {
                 lsid::check(lsid)?;

@@ -35,17 +35,19 @@ pub(crate) struct Snapshot {
 #[derive(Debug, Default)]
 pub(crate) struct Snapshots {
     /// By cluster time; each with the engine time at which it was taken.
-    kept: Mutex<BTreeMap<(u32, u32), (Root, DateTime)>>,
+    snapshots: Mutex<BTreeMap<(u32, u32), (Root, DateTime)>>,
 }
 
 impl Snapshots {
-    fn kept(&self) -> MutexGuard<'_, BTreeMap<(u32, u32), (Root, DateTime)>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn snapshots(&self) -> MutexGuard<'_, BTreeMap<(u32, u32), (Root, DateTime)>> {
+        self.snapshots
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Forgets expired snapshots.
     pub(crate) fn expire(&self, now: DateTime) {
-        self.kept().retain(|_, (_, taken)| {
+        self.snapshots().retain(|_, (_, taken)| {
             now.timestamp_millis()
                 .saturating_sub(taken.timestamp_millis())
                 <= WINDOW
@@ -54,7 +56,7 @@ impl Snapshots {
 
     /// How many snapshots are stored now.
     pub(crate) fn count(&self) -> usize {
-        self.kept().len()
+        self.snapshots().len()
     }
 
     /// The snapshot of a moment. A snapshot of the present is kept for later reads.
@@ -65,16 +67,16 @@ impl Snapshots {
         now: DateTime,
     ) -> Result<Snapshot, ServerError> {
         self.expire(now);
-        let mut kept = self.kept();
+        let mut snapshots = self.snapshots();
         let Moment::At(time) = moment else {
             let (time, root) = catalog.moment(now);
-            kept.insert((time.time, time.increment), (root.clone(), now));
-            if kept.len() > MAX_SNAPSHOTS {
-                kept.pop_first();
+            snapshots.insert((time.time, time.increment), (root.clone(), now));
+            if snapshots.len() > MAX_SNAPSHOTS {
+                snapshots.pop_first();
             }
             return Ok(Snapshot { time, root });
         };
-        match kept.get(&(time.time, time.increment)) {
+        match snapshots.get(&(time.time, time.increment)) {
             Some((root, _)) => Ok(Snapshot {
                 time,
                 root: root.clone(),

@@ -214,7 +214,7 @@ impl Writer<'_, '_> {
         self.check_keys(&change, after_document)?;
         let told = self
             .is_watched()
-            .then(|| told(collection, before_document, after_document, description))
+            .then(|| write_event(collection, before_document, after_document, description))
             .flatten();
         self.take_locks(&change);
         if let (Some(told), Some(changes)) = (told, self.draft.changes()) {
@@ -294,7 +294,7 @@ impl Writer<'_, '_> {
 }
 
 /// The event of a write.
-fn told(
+fn write_event(
     collection: &Collection,
     before: Option<&RawDocument>,
     after: Option<&RawDocument>,

@@ -82,7 +82,7 @@ impl<'a> Args<'a> {
     }
 
     /// Whether the argument was written at all.
-    pub(super) fn given(&self, index: usize) -> bool {
+    pub(super) fn is_present(&self, index: usize) -> bool {
         self.given.get(index).copied().unwrap_or(false)
     }
 

@@ -156,7 +156,7 @@ fn compile(args: &Args<'_>) -> Result<Option<Regex>, ServerError> {
         }
         Some(_) => return needs(args, "regex", "string or regex", 51105),
     };
-    if args.given(2) && !args.is_nullish(2) {
+    if args.is_present(2) && !args.is_nullish(2) {
         let Some(RawBsonRef::String(given)) = args.get(2) else {
             return needs(args, "options", "string", 51106);
         };

@@ -261,7 +261,7 @@ fn trim<'a>(args: &Args<'a>, start: bool, end: bool) -> Outcome<'a> {
             ),
         );
     };
-    let characters: Vec<char> = if args.given(1) {
+    let characters: Vec<char> = if args.is_present(1) {
         if args.is_nullish(1) {
             return null();
         }

@@ -136,7 +136,7 @@ fn convert<'a>(args: &mut Args<'a>) -> Outcome<'a> {
         }
     };
     if args.is_nullish(0) {
-        return if args.given(3) {
+        return if args.is_present(3) {
             Ok(args.take(3))
         } else {
             null()

@@ -310,7 +310,7 @@ pub fn get<'a>(document: &'a RawDocument, key: &str) -> Option<RawBsonRef<'a>> {
 }
 
 /// The value of a key, unless it is null or undefined, which leave an optional field unset.
-pub fn given<'a>(document: &'a RawDocument, key: &str) -> Option<RawBsonRef<'a>> {
+pub fn optional<'a>(document: &'a RawDocument, key: &str) -> Option<RawBsonRef<'a>> {
     get(document, key).filter(|value| !matches!(value, RawBsonRef::Null | RawBsonRef::Undefined))
 }
 

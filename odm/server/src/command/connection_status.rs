@@ -8,14 +8,14 @@ use super::Command;
 
 pub(super) const WHATS_MY_URI: Command = Command {
     name: "whatsmyuri",
-    run: |call| Ok(doc! { "you": call.peer.address.to_string() }),
+    run: |call| Ok(doc! { "you": call.client.address.to_string() }),
     is_open: true,
 };
 
 pub(super) const CONNECTION_STATUS: Command = Command {
     name: "connectionStatus",
     run: |call| {
-        let user = call.peer.user.iter();
+        let user = call.client.user.iter();
         let users: Vec<_> = user
             .map(|user| doc! { "user": user, "db": "admin" })
             .collect();

@@ -14,7 +14,7 @@ pub(super) const CONFIGURE_FAIL_POINT: Command = Command {
 };
 
 fn configure(call: &mut Call<'_>) -> Result<Document, ServerError> {
-    if !call.host.options.test_commands {
+    if !call.state.options.test_commands {
         return Err(ServerError::new(
             Code::COMMAND_NOT_FOUND,
             "no such command: 'configureFailPoint'",
@@ -27,7 +27,7 @@ fn configure(call: &mut Call<'_>) -> Result<Document, ServerError> {
         ));
     }
     let name = raw::get(call.command, call.name).and_then(RawBsonRef::as_str);
-    let Some(fail_point) = name.and_then(|name| call.host.fail_points.find(name)) else {
+    let Some(fail_point) = name.and_then(|name| call.state.fail_points.find(name)) else {
         return Err(ServerError::new(
             Code::FAIL_POINT_SET_FAILED,
             format!("{} not found", name.unwrap_or_default()),

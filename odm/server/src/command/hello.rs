@@ -39,8 +39,8 @@ const LONGEST_METADATA: usize = 1024;
 pub(super) const TERM: i64 = 1;
 
 /// The `topologyVersion` of this process.
-pub(crate) fn topology_version(host: &ServerState) -> RawDocumentBuf {
-    rawdoc! { "processId": host.process, "counter": COUNTER }
+pub(crate) fn topology_version(state: &ServerState) -> RawDocumentBuf {
+    rawdoc! { "processId": state.process, "counter": COUNTER }
 }
 
 fn hello(call: &mut Call<'_>, primary: &str) -> Result<Document, ServerError> {
@@ -49,9 +49,9 @@ fn hello(call: &mut Call<'_>, primary: &str) -> Result<Document, ServerError> {
     let speculation = authenticate(call);
     let mechanisms = mechanisms(call)?;
     await_change(call)?;
-    let host = call.host;
-    let address = host.address.to_string();
-    let last = host.service.operation_time();
+    let state = call.state;
+    let address = state.address.to_string();
+    let last = state.service.operation_time();
     let optime = doc! { "ts": last, "t": TERM };
     let written = DateTime::from_millis(i64::from(last.time) * 1000);
     let mut fields = Document::new();
@@ -59,9 +59,9 @@ fn hello(call: &mut Call<'_>, primary: &str) -> Result<Document, ServerError> {
         fields.insert("helloOk", true);
     }
     fields.extend(doc! {
-        "topologyVersion": { "processId": host.process, "counter": COUNTER },
+        "topologyVersion": { "processId": state.process, "counter": COUNTER },
         "hosts": [&address],
-        "setName": &host.options.replica_set,
+        "setName": &state.options.replica_set,
         "setVersion": 1,
         primary: true,
         "secondary": false,
@@ -78,14 +78,14 @@ fn hello(call: &mut Call<'_>, primary: &str) -> Result<Document, ServerError> {
         "maxBsonObjectSize": 16 * 1024 * 1024,
         "maxMessageSizeBytes": i32::try_from(MAX_MESSAGE).unwrap_or(i32::MAX),
         "maxWriteBatchSize": 100_000,
-        "localTime": host.service.now(),
+        "localTime": state.service.now(),
         "logicalSessionTimeoutMinutes": 30,
-        "connectionId": i32::try_from(call.peer.id).unwrap_or(i32::MAX),
+        "connectionId": i32::try_from(call.client.id).unwrap_or(i32::MAX),
         "minWireVersion": 0,
         "maxWireVersion": 17,
         "readOnly": false,
     });
-    let names = call.peer.compressors.iter();
+    let names = call.client.compressors.iter();
     let names: Vec<Bson> = names.map(|agreed| agreed.name().into()).collect();
     if !names.is_empty() {
         fields.insert("compression", names);
@@ -106,7 +106,7 @@ fn authenticate(call: &mut Call<'_>) -> Option<Document> {
     else {
         return None;
     };
-    sasl::start(call.host, call.peer, start).ok()
+    sasl::start(call.state, call.client, start).ok()
 }
 
 /// The authentication mechanisms of the user in `saslSupportedMechs`, which is named `database.user`.
@@ -115,7 +115,7 @@ fn mechanisms(call: &Call<'_>) -> Result<Option<Vec<Bson>>, ServerError> {
         None => Ok(None),
         Some(RawBsonRef::String(name)) => {
             let user = name.strip_prefix("admin.");
-            let known = user.is_some_and(|user| call.host.options.users.contains_key(user));
+            let known = user.is_some_and(|user| call.state.options.users.contains_key(user));
             Ok(known.then(|| vec![sasl::MECHANISM.into()]))
         }
         Some(other) => Err(ServerError::new(
@@ -133,7 +133,7 @@ fn remember_client(call: &mut Call<'_>) -> Result<(), ServerError> {
     let Some(RawBsonRef::Document(client)) = raw::get(call.command, "client") else {
         return Ok(());
     };
-    if call.peer.metadata.is_some() {
+    if call.client.metadata.is_some() {
         return Err(ServerError::new(
             Code::CLIENT_METADATA_CANNOT_BE_MUTATED,
             "The client metadata document may only be sent in the first hello",
@@ -148,7 +148,7 @@ fn remember_client(call: &mut Call<'_>) -> Result<(), ServerError> {
             ),
         ));
     }
-    call.peer.metadata = Some(client.to_owned());
+    call.client.metadata = Some(client.to_owned());
     Ok(())
 }
 
@@ -156,7 +156,7 @@ fn agree_on_compressors(call: &mut Call<'_>) {
     let Some(RawBsonRef::Array(names)) = raw::get(call.command, "compression") else {
         return;
     };
-    let compressors = &mut call.peer.compressors;
+    let compressors = &mut call.client.compressors;
     compressors.clear();
     for name in raw::values(names).filter_map(|name| Compressor::of_name(name.as_str()?)) {
         if !compressors.contains(&name) {
@@ -205,7 +205,7 @@ fn await_change(call: &Call<'_>) -> Result<(), ServerError> {
         let why = "topologyVersion must have a non-negative counter";
         return invalid(31372, why.to_owned());
     }
-    if process != call.host.process {
+    if process != call.state.process {
         return Ok(());
     }
     if counter > COUNTER {
@@ -220,7 +220,8 @@ fn await_change(call: &Call<'_>) -> Result<(), ServerError> {
     if counter == COUNTER {
         // No client waits for a day.
         let limit = Duration::from_millis(limit).min(Duration::from_secs(24 * 3600));
-        call.host.wait_with(call.peer.id, limit, &call.peer.killed);
+        call.state
+            .wait_with(call.client.id, limit, &call.client.killed);
     }
     Ok(())
 }

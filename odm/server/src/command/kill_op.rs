@@ -17,7 +17,7 @@ pub(super) const KILL_OP: Command = Command {
 fn kill_op(call: &mut Call<'_>) -> Result<Document, ServerError> {
     only_admin(call)?;
     let number = number(raw::get(call.command, "op"))?;
-    call.host.kill(number);
+    call.state.kill(number);
     // MongoDB's answer, whether or not the operation exists.
     Ok(doc! { "info": "attempting to kill op" })
 }

@@ -8,7 +8,7 @@ use super::{COMMANDS, Command, is_open};
 pub(super) const LIST_COMMANDS: Command = Command {
     name: "listCommands",
     run: |call| {
-        let has = |name: &str| name != "configureFailPoint" || call.host.options.test_commands;
+        let has = |name: &str| name != "configureFailPoint" || call.state.options.test_commands;
         let own = COMMANDS.iter().map(|row| (row.name, row.is_open));
         let of_engine = known_commands().iter();
         let of_engine = of_engine.map(|row| (row.name, is_open(row.name)));

@@ -139,24 +139,24 @@ fn current_op(call: &mut Call<'_>) -> Result<Document, ServerError> {
 
 /// The connections' operations in MongoDB's format.
 fn operations(call: &Call<'_>, wanted: &OperationFilter) -> Vec<Document> {
-    let own = call.peer.user.as_ref();
-    let all = call.host.activities.all();
+    let own = call.client.user.as_ref();
+    let all = call.state.operations.all();
     all.into_iter()
         .filter(|(_, it)| wanted.idle_connections || it.running.is_some())
         .filter(|(_, it)| wanted.all_users || it.user.as_ref() == own)
-        .map(|(seat, operation)| show(call, &seat, &operation))
+        .map(|(entry, operation)| show(call, &entry, &operation))
         .collect()
 }
 
-fn show(call: &Call<'_>, seat: &ConnectionEntry, operation: &Operation) -> Document {
-    let now = call.host.service.now();
+fn show(call: &Call<'_>, entry: &ConnectionEntry, operation: &Operation) -> Document {
+    let now = call.state.service.now();
     let now = now.try_to_rfc3339_string().unwrap_or_default();
     let mut shown = doc! {
         "type": if operation.running.is_some() { "op" } else { "idleConnection" },
-        "host": call.host.address.to_string(),
-        "desc": format!("conn{}", seat.connection),
-        "connectionId": seat.connection,
-        "client": seat.address.to_string(),
+        "host": call.state.address.to_string(),
+        "desc": format!("conn{}", entry.connection),
+        "connectionId": entry.connection,
+        "client": entry.address.to_string(),
     };
     if let Some(client) = operation.client.as_deref()
         && let Ok(client) = Document::try_from(&**client)

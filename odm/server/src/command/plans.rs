@@ -39,7 +39,7 @@ fn collection<'a>(call: &Call<'a>) -> Result<&'a str, ServerError> {
             refuse(format!("Invalid namespace specified '{database}.'"))
         }
         Some(RawBsonRef::String(name))
-            if call.host.service.has_view(&Namespace::new(database, name)) =>
+            if call.state.service.has_view(&Namespace::new(database, name)) =>
         {
             Err(ServerError::new(
                 Code::COMMAND_NOT_SUPPORTED_ON_VIEW,
@@ -95,6 +95,6 @@ fn clear(call: &mut Call<'_>) -> Result<Document, ServerError> {
     if let Some(RawBsonRef::String(database)) = raw::get(call.command, "$db") {
         explain.append(cstr!("$db"), database);
     }
-    call.host.service.try_run(&explain)?;
+    call.state.service.try_run(&explain)?;
     Ok(doc! {})
 }

@@ -14,12 +14,12 @@ pub(super) const GET_CMD_LINE_OPTS: Command = Command {
     name: "getCmdLineOpts",
     run: |call| {
         only_admin(call)?;
-        let address = call.host.address;
+        let address = call.state.address;
         let mut parsed = doc! {
             "net": { "bindIp": address.ip().to_string(), "port": i32::from(address.port()) },
-            "replication": { "replSet": &call.host.options.replica_set },
+            "replication": { "replSet": &call.state.options.replica_set },
         };
-        if call.host.options.test_commands {
+        if call.state.options.test_commands {
             parsed.insert("setParameter", doc! { "enableTestCommands": "1" });
         }
         Ok(doc! { "argv": std::env::args().collect::<Vec<_>>(), "parsed": parsed })
@@ -108,12 +108,12 @@ fn set_version(call: &mut Call<'_>) -> Result<Document, ServerError> {
 }
 
 /// The readable parameters. None can be changed.
-fn parameters(host: &ServerState) -> Document {
+fn parameters(state: &ServerState) -> Document {
     doc! {
         "acceptApiVersion2": false,
         "authenticationMechanisms": ["SCRAM-SHA-256"],
         "cursorTimeoutMillis": 600_000,
-        "enableTestCommands": host.options.test_commands,
+        "enableTestCommands": state.options.test_commands,
         "featureCompatibilityVersion": { "version": "6.0" },
         "localLogicalSessionTimeoutMinutes": 30,
         "requireApiVersion": false,
@@ -133,7 +133,7 @@ fn get_parameter(call: &mut Call<'_>) -> Result<Document, ServerError> {
         }
         _ => {}
     }
-    let found: Document = parameters(call.host)
+    let found: Document = parameters(call.state)
         .into_iter()
         .filter(|(name, _)| all || raw::get(call.command, name).is_some())
         .map(|(name, value)| {
@@ -163,7 +163,7 @@ fn set_parameter(call: &mut Call<'_>) -> Result<Document, ServerError> {
         .find(|name| !COMMON_FIELDS.contains(name));
     let message = match name {
         None => "no option found to set, use help:true to see options ".to_owned(),
-        Some(name) if parameters(call.host).contains_key(name) => {
+        Some(name) if parameters(call.state).contains_key(name) => {
             format!("not allowed to change [{name}] at runtime")
         }
         Some(name) => format!(
@@ -176,8 +176,8 @@ fn set_parameter(call: &mut Call<'_>) -> Result<Document, ServerError> {
 fn host_info(call: &Call<'_>) -> Document {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let mut system = doc! {
-        "currentTime": call.host.service.now(),
-        "hostname": call.host.address.to_string(),
+        "currentTime": call.state.service.now(),
+        "hostname": call.state.address.to_string(),
         "cpuAddrSize": i32::try_from(usize::BITS).unwrap_or(64),
     };
     if let Some(memory) = memory() {

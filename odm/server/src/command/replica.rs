@@ -40,7 +40,7 @@ pub(super) const GET_DEFAULT_RW_CONCERN: Command = Command {
             "defaultWriteConcern": { "w": "majority", "wtimeout": 0 },
             "defaultReadConcernSource": "implicit",
             "defaultWriteConcernSource": "implicit",
-            "localUpdateWallClockTime": call.host.service.now(),
+            "localUpdateWallClockTime": call.state.service.now(),
         })
     },
     is_open: false,
@@ -48,14 +48,14 @@ pub(super) const GET_DEFAULT_RW_CONCERN: Command = Command {
 
 fn status(call: &mut Call<'_>) -> Result<Document, ServerError> {
     only_admin(call)?;
-    let host = call.host;
-    let last = host.service.operation_time();
+    let state = call.state;
+    let last = state.service.operation_time();
     let optime = doc! { "ts": last, "t": TERM };
     let written = DateTime::from_millis(i64::from(last.time) * 1000);
-    let uptime = i32::try_from(host.started.elapsed().as_secs()).unwrap_or(i32::MAX);
+    let uptime = i32::try_from(state.started.elapsed().as_secs()).unwrap_or(i32::MAX);
     Ok(doc! {
-        "set": &host.options.replica_set,
-        "date": host.service.now(),
+        "set": &state.options.replica_set,
+        "date": state.service.now(),
         "myState": 1,
         "term": TERM,
         "majorityVoteCount": 1,
@@ -69,7 +69,7 @@ fn status(call: &mut Call<'_>) -> Result<Document, ServerError> {
         },
         "members": [{
             "_id": 0,
-            "name": host.address.to_string(),
+            "name": state.address.to_string(),
             "health": 1.0,
             "state": 1,
             "stateStr": "PRIMARY",
@@ -85,15 +85,15 @@ fn status(call: &mut Call<'_>) -> Result<Document, ServerError> {
 
 fn config(call: &mut Call<'_>) -> Result<Document, ServerError> {
     only_admin(call)?;
-    let host = call.host;
+    let state = call.state;
     Ok(doc! {
         "config": {
-            "_id": &host.options.replica_set,
+            "_id": &state.options.replica_set,
             "version": 1,
             "term": TERM,
             "members": [{
                 "_id": 0,
-                "host": host.address.to_string(),
+                "host": state.address.to_string(),
                 "arbiterOnly": false,
                 "buildIndexes": true,
                 "hidden": false,

@@ -12,7 +12,7 @@ use crate::state::ServerState;
 
 pub(super) const SASL_START: Command = Command {
     name: "saslStart",
-    run: |call| start(call.host, call.peer, call.command),
+    run: |call| start(call.state, call.client, call.command),
     is_open: true,
 };
 
@@ -25,7 +25,7 @@ pub(super) const SASL_CONTINUE: Command = Command {
 pub(super) const LOGOUT: Command = Command {
     name: "logout",
     run: |call| {
-        call.peer.user = None;
+        call.client.user = None;
         Ok(doc! {})
     },
     is_open: false,
@@ -39,11 +39,11 @@ const CONVERSATION: i32 = 1;
 
 /// Begins a conversation; `hello` may carry the same fields.
 pub(super) fn start(
-    host: &ServerState,
-    peer: &mut Client,
+    state: &ServerState,
+    client: &mut Client,
     command: &RawDocument,
 ) -> Result<Document, ServerError> {
-    peer.conversation = None;
+    client.conversation = None;
     let mechanism = match raw::get(command, "mechanism") {
         Some(RawBsonRef::String(mechanism)) => mechanism,
         Some(other) => {
@@ -70,7 +70,7 @@ pub(super) fn start(
         }
     }
     let opening = Opening::parse(&payload).map_err(|_| refused())?;
-    let credentials = host
+    let credentials = state
         .options
         .users
         .get(&opening.user)
@@ -80,7 +80,7 @@ pub(super) fn start(
     let options = raw::get(command, "options").and_then(RawBsonRef::as_document);
     let skips = options.and_then(|options| raw::get(options, "skipEmptyExchange"))
         == Some(RawBsonRef::Boolean(true));
-    peer.conversation = Some(Conversation::Proving {
+    client.conversation = Some(Conversation::Proving {
         exchange,
         user: opening.user,
         skips,
@@ -95,7 +95,7 @@ fn go_on(call: &mut Call<'_>) -> Result<Document, ServerError> {
         return Err(missing("saslContinue", "conversationId"));
     };
     let payload = payload(call.command, "saslContinue")?;
-    let Some(conversation) = call.peer.conversation.take() else {
+    let Some(conversation) = call.client.conversation.take() else {
         return protocol("No SASL session state found");
     };
     if id != RawBsonRef::Int32(CONVERSATION) {
@@ -109,14 +109,14 @@ fn go_on(call: &mut Call<'_>) -> Result<Document, ServerError> {
         } => {
             let answer = exchange.finish(&payload).map_err(|_| refused())?;
             if skips {
-                call.peer.user = Some(user);
+                call.client.user = Some(user);
             } else {
-                call.peer.conversation = Some(Conversation::Proved { user });
+                call.client.conversation = Some(Conversation::Proved { user });
             }
             Ok(step(skips, answer))
         }
         Conversation::Proved { user } => {
-            call.peer.user = Some(user);
+            call.client.user = Some(user);
             Ok(step(true, String::new()))
         }
     }

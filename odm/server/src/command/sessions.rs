@@ -33,7 +33,7 @@ pub(super) fn documents(call: &mut Call<'_>) -> Result<Vec<Document>, ServerErro
         (_, None) => {}
     }
     let sessions = if shows_any {
-        call.host.service.sessions()
+        call.state.service.sessions()
     } else {
         Vec::new()
     };

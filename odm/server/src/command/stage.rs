@@ -80,7 +80,7 @@ fn admit(call: &Call<'_>) -> Result<(), ServerError> {
         ..Rules::of_server("aggregate")
     };
     let stage = first(call.command).map_or("", |(name, _)| name);
-    match call.host.service.admit(rules, call.command)? {
+    match call.state.service.admit(rules, call.command)? {
         Mode::Transaction { .. } => Err(generic_arguments::not_in_transaction(stage)),
         _ => Ok(()),
     }

@@ -34,16 +34,16 @@ pub(super) const CONN_POOL_STATS: Command = Command {
 };
 
 fn server_status(call: &Call<'_>) -> Document {
-    let host = call.host;
-    let uptime = host.started.elapsed();
-    let (open, created) = host.counts();
-    let limit = host.options.max_connections;
-    let address = host.address.to_string();
-    let counters = &host.activities.counters;
+    let state = call.state;
+    let uptime = state.started.elapsed();
+    let (open, created) = state.counts();
+    let limit = state.options.max_connections;
+    let address = state.address.to_string();
+    let counters = &state.operations.counters;
     let count = |counter: &AtomicI64| counter.load(Ordering::Relaxed);
-    let [sessions, transactions, cursors] = host.service.counts().map(int);
-    let in_use = int(host.service.cursors_in_use());
-    let running = host.activities.all();
+    let [sessions, transactions, cursors] = state.service.counts().map(int);
+    let in_use = int(state.service.cursors_in_use());
+    let running = state.operations.all();
     let running = running.iter().filter(|(_, it)| it.running.is_some());
     let mut status = doc! {
         "host": &address,
@@ -53,7 +53,7 @@ fn server_status(call: &Call<'_>) -> Document {
         "uptime": uptime.as_secs_f64().floor(),
         "uptimeMillis": i64::try_from(uptime.as_millis()).unwrap_or(i64::MAX),
         "uptimeEstimate": i64::try_from(uptime.as_secs()).unwrap_or(i64::MAX),
-        "localTime": host.service.now(),
+        "localTime": state.service.now(),
         "connections": {
             "current": int(open),
             "available": int(limit.saturating_sub(open)),
@@ -76,7 +76,7 @@ fn server_status(call: &Call<'_>) -> Document {
         },
         "repl": {
             "hosts": [&address],
-            "setName": &host.options.replica_set,
+            "setName": &state.options.replica_set,
             "setVersion": 1,
             "isWritablePrimary": true,
             "secondary": false,

@@ -69,7 +69,7 @@ fn compact(call: &mut Call<'_>) -> Result<Document, ServerError> {
                 .to_owned(),
         );
     }
-    let (service, namespace) = (&call.host.service, Namespace::new(database, name));
+    let (service, namespace) = (&call.state.service, Namespace::new(database, name));
     if service.has_view(&namespace) {
         return refuse(
             Code::COMMAND_NOT_SUPPORTED_ON_VIEW,

@@ -10,7 +10,7 @@ pub(super) const TOP: Command = Command {
     run: |call| {
         only_admin(call)?;
         let mut totals = doc! { "note": "all times in microseconds" };
-        for (namespace, usage) in call.host.activities.usages() {
+        for (namespace, usage) in call.state.operations.usages() {
             totals.insert(namespace, show(&usage));
         }
         Ok(doc! { "totals": totals })

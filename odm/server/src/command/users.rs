@@ -66,7 +66,7 @@ fn users_info(call: &mut Call<'_>) -> Result<Document, ServerError> {
     }
     let database = database(call);
     let asked = asked(call, "UserName", "user")?;
-    let users = call.host.options.users.keys();
+    let users = call.state.options.users.keys();
     let users: Vec<_> = users
         .filter(|user| asked.has(user, database))
         .map(|user| {

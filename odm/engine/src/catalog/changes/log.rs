@@ -119,7 +119,7 @@ impl Log {
     }
 
     /// How many bytes may be kept.
-    fn most(&self, now: DateTime) -> usize {
+    fn max_bytes(&self, now: DateTime) -> usize {
         let is_watched = self.watched.is_some_and(|watched| {
             let since = now
                 .timestamp_millis()
@@ -140,7 +140,7 @@ impl Log {
         let has_room = |last: &Segment| last.has_room(length);
         let begins = !self.segments.back().is_some_and(has_room);
         if begins {
-            let spare = self.trim_to(self.most(now).saturating_sub(SEGMENT.max(length)));
+            let spare = self.trim_to(self.max_bytes(now).saturating_sub(SEGMENT.max(length)));
             let segment = spare.unwrap_or_default();
             self.bytes += segment.bytes();
             self.segments.push_back(segment);
@@ -155,7 +155,7 @@ impl Log {
 
     /// Drops segments until the log is within its limit.
     pub(super) fn trim(&mut self, now: DateTime) {
-        let most = self.most(now);
+        let most = self.max_bytes(now);
         if self.bytes > most {
             drop(self.trim_to(most));
             self.segments.shrink_to_fit();

@@ -68,7 +68,7 @@ impl EntryChanges {
     /// The removal of a record whose entry in the first index is known.
     pub(crate) fn of_first(first: LocatedEntry) -> Self {
         let mut change = Self {
-            first_at: Some(first.way),
+            first_at: Some(first.tree_path),
             bytes: first.entry,
             ..Self::nothing(first.record)
         };

@@ -230,7 +230,7 @@ impl ExplainedPlan<'_> {
             // A satisfied limit stops pulling from its input.
             above.insert(
                 "works",
-                number(outer.works - u64::from(outer.met >= self.most())),
+                number(outer.works - u64::from(outer.met >= self.max_records())),
             );
             above.insert("needTime", number(outer.again));
             above.insert("inputStage", stages);
@@ -305,7 +305,7 @@ impl ExplainedPlan<'_> {
     }
 
     /// The maximum number of records that the goal needs.
-    fn most(&self) -> u64 {
+    fn max_records(&self) -> u64 {
         match self.goal() {
             Goal::Count { skip, limit } => {
                 limit.map_or(u64::MAX, |limit| limit.saturating_add(*skip))
@@ -322,7 +322,7 @@ impl ExplainedPlan<'_> {
         trial: u64,
         outer: &mut OuterCounts,
     ) -> Result<(), ServerError> {
-        let most = self.most();
+        let most = self.max_records();
         for _ in 0..trial {
             if outer.met < most
                 && let Some(row) = found.next()

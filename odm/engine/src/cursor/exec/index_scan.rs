@@ -39,7 +39,7 @@ pub(super) struct IndexScanStep {
     tests: Option<Matcher>,
     /// The records found so far, for multikey indexes: a record may have several keys.
     seen: Option<HashSet<RecordId>>,
-    gives: Output,
+    output: Output,
     done: bool,
     /// The last result made of a key.
     made: Option<Arc<[u8]>>,
@@ -47,7 +47,7 @@ pub(super) struct IndexScanStep {
 
 impl IndexScanStep {
     /// `None` if the index does not exist.
-    pub(super) fn new(scan: &IndexScan, shared: &Shared, gives: Output) -> Option<Self> {
+    pub(super) fn new(scan: &IndexScan, shared: &Shared, output: Output) -> Option<Self> {
         let index = shared.collection.index(&scan.name)?;
         let multikey = match &scan.path {
             Some(path) => {
@@ -66,7 +66,7 @@ impl IndexScanStep {
             name: scan.name.clone(),
             path: scan.path.clone(),
             seen: multikey.then(HashSet::new),
-            gives,
+            output,
             done: false,
             made: None,
         })
@@ -78,7 +78,7 @@ impl IndexScanStep {
 
     /// Whether an `_id` lookup has found its record.
     pub(super) fn is_exhausted(&self) -> bool {
-        self.gives == Output::ById && self.done
+        self.output == Output::ById && self.done
     }
 
     pub(super) fn step<'a>(
@@ -103,7 +103,7 @@ impl IndexScanStep {
             }
             StepOutcome::Last | StepOutcome::End => {
                 // A count also examines the key after its last one, and the end of the index counts as a key.
-                let counted = self.gives == Output::Count;
+                let counted = self.output == Output::Count;
                 counters.keys += u64::from(matches!(met, StepOutcome::Last) || counted);
                 self.done = true;
                 return Ok(Work::End);
@@ -121,7 +121,7 @@ impl IndexScanStep {
             shared.found_by(record, &self.name, key);
         }
         let stored = || shared.collection.stored(record);
-        if self.gives == Output::ById {
+        if self.output == Output::ById {
             self.done = true;
             counters.docs += 1;
             return Ok(
@@ -136,7 +136,7 @@ impl IndexScanStep {
                 return Ok(Work::Again);
             }
         }
-        if self.gives == Output::Key {
+        if self.output == Output::Key {
             let Some(stored) = stored() else {
                 return Ok(Work::Again);
             };

@@ -164,12 +164,12 @@ impl ParsedSpec {
         if self.is_id() {
             return Ok(Spec::id(collation.as_ref()));
         }
-        let kept = self.kept(&versioned, &listed);
+        let kept = self.stored(&versioned, &listed);
         Spec::assemble(&self.key, collation, listed, kept)
     }
 
     /// The specification that mongod stores: some options first, then the others as they were given.
-    fn kept(&self, versioned: &Document, listed: &Document) -> Document {
+    fn stored(&self, versioned: &Document, listed: &Document) -> Document {
         let special = key_pattern::kind(&self.key);
         let mut kept = Document::new();
         kept.insert("v", self.version());

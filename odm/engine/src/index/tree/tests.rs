@@ -118,7 +118,7 @@ proptest! {
                 let mut key = key(*number);
                 // A place between keys is sought by some of their bytes.
                 key.truncate(if number % 3 == 0 { 7 } else { usize::MAX });
-                let first = tree.first_from(&key).and_then(|(leaf, way)| leaf.get(way.at()));
+                let first = tree.first_from(&key).and_then(|(leaf, tree_path)| leaf.get(tree_path.at()));
                 let wanted = model.range::<[u8], _>((Bound::Included(&*key), Bound::Unbounded)).next();
                 prop_assert_eq!(first, wanted.map(Vec::as_slice));
                 for bound in [Bound::Included(&*key), Bound::Excluded(&*key)] {
@@ -194,14 +194,14 @@ proptest! {
         for (number, insert) in changes {
             let wanted = key(number);
             prop_assert_eq!(tree.locate(&wanted).is_some(), model.contains(&wanted));
-            if let Some((place, way)) = tree.locate(&wanted) {
-                prop_assert_eq!(place.leaf().unwrap().get(way.at()), Some(&*wanted));
-                ways.push_back((wanted, way));
+            if let Some((place, tree_path)) = tree.locate(&wanted) {
+                prop_assert_eq!(place.leaf().unwrap().get(tree_path.at()), Some(&*wanted));
+                ways.push_back((wanted, tree_path));
             }
             change(&mut tree, &mut model, number, insert);
             if ways.len() > age {
-                let (wanted, way) = ways.pop_front().unwrap();
-                tree.edit_at(&wanted, Some(&way), |leaf, at| match at {
+                let (wanted, tree_path) = ways.pop_front().unwrap();
+                tree.edit_at(&wanted, Some(&tree_path), |leaf, at| match at {
                     Some(at) => leaf.remove_at(at),
                     None => leaf.remove(&wanted),
                 });

@@ -165,7 +165,7 @@ fn path(name: &str, value: RawBsonRef<'_>) -> Result<Option<Vec<String>>, Server
 
 impl GraphLookup {
     /// A filter for the documents that one of the values leads to.
-    fn wanted(&self, frontier: &[RawBson]) -> RawDocumentBuf {
+    fn filter_for(&self, frontier: &[RawBson]) -> RawDocumentBuf {
         let mut any = RawArrayBuf::new();
         for value in frontier {
             any.push(value.clone());
@@ -196,7 +196,7 @@ impl GraphLookup {
             if frontier.is_empty() || self.max_depth.is_some_and(|most| depth > most) {
                 return Ok(reached);
             }
-            let filter = both(Some(self.wanted(&frontier)), self.restriction.clone());
+            let filter = both(Some(self.filter_for(&frontier)), self.restriction.clone());
             let mut next = Vec::new();
             for found in cx
                 .source

@@ -252,7 +252,7 @@ impl Stage for Lookup {
         self.collections.clone()
     }
 
-    fn tells_of(&self) -> Option<(&str, &'static str)> {
+    fn statistics_stages(&self) -> Option<(&str, &'static str)> {
         Some((&self.from, self.pipeline.begins()?))
     }
 }

@@ -70,7 +70,7 @@ pub(super) fn plans(
 }
 
 pub(super) fn outline(spec: RawBsonRef<'_>, _place: Place<'_>) -> Result<(), ServerError> {
-    asked(spec).map(drop)
+    parse_spec(spec).map(drop)
 }
 
 pub(super) fn collection(
@@ -78,10 +78,10 @@ pub(super) fn collection(
     spec: RawBsonRef<'_>,
     _globals: &Globals,
 ) -> Result<Box<dyn Stage>, ServerError> {
-    Ok(Box::new(Statistics::Collection(asked(spec)?)))
+    Ok(Box::new(Statistics::Collection(parse_spec(spec)?)))
 }
 
-fn asked(spec: RawBsonRef<'_>) -> Result<StatisticsOf, ServerError> {
+fn parse_spec(spec: RawBsonRef<'_>) -> Result<StatisticsOf, ServerError> {
     let RawBsonRef::Document(spec) = spec else {
         return Err(ServerError::new(
             Code::location(5_447_000),

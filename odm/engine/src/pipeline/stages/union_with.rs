@@ -151,7 +151,7 @@ impl Stage for UnionWith {
         self.pipeline.check_constants(globals)
     }
 
-    fn tells_of(&self) -> Option<(&str, &'static str)> {
+    fn statistics_stages(&self) -> Option<(&str, &'static str)> {
         Some((&self.collection, self.pipeline.begins()?))
     }
 

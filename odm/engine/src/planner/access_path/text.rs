@@ -34,15 +34,18 @@ pub(crate) struct TextScan {
 /// Plans a filter with `$text`.
 pub(super) fn plan(
     indexes: &[Index],
-    wanted: &Requirements<'_>,
+    requirements: &Requirements<'_>,
 ) -> Result<Option<Node>, ServerError> {
-    let Some(text) = wanted.filter.and_then(Predicate::text) else {
+    let Some(text) = requirements.filter.and_then(Predicate::text) else {
         return Ok(None);
     };
-    let scan = scan(indexes, wanted)?;
+    let scan = scan(indexes, requirements)?;
     Ok(match scan {
         Some(scan) if text.listed => {
-            let children = wanted.filter.map(conditions::children).unwrap_or_default();
+            let children = requirements
+                .filter
+                .map(conditions::children)
+                .unwrap_or_default();
             let node = Node::leaf(Step::AccessPath(AccessPath::Text(scan)));
             let fetch = Step::Fetch {
                 answered: children
@@ -53,7 +56,7 @@ pub(super) fn plan(
                     .collect(),
                 all: false,
             };
-            Some(wanted.top(node.under(fetch), false))
+            Some(requirements.top(node.under(fetch), false))
         }
         // Inside an `$or`, `$text` is tested as a condition.
         _ => None,
@@ -63,9 +66,9 @@ pub(super) fn plan(
 /// The search that the filter's `$text` makes in the text index; `None` without a `$text`.
 pub(crate) fn scan(
     indexes: &[Index],
-    wanted: &Requirements<'_>,
+    requirements: &Requirements<'_>,
 ) -> Result<Option<TextScan>, ServerError> {
-    let Some(filter) = wanted.filter else {
+    let Some(filter) = requirements.filter else {
         return Ok(None);
     };
     let Some(search) = filter.text().and_then(|text| text.bound.as_ref()) else {
@@ -81,7 +84,7 @@ pub(crate) fn scan(
         return Err(no_plan("need exactly one text index for $text query"));
     };
     let mut beside = Vec::new();
-    if !clause(filter, indexes, wanted, &mut beside) {
+    if !clause(filter, indexes, requirements, &mut beside) {
         return Err(no_plan(
             "Failed to produce a solution for TEXT under OR - other non-TEXT clauses under OR have to be indexed as well.",
         ));
@@ -89,7 +92,7 @@ pub(crate) fn scan(
     let mut prefix = Vec::new();
     let mut equalities = RawDocumentBuf::new();
     for field in &text.before {
-        let Some(operand) = equality(&beside, field, wanted) else {
+        let Some(operand) = equality(&beside, field, requirements) else {
             return Err(unusable());
         };
         // A sparse index has no key for a missing field.
@@ -101,9 +104,9 @@ pub(crate) fn scan(
     }
     let known: Vec<_> = beside
         .iter()
-        .flat_map(|predicate| conditions::of(predicate, wanted.collation).all)
+        .flat_map(|predicate| conditions::of(predicate, requirements.collation).all)
         .collect();
-    if !sparse_coverage::holds_all(&index.spec, &known, wanted.collation) {
+    if !sparse_coverage::holds_all(&index.spec, &known, requirements.collation) {
         return Err(unusable());
     }
     Ok(Some(TextScan {
@@ -112,7 +115,7 @@ pub(crate) fn scan(
         terms: search.keys().iter().cloned().collect(),
         equalities: equalities.into_bytes(),
         parsed: search.document().into_bytes(),
-        scored: wanted.scored,
+        scored: requirements.scored,
     }))
 }
 
@@ -120,23 +123,23 @@ pub(crate) fn scan(
 fn clause<'a>(
     predicate: &'a Predicate,
     indexes: &[Index],
-    wanted: &Requirements<'_>,
+    requirements: &Requirements<'_>,
     beside: &mut Vec<&'a Predicate>,
 ) -> bool {
     match predicate {
         Predicate::And(group) => group.children.iter().all(|child| {
             if child.text().is_some() {
                 beside.push(child);
-                return clause(child, indexes, wanted, beside);
+                return clause(child, indexes, requirements, beside);
             }
             flatten(child, beside);
             true
         }),
         Predicate::Or(group) => group.children.iter().all(|child| {
             if child.text().is_some() {
-                clause(child, indexes, wanted, beside)
+                clause(child, indexes, requirements, beside)
             } else {
-                has_index(child, indexes, wanted)
+                has_index(child, indexes, requirements)
             }
         }),
         _ => true,
@@ -158,22 +161,22 @@ fn flatten<'a>(predicate: &'a Predicate, beside: &mut Vec<&'a Predicate>) {
     }
 }
 
-fn has_index(predicate: &Predicate, indexes: &[Index], wanted: &Requirements<'_>) -> bool {
-    let conditions = conditions::of(predicate, wanted.collation);
+fn has_index(predicate: &Predicate, indexes: &[Index], requirements: &Requirements<'_>) -> bool {
+    let conditions = conditions::of(predicate, requirements.collation);
     let given = ConditionSet {
         all: &conditions.all,
         own: conditions.all.len(),
     };
     indexes.iter().any(|index| {
         !index.spec.hidden
-            && sparse_coverage::is_complete(&index.spec, given.all, wanted.collation)
-            && !bounds::drafts(index, given, wanted.collation).is_empty()
+            && sparse_coverage::is_complete(&index.spec, given.all, requirements.collation)
+            && !bounds::drafts(index, given, requirements.collation).is_empty()
     })
 }
 
 fn equality<'a>(
     beside: &[&'a Predicate],
-    wanted: &Ordered,
+    requirements: &Ordered,
     query: &Requirements<'_>,
 ) -> Option<&'a Operand> {
     beside.iter().find_map(|predicate| {
@@ -194,7 +197,7 @@ fn equality<'a>(
                 operand.bracket(),
                 Bracket::String | Bracket::Document | Bracket::Array
             );
-        (comparable && field.path == wanted.path).then_some(operand)
+        (comparable && field.path == requirements.path).then_some(operand)
     })
 }
 

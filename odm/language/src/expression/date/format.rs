@@ -13,7 +13,7 @@ use crate::expression::types::unread_date;
 
 pub(super) fn to_string<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     let format = match args.get(1) {
-        _ if !args.given(1) => Some("%Y-%m-%dT%H:%M:%S.%LZ".to_owned()),
+        _ if !args.is_present(1) => Some("%Y-%m-%dT%H:%M:%S.%LZ".to_owned()),
         None | Some(RawBsonRef::Null | RawBsonRef::Undefined) => None,
         Some(RawBsonRef::String(format)) => {
             // mongod checks the format before the date.
@@ -34,7 +34,7 @@ pub(super) fn to_string<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     let zone = Zone::of(args, 2)?;
     // A null date takes precedence over a null format or zone.
     if args.is_nullish(0) {
-        return if args.given(3) {
+        return if args.is_present(3) {
             Ok(args.take(3))
         } else {
             null()
@@ -100,7 +100,7 @@ fn formatted(format: &str, at: i64, offset: i64) -> Result<String, ServerError> 
 
 pub(super) fn from_string<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     let format = match args.get(1) {
-        _ if !args.given(1) => None,
+        _ if !args.is_present(1) => None,
         // A null date takes precedence over a null format, so this does not decide the result yet.
         None | Some(RawBsonRef::Null | RawBsonRef::Undefined) => None,
         Some(RawBsonRef::String(format)) => {
@@ -120,13 +120,13 @@ pub(super) fn from_string<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     };
     let zone = Zone::of(args, 2)?;
     if args.is_nullish(0) {
-        return if args.given(3) {
+        return if args.is_present(3) {
             Ok(args.take(3))
         } else {
             null()
         };
     }
-    let Some(zone) = zone.filter(|_| !args.given(1) || format.is_some()) else {
+    let Some(zone) = zone.filter(|_| !args.is_present(1) || format.is_some()) else {
         return null();
     };
     let read = match args.get(0) {
@@ -134,7 +134,7 @@ pub(super) fn from_string<'a>(args: &mut Args<'a>) -> Outcome<'a> {
             Some(format) => by_format(date, format),
             None => by_guess(date),
         }
-        .and_then(|read| read.instant(&zone, args.given(2))),
+        .and_then(|read| read.instant(&zone, args.is_present(2))),
         _ => Err(unreadable(format!(
             "$dateFromString requires that 'dateString' be a string, found: {} with value {}",
             args.type_name(0),
@@ -143,7 +143,9 @@ pub(super) fn from_string<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     };
     match read {
         Ok(at) => owned(DateTime::from_millis(at)),
-        Err(error) if error.code() == Code::CONVERSION_FAILURE && args.given(4) => Ok(args.take(4)),
+        Err(error) if error.code() == Code::CONVERSION_FAILURE && args.is_present(4) => {
+            Ok(args.take(4))
+        }
         Err(error) => Err(error),
     }
 }

@@ -66,7 +66,7 @@ pub(super) fn from_parts<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     let Some(zone) = Zone::of(args, 10)? else {
         return null();
     };
-    let is_iso = args.given(1);
+    let is_iso = args.is_present(1);
     let first = usize::from(is_iso);
     let Some(year) = number(args, first)? else {
         return null();
@@ -114,7 +114,7 @@ fn in_microseconds(milliseconds: i64) -> Option<i64> {
 
 /// An optional part, 0 by default; `None` for null.
 fn part(args: &Args<'_>, index: usize) -> Result<Option<i64>, ServerError> {
-    if args.given(index) {
+    if args.is_present(index) {
         number(args, index)
     } else {
         Ok(Some(0))
@@ -142,7 +142,7 @@ fn number(args: &Args<'_>, index: usize) -> Result<Option<i64>, ServerError> {
 
 /// A part that has to be within [`RANGE`].
 fn carried(args: &Args<'_>, index: usize, otherwise: i64) -> Result<Option<i64>, ServerError> {
-    if !args.given(index) {
+    if !args.is_present(index) {
         return Ok(Some(otherwise));
     }
     match number(args, index)? {
@@ -164,7 +164,7 @@ pub(super) fn to_parts<'a>(args: &mut Args<'a>) -> Outcome<'a> {
         return null();
     };
     let is_iso = match args.get(2) {
-        _ if !args.given(2) => false,
+        _ if !args.is_present(2) => false,
         None | Some(RawBsonRef::Null | RawBsonRef::Undefined) => return null(),
         Some(RawBsonRef::Boolean(is_iso)) => is_iso,
         Some(_) => {

@@ -190,7 +190,7 @@ fn ordinal(at: i64, unit: Unit, week_start: i64) -> i64 {
 
 /// Whether the unit is a week and a written `startOfWeek` is null; other units ignore it.
 fn lacks_week_start(args: &Args<'_>, unit: usize, start: usize) -> bool {
-    args.given(start)
+    args.is_present(start)
         && args.is_nullish(start)
         && matches!(args.or_null(unit), RawBsonRef::String("week"))
 }
@@ -206,7 +206,7 @@ fn week_start(args: &Args<'_>, index: usize, unit: Unit) -> Result<i64, ServerEr
         "friday",
         "saturday",
     ];
-    if !args.given(index) || unit != Unit::Week {
+    if !args.is_present(index) || unit != Unit::Week {
         return Ok(1);
     }
     let RawBsonRef::String(name) = args.or_null(index) else {
@@ -288,7 +288,7 @@ const REFERENCE: i64 = 946_684_800_000;
 pub(super) fn truncate<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     if args.is_nullish(0)
         || args.is_nullish(1)
-        || args.given(2) && args.is_nullish(2)
+        || args.is_present(2) && args.is_nullish(2)
         || lacks_week_start(args, 1, 4)
     {
         return null();
@@ -320,7 +320,7 @@ const LARGEST: i64 = 100_000_000_000;
 /// The size of a bin: in milliseconds for weeks and shorter units, otherwise in months.
 fn bin_size(args: &Args<'_>, unit: Unit) -> Result<i64, ServerError> {
     let value = args.or_null(2);
-    let size = if args.given(2) {
+    let size = if args.is_present(2) {
         match integral(value) {
             Some(size) if size > 0 => size,
             Some(size) => {

@@ -22,7 +22,7 @@ pub(super) enum Zone {
 impl Zone {
     /// The zone of an argument, UTC by default; `None` for null.
     pub(super) fn of(args: &Args<'_>, index: usize) -> Result<Option<Self>, ServerError> {
-        if !args.given(index) {
+        if !args.is_present(index) {
             return Ok(Some(Self::Fixed(0)));
         }
         match args.get(index) {

@@ -20,16 +20,16 @@ use self::usage::Usages;
 /// The longest command that is kept for `currentOp`, in bytes.
 const SHOWN: usize = 16 * 1024;
 
-/// The activities of all connections.
+/// The operations of all connections.
 #[derive(Debug)]
 pub(crate) struct Operations {
     /// The server's address.
     address: SocketAddr,
-    seats: Mutex<BTreeMap<i64, Arc<ConnectionEntry>>>,
-    /// The usages of closed connections. Lock order: this before `seats`.
+    entries: Mutex<BTreeMap<i64, Arc<ConnectionEntry>>>,
+    /// The usages of closed connections. Lock order: this before `entries`.
     past: Mutex<Usages>,
     /// The number of the last operation.
-    operations: AtomicI64,
+    last_number: AtomicI64,
     pub(crate) counters: Counters,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct Counters {
     pub(crate) sent: AtomicI64,
 }
 
-/// One connection's entry in the activities.
+/// One connection's entry in the operations.
 #[derive(Debug)]
 pub(crate) struct ConnectionEntry {
     pub(crate) connection: i64,
@@ -89,9 +89,9 @@ impl Operations {
     pub(crate) fn new(address: SocketAddr) -> Self {
         Self {
             address,
-            seats: Mutex::default(),
+            entries: Mutex::default(),
             past: Mutex::default(),
-            operations: AtomicI64::new(0),
+            last_number: AtomicI64::new(0),
             counters: Counters::default(),
         }
     }
@@ -100,8 +100,8 @@ impl Operations {
         self.past.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn seats(&self) -> MutexGuard<'_, BTreeMap<i64, Arc<ConnectionEntry>>> {
-        self.seats.lock().unwrap_or_else(PoisonError::into_inner)
+    fn entries(&self) -> MutexGuard<'_, BTreeMap<i64, Arc<ConnectionEntry>>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds a new connection.
@@ -112,14 +112,14 @@ impl Operations {
             killed: Arc::default(),
             current: Mutex::default(),
         });
-        self.seats().insert(connection, Arc::clone(&entry));
+        self.entries().insert(connection, Arc::clone(&entry));
         entry
     }
 
     pub(crate) fn leave(&self, connection: i64) {
         // The lock of `past` hides the moment when the usage is in neither map.
         let mut past = self.past();
-        let entry = self.seats().remove(&connection);
+        let entry = self.entries().remove(&connection);
         if let Some(entry) = entry {
             past.merge(&entry.current().used);
         }
@@ -130,7 +130,7 @@ impl Operations {
         let mut all = Usages::default();
         let past = self.past();
         all.merge(&past);
-        for entry in self.seats().values() {
+        for entry in self.entries().values() {
             all.merge(&entry.current().used);
         }
         all.into_sorted()
@@ -138,7 +138,7 @@ impl Operations {
 
     /// Kills an operation, if it is still running.
     pub(crate) fn kill(&self, operation: i64) {
-        for entry in self.seats().values() {
+        for entry in self.entries().values() {
             let current = entry.current();
             if current.operation == operation && current.since.is_some() {
                 entry.killed.store(true, Ordering::Relaxed);
@@ -150,16 +150,16 @@ impl Operations {
     pub(crate) fn forget(&self, is_there: impl Fn(&str) -> bool) {
         let mut past = self.past();
         past.retain(&is_there);
-        let seats: Vec<_> = self.seats().values().cloned().collect();
-        for entry in seats {
+        let entries: Vec<_> = self.entries().values().cloned().collect();
+        for entry in entries {
             entry.current().used.retain(&is_there);
         }
     }
 
     /// Every connection with its operation, the oldest connection first.
     pub(crate) fn all(&self) -> Vec<(Arc<ConnectionEntry>, Operation)> {
-        let seats: Vec<_> = self.seats().values().cloned().collect();
-        seats
+        let entries: Vec<_> = self.entries().values().cloned().collect();
+        entries
             .into_iter()
             .map(|entry| {
                 let operation = entry.operation();
@@ -178,7 +178,7 @@ impl Operations {
     ) {
         self.counters.count(command);
         let mut current = entry.current();
-        current.operation = self.operations.fetch_add(1, Ordering::Relaxed) + 1;
+        current.operation = self.last_number.fetch_add(1, Ordering::Relaxed) + 1;
         current.since = Some(Instant::now());
         entry.killed.store(false, Ordering::Relaxed);
         current.command.clear();
@@ -219,7 +219,7 @@ impl Surroundings for Operations {
         let mut usage = Usage::default();
         let past = self.past();
         past.merge_into(&namespace, &mut usage);
-        for entry in self.seats().values() {
+        for entry in self.entries().values() {
             entry.current().used.merge_into(&namespace, &mut usage);
         }
         usage.latencies()

@@ -1,18 +1,18 @@
 //! The commands: a command document in, the reply document out.
 //!
 //! [`dispatch`] looks up a command in [`table`] and runs it; each command has its own file. [`declare`] defines a row
-//! of the table, [`state`] the state of an engine, and [`call`] the context of a running command.
+//! of the table, [`state`] the state of an engine, and [`invocation`] the context of a running command.
 
 mod aggregate;
 mod api;
 pub mod args;
 mod batch;
-mod canonical_query;
 mod capped;
 mod change_stream;
 mod coll_mod;
 mod coll_stats;
 mod collections;
+mod compat;
 mod concern;
 mod count;
 mod create;
@@ -24,7 +24,6 @@ pub(crate) mod direct;
 mod dispatch;
 mod distinct;
 mod drop_indexes;
-mod explain;
 mod find;
 mod find_and_modify;
 pub(crate) mod fork;

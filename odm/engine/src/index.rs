@@ -6,12 +6,12 @@
 //! What this module is not: it decides nothing about which index serves a query (`planner`), and holds no documents.
 
 mod affects;
+mod compat;
 pub(crate) mod geo;
 pub(crate) mod key_pattern;
 pub(crate) mod keys;
 pub(crate) mod multikey;
 pub(crate) mod partial;
-mod return_key;
 pub(crate) mod spec;
 pub(crate) mod text;
 mod touched;

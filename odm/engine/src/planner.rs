@@ -9,8 +9,8 @@
 
 pub(crate) mod access_path;
 mod bounds;
+pub(crate) mod compat;
 pub(crate) mod conditions;
-pub(crate) mod exclusive_options;
 pub(crate) mod geo;
 mod hint;
 pub(crate) mod interval;

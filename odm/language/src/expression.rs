@@ -6,11 +6,11 @@
 //! This module knows nothing about query predicates (see `matcher`) and stages.
 
 pub mod accumulate;
-mod argument_order;
 mod arithmetic;
 mod array;
 pub mod calendar;
 mod comparison;
+pub mod compat;
 mod constant;
 mod date;
 mod eval;
@@ -19,7 +19,6 @@ mod globals;
 pub mod hash;
 mod implied_predicates;
 pub mod memory_limit;
-pub mod messages;
 pub mod meta;
 mod named;
 mod object;

@@ -9,12 +9,12 @@ use odm_language::value::raw;
 
 use crate::catalog::namespace::Namespace;
 use crate::command::args::{Args, Field, Kind, field, whole};
-use crate::command::explain::explained::Explained;
-use crate::command::explain::goal::{Goal, OuterStages};
-use crate::command::explain::{aggregation, report};
+use crate::command::compat::explain::explained::Explained;
+use crate::command::compat::explain::goal::{Goal, OuterStages};
+use crate::command::compat::explain::{aggregation, report};
 use crate::command::invocation::Invocation;
 
-use crate::command::canonical_query::explain_hint;
+use crate::command::compat::canonical_query::explain_hint;
 use crate::command::declare::{Command, CommandTarget};
 use crate::command::generic_arguments::InTransaction;
 use crate::command::reply::{int, reply};

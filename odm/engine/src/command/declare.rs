@@ -4,7 +4,7 @@ use bson::raw::RawDocumentBuf;
 use odm_language::error::ServerError;
 
 use crate::command::args::Field;
-use crate::command::explain::explained::Explained;
+use crate::command::compat::explain::explained::Explained;
 use crate::command::generic_arguments::{InTransaction, Rules};
 use crate::command::invocation::Invocation;
 

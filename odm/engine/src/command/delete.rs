@@ -3,16 +3,16 @@
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use bson::{Document, doc};
 use odm_language::error::{Code, ServerError};
-use odm_language::expression::messages;
+use odm_language::expression::compat::messages;
 use odm_language::value::collation::Collator;
 use odm_language::value::number::Number;
 use odm_language::value::raw;
 use smallvec::SmallVec;
 
 use crate::command::args::{Args, Field, Kind, field, is_of_no_series, required};
-use crate::command::explain::explained::Explained;
-use crate::command::explain::goal::{Goal, OuterStages};
-use crate::command::explain::report;
+use crate::command::compat::explain::explained::Explained;
+use crate::command::compat::explain::goal::{Goal, OuterStages};
+use crate::command::compat::explain::report;
 use crate::command::invocation::Invocation;
 
 use crate::command::declare::{Command, CommandTarget};

@@ -13,9 +13,9 @@ use odm_language::value::raw;
 
 use crate::catalog::collection::{Collection, document};
 use crate::command::args::{Field, Kind, field, required, type_name};
-use crate::command::explain::explained::Explained;
-use crate::command::explain::goal::OuterStages;
-use crate::command::explain::{aggregation, report};
+use crate::command::compat::explain::explained::Explained;
+use crate::command::compat::explain::goal::OuterStages;
+use crate::command::compat::explain::{aggregation, report};
 use crate::command::invocation::Invocation;
 
 use crate::command::declare::{Command, CommandTarget};
@@ -120,7 +120,7 @@ fn distinct(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
         return Ok(values.into_reply(call, RawBson::Int32(1)));
     }
     let prepared = query.prepare(collection.as_deref()).map_err(|error| {
-        super::canonical_query::explain_hint(error, &call.namespace(), &call.args)
+        super::compat::canonical_query::explain_hint(error, &call.namespace(), &call.args)
     })?;
     if let Some(collection) = collection {
         for row in prepared.run(collection, call.deadline())? {

@@ -15,13 +15,13 @@ use crate::command::aggregate;
 use crate::command::args::unsupported;
 use crate::command::args::{Args, Field, Kind, field, whole};
 use crate::command::batch::{first_batch, session_of, transaction_of};
+use crate::command::compat::explain::explained::Explained;
+use crate::command::compat::explain::goal::OuterStages;
+use crate::command::compat::explain::{aggregation, report};
 use crate::command::create::to_document;
-use crate::command::explain::explained::Explained;
-use crate::command::explain::goal::OuterStages;
-use crate::command::explain::{aggregation, report};
 use crate::command::invocation::Invocation;
 
-use crate::command::canonical_query::{self, CanonicalQuery};
+use crate::command::compat::canonical_query::{self, CanonicalQuery};
 use crate::command::declare::{Command, CommandTarget};
 use crate::command::generic_arguments::InTransaction;
 use crate::command::reply::{Batch, Page};

@@ -9,13 +9,13 @@ use odm_language::value::{key, raw};
 
 use crate::catalog::collection::document;
 use crate::command::args::{Args, Field, GENERIC, Kind, field};
+use crate::command::compat::explain::explained::Explained;
+use crate::command::compat::explain::goal::{Goal, OuterStages};
+use crate::command::compat::explain::report;
 use crate::command::create::to_document;
-use crate::command::explain::explained::Explained;
-use crate::command::explain::goal::{Goal, OuterStages};
-use crate::command::explain::report;
 use crate::command::invocation::Invocation;
 
-use crate::command::canonical_query::explain_hint;
+use crate::command::compat::canonical_query::explain_hint;
 use crate::command::declare::{Command, CommandTarget};
 use crate::command::find::{project as project_one, projected};
 use crate::command::generic_arguments::InTransaction;
@@ -26,7 +26,7 @@ use crate::command::update::check_filter;
 use crate::cursor::sort::Order;
 use crate::pipeline::outline;
 use crate::pipeline::projection::Projection;
-use crate::planner::exclusive_options;
+use crate::planner::compat::exclusive_options;
 use crate::txn::session::{Effect, Statement};
 use crate::txn::writer::Writer;
 use crate::updater::Update;

@@ -15,7 +15,7 @@ use smallvec::SmallVec;
 
 use crate::catalog::collection::Collection;
 
-use crate::command::canonical_query::{CanonicalQuery, SIMPLE};
+use crate::command::compat::canonical_query::{CanonicalQuery, SIMPLE};
 use crate::cursor::point::{self, Equality};
 use crate::cursor::query::{Deadline, Query, QueryOutput};
 use crate::index::{self, RecordId};

@@ -3,8 +3,8 @@
 use crate::command::args;
 use crate::command::declare::Command;
 use crate::command::{
-    aggregate, capped, change_stream, coll_mod, coll_stats, collections, count, create,
-    create_indexes, databases, delete, distinct, drop_indexes, explain, find, find_and_modify,
+    aggregate, capped, change_stream, coll_mod, coll_stats, collections, compat::explain, count,
+    create, create_indexes, databases, delete, distinct, drop_indexes, find, find_and_modify,
     get_more, hello, insert, list_indexes, profile, session, update, validate,
 };
 

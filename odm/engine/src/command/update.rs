@@ -9,9 +9,9 @@ use odm_language::value::raw;
 use smallvec::SmallVec;
 
 use crate::command::args::{Args, Field, Kind, field, is_of_no_series, required};
-use crate::command::explain::explained::Explained;
-use crate::command::explain::goal::{Goal, OuterStages};
-use crate::command::explain::report;
+use crate::command::compat::explain::explained::Explained;
+use crate::command::compat::explain::goal::{Goal, OuterStages};
+use crate::command::compat::explain::report;
 use crate::command::invocation::Invocation;
 
 use crate::command::declare::{Command, CommandTarget};

@@ -25,7 +25,7 @@ use crate::cursor::tally::Tally;
 use crate::cursor::trial::{self, Tried};
 use crate::planner::access_path::{self, text::TextScan};
 use crate::planner::plan::{Node, Step};
-use crate::planner::{self, Requirements, exclusive_options};
+use crate::planner::{self, Requirements, compat::exclusive_options};
 
 /// The time by which an operation must end.
 #[derive(Debug, Clone)]

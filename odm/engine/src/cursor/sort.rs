@@ -10,7 +10,7 @@ use odm_language::value::{bson_type, print, raw};
 
 use crate::index::keys::{self, PathValue};
 use crate::pipeline::sort::check_meta;
-use crate::planner::exclusive_options::is_backwards;
+use crate::planner::compat::exclusive_options::is_backwards;
 
 /// A parsed sort pattern.
 #[derive(Debug, Clone)]

@@ -9,7 +9,7 @@ use odm_language::expression::memory_limit;
 use odm_language::expression::projection::{
     ExclusiveOperators, Kind, ProjectionEffect, Shape, Transform, check_position,
 };
-use odm_language::expression::{Globals, Value, messages};
+use odm_language::expression::{Globals, Value, compat::messages};
 use odm_language::matcher::{Matcher, without_where};
 use odm_language::value::number::Number;
 use odm_language::value::raw::append;

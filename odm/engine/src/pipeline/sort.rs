@@ -2,7 +2,7 @@
 
 use bson::raw::{RawBsonRef, RawDocument};
 use odm_language::error::{Code, ServerError};
-use odm_language::expression::messages;
+use odm_language::expression::compat::messages;
 use odm_language::value::collation::Collator;
 use odm_language::value::key::{self, Direction};
 use odm_language::value::number::Number;

@@ -8,7 +8,7 @@ use odm_language::value::{print, raw};
 use crate::index::spec::{Kind, same_key};
 use crate::index::{Index, append};
 use crate::planner::Requirements;
-use crate::planner::exclusive_options::is_backwards;
+use crate::planner::compat::exclusive_options::is_backwards;
 use crate::planner::interval::is_collated;
 use crate::planner::plan::Limits;
 

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use bson::raw::{RawBson, RawBsonRef};
 use odm_language::error::{Code, ServerError};
-use odm_language::expression::messages;
+use odm_language::expression::compat::messages;
 use odm_language::value::order;
 use odm_language::value::raw::values;
 

@@ -2,7 +2,7 @@
 
 use bson::raw::{RawBson, RawBsonRef};
 use odm_language::error::{Code, ServerError};
-use odm_language::expression::messages;
+use odm_language::expression::compat::messages;
 use odm_language::value::number::Number;
 use odm_language::value::order;
 use odm_language::value::print;

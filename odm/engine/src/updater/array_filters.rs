@@ -28,7 +28,7 @@ impl ArrayFilters {
                         Code::TYPE_MISMATCH,
                         format!(
                             "BSON field 'update.updates.arrayFilters.{index}' is the wrong type '{}', expected type 'object'",
-                            odm_language::expression::messages::type_name(Some(other))
+                            odm_language::expression::compat::messages::type_name(Some(other))
                         ),
                     ));
                 }

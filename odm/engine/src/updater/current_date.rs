@@ -2,7 +2,7 @@
 
 use bson::raw::{RawBson, RawBsonRef};
 use odm_language::error::ServerError;
-use odm_language::expression::messages;
+use odm_language::expression::compat::messages;
 
 use crate::updater::node::{Node, fields};
 use crate::updater::operator::{Effect, Operator, OperatorContext, bad_value};

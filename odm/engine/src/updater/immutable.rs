@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use bson::raw::RawBsonRef;
 use odm_language::error::{Code, ServerError};
-use odm_language::expression::messages;
+use odm_language::expression::compat::messages;
 use odm_language::value::print;
 
 use crate::updater::node::Node;

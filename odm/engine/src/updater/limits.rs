@@ -2,7 +2,7 @@
 
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
-use odm_language::expression::{memory_limit, messages};
+use odm_language::expression::{compat::messages, memory_limit};
 use odm_language::value::raw::{self, Elements};
 
 use crate::updater::node::{append, fields};

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use bson::raw::{CStr, RawArray, RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use odm_language::error::ServerError;
-use odm_language::expression::messages;
+use odm_language::expression::compat::messages;
 use odm_language::value::raw::{self, values};
 use odm_language::value::raw_writer;
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
-use odm_language::expression::{Globals, messages};
+use odm_language::expression::{Globals, compat::messages};
 use odm_language::value::print;
 use odm_language::value::raw;
 

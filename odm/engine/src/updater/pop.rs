@@ -2,7 +2,7 @@
 
 use bson::raw::RawBsonRef;
 use odm_language::error::{Code, ServerError};
-use odm_language::expression::messages;
+use odm_language::expression::compat::messages;
 use odm_language::value::print;
 
 use crate::updater::node::Node;

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use bson::raw::{RawBson, RawBsonRef, RawDocumentBuf};
 use odm_language::error::ServerError;
-use odm_language::expression::{Globals, messages};
+use odm_language::expression::{Globals, compat::messages};
 use odm_language::matcher::Matcher;
 use odm_language::value::order;
 use odm_language::value::raw::values;

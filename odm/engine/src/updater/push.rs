@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use bson::raw::{RawBson, RawBsonRef};
 use odm_language::error::ServerError;
-use odm_language::expression::messages;
+use odm_language::expression::compat::messages;
 use odm_language::expression::sort::ElementOrder;
 use odm_language::value::collation::Collator;
 use odm_language::value::raw::values;

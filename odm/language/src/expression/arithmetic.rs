@@ -4,7 +4,7 @@ use bson::DateTime;
 use bson::raw::RawBsonRef;
 
 use crate::error::{Code, ServerError};
-use crate::expression::messages;
+use crate::expression::compat::messages;
 use crate::expression::operator::{
     ANY, Args, Operator, Outcome, coerced, integral_32, listed, null, owned, refuse,
 };

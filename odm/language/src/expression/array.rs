@@ -6,8 +6,8 @@ use bson::raw::{RawArray, RawArrayBuf, RawBson, RawBsonRef, RawDocumentBuf};
 use bson::spec::ElementType;
 
 use crate::error::{Code, ServerError};
+use crate::expression::compat::messages;
 use crate::expression::memory_limit;
-use crate::expression::messages;
 use crate::expression::named::{BareArgument, Named, UNKNOWN_ARGUMENT, Wording};
 use crate::expression::operator::{
     ANY, Args, ArgumentForm, Operator, Outcome, count, integral_32, listed, null, owned, refuse,

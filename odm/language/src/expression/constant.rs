@@ -8,9 +8,9 @@ use bson::raw::RawBsonRef;
 
 use crate::error::ServerError;
 use crate::expression::Globals;
-use crate::expression::argument_order::WrittenOrder;
+use crate::expression::compat::argument_order::WrittenOrder;
+use crate::expression::compat::messages;
 use crate::expression::eval::Env;
-use crate::expression::messages;
 use crate::expression::operator::{Args, Operator, Outcome, refuse};
 use crate::expression::parse::{Node, is_commutative, is_folded};
 use crate::expression::regex;

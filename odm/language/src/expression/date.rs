@@ -9,7 +9,7 @@ use bson::raw::RawBsonRef;
 
 use crate::error::ServerError;
 use crate::expression::calendar;
-use crate::expression::messages;
+use crate::expression::compat::messages;
 use crate::expression::named::{BareArgument, Named, Wording};
 use crate::expression::operator::{
     Args, ArgumentForm, Operator, Outcome, null, owned, refuse, row,

@@ -3,7 +3,7 @@
 use bson::raw::{RawBsonRef, RawDocument};
 
 use crate::error::{Code, ServerError};
-use crate::expression::messages;
+use crate::expression::compat::messages;
 
 /// The named arguments of an operator.
 #[derive(Debug)]

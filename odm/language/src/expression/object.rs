@@ -2,7 +2,7 @@
 
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocumentBuf};
 
-use crate::expression::messages;
+use crate::expression::compat::messages;
 use crate::expression::named::{BareArgument, Constant, Named, UNKNOWN_ARGUMENT, Wording};
 use crate::expression::operator::{
     ANY, Args, ArgumentForm, Operator, Outcome, count, listed, null, owned, refuse, row,

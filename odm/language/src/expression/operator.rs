@@ -4,7 +4,7 @@ use bson::raw::{RawBson, RawBsonRef};
 
 use crate::error::{Code, ServerError};
 use crate::expression::Globals;
-use crate::expression::messages;
+use crate::expression::compat::messages;
 use crate::expression::named::Named;
 use crate::expression::value::Value;
 

@@ -3,15 +3,15 @@
 use bson::raw::{RawArray, RawBson, RawBsonRef, RawDocument};
 
 use crate::error::{Code, ServerError};
-use crate::expression::argument_order::{WrittenOrder, arrange};
 use crate::expression::array::sort_by;
+use crate::expression::compat::argument_order::{WrittenOrder, arrange};
 use crate::expression::globals::Scope;
 use crate::expression::named::{BareArgument, Constant, Named};
 use crate::expression::operator::{ANY, ArgumentForm, Operator, WrongCount, refuse};
 use crate::expression::set::SUBSET_AS_WRITTEN;
 use crate::expression::special_forms::{self, Form};
 use crate::expression::sum::Sum;
-use crate::expression::{messages, table};
+use crate::expression::{compat::messages, table};
 use crate::refusal;
 use crate::value::number::Number;
 use crate::value::raw::{elements, values};

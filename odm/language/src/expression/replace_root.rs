@@ -5,7 +5,7 @@ use bson::raw::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use crate::error::ServerError;
 use crate::expression::operator::refuse;
 use crate::expression::projection::{Kind, Shape};
-use crate::expression::{Expression, Globals, Scope, Value, messages};
+use crate::expression::{Expression, Globals, Scope, Value, compat::messages};
 use crate::value::raw::{elements, values};
 
 /// Prefixes errors of a stage with the stage's name.

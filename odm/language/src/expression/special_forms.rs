@@ -6,9 +6,9 @@ mod zip;
 use bson::raw::{RawBsonRef, RawDocument};
 
 use crate::error::ServerError;
-use crate::expression::argument_order::{WrittenOrder, arrange};
+use crate::expression::compat::argument_order::{WrittenOrder, arrange};
+use crate::expression::compat::messages;
 use crate::expression::globals::Scope;
-use crate::expression::messages;
 use crate::expression::meta::Meta;
 use crate::expression::operator::refuse;
 use crate::expression::parse::{Node, check_variable_name, parse as expression};

@@ -6,8 +6,8 @@ use bson::raw::{RawArrayBuf, RawBsonRef};
 
 use crate::error::ServerError;
 use crate::expression::calendar;
+use crate::expression::compat::messages;
 use crate::expression::memory_limit;
-use crate::expression::messages;
 use crate::expression::named::{BareArgument, Named, UNKNOWN_ARGUMENT, Wording};
 use crate::expression::operator::{
     ANY, Args, ArgumentForm, Operator, Outcome, coerced, count, integral_32, listed, null, owned,

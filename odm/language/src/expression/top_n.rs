@@ -10,7 +10,7 @@ use crate::expression::named::{BareArgument, Named, Wording};
 use crate::expression::operator::{
     Args, ArgumentForm, Operator, Outcome, coerced, integral, owned, refuse, row,
 };
-use crate::expression::{Value, messages};
+use crate::expression::{Value, compat::messages};
 use crate::value::key;
 use crate::value::number::Number;
 use crate::value::raw::values;

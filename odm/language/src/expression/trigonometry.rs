@@ -1,7 +1,7 @@
 //! `$sin`, `$cos`, …, for doubles and decimals.
 
 use crate::error::ServerError;
-use crate::expression::messages;
+use crate::expression::compat::messages;
 use crate::expression::operator::{Args, Operator, Outcome, listed, null, owned, refuse};
 use crate::value::decimal::Decimal;
 use crate::value::number::Number;

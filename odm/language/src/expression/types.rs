@@ -6,7 +6,7 @@ use bson::raw::{RawBson, RawBsonRef};
 
 use crate::error::{Code, ServerError};
 use crate::expression::calendar;
-use crate::expression::messages;
+use crate::expression::compat::messages;
 use crate::expression::named::{BareArgument, Named, UNKNOWN_ARGUMENT, Wording};
 use crate::expression::operator::{
     Args, ArgumentForm, Operator, Outcome, count, integral_32, listed, null, owned, refuse, row,

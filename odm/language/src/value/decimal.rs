@@ -7,16 +7,9 @@ use bson::Decimal128;
 
 use crate::value::u256::{Uint256, pow10};
 
-mod binary128;
+mod compat;
 mod double;
-mod exponential;
-mod float256;
-mod fma;
-mod hyperbolic;
-mod power;
-mod range_reduction;
 mod text;
-mod trigonometric;
 
 pub use self::text::Unread;
 

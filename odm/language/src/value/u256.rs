@@ -1,5 +1,5 @@
 //! Unsigned 256-bit integers, with the operations that the products and quotients of 34-digit numbers and the mantissas
-//! of `decimal/float256.rs` need. Those that constants are computed with are `const`, which those of `ethnum` are not.
+//! of `decimal/compat/float256.rs` need. Those that constants are computed with are `const`, which those of `ethnum` are not.
 
 use std::cmp::Ordering;
 

@@ -2,7 +2,7 @@
 
 use bson::raw::RawBsonRef;
 use odm_language::error::{Code, ServerError};
-use odm_language::expression::{Globals, messages};
+use odm_language::expression::{Globals, compat::messages};
 
 use crate::pipeline::outline::Place;
 use crate::pipeline::stage::Stage;

@@ -4,7 +4,7 @@ use bson::raw::{RawArray, RawArrayBuf, RawBsonRef, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::memory_limit;
 use odm_language::expression::meta;
-use odm_language::expression::{Globals, field_path, messages};
+use odm_language::expression::{Globals, compat::messages, field_path};
 use odm_language::value::raw::append;
 use odm_language::value::raw::{elements, values};
 

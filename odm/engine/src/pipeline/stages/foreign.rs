@@ -3,7 +3,7 @@
 use bson::raw::{RawArray, RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use odm_language::error::{Code, ServerError};
-use odm_language::expression::messages;
+use odm_language::expression::compat::messages;
 use odm_language::value::path::Path;
 use odm_language::value::raw::append;
 use odm_language::value::raw::{elements, get, values};

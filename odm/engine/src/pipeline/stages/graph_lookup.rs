@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 use odm_language::error::{Code, ServerError};
-use odm_language::expression::{Expression, Globals, field_path, memory_limit, messages};
+use odm_language::expression::{Expression, Globals, compat::messages, field_path, memory_limit};
 use odm_language::matcher::{Matcher, without_where};
 use odm_language::value::key;
 use odm_language::value::number::Number;

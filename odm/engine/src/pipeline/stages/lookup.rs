@@ -3,7 +3,9 @@
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::memory_limit;
-use odm_language::expression::{Expression, Globals, check_variable_name, field_path, messages};
+use odm_language::expression::{
+    Expression, Globals, check_variable_name, compat::messages, field_path,
+};
 use odm_language::value::path::Path;
 use odm_language::value::raw::{elements, get};
 

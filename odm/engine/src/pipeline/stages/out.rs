@@ -3,7 +3,7 @@
 use bson::raw::RawBsonRef;
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::memory_limit;
-use odm_language::expression::{Globals, messages};
+use odm_language::expression::{Globals, compat::messages};
 use odm_language::value::raw::{elements, get};
 
 use crate::pipeline::Documents;

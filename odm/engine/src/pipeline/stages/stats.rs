@@ -2,7 +2,7 @@
 
 use bson::raw::{RawBsonRef, RawDocument};
 use odm_language::error::{Code, ServerError};
-use odm_language::expression::{Globals, messages};
+use odm_language::expression::{Globals, compat::messages};
 use odm_language::value::number::Number;
 use odm_language::value::print;
 use odm_language::value::raw::elements;

@@ -2,7 +2,7 @@
 
 use bson::raw::{RawArray, RawArrayBuf, RawBsonRef};
 use odm_language::error::{Code, ServerError};
-use odm_language::expression::{Globals, messages};
+use odm_language::expression::{Globals, compat::messages};
 use odm_language::value::raw::{elements, values};
 
 use crate::pipeline::outline::{self, Place};

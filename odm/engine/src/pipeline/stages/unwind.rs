@@ -2,7 +2,7 @@
 
 use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
-use odm_language::expression::{Globals, field_path, messages};
+use odm_language::expression::{Globals, compat::messages, field_path};
 use odm_language::value::raw::append;
 use odm_language::value::raw::{elements, get, values};
 

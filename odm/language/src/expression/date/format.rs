@@ -5,9 +5,9 @@ use bson::raw::RawBsonRef;
 
 use crate::error::{Code, ServerError};
 use crate::expression::calendar;
+use crate::expression::compat::messages;
 use crate::expression::date::zone::Zone;
 use crate::expression::date::{instant, week};
-use crate::expression::messages;
 use crate::expression::operator::{Args, Outcome, null, owned, refuse};
 use crate::expression::types::unread_date;
 

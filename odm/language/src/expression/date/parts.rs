@@ -5,9 +5,9 @@ use bson::raw::{RawBsonRef, RawDocumentBuf};
 
 use crate::error::{Code, ServerError};
 use crate::expression::calendar;
+use crate::expression::compat::messages;
 use crate::expression::date::instant;
 use crate::expression::date::zone::Zone;
-use crate::expression::messages;
 use crate::expression::operator::{Args, Outcome, integral, null, owned, refuse};
 use crate::value::raw::append;
 

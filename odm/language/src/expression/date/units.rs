@@ -7,9 +7,9 @@ use bson::raw::RawBsonRef;
 
 use crate::error::{Code, ServerError};
 use crate::expression::calendar::{self, Parts};
+use crate::expression::compat::messages;
 use crate::expression::date::zone::Zone;
 use crate::expression::date::{instant, named_instant};
-use crate::expression::messages;
 use crate::expression::operator::{Args, Outcome, integral, null, owned, refuse};
 
 const DAY: i64 = 86_400_000;

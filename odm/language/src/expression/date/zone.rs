@@ -6,7 +6,7 @@ use jiff::tz::TimeZone;
 
 use crate::error::ServerError;
 use crate::expression::calendar;
-use crate::expression::messages;
+use crate::expression::compat::messages;
 use crate::expression::operator::{Args, refuse};
 
 /// The length of the calendar's cycle of 400 years in milliseconds.

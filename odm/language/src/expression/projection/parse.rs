@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bson::raw::{RawBsonRef, RawDocument};
 
 use crate::error::{Code, ServerError};
-use crate::expression::messages;
+use crate::expression::compat::messages;
 use crate::expression::operator::refuse;
 use crate::expression::parse::is_of_reference;
 use crate::expression::projection::{Entry, Kind, Shape, Transform, Tree};

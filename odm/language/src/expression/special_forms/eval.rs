@@ -3,9 +3,9 @@
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef};
 
 use crate::error::ServerError;
+use crate::expression::compat::messages;
 use crate::expression::eval::{Env, Local};
 use crate::expression::memory_limit;
-use crate::expression::messages;
 use crate::expression::operator::{Outcome, integral_32, refuse};
 use crate::expression::parse::Node;
 use crate::expression::special_forms::Form;

@@ -3,9 +3,9 @@
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef};
 
 use crate::error::ServerError;
+use crate::expression::compat::messages;
 use crate::expression::eval::Env;
 use crate::expression::globals::Scope;
-use crate::expression::messages;
 use crate::expression::operator::{Outcome, owned, refuse};
 use crate::expression::parse::{Node, parse as expression};
 use crate::expression::special_forms::{Form, Parsed};

@@ -136,7 +136,7 @@ fn fused_multiply_add_rounds_once() {
 #[test]
 fn binary128_has_113_bits() {
     let there_and_back = |text: &str| {
-        let number = binary128::Binary128::from_decimal(parse(text));
+        let number = compat::binary128::Binary128::from_decimal(parse(text));
         number.to_decimal().to_string()
     };
     for exact in [
@@ -161,7 +161,7 @@ fn binary128_has_113_bits() {
     ] {
         assert_eq!(there_and_back(text), expected);
     }
-    let (high, low) = binary128::Binary128::from_decimal_in_two(parse("0.1"));
+    let (high, low) = compat::binary128::Binary128::from_decimal_in_two(parse("0.1"));
     assert!(!low.is_zero() && !low.is_negative());
     let sum = (high + low).to_decimal().to_string();
     assert_eq!(sum, there_and_back("0.1"));

@@ -4,7 +4,7 @@ use bson::raw::{RawBson, RawBsonRef, RawDocument};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::accumulate::Accumulator;
 use odm_language::expression::top_n::{self, Keep, TopN};
-use odm_language::expression::{Expression, Globals, Scope, messages};
+use odm_language::expression::{Expression, Globals, Scope, compat::messages};
 use odm_language::refusal;
 use odm_language::value::key::{self, Direction};
 use odm_language::value::raw::{elements, empty_document};

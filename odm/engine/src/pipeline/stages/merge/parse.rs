@@ -2,7 +2,9 @@
 
 use bson::raw::{RawBsonRef, RawDocument};
 use odm_language::error::{Code, ServerError};
-use odm_language::expression::{Expression, Globals, check_variable_name, field_path, messages};
+use odm_language::expression::{
+    Expression, Globals, check_variable_name, compat::messages, field_path,
+};
 use odm_language::value::raw::{elements, get, values};
 
 use crate::pipeline::outline::{self, Place};

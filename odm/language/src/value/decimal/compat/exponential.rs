@@ -5,9 +5,9 @@
 
 use std::cmp::Ordering;
 
-use super::binary128::Binary128;
-use super::float256::Float256;
-use super::{Decimal, round};
+use crate::value::decimal::compat::binary128::Binary128;
+use crate::value::decimal::compat::float256::Float256;
+use crate::value::decimal::{Decimal, round};
 use crate::value::u256::Uint256;
 
 /// The parameters in which [`Decimal::exp`] and [`Decimal::exp2`] differ.
@@ -34,7 +34,7 @@ const EXP: Exponential = Exponential {
         Decimal::finite(false, 5_763_669_429_168_183_696_272_822_960_961_269, -4811),
     ],
 };
-pub(super) const EXP_11000: Decimal =
+pub(in crate::value::decimal) const EXP_11000: Decimal =
     Decimal::finite(false, 1_735_005_819_277_738_509_638_425_077_349_642, 4744);
 
 const EXP2: Exponential = Exponential {
@@ -66,12 +66,12 @@ impl Decimal {
     }
 
     /// `2^self`.
-    pub(super) fn exp2(self) -> Self {
+    pub(in crate::value::decimal) fn exp2(self) -> Self {
         EXP2.of(self)
     }
 
     /// `10^self`, except that `10^0` is zero, as in mongod.
-    pub(super) fn exp10(self) -> Self {
+    pub(in crate::value::decimal) fn exp10(self) -> Self {
         const LIMIT: u32 = 6400;
         if self.is_nan() {
             return Self::NAN;

@@ -5,9 +5,9 @@ use odm_language::matcher::Predicate;
 use odm_language::value::key::Direction;
 
 use crate::catalog::collection::Collection;
-use crate::command::explain::goal::{Goal, OuterStages};
-use crate::command::explain::show::{self, Sorted, small};
-use crate::command::explain::text;
+use crate::command::compat::explain::goal::{Goal, OuterStages};
+use crate::command::compat::explain::show::{self, Sorted, small};
+use crate::command::compat::explain::text;
 use crate::cursor::exec::Stage;
 use crate::cursor::trial::Tried;
 use crate::index::spec::{Kind, number as number_of};

@@ -8,7 +8,7 @@ use odm_language::matcher::{Matcher, Predicate};
 use crate::catalog::collection::{Collection, Version, document};
 use crate::catalog::namespace::Namespace;
 use crate::catalog::options::Options;
-use crate::command::canonical_query::explain_hint;
+use crate::command::compat::canonical_query::explain_hint;
 use crate::command::invocation::Invocation;
 use crate::cursor::exec::Work;
 use crate::cursor::query::{Found, Query, QueryOutput};

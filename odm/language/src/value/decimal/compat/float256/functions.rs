@@ -37,7 +37,7 @@ enum Signs {
 
 impl Float256 {
     /// `e^self`, for magnitudes below `2^20`.
-    pub(in super::super) fn exp(self) -> Self {
+    pub(in crate::value::decimal) fn exp(self) -> Self {
         const HALVINGS: i32 = 9;
         let whole = (self / Self::LN_2).nearest();
         let rest = self - Self::LN_2 * Self::from_i32(whole);
@@ -50,7 +50,7 @@ impl Float256 {
     }
 
     /// The natural logarithm of a positive number.
-    pub(in super::super) fn ln(self) -> Self {
+    pub(in crate::value::decimal) fn ln(self) -> Self {
         // self = m * 2^whole with m near one
         let half = self.times_pow2(-self.exponent);
         let (m, whole) = if half.to_f64() < std::f64::consts::FRAC_1_SQRT_2 {
@@ -69,7 +69,7 @@ impl Float256 {
     }
 
     /// The natural logarithm of `1 + self`, for numbers above `-1`; accurate near zero, too.
-    pub(in super::super) fn ln_1p(self) -> Self {
+    pub(in crate::value::decimal) fn ln_1p(self) -> Self {
         if self.exponent < SMALL {
             let part = self / (Self::TWO + self);
             return part.small_inverse_tangent(Signs::Same).times_pow2(1);
@@ -77,7 +77,7 @@ impl Float256 {
         (Self::ONE + self).ln()
     }
 
-    pub(in super::super) fn sqrt(self) -> Self {
+    pub(in crate::value::decimal) fn sqrt(self) -> Self {
         if self.is_zero() {
             return self;
         }
@@ -96,27 +96,27 @@ impl Float256 {
     }
 
     /// The sine of an angle below one.
-    pub(in super::super) fn sin(self) -> Self {
+    pub(in crate::value::decimal) fn sin(self) -> Self {
         self.odd_series(Signs::Alternate)
     }
 
     /// The cosine of an angle below one.
-    pub(in super::super) fn cos(self) -> Self {
+    pub(in crate::value::decimal) fn cos(self) -> Self {
         self.even_series(Signs::Alternate)
     }
 
     /// The hyperbolic sine of a magnitude of at most one.
-    pub(in super::super) fn sinh(self) -> Self {
+    pub(in crate::value::decimal) fn sinh(self) -> Self {
         self.odd_series(Signs::Same)
     }
 
     /// The hyperbolic cosine of a magnitude of at most one.
-    pub(in super::super) fn cosh(self) -> Self {
+    pub(in crate::value::decimal) fn cosh(self) -> Self {
         self.even_series(Signs::Same)
     }
 
     /// The hyperbolic tangent of a magnitude below `2^19`.
-    pub(in super::super) fn tanh(self) -> Self {
+    pub(in crate::value::decimal) fn tanh(self) -> Self {
         if self.exponent < 1 {
             return self.sinh() / self.cosh();
         }
@@ -125,7 +125,7 @@ impl Float256 {
         if self.negative { -result } else { result }
     }
 
-    pub(in super::super) fn atan(self) -> Self {
+    pub(in crate::value::decimal) fn atan(self) -> Self {
         if self.negative {
             return -(-self).atan();
         }
@@ -142,16 +142,16 @@ impl Float256 {
     }
 
     /// The inverse sine of a magnitude below one.
-    pub(in super::super) fn asin(self) -> Self {
+    pub(in crate::value::decimal) fn asin(self) -> Self {
         (self / (Self::ONE - self * self).sqrt()).atan()
     }
 
     /// The inverse cosine of a magnitude below one.
-    pub(in super::super) fn acos(self) -> Self {
+    pub(in crate::value::decimal) fn acos(self) -> Self {
         Self::PI.times_pow2(-1) - self.asin()
     }
 
-    pub(in super::super) fn asinh(self) -> Self {
+    pub(in crate::value::decimal) fn asinh(self) -> Self {
         if self.negative {
             return -(-self).asinh();
         }
@@ -162,7 +162,7 @@ impl Float256 {
     }
 
     /// The inverse hyperbolic cosine of a number above one.
-    pub(in super::super) fn acosh(self) -> Self {
+    pub(in crate::value::decimal) fn acosh(self) -> Self {
         (self + (self * self - Self::ONE).sqrt()).ln()
     }
 

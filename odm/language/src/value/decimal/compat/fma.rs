@@ -1,6 +1,6 @@
 //! Fused multiply-add: a product and a sum, rounded only once.
 
-use super::{DIGITS, Decimal, clamp, round};
+use crate::value::decimal::{DIGITS, Decimal, clamp, round};
 use crate::value::u256::Uint256;
 
 /// The number of digits that 256 bits hold, less one for a carry.
@@ -8,7 +8,7 @@ const REACH: u32 = 76;
 
 impl Decimal {
     /// `self * factor + term`.
-    pub(super) fn times_plus(self, factor: Self, term: Self) -> Self {
+    pub(in crate::value::decimal) fn times_plus(self, factor: Self, term: Self) -> Self {
         let (Some(parts), Some(factors), Some(terms)) =
             (self.parts(), factor.parts(), term.parts())
         else {

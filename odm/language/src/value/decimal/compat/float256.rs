@@ -1,4 +1,4 @@
-//! Floating-point numbers of 256 bits, for computations whose results are rounded to [`Binary128`](super::binary128::Binary128).
+//! Floating-point numbers of 256 bits, for computations whose results are rounded to [`Binary128`](crate::value::decimal::compat::binary128::Binary128).
 //!
 //! Operations truncate: a result is at most a few units of the last bit too small. Sums and products of numbers of at
 //! most 128 bits are exact if they fit.
@@ -12,31 +12,31 @@ mod functions;
 
 /// `mantissa * 2^(exponent - 256)`. The first bit of the mantissa is set, unless the mantissa is zero.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Float256 {
+pub(in crate::value::decimal) struct Float256 {
     negative: bool,
     exponent: i32,
     mantissa: Uint256,
 }
 
 impl Float256 {
-    pub(super) const ZERO: Self = Self {
+    pub(in crate::value::decimal) const ZERO: Self = Self {
         negative: false,
         exponent: 0,
         mantissa: Uint256::ZERO,
     };
-    pub(super) const ONE: Self = Self::integer(1);
-    pub(super) const TWO: Self = Self::integer(2);
-    pub(super) const PI: Self = Self::constant(
+    pub(in crate::value::decimal) const ONE: Self = Self::integer(1);
+    pub(in crate::value::decimal) const TWO: Self = Self::integer(2);
+    pub(in crate::value::decimal) const PI: Self = Self::constant(
         2,
         0xc90f_daa2_2168_c234_c4c6_628b_80dc_1cd1,
         0x2902_4e08_8a67_cc74_020b_bea6_3b13_9b22,
     );
-    pub(super) const LN_2: Self = Self::constant(
+    pub(in crate::value::decimal) const LN_2: Self = Self::constant(
         0,
         0xb172_17f7_d1cf_79ab_c9e3_b398_03f2_f6af,
         0x40f3_4326_7298_b62d_8a0d_175b_8baa_fa2c,
     );
-    pub(super) const LN_10: Self = Self::constant(
+    pub(in crate::value::decimal) const LN_10: Self = Self::constant(
         2,
         0x935d_8ddd_aaa8_ac16_ea56_d62b_82d3_0a28,
         0xe28f_ecf9_da5d_f90e_83c6_1e82_01f0_2d73,
@@ -50,17 +50,21 @@ impl Float256 {
         }
     }
 
-    pub(super) const fn integer(value: u128) -> Self {
+    pub(in crate::value::decimal) const fn integer(value: u128) -> Self {
         Self::scaled(false, value, 128)
     }
 
     /// `mantissa * 2^(exponent - 128)`.
-    pub(super) const fn scaled(negative: bool, mantissa: u128, exponent: i32) -> Self {
+    pub(in crate::value::decimal) const fn scaled(
+        negative: bool,
+        mantissa: u128,
+        exponent: i32,
+    ) -> Self {
         Self::normal(negative, Uint256::new(mantissa, 0), exponent)
     }
 
     /// A number below one, from its first 256 bits after the point.
-    pub(super) const fn fraction(negative: bool, bits: Uint256) -> Self {
+    pub(in crate::value::decimal) const fn fraction(negative: bool, bits: Uint256) -> Self {
         Self::normal(negative, bits, 0)
     }
 
@@ -85,24 +89,24 @@ impl Float256 {
         Self::normal(self.negative, self.mantissa.over(divisor), self.exponent)
     }
 
-    pub(super) const fn is_zero(self) -> bool {
+    pub(in crate::value::decimal) const fn is_zero(self) -> bool {
         self.mantissa.is_zero()
     }
 
-    pub(super) const fn is_negative(self) -> bool {
+    pub(in crate::value::decimal) const fn is_negative(self) -> bool {
         self.negative
     }
 
     /// The exponent of the smallest power of two above the magnitude.
-    pub(super) const fn exponent(self) -> i32 {
+    pub(in crate::value::decimal) const fn exponent(self) -> i32 {
         self.exponent
     }
 
-    pub(super) const fn mantissa(self) -> Uint256 {
+    pub(in crate::value::decimal) const fn mantissa(self) -> Uint256 {
         self.mantissa
     }
 
-    pub(super) const fn abs(self) -> Self {
+    pub(in crate::value::decimal) const fn abs(self) -> Self {
         Self {
             negative: false,
             ..self
@@ -110,7 +114,7 @@ impl Float256 {
     }
 
     /// The product with a power of two.
-    pub(super) const fn times_pow2(self, power: i32) -> Self {
+    pub(in crate::value::decimal) const fn times_pow2(self, power: i32) -> Self {
         Self {
             exponent: self.exponent + power,
             ..self
@@ -118,7 +122,7 @@ impl Float256 {
     }
 
     /// `5^power`; exact if 256 bits hold it.
-    pub(super) fn pow5(power: u32) -> Self {
+    pub(in crate::value::decimal) fn pow5(power: u32) -> Self {
         let mut result = Self::ONE;
         let mut square = Self::integer(5);
         let mut left = power;
@@ -133,7 +137,7 @@ impl Float256 {
     }
 
     /// Compares the magnitudes.
-    pub(super) fn compare(self, other: Self) -> Ordering {
+    pub(in crate::value::decimal) fn compare(self, other: Self) -> Ordering {
         match (self.is_zero(), other.is_zero()) {
             (true, true) => Ordering::Equal,
             (true, false) => Ordering::Less,

@@ -3,10 +3,10 @@
 
 use std::cmp::Ordering;
 
-use super::Decimal;
-use super::binary128::Binary128;
-use super::float256::Float256;
-use super::range_reduction::quarters;
+use crate::value::decimal::Decimal;
+use crate::value::decimal::compat::binary128::Binary128;
+use crate::value::decimal::compat::float256::Float256;
+use crate::value::decimal::compat::range_reduction::quarters;
 
 const PI: Decimal = Decimal::finite(false, 3_141_592_653_589_793_238_462_643_383_279_503, -33);
 const HALF_PI: Decimal = Decimal::finite(false, 1_570_796_326_794_896_619_231_321_691_639_751, -33);
@@ -18,7 +18,7 @@ const THREE_QUARTERS_PI: Decimal =
 const DEGREE: Decimal = Decimal::finite(false, 1_745_329_251_994_329_576_923_690_768_488_613, -35);
 const RADIAN: Decimal = Decimal::finite(false, 5_729_577_951_308_232_087_679_815_481_410_517, -32);
 /// Too small to change a sum, but adding it pads the sum to 34 digits.
-pub(super) const SPECK: Decimal = Decimal::finite(false, 1, -40);
+pub(in crate::value::decimal) const SPECK: Decimal = Decimal::finite(false, 1, -40);
 
 /// An angle, classified by its size.
 enum Angle {
@@ -197,7 +197,7 @@ impl Decimal {
     }
 
     /// The result of a function that equals its argument in all 34 digits: the argument, padded to 34 digits.
-    pub(super) fn shortened(self) -> Self {
+    pub(in crate::value::decimal) fn shortened(self) -> Self {
         if self.is_zero() {
             self
         } else {
@@ -240,7 +240,7 @@ fn sine(quarters: u8, rest: Binary128) -> Binary128 {
 }
 
 /// Whether the magnitude of a number is below `10^-40`.
-pub(super) fn is_speck(number: Binary128) -> bool {
+pub(in crate::value::decimal) fn is_speck(number: Binary128) -> bool {
     compare_to(number, SPECK).is_lt()
 }
 

@@ -1,7 +1,7 @@
 //! Reduces angles to quarter turns and a rest.
 
-use super::binary128::Binary128;
-use super::float256::Float256;
+use crate::value::decimal::compat::binary128::Binary128;
+use crate::value::decimal::compat::float256::Float256;
 use crate::value::u256::Uint256;
 
 /// The number of 64-bit words to which a fraction of a turn is computed.
@@ -11,7 +11,7 @@ const WORDS: usize = 6;
 /// eighth of a turn in either direction.
 ///
 /// The time and memory needed grow with the exponent.
-pub(super) fn quarters(coefficient: u128, exponent: i32) -> (u8, Binary128) {
+pub(in crate::value::decimal) fn quarters(coefficient: u128, exponent: i32) -> (u8, Binary128) {
     let turns = times(&turns_of_ten(exponent), coefficient);
     let bits = top(&turns);
     let quarters = u8::try_from(bits.high() >> 126).unwrap_or(0);

@@ -7,8 +7,8 @@
 use std::cmp::Ordering;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-use super::float256::Float256;
-use super::{DIGITS, Decimal, round};
+use crate::value::decimal::compat::float256::Float256;
+use crate::value::decimal::{DIGITS, Decimal, round};
 use crate::value::u256::{Uint256, pow10};
 
 const DIGITS_2: u32 = 113;
@@ -20,17 +20,17 @@ const LEAST: i32 = -16494;
 /// `mantissa * 2^(exponent - 128)`. The first bit of the mantissa is set, unless the mantissa is zero; its last 15 bits
 /// are zero.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Binary128 {
+pub(in crate::value::decimal) struct Binary128 {
     negative: bool,
     exponent: i32,
     mantissa: u128,
 }
 
 impl Binary128 {
-    pub(super) const ONE: Self = Self::integer(1);
+    pub(in crate::value::decimal) const ONE: Self = Self::integer(1);
 
     /// An integer of at most 113 bits.
-    pub(super) const fn integer(value: u128) -> Self {
+    pub(in crate::value::decimal) const fn integer(value: u128) -> Self {
         let zeros = value.leading_zeros();
         Self {
             negative: false,
@@ -52,7 +52,7 @@ impl Binary128 {
     }
 
     /// Rounds to 113 bits, halves away from zero.
-    pub(super) fn from_real(value: Float256) -> Self {
+    pub(in crate::value::decimal) fn from_real(value: Float256) -> Self {
         Self::rounded(
             value.is_negative(),
             value.mantissa().high(),
@@ -62,7 +62,7 @@ impl Binary128 {
 
     /// Like [`Self::from_real`], for logarithms: MongoDB's library is one unit of the 128th bit lower. This matters
     /// when the number lies half way between two others, as is common for logarithms near zero.
-    pub(super) fn from_logarithm(value: Float256) -> Self {
+    pub(in crate::value::decimal) fn from_logarithm(value: Float256) -> Self {
         let mantissa = value.mantissa().high().saturating_sub(1);
         Self::rounded(value.is_negative(), mantissa, value.exponent())
     }
@@ -94,7 +94,7 @@ impl Binary128 {
     }
 
     /// The nearest number, with halves rounded to even; zero for infinities and NaN.
-    pub(super) fn from_decimal(value: Decimal) -> Self {
+    pub(in crate::value::decimal) fn from_decimal(value: Decimal) -> Self {
         let exact = real(value);
         let (high, low) = (exact.mantissa().high(), exact.mantissa().low());
         let negative = value.is_negative();
@@ -128,7 +128,7 @@ impl Binary128 {
     }
 
     /// The number truncated to 113 bits, and the part that was cut off.
-    pub(super) fn from_decimal_in_two(value: Decimal) -> (Self, Self) {
+    pub(in crate::value::decimal) fn from_decimal_in_two(value: Decimal) -> (Self, Self) {
         let exact = real(value);
         let high = Self {
             negative: exact.is_negative(),
@@ -138,12 +138,12 @@ impl Binary128 {
         (high, Self::from_real(exact - high.real()))
     }
 
-    pub(super) fn real(self) -> Float256 {
+    pub(in crate::value::decimal) fn real(self) -> Float256 {
         Float256::scaled(self.negative, self.mantissa, self.exponent)
     }
 
     /// The first bits of a fraction; the others are cut off.
-    pub(super) fn from_fraction(negative: bool, bits: Uint256) -> Self {
+    pub(in crate::value::decimal) fn from_fraction(negative: bool, bits: Uint256) -> Self {
         let normal = Float256::fraction(negative, bits);
         Self {
             negative,
@@ -153,12 +153,15 @@ impl Binary128 {
     }
 
     /// A function of the number, rounded.
-    pub(super) fn map(self, function: impl FnOnce(Float256) -> Float256) -> Self {
+    pub(in crate::value::decimal) fn map(
+        self,
+        function: impl FnOnce(Float256) -> Float256,
+    ) -> Self {
         Self::from_real(function(self.real()))
     }
 
     /// The nearest decimal of 34 digits. An exact result has no more digits than it needs.
-    pub(super) fn to_decimal(self) -> Decimal {
+    pub(in crate::value::decimal) fn to_decimal(self) -> Decimal {
         if self.mantissa == 0 {
             return Decimal::finite(self.negative, 0, 0);
         }
@@ -202,15 +205,15 @@ impl Binary128 {
         round(self.negative, whole, exponent, is_cut)
     }
 
-    pub(super) fn is_zero(self) -> bool {
+    pub(in crate::value::decimal) fn is_zero(self) -> bool {
         self.mantissa == 0
     }
 
-    pub(super) fn is_negative(self) -> bool {
+    pub(in crate::value::decimal) fn is_negative(self) -> bool {
         self.negative
     }
 
-    pub(super) fn abs(self) -> Self {
+    pub(in crate::value::decimal) fn abs(self) -> Self {
         Self {
             negative: false,
             ..self
@@ -218,7 +221,7 @@ impl Binary128 {
     }
 
     /// Compares the magnitudes.
-    pub(super) fn compare(self, other: Self) -> Ordering {
+    pub(in crate::value::decimal) fn compare(self, other: Self) -> Ordering {
         self.real().compare(other.real())
     }
 }

@@ -8,18 +8,18 @@ use crate::expression::value::Value;
 
 /// The places of moved arguments, listed in the written order.
 #[derive(Debug, Clone, Default)]
-pub(super) struct WrittenOrder(Box<[usize]>);
+pub(in crate::expression) struct WrittenOrder(Box<[usize]>);
 
 impl WrittenOrder {
     /// The places of `count` arguments, in the written order.
-    pub(super) fn places(&self, count: usize) -> impl Iterator<Item = usize> {
+    pub(in crate::expression) fn places(&self, count: usize) -> impl Iterator<Item = usize> {
         let rest = if self.0.is_empty() { 0..count } else { 0..0 };
         self.0.iter().copied().chain(rest)
     }
 }
 
 /// Moves the arguments for which `is_late` returns true behind the others.
-pub(super) fn arrange<T>(
+pub(in crate::expression) fn arrange<T>(
     arguments: Vec<T>,
     is_late: impl Fn(&T) -> bool,
 ) -> (Vec<T>, WrittenOrder) {
@@ -66,7 +66,7 @@ impl Known {
 
 impl Node {
     /// Whether the expression evidently does not depend on the document.
-    pub(super) fn is_constant(&self) -> bool {
+    pub(in crate::expression) fn is_constant(&self) -> bool {
         self.known() != Known::Varies
     }
 

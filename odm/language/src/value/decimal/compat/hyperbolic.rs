@@ -3,11 +3,11 @@
 
 use std::cmp::Ordering;
 
-use super::binary128::Binary128;
-use super::exponential::EXP_11000;
-use super::float256::Float256;
-use super::trigonometric::{SPECK, is_speck};
-use super::{DIGITS, Decimal};
+use crate::value::decimal::compat::binary128::Binary128;
+use crate::value::decimal::compat::exponential::EXP_11000;
+use crate::value::decimal::compat::float256::Float256;
+use crate::value::decimal::compat::trigonometric::{SPECK, is_speck};
+use crate::value::decimal::{DIGITS, Decimal};
 
 const HALF: Decimal = Decimal::finite(false, 5, -1);
 

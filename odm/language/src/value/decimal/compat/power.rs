@@ -1,7 +1,7 @@
 //! `$pow` of decimals.
 
-use super::float256::Float256;
-use super::{DIGITS, Decimal};
+use crate::value::decimal::compat::float256::Float256;
+use crate::value::decimal::{DIGITS, Decimal};
 use crate::value::u256::pow10;
 
 /// The parity of an integer.

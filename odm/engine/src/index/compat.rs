@@ -1,0 +1,3 @@
+//! Imitates the deprecated option `returnKey`, which returns index keys instead of documents.
+
+mod return_key;

@@ -1,0 +1,5 @@
+//! Imitates mongod where results do not depend on it: the texts inside error messages, and the order in which arguments
+//! are evaluated, which decides the error that is reported first.
+
+pub(super) mod argument_order;
+pub mod messages;

@@ -1,6 +1,6 @@
 //! Which indexes, if any, may serve a query, and how.
 //!
-//! [`plan`] returns one plan or several candidates, as mongod finds them: every index whose first field the filter
+//! [`plan()`] returns one plan or several candidates, as mongod finds them: every index whose first field the filter
 //! bounds, an `$or` whose branches all have an index, and indexes that provide the sort order. A trial chooses between
 //! candidates (`cursor::trial`). A hint leaves only its own index.
 //!

@@ -1,7 +1,7 @@
 //! Update operators, replacement documents and update pipelines, applied to one document.
 //!
 //! [`Update::parse`] checks everything that does not depend on a document; [`Update::apply`] makes the new one.
-//! Each operator implements [`behaviour`](self::operator) in a file of its own; [`target`](self::walk) walks the
+//! Each operator implements [`operator`] in a file of its own; [`walk`] walks the
 //! paths.
 //!
 //! What this module is not: it finds no documents, keeps no records and generates no `_id`.

@@ -348,9 +348,9 @@ pub enum Test {
     Geo(Arc<GeoTest>),
     /// `$near` and `$nearSphere`.
     Near(Box<Near>),
-    /// A comparison by the rules of expressions, implied by an `$expr` of the same group: see [`compared`].
+    /// A comparison by the rules of expressions, implied by an `$expr` of the same group: see [`expr_comparison`].
     ///
-    /// [`compared`]: crate::matcher::expr_comparison
+    /// [`expr_comparison`]: crate::matcher::expr_comparison
     Compared(Comparison, Operand),
 }
 

@@ -1,4 +1,4 @@
-//! Floating-point numbers of 256 bits, for computations whose results are rounded to [`Binary128`](crate::value::decimal::compat::binary128::Binary128).
+//! Floating-point numbers of 256 bits, for computations whose results are rounded to [`Binary128`](super::binary128::Binary128).
 //!
 //! Operations truncate: a result is at most a few units of the last bit too small. Sums and products of numbers of at
 //! most 128 bits are exact if they fit.

@@ -49,6 +49,7 @@ pub use self::distinct::Distinct;
 pub use self::drop::DropCollection;
 pub use self::explain::Explain;
 pub use self::find::Find;
+pub(crate) use self::find::projection;
 pub use self::find_one::FindOne;
 pub use self::find_one_and::{FindOneAndDelete, FindOneAndReplace, FindOneAndUpdate};
 pub use self::insert_many::InsertMany;

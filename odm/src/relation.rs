@@ -1,16 +1,29 @@
-//! References between collections: loads the documents that [`Ref`](crate::types::Ref)s point to with one
-//! batched query.
+//! Relations between collections, joined with few commands.
 //!
-//! Nothing is lazy: a reference never loads by itself. [`Find::join`] loads it and returns rows of another
-//! type.
+//! Nothing is lazy: a [`Ref`](crate::types::Ref) never loads by itself. [`Find::join`] loads a relation of all rows with
+//! one query and returns rows of another type, whose relations are read by name.
+//!
+//! - [`Forward`]: from a reference to the document that it names.
+//! - [`Inverse`], [`Backward`]: from a document to those that refer to it.
+//! - [`Each`]: references in a list of subdocuments.
 //!
 //! [`Find::join`]: crate::collection::Find::join
 
-mod fetch;
+mod backward;
+mod branch;
+mod each;
+mod forward;
 mod join;
+mod keys;
+mod projected;
 mod reference;
-mod references;
+mod row;
+mod scope;
 
-pub use self::join::{Join, Joined};
+pub use self::backward::{Backward, Counted, Exists, Inverse, Many, One, Take};
+pub use self::branch::{Also, Branch, Branches, IntoBranch, Source};
+pub use self::each::Each;
+pub use self::forward::Forward;
+pub use self::join::{Join, JoinOne};
 pub use self::reference::{Reference, Resolved};
-pub use self::references::{OneMore, References};
+pub use self::row::{And, Behind, First, Has, Joined, RowOf};

@@ -76,6 +76,7 @@ pub const NO_MODEL: &ModelMeta = &ModelMeta {
     capped: None,
     change_stream_images: false,
     collation: None,
+    inverse: &[],
     version: None,
 };
 

@@ -79,6 +79,7 @@ pub(crate) fn document(facts: &Facts<'_>, id: &Id<'_>) -> TokenStream {
                 capped: #capped,
                 change_stream_images: #images,
                 collation: #collation,
+                inverse: &[],
                 version: #version,
             };
             fn id(&self) -> &#id_ty {

@@ -92,7 +92,7 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> Find<'s, M, T> {
 }
 
 /// The projection document of a derived struct.
-pub(super) fn projection<P: Projection>() -> BsonDocument {
+pub(crate) fn projection<P: Projection>() -> BsonDocument {
     let mut projection = doc! {};
     if !P::FIELDS.contains(&"_id") {
         projection.insert("_id", 0);

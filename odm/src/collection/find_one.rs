@@ -19,7 +19,7 @@ use crate::store::{Condition, Operation};
 /// Reads one document: [`Collection::find_one`], [`Collection::get`].
 #[must_use = "nothing is read until it is awaited"]
 pub struct FindOne<'s, M: Document, T = M> {
-    call: Call<'s>,
+    pub(crate) call: Call<'s>,
     of: PhantomData<fn() -> (M, T)>,
 }
 

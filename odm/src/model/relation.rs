@@ -25,6 +25,35 @@ pub struct Relation {
     pub index: Option<&'static IndexMeta>,
 }
 
+/// A relation that a struct declares in the other direction: its documents store nothing, and those of `target` refer to
+/// them.
+#[derive(Debug)]
+pub struct RelationMeta {
+    /// The name of the relation.
+    pub name: &'static str,
+    /// The model whose documents refer to this one; behind a function, so that models can refer to each other.
+    pub target: fn() -> &'static ModelMeta,
+    /// How many documents of `target` are expected to refer to one document.
+    pub expected: Expected,
+    /// The Rust names, in `target`, from the struct down to the reference.
+    pub by: &'static [&'static str],
+    /// The Rust names of the field of this model whose value is stored there.
+    pub key: &'static [&'static str],
+    /// Why no index of `target` needs to start with the reference, if none does.
+    pub allow_scan: Option<&'static str>,
+}
+
+/// How many documents are expected to refer to one document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expected {
+    /// At most one: `has_one`.
+    One,
+    /// Many: `has_many`.
+    Many,
+    /// Any number: `has_squillions`.
+    Squillions,
+}
+
 /// How many documents one document refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cardinality {

@@ -31,6 +31,17 @@ impl<T: Serialize + FieldType + ?Sized> Encode<T> for BySerde {
     }
 }
 
+/// Encodes by the type's own `Serialize`, as [`BySerde`], for a field that refers to other documents. `N` is the name by
+/// which a row of a join has what the field refers to.
+#[derive(Debug, Clone, Copy)]
+pub struct Named<N>(PhantomData<fn() -> N>);
+
+impl<T: Serialize + FieldType + ?Sized, N> Encode<T> for Named<N> {
+    fn encode(value: &T) -> Result<Bson> {
+        encode_field(value)
+    }
+}
+
 /// Encodes a value as the type's own serializer does, without running it if the stored form is known.
 #[inline]
 pub(crate) fn encode_field<T: Serialize + FieldType + ?Sized>(value: &T) -> Result<Bson> {

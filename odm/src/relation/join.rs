@@ -1,68 +1,48 @@
 //! `.join` on a find.
 
 use std::fmt;
-use std::marker::PhantomData;
-use std::ops::Deref;
 
+use futures::Stream;
+use futures::stream::{self, TryStreamExt};
 use serde::de::DeserializeOwned;
 
-use super::reference::Reference;
-use super::references::{Gathered, OneMore, References, Resolve, Source};
-use crate::collection::{Find, decode};
+use super::branch::{Also, Branches, IntoBranch, Source};
+use crate::collection::{Find, FindOne, decode};
 use crate::error::{Error, Result};
 use crate::model::{Document, Embedded};
-use crate::query::{Field, fields};
+use crate::query::fields;
 use crate::store::options::{Chosen, Options};
+use crate::store::{Request, Session, Store};
 
-/// A find whose references are resolved: [`Find::join`].
-#[must_use = "nothing is read until `all` or `first` is awaited"]
-pub struct Join<'s, M: Document, T, R> {
+/// The most rows whose relations a stream loads at once.
+const CHUNK: usize = 1_000;
+
+/// A find whose relations are loaded: [`Find::join`].
+#[must_use = "nothing is read until `all`, `first` or `stream` is used"]
+pub struct Join<'s, M: Document, T, J> {
     find: Find<'s, M, T>,
-    gathered: Vec<Gathered>,
-    of: PhantomData<fn() -> R>,
+    branches: J,
 }
 
-/// A row of a join: the document, and the targets of its references. It derefs to the document.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Joined<T, R> {
-    /// The document itself.
-    pub document: T,
-    /// The target of its reference: [`Resolved`](super::Resolved), or an `Option` or a `Vec` of it. With
-    /// several joins, a tuple of these, in the order of the joins.
-    pub joined: R,
+/// A find of one document whose relations are loaded: [`FindOne::join`].
+#[must_use = "nothing is read until it is awaited"]
+pub struct JoinOne<'s, M: Document, T, J> {
+    find: FindOne<'s, M, T>,
+    branches: J,
 }
 
-impl<T, R> Deref for Joined<T, R> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        &self.document
-    }
+fn branch<M: Document, B: IntoBranch<M>>(
+    relation: impl FnOnce(<M as Embedded>::Fields<M>) -> B,
+) -> B::Branch {
+    relation(fields::<M>()).into_branch()
 }
 
-impl<'s, M: Document, T: DeserializeOwned + 'static> Find<'s, M, T> {
-    /// Resolves a reference of all rows with one more query: `|book| book.publisher`.
+impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static> Find<'s, M, T> {
+    /// Loads a relation of all rows with one more query, however many rows: `|book| book.publisher`.
     ///
-    /// The rows keep their order. A reference to a missing document is
-    /// [`Resolved::Dangling`](super::Resolved::Dangling). A row that holds no reference, because the field is
-    /// inside an `Option`, an enum or a map, has [`Resolved::Absent`](super::Resolved::Absent). To resolve
-    /// several references, [join](Join::join) one after the other.
-    pub fn join<R: Reference, E>(
-        self,
-        field: impl FnOnce(<M as Embedded>::Fields<M>) -> Field<M, R, E>,
-    ) -> Join<'s, M, T, R> {
-        let path = field(fields::<M>()).path().clone();
-        Join {
-            find: self,
-            gathered: vec![Gathered::new::<R>(path)],
-            of: PhantomData,
-        }
-    }
-}
-
-impl<'s, M: Document, T: DeserializeOwned + 'static, R: References> Join<'s, M, T, R> {
-    /// Resolves another reference with one more query, up to six references in all.
-    /// [`joined`](Joined::joined) is then a tuple.
+    /// A relation is a field declared as a [`Ref`](crate::types::Ref), an `Option` or a `Vec` of it; or one that the
+    /// struct declares in the other direction (`has_one`, `has_many`, `has_squillions`). Rows are read by name, and keep
+    /// their order. A reference to a missing document is [`Resolved::Dangling`](super::Resolved::Dangling).
     ///
     /// ```
     /// # use odm::prelude::*;
@@ -85,30 +65,43 @@ impl<'s, M: Document, T: DeserializeOwned + 'static, R: References> Join<'s, M, 
     /// # db.collection::<Film>().insert_one(&Film { id: 1, director, composer }).await?;
     /// let films = db.collection::<Film>();
     /// let rows = films.find_all().join(|f| f.director).join(|f| f.composer).all().await?;
-    /// let (director, composer) = &rows[0].joined;
-    /// assert_eq!(director.found().map(|person| person.name.as_str()), Some("Chaplin"));
-    /// assert!(composer.as_ref().is_some_and(|person| person.is_dangling()));
+    /// let film = &rows[0];
+    /// assert_eq!(film.director().found().map(|person| person.name.as_str()), Some("Chaplin"));
+    /// assert!(film.composer().as_ref().is_some_and(|person| person.is_dangling()));
     /// # Ok(())
     /// # }
     /// ```
-    pub fn join<S: Reference, E>(
-        mut self,
-        field: impl FnOnce(<M as Embedded>::Fields<M>) -> Field<M, S, E>,
-    ) -> Join<'s, M, T, R::And<S>>
-    where
-        R: OneMore,
-    {
-        let path = field(fields::<M>()).path().clone();
-        self.gathered.push(Gathered::new::<S>(path));
+    pub fn join<B: IntoBranch<M>>(
+        self,
+        relation: impl FnOnce(<M as Embedded>::Fields<M>) -> B,
+    ) -> Join<'s, M, T, Also<(), B::Branch>> {
+        Join {
+            find: self,
+            branches: Also {
+                before: (),
+                branch: branch(relation),
+            },
+        }
+    }
+}
+
+impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches> Join<'s, M, T, J> {
+    /// Loads another relation with one more query; without a session the queries run at the same time.
+    pub fn join<B: IntoBranch<M>>(
+        self,
+        relation: impl FnOnce(<M as Embedded>::Fields<M>) -> B,
+    ) -> Join<'s, M, T, Also<J, B::Branch>> {
         Join {
             find: self.find,
-            gathered: self.gathered,
-            of: PhantomData,
+            branches: Also {
+                before: self.branches,
+                branch: branch(relation),
+            },
         }
     }
 
     /// Runs all queries in this session, and in its transaction if one is under way.
-    pub fn session(mut self, session: &'s mut crate::store::Session) -> Self {
+    pub fn session(mut self, session: &'s mut Session) -> Self {
         self.find = self.find.session(session);
         self
     }
@@ -119,62 +112,206 @@ impl<'s, M: Document, T: DeserializeOwned + 'static, R: References> Join<'s, M, 
     }
 
     /// Returns the first row.
-    pub async fn first(mut self) -> Result<Option<Joined<T, R::Resolved>>> {
+    pub async fn first(mut self) -> Result<Option<J::Row<T>>> {
         self.find.call.request.operation.only_first();
         Ok(self.all().await?.pop())
     }
 
     /// Returns all rows, or the first error.
-    pub async fn all(self) -> Result<Vec<Joined<T, R::Resolved>>> {
-        let name = M::model().name;
-        let named = |error: Error| error.with_model(name);
-        let mut gathered = self.gathered;
-        let names: Result<Vec<_>> = gathered.iter().map(Gathered::names).collect();
-        let names = names.map_err(named)?;
+    pub async fn all(self) -> Result<Vec<J::Row<T>>> {
+        let model = M::model().name;
         let (store, request, mut session) = self.find.call.prepare()?;
-        for reference in &gathered {
-            let checked = reference.check_projection(request.options.projection.as_ref());
-            checked.map_err(named)?;
-        }
-        let options = Chosen::from(Options {
-            comment: request.options.comment.clone(),
-            max_time: request.options.max_time,
-            read_concern: request.options.read_concern,
-            read_preference: request.options.read_preference.clone(),
-            ..Options::default()
-        });
-        let mut documents: Vec<T> = Vec::new();
+        let mut branches = self.branches;
+        let options = start(&mut branches, &request).map_err(|error| error.with_model(model))?;
+        let mut chunk = Chunk::default();
         let response = store.clone().exec(request, session.as_deref_mut()).await;
         let mut cursor = response
             .and_then(crate::store::Response::cursor)
-            .map_err(named)?;
+            .map_err(|error| error.with_model(model))?;
         while let Some(raw) = cursor.next().await {
-            let raw = raw.map_err(named)?;
-            documents.push(decode(raw, name)?);
-            for (reference, names) in gathered.iter_mut().zip(&names) {
-                reference.add(raw, names).map_err(named)?;
-            }
+            chunk.add::<M>(&branches, raw)?;
         }
         drop(cursor);
+        chunk.load(&branches, &store, &options, session).await
+    }
+
+    /// Returns the rows one by one. The relations of at most 1,000 rows at a time are loaded, so memory stays bounded.
+    ///
+    /// # Errors
+    ///
+    /// With a session: its cursor is open while the relations are read, and a session runs one command at a time.
+    pub fn stream(self) -> impl Stream<Item = Result<J::Row<T>>> + Send + use<'s, M, T, J> {
+        stream::once(self.open()).try_flatten()
+    }
+
+    async fn open(self) -> Result<impl Stream<Item = Result<J::Row<T>>> + Send + use<'s, M, T, J>> {
+        let model = M::model().name;
+        let (store, request, session) = self.find.call.prepare()?;
+        if session.is_some() {
+            let message =
+                "a join can't be streamed in a session: use `all`, or leave `session` out";
+            return Err(Error::usage(message).with_model(model));
+        }
+        let mut branches = self.branches;
+        let options = start(&mut branches, &request).map_err(|error| error.with_model(model))?;
+        let response = store.clone().exec(request, None).await;
+        let cursor = response
+            .and_then(crate::store::Response::cursor)
+            .map_err(|error| error.with_model(model))?;
+        let state = Some((cursor, branches, store, options));
+        let chunks = stream::try_unfold(state, async move |state| {
+            let Some((mut cursor, branches, store, options)) = state else {
+                return Ok(None);
+            };
+            let mut chunk = Chunk::default();
+            let mut is_last = true;
+            while let Some(raw) = cursor.next().await {
+                chunk.add::<M>(&branches, raw)?;
+                if chunk.documents.len() == CHUNK {
+                    is_last = false;
+                    break;
+                }
+            }
+            let rows = chunk.load(&branches, &store, &options, None).await?;
+            let rows = stream::iter(rows.into_iter().map(Ok::<_, Error>));
+            let next = (!is_last).then_some((cursor, branches, store, options));
+            Ok::<_, Error>(Some((rows, next)))
+        });
+        Ok(chunks.try_flatten())
+    }
+}
+
+impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static> FindOne<'s, M, T> {
+    /// Loads a relation of the document with one more query: see [`Find::join`].
+    pub fn join<B: IntoBranch<M>>(
+        self,
+        relation: impl FnOnce(<M as Embedded>::Fields<M>) -> B,
+    ) -> JoinOne<'s, M, T, Also<(), B::Branch>> {
+        JoinOne {
+            find: self,
+            branches: Also {
+                before: (),
+                branch: branch(relation),
+            },
+        }
+    }
+}
+
+impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches>
+    JoinOne<'s, M, T, J>
+{
+    /// Loads another relation of the document.
+    pub fn join<B: IntoBranch<M>>(
+        self,
+        relation: impl FnOnce(<M as Embedded>::Fields<M>) -> B,
+    ) -> JoinOne<'s, M, T, Also<J, B::Branch>> {
+        JoinOne {
+            find: self.find,
+            branches: Also {
+                before: self.branches,
+                branch: branch(relation),
+            },
+        }
+    }
+
+    /// Runs all queries in this session, and in its transaction if one is under way.
+    pub fn session(mut self, session: &'s mut Session) -> Self {
+        self.find = self.find.session(session);
+        self
+    }
+
+    async fn run(self) -> Result<Option<J::Row<T>>> {
+        let join = Join {
+            find: Find::<M, T>::new(self.find.call),
+            branches: self.branches,
+        };
+        Ok(join.all().await?.pop())
+    }
+}
+
+impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches> IntoFuture
+    for JoinOne<'s, M, T, J>
+{
+    type Output = Result<Option<J::Row<T>>>;
+    type IntoFuture = futures::future::BoxFuture<'s, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.run())
+    }
+}
+
+/// Checks the branches, and returns the options of their commands.
+fn start<J: Branches>(branches: &mut J, request: &Request) -> Result<Chosen> {
+    branches.check(request.options.projection.as_ref())?;
+    let Some(chosen) = request.options.chosen() else {
+        return Ok(Chosen::default());
+    };
+    Ok(Chosen::from(Options {
+        comment: chosen.comment.clone(),
+        max_time: chosen.max_time,
+        read_concern: chosen.read_concern,
+        read_preference: chosen.read_preference.clone(),
+        ..Options::default()
+    }))
+}
+
+/// Rows before their relations are loaded.
+pub(super) struct Chunk<T, G> {
+    pub(super) documents: Vec<T>,
+    pub(super) gathered: G,
+}
+
+impl<T, G: Default> Default for Chunk<T, G> {
+    fn default() -> Self {
+        Self {
+            documents: Vec::new(),
+            gathered: G::default(),
+        }
+    }
+}
+
+impl<T: DeserializeOwned + Send + Sync + 'static, G> Chunk<T, G> {
+    fn add<M: Document>(
+        &mut self,
+        branches: &impl Branches<Gathered = G>,
+        raw: Result<&bson::RawDocument>,
+    ) -> Result<()> {
+        let model = M::model().name;
+        let raw = raw.map_err(|error| error.with_model(model))?;
+        self.documents.push(decode(raw, model)?);
+        let gathered = branches.gather(&mut self.gathered, raw);
+        gathered.map_err(|error| error.with_model(model))
+    }
+
+    async fn load<J: Branches<Gathered = G>>(
+        self,
+        branches: &J,
+        store: &Store,
+        options: &Chosen,
+        session: Option<&mut Session>,
+    ) -> Result<Vec<J::Row<T>>> {
         let source = Source {
-            store: &store,
-            options: &options,
+            store,
+            options,
             session,
         };
-        let joined = <R as Resolve>::resolve(gathered, source).await?;
-        let rows = documents.into_iter().zip(joined);
+        let rows = self.documents.len();
+        let values = branches.load(self.gathered, rows, source).await?;
+        let rows = self.documents.into_iter().zip(values);
         Ok(rows
-            .map(|(document, joined)| Joined { document, joined })
+            .map(|(document, values)| J::row(document, values))
             .collect())
     }
 }
 
-impl<M: Document, T, R> fmt::Debug for Join<'_, M, T, R> {
+impl<M: Document, T, J: fmt::Debug> fmt::Debug for Join<'_, M, T, J> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Join(")?;
-        for reference in &self.gathered {
-            write!(f, "{}, ", reference.path())?;
-        }
-        write!(f, "{:?})", self.find)
+        write!(f, "Join({:?}, {:?})", self.branches, self.find)
+    }
+}
+
+impl<M: Document, T, J: fmt::Debug> fmt::Debug for JoinOne<'_, M, T, J> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "JoinOne({:?}, {:?})", self.branches, self.find)
     }
 }

@@ -1,39 +1,41 @@
-//! The types of fields that refer to other documents.
+//! Fields that refer to other documents, and what they lead to.
 
 use std::fmt;
 use std::sync::Arc;
 
 use bson::raw::RawBsonRef;
 
+use crate::error::Result;
 use crate::model::Document;
 use crate::types::Ref;
 
-/// The target of a reference.
-pub enum Resolved<T: Document> {
+/// The target of a reference: a document, or the row that a join made of it.
+pub enum Resolved<T: Document, Row = T> {
     /// The document; rows that refer to the same one share it.
-    Found(Arc<T>),
+    Found(Arc<Row>),
     /// There is no document with this id.
     Dangling(T::Id),
+    /// No document with this id matches the filter of the join.
+    Excluded(T::Id),
     /// The row holds no reference: on the way to it an `Option` is `None`, an enum is another variant,
     /// or a map lacks the key.
     Absent,
 }
 
-impl<T: Document> Resolved<T> {
-    /// The document, unless the reference dangles or is absent.
-    pub fn found(&self) -> Option<&T> {
+impl<T: Document, Row> Resolved<T, Row> {
+    /// The document, unless the reference leads to none.
+    pub fn found(&self) -> Option<&Row> {
         match self {
-            Self::Found(document) => Some(document),
-            Self::Dangling(_) | Self::Absent => None,
+            Self::Found(row) => Some(row),
+            Self::Dangling(_) | Self::Excluded(_) | Self::Absent => None,
         }
     }
 
-    /// The id that the reference holds, if there is one.
-    pub fn id(&self) -> Option<&T::Id> {
+    /// The id of a document that was not found.
+    pub fn missing(&self) -> Option<&T::Id> {
         match self {
-            Self::Found(document) => Some(document.id()),
-            Self::Dangling(id) => Some(id),
-            Self::Absent => None,
+            Self::Dangling(id) | Self::Excluded(id) => Some(id),
+            Self::Found(_) | Self::Absent => None,
         }
     }
 
@@ -48,32 +50,35 @@ impl<T: Document> Resolved<T> {
     }
 }
 
-impl<T: Document> Clone for Resolved<T> {
+impl<T: Document, Row> Clone for Resolved<T, Row> {
     fn clone(&self) -> Self {
         match self {
-            Self::Found(document) => Self::Found(Arc::clone(document)),
+            Self::Found(row) => Self::Found(Arc::clone(row)),
             Self::Dangling(id) => Self::Dangling(id.clone()),
+            Self::Excluded(id) => Self::Excluded(id.clone()),
             Self::Absent => Self::Absent,
         }
     }
 }
 
-impl<T: Document<Id: PartialEq> + PartialEq> PartialEq for Resolved<T> {
+impl<T: Document<Id: PartialEq>, Row: PartialEq> PartialEq for Resolved<T, Row> {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Found(left), Self::Found(right)) => left == right,
-            (Self::Dangling(left), Self::Dangling(right)) => left == right,
+            (Self::Dangling(left), Self::Dangling(right))
+            | (Self::Excluded(left), Self::Excluded(right)) => left == right,
             (Self::Absent, Self::Absent) => true,
             _ => false,
         }
     }
 }
 
-impl<T: Document<Id: fmt::Debug> + fmt::Debug> fmt::Debug for Resolved<T> {
+impl<T: Document<Id: fmt::Debug>, Row: fmt::Debug> fmt::Debug for Resolved<T, Row> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Found(document) => f.debug_tuple("Found").field(document).finish(),
+            Self::Found(row) => f.debug_tuple("Found").field(row).finish(),
             Self::Dangling(id) => f.debug_tuple("Dangling").field(id).finish(),
+            Self::Excluded(id) => f.debug_tuple("Excluded").field(id).finish(),
             Self::Absent => f.write_str("Absent"),
         }
     }
@@ -85,21 +90,26 @@ impl<T: Document<Id: fmt::Debug> + fmt::Debug> fmt::Debug for Resolved<T> {
     label = "nothing to join",
     note = "a reference is declared as `Ref<T>`, `Option<Ref<T>>` or `Vec<Ref<T>>`"
 )]
-pub trait Reference: sealed::Sealed {
+pub trait Reference: sealed::Sealed + Send + Sync + 'static {
     /// The model that it refers to.
     type Target: Document;
 
     /// What a join puts into a row: one [`Resolved`], an `Option` or a `Vec` of it.
-    type Resolved: Send;
+    type Resolved<Row: Send + Sync + 'static>: Send + Sync + 'static;
 
-    /// The ids in the stored value of the field; `None` if the value can't belong to such a field. A row
-    /// without the field has no ids.
+    /// Calls `add` with each id in the stored value of the field; returns `false` if the value can't belong to such a
+    /// field. A row without the field has no ids.
     #[doc(hidden)]
-    fn ids(stored: Option<RawBsonRef<'_>>) -> Option<Vec<RawBsonRef<'_>>>;
+    fn each_id<'a>(
+        stored: Option<RawBsonRef<'a>>,
+        add: impl FnMut(RawBsonRef<'a>) -> Result<()>,
+    ) -> Result<bool>;
 
     /// Makes the value for a row from the targets of its ids, in their order.
     #[doc(hidden)]
-    fn resolved(targets: Vec<Resolved<Self::Target>>) -> Self::Resolved;
+    fn resolved<Row: Send + Sync + 'static>(
+        targets: impl Iterator<Item = Result<Resolved<Self::Target, Row>>>,
+    ) -> Result<Self::Resolved<Row>>;
 }
 
 mod sealed {
@@ -109,56 +119,76 @@ mod sealed {
     impl<T: crate::model::Document> Sealed for Vec<crate::types::Ref<T>> {}
 }
 
-fn one(stored: RawBsonRef<'_>) -> Option<Vec<RawBsonRef<'_>>> {
-    // An `_id` is anything but an array.
-    (!matches!(stored, RawBsonRef::Array(_))).then(|| vec![stored])
-}
-
 impl<T: Document> Reference for Ref<T> {
     type Target = T;
-    type Resolved = Resolved<T>;
+    type Resolved<Row: Send + Sync + 'static> = Resolved<T, Row>;
 
-    fn ids(stored: Option<RawBsonRef<'_>>) -> Option<Vec<RawBsonRef<'_>>> {
+    fn each_id<'a>(
+        stored: Option<RawBsonRef<'a>>,
+        mut add: impl FnMut(RawBsonRef<'a>) -> Result<()>,
+    ) -> Result<bool> {
         match stored {
-            None => Some(Vec::new()),
-            Some(stored) => one(stored),
+            None => Ok(true),
+            // An `_id` is anything but an array.
+            Some(RawBsonRef::Array(_)) => Ok(false),
+            Some(id) => add(id).map(|()| true),
         }
     }
 
-    fn resolved(mut targets: Vec<Resolved<T>>) -> Resolved<T> {
-        targets.pop().unwrap_or(Resolved::Absent)
+    fn resolved<Row: Send + Sync + 'static>(
+        mut targets: impl Iterator<Item = Result<Resolved<T, Row>>>,
+    ) -> Result<Resolved<T, Row>> {
+        targets.next().unwrap_or(Ok(Resolved::Absent))
     }
 }
 
 impl<T: Document> Reference for Option<Ref<T>> {
     type Target = T;
-    type Resolved = Option<Resolved<T>>;
+    type Resolved<Row: Send + Sync + 'static> = Option<Resolved<T, Row>>;
 
-    fn ids(stored: Option<RawBsonRef<'_>>) -> Option<Vec<RawBsonRef<'_>>> {
+    fn each_id<'a>(
+        stored: Option<RawBsonRef<'a>>,
+        add: impl FnMut(RawBsonRef<'a>) -> Result<()>,
+    ) -> Result<bool> {
         match stored {
-            None | Some(RawBsonRef::Null) => Some(Vec::new()),
-            Some(stored) => one(stored),
+            Some(RawBsonRef::Null) => Ok(true),
+            stored => Ref::<T>::each_id(stored, add),
         }
     }
 
-    fn resolved(mut targets: Vec<Resolved<T>>) -> Option<Resolved<T>> {
-        targets.pop()
+    fn resolved<Row: Send + Sync + 'static>(
+        mut targets: impl Iterator<Item = Result<Resolved<T, Row>>>,
+    ) -> Result<Option<Resolved<T, Row>>> {
+        targets.next().transpose()
     }
 }
 
 impl<T: Document> Reference for Vec<Ref<T>> {
     type Target = T;
-    type Resolved = Vec<Resolved<T>>;
+    type Resolved<Row: Send + Sync + 'static> = Vec<Resolved<T, Row>>;
 
-    fn ids(stored: Option<RawBsonRef<'_>>) -> Option<Vec<RawBsonRef<'_>>> {
+    fn each_id<'a>(
+        stored: Option<RawBsonRef<'a>>,
+        mut add: impl FnMut(RawBsonRef<'a>) -> Result<()>,
+    ) -> Result<bool> {
         match stored {
-            None => Some(Vec::new()),
-            Some(RawBsonRef::Array(ids)) => ids.into_iter().map(Result::ok).collect(),
-            Some(_) => None,
+            None => Ok(true),
+            Some(RawBsonRef::Array(ids)) => {
+                for id in ids {
+                    match id {
+                        Ok(id) => add(id)?,
+                        Err(_) => return Ok(false),
+                    }
+                }
+                Ok(true)
+            }
+            Some(_) => Ok(false),
         }
     }
 
-    fn resolved(targets: Vec<Resolved<T>>) -> Vec<Resolved<T>> {
-        targets
+    fn resolved<Row: Send + Sync + 'static>(
+        targets: impl Iterator<Item = Result<Resolved<T, Row>>>,
+    ) -> Result<Vec<Resolved<T, Row>>> {
+        targets.collect()
     }
 }

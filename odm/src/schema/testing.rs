@@ -55,6 +55,7 @@ pub(crate) const fn model(embedded: fn() -> &'static EmbeddedMeta) -> ModelMeta 
         capped: None,
         change_stream_images: false,
         collation: None,
+        inverse: &[],
         version: None,
     }
 }

@@ -1,0 +1,610 @@
+//! Joins in the other direction: from a document to those that refer to it.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use bson::doc;
+use bson::raw::{RawBsonRef, RawDocument};
+use futures::future::BoxFuture;
+use serde::de::{DeserializeOwned, IgnoredAny};
+
+use super::branch::{Also, Branch, Branches, IntoBranch, Source};
+use super::keys::Keys;
+use super::scope::{Scope, at, check_projection, read};
+use crate::error::{Error, Result};
+use crate::model::{Document, Embedded, Path, Projection, RelationMeta, Segment, name};
+use crate::query::{Filter, Sort, fields};
+use crate::store::operation::Operation;
+
+/// A relation that a struct declares in the other direction, named by `N`: documents of `T` that refer to one of `M`.
+///
+/// `has_many` and `has_squillions` join a list ([`Many`]), `has_one` at most one document ([`One`]).
+pub struct Inverse<M, N, T, K> {
+    meta: &'static RelationMeta,
+    of: PhantomData<fn() -> (M, N, T, K)>,
+}
+
+/// The documents that refer to a row, as a list: `Vec<Arc<T>>`.
+#[derive(Debug)]
+pub enum Many {}
+
+/// The document that refers to a row: `Option<Arc<T>>`.
+#[derive(Debug)]
+pub enum One {}
+
+/// Whether a document refers to a row.
+#[derive(Debug)]
+pub enum Exists {}
+
+/// What a row gets of the documents that refer to it.
+pub trait Take: 'static {
+    /// The value in the row.
+    type Value<Row: Send + Sync + 'static>: Send + Sync + 'static;
+
+    /// Makes the value.
+    fn take<Row: Send + Sync + 'static>(rows: Vec<Arc<Row>>) -> Self::Value<Row>;
+}
+
+impl Take for Many {
+    type Value<Row: Send + Sync + 'static> = Vec<Arc<Row>>;
+
+    fn take<Row: Send + Sync + 'static>(rows: Vec<Arc<Row>>) -> Vec<Arc<Row>> {
+        rows
+    }
+}
+
+impl Take for One {
+    type Value<Row: Send + Sync + 'static> = Option<Arc<Row>>;
+
+    fn take<Row: Send + Sync + 'static>(mut rows: Vec<Arc<Row>>) -> Option<Arc<Row>> {
+        (!rows.is_empty()).then(|| rows.swap_remove(0))
+    }
+}
+
+impl Take for Exists {
+    type Value<Row: Send + Sync + 'static> = bool;
+
+    fn take<Row: Send + Sync + 'static>(rows: Vec<Arc<Row>>) -> bool {
+        !rows.is_empty()
+    }
+}
+
+impl<M: Document, N, T: Document, K> Inverse<M, N, T, K> {
+    /// The relation with this metadata; generated code calls it.
+    #[doc(hidden)]
+    pub fn new(meta: &'static RelationMeta) -> Self {
+        Self {
+            meta,
+            of: PhantomData,
+        }
+    }
+
+    fn backward(self) -> Backward<M, N, T, K> {
+        let mut scope = Scope::new(T::model());
+        let Ends {
+            key,
+            by,
+            through_array,
+        } = ends::<M, T>(self.meta).unwrap_or_else(|error| {
+            scope.fail(error);
+            Ends::default()
+        });
+        Backward {
+            key,
+            by,
+            through_array,
+            scope,
+            branches: (),
+            of: PhantomData,
+        }
+    }
+
+    /// Joins the documents that match.
+    pub fn filter(
+        self,
+        condition: impl FnOnce(<T as Embedded>::Fields<T>) -> Filter<T>,
+    ) -> Backward<M, N, T, K> {
+        self.backward().filter(condition)
+    }
+
+    /// Sorts the documents of each row.
+    pub fn sort(
+        self,
+        sort: impl FnOnce(<T as Embedded>::Fields<T>) -> Sort<T>,
+    ) -> Backward<M, N, T, K> {
+        self.backward().sort(sort)
+    }
+
+    /// Joins at most this many documents to each row, the first of their order; 0 is no limit.
+    pub fn limit(self, limit: u32) -> Backward<M, N, T, K> {
+        self.backward().limit(limit)
+    }
+
+    /// Reads the documents as `P`; MongoDB returns only its fields.
+    pub fn select<P>(self) -> Backward<M, N, T, K, P>
+    where
+        P: Projection<Of = T> + Send + Sync + 'static,
+    {
+        self.backward().select()
+    }
+
+    /// Joins a relation of the documents on the other side to them.
+    pub fn join<B: IntoBranch<T>>(
+        self,
+        relation: impl FnOnce(<T as Embedded>::Fields<T>) -> B,
+    ) -> Backward<M, N, T, K, T, Also<(), B::Branch>> {
+        self.backward().join(relation)
+    }
+
+    /// Counts the documents of each row instead of reading them.
+    pub fn count(self) -> Counted<M, N, T> {
+        self.backward().count()
+    }
+
+    /// Finds out for each row whether there is a document, without reading it.
+    pub fn exists(self) -> Backward<M, N, T, Exists, IgnoredAny> {
+        self.backward().exists()
+    }
+}
+
+/// The two ends of a relation, as they are stored.
+#[derive(Default)]
+struct Ends {
+    key: Path,
+    by: Path,
+    through_array: bool,
+}
+
+fn ends<M: Document, T: Document>(meta: &RelationMeta) -> Result<Ends> {
+    let by = name::resolve(T::meta(), meta.by)?;
+    Ok(Ends {
+        key: name::resolve(M::meta(), meta.key)?.path,
+        by: by.path,
+        through_array: by.through_array,
+    })
+}
+
+/// A relation in the other direction to join, with what is read of the documents there: made by the methods of
+/// [`Inverse`].
+pub struct Backward<M, N, T, K, D = T, J = ()> {
+    /// Of the rows: the field whose value the others store.
+    key: Path,
+    /// Of the others: the reference.
+    by: Path,
+    /// Whether the reference is in a list.
+    through_array: bool,
+    scope: Scope,
+    branches: J,
+    of: PhantomData<fn() -> (M, N, T, K, D)>,
+}
+
+impl<M: Document, N, T: Document, K, D, J> Backward<M, N, T, K, D, J> {
+    /// Joins the documents that match this, too.
+    pub fn filter(
+        mut self,
+        condition: impl FnOnce(<T as Embedded>::Fields<T>) -> Filter<T>,
+    ) -> Self {
+        self.scope.filter::<T>(condition);
+        self
+    }
+
+    /// Sorts the documents of each row.
+    pub fn sort(mut self, sort: impl FnOnce(<T as Embedded>::Fields<T>) -> Sort<T>) -> Self {
+        self.scope.sort::<T>(sort);
+        self
+    }
+
+    /// Joins at most this many documents to each row, the first of their order; 0 is no limit.
+    ///
+    /// For one row this is a find with a limit. For several it is one pipeline on the collection of the rows, which
+    /// looks up the documents of each by the index of the relation.
+    pub fn limit(mut self, limit: u32) -> Self {
+        self.scope.limit = (limit > 0).then_some(limit);
+        self
+    }
+
+    /// Joins a relation of the documents on the other side to them.
+    pub fn join<B: IntoBranch<T>>(
+        self,
+        relation: impl FnOnce(<T as Embedded>::Fields<T>) -> B,
+    ) -> Backward<M, N, T, K, D, Also<J, B::Branch>> {
+        self.with(|branches| Also {
+            before: branches,
+            branch: relation(fields::<T>()).into_branch(),
+        })
+    }
+
+    /// The same documents, with other branches and types.
+    fn with<K2, D2, J2>(self, branches: impl FnOnce(J) -> J2) -> Backward<M, N, T, K2, D2, J2> {
+        Backward {
+            key: self.key,
+            by: self.by,
+            through_array: self.through_array,
+            scope: self.scope,
+            branches: branches(self.branches),
+            of: PhantomData,
+        }
+    }
+}
+
+impl<M: Document, N, T: Document, K> Backward<M, N, T, K> {
+    /// Reads the documents as `P`; MongoDB returns only its fields.
+    pub fn select<P>(mut self) -> Backward<M, N, T, K, P>
+    where
+        P: Projection<Of = T> + Send + Sync + 'static,
+    {
+        self.scope.select::<P>(&[&self.by.to_string()]);
+        self.with(|()| ())
+    }
+
+    /// Counts the documents of each row instead of reading them.
+    pub fn count(self) -> Counted<M, N, T> {
+        Counted(self.with(|()| ()))
+    }
+
+    /// Finds out for each row whether there is a document, without reading it.
+    pub fn exists(mut self) -> Backward<M, N, T, Exists, IgnoredAny> {
+        self.scope.limit = Some(1);
+        self.scope.project(doc! {self.by.to_string(): 1});
+        self.with(|()| ())
+    }
+}
+
+/// The keys of rows.
+#[derive(Debug, Default)]
+pub struct Referred {
+    keys: Keys,
+    /// The position of each row's key.
+    rows: Vec<usize>,
+}
+
+impl Referred {
+    fn add(&mut self, key: &Path, row: &RawDocument) -> Result<()> {
+        let value = match key.top_level() {
+            Some(name) => row.get(name).ok().flatten(),
+            None => at(row, &names(key)),
+        };
+        let Some(value) = value else {
+            let message = "the row lacks the field that the relation starts from";
+            return Err(Error::usage(message).with_path(key.to_string()));
+        };
+        self.rows.push(self.keys.add(value)?);
+        Ok(())
+    }
+}
+
+impl<M, N, T, K, D, J> Branch for Backward<M, N, T, K, D, J>
+where
+    M: Document,
+    N: 'static,
+    T: Document,
+    K: Take,
+    D: DeserializeOwned + Send + Sync + 'static,
+    J: Branches,
+{
+    type Name = N;
+    type Value = K::Value<J::Row<D>>;
+    type Gathered = Referred;
+
+    fn check(&mut self, projection: Option<&bson::Document>) -> Result<()> {
+        self.scope.check()?;
+        self.branches.check(self.scope.projection())?;
+        check_projection(projection, &self.key.to_string())
+    }
+
+    fn gather(&self, gathered: &mut Referred, row: &RawDocument) -> Result<()> {
+        gathered.add(&self.key, row)
+    }
+
+    fn load<'a>(
+        &'a self,
+        gathered: Referred,
+        mut source: Source<'a>,
+    ) -> BoxFuture<'a, Result<Vec<Self::Value>>> {
+        Box::pin(async move {
+            let Referred { keys, rows } = gathered;
+            let mut read = Read {
+                documents: Vec::new(),
+                links: Vec::new(),
+                children: J::Gathered::default(),
+            };
+            if self.scope.limit.is_some() && keys.len() > 1 {
+                self.look_up(&keys, &mut source, &mut read).await?;
+            } else {
+                self.find(&keys, &mut source, &mut read).await?;
+            }
+            let count = read.documents.len();
+            let values = self
+                .branches
+                .load(read.children, count, source.reborrow())
+                .await?;
+            let joined: Vec<Arc<J::Row<D>>> = read
+                .documents
+                .into_iter()
+                .zip(values)
+                .map(|(document, values)| Arc::new(J::row(document, values)))
+                .collect();
+            let mut groups: Vec<Vec<Arc<J::Row<D>>>> = Vec::new();
+            groups.resize_with(keys.len(), Vec::new);
+            for (position, document) in read.links {
+                if let (Some(group), Some(row)) = (groups.get_mut(position), joined.get(document)) {
+                    group.push(Arc::clone(row));
+                }
+            }
+            let shared = rows.len() > keys.len();
+            let mut group = |position: usize| match groups.get_mut(position) {
+                Some(group) if shared => group.clone(),
+                Some(group) => std::mem::take(group),
+                None => Vec::new(),
+            };
+            Ok(rows
+                .into_iter()
+                .map(|position| K::take(group(position)))
+                .collect())
+        })
+    }
+}
+
+/// The documents that were read.
+struct Read<D, G> {
+    documents: Vec<D>,
+    /// The position of a key, and that of a document that refers to it.
+    links: Vec<(usize, usize)>,
+    children: G,
+}
+
+impl<M, N, T, K, D, J> Backward<M, N, T, K, D, J>
+where
+    M: Document,
+    T: Document,
+    D: DeserializeOwned + Send + Sync + 'static,
+    J: Branches,
+{
+    fn add(&self, read: &mut Read<D, J::Gathered>, raw: &RawDocument) -> Result<usize> {
+        let document = read.documents.len();
+        read.documents.push(self.scope.decode(raw)?);
+        self.branches.gather(&mut read.children, raw)?;
+        Ok(document)
+    }
+
+    /// Reads all documents that refer to one of the keys, with one query or several if one would be too large for a
+    /// command.
+    async fn find(
+        &self,
+        keys: &Keys,
+        source: &mut Source<'_>,
+        read: &mut Read<D, J::Gathered>,
+    ) -> Result<()> {
+        let path = self.by.to_string();
+        let names = names(&self.by);
+        for part in keys.parts() {
+            let only = (keys.len() == 1).then_some(0);
+            let visit = |raw: &RawDocument| {
+                let document = self.add(read, raw)?;
+                if let Some(position) = only {
+                    read.links.push((position, document));
+                    return Ok(());
+                }
+                let first = read.links.len();
+                each_value(raw, &names, &mut |value| {
+                    if let Some(position) = keys.position(value) {
+                        let link = (position, document);
+                        // A list may name a document twice.
+                        if !read.links.get(first..).unwrap_or_default().contains(&link) {
+                            read.links.push(link);
+                        }
+                    }
+                });
+                Ok(())
+            };
+            let condition = self.scope.condition(&path, part);
+            self.scope.find(source, condition, visit).await?;
+        }
+        Ok(())
+    }
+
+    /// Reads the first documents that refer to each of the keys. The pipeline unwinds what it looks up, so that no
+    /// document of the reply grows past 16 MB.
+    async fn look_up(
+        &self,
+        keys: &Keys,
+        source: &mut Source<'_>,
+        read_into: &mut Read<D, J::Gathered>,
+    ) -> Result<()> {
+        const JOINED: &str = "joined";
+        let (key, by) = (self.key.to_string(), self.by.to_string());
+        let names = names(&self.key);
+        for part in keys.parts() {
+            let pipeline = vec![
+                doc! {"$match": {&key: {"$in": part}}},
+                doc! {"$project": {&key: 1}},
+                doc! {"$lookup": {
+                    "from": T::model().collection,
+                    "localField": &key,
+                    "foreignField": &by,
+                    "pipeline": self.scope.stages(),
+                    "as": JOINED,
+                }},
+                doc! {"$unwind": format!("${JOINED}")},
+            ];
+            let options = source.options.clone();
+            let operation = Operation::Aggregate { pipeline };
+            read(source, M::model(), operation, options, |raw| {
+                let position = at(raw, &names).and_then(|key| keys.position(key));
+                if let (Some(position), Ok(Some(RawBsonRef::Document(joined)))) =
+                    (position, raw.get(JOINED))
+                {
+                    let document = self.add(read_into, joined)?;
+                    read_into.links.push((position, document));
+                }
+                Ok(())
+            })
+            .await?;
+        }
+        Ok(())
+    }
+}
+
+/// A relation in the other direction of which the documents are only counted.
+pub struct Counted<M, N, T>(Backward<M, N, T, Many>);
+
+impl<M: Document, N, T: Document> Counted<M, N, T> {
+    /// Counts the documents that match this, too.
+    pub fn filter(self, condition: impl FnOnce(<T as Embedded>::Fields<T>) -> Filter<T>) -> Self {
+        Self(self.0.filter(condition))
+    }
+}
+
+impl<M: Document, N: 'static, T: Document> Branch for Counted<M, N, T> {
+    type Name = N;
+    type Value = u64;
+    type Gathered = Referred;
+
+    fn check(&mut self, projection: Option<&bson::Document>) -> Result<()> {
+        self.0.check(projection)
+    }
+
+    fn gather(&self, gathered: &mut Referred, row: &RawDocument) -> Result<()> {
+        gathered.add(&self.0.key, row)
+    }
+
+    fn load<'a>(
+        &'a self,
+        gathered: Referred,
+        mut source: Source<'a>,
+    ) -> BoxFuture<'a, Result<Vec<u64>>> {
+        Box::pin(async move {
+            let Referred { keys, rows } = gathered;
+            let by = self.0.by.to_string();
+            let mut counts = vec![0_u64; keys.len()];
+            for part in keys.parts() {
+                let field = format!("${by}");
+                let mut pipeline = vec![doc! {"$match": self.0.scope.condition(&by, part)}];
+                if self.0.through_array {
+                    // A document whose list names a row twice counts once.
+                    pipeline.push(doc! {"$unwind": &field});
+                    pipeline.push(doc! {"$group": {"_id": {"by": &field, "id": "$_id"}}});
+                    pipeline.push(doc! {"$group": {"_id": "$_id.by", "n": {"$sum": 1}}});
+                } else {
+                    pipeline.push(doc! {"$group": {"_id": &field, "n": {"$sum": 1}}});
+                }
+                let options = source.options.clone();
+                let operation = Operation::Aggregate { pipeline };
+                read(&mut source, T::model(), operation, options, |raw| {
+                    let id = raw.get("_id").ok().flatten();
+                    let n = match raw.get("n") {
+                        Ok(Some(RawBsonRef::Int32(n))) => u64::try_from(n).unwrap_or_default(),
+                        Ok(Some(RawBsonRef::Int64(n))) => u64::try_from(n).unwrap_or_default(),
+                        _ => 0,
+                    };
+                    let position = id.and_then(|id| keys.position(id));
+                    if let Some(count) = position.and_then(|position| counts.get_mut(position)) {
+                        *count = n;
+                    }
+                    Ok(())
+                })
+                .await?;
+            }
+            Ok(rows
+                .into_iter()
+                .map(|position| counts.get(position).copied().unwrap_or_default())
+                .collect())
+        })
+    }
+}
+
+/// The stored names of a path.
+fn names(path: &Path) -> Vec<Cow<'static, str>> {
+    path.segments()
+        .filter_map(|segment| match segment {
+            Segment::Name(name) => Some(name),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Calls `visit` with each value at these names, inside arrays too.
+fn each_value<'a>(
+    document: &'a RawDocument,
+    names: &[Cow<'static, str>],
+    visit: &mut dyn FnMut(RawBsonRef<'a>),
+) {
+    let Some((first, rest)) = names.split_first() else {
+        return;
+    };
+    match document.get(first) {
+        Ok(Some(RawBsonRef::Array(elements))) => {
+            for element in elements.into_iter().filter_map(std::result::Result::ok) {
+                match element {
+                    RawBsonRef::Document(inside) if !rest.is_empty() => {
+                        each_value(inside, rest, visit);
+                    }
+                    value if rest.is_empty() => visit(value),
+                    _ => {}
+                }
+            }
+        }
+        Ok(Some(RawBsonRef::Document(inside))) if !rest.is_empty() => {
+            each_value(inside, rest, visit);
+        }
+        Ok(Some(value)) if rest.is_empty() => visit(value),
+        _ => {}
+    }
+}
+
+impl<M, N, T, K, D, J> IntoBranch<M> for Backward<M, N, T, K, D, J>
+where
+    M: Document,
+    N: 'static,
+    T: Document,
+    K: Take,
+    D: DeserializeOwned + Send + Sync + 'static,
+    J: Branches,
+{
+    type Branch = Self;
+
+    fn into_branch(self) -> Self {
+        self
+    }
+}
+
+impl<M: Document, N: 'static, T: Document, K: Take> IntoBranch<M> for Inverse<M, N, T, K> {
+    type Branch = Backward<M, N, T, K>;
+
+    fn into_branch(self) -> Self::Branch {
+        self.backward()
+    }
+}
+
+impl<M: Document, N: 'static, T: Document> IntoBranch<M> for Counted<M, N, T> {
+    type Branch = Self;
+
+    fn into_branch(self) -> Self {
+        self
+    }
+}
+
+impl<M, N, T, K> fmt::Debug for Inverse<M, N, T, K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Inverse({})", self.meta.name)
+    }
+}
+
+impl<M, N, T, K, D, J: fmt::Debug> fmt::Debug for Backward<M, N, T, K, D, J> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Backward")
+            .field("key", &self.key)
+            .field("by", &self.by)
+            .field("scope", &self.scope)
+            .field("branches", &self.branches)
+            .finish()
+    }
+}
+
+impl<M, N, T> fmt::Debug for Counted<M, N, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Counted").field(&self.0).finish()
+    }
+}

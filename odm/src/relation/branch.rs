@@ -1,0 +1,181 @@
+//! What a find joins: branches that load one relation each.
+
+use bson::raw::RawDocument;
+use futures::future::BoxFuture;
+
+use super::row::{And, Joined};
+use crate::error::Result;
+use crate::store::options::Chosen;
+use crate::store::{Session, Store};
+
+/// The store, the options and the session of a join's commands.
+#[derive(Debug)]
+pub struct Source<'a> {
+    pub(super) store: &'a Store,
+    pub(super) options: &'a Chosen,
+    pub(super) session: Option<&'a mut Session>,
+}
+
+impl Source<'_> {
+    /// The same source, for a shorter time.
+    pub(super) fn reborrow(&mut self) -> Source<'_> {
+        Source {
+            store: self.store,
+            options: self.options,
+            session: self.session.as_deref_mut(),
+        }
+    }
+}
+
+/// One relation to load.
+pub trait Branch: Send + Sync + 'static {
+    /// The name of the relation.
+    type Name: 'static;
+    /// What each row gets.
+    type Value: Send + Sync + 'static;
+    /// The ids found in rows.
+    type Gathered: Default + Send;
+
+    /// Collects the ids of the next row.
+    fn gather(&self, gathered: &mut Self::Gathered, row: &RawDocument) -> Result<()>;
+
+    /// Returns the error of a filter that could not be encoded; and refuses a projection of the rows that leaves out what
+    /// [`gather`](Self::gather) reads.
+    fn check(&mut self, projection: Option<&bson::Document>) -> Result<()>;
+
+    /// Loads the relation of all rows, in their order.
+    fn load<'a>(
+        &'a self,
+        gathered: Self::Gathered,
+        source: Source<'a>,
+    ) -> BoxFuture<'a, Result<Vec<Self::Value>>>;
+}
+
+/// The relations to load for each row: none, or [`Also`] one more.
+pub trait Branches: Send + Sync + 'static {
+    /// What each row gets.
+    type Values: Send + Sync + 'static;
+    /// A row of documents of type `T`.
+    type Row<T: Send + Sync + 'static>: Send + Sync + 'static;
+    /// The ids found in rows.
+    type Gathered: Default + Send;
+
+    /// Collects the ids of the next row.
+    fn gather(&self, gathered: &mut Self::Gathered, row: &RawDocument) -> Result<()>;
+
+    /// See [`Branch::check`].
+    fn check(&mut self, projection: Option<&bson::Document>) -> Result<()>;
+
+    /// Loads the relations of `rows` rows, in their order.
+    fn load<'a>(
+        &'a self,
+        gathered: Self::Gathered,
+        rows: usize,
+        source: Source<'a>,
+    ) -> BoxFuture<'a, Result<Vec<Self::Values>>>;
+
+    /// Puts a row together.
+    fn row<T: Send + Sync + 'static>(document: T, values: Self::Values) -> Self::Row<T>;
+}
+
+impl Branches for () {
+    type Values = ();
+    type Row<T: Send + Sync + 'static> = T;
+    type Gathered = ();
+
+    fn gather(&self, (): &mut (), _row: &RawDocument) -> Result<()> {
+        Ok(())
+    }
+
+    fn check(&mut self, _projection: Option<&bson::Document>) -> Result<()> {
+        Ok(())
+    }
+
+    fn load<'a>(
+        &'a self,
+        (): (),
+        rows: usize,
+        _source: Source<'a>,
+    ) -> BoxFuture<'a, Result<Vec<()>>> {
+        Box::pin(std::future::ready(Ok(vec![(); rows])))
+    }
+
+    fn row<T: Send + Sync + 'static>(document: T, (): ()) -> T {
+        document
+    }
+}
+
+/// The relations of `J`, and one more.
+#[derive(Debug)]
+pub struct Also<J, B> {
+    pub(super) before: J,
+    pub(super) branch: B,
+}
+
+impl<J: Branches, B: Branch> Branches for Also<J, B> {
+    type Values = And<B::Name, B::Value, J::Values>;
+    type Row<T: Send + Sync + 'static> = Joined<T, Self::Values>;
+    type Gathered = (J::Gathered, B::Gathered);
+
+    fn gather(&self, (before, gathered): &mut Self::Gathered, row: &RawDocument) -> Result<()> {
+        self.before.gather(before, row)?;
+        self.branch.gather(gathered, row)
+    }
+
+    fn check(&mut self, projection: Option<&bson::Document>) -> Result<()> {
+        self.before.check(projection)?;
+        self.branch.check(projection)
+    }
+
+    fn load<'a>(
+        &'a self,
+        (before, gathered): Self::Gathered,
+        rows: usize,
+        mut source: Source<'a>,
+    ) -> BoxFuture<'a, Result<Vec<Self::Values>>> {
+        Box::pin(async move {
+            let (rest, values) = if source.session.is_some() {
+                // A session runs one command after the other.
+                let rest = self.before.load(before, rows, source.reborrow()).await?;
+                (rest, self.branch.load(gathered, source).await?)
+            } else {
+                let (store, options) = (source.store, source.options);
+                let session = None;
+                let also = Source {
+                    store,
+                    options,
+                    session,
+                };
+                futures::future::try_join(
+                    self.before.load(before, rows, source),
+                    self.branch.load(gathered, also),
+                )
+                .await?
+            };
+            let pairs = values.into_iter().zip(rest);
+            Ok(pairs.map(|(value, rest)| And::new(value, rest)).collect())
+        })
+    }
+
+    fn row<T: Send + Sync + 'static>(document: T, values: Self::Values) -> Joined<T, Self::Values> {
+        Joined {
+            document,
+            joined: values,
+        }
+    }
+}
+
+/// What names a relation of `M` in `.join(|m| …)`: a field that refers to other documents, a declared relation, or one
+/// of these with a filter, an order, a limit, a projection or joins of its own.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a relation of `{M}`",
+    label = "nothing to join",
+    note = "a reference is declared as `Ref<T>`, `Option<Ref<T>>` or `Vec<Ref<T>>`; a relation in the other direction on the struct, as `has_many(name: Model, by = field)`"
+)]
+pub trait IntoBranch<M> {
+    /// The relation, ready to load.
+    type Branch: Branch;
+
+    /// Makes the branch.
+    fn into_branch(self) -> Self::Branch;
+}

@@ -1,0 +1,107 @@
+//! Joins of references in lists of subdocuments: `|order| order.lines.each(|line| line.product)`.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use bson::raw::{RawBsonRef, RawDocument};
+use futures::future::BoxFuture;
+
+use super::branch::{Branch, IntoBranch, Source};
+use super::scope::{at, check_projection};
+use crate::error::Result;
+use crate::model::{FieldType, Path, Segment};
+use crate::query::Field;
+use crate::query::kind::Sequence;
+
+/// A relation of each element of a list, which a row gets as a `Vec`: made by [`Field::each`].
+pub struct Each<B> {
+    path: Path,
+    inside: B,
+}
+
+impl<M, S: Sequence, E> Field<M, S, E> {
+    /// Joins a relation of the elements of a list: `|order| order.lines.each(|line| line.product)`. A row gets a `Vec`
+    /// with the value of each element, in their order.
+    pub fn each<B: IntoBranch<M>>(
+        self,
+        relation: impl FnOnce(<S::Element as FieldType>::Handle<M, S::Element>) -> B,
+    ) -> Each<B::Branch> {
+        Each {
+            path: self.path().clone(),
+            inside: relation(S::Element::handle(Path::root())).into_branch(),
+        }
+    }
+}
+
+/// What was found in the elements of the lists.
+#[derive(Debug, Default)]
+pub struct Elements<G> {
+    inside: G,
+    /// How many elements each row has.
+    counts: Vec<usize>,
+}
+
+impl<B: Branch> Branch for Each<B> {
+    type Name = B::Name;
+    type Value = Vec<B::Value>;
+    type Gathered = Elements<B::Gathered>;
+
+    fn check(&mut self, projection: Option<&bson::Document>) -> Result<()> {
+        self.inside.check(None)?;
+        check_projection(projection, &self.path.to_string())
+    }
+
+    fn gather(&self, gathered: &mut Self::Gathered, row: &RawDocument) -> Result<()> {
+        let names: Vec<Cow<'static, str>> = self
+            .path
+            .segments()
+            .filter_map(|segment| match segment {
+                Segment::Name(name) => Some(name),
+                _ => None,
+            })
+            .collect();
+        let mut count = 0;
+        if let Some(RawBsonRef::Array(elements)) = at(row, &names) {
+            for element in elements.into_iter().filter_map(std::result::Result::ok) {
+                if let RawBsonRef::Document(element) = element {
+                    self.inside.gather(&mut gathered.inside, element)?;
+                    count += 1;
+                }
+            }
+        }
+        gathered.counts.push(count);
+        Ok(())
+    }
+
+    fn load<'a>(
+        &'a self,
+        gathered: Self::Gathered,
+        source: Source<'a>,
+    ) -> BoxFuture<'a, Result<Vec<Self::Value>>> {
+        Box::pin(async move {
+            let values = self.inside.load(gathered.inside, source).await?;
+            let mut values = values.into_iter();
+            let counts = gathered.counts.into_iter();
+            Ok(counts
+                .map(|count| values.by_ref().take(count).collect())
+                .collect())
+        })
+    }
+}
+
+impl<M, B: Branch> IntoBranch<M> for Each<B> {
+    type Branch = Self;
+
+    fn into_branch(self) -> Self {
+        self
+    }
+}
+
+impl<B: fmt::Debug> fmt::Debug for Each<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Each")
+            .field("path", &self.path)
+            .field("inside", &self.inside)
+            .finish()
+    }
+}

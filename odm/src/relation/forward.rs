@@ -1,0 +1,297 @@
+//! Joins of references: from the field that holds an id to the document that it names.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use bson::Bson;
+use bson::raw::RawDocument;
+use futures::future::BoxFuture;
+use serde::de::DeserializeOwned;
+
+use super::branch::{Also, Branch, Branches, IntoBranch, Source};
+use super::keys::Keys;
+use super::reference::{Reference, Resolved};
+use super::scope::{Scope, at, check_projection};
+use crate::collection::decode_id;
+use crate::error::{DecodeError, Error, Result};
+use crate::model::{Document, Embedded, Path, Projection, Segment};
+use crate::query::{Field, Filter, Named, fields};
+
+/// A reference to join, with what is read of the documents on the other side.
+///
+/// A field that is declared as a [`Ref`](crate::types::Ref), an `Option` or a `Vec` of it makes one by
+/// [`filter`](Field::filter), [`select`](Field::select) or [`join`](Field::join).
+pub struct Forward<M, N, R: Reference, D = <R as Reference>::Target, J = ()> {
+    path: Path,
+    scope: Scope,
+    branches: J,
+    of: PhantomData<fn() -> (M, N, R, D)>,
+}
+
+impl<M, R: Reference, N> Field<M, R, Named<N>> {
+    fn forward(self) -> Forward<M, N, R> {
+        Forward {
+            path: self.path().clone(),
+            scope: Scope::new(R::Target::model()),
+            branches: (),
+            of: PhantomData,
+        }
+    }
+
+    /// Joins the documents that match. A reference to another one is
+    /// [`Resolved::Excluded`](super::Resolved::Excluded), as is one to a document that is missing.
+    pub fn filter(
+        self,
+        condition: impl FnOnce(<R::Target as Embedded>::Fields<R::Target>) -> Filter<R::Target>,
+    ) -> Forward<M, N, R> {
+        self.forward().filter(condition)
+    }
+
+    /// Reads the documents as `P`; MongoDB returns only its fields.
+    pub fn select<P>(self) -> Forward<M, N, R, P>
+    where
+        P: Projection<Of = R::Target> + Send + Sync + 'static,
+    {
+        self.forward().select()
+    }
+
+    /// Joins a relation of the documents on the other side to them.
+    pub fn join<B: IntoBranch<R::Target>>(
+        self,
+        relation: impl FnOnce(<R::Target as Embedded>::Fields<R::Target>) -> B,
+    ) -> Forward<M, N, R, R::Target, Also<(), B::Branch>> {
+        self.forward().join(relation)
+    }
+}
+
+impl<M, N, R: Reference, D, J> Forward<M, N, R, D, J> {
+    /// Joins the documents that match this, too.
+    pub fn filter(
+        mut self,
+        condition: impl FnOnce(<R::Target as Embedded>::Fields<R::Target>) -> Filter<R::Target>,
+    ) -> Self {
+        self.scope.filter::<R::Target>(condition);
+        self
+    }
+
+    /// Joins a relation of the documents on the other side to them.
+    pub fn join<B: IntoBranch<R::Target>>(
+        self,
+        relation: impl FnOnce(<R::Target as Embedded>::Fields<R::Target>) -> B,
+    ) -> Forward<M, N, R, D, Also<J, B::Branch>> {
+        Forward {
+            path: self.path,
+            scope: self.scope,
+            branches: Also {
+                before: self.branches,
+                branch: relation(fields::<R::Target>()).into_branch(),
+            },
+            of: PhantomData,
+        }
+    }
+}
+
+impl<M, N, R: Reference> Forward<M, N, R> {
+    /// Reads the documents as `P`; MongoDB returns only its fields.
+    pub fn select<P>(mut self) -> Forward<M, N, R, P>
+    where
+        P: Projection<Of = R::Target> + Send + Sync + 'static,
+    {
+        self.scope.select::<P>(&["_id"]);
+        Forward {
+            path: self.path,
+            scope: self.scope,
+            branches: (),
+            of: PhantomData,
+        }
+    }
+}
+
+/// The ids that rows refer to.
+#[derive(Debug, Default)]
+pub struct Ids {
+    keys: Keys,
+    /// The positions of the ids of all rows, in the order of the rows.
+    positions: Vec<usize>,
+    /// For each row, the end of its positions.
+    ends: Vec<usize>,
+}
+
+impl<M, N, R, D, J> Branch for Forward<M, N, R, D, J>
+where
+    M: 'static,
+    N: 'static,
+    R: Reference,
+    D: DeserializeOwned + Send + Sync + 'static,
+    J: Branches,
+{
+    type Name = N;
+    type Value = R::Resolved<J::Row<D>>;
+    type Gathered = Ids;
+
+    fn check(&mut self, projection: Option<&bson::Document>) -> Result<()> {
+        names(&self.path)?;
+        self.scope.check()?;
+        self.branches.check(self.scope.projection())?;
+        check_projection(projection, &self.path.to_string())
+    }
+
+    fn gather(&self, gathered: &mut Ids, row: &RawDocument) -> Result<()> {
+        let stored = match self.path.top_level() {
+            Some(name) => row.get(name).ok().flatten(),
+            None => at(row, &names(&self.path)?),
+        };
+        let Ids {
+            keys,
+            positions,
+            ends,
+        } = gathered;
+        let fits = R::each_id(stored, |id| {
+            positions.push(keys.add(id)?);
+            Ok(())
+        })?;
+        if !fits {
+            return Err(not_a_reference(row, &self.path));
+        }
+        ends.push(positions.len());
+        Ok(())
+    }
+
+    fn load<'a>(
+        &'a self,
+        gathered: Ids,
+        mut source: Source<'a>,
+    ) -> BoxFuture<'a, Result<Vec<Self::Value>>> {
+        Box::pin(async move {
+            let Ids {
+                keys,
+                positions,
+                ends,
+            } = gathered;
+            let found = self.fetch(&keys, &mut source).await?;
+            let excluded = self.scope.filter.is_some();
+            let target = |position: &usize| match found.get(*position) {
+                Some(Some(row)) => Ok(Resolved::Found(Arc::clone(row))),
+                _ => {
+                    let id = keys.get(*position).cloned().unwrap_or(Bson::Null);
+                    let id = decode_id::<R::Target>(id)?;
+                    Ok(if excluded {
+                        Resolved::Excluded(id)
+                    } else {
+                        Resolved::Dangling(id)
+                    })
+                }
+            };
+            let mut start = 0;
+            ends.iter()
+                .map(|end| {
+                    let of_row = positions.get(start..*end).unwrap_or_default();
+                    start = *end;
+                    R::resolved(of_row.iter().map(target))
+                })
+                .collect()
+        })
+    }
+}
+
+impl<M, N, R, D, J> Forward<M, N, R, D, J>
+where
+    R: Reference,
+    D: DeserializeOwned + Send + Sync + 'static,
+    J: Branches,
+{
+    /// The documents by the position of their ids, with one query or several if one would be too large for a command.
+    async fn fetch(
+        &self,
+        keys: &Keys,
+        source: &mut Source<'_>,
+    ) -> Result<Vec<Option<Arc<J::Row<D>>>>> {
+        let mut documents: Vec<(usize, D)> = Vec::with_capacity(keys.len());
+        let mut gathered = J::Gathered::default();
+        for ids in keys.parts() {
+            let condition = self.scope.condition("_id", ids);
+            let visit = |raw: &RawDocument| {
+                let id = raw.get("_id").ok().flatten();
+                if let Some(position) = id.and_then(|id| keys.position(id)) {
+                    documents.push((position, self.scope.decode(raw)?));
+                    self.branches.gather(&mut gathered, raw)?;
+                }
+                Ok(())
+            };
+            self.scope.find(source, condition, visit).await?;
+        }
+        let rows = documents.len();
+        let values = self
+            .branches
+            .load(gathered, rows, source.reborrow())
+            .await?;
+        let mut found: Vec<Option<Arc<J::Row<D>>>> = Vec::new();
+        found.resize_with(keys.len(), || None);
+        for ((position, document), values) in documents.into_iter().zip(values) {
+            if let Some(slot) = found.get_mut(position) {
+                *slot = Some(Arc::new(J::row(document, values)));
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// The stored names down to the reference.
+fn names(path: &Path) -> Result<Vec<Cow<'static, str>>> {
+    path.segments()
+        .map(|segment| match segment {
+            Segment::Name(name) => Ok(name),
+            _ => Err(Error::usage(
+                "a join reads one reference of each row: join the elements of an array by `each`",
+            )
+            .with_path(path.to_string())),
+        })
+        .collect()
+}
+
+fn not_a_reference(row: &RawDocument, path: &Path) -> Error {
+    let id = row.get("_id").ok().flatten();
+    let id = id.and_then(|id| Bson::try_from(id).ok());
+    let message = "the value stored here is not a reference";
+    Error::new(DecodeError::new(id, message, None)).with_path(path.to_string())
+}
+
+impl<M, N, R, D, J> IntoBranch<M> for Forward<M, N, R, D, J>
+where
+    M: 'static,
+    N: 'static,
+    R: Reference,
+    D: DeserializeOwned + Send + Sync + 'static,
+    J: Branches,
+{
+    type Branch = Self;
+
+    fn into_branch(self) -> Self {
+        self
+    }
+}
+
+impl<M, N, R> IntoBranch<M> for Field<M, R, Named<N>>
+where
+    M: 'static,
+    N: 'static,
+    R: Reference,
+{
+    type Branch = Forward<M, N, R>;
+
+    fn into_branch(self) -> Self::Branch {
+        self.forward()
+    }
+}
+
+impl<M, N, R: Reference, D, J: fmt::Debug> fmt::Debug for Forward<M, N, R, D, J> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Forward")
+            .field("path", &self.path)
+            .field("scope", &self.scope)
+            .field("branches", &self.branches)
+            .finish()
+    }
+}

@@ -1,0 +1,156 @@
+//! The ids of a join, each once.
+
+use std::collections::HashMap;
+
+use bson::raw::RawBsonRef;
+use bson::{Bson, oid::ObjectId};
+use foldhash::fast::RandomState;
+use odm_language::value::key;
+use odm_language::value::number::Number;
+
+use crate::error::{Error, Result};
+
+/// The most bytes that the ids of one command may take: below the 16 MB of a document, with room for the rest of the
+/// command.
+const MAX_BYTES: usize = 15_000_000;
+
+/// The ids of a join, each once, by position. As in an index, equal numbers of different types are one id.
+#[derive(Debug, Default)]
+pub(super) struct Keys {
+    integers: HashMap<i64, usize, RandomState>,
+    object_ids: HashMap<ObjectId, usize, RandomState>,
+    strings: HashMap<Box<str>, usize, RandomState>,
+    /// By their bytes in an index.
+    others: HashMap<Vec<u8>, usize, RandomState>,
+    values: Vec<Bson>,
+    sizes: Vec<usize>,
+}
+
+impl Keys {
+    /// Adds an id and returns its position.
+    pub(super) fn add(&mut self, id: RawBsonRef<'_>) -> Result<usize> {
+        if let Some(position) = self.position(id) {
+            return Ok(position);
+        }
+        let position = self.values.len();
+        let size = match id {
+            RawBsonRef::ObjectId(id) => {
+                self.object_ids.insert(id, position);
+                12
+            }
+            RawBsonRef::String(text) => {
+                self.strings.insert(text.into(), position);
+                text.len() + 5
+            }
+            id => match integer(id) {
+                Some(integer) => {
+                    self.integers.insert(integer, position);
+                    16
+                }
+                None => {
+                    let key = key::of(id, None);
+                    let size = key.len();
+                    self.others.insert(key, position);
+                    size
+                }
+            },
+        };
+        // The element around the value has a type and an index.
+        self.sizes.push(size + 12);
+        self.values.push(Bson::try_from(id).map_err(Error::encode)?);
+        Ok(position)
+    }
+
+    /// The position of an id, if it was added.
+    pub(super) fn position(&self, id: RawBsonRef<'_>) -> Option<usize> {
+        match id {
+            RawBsonRef::ObjectId(id) => self.object_ids.get(&id),
+            RawBsonRef::String(text) => self.strings.get(text),
+            id => match integer(id) {
+                Some(integer) => self.integers.get(&integer),
+                None if self.others.is_empty() => None,
+                None => self.others.get(&key::of(id, None)),
+            },
+        }
+        .copied()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    pub(super) fn get(&self, position: usize) -> Option<&Bson> {
+        self.values.get(position)
+    }
+
+    /// The ids as lists that fit one command each.
+    pub(super) fn parts(&self) -> Vec<Vec<Bson>> {
+        parts(&self.sizes)
+            .into_iter()
+            .filter_map(|range| Some(self.values.get(range)?.to_vec()))
+            .collect()
+    }
+}
+
+/// The number as an integer, whatever its type.
+fn integer(id: RawBsonRef<'_>) -> Option<i64> {
+    match id {
+        RawBsonRef::Int32(value) => Some(i64::from(value)),
+        RawBsonRef::Int64(value) => Some(value),
+        id => Number::from_raw(id)?.to_i64_exact(),
+    }
+}
+
+/// Ranges of ids that fit one command each.
+fn parts(sizes: &[usize]) -> Vec<std::ops::Range<usize>> {
+    let mut parts = Vec::new();
+    let (mut start, mut bytes) = (0, 0);
+    for (index, size) in sizes.iter().enumerate() {
+        if index > start && bytes + size > MAX_BYTES {
+            parts.push(start..index);
+            (start, bytes) = (index, 0);
+        }
+        bytes += size;
+    }
+    if start < sizes.len() {
+        parts.push(start..sizes.len());
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_ids_are_added_once() {
+        let mut keys = Keys::default();
+        let text = "1".parse().unwrap();
+        let added = [
+            RawBsonRef::Int32(1),
+            RawBsonRef::String("1"),
+            RawBsonRef::Int64(1),
+            RawBsonRef::Double(1.0),
+            RawBsonRef::Decimal128(text),
+            RawBsonRef::Double(1.5),
+            RawBsonRef::Decimal128("1.50".parse().unwrap()),
+            RawBsonRef::Boolean(true),
+        ];
+        let positions = added.map(|id| keys.add(id).unwrap());
+        assert_eq!(positions, [0, 1, 0, 0, 0, 2, 2, 3]);
+        assert_eq!(keys.len(), 4);
+        assert_eq!(keys.get(1), Some(&Bson::from("1")));
+        assert_eq!(keys.position(RawBsonRef::Boolean(false)), None);
+    }
+
+    #[test]
+    fn each_command_stays_below_the_size_limit() {
+        assert!(parts(&[]).is_empty());
+        assert_eq!(
+            parts(&[100; 1000]),
+            std::iter::once(0..1000).collect::<Vec<_>>()
+        );
+        assert_eq!(parts(&[6_000_000; 5]), [0..2, 2..4, 4..5]);
+        assert_eq!(parts(&[20_000_000, 1]), [0..1, 1..2]);
+    }
+}

@@ -1,0 +1,111 @@
+//! Rows of joins: a document, and what was joined to it by name.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Deref;
+
+/// A row of a join: the document, and what its relations lead to. It derefs to the document.
+///
+/// The relations are read by name: `row.publisher()` after `.join(|book| book.publisher)`. The methods are those of a
+/// trait that the derive makes beside the model, `BookJoined` for `Book`; import it where you read rows. A relation that
+/// was not joined does not compile.
+#[derive(Clone, PartialEq)]
+pub struct Joined<T, L> {
+    /// The document itself.
+    pub document: T,
+    pub(super) joined: L,
+}
+
+impl<T, L> Joined<T, L> {
+    /// What was joined; generated code reads it by name.
+    #[doc(hidden)]
+    pub fn joined(&self) -> &L {
+        &self.joined
+    }
+}
+
+impl<T, L> Deref for Joined<T, L> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.document
+    }
+}
+
+impl<T: fmt::Debug, L: fmt::Debug> fmt::Debug for Joined<T, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Joined")
+            .field("document", &self.document)
+            .field("joined", &self.joined)
+            .finish()
+    }
+}
+
+/// The value of the relation that `N` names, and those of the relations joined before it.
+#[derive(Clone, PartialEq)]
+pub struct And<N, V, Rest> {
+    value: V,
+    rest: Rest,
+    name: PhantomData<fn() -> N>,
+}
+
+impl<N, V, Rest> And<N, V, Rest> {
+    pub(super) fn new(value: V, rest: Rest) -> Self {
+        Self {
+            value,
+            rest,
+            name: PhantomData,
+        }
+    }
+}
+
+impl<N, V: fmt::Debug, Rest: fmt::Debug> fmt::Debug for And<N, V, Rest> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = std::any::type_name::<N>();
+        let name = name.rsplit("::").next().unwrap_or(name);
+        write!(f, "{name}: {:?}, {:?}", self.value, self.rest)
+    }
+}
+
+/// The relation stands first in a list.
+#[derive(Debug)]
+pub enum First {}
+
+/// The relation stands in the rest of a list.
+#[derive(Debug)]
+pub struct Behind<I>(PhantomData<I>);
+
+/// A list of joined relations that has one named `N`, at `I`.
+#[diagnostic::on_unimplemented(
+    message = "the relation `{N}` was not joined",
+    label = "this row has no `{N}`",
+    note = "join it where the row is read: `.join(|row| row.{N})`"
+)]
+pub trait Has<N, I> {
+    /// What was joined.
+    type Value;
+
+    /// What was joined.
+    fn value(&self) -> &Self::Value;
+}
+
+impl<N, V, Rest> Has<N, First> for And<N, V, Rest> {
+    type Value = V;
+
+    fn value(&self) -> &V {
+        &self.value
+    }
+}
+
+impl<N, M, V, Rest: Has<N, I>, I> Has<N, Behind<I>> for And<M, V, Rest> {
+    type Value = Rest::Value;
+
+    fn value(&self) -> &Rest::Value {
+        self.rest.value()
+    }
+}
+
+/// A document whose rows have the relations of `M`: the model itself, or a projection of it.
+pub trait RowOf<M> {}
+
+impl<M, T: RowOf<M>> RowOf<M> for &T {}

@@ -1,0 +1,227 @@
+//! What a join reads of the documents on the other side: a filter, an order, a limit and a projection.
+
+use std::borrow::Cow;
+
+use bson::raw::{RawDocument, RawDocumentBuf};
+use bson::{Bson, Document, doc};
+use serde::de::DeserializeOwned;
+
+use super::branch::Source;
+use super::projected;
+use crate::collection::{decode, projection};
+use crate::error::{DecodeError, Error, Result};
+use crate::model::{self, Embedded, ModelMeta, Projection};
+use crate::query::{Filter, Sort, fields};
+use crate::store::operation::{Operation, Request};
+use crate::store::options::Chosen;
+
+/// The documents to read of a joined collection.
+#[derive(Debug)]
+pub(super) struct Scope {
+    model: &'static ModelMeta,
+    pub(super) filter: Option<Document>,
+    pub(super) sort: Option<Document>,
+    pub(super) limit: Option<u32>,
+    projection: Option<Document>,
+    /// The top-level fields that the join needs and the projection's struct does not have.
+    extra: Vec<String>,
+    error: Option<Error>,
+}
+
+impl Scope {
+    pub(super) fn new(model: &'static ModelMeta) -> Self {
+        Self {
+            model,
+            filter: None,
+            sort: None,
+            limit: None,
+            projection: None,
+            extra: Vec::new(),
+            error: None,
+        }
+    }
+
+    /// Adds a condition to those that were set before.
+    pub(super) fn filter<T: model::Document>(
+        &mut self,
+        condition: impl FnOnce(<T as Embedded>::Fields<T>) -> Filter<T>,
+    ) {
+        match condition(fields::<T>()).into_document() {
+            Ok(filter) => {
+                self.filter = Some(match self.filter.take() {
+                    Some(before) => doc! {"$and": [before, filter]},
+                    None => filter,
+                });
+            }
+            Err(error) => {
+                self.error.get_or_insert(error.with_model(self.model.name));
+            }
+        }
+    }
+
+    pub(super) fn sort<T: model::Document>(
+        &mut self,
+        sort: impl FnOnce(<T as Embedded>::Fields<T>) -> Sort<T>,
+    ) {
+        match sort(fields::<T>()).to_document() {
+            Ok(sort) => self.sort = Some(sort),
+            Err(error) => {
+                self.error.get_or_insert(error.with_model(self.model.name));
+            }
+        }
+    }
+
+    /// Reads the documents as `P`; `needed` are the stored paths that the join reads besides.
+    pub(super) fn select<P: Projection>(&mut self, needed: &[&str]) {
+        let mut projection = projection::<P>();
+        for path in needed {
+            let top = path.split('.').next().unwrap_or(path);
+            if P::FIELDS.contains(&top) {
+                continue;
+            }
+            self.extra.push(top.to_owned());
+            if top == "_id" {
+                projection.remove("_id");
+            } else {
+                projection.insert(*path, 1);
+            }
+        }
+        self.projection = Some(projection);
+    }
+
+    /// Remembers an error until the join runs.
+    pub(super) fn fail(&mut self, error: Error) {
+        self.error.get_or_insert(error);
+    }
+
+    /// Reads only the fields of this projection.
+    pub(super) fn project(&mut self, projection: Document) {
+        self.projection = Some(projection);
+    }
+
+    /// Returns the error of a filter that could not be encoded.
+    pub(super) fn check(&mut self) -> Result<()> {
+        match self.error.take() {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+
+    /// The projection, for the joins of the documents that it reads.
+    pub(super) fn projection(&self) -> Option<&Document> {
+        self.projection.as_ref()
+    }
+
+    /// The condition, and the scope's own.
+    pub(super) fn condition(&self, path: &str, values: Vec<Bson>) -> Document {
+        let mut condition = doc! {path: {"$in": values}};
+        if let Some(filter) = &self.filter {
+            condition.insert("$and", [filter.clone()]);
+        }
+        condition
+    }
+
+    /// The stages of a pipeline that read the scope.
+    pub(super) fn stages(&self) -> Vec<Document> {
+        let mut stages = Vec::new();
+        if let Some(filter) = &self.filter {
+            stages.push(doc! {"$match": filter.clone()});
+        }
+        if let Some(sort) = &self.sort {
+            stages.push(doc! {"$sort": sort.clone()});
+        }
+        if let Some(limit) = self.limit {
+            stages.push(doc! {"$limit": i64::from(limit)});
+        }
+        if let Some(projection) = &self.projection {
+            stages.push(doc! {"$project": projection.clone()});
+        }
+        stages
+    }
+
+    /// Reads a document as `T`, without the fields that only the join needs.
+    pub(super) fn decode<T: DeserializeOwned>(&self, raw: &RawDocument) -> Result<T> {
+        let name = self.model.name;
+        if self.extra.is_empty() {
+            return decode(raw, name);
+        }
+        let mut bare = RawDocumentBuf::new();
+        for element in raw {
+            let (key, value) = element.map_err(|error| {
+                let message = error.to_string();
+                Error::new(DecodeError::new(None, message, Some(Box::new(error)))).with_model(name)
+            })?;
+            if !self.extra.iter().any(|extra| extra == key.as_str()) {
+                bare.append(key, value);
+            }
+        }
+        decode(&bare, name)
+    }
+
+    /// Runs a find, and calls `visit` with each document.
+    pub(super) async fn find(
+        &self,
+        source: &mut Source<'_>,
+        condition: Document,
+        visit: impl FnMut(&RawDocument) -> Result<()> + Send,
+    ) -> Result<()> {
+        let operation = Operation::Find {
+            filter: condition.into(),
+            one: false,
+        };
+        let mut options = source.options.clone();
+        if self.sort.is_some() {
+            options.sort = self.sort.clone();
+        }
+        if self.limit.is_some() {
+            options.limit = self.limit.map(i64::from);
+        }
+        if self.projection.is_some() {
+            options.projection = self.projection.clone();
+        }
+        read(source, self.model, operation, options, visit).await
+    }
+}
+
+/// Runs an operation that returns a cursor, and calls `visit` with each document.
+pub(super) async fn read(
+    source: &mut Source<'_>,
+    model: &'static ModelMeta,
+    operation: Operation,
+    options: Chosen,
+    mut visit: impl FnMut(&RawDocument) -> Result<()> + Send,
+) -> Result<()> {
+    let named = |error: Error| error.with_model(model.name);
+    let mut request = Request::new(model.collection, operation);
+    request.options = options;
+    let session = source.session.as_deref_mut();
+    let response = source.store.clone().exec(request, session).await;
+    let mut cursor = response
+        .and_then(crate::store::Response::cursor)
+        .map_err(named)?;
+    while let Some(raw) = cursor.next().await {
+        visit(raw.map_err(named)?)?;
+    }
+    Ok(())
+}
+
+/// Refuses a projection that leaves out a field that a join reads: its rows would look as if they did not have it.
+pub(super) fn check_projection(projection: Option<&Document>, path: &str) -> Result<()> {
+    if projection.is_none_or(|projection| projected::sends(projection, path)) {
+        return Ok(());
+    }
+    let message = "a projection that is joined must include the field that the join reads";
+    Err(Error::usage(message).with_path(path.to_owned()))
+}
+
+/// The value at these stored names, if the row has it and all its parents.
+pub(super) fn at<'a>(
+    row: &'a RawDocument,
+    names: &[Cow<'static, str>],
+) -> Option<bson::raw::RawBsonRef<'a>> {
+    let (last, parents) = names.split_last()?;
+    let parent = parents.iter().try_fold(row, |document, name| {
+        document.get(name).ok().flatten()?.as_document()
+    })?;
+    parent.get(last).ok().flatten()
+}

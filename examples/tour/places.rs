@@ -60,9 +60,11 @@ pub(crate) async fn join(db: &Db, show: &Show) -> odm::Result<()> {
     let lines: Vec<String> = rows
         .iter()
         .map(|row| {
-            let country = match &row.joined {
+            let country = match row.country() {
                 Resolved::Found(country) => country.name.clone(),
-                Resolved::Dangling(id) => format!("no country {id}: the reference dangles"),
+                Resolved::Dangling(id) | Resolved::Excluded(id) => {
+                    format!("no country {id}: the reference dangles")
+                }
                 Resolved::Absent => "no country".to_owned(),
             };
             format!("{:<6} {:<20} {:<26} {country}", row.id, row.kind, row.name)

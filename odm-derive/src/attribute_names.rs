@@ -8,6 +8,9 @@ pub(crate) const CONTAINER: &[&str] = &[
     COLLECTION,
     CRATE,
     DENY_UNDECLARED,
+    HAS_MANY,
+    HAS_ONE,
+    HAS_SQUILLIONS,
     INDEX,
     RULE,
     TEXT,
@@ -65,6 +68,9 @@ pub(crate) const COLLATIONS: &[&str] = &[
     "strength",
 ];
 
+/// Words of `has_one(…)`, `has_many(…)` and `has_squillions(…)`.
+pub(crate) const INVERSES: &[&str] = &[ALLOW_SCAN, BY];
+
 /// Words of `range(…)`.
 pub(crate) const RANGES: &[&str] = &["exclusive_max", "exclusive_min", MAX, MIN];
 
@@ -77,8 +83,10 @@ pub(crate) const VALIDATIONS: &[&str] = &["action", "level"];
 /// Words of `capped(…)`.
 pub(crate) const CAPS: &[&str] = &[MAX, "size"];
 
+pub(crate) const ALLOW_SCAN: &str = "allow_scan";
 pub(crate) const ASC: &str = "asc";
 pub(crate) const BSON_TYPE: &str = "bson_type";
+pub(crate) const BY: &str = "by";
 pub(crate) const CAPPED: &str = "capped";
 pub(crate) const CHANGE_STREAM_IMAGES: &str = "change_stream_images";
 pub(crate) const COLLATION: &str = "collation";
@@ -91,6 +99,9 @@ pub(crate) const EMBED: &str = "embed";
 pub(crate) const EXCEPT: &str = "except";
 pub(crate) const EXPIRE_AFTER: &str = "expire_after";
 pub(crate) const HASHED: &str = "hashed";
+pub(crate) const HAS_MANY: &str = "has_many";
+pub(crate) const HAS_ONE: &str = "has_one";
+pub(crate) const HAS_SQUILLIONS: &str = "has_squillions";
 pub(crate) const HIDDEN: &str = "hidden";
 pub(crate) const INDEX: &str = "index";
 pub(crate) const ITEMS: &str = "items";
@@ -130,6 +141,14 @@ const USAGES: &[(&str, &str)] = &[
     (EMBED, "`embed(few, max = 12)`, or `embed` for one document"),
     (EXCEPT, "`except(field, other)`"),
     (EXPIRE_AFTER, "`expire_after = \"30d\"`"),
+    (ALLOW_SCAN, "`allow_scan = \"the reason\"`"),
+    (BY, "`by = field`"),
+    (HAS_MANY, "`has_many(books: Book, by = publisher)`"),
+    (HAS_ONE, "`has_one(details: MovieDetails, by = movie)`"),
+    (
+        HAS_SQUILLIONS,
+        "`has_squillions(messages: LogMessage, by = host)`",
+    ),
     (HIDDEN, "alone: `hidden`"),
     (
         INDEX,
@@ -268,6 +287,7 @@ mod tests {
             INDEX_OPTIONS,
             KEY_KINDS,
             COLLATIONS,
+            INVERSES,
             RANGES,
             BOUNDS,
             VALIDATIONS,

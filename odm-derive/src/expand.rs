@@ -16,6 +16,7 @@ pub(crate) mod handle_type;
 mod header;
 pub(crate) mod meta;
 pub(crate) mod projection;
+pub(crate) mod relations;
 
 use proc_macro2::TokenStream;
 
@@ -59,6 +60,7 @@ pub(crate) fn model(facts: &Facts<'_>) -> TokenStream {
         Implementation::Choice(names) => field_type::choice(model, names),
         Implementation::Fallback => return fallback::model(model),
     };
+    tokens.extend(relations::all(facts));
     if model.derive == Derive::Document {
         tokens.extend(match &facts.id {
             Some(id) => document::document(facts, id),

@@ -70,6 +70,13 @@ impl Model {
         }
     }
 
+    /// The field that is stored as `_id`.
+    pub(crate) fn id(&self) -> Option<&Field> {
+        self.fields()
+            .iter()
+            .find(|field| !field.skipped && field.flatten.is_none() && field.stored == "_id")
+    }
+
     /// The named fields of a struct.
     pub(crate) fn fields(&self) -> &[Field] {
         match &self.shape {

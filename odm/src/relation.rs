@@ -24,6 +24,6 @@ pub use self::backward::{Backward, Counted, Exists, Inverse, Many, One, Take};
 pub use self::branch::{Also, Branch, Branches, IntoBranch, Source};
 pub use self::each::Each;
 pub use self::forward::Forward;
-pub use self::join::{Join, JoinOne};
+pub use self::join::{Join, JoinOne, Rows};
 pub use self::reference::{Reference, Resolved};
 pub use self::row::{And, Behind, First, Has, Joined, RowOf};

@@ -16,13 +16,16 @@ pub use crate::model::field::VariantContent;
 pub use crate::model::rule::Number;
 pub use crate::model::{
     Bound, BsonType, Capped, CollationMeta, Contents, Document, Embedded, EmbeddedMeta, EnumMeta,
-    ExpressionRule, FieldMeta, FieldType, IndexMeta, KeyKind, KeyMeta, MapKey, ModelMeta, Path,
-    Presence, Projection, Rule, Tagging, TypeMeta, ValidationAction, ValidationLevel, VariantMeta,
+    Expected, ExpressionRule, FieldMeta, FieldType, IndexMeta, KeyKind, KeyMeta, MapKey, ModelMeta,
+    Path, Presence, Projection, RelationMeta, Rule, Tagging, TypeMeta, ValidationAction,
+    ValidationLevel, VariantMeta,
 };
 pub use crate::query::kind::{
     Bits, Growable, Integer, Keyed, Number as NumberLike, Optional, Sequence, Temporal, Text,
 };
-pub use crate::query::{Descend, Encode, Field, Inside, With};
+pub use crate::query::{Descend, Encode, Field, Inside, Named, With};
+pub use crate::relation::{Has, Inverse, Joined, Many, One, RowOf};
+pub use crate::types::RefersTo;
 
 pub use self::flaws::{Declared, flaw, id_flaw, null_flaw, tuple_flaw};
 
@@ -216,6 +219,39 @@ pub struct Leaf<T>(std::marker::PhantomData<T>);
 impl<T> Leaf<T> {
     /// Compiles if a field declared as `P` can hold what this one stores.
     pub fn fits<P: Projects<T>>(self) {}
+}
+
+/// Compiles if the field refers to documents of `M`.
+pub fn refers_to<M: Document, F, T: RefersTo<M>, E>(_field: &Field<F, T, E>) {}
+
+/// Whether an index finds documents of `T` by equality of the field with these Rust names: an index whose first key is the
+/// field and that covers all documents, or the one of `_id`.
+pub const fn is_served<T: Document>(path: &[&str]) -> bool {
+    if let [only] = path
+        && stores(T::META, only, "_id")
+        && has_rust_name(T::META.fields, only)
+    {
+        return true;
+    }
+    let mut rest = T::MODEL.indexes;
+    while let [index, behind @ ..] = rest {
+        if index.serves_equality(path) {
+            return true;
+        }
+        rest = behind;
+    }
+    false
+}
+
+const fn has_rust_name(fields: &[FieldMeta], rust: &str) -> bool {
+    let mut rest = fields;
+    while let [field, behind @ ..] = rest {
+        if same(field.rust, rust) {
+            return true;
+        }
+        rest = behind;
+    }
+    false
 }
 
 /// The declared type of `field`.

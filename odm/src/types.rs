@@ -4,4 +4,4 @@ mod id;
 mod reference;
 
 pub use self::id::{Id, ParseIdError};
-pub use self::reference::Ref;
+pub use self::reference::{Ref, RefersTo};

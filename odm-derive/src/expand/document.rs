@@ -8,6 +8,7 @@ use super::generics::Generics;
 use super::handle_type::sound;
 use super::header::header;
 use super::meta::option;
+use super::relations;
 use crate::facts::index::{Index, Key, Path};
 use crate::facts::{Facts, Id};
 use crate::model::Model;
@@ -57,6 +58,10 @@ pub(crate) fn document(facts: &Facts<'_>, id: &Id<'_>) -> TokenStream {
             .map(|field| &field.stored)
             .as_ref(),
     );
+    let inverses = attributes
+        .inverses
+        .iter()
+        .map(|one| relations::meta(model, one));
     let id_ident = &id.field.ident;
     let id_ty = sound(model, &id.unproven, &id.field.ty.to_token_stream());
     let header = header(model);
@@ -79,7 +84,7 @@ pub(crate) fn document(facts: &Facts<'_>, id: &Id<'_>) -> TokenStream {
                 capped: #capped,
                 change_stream_images: #images,
                 collation: #collation,
-                inverse: &[],
+                inverse: &[#(#inverses),*],
                 version: #version,
             };
             fn id(&self) -> &#id_ty {

@@ -7,6 +7,7 @@ use syn::{Ident, Type, Visibility};
 use super::encoder;
 use super::generics::Generics;
 use super::handle_type::SpannedType;
+use super::relations;
 use crate::model::{Field, Model};
 
 /// One handle: its field in the struct of typed fields, and the code that makes it.
@@ -27,11 +28,22 @@ pub(crate) fn name(model: &Model) -> Ident {
 
 /// The handles of a struct.
 pub(crate) fn handles(model: &Model, fields: &[Field]) -> Vec<Handle> {
-    fields
+    let stored = fields
         .iter()
         .filter(|field| !field.skipped)
-        .map(|field| handle(model, field, &encoder::name(model, None, field)))
-        .collect()
+        .map(|field| handle(model, field, &encoder::name(model, None, field)));
+    stored.chain(inverses(model)).collect()
+}
+
+/// The handles of relations in the other direction.
+fn inverses(model: &Model) -> impl Iterator<Item = Handle> {
+    model.attributes.inverses.iter().map(|inverse| Handle {
+        ident: inverse.name.clone(),
+        set: inverse.name.clone(),
+        doc: format!("The relation `{}`.", inverse.name),
+        ty: relations::handle(model, inverse),
+        make: relations::make(model, inverse),
+    })
 }
 
 /// The handle of one named field.
@@ -43,6 +55,16 @@ pub(crate) fn handle(model: &Model, field: &Field, encoder: &Ident) -> Handle {
         quote!(__odm_path.child(#stored))
     };
     let doc = format!("The field `{}`.", field.rust);
+    if field.encoder.is_none() && field.flatten.is_none() && relations::is_joined(ty) {
+        let name = relations::name(model, &field.ident);
+        return Handle {
+            ident: field.ident.clone(),
+            set: field.ident.clone(),
+            doc,
+            ty: quote!(#support::Field<__OdmModel, #ty, #support::Named<#name>>),
+            make: quote!(#support::Field::at_path(#path)),
+        };
+    }
     if field.encoder.is_none() {
         return of_type(support, field.ident.clone(), doc, ty, &path);
     }

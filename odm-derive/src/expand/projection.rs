@@ -20,6 +20,7 @@ pub(crate) fn projection(projection: &Projection) -> TokenStream {
             type Of = #of;
             const FIELDS: &'static [&'static str] = &[#(#names),*];
         }
+        impl #parameters #support::RowOf<#of> for #ident #arguments #clause {}
     }
 }
 

@@ -6,6 +6,7 @@ use syn::{Attribute, Ident, LitInt, LitStr, Path};
 
 use super::collation::{Collation, collation};
 use super::index::{self, Index};
+use super::relation::{self, Inverse};
 use super::rule::{ExpressionRule, expression_rule};
 use super::{attributes, choice, inner, once, unknown, value};
 use crate::attribute_names;
@@ -24,6 +25,7 @@ pub(crate) struct Container {
     pub(crate) collation: Option<Collation>,
     pub(crate) indexes: Vec<Index>,
     pub(crate) rules: Vec<ExpressionRule>,
+    pub(crate) inverses: Vec<Inverse>,
     /// The words that only a document may have, to report them on an embedded struct.
     pub(crate) document_words: Vec<Ident>,
     /// Whether everything was read.
@@ -74,6 +76,12 @@ pub(crate) fn container(list: &[Attribute], errors: &mut Errors) -> Container {
             }
             attribute_names::RULE => {
                 container.rules.push(expression_rule(input)?);
+                Ok(())
+            }
+            attribute_names::HAS_ONE
+            | attribute_names::HAS_MANY
+            | attribute_names::HAS_SQUILLIONS => {
+                container.inverses.push(relation::inverse(word, input)?);
                 Ok(())
             }
             attribute_names::INDEX

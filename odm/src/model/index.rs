@@ -31,6 +31,47 @@ pub struct IndexMeta {
     pub wildcard_projection: &'static [(&'static [&'static str], bool)],
 }
 
+impl IndexMeta {
+    /// Whether the index finds documents by equality of the field with these Rust names.
+    ///
+    /// The field is its first key, of a kind that serves equality; and the index covers all documents, has no collation of
+    /// its own, and is not hidden.
+    pub const fn serves_equality(&self, path: &[&str]) -> bool {
+        let [first, ..] = self.keys else {
+            return false;
+        };
+        matches!(
+            first.kind,
+            KeyKind::Ascending | KeyKind::Descending | KeyKind::Hashed
+        ) && same_path(first.path, path)
+            && !self.sparse
+            && !self.hidden
+            && self.partial.is_none()
+            && self.collation.is_none()
+    }
+}
+
+const fn same_path(a: &[&str], b: &[&str]) -> bool {
+    let (mut a, mut b) = (a, b);
+    while let ([x, behind_a @ ..], [y, behind_b @ ..]) = (a, b) {
+        if !same(x.as_bytes(), y.as_bytes()) {
+            return false;
+        }
+        (a, b) = (behind_a, behind_b);
+    }
+    a.is_empty() && b.is_empty()
+}
+
+const fn same(mut a: &[u8], mut b: &[u8]) -> bool {
+    while let ([x, behind_a @ ..], [y, behind_b @ ..]) = (a, b) {
+        if *x != *y {
+            return false;
+        }
+        (a, b) = (behind_a, behind_b);
+    }
+    a.is_empty() && b.is_empty()
+}
+
 /// One key of an index.
 #[derive(Debug, Clone, Copy)]
 pub struct KeyMeta {

@@ -1,7 +1,7 @@
 //! The relations of a model, read from the shapes of its fields.
 
 use super::field::{EmbeddedMeta, FieldMeta, VariantContent, VariantMeta};
-use super::index::{IndexMeta, KeyKind};
+use super::index::IndexMeta;
 use super::path::{Path, Segment};
 use super::rule::Rule;
 use super::types::{Shape, TypeMeta};
@@ -139,22 +139,12 @@ impl ModelMeta {
         walk.found
     }
 
-    /// The first declared index that finds documents by equality of the field with these Rust names.
-    ///
-    /// The field is its first key, of a kind that serves equality; and the index covers all documents, compares
-    /// as the collection does, and is not hidden.
+    /// The first declared index that finds documents by equality of the field with these Rust names:
+    /// [`IndexMeta::serves_equality`].
     pub fn index_for(&'static self, path: &[&str]) -> Option<&'static IndexMeta> {
-        self.indexes.iter().find(|index| {
-            let is_first = index.keys.first().is_some_and(|key| {
-                key.path == path
-                    && matches!(
-                        key.kind,
-                        KeyKind::Ascending | KeyKind::Descending | KeyKind::Hashed
-                    )
-            });
-            let is_whole = !index.sparse && !index.hidden && index.partial.is_none();
-            is_first && is_whole && (index.collation.is_none() || index.collation == self.collation)
-        })
+        self.indexes
+            .iter()
+            .find(|index| index.serves_equality(path))
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use bson::doc;
 use bson::raw::{RawBsonRef, RawDocument};
-use futures::future::BoxFuture;
+use futures_core::future::BoxFuture;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
 use super::branch::{Also, Branch, Branches, IntoBranch, Source};

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use bson::raw::{RawBsonRef, RawDocument};
-use futures::future::BoxFuture;
+use futures_core::future::BoxFuture;
 
 use super::branch::{Branch, IntoBranch, Source};
 use super::scope::{at, check_projection};

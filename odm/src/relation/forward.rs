@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use bson::Bson;
 use bson::raw::RawDocument;
-use futures::future::BoxFuture;
+use futures_core::future::BoxFuture;
 use serde::de::DeserializeOwned;
 
 use super::branch::{Also, Branch, Branches, IntoBranch, Source};

@@ -1,9 +1,12 @@
 //! `.join` on a find.
 
 use std::fmt;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
-use futures::Stream;
-use futures::stream::{self, TryStreamExt};
+use futures_core::Stream;
+use futures_core::future::BoxFuture;
 use serde::de::DeserializeOwned;
 
 use super::branch::{Also, Branches, IntoBranch, Source};
@@ -12,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::model::{Document, Embedded};
 use crate::query::fields;
 use crate::store::options::{Chosen, Options};
-use crate::store::{Request, Session, Store};
+use crate::store::{RawCursor, Request, Session, Store};
 
 /// The most rows whose relations a stream loads at once.
 const CHUNK: usize = 1_000;
@@ -137,14 +140,16 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches> 
 
     /// Returns the rows one by one. The relations of at most 1,000 rows at a time are loaded, so memory stays bounded.
     ///
-    /// # Errors
-    ///
-    /// With a session: its cursor is open while the relations are read, and a session runs one command at a time.
-    pub fn stream(self) -> impl Stream<Item = Result<J::Row<T>>> + Send + use<'s, M, T, J> {
-        stream::once(self.open()).try_flatten()
+    /// In a session the stream fails: its cursor is open while the relations are read, and a session runs one command at
+    /// a time.
+    pub fn stream(self) -> Rows<'s, J::Row<T>> {
+        Rows {
+            loaded: Vec::new().into_iter(),
+            next: Some(Box::pin(self.open())),
+        }
     }
 
-    async fn open(self) -> Result<impl Stream<Item = Result<J::Row<T>>> + Send + use<'s, M, T, J>> {
+    async fn open(self) -> Result<Loaded<'s, J::Row<T>>> {
         let model = M::model().name;
         let (store, request, session) = self.find.call.prepare()?;
         if session.is_some() {
@@ -158,26 +163,108 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches> 
         let cursor = response
             .and_then(crate::store::Response::cursor)
             .map_err(|error| error.with_model(model))?;
-        let state = Some((cursor, branches, store, options));
-        let chunks = stream::try_unfold(state, async move |state| {
-            let Some((mut cursor, branches, store, options)) = state else {
-                return Ok(None);
+        let reading: Reading<'s, M, T, J> = Reading {
+            cursor,
+            branches,
+            store,
+            options,
+            of: PhantomData,
+        };
+        reading.chunk().await
+    }
+}
+
+/// The rows of a join, one by one: a [`Stream`] of `Result<T>`.
+#[must_use = "nothing is read until the stream is polled"]
+pub struct Rows<'s, R> {
+    loaded: std::vec::IntoIter<R>,
+    next: Option<BoxFuture<'s, Result<Loaded<'s, R>>>>,
+}
+
+/// The rows of a chunk, and the future of the next one.
+struct Loaded<'s, R> {
+    rows: Vec<R>,
+    next: Option<BoxFuture<'s, Result<Loaded<'s, R>>>>,
+}
+
+/// A find whose rows are read in chunks.
+struct Reading<'s, M, T, J> {
+    cursor: RawCursor<'s>,
+    branches: J,
+    store: Store,
+    options: Chosen,
+    of: PhantomData<fn() -> (M, T)>,
+}
+
+impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches>
+    Reading<'s, M, T, J>
+{
+    async fn chunk(mut self) -> Result<Loaded<'s, J::Row<T>>> {
+        let mut chunk = Chunk::default();
+        let mut is_last = true;
+        while let Some(raw) = self.cursor.next().await {
+            chunk.add::<M>(&self.branches, raw)?;
+            if chunk.documents.len() == CHUNK {
+                is_last = false;
+                break;
+            }
+        }
+        let rows = chunk
+            .load(&self.branches, &self.store, &self.options, None)
+            .await?;
+        Ok(Loaded {
+            rows,
+            next: if is_last { None } else { Some(self.boxed()) },
+        })
+    }
+
+    fn boxed(self) -> BoxFuture<'s, Result<Loaded<'s, J::Row<T>>>> {
+        Box::pin(self.chunk())
+    }
+}
+
+impl<R> Rows<'_, R> {
+    /// Returns the next row, or `None` after the last.
+    pub async fn next(&mut self) -> Option<Result<R>> {
+        std::future::poll_fn(|cx| self.poll(cx)).await
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<R>>> {
+        loop {
+            if let Some(row) = self.loaded.next() {
+                return Poll::Ready(Some(Ok(row)));
+            }
+            let Some(next) = &mut self.next else {
+                return Poll::Ready(None);
             };
-            let mut chunk = Chunk::default();
-            let mut is_last = true;
-            while let Some(raw) = cursor.next().await {
-                chunk.add::<M>(&branches, raw)?;
-                if chunk.documents.len() == CHUNK {
-                    is_last = false;
-                    break;
+            match std::task::ready!(next.as_mut().poll(cx)) {
+                Ok(loaded) => {
+                    self.loaded = loaded.rows.into_iter();
+                    self.next = loaded.next;
+                }
+                Err(error) => {
+                    self.next = None;
+                    return Poll::Ready(Some(Err(error)));
                 }
             }
-            let rows = chunk.load(&branches, &store, &options, None).await?;
-            let rows = stream::iter(rows.into_iter().map(Ok::<_, Error>));
-            let next = (!is_last).then_some((cursor, branches, store, options));
-            Ok::<_, Error>(Some((rows, next)))
-        });
-        Ok(chunks.try_flatten())
+        }
+    }
+}
+
+impl<R: Unpin> Stream for Rows<'_, R> {
+    type Item = Result<R>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.get_mut().poll(cx)
+    }
+}
+
+impl<R> fmt::Debug for Rows<'_, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rows")
+            .field("loaded", &self.loaded.len())
+            .field("is_last", &self.next.is_none())
+            .finish()
     }
 }
 
@@ -233,7 +320,7 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches> 
     for JoinOne<'s, M, T, J>
 {
     type Output = Result<Option<J::Row<T>>>;
-    type IntoFuture = futures::future::BoxFuture<'s, Self::Output>;
+    type IntoFuture = BoxFuture<'s, Self::Output>;
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(self.run())

@@ -135,6 +135,18 @@ impl<'de, T: Document> Deserialize<'de> for Ref<T> {
     }
 }
 
+/// The declared type of a field that refers to documents of `M`.
+#[diagnostic::on_unimplemented(
+    message = "this field, declared as `{Self}`, does not refer to `{M}`",
+    label = "the relation needs a field declared as `Ref<{M}>`",
+    note = "name in `by` the field of the other model that is a `Ref<{M}>`, an `Option` or a `Vec` of it"
+)]
+pub trait RefersTo<M> {}
+
+impl<M: Document> RefersTo<M> for Ref<M> {}
+impl<M: Document> RefersTo<M> for Option<Ref<M>> {}
+impl<M: Document> RefersTo<M> for Vec<Ref<M>> {}
+
 field_type!(
     [T: Document] Ref<T>,
     TypeMeta::of(Shape::Reference { to: T::model, id: &<T::Id as FieldType>::TYPE }),

@@ -1,0 +1,210 @@
+//! Names of relations: a type for each, and the trait by which rows of joins are read.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote, quote_spanned};
+use syn::{Ident, Type};
+
+use super::fields::documented;
+use crate::facts::Facts;
+use crate::model::rust_type::{Kind, kind};
+use crate::model::{Derive, Model};
+use crate::parse::relation::Inverse;
+use crate::parse::serde::unraw;
+
+/// The module of the types that name a model's relations.
+fn module(model: &Model) -> Ident {
+    format_ident!("__odm_relations_of_{}", unraw(&model.ident))
+}
+
+/// The type that names a relation.
+pub(crate) fn name(model: &Model, relation: &Ident) -> TokenStream {
+    let module = module(model);
+    quote!(#module::#relation)
+}
+
+/// Whether the spelling shows that the field is joined by its name: `Ref<T>`, `Option<Ref<T>>` or `Vec<Ref<T>>`.
+pub(crate) fn is_joined(ty: &Type) -> bool {
+    let inner = match kind(ty) {
+        Kind::Ref(_) => return true,
+        Kind::Optional(inner) => inner,
+        Kind::List(inner) if is_vec(ty) => inner,
+        _ => return false,
+    };
+    matches!(kind(inner), Kind::Ref(_))
+}
+
+fn is_vec(ty: &Type) -> bool {
+    match ty {
+        Type::Path(path) => path
+            .path
+            .segments
+            .last()
+            .is_some_and(|last| last.ident == "Vec"),
+        _ => false,
+    }
+}
+
+/// The module of names, the trait of rows, and the checks of declared relations.
+pub(crate) fn all(facts: &Facts<'_>) -> TokenStream {
+    let model = facts.model;
+    let forward = facts.fields.iter().filter(|one| {
+        let field = one.field;
+        !field.skipped && field.flatten.is_none() && field.encoder.is_none() && is_joined(&field.ty)
+    });
+    let mut names: Vec<&Ident> = Vec::new();
+    let inverses = model.attributes.inverses.iter().map(|one| &one.name);
+    for name in forward.map(|one| &one.field.ident).chain(inverses) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let mut tokens = TokenStream::new();
+    if !names.is_empty() {
+        let (vis, module) = (&model.vis, module(model));
+        tokens.extend(quote! {
+            #[doc(hidden)]
+            #[allow(non_camel_case_types, non_snake_case, missing_debug_implementations, dead_code, unreachable_pub)]
+            #vis mod #module {
+                #(pub enum #names {})*
+            }
+        });
+        if model.generics.params.is_empty() {
+            tokens.extend(rows(model, &names));
+        }
+    }
+    if model.derive == Derive::Document && model.generics.params.is_empty() {
+        let (support, ident) = (&model.support, &model.ident);
+        tokens.extend(quote!(impl #support::RowOf<#ident> for #ident {}));
+    }
+    tokens
+}
+
+/// The trait by which rows are read.
+fn rows(model: &Model, names: &[&Ident]) -> TokenStream {
+    let (support, vis, ident) = (&model.support, &model.vis, &model.ident);
+    let joined = format_ident!("{}Joined", unraw(ident));
+    let markers: Vec<TokenStream> = names.iter().map(|one| name(model, one)).collect();
+    let doc = documented(
+        vis,
+        &format!("Reads the relations of [`{ident}`] in rows of joins."),
+    );
+    let docs = names
+        .iter()
+        .map(|one| documented(vis, &format!("What `.join(|row| row.{one})` has loaded.")));
+    let document = match model.derive {
+        Derive::Document => quote!(__OdmRow: #support::RowOf<#ident>),
+        Derive::Embedded => quote!(__OdmRow),
+    };
+    quote! {
+        #doc
+        #[allow(dead_code)]
+        #vis trait #joined<__OdmList> {
+            #(
+                #docs
+                fn #names<__OdmAt>(&self) -> &<__OdmList as #support::Has<#markers, __OdmAt>>::Value
+                where
+                    __OdmList: #support::Has<#markers, __OdmAt>;
+            )*
+        }
+        impl<#document, __OdmList> #joined<__OdmList> for #support::Joined<__OdmRow, __OdmList> {
+            #(
+                fn #names<__OdmAt>(&self) -> &<__OdmList as #support::Has<#markers, __OdmAt>>::Value
+                where
+                    __OdmList: #support::Has<#markers, __OdmAt>,
+                {
+                    #support::Has::<#markers, __OdmAt>::value(self.joined())
+                }
+            )*
+        }
+    }
+}
+
+/// The metadata of a relation in the other direction.
+pub(crate) fn meta(model: &Model, inverse: &Inverse) -> TokenStream {
+    let support = &model.support;
+    let (name, target) = (unraw(&inverse.name), &inverse.target);
+    let expected = format_ident!(
+        "{}",
+        match inverse.word.to_string().as_str() {
+            crate::attribute_names::HAS_ONE => "One",
+            crate::attribute_names::HAS_MANY => "Many",
+            _ => "Squillions",
+        }
+    );
+    let by = inverse.by.iter().map(unraw);
+    let key = model.id().map(|id| &id.rust);
+    let allow_scan = super::meta::option(inverse.allow_scan.as_ref());
+    quote! {
+        #support::RelationMeta {
+            name: #name,
+            target: <#target as #support::Document>::model,
+            expected: #support::Expected::#expected,
+            by: &[#(#by),*],
+            key: &[#key],
+            allow_scan: #allow_scan,
+        }
+    }
+}
+
+/// The type of the handle of a relation in the other direction.
+pub(crate) fn handle(model: &Model, inverse: &Inverse) -> TokenStream {
+    let (support, ident, target) = (&model.support, &model.ident, &inverse.target);
+    let marker = name(model, &inverse.name);
+    let take = if inverse.word == crate::attribute_names::HAS_ONE {
+        quote!(One)
+    } else {
+        quote!(Many)
+    };
+    quote!(#support::Inverse<#ident, #marker, #target, #support::#take>)
+}
+
+/// The code that makes the handle.
+pub(crate) fn make(model: &Model, inverse: &Inverse) -> TokenStream {
+    let support = &model.support;
+    let meta = meta(model, inverse);
+    quote!(#support::Inverse::new(const { &#meta }))
+}
+
+/// Code that compiles only if the other side refers to this model, and an index serves the relation.
+pub(crate) fn checks(facts: &Facts<'_>) -> TokenStream {
+    let model = facts.model;
+    let (support, ident) = (&model.support, &model.ident);
+    let mut tokens = TokenStream::new();
+    for inverse in &model.attributes.inverses {
+        let target = &inverse.target;
+        let span = inverse
+            .by
+            .last()
+            .map_or_else(|| inverse.name.span(), Ident::span);
+        let mut walk = quote!(__odm_fields);
+        for (position, one) in inverse.by.iter().enumerate() {
+            let descend = (position > 0).then(|| quote_spanned!(one.span()=> .descend()));
+            walk = quote_spanned!(one.span()=> #walk #descend . #one);
+        }
+        tokens.extend(quote_spanned! {span=>
+            const _: () = {
+                #[allow(dead_code, unused_imports)]
+                fn __odm_by(__odm_fields: &<#target as #support::Embedded>::Fields<#target>) {
+                    use #support::Descend as _;
+                    #support::refers_to::<#ident, _, _, _>(&#walk);
+                }
+            };
+        });
+        if inverse.allow_scan.is_none() {
+            let by: Vec<String> = inverse.by.iter().map(unraw).collect();
+            let target_name = quote!(#target).to_string().replace(' ', "");
+            let path = by.join(".");
+            let message = format!(
+                "`{}` would scan `{target_name}`: no index of it starts with `{path}`; add `#[odm(index({path}))]` to it, or `allow_scan = \"the reason\"` to the relation",
+                unraw(&inverse.name),
+            );
+            tokens.extend(quote_spanned! {span=>
+                const _: () = ::core::assert!(
+                    #support::is_served::<#target>(&[#(#by),*]),
+                    "{}", #message
+                );
+            });
+        }
+    }
+    tokens
+}

@@ -14,6 +14,7 @@ mod pipelines;
 mod places;
 mod plans;
 mod profiler;
+mod relations;
 mod resuming;
 mod saves;
 mod saves_in_transactions;
@@ -50,6 +51,7 @@ pub(crate) fn cases() -> Vec<Case> {
         places::CASES,
         plans::CASES,
         profiler::CASES,
+        relations::CASES,
         resuming::CASES,
         saves::CASES,
         saves_in_transactions::CASES,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::*;
-use crate::model::KeyMeta;
+use crate::model::{KeyKind, KeyMeta};
 use crate::types::{Id, Ref};
 use crate::{Document, Embedded};
 

@@ -8,6 +8,7 @@ mod field;
 mod index;
 mod list;
 mod names;
+mod relation;
 mod rule;
 
 use syn::Ident;
@@ -35,6 +36,7 @@ pub(crate) fn model(facts: &Facts<'_>, errors: &mut Errors) {
     }
     if model.derive == Derive::Document {
         index::check(facts, errors);
+        relation::check(facts, errors);
     }
 }
 

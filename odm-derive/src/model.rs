@@ -14,6 +14,7 @@ use syn::{
 pub(crate) use self::shape::{Enum, Field, Shape, Tagging, Variant, VariantContent};
 use crate::errors::Errors;
 use crate::parse::container::Container;
+use crate::parse::relation::Inverse;
 use crate::parse::{self, serde};
 
 /// Which derive is at work.
@@ -68,6 +69,19 @@ impl Model {
             attributes,
             shape,
         }
+    }
+
+    /// The relations in the other direction, without those that are refused.
+    pub(crate) fn inverses(&self) -> impl Iterator<Item = &Inverse> {
+        let declares = self.derive == Derive::Document && self.generics.params.is_empty();
+        let all = self.attributes.inverses.iter().enumerate();
+        all.filter(move |(position, one)| {
+            let mut before = self.attributes.inverses.iter().take(*position);
+            declares
+                && self.field(&one.name).is_none()
+                && before.all(|other| other.name != one.name)
+        })
+        .map(|(_, one)| one)
     }
 
     /// The field that is stored as `_id`.

@@ -15,6 +15,7 @@ chapters! {
     getting_started = "../../book/src/getting-started.md";
     models = "../../book/src/models.md";
     queries_and_updates = "../../book/src/queries-and-updates.md";
+    relations = "../../book/src/relations.md";
     change_streams = "../../book/src/change-streams.md";
     validation = "../../book/src/validation.md";
     indexes_and_sync = "../../book/src/indexes-and-sync.md";

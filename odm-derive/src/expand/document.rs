@@ -58,10 +58,7 @@ pub(crate) fn document(facts: &Facts<'_>, id: &Id<'_>) -> TokenStream {
             .map(|field| &field.stored)
             .as_ref(),
     );
-    let inverses = attributes
-        .inverses
-        .iter()
-        .map(|one| relations::meta(model, one));
+    let inverses = model.inverses().map(|one| relations::meta(model, one));
     let id_ident = &id.field.ident;
     let id_ty = sound(model, &id.unproven, &id.field.ty.to_token_stream());
     let header = header(model);

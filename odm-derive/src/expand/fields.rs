@@ -37,7 +37,7 @@ pub(crate) fn handles(model: &Model, fields: &[Field]) -> Vec<Handle> {
 
 /// The handles of relations in the other direction.
 fn inverses(model: &Model) -> impl Iterator<Item = Handle> {
-    model.attributes.inverses.iter().map(|inverse| Handle {
+    model.inverses().map(|inverse| Handle {
         ident: inverse.name.clone(),
         set: inverse.name.clone(),
         doc: format!("The relation `{}`.", inverse.name),

@@ -52,7 +52,7 @@ pub(crate) fn all(facts: &Facts<'_>) -> TokenStream {
         !field.skipped && field.flatten.is_none() && field.encoder.is_none() && is_joined(&field.ty)
     });
     let mut names: Vec<&Ident> = Vec::new();
-    let inverses = model.attributes.inverses.iter().map(|one| &one.name);
+    let inverses = model.inverses().map(|one| &one.name);
     for name in forward.map(|one| &one.field.ident).chain(inverses) {
         if !names.contains(&name) {
             names.push(name);
@@ -170,7 +170,7 @@ pub(crate) fn checks(facts: &Facts<'_>) -> TokenStream {
     let model = facts.model;
     let (support, ident) = (&model.support, &model.ident);
     let mut tokens = TokenStream::new();
-    for inverse in &model.attributes.inverses {
+    for inverse in model.inverses() {
         let target = &inverse.target;
         let span = inverse
             .by

@@ -21,10 +21,14 @@ use crate::store::operation::Operation;
 /// A relation that a struct declares in the other direction, named by `N`: documents of `T` that refer to one of `M`.
 ///
 /// `has_many` and `has_squillions` join a list ([`Many`]), `has_one` at most one document ([`One`]).
+#[must_use = "nothing is loaded until the find that joins it is awaited"]
 pub struct Inverse<M, N, T, K> {
     meta: &'static RelationMeta,
-    of: PhantomData<fn() -> (M, N, T, K)>,
+    of: PhantomData<Of<M, N, T, K, ()>>,
 }
+
+/// What a relation stands for, without owning any of it.
+type Of<M, N, T, K, D> = fn() -> (M, N, T, K, D);
 
 /// The documents that refer to a row, as a list: `Vec<Arc<T>>`.
 #[derive(Debug)]
@@ -168,6 +172,7 @@ fn ends<M: Document, T: Document>(meta: &RelationMeta) -> Result<Ends> {
 
 /// A relation in the other direction to join, with what is read of the documents there: made by the methods of
 /// [`Inverse`].
+#[must_use = "nothing is loaded until the find that joins it is awaited"]
 pub struct Backward<M, N, T, K, D = T, J = ()> {
     /// Of the rows: the field whose value the others store.
     key: Path,
@@ -177,7 +182,7 @@ pub struct Backward<M, N, T, K, D = T, J = ()> {
     through_array: bool,
     scope: Scope,
     branches: J,
-    of: PhantomData<fn() -> (M, N, T, K, D)>,
+    of: PhantomData<Of<M, N, T, K, D>>,
 }
 
 impl<M: Document, N, T: Document, K, D, J> Backward<M, N, T, K, D, J> {
@@ -448,6 +453,7 @@ where
 }
 
 /// A relation in the other direction of which the documents are only counted.
+#[must_use = "nothing is loaded until the find that joins it is awaited"]
 pub struct Counted<M, N, T>(Backward<M, N, T, Many>);
 
 impl<M: Document, N, T: Document> Counted<M, N, T> {
@@ -599,7 +605,7 @@ impl<M, N, T, K, D, J: fmt::Debug> fmt::Debug for Backward<M, N, T, K, D, J> {
             .field("by", &self.by)
             .field("scope", &self.scope)
             .field("branches", &self.branches)
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 

@@ -14,6 +14,7 @@ use crate::query::Field;
 use crate::query::kind::Sequence;
 
 /// A relation of each element of a list, which a row gets as a `Vec`: made by [`Field::each`].
+#[must_use = "nothing is loaded until the find that joins it is awaited"]
 pub struct Each<B> {
     path: Path,
     inside: B,

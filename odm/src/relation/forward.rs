@@ -23,12 +23,16 @@ use crate::query::{Field, Filter, Named, fields};
 ///
 /// A field that is declared as a [`Ref`](crate::types::Ref), an `Option` or a `Vec` of it makes one by
 /// [`filter`](Field::filter), [`select`](Field::select) or [`join`](Field::join).
+#[must_use = "nothing is loaded until the find that joins it is awaited"]
 pub struct Forward<M, N, R: Reference, D = <R as Reference>::Target, J = ()> {
     path: Path,
     scope: Scope,
     branches: J,
-    of: PhantomData<fn() -> (M, N, R, D)>,
+    of: PhantomData<Of<M, N, R, D>>,
 }
+
+/// What a relation stands for, without owning any of it.
+type Of<M, N, R, D> = fn() -> (M, N, R, D);
 
 impl<M, R: Reference, N> Field<M, R, Named<N>> {
     fn forward(self) -> Forward<M, N, R> {
@@ -172,17 +176,17 @@ where
             } = gathered;
             let found = self.fetch(&keys, &mut source).await?;
             let excluded = self.scope.filter.is_some();
-            let target = |position: &usize| match found.get(*position) {
-                Some(Some(row)) => Ok(Resolved::Found(Arc::clone(row))),
-                _ => {
-                    let id = keys.get(*position).cloned().unwrap_or(Bson::Null);
-                    let id = decode_id::<R::Target>(id)?;
-                    Ok(if excluded {
-                        Resolved::Excluded(id)
-                    } else {
-                        Resolved::Dangling(id)
-                    })
+            let target = |position: &usize| {
+                if let Some(Some(row)) = found.get(*position) {
+                    return Ok(Resolved::Found(Arc::clone(row)));
                 }
+                let id = keys.get(*position).cloned().unwrap_or(Bson::Null);
+                let id = decode_id::<R::Target>(id)?;
+                Ok(if excluded {
+                    Resolved::Excluded(id)
+                } else {
+                    Resolved::Dangling(id)
+                })
             };
             let mut start = 0;
             ends.iter()
@@ -292,6 +296,6 @@ impl<M, N, R: Reference, D, J: fmt::Debug> fmt::Debug for Forward<M, N, R, D, J>
             .field("path", &self.path)
             .field("scope", &self.scope)
             .field("branches", &self.branches)
-            .finish()
+            .finish_non_exhaustive()
     }
 }

@@ -42,18 +42,17 @@ impl Keys {
                 self.strings.insert(text.into(), position);
                 text.len() + 5
             }
-            id => match integer(id) {
-                Some(integer) => {
+            id => {
+                if let Some(integer) = integer(id) {
                     self.integers.insert(integer, position);
                     16
-                }
-                None => {
+                } else {
                     let key = key::of(id, None);
                     let size = key.len();
                     self.others.insert(key, position);
                     size
                 }
-            },
+            }
         };
         // The element around the value has a type and an index.
         self.sizes.push(size + 12);

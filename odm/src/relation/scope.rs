@@ -171,13 +171,13 @@ impl Scope {
         };
         let mut options = source.options.clone();
         if self.sort.is_some() {
-            options.sort = self.sort.clone();
+            options.sort.clone_from(&self.sort);
         }
         if self.limit.is_some() {
             options.limit = self.limit.map(i64::from);
         }
         if self.projection.is_some() {
-            options.projection = self.projection.clone();
+            options.projection.clone_from(&self.projection);
         }
         read(source, self.model, operation, options, visit).await
     }

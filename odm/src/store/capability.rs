@@ -36,10 +36,6 @@ impl Capability {
 
     /// What a reply to `hello` says. Transactions need sessions, which a deployment has that names a
     /// `logicalSessionTimeoutMinutes`.
-    #[cfg_attr(
-        not(feature = "mongodb"),
-        expect(dead_code, reason = "the driver's store asks")
-    )]
     pub(super) fn of_hello(hello: &bson::Document) -> Self {
         let sharded = hello.get_str("msg").is_ok_and(|msg| msg == "isdbgrid");
         let replicated = sharded || hello.contains_key("setName");

@@ -15,6 +15,7 @@ mod places;
 mod plans;
 mod profiler;
 mod relations;
+mod relations_within;
 mod resuming;
 mod saves;
 mod saves_in_transactions;
@@ -52,6 +53,7 @@ pub(crate) fn cases() -> Vec<Case> {
         plans::CASES,
         profiler::CASES,
         relations::CASES,
+        relations_within::CASES,
         resuming::CASES,
         saves::CASES,
         saves_in_transactions::CASES,

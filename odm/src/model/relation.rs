@@ -60,7 +60,7 @@ pub enum Cardinality {
     /// One: `Ref<T>`.
     One,
     /// One or none: `Option<Ref<T>>`, or a reference inside an `Option` or a variant of an enum.
-    Optional,
+    AtMostOne,
     /// A list: of references, or of subdocuments that have one each.
     Many {
         /// The largest number of elements; `None` where a list on the way declares no bound.
@@ -71,14 +71,14 @@ pub enum Cardinality {
 impl Cardinality {
     const fn optional(self, optional: bool) -> Self {
         match self {
-            Self::One if optional => Self::Optional,
+            Self::One if optional => Self::AtMostOne,
             other => other,
         }
     }
 
     const fn times(self, max: Option<u64>) -> Self {
         let inside = match self {
-            Self::One | Self::Optional => Some(1),
+            Self::One | Self::AtMostOne => Some(1),
             Self::Many { max } => max,
         };
         let max = match (inside, max) {

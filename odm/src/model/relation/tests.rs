@@ -88,7 +88,7 @@ fn relations_are_listed_with_paths_targets_and_cardinalities() {
     assert_eq!(
         listed(Person::model()),
         [
-            row("manager", "manager", "Person", Cardinality::Optional),
+            row("manager", "manager", "Person", Cardinality::AtMostOne),
             row("tasks", "tasks", "Task", many(1_000)),
         ]
     );
@@ -98,18 +98,18 @@ fn relations_are_listed_with_paths_targets_and_cardinalities() {
             row("owner", "o", "Person", Cardinality::One),
             row("watchers.person", "w.p", "Person", many(20)),
             row("watchers.stands_in", "w.stands_in", "Person", many(60)),
-            row("link.Blocks", "link.Blocks", "Task", Cardinality::Optional),
+            row("link.Blocks", "link.Blocks", "Task", Cardinality::AtMostOne),
             row(
                 "link.Quotes.task",
                 "link.Quotes.task",
                 "Task",
-                Cardinality::Optional
+                Cardinality::AtMostOne
             ),
             row(
                 "origin.reporter",
                 "reporter",
                 "Person",
-                Cardinality::Optional
+                Cardinality::AtMostOne
             ),
             row("pair", "pair", "Person", many(2)),
         ]

@@ -45,7 +45,7 @@ impl<M, R: Reference, N> Field<M, R, Named<N>> {
     }
 
     /// Joins the documents that match. A reference to another one is
-    /// [`Resolved::Excluded`](super::Resolved::Excluded), as is one to a document that is missing.
+    /// [`Resolved::Excluded`], as is one to a document that is missing.
     pub fn filter(
         self,
         condition: impl FnOnce(<R::Target as Embedded>::Fields<R::Target>) -> Filter<R::Target>,

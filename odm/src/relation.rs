@@ -19,6 +19,7 @@ mod projected;
 mod reference;
 mod row;
 mod scope;
+mod stored;
 
 pub use self::backward::{Backward, Counted, Exists, Inverse, Many, One, Take};
 pub use self::branch::{Also, Branch, Branches, IntoBranch, Source};

@@ -30,6 +30,7 @@ pub use crate::types::RefersTo;
 pub use self::flaws::{Declared, flaw, id_flaw, null_flaw, tuple_flaw};
 
 use crate::model::Shape;
+use crate::model::name::same;
 use crate::query::Filter;
 
 /// A field that every document has, without rules.
@@ -186,25 +187,22 @@ impl<T> Projects<T> for Option<T> {}
 /// Whether the field `rust` is stored as `name`. A missing field counts, too: the code that names its handle
 /// does not compile.
 pub const fn stores(meta: &EmbeddedMeta, rust: &str, name: &str) -> bool {
-    let mut rest = meta.fields;
+    match declared(meta.fields, rust) {
+        Some(field) => same(field.name, name),
+        None => true,
+    }
+}
+
+/// The field with this Rust name.
+const fn declared(fields: &'static [FieldMeta], rust: &str) -> Option<&'static FieldMeta> {
+    let mut rest = fields;
     while let [field, behind @ ..] = rest {
         if same(field.rust, rust) {
-            return same(field.name, name);
+            return Some(field);
         }
         rest = behind;
     }
-    true
-}
-
-const fn same(a: &str, b: &str) -> bool {
-    let (mut a, mut b) = (a.as_bytes(), b.as_bytes());
-    while let ([x, behind_a @ ..], [y, behind_b @ ..]) = (a, b) {
-        if *x != *y {
-            return false;
-        }
-        (a, b) = (behind_a, behind_b);
-    }
-    a.is_empty() && b.is_empty()
+    None
 }
 
 /// The stored type of the field that a path leads to; the function is never called.
@@ -228,25 +226,14 @@ pub fn refers_to<M: Document, F, T: RefersTo<M>, E>(_field: &Field<F, T, E>) {}
 /// field and that covers all documents, or the one of `_id`.
 pub const fn is_served<T: Document>(path: &[&str]) -> bool {
     if let [only] = path
-        && stores(T::META, only, "_id")
-        && has_rust_name(T::META.fields, only)
+        && let Some(field) = declared(T::META.fields, only)
+        && same(field.name, "_id")
     {
         return true;
     }
     let mut rest = T::MODEL.indexes;
     while let [index, behind @ ..] = rest {
         if index.serves_equality(path) {
-            return true;
-        }
-        rest = behind;
-    }
-    false
-}
-
-const fn has_rust_name(fields: &[FieldMeta], rust: &str) -> bool {
-    let mut rest = fields;
-    while let [field, behind @ ..] = rest {
-        if same(field.rust, rust) {
             return true;
         }
         rest = behind;

@@ -9,7 +9,6 @@ use super::handle_type::SpannedType;
 use super::meta;
 use crate::facts::Facts;
 use crate::facts::assertions::{Assertion, Flaw, Subject};
-use crate::facts::index::Path;
 use crate::model::Model;
 
 /// Every assertion that is evaluated where the type is declared.
@@ -149,7 +148,7 @@ fn type_meta(model: &Model, subject: &Subject<'_>) -> TokenStream {
         Subject::Value(ty) => SpannedType::new(ty).meta(&model.support),
         Subject::Nested(path) => {
             let (support, ident) = (&model.support, &model.ident);
-            let leaf = walk(path);
+            let leaf = walk(path.idents);
             let ty = quote_spanned!(path.span()=> #support::type_of(|__odm_fields: &<#ident as #support::Embedded>::Fields<#ident>| #support::leaf(&#leaf)));
             quote!({ use #support::Descend as _; #ty })
         }
@@ -162,7 +161,7 @@ fn nested(facts: &Facts<'_>) -> TokenStream {
         return TokenStream::new();
     }
     let paths = facts.assertions.nested.iter().map(|path| {
-        let path = walk(path);
+        let path = walk(path.idents);
         quote!(let _ = &#path;)
     });
     let (support, ident) = (&facts.model.support, &facts.model.ident);
@@ -184,9 +183,9 @@ fn nested(facts: &Facts<'_>) -> TokenStream {
 }
 
 /// `__odm_fields.a.descend().b`
-fn walk(path: &Path<'_>) -> TokenStream {
+pub(super) fn walk(path: &[Ident]) -> TokenStream {
     let mut tokens = quote!(__odm_fields);
-    for (position, ident) in path.idents.iter().enumerate() {
+    for (position, ident) in path.iter().enumerate() {
         let descend = (position > 0).then(|| quote_spanned!(ident.span()=> .descend()));
         tokens = quote_spanned!(ident.span()=> #tokens #descend . #ident);
     }

@@ -8,6 +8,7 @@ use super::encoder;
 use super::generics::Generics;
 use super::handle_type::SpannedType;
 use super::relations;
+use crate::model::rust_type::is_joined;
 use crate::model::{Field, Model};
 
 /// One handle: its field in the struct of typed fields, and the code that makes it.
@@ -55,7 +56,7 @@ pub(crate) fn handle(model: &Model, field: &Field, encoder: &Ident) -> Handle {
         quote!(__odm_path.child(#stored))
     };
     let doc = format!("The field `{}`.", field.rust);
-    if field.encoder.is_none() && field.flatten.is_none() && relations::is_joined(ty) {
+    if field.encoder.is_none() && field.flatten.is_none() && is_joined(ty) {
         let name = relations::name(model, &field.ident);
         return Handle {
             ident: field.ident.clone(),

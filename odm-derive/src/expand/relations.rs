@@ -2,13 +2,14 @@
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
-use syn::{Ident, Type};
+use syn::Ident;
 
+use super::assertions::walk;
 use super::fields::documented;
 use crate::facts::Facts;
-use crate::model::rust_type::{Kind, kind};
+use crate::model::rust_type::is_joined;
 use crate::model::{Derive, Model};
-use crate::parse::relation::Inverse;
+use crate::parse::relation::{Expected, Inverse};
 use crate::parse::serde::unraw;
 
 /// The module of the types that name a model's relations.
@@ -20,28 +21,6 @@ fn module(model: &Model) -> Ident {
 pub(crate) fn name(model: &Model, relation: &Ident) -> TokenStream {
     let module = module(model);
     quote!(#module::#relation)
-}
-
-/// Whether the spelling shows that the field is joined by its name: `Ref<T>`, `Option<Ref<T>>` or `Vec<Ref<T>>`.
-pub(crate) fn is_joined(ty: &Type) -> bool {
-    let inner = match kind(ty) {
-        Kind::Ref(_) => return true,
-        Kind::Optional(inner) => inner,
-        Kind::List(inner) if is_vec(ty) => inner,
-        _ => return false,
-    };
-    matches!(kind(inner), Kind::Ref(_))
-}
-
-fn is_vec(ty: &Type) -> bool {
-    match ty {
-        Type::Path(path) => path
-            .path
-            .segments
-            .last()
-            .is_some_and(|last| last.ident == "Vec"),
-        _ => false,
-    }
 }
 
 /// The module of names, the trait of rows, and the checks of declared relations.
@@ -123,14 +102,11 @@ fn rows(model: &Model, names: &[&Ident]) -> TokenStream {
 pub(crate) fn meta(model: &Model, inverse: &Inverse) -> TokenStream {
     let support = &model.support;
     let (name, target) = (unraw(&inverse.name), &inverse.target);
-    let expected = format_ident!(
-        "{}",
-        match inverse.word.to_string().as_str() {
-            crate::attribute_names::HAS_ONE => "One",
-            crate::attribute_names::HAS_MANY => "Many",
-            _ => "Squillions",
-        }
-    );
+    let expected = match inverse.expected {
+        Expected::One => quote!(One),
+        Expected::Many => quote!(Many),
+        Expected::Squillions => quote!(Squillions),
+    };
     let by = inverse.by.iter().map(unraw);
     let key = model.id().map(|id| &id.rust);
     let allow_scan = super::meta::option(inverse.allow_scan.as_ref());
@@ -150,7 +126,7 @@ pub(crate) fn meta(model: &Model, inverse: &Inverse) -> TokenStream {
 pub(crate) fn handle(model: &Model, inverse: &Inverse) -> TokenStream {
     let (support, ident, target) = (&model.support, &model.ident, &inverse.target);
     let marker = name(model, &inverse.name);
-    let take = if inverse.word == crate::attribute_names::HAS_ONE {
+    let take = if inverse.expected == Expected::One {
         quote!(One)
     } else {
         quote!(Many)
@@ -176,11 +152,7 @@ pub(crate) fn checks(facts: &Facts<'_>) -> TokenStream {
             .by
             .last()
             .map_or_else(|| inverse.name.span(), Ident::span);
-        let mut walk = quote!(__odm_fields);
-        for (position, one) in inverse.by.iter().enumerate() {
-            let descend = (position > 0).then(|| quote_spanned!(one.span()=> .descend()));
-            walk = quote_spanned!(one.span()=> #walk #descend . #one);
-        }
+        let walk = walk(&inverse.by);
         tokens.extend(quote_spanned! {span=>
             const _: () = {
                 #[allow(dead_code, unused_imports)]

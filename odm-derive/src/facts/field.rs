@@ -38,7 +38,7 @@ pub(crate) enum Cardinality {
     /// `Ref<T>`
     One,
     /// `Option<Ref<T>>`
-    Optional,
+    AtMostOne,
     /// A list or a map of `Ref<T>`.
     Many,
 }
@@ -88,7 +88,7 @@ impl<'a> Relation<'a> {
             return None;
         };
         let cardinality = match stored_kind(ty) {
-            Kind::Ref(_) if is_option(ty) => Cardinality::Optional,
+            Kind::Ref(_) if is_option(ty) => Cardinality::AtMostOne,
             Kind::Ref(_) => Cardinality::One,
             _ => Cardinality::Many,
         };

@@ -173,7 +173,7 @@ fn relations_and_merged_rules() {
         let expected = [
             None,
             to(Cardinality::One, "Publisher"),
-            to(Cardinality::Optional, "Person"),
+            to(Cardinality::AtMostOne, "Person"),
             to(Cardinality::Many, "Person"),
             None,
         ];

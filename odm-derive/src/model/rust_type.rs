@@ -27,6 +27,28 @@ pub(crate) enum Kind<'a> {
     Unknown,
 }
 
+/// Whether the spelling shows that the field is joined by its name: `Ref<T>`, `Option<Ref<T>>` or `Vec<Ref<T>>`.
+pub(crate) fn is_joined(ty: &Type) -> bool {
+    let inner = match kind(ty) {
+        Kind::Ref(_) => return true,
+        Kind::Optional(inner) => inner,
+        Kind::List(inner) if is_vec(ty) => inner,
+        _ => return false,
+    };
+    matches!(kind(inner), Kind::Ref(_))
+}
+
+fn is_vec(ty: &Type) -> bool {
+    match ty {
+        Type::Path(path) => path
+            .path
+            .segments
+            .last()
+            .is_some_and(|last| last.ident == "Vec"),
+        _ => false,
+    }
+}
+
 /// Reads a type's name.
 pub(crate) fn kind(ty: &Type) -> Kind<'_> {
     match ty {

@@ -6,7 +6,7 @@ use syn::{Attribute, Ident, LitInt, LitStr, Path};
 
 use super::collation::{Collation, collation};
 use super::index::{self, Index};
-use super::relation::{self, Inverse};
+use super::relation::{self, Expected, Inverse};
 use super::rule::{ExpressionRule, expression_rule};
 use super::{attributes, choice, inner, once, unknown, value};
 use crate::attribute_names;
@@ -48,6 +48,20 @@ pub(crate) struct Projection {
     pub(crate) whole: bool,
 }
 
+impl Container {
+    /// Reads a relation in the other direction.
+    fn inverse(
+        &mut self,
+        word: &Ident,
+        expected: Expected,
+        input: ParseStream<'_>,
+    ) -> syn::Result<()> {
+        self.inverses
+            .push(relation::inverse(word, expected, input)?);
+        Ok(())
+    }
+}
+
 /// Reads a container's attributes.
 pub(crate) fn container(list: &[Attribute], errors: &mut Errors) -> Container {
     let mut container = Container::default();
@@ -78,12 +92,9 @@ pub(crate) fn container(list: &[Attribute], errors: &mut Errors) -> Container {
                 container.rules.push(expression_rule(input)?);
                 Ok(())
             }
-            attribute_names::HAS_ONE
-            | attribute_names::HAS_MANY
-            | attribute_names::HAS_SQUILLIONS => {
-                container.inverses.push(relation::inverse(word, input)?);
-                Ok(())
-            }
+            attribute_names::HAS_ONE => container.inverse(word, Expected::One, input),
+            attribute_names::HAS_MANY => container.inverse(word, Expected::Many, input),
+            attribute_names::HAS_SQUILLIONS => container.inverse(word, Expected::Squillions, input),
             attribute_names::INDEX
             | attribute_names::UNIQUE
             | attribute_names::TTL

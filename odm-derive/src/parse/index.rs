@@ -181,7 +181,7 @@ fn whole_document() -> Key {
 }
 
 /// Reads the rest of a path after its first field: `.b.c`.
-fn path(first: &Ident, input: ParseStream<'_>) -> syn::Result<Vec<Ident>> {
+pub(super) fn path(first: &Ident, input: ParseStream<'_>) -> syn::Result<Vec<Ident>> {
     let mut path = vec![first.clone()];
     while input.parse::<Option<Token![.]>>()?.is_some() {
         path.push(input.call(Ident::parse_any)?);

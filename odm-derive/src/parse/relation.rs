@@ -4,13 +4,14 @@ use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::{Ident, LitStr, Token, Type};
 
+use super::index::path;
 use super::{comma_separated, once, unknown, value};
 use crate::attribute_names;
 
 /// A relation in the other direction: `has_many(books: Book, by = publisher)`.
 pub(crate) struct Inverse {
-    /// `has_one`, `has_many` or `has_squillions`.
     pub(crate) word: Ident,
+    pub(crate) expected: Expected,
     pub(crate) name: Ident,
     /// The model whose documents refer to this one.
     pub(crate) target: Type,
@@ -20,8 +21,23 @@ pub(crate) struct Inverse {
     pub(crate) allow_scan: Option<LitStr>,
 }
 
+/// How many documents refer to one of this model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Expected {
+    /// `has_one`
+    One,
+    /// `has_many`
+    Many,
+    /// `has_squillions`
+    Squillions,
+}
+
 /// Reads what follows the word.
-pub(crate) fn inverse(word: &Ident, input: ParseStream<'_>) -> syn::Result<Inverse> {
+pub(crate) fn inverse(
+    word: &Ident,
+    expected: Expected,
+    input: ParseStream<'_>,
+) -> syn::Result<Inverse> {
     let usage = attribute_names::usage(&word.to_string()).unwrap_or_default();
     let refused = |span| syn::Error::new(span, format!("`{word}` is written {usage}"));
     if !input.peek(syn::token::Paren) {
@@ -45,7 +61,7 @@ pub(crate) fn inverse(word: &Ident, input: ParseStream<'_>) -> syn::Result<Inver
         match word.unraw().to_string().as_str() {
             attribute_names::BY => {
                 input.parse::<Token![=]>()?;
-                once(&mut by, word, path(input)?)
+                once(&mut by, word, path(&input.call(Ident::parse_any)?, input)?)
             }
             attribute_names::ALLOW_SCAN => once(&mut allow_scan, word, value(input)?),
             _ => Err(unknown(
@@ -60,19 +76,10 @@ pub(crate) fn inverse(word: &Ident, input: ParseStream<'_>) -> syn::Result<Inver
     };
     Ok(Inverse {
         word: word.clone(),
+        expected,
         name,
         target,
         by,
         allow_scan,
     })
-}
-
-/// `field`, or `field.inner`.
-fn path(input: ParseStream<'_>) -> syn::Result<Vec<Ident>> {
-    let mut path = vec![input.call(Ident::parse_any)?];
-    while input.peek(Token![.]) {
-        input.parse::<Token![.]>()?;
-        path.push(input.call(Ident::parse_any)?);
-    }
-    Ok(path)
 }

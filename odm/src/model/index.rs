@@ -1,5 +1,6 @@
 //! Declared indexes.
 
+use super::name::same_path;
 use super::rule::FilterFn;
 
 /// One declared index.
@@ -49,27 +50,6 @@ impl IndexMeta {
             && self.partial.is_none()
             && self.collation.is_none()
     }
-}
-
-const fn same_path(a: &[&str], b: &[&str]) -> bool {
-    let (mut a, mut b) = (a, b);
-    while let ([x, behind_a @ ..], [y, behind_b @ ..]) = (a, b) {
-        if !same(x.as_bytes(), y.as_bytes()) {
-            return false;
-        }
-        (a, b) = (behind_a, behind_b);
-    }
-    a.is_empty() && b.is_empty()
-}
-
-const fn same(mut a: &[u8], mut b: &[u8]) -> bool {
-    while let ([x, behind_a @ ..], [y, behind_b @ ..]) = (a, b) {
-        if *x != *y {
-            return false;
-        }
-        (a, b) = (behind_a, behind_b);
-    }
-    a.is_empty() && b.is_empty()
 }
 
 /// One key of an index.

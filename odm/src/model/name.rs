@@ -65,6 +65,30 @@ pub fn resolve(meta: &'static EmbeddedMeta, path: &[&str]) -> Result<Resolved> {
     Ok(resolved)
 }
 
+/// Whether two paths of Rust names are equal, in constants.
+pub(crate) const fn same_path(a: &[&str], b: &[&str]) -> bool {
+    let (mut a, mut b) = (a, b);
+    while let ([x, behind_a @ ..], [y, behind_b @ ..]) = (a, b) {
+        if !same(x, y) {
+            return false;
+        }
+        (a, b) = (behind_a, behind_b);
+    }
+    a.is_empty() && b.is_empty()
+}
+
+/// Whether two names are equal, in constants.
+pub(crate) const fn same(a: &str, b: &str) -> bool {
+    let (mut a, mut b) = (a.as_bytes(), b.as_bytes());
+    while let ([x, behind_a @ ..], [y, behind_b @ ..]) = (a, b) {
+        if *x != *y {
+            return false;
+        }
+        (a, b) = (behind_a, behind_b);
+    }
+    a.is_empty() && b.is_empty()
+}
+
 /// The value that a part of a path leads to.
 #[derive(Clone, Copy)]
 enum Place {

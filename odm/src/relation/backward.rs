@@ -1,6 +1,5 @@
 //! Joins in the other direction: from a document to those that refer to it.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -10,12 +9,13 @@ use bson::raw::{RawBsonRef, RawDocument};
 use futures_core::future::BoxFuture;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
-use super::branch::{Also, Branch, Branches, IntoBranch, Source};
+use super::branch::{Also, Branch, Branches, IntoBranch, Source, also};
 use super::keys::Keys;
-use super::scope::{Scope, at, check_projection, read};
+use super::scope::{Scope, check_projection, read};
+use super::stored::StoredPath;
 use crate::error::{Error, Result};
-use crate::model::{Document, Embedded, Path, Projection, RelationMeta, Segment, name};
-use crate::query::{Filter, Sort, fields};
+use crate::model::{Document, Embedded, Projection, RelationMeta, name};
+use crate::query::{Filter, Sort};
 use crate::store::operation::Operation;
 
 /// A relation that a struct declares in the other direction, named by `N`: documents of `T` that refer to one of `M`.
@@ -87,18 +87,12 @@ impl<M: Document, N, T: Document, K> Inverse<M, N, T, K> {
 
     fn backward(self) -> Backward<M, N, T, K> {
         let mut scope = Scope::new(T::model());
-        let Ends {
-            key,
-            by,
-            through_array,
-        } = ends::<M, T>(self.meta).unwrap_or_else(|error| {
+        let ends = ends::<M, T>(self.meta).unwrap_or_else(|error| {
             scope.fail(error);
             Ends::default()
         });
         Backward {
-            key,
-            by,
-            through_array,
+            ends,
             scope,
             branches: (),
             of: PhantomData,
@@ -154,18 +148,21 @@ impl<M: Document, N, T: Document, K> Inverse<M, N, T, K> {
 }
 
 /// The two ends of a relation, as they are stored.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Ends {
-    key: Path,
-    by: Path,
+    /// In the rows: the field whose value the other documents store.
+    key: StoredPath,
+    /// In the other documents: the reference.
+    by: StoredPath,
+    /// Whether the reference is in a list.
     through_array: bool,
 }
 
 fn ends<M: Document, T: Document>(meta: &RelationMeta) -> Result<Ends> {
     let by = name::resolve(T::meta(), meta.by)?;
     Ok(Ends {
-        key: name::resolve(M::meta(), meta.key)?.path,
-        by: by.path,
+        key: StoredPath::through_arrays(&name::resolve(M::meta(), meta.key)?.path),
+        by: StoredPath::through_arrays(&by.path),
         through_array: by.through_array,
     })
 }
@@ -174,12 +171,7 @@ fn ends<M: Document, T: Document>(meta: &RelationMeta) -> Result<Ends> {
 /// [`Inverse`].
 #[must_use = "nothing is loaded until the find that joins it is awaited"]
 pub struct Backward<M, N, T, K, D = T, J = ()> {
-    /// Of the rows: the field whose value the others store.
-    key: Path,
-    /// Of the others: the reference.
-    by: Path,
-    /// Whether the reference is in a list.
-    through_array: bool,
+    ends: Ends,
     scope: Scope,
     branches: J,
     of: PhantomData<Of<M, N, T, K, D>>,
@@ -215,18 +207,13 @@ impl<M: Document, N, T: Document, K, D, J> Backward<M, N, T, K, D, J> {
         self,
         relation: impl FnOnce(<T as Embedded>::Fields<T>) -> B,
     ) -> Backward<M, N, T, K, D, Also<J, B::Branch>> {
-        self.with(|branches| Also {
-            before: branches,
-            branch: relation(fields::<T>()).into_branch(),
-        })
+        self.with(|branches| also(branches, relation))
     }
 
     /// The same documents, with other branches and types.
     fn with<K2, D2, J2>(self, branches: impl FnOnce(J) -> J2) -> Backward<M, N, T, K2, D2, J2> {
         Backward {
-            key: self.key,
-            by: self.by,
-            through_array: self.through_array,
+            ends: self.ends,
             scope: self.scope,
             branches: branches(self.branches),
             of: PhantomData,
@@ -240,7 +227,7 @@ impl<M: Document, N, T: Document, K> Backward<M, N, T, K> {
     where
         P: Projection<Of = T> + Send + Sync + 'static,
     {
-        self.scope.select::<P>(&[&self.by.to_string()]);
+        self.scope.select::<P>(&[self.ends.by.as_str()]);
         self.with(|()| ())
     }
 
@@ -252,7 +239,7 @@ impl<M: Document, N, T: Document, K> Backward<M, N, T, K> {
     /// Finds out for each row whether there is a document, without reading it.
     pub fn exists(mut self) -> Backward<M, N, T, Exists, IgnoredAny> {
         self.scope.limit = Some(1);
-        self.scope.project(doc! {self.by.to_string(): 1});
+        self.scope.project(doc! {self.ends.by.as_str(): 1});
         self.with(|()| ())
     }
 }
@@ -266,14 +253,10 @@ pub struct Referred {
 }
 
 impl Referred {
-    fn add(&mut self, key: &Path, row: &RawDocument) -> Result<()> {
-        let value = match key.top_level() {
-            Some(name) => row.get(name).ok().flatten(),
-            None => at(row, &names(key)),
-        };
-        let Some(value) = value else {
+    fn add(&mut self, key: &StoredPath, row: &RawDocument) -> Result<()> {
+        let Some(value) = key.value(row) else {
             let message = "the row lacks the field that the relation starts from";
-            return Err(Error::usage(message).with_path(key.to_string()));
+            return Err(Error::usage(message).with_path(key.as_str()));
         };
         self.rows.push(self.keys.add(value)?);
         Ok(())
@@ -294,13 +277,12 @@ where
     type Gathered = Referred;
 
     fn check(&mut self, projection: Option<&bson::Document>) -> Result<()> {
-        self.scope.check()?;
-        self.branches.check(self.scope.projection())?;
-        check_projection(projection, &self.key.to_string())
+        self.scope.check_with(&mut self.branches)?;
+        check_projection(projection, self.ends.key.as_str())
     }
 
     fn gather(&self, gathered: &mut Referred, row: &RawDocument) -> Result<()> {
-        gathered.add(&self.key, row)
+        gathered.add(&self.ends.key, row)
     }
 
     fn load<'a>(
@@ -370,7 +352,8 @@ where
     fn add(&self, read: &mut Read<D, J::Gathered>, raw: &RawDocument) -> Result<usize> {
         let document = read.documents.len();
         read.documents.push(self.scope.decode(raw)?);
-        self.branches.gather(&mut read.children, raw)?;
+        let gathered = self.branches.gather(&mut read.children, raw);
+        gathered.map_err(|error| self.scope.named(error))?;
         Ok(document)
     }
 
@@ -382,8 +365,7 @@ where
         source: &mut Source<'_>,
         read: &mut Read<D, J::Gathered>,
     ) -> Result<()> {
-        let path = self.by.to_string();
-        let names = names(&self.by);
+        let by = &self.ends.by;
         for part in keys.parts() {
             let only = (keys.len() == 1).then_some(0);
             let visit = |raw: &RawDocument| {
@@ -393,7 +375,7 @@ where
                     return Ok(());
                 }
                 let first = read.links.len();
-                each_value(raw, &names, &mut |value| {
+                by.each_value(raw, &mut |value| {
                     if let Some(position) = keys.position(value) {
                         let link = (position, document);
                         // A list may name a document twice.
@@ -404,7 +386,7 @@ where
                 });
                 Ok(())
             };
-            let condition = self.scope.condition(&path, part);
+            let condition = self.scope.condition(by.as_str(), part);
             self.scope.find(source, condition, visit).await?;
         }
         Ok(())
@@ -419,16 +401,15 @@ where
         read_into: &mut Read<D, J::Gathered>,
     ) -> Result<()> {
         const JOINED: &str = "joined";
-        let (key, by) = (self.key.to_string(), self.by.to_string());
-        let names = names(&self.key);
+        let (key, by) = (self.ends.key.as_str(), self.ends.by.as_str());
         for part in keys.parts() {
             let pipeline = vec![
-                doc! {"$match": {&key: {"$in": part}}},
-                doc! {"$project": {&key: 1}},
+                doc! {"$match": {key: {"$in": part}}},
+                doc! {"$project": {key: 1}},
                 doc! {"$lookup": {
                     "from": T::model().collection,
-                    "localField": &key,
-                    "foreignField": &by,
+                    "localField": key,
+                    "foreignField": by,
                     "pipeline": self.scope.stages(),
                     "as": JOINED,
                 }},
@@ -437,7 +418,8 @@ where
             let options = source.options.clone();
             let operation = Operation::Aggregate { pipeline };
             read(source, M::model(), operation, options, |raw| {
-                let position = at(raw, &names).and_then(|key| keys.position(key));
+                let key = self.ends.key.value(raw);
+                let position = key.and_then(|key| keys.position(key));
                 if let (Some(position), Ok(Some(RawBsonRef::Document(joined)))) =
                     (position, raw.get(JOINED))
                 {
@@ -473,7 +455,7 @@ impl<M: Document, N: 'static, T: Document> Branch for Counted<M, N, T> {
     }
 
     fn gather(&self, gathered: &mut Referred, row: &RawDocument) -> Result<()> {
-        gathered.add(&self.0.key, row)
+        gathered.add(&self.0.ends.key, row)
     }
 
     fn load<'a>(
@@ -483,12 +465,12 @@ impl<M: Document, N: 'static, T: Document> Branch for Counted<M, N, T> {
     ) -> BoxFuture<'a, Result<Vec<u64>>> {
         Box::pin(async move {
             let Referred { keys, rows } = gathered;
-            let by = self.0.by.to_string();
+            let by = self.0.ends.by.as_str();
             let mut counts = vec![0_u64; keys.len()];
             for part in keys.parts() {
                 let field = format!("${by}");
-                let mut pipeline = vec![doc! {"$match": self.0.scope.condition(&by, part)}];
-                if self.0.through_array {
+                let mut pipeline = vec![doc! {"$match": self.0.scope.condition(by, part)}];
+                if self.0.ends.through_array {
                     // A document whose list names a row twice counts once.
                     pipeline.push(doc! {"$unwind": &field});
                     pipeline.push(doc! {"$group": {"_id": {"by": &field, "id": "$_id"}}});
@@ -518,45 +500,6 @@ impl<M: Document, N: 'static, T: Document> Branch for Counted<M, N, T> {
                 .map(|position| counts.get(position).copied().unwrap_or_default())
                 .collect())
         })
-    }
-}
-
-/// The stored names of a path.
-fn names(path: &Path) -> Vec<Cow<'static, str>> {
-    path.segments()
-        .filter_map(|segment| match segment {
-            Segment::Name(name) => Some(name),
-            _ => None,
-        })
-        .collect()
-}
-
-/// Calls `visit` with each value at these names, inside arrays too.
-fn each_value<'a>(
-    document: &'a RawDocument,
-    names: &[Cow<'static, str>],
-    visit: &mut dyn FnMut(RawBsonRef<'a>),
-) {
-    let Some((first, rest)) = names.split_first() else {
-        return;
-    };
-    match document.get(first) {
-        Ok(Some(RawBsonRef::Array(elements))) => {
-            for element in elements.into_iter().filter_map(std::result::Result::ok) {
-                match element {
-                    RawBsonRef::Document(inside) if !rest.is_empty() => {
-                        each_value(inside, rest, visit);
-                    }
-                    value if rest.is_empty() => visit(value),
-                    _ => {}
-                }
-            }
-        }
-        Ok(Some(RawBsonRef::Document(inside))) if !rest.is_empty() => {
-            each_value(inside, rest, visit);
-        }
-        Ok(Some(value)) if rest.is_empty() => visit(value),
-        _ => {}
     }
 }
 
@@ -601,8 +544,7 @@ impl<M, N, T, K> fmt::Debug for Inverse<M, N, T, K> {
 impl<M, N, T, K, D, J: fmt::Debug> fmt::Debug for Backward<M, N, T, K, D, J> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Backward")
-            .field("key", &self.key)
-            .field("by", &self.by)
+            .field("ends", &self.ends)
             .field("scope", &self.scope)
             .field("branches", &self.branches)
             .finish_non_exhaustive()

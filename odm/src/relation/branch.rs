@@ -7,6 +7,8 @@ use futures_core::future::BoxFuture;
 
 use super::row::{And, Joined};
 use crate::error::Result;
+use crate::model::{Document, Embedded};
+use crate::query::fields;
 use crate::store::options::Chosen;
 use crate::store::{Session, Store};
 
@@ -110,8 +112,19 @@ impl Branches for () {
 /// The relations of `J`, and one more.
 #[derive(Debug)]
 pub struct Also<J, B> {
-    pub(super) before: J,
-    pub(super) branch: B,
+    before: J,
+    branch: B,
+}
+
+/// `before`, and the relation of `M` that the closure names.
+pub(super) fn also<M: Document, J, B: IntoBranch<M>>(
+    before: J,
+    relation: impl FnOnce(<M as Embedded>::Fields<M>) -> B,
+) -> Also<J, B::Branch> {
+    Also {
+        before,
+        branch: relation(fields::<M>()).into_branch(),
+    }
 }
 
 impl<J: Branches, B: Branch> Branches for Also<J, B> {

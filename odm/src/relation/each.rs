@@ -1,22 +1,22 @@
 //! Joins of references in lists of subdocuments: `|order| order.lines.each(|line| line.product)`.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use bson::raw::{RawBsonRef, RawDocument};
 use futures_core::future::BoxFuture;
 
 use super::branch::{Branch, IntoBranch, Source};
-use super::scope::{at, check_projection};
+use super::scope::check_projection;
+use super::stored::StoredPath;
 use crate::error::Result;
-use crate::model::{FieldType, Path, Segment};
+use crate::model::{FieldType, Path};
 use crate::query::Field;
 use crate::query::kind::Sequence;
 
 /// A relation of each element of a list, which a row gets as a `Vec`: made by [`Field::each`].
 #[must_use = "nothing is loaded until the find that joins it is awaited"]
 pub struct Each<B> {
-    path: Path,
+    path: StoredPath,
     inside: B,
 }
 
@@ -28,7 +28,7 @@ impl<M, S: Sequence, E> Field<M, S, E> {
         relation: impl FnOnce(<S::Element as FieldType>::Handle<M, S::Element>) -> B,
     ) -> Each<B::Branch> {
         Each {
-            path: self.path().clone(),
+            path: StoredPath::through_arrays(self.path()),
             inside: relation(S::Element::handle(Path::root())).into_branch(),
         }
     }
@@ -49,20 +49,12 @@ impl<B: Branch> Branch for Each<B> {
 
     fn check(&mut self, projection: Option<&bson::Document>) -> Result<()> {
         self.inside.check(None)?;
-        check_projection(projection, &self.path.to_string())
+        check_projection(projection, self.path.as_str())
     }
 
     fn gather(&self, gathered: &mut Self::Gathered, row: &RawDocument) -> Result<()> {
-        let names: Vec<Cow<'static, str>> = self
-            .path
-            .segments()
-            .filter_map(|segment| match segment {
-                Segment::Name(name) => Some(name),
-                _ => None,
-            })
-            .collect();
         let mut count = 0;
-        if let Some(RawBsonRef::Array(elements)) = at(row, &names) {
+        if let Some(RawBsonRef::Array(elements)) = self.path.value(row) {
             for element in elements.into_iter().filter_map(std::result::Result::ok) {
                 if let RawBsonRef::Document(element) = element {
                     self.inside.gather(&mut gathered.inside, element)?;

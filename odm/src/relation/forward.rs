@@ -1,6 +1,5 @@
 //! Joins of references: from the field that holds an id to the document that it names.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -10,14 +9,15 @@ use bson::raw::RawDocument;
 use futures_core::future::BoxFuture;
 use serde::de::DeserializeOwned;
 
-use super::branch::{Also, Branch, Branches, IntoBranch, Source};
+use super::branch::{Also, Branch, Branches, IntoBranch, Source, also};
 use super::keys::Keys;
 use super::reference::{Reference, Resolved};
-use super::scope::{Scope, at, check_projection};
+use super::scope::{Scope, check_projection};
+use super::stored::StoredPath;
 use crate::collection::decode_id;
 use crate::error::{DecodeError, Error, Result};
-use crate::model::{Document, Embedded, Path, Projection, Segment};
-use crate::query::{Field, Filter, Named, fields};
+use crate::model::{Document, Embedded, Projection};
+use crate::query::{Field, Filter, Named};
 
 /// A reference to join, with what is read of the documents on the other side.
 ///
@@ -25,7 +25,7 @@ use crate::query::{Field, Filter, Named, fields};
 /// [`filter`](Field::filter), [`select`](Field::select) or [`join`](Field::join).
 #[must_use = "nothing is loaded until the find that joins it is awaited"]
 pub struct Forward<M, N, R: Reference, D = <R as Reference>::Target, J = ()> {
-    path: Path,
+    path: StoredPath,
     scope: Scope,
     branches: J,
     of: PhantomData<Of<M, N, R, D>>,
@@ -36,9 +36,14 @@ type Of<M, N, R, D> = fn() -> (M, N, R, D);
 
 impl<M, R: Reference, N> Field<M, R, Named<N>> {
     fn forward(self) -> Forward<M, N, R> {
+        let mut scope = Scope::new(R::Target::model());
+        let path = StoredPath::to_one(self.path()).unwrap_or_else(|error| {
+            scope.fail(error);
+            StoredPath::default()
+        });
         Forward {
-            path: self.path().clone(),
-            scope: Scope::new(R::Target::model()),
+            path,
+            scope,
             branches: (),
             of: PhantomData,
         }
@@ -88,10 +93,7 @@ impl<M, N, R: Reference, D, J> Forward<M, N, R, D, J> {
         Forward {
             path: self.path,
             scope: self.scope,
-            branches: Also {
-                before: self.branches,
-                branch: relation(fields::<R::Target>()).into_branch(),
-            },
+            branches: also(self.branches, relation),
             of: PhantomData,
         }
     }
@@ -136,17 +138,12 @@ where
     type Gathered = Ids;
 
     fn check(&mut self, projection: Option<&bson::Document>) -> Result<()> {
-        names(&self.path)?;
-        self.scope.check()?;
-        self.branches.check(self.scope.projection())?;
-        check_projection(projection, &self.path.to_string())
+        self.scope.check_with(&mut self.branches)?;
+        check_projection(projection, self.path.as_str())
     }
 
     fn gather(&self, gathered: &mut Ids, row: &RawDocument) -> Result<()> {
-        let stored = match self.path.top_level() {
-            Some(name) => row.get(name).ok().flatten(),
-            None => at(row, &names(&self.path)?),
-        };
+        let stored = self.path.value(row);
         let Ids {
             keys,
             positions,
@@ -220,7 +217,9 @@ where
                 let id = raw.get("_id").ok().flatten();
                 if let Some(position) = id.and_then(|id| keys.position(id)) {
                     documents.push((position, self.scope.decode(raw)?));
-                    self.branches.gather(&mut gathered, raw)?;
+                    self.branches
+                        .gather(&mut gathered, raw)
+                        .map_err(|error| self.scope.named(error))?;
                 }
                 Ok(())
             };
@@ -242,24 +241,11 @@ where
     }
 }
 
-/// The stored names down to the reference.
-fn names(path: &Path) -> Result<Vec<Cow<'static, str>>> {
-    path.segments()
-        .map(|segment| match segment {
-            Segment::Name(name) => Ok(name),
-            _ => Err(Error::usage(
-                "a join reads one reference of each row: join the elements of an array by `each`",
-            )
-            .with_path(path.to_string())),
-        })
-        .collect()
-}
-
-fn not_a_reference(row: &RawDocument, path: &Path) -> Error {
+fn not_a_reference(row: &RawDocument, path: &StoredPath) -> Error {
     let id = row.get("_id").ok().flatten();
     let id = id.and_then(|id| Bson::try_from(id).ok());
     let message = "the value stored here is not a reference";
-    Error::new(DecodeError::new(id, message, None)).with_path(path.to_string())
+    Error::new(DecodeError::new(id, message, None)).with_path(path.as_str())
 }
 
 impl<M, N, R, D, J> IntoBranch<M> for Forward<M, N, R, D, J>

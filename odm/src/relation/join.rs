@@ -9,11 +9,11 @@ use futures_core::Stream;
 use futures_core::future::BoxFuture;
 use serde::de::DeserializeOwned;
 
-use super::branch::{Also, Branches, IntoBranch, Source};
+use super::branch::{Also, Branches, IntoBranch, Source, also};
+use super::scope::open;
 use crate::collection::{Find, FindOne, decode};
 use crate::error::{Error, Result};
 use crate::model::{Document, Embedded};
-use crate::query::fields;
 use crate::store::options::{Chosen, Options};
 use crate::store::{RawCursor, Request, Session, Store};
 
@@ -32,12 +32,6 @@ pub struct Join<'s, M: Document, T, J> {
 pub struct JoinOne<'s, M: Document, T, J> {
     find: FindOne<'s, M, T>,
     branches: J,
-}
-
-fn branch<M: Document, B: IntoBranch<M>>(
-    relation: impl FnOnce(<M as Embedded>::Fields<M>) -> B,
-) -> B::Branch {
-    relation(fields::<M>()).into_branch()
 }
 
 impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static> Find<'s, M, T> {
@@ -80,10 +74,7 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static> Find<'s, M, T
     ) -> Join<'s, M, T, Also<(), B::Branch>> {
         Join {
             find: self,
-            branches: Also {
-                before: (),
-                branch: branch(relation),
-            },
+            branches: also((), relation),
         }
     }
 }
@@ -96,10 +87,7 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches> 
     ) -> Join<'s, M, T, Also<J, B::Branch>> {
         Join {
             find: self.find,
-            branches: Also {
-                before: self.branches,
-                branch: branch(relation),
-            },
+            branches: also(self.branches, relation),
         }
     }
 
@@ -127,10 +115,7 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches> 
         let mut branches = self.branches;
         let options = start(&mut branches, &request).map_err(|error| error.with_model(model))?;
         let mut chunk = Chunk::default();
-        let response = store.clone().exec(request, session.as_deref_mut()).await;
-        let mut cursor = response
-            .and_then(crate::store::Response::cursor)
-            .map_err(|error| error.with_model(model))?;
+        let mut cursor = open(&store, request, session.as_deref_mut(), M::model()).await?;
         while let Some(raw) = cursor.next().await {
             chunk.add::<M>(&branches, raw)?;
         }
@@ -159,10 +144,7 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches> 
         }
         let mut branches = self.branches;
         let options = start(&mut branches, &request).map_err(|error| error.with_model(model))?;
-        let response = store.clone().exec(request, None).await;
-        let cursor = response
-            .and_then(crate::store::Response::cursor)
-            .map_err(|error| error.with_model(model))?;
+        let cursor = open(&store, request, None, M::model()).await?;
         let reading: Reading<'s, M, T, J> = Reading {
             cursor,
             branches,
@@ -276,10 +258,7 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static> FindOne<'s, M
     ) -> JoinOne<'s, M, T, Also<(), B::Branch>> {
         JoinOne {
             find: self,
-            branches: Also {
-                before: (),
-                branch: branch(relation),
-            },
+            branches: also((), relation),
         }
     }
 }
@@ -294,10 +273,7 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches>
     ) -> JoinOne<'s, M, T, Also<J, B::Branch>> {
         JoinOne {
             find: self.find,
-            branches: Also {
-                before: self.branches,
-                branch: branch(relation),
-            },
+            branches: also(self.branches, relation),
         }
     }
 
@@ -343,9 +319,9 @@ fn start<J: Branches>(branches: &mut J, request: &Request) -> Result<Chosen> {
 }
 
 /// Rows before their relations are loaded.
-pub(super) struct Chunk<T, G> {
-    pub(super) documents: Vec<T>,
-    pub(super) gathered: G,
+struct Chunk<T, G> {
+    documents: Vec<T>,
+    gathered: G,
 }
 
 impl<T, G: Default> Default for Chunk<T, G> {

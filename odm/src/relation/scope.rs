@@ -1,12 +1,10 @@
 //! What a join reads of the documents on the other side: a filter, an order, a limit and a projection.
 
-use std::borrow::Cow;
-
 use bson::raw::{RawDocument, RawDocumentBuf};
 use bson::{Bson, Document, doc};
 use serde::de::DeserializeOwned;
 
-use super::branch::Source;
+use super::branch::{Branches, Source};
 use super::projected;
 use crate::collection::{decode, projection};
 use crate::error::{DecodeError, Error, Result};
@@ -14,6 +12,7 @@ use crate::model::{self, Embedded, ModelMeta, Projection};
 use crate::query::{Filter, Sort, fields};
 use crate::store::operation::{Operation, Request};
 use crate::store::options::Chosen;
+use crate::store::{RawCursor, Response, Session, Store};
 
 /// The documents to read of a joined collection.
 #[derive(Debug)]
@@ -100,16 +99,24 @@ impl Scope {
     }
 
     /// Returns the error of a filter that could not be encoded.
-    pub(super) fn check(&mut self) -> Result<()> {
+    fn check(&mut self) -> Result<()> {
         match self.error.take() {
             Some(error) => Err(error),
             None => Ok(()),
         }
     }
 
-    /// The projection, for the joins of the documents that it reads.
-    pub(super) fn projection(&self) -> Option<&Document> {
-        self.projection.as_ref()
+    /// Checks the scope, and the branches of the documents that it reads.
+    pub(super) fn check_with(&mut self, branches: &mut impl Branches) -> Result<()> {
+        self.check()?;
+        branches
+            .check(self.projection.as_ref())
+            .map_err(|error| self.named(error))
+    }
+
+    /// Names the model in an error of a document that was read.
+    pub(super) fn named(&self, error: Error) -> Error {
+        error.with_model(self.model.name)
     }
 
     /// The condition, and the scope's own.
@@ -191,18 +198,27 @@ pub(super) async fn read(
     options: Chosen,
     mut visit: impl FnMut(&RawDocument) -> Result<()> + Send,
 ) -> Result<()> {
-    let named = |error: Error| error.with_model(model.name);
     let mut request = Request::new(model.collection, operation);
     request.options = options;
     let session = source.session.as_deref_mut();
-    let response = source.store.clone().exec(request, session).await;
-    let mut cursor = response
-        .and_then(crate::store::Response::cursor)
-        .map_err(named)?;
+    let mut cursor = open(source.store, request, session, model).await?;
     while let Some(raw) = cursor.next().await {
-        visit(raw.map_err(named)?)?;
+        visit(raw.map_err(|error| error.with_model(model.name))?)?;
     }
     Ok(())
+}
+
+/// Sends a request that returns a cursor.
+pub(super) async fn open<'s>(
+    store: &Store,
+    request: Request,
+    session: Option<&'s mut Session>,
+    model: &'static ModelMeta,
+) -> Result<RawCursor<'s>> {
+    let response = store.clone().exec(request, session).await;
+    response
+        .and_then(Response::cursor)
+        .map_err(|error| error.with_model(model.name))
 }
 
 /// Refuses a projection that leaves out a field that a join reads: its rows would look as if they did not have it.
@@ -212,16 +228,4 @@ pub(super) fn check_projection(projection: Option<&Document>, path: &str) -> Res
     }
     let message = "a projection that is joined must include the field that the join reads";
     Err(Error::usage(message).with_path(path.to_owned()))
-}
-
-/// The value at these stored names, if the row has it and all its parents.
-pub(super) fn at<'a>(
-    row: &'a RawDocument,
-    names: &[Cow<'static, str>],
-) -> Option<bson::raw::RawBsonRef<'a>> {
-    let (last, parents) = names.split_last()?;
-    let parent = parents.iter().try_fold(row, |document, name| {
-        document.get(name).ok().flatten()?.as_document()
-    })?;
-    parent.get(last).ok().flatten()
 }

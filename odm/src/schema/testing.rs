@@ -1,9 +1,7 @@
 //! Metadata for the tests of this module, as a derive would write it.
 
 use crate::model::field::{EmbeddedMeta, FieldMeta, Presence};
-use crate::model::{
-    BsonType, KeyKind, KeyMeta, ModelMeta, Rule, Shape, TypeMeta, ValidationAction, ValidationLevel,
-};
+use crate::model::{BsonType, KeyKind, KeyMeta, ModelMeta, Rule, Shape, TypeMeta};
 
 pub(crate) const INT: TypeMeta = TypeMeta::scalar(&[BsonType::Int]);
 pub(crate) const STRING: TypeMeta = TypeMeta::scalar(&[BsonType::String]);
@@ -47,16 +45,7 @@ pub(crate) const fn model(embedded: fn() -> &'static EmbeddedMeta) -> ModelMeta 
         name: "M",
         collection: "m",
         embedded,
-        indexes: &[],
-        rules: &[],
-        deny_undeclared: false,
-        validation_level: ValidationLevel::Strict,
-        validation_action: ValidationAction::Error,
-        capped: None,
-        change_stream_images: false,
-        collation: None,
-        inverse: &[],
-        version: None,
+        ..*crate::support::NO_MODEL
     }
 }
 

@@ -39,6 +39,7 @@ use std::sync::Arc;
 pub use self::aggregate::Aggregate;
 pub use self::bulk_write::{BulkWrite, Write, Writes};
 pub use self::call::ActionFuture;
+pub(crate) use self::call::encode;
 use self::call::{Call, Defaults};
 pub use self::count::{CountDocuments, EstimatedDocumentCount};
 pub use self::cursor::Cursor;

@@ -11,6 +11,7 @@
 
 mod backward;
 mod branch;
+mod count;
 mod each;
 mod forward;
 mod join;
@@ -19,12 +20,17 @@ mod projected;
 mod reference;
 mod row;
 mod scope;
+mod source;
 mod stored;
+mod with;
 
-pub use self::backward::{Backward, Counted, Exists, Inverse, Many, One, Take};
-pub use self::branch::{Also, Branch, Branches, IntoBranch, Source};
+pub use self::backward::{Backward, Exists, Inverse, Many, One, Take};
+pub use self::branch::{Also, Branch, Branches, IntoBranch};
+pub use self::count::Counted;
 pub use self::each::Each;
 pub use self::forward::Forward;
 pub use self::join::{Join, JoinOne, Rows};
 pub use self::reference::{Reference, Resolved};
 pub use self::row::{And, Behind, First, Has, Joined, RowOf};
+pub use self::source::Source;
+pub use self::with::With;

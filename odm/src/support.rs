@@ -225,10 +225,7 @@ pub fn refers_to<M: Document, F, T: RefersTo<M>, E>(_field: &Field<F, T, E>) {}
 /// Whether an index finds documents of `T` by equality of the field with these Rust names: an index whose first key is the
 /// field and that covers all documents, or the one of `_id`.
 pub const fn is_served<T: Document>(path: &[&str]) -> bool {
-    if let [only] = path
-        && let Some(field) = declared(T::META.fields, only)
-        && same(field.name, "_id")
-    {
+    if is_id::<T>(path) {
         return true;
     }
     let mut rest = T::MODEL.indexes;
@@ -237,6 +234,31 @@ pub const fn is_served<T: Document>(path: &[&str]) -> bool {
             return true;
         }
         rest = behind;
+    }
+    false
+}
+
+/// Whether at most one document of `T` has a given value of the field with these Rust names: a unique index is on that field
+/// alone, or it is the `_id`.
+pub const fn is_unique<T: Document>(path: &[&str]) -> bool {
+    if is_id::<T>(path) {
+        return true;
+    }
+    let mut rest = T::MODEL.indexes;
+    while let [index, behind @ ..] = rest {
+        if index.is_unique_on(path) {
+            return true;
+        }
+        rest = behind;
+    }
+    false
+}
+
+const fn is_id<T: Document>(path: &[&str]) -> bool {
+    if let [only] = path
+        && let Some(field) = declared(T::META.fields, only)
+    {
+        return same(field.name, "_id");
     }
     false
 }

@@ -1,7 +1,7 @@
 //! Names of relations: a type for each, and the trait by which rows of joins are read.
 
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::Ident;
 
 use super::assertions::walk;
@@ -163,20 +163,37 @@ pub(crate) fn checks(facts: &Facts<'_>) -> TokenStream {
             };
         });
         if inverse.allow_scan.is_none() {
-            let by: Vec<String> = inverse.by.iter().map(unraw).collect();
-            let target_name = quote!(#target).to_string().replace(' ', "");
-            let path = by.join(".");
-            let message = format!(
-                "`{}` would scan `{target_name}`: no index of it starts with `{path}`; add `#[odm(index({path}))]` to it, or `allow_scan = \"the reason\"` to the relation",
-                unraw(&inverse.name),
-            );
+            let by = inverse.by.iter().map(unraw);
+            let (test, message) = required_index(inverse);
             tokens.extend(quote_spanned! {span=>
                 const _: () = ::core::assert!(
-                    #support::is_served::<#target>(&[#(#by),*]),
+                    #support::#test::<#target>(&[#(#by),*]),
                     "{}", #message
                 );
             });
         }
     }
     tokens
+}
+
+/// The function of `odm::support` that finds the index which the relation needs, and what to say if there is none.
+fn required_index(inverse: &Inverse) -> (TokenStream, String) {
+    let by: Vec<String> = inverse.by.iter().map(unraw).collect();
+    let path = by.join(".");
+    let name = unraw(&inverse.name);
+    let target = inverse
+        .target
+        .to_token_stream()
+        .to_string()
+        .replace(' ', "");
+    if inverse.expected == Expected::One {
+        let message = format!(
+            "`{name}` is at most one `{target}`, but no unique index of it is on `{path}` alone; add `#[odm(unique({path}))]` to it, or declare `has_many`"
+        );
+        return (quote!(is_unique), message);
+    }
+    let message = format!(
+        "`{name}` would scan `{target}`: no index of it starts with `{path}`; add `#[odm(index({path}))]` to it, or `allow_scan = \"the reason\"` to the relation"
+    );
+    (quote!(is_served), message)
 }

@@ -6,11 +6,15 @@ use bson::{Bson, Document, doc};
 
 use super::call::Call;
 use crate::error::Result;
+use crate::model::ModelMeta;
+use crate::store::{Request, Session, Store};
 
 /// The query plan of an action, with the statistics of its execution.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Explain {
+    /// The command that was explained.
+    pub command: Document,
     /// The stages of the plan, from the last to the first: `FETCH`, `IXSCAN`.
     pub stages: Vec<String>,
     /// The names of the indexes that the plan uses; empty for a collection scan.
@@ -27,24 +31,34 @@ pub struct Explain {
 
 /// Sends `explain` for the call, with execution statistics; nothing is written.
 pub(super) async fn explain(call: Call<'_>) -> Result<Explain> {
-    let name = call.model.name;
-    let (store, mut request, session) = call.prepare()?;
-    // Concerns and read preference belong to the `explain` command, not to the explained command.
-    request.options.write_concern = None;
-    request.options.read_concern = None;
-    request.options.read_preference = None;
-    let command = request.command()?;
-    let explain = doc! { "explain": command, "verbosity": "executionStats" };
-    let reply = store.run_command_in(explain, session).await;
-    Ok(Explain::read(
-        reply.map_err(|error| error.with_model(name))?,
-    ))
+    let model = call.model;
+    let (store, request, session) = call.prepare()?;
+    Explain::of(&store, request, session, model).await
 }
 
 impl Explain {
+    /// Explains a request, with execution statistics; nothing is written.
+    pub(crate) async fn of(
+        store: &Store,
+        mut request: Request,
+        session: Option<&mut Session>,
+        model: &'static ModelMeta,
+    ) -> Result<Self> {
+        // Concerns and read preference belong to the `explain` command, not to the explained command.
+        request.options.write_concern = None;
+        request.options.read_concern = None;
+        request.options.read_preference = None;
+        let command = request.command()?;
+        let explain = doc! { "explain": command.clone(), "verbosity": "executionStats" };
+        let reply = store.run_command_in(explain, session).await;
+        let reply = reply.map_err(|error| error.with_model(model.name))?;
+        Ok(Self::read(command, reply))
+    }
+
     /// Reads the server's reply for a query or a pipeline.
-    fn read(raw: Document) -> Self {
+    fn read(command: Document, raw: Document) -> Self {
         let mut explain = Self {
+            command,
             stages: Vec::new(),
             indexes: Vec::new(),
             keys_examined: 0,
@@ -136,7 +150,7 @@ mod tests {
         };
         let pipeline = doc! { "stages": [{ "$cursor": classic.clone() }, { "$group": {} }] };
         for raw in [classic, slots, pipeline] {
-            let explain = Explain::read(raw);
+            let explain = Explain::read(Document::new(), raw);
             assert_eq!(
                 explain.to_string(),
                 "FETCH < IXSCAN, index year_1, 3 keys and 2 documents examined for 2"

@@ -52,6 +52,13 @@ impl IndexMeta {
     }
 }
 
+impl IndexMeta {
+    /// Whether the index refuses a second document with the same value of the field with these Rust names.
+    pub(crate) const fn is_unique_on(&self, path: &[&str]) -> bool {
+        self.unique && self.keys.len() == 1 && self.serves_equality(path)
+    }
+}
+
 /// One key of an index.
 #[derive(Debug, Clone, Copy)]
 pub struct KeyMeta {

@@ -9,9 +9,11 @@ use bson::raw::{RawBsonRef, RawDocument};
 use futures_core::future::BoxFuture;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
-use super::branch::{Also, Branch, Branches, IntoBranch, Source, also};
+use super::branch::{Also, Branch, Branches, IntoBranch, also};
+use super::count::Counted;
 use super::keys::Keys;
-use super::scope::{Scope, check_projection, read};
+use super::scope::{Scope, check_projection};
+use super::source::Source;
 use super::stored::StoredPath;
 use crate::error::{Error, Result};
 use crate::model::{Document, Embedded, Projection, RelationMeta, name};
@@ -149,13 +151,13 @@ impl<M: Document, N, T: Document, K> Inverse<M, N, T, K> {
 
 /// The two ends of a relation, as they are stored.
 #[derive(Debug, Default)]
-struct Ends {
+pub(super) struct Ends {
     /// In the rows: the field whose value the other documents store.
-    key: StoredPath,
+    pub(super) key: StoredPath,
     /// In the other documents: the reference.
-    by: StoredPath,
+    pub(super) by: StoredPath,
     /// Whether the reference is in a list.
-    through_array: bool,
+    pub(super) through_array: bool,
 }
 
 fn ends<M: Document, T: Document>(meta: &RelationMeta) -> Result<Ends> {
@@ -171,8 +173,8 @@ fn ends<M: Document, T: Document>(meta: &RelationMeta) -> Result<Ends> {
 /// [`Inverse`].
 #[must_use = "nothing is loaded until the find that joins it is awaited"]
 pub struct Backward<M, N, T, K, D = T, J = ()> {
-    ends: Ends,
-    scope: Scope,
+    pub(super) ends: Ends,
+    pub(super) scope: Scope,
     branches: J,
     of: PhantomData<Of<M, N, T, K, D>>,
 }
@@ -231,9 +233,9 @@ impl<M: Document, N, T: Document, K> Backward<M, N, T, K> {
         self.with(|()| ())
     }
 
-    /// Counts the documents of each row instead of reading them.
+    /// Counts the documents of each row instead of reading them, at most as many as the limit.
     pub fn count(self) -> Counted<M, N, T> {
-        Counted(self.with(|()| ()))
+        Counted::new(self.with(|()| ()))
     }
 
     /// Finds out for each row whether there is a document, without reading it.
@@ -247,13 +249,13 @@ impl<M: Document, N, T: Document, K> Backward<M, N, T, K> {
 /// The keys of rows.
 #[derive(Debug, Default)]
 pub struct Referred {
-    keys: Keys,
+    pub(super) keys: Keys,
     /// The position of each row's key.
-    rows: Vec<usize>,
+    pub(super) rows: Vec<usize>,
 }
 
 impl Referred {
-    fn add(&mut self, key: &StoredPath, row: &RawDocument) -> Result<()> {
+    pub(super) fn add(&mut self, key: &StoredPath, row: &RawDocument) -> Result<()> {
         let Some(value) = key.value(row) else {
             let message = "the row lacks the field that the relation starts from";
             return Err(Error::usage(message).with_path(key.as_str()));
@@ -415,9 +417,9 @@ where
                 }},
                 doc! {"$unwind": format!("${JOINED}")},
             ];
-            let options = source.options.clone();
+            let options = source.options();
             let operation = Operation::Aggregate { pipeline };
-            read(source, M::model(), operation, options, |raw| {
+            let visit = |raw: &RawDocument| {
                 let key = self.ends.key.value(raw);
                 let position = key.and_then(|key| keys.position(key));
                 if let (Some(position), Ok(Some(RawBsonRef::Document(joined)))) =
@@ -427,79 +429,15 @@ where
                     read_into.links.push((position, document));
                 }
                 Ok(())
-            })
-            .await?;
+            };
+            source.read(M::model(), operation, options, visit).await?;
+        }
+        // The pipeline runs this find for each row.
+        if let Some(first) = keys.get(0) {
+            let condition = self.scope.condition(by, vec![first.clone()]);
+            self.scope.explain(source, condition).await?;
         }
         Ok(())
-    }
-}
-
-/// A relation in the other direction of which the documents are only counted.
-#[must_use = "nothing is loaded until the find that joins it is awaited"]
-pub struct Counted<M, N, T>(Backward<M, N, T, Many>);
-
-impl<M: Document, N, T: Document> Counted<M, N, T> {
-    /// Counts the documents that match this, too.
-    pub fn filter(self, condition: impl FnOnce(<T as Embedded>::Fields<T>) -> Filter<T>) -> Self {
-        Self(self.0.filter(condition))
-    }
-}
-
-impl<M: Document, N: 'static, T: Document> Branch for Counted<M, N, T> {
-    type Name = N;
-    type Value = u64;
-    type Gathered = Referred;
-
-    fn check(&mut self, projection: Option<&bson::Document>) -> Result<()> {
-        self.0.check(projection)
-    }
-
-    fn gather(&self, gathered: &mut Referred, row: &RawDocument) -> Result<()> {
-        gathered.add(&self.0.ends.key, row)
-    }
-
-    fn load<'a>(
-        &'a self,
-        gathered: Referred,
-        mut source: Source<'a>,
-    ) -> BoxFuture<'a, Result<Vec<u64>>> {
-        Box::pin(async move {
-            let Referred { keys, rows } = gathered;
-            let by = self.0.ends.by.as_str();
-            let mut counts = vec![0_u64; keys.len()];
-            for part in keys.parts() {
-                let field = format!("${by}");
-                let mut pipeline = vec![doc! {"$match": self.0.scope.condition(by, part)}];
-                if self.0.ends.through_array {
-                    // A document whose list names a row twice counts once.
-                    pipeline.push(doc! {"$unwind": &field});
-                    pipeline.push(doc! {"$group": {"_id": {"by": &field, "id": "$_id"}}});
-                    pipeline.push(doc! {"$group": {"_id": "$_id.by", "n": {"$sum": 1}}});
-                } else {
-                    pipeline.push(doc! {"$group": {"_id": &field, "n": {"$sum": 1}}});
-                }
-                let options = source.options.clone();
-                let operation = Operation::Aggregate { pipeline };
-                read(&mut source, T::model(), operation, options, |raw| {
-                    let id = raw.get("_id").ok().flatten();
-                    let n = match raw.get("n") {
-                        Ok(Some(RawBsonRef::Int32(n))) => u64::try_from(n).unwrap_or_default(),
-                        Ok(Some(RawBsonRef::Int64(n))) => u64::try_from(n).unwrap_or_default(),
-                        _ => 0,
-                    };
-                    let position = id.and_then(|id| keys.position(id));
-                    if let Some(count) = position.and_then(|position| counts.get_mut(position)) {
-                        *count = n;
-                    }
-                    Ok(())
-                })
-                .await?;
-            }
-            Ok(rows
-                .into_iter()
-                .map(|position| counts.get(position).copied().unwrap_or_default())
-                .collect())
-        })
     }
 }
 
@@ -527,14 +465,6 @@ impl<M: Document, N: 'static, T: Document, K: Take> IntoBranch<M> for Inverse<M,
     }
 }
 
-impl<M: Document, N: 'static, T: Document> IntoBranch<M> for Counted<M, N, T> {
-    type Branch = Self;
-
-    fn into_branch(self) -> Self {
-        self
-    }
-}
-
 impl<M, N, T, K> fmt::Debug for Inverse<M, N, T, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Inverse({})", self.meta.name)
@@ -548,11 +478,5 @@ impl<M, N, T, K, D, J: fmt::Debug> fmt::Debug for Backward<M, N, T, K, D, J> {
             .field("scope", &self.scope)
             .field("branches", &self.branches)
             .finish_non_exhaustive()
-    }
-}
-
-impl<M, N, T> fmt::Debug for Counted<M, N, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Counted").field(&self.0).finish()
     }
 }

@@ -6,30 +6,10 @@ use bson::raw::RawDocument;
 use futures_core::future::BoxFuture;
 
 use super::row::{And, Joined};
+use super::source::Source;
 use crate::error::Result;
 use crate::model::{Document, Embedded};
 use crate::query::fields;
-use crate::store::options::Chosen;
-use crate::store::{Session, Store};
-
-/// The store, the options and the session of a join's commands.
-#[derive(Debug)]
-pub struct Source<'a> {
-    pub(super) store: &'a Store,
-    pub(super) options: &'a Chosen,
-    pub(super) session: Option<&'a mut Session>,
-}
-
-impl Source<'_> {
-    /// The same source, for a shorter time.
-    pub(super) fn reborrow(&mut self) -> Source<'_> {
-        Source {
-            store: self.store,
-            options: self.options,
-            session: self.session.as_deref_mut(),
-        }
-    }
-}
 
 /// One relation to load.
 pub trait Branch: Send + Sync + 'static {
@@ -60,7 +40,7 @@ pub trait Branches: Send + Sync + 'static {
     /// What each row gets.
     type Values: Send + Sync + 'static;
     /// A row of documents of type `T`.
-    type Row<T: Send + Sync + 'static>: Send + Sync + 'static;
+    type Row<T: Send + Sync>: Send + Sync;
     /// The ids found in rows.
     type Gathered: Default + Send;
 
@@ -79,12 +59,12 @@ pub trait Branches: Send + Sync + 'static {
     ) -> BoxFuture<'a, Result<Vec<Self::Values>>>;
 
     /// Puts a row together.
-    fn row<T: Send + Sync + 'static>(document: T, values: Self::Values) -> Self::Row<T>;
+    fn row<T: Send + Sync>(document: T, values: Self::Values) -> Self::Row<T>;
 }
 
 impl Branches for () {
     type Values = ();
-    type Row<T: Send + Sync + 'static> = T;
+    type Row<T: Send + Sync> = T;
     type Gathered = ();
 
     fn gather(&self, (): &mut (), _row: &RawDocument) -> Result<()> {
@@ -104,7 +84,7 @@ impl Branches for () {
         Box::pin(std::future::ready(Ok(vec![(); rows])))
     }
 
-    fn row<T: Send + Sync + 'static>(document: T, (): ()) -> T {
+    fn row<T: Send + Sync>(document: T, (): ()) -> T {
         document
     }
 }
@@ -129,7 +109,7 @@ pub(super) fn also<M: Document, J, B: IntoBranch<M>>(
 
 impl<J: Branches, B: Branch> Branches for Also<J, B> {
     type Values = And<B::Name, B::Value, J::Values>;
-    type Row<T: Send + Sync + 'static> = Joined<T, Self::Values>;
+    type Row<T: Send + Sync> = Joined<T, Self::Values>;
     type Gathered = (J::Gathered, B::Gathered);
 
     fn gather(&self, (before, gathered): &mut Self::Gathered, row: &RawDocument) -> Result<()> {
@@ -149,30 +129,22 @@ impl<J: Branches, B: Branch> Branches for Also<J, B> {
         mut source: Source<'a>,
     ) -> BoxFuture<'a, Result<Vec<Self::Values>>> {
         Box::pin(async move {
-            let (rest, values) = if source.session.is_some() {
-                // A session runs one command after the other.
-                let rest = self.before.load(before, rows, source.reborrow()).await?;
-                (rest, self.branch.load(gathered, source).await?)
-            } else {
-                let (store, options) = (source.store, source.options);
-                let session = None;
-                let also = Source {
-                    store,
-                    options,
-                    session,
-                };
+            let (rest, values) = if let Some(also) = source.concurrent() {
                 both(
                     self.before.load(before, rows, source),
                     self.branch.load(gathered, also),
                 )
                 .await?
+            } else {
+                let rest = self.before.load(before, rows, source.reborrow()).await?;
+                (rest, self.branch.load(gathered, source).await?)
             };
             let pairs = values.into_iter().zip(rest);
             Ok(pairs.map(|(value, rest)| And::new(value, rest)).collect())
         })
     }
 
-    fn row<T: Send + Sync + 'static>(document: T, values: Self::Values) -> Joined<T, Self::Values> {
+    fn row<T: Send + Sync>(document: T, values: Self::Values) -> Joined<T, Self::Values> {
         Joined {
             document,
             joined: values,

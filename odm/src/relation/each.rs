@@ -2,11 +2,12 @@
 
 use std::fmt;
 
-use bson::raw::{RawBsonRef, RawDocument};
+use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use futures_core::future::BoxFuture;
 
-use super::branch::{Branch, IntoBranch, Source};
+use super::branch::{Branch, IntoBranch};
 use super::scope::check_projection;
+use super::source::Source;
 use super::stored::StoredPath;
 use crate::error::Result;
 use crate::model::{FieldType, Path};
@@ -53,13 +54,14 @@ impl<B: Branch> Branch for Each<B> {
     }
 
     fn gather(&self, gathered: &mut Self::Gathered, row: &RawDocument) -> Result<()> {
+        let empty = RawDocumentBuf::new();
         let mut count = 0;
         if let Some(RawBsonRef::Array(elements)) = self.path.value(row) {
             for element in elements.into_iter().filter_map(std::result::Result::ok) {
-                if let RawBsonRef::Document(element) = element {
-                    self.inside.gather(&mut gathered.inside, element)?;
-                    count += 1;
-                }
+                // An element that is null holds no reference, and has a value, too.
+                let element = element.as_document().unwrap_or(&empty);
+                self.inside.gather(&mut gathered.inside, element)?;
+                count += 1;
             }
         }
         gathered.counts.push(count);

@@ -9,10 +9,11 @@ use bson::raw::RawDocument;
 use futures_core::future::BoxFuture;
 use serde::de::DeserializeOwned;
 
-use super::branch::{Also, Branch, Branches, IntoBranch, Source, also};
+use super::branch::{Also, Branch, Branches, IntoBranch, also};
 use super::keys::Keys;
 use super::reference::{Reference, Resolved};
 use super::scope::{Scope, check_projection};
+use super::source::Source;
 use super::stored::StoredPath;
 use crate::collection::decode_id;
 use crate::error::{DecodeError, Error, Result};

@@ -9,9 +9,9 @@ use futures_core::Stream;
 use futures_core::future::BoxFuture;
 use serde::de::DeserializeOwned;
 
-use super::branch::{Also, Branches, IntoBranch, Source, also};
-use super::scope::open;
-use crate::collection::{Find, FindOne, decode};
+use super::branch::{Also, Branches, IntoBranch, also};
+use super::source::{Plans, Source, open};
+use crate::collection::{Explain, Find, FindOne, decode};
 use crate::error::{Error, Result};
 use crate::model::{Document, Embedded};
 use crate::store::options::{Chosen, Options};
@@ -110,17 +110,55 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches> 
 
     /// Returns all rows, or the first error.
     pub async fn all(self) -> Result<Vec<J::Row<T>>> {
-        let model = M::model().name;
-        let (store, request, mut session) = self.find.call.prepare()?;
+        self.run(None).await
+    }
+
+    /// Runs the join and returns the plan of each command, in the order in which they were sent: first that of the find,
+    /// then those of the relations.
+    ///
+    /// The commands of a relation depend on what the find returns, so they are sent, too. The pipeline of a limit for
+    /// several rows is followed by the plan of the find that it runs for the first of them.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "people")]
+    /// # struct Person { #[serde(rename = "_id")] id: i32 }
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "films")]
+    /// # struct Film { #[serde(rename = "_id")] id: i32, director: Ref<Person> }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let db = Db::memory();
+    /// let films = db.collection::<Film>();
+    /// films.insert_one(&Film { id: 1, director: Ref::from(7) }).await?;
+    /// db.collection::<Person>().insert_one(&Person { id: 7 }).await?;
+    /// let plans = films.find(|f| f.id.eq(1)).join(|f| f.director).explain().await?;
+    /// assert_eq!(plans[1].command.get_str("find"), Ok("people"));
+    /// assert_eq!(plans[1].indexes, ["_id_"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn explain(self) -> Result<Vec<Explain>> {
+        let plans = Plans::default();
+        self.run(Some(&plans)).await?;
+        Ok(plans.into_list())
+    }
+
+    async fn run(self, plans: Option<&Plans>) -> Result<Vec<J::Row<T>>> {
+        let model = M::model();
+        let (store, request, session) = self.find.call.prepare()?;
         let mut branches = self.branches;
-        let options = start(&mut branches, &request).map_err(|error| error.with_model(model))?;
+        let options =
+            start(&mut branches, &request).map_err(|error| error.with_model(model.name))?;
+        let mut source = Source::new(&store, &options, session).explained(plans);
         let mut chunk = Chunk::default();
-        let mut cursor = open(&store, request, session.as_deref_mut(), M::model()).await?;
+        let mut cursor = source.open(model, request).await?;
         while let Some(raw) = cursor.next().await {
             chunk.add::<M>(&branches, raw)?;
         }
         drop(cursor);
-        chunk.load(&branches, &store, &options, session).await
+        chunk.load(&branches, source).await
     }
 
     /// Returns the rows one by one. The relations of at most 1,000 rows at a time are loaded, so memory stays bounded.
@@ -191,9 +229,8 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches>
                 break;
             }
         }
-        let rows = chunk
-            .load(&self.branches, &self.store, &self.options, None)
-            .await?;
+        let source = Source::new(&self.store, &self.options, None);
+        let rows = chunk.load(&self.branches, source).await?;
         Ok(Loaded {
             rows,
             next: if is_last { None } else { Some(self.boxed()) },
@@ -283,12 +320,20 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches>
         self
     }
 
+    /// Runs the join and returns the plan of each command: see [`Join::explain`].
+    pub async fn explain(self) -> Result<Vec<Explain>> {
+        self.into_join().explain().await
+    }
+
     async fn run(self) -> Result<Option<J::Row<T>>> {
-        let join = Join {
+        Ok(self.into_join().all().await?.pop())
+    }
+
+    fn into_join(self) -> Join<'s, M, T, J> {
+        Join {
             find: Find::<M, T>::new(self.find.call),
             branches: self.branches,
-        };
-        Ok(join.all().await?.pop())
+        }
     }
 }
 
@@ -304,7 +349,7 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches> 
 }
 
 /// Checks the branches, and returns the options of their commands.
-fn start<J: Branches>(branches: &mut J, request: &Request) -> Result<Chosen> {
+pub(super) fn start<J: Branches>(branches: &mut J, request: &Request) -> Result<Chosen> {
     branches.check(request.options.projection.as_ref())?;
     let Some(chosen) = request.options.chosen() else {
         return Ok(Chosen::default());
@@ -349,15 +394,8 @@ impl<T: DeserializeOwned + Send + Sync + 'static, G> Chunk<T, G> {
     async fn load<J: Branches<Gathered = G>>(
         self,
         branches: &J,
-        store: &Store,
-        options: &Chosen,
-        session: Option<&mut Session>,
+        source: Source<'_>,
     ) -> Result<Vec<J::Row<T>>> {
-        let source = Source {
-            store,
-            options,
-            session,
-        };
         let rows = self.documents.len();
         let values = branches.load(self.gathered, rows, source).await?;
         let rows = self.documents.into_iter().zip(values);

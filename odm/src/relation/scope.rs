@@ -4,15 +4,15 @@ use bson::raw::{RawDocument, RawDocumentBuf};
 use bson::{Bson, Document, doc};
 use serde::de::DeserializeOwned;
 
-use super::branch::{Branches, Source};
+use super::branch::Branches;
 use super::projected;
+use super::source::Source;
 use crate::collection::{decode, projection};
 use crate::error::{DecodeError, Error, Result};
 use crate::model::{self, Embedded, ModelMeta, Projection};
 use crate::query::{Filter, Sort, fields};
 use crate::store::operation::{Operation, Request};
 use crate::store::options::Chosen;
-use crate::store::{RawCursor, Response, Session, Store};
 
 /// The documents to read of a joined collection.
 #[derive(Debug)]
@@ -172,11 +172,17 @@ impl Scope {
         condition: Document,
         visit: impl FnMut(&RawDocument) -> Result<()> + Send,
     ) -> Result<()> {
+        let (operation, options) = self.query(source, condition);
+        source.read(self.model, operation, options, visit).await
+    }
+
+    /// A find of the documents.
+    fn query(&self, source: &Source<'_>, condition: Document) -> (Operation, Chosen) {
         let operation = Operation::Find {
             filter: condition.into(),
             one: false,
         };
-        let mut options = source.options.clone();
+        let mut options = source.options();
         if self.sort.is_some() {
             options.sort.clone_from(&self.sort);
         }
@@ -186,39 +192,19 @@ impl Scope {
         if self.projection.is_some() {
             options.projection.clone_from(&self.projection);
         }
-        read(source, self.model, operation, options, visit).await
+        (operation, options)
     }
-}
 
-/// Runs an operation that returns a cursor, and calls `visit` with each document.
-pub(super) async fn read(
-    source: &mut Source<'_>,
-    model: &'static ModelMeta,
-    operation: Operation,
-    options: Chosen,
-    mut visit: impl FnMut(&RawDocument) -> Result<()> + Send,
-) -> Result<()> {
-    let mut request = Request::new(model.collection, operation);
-    request.options = options;
-    let session = source.session.as_deref_mut();
-    let mut cursor = open(source.store, request, session, model).await?;
-    while let Some(raw) = cursor.next().await {
-        visit(raw.map_err(|error| error.with_model(model.name))?)?;
+    /// Explains a find without sending it.
+    pub(super) async fn explain(&self, source: &mut Source<'_>, condition: Document) -> Result<()> {
+        if !source.is_explained() {
+            return Ok(());
+        }
+        let (operation, options) = self.query(source, condition);
+        let mut request = Request::new(self.model.collection, operation);
+        request.options = options;
+        source.explain(self.model, request).await
     }
-    Ok(())
-}
-
-/// Sends a request that returns a cursor.
-pub(super) async fn open<'s>(
-    store: &Store,
-    request: Request,
-    session: Option<&'s mut Session>,
-    model: &'static ModelMeta,
-) -> Result<RawCursor<'s>> {
-    let response = store.clone().exec(request, session).await;
-    response
-        .and_then(Response::cursor)
-        .map_err(|error| error.with_model(model.name))
 }
 
 /// Refuses a projection that leaves out a field that a join reads: its rows would look as if they did not have it.

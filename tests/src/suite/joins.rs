@@ -1,11 +1,11 @@
 //! References, resolved by one more query.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
 
 use odm::bson::{Document as BsonDocument, doc};
 use odm::prelude::*;
 
+use super::relations::watched;
 use crate::case::cases;
 
 cases![
@@ -97,10 +97,8 @@ fn shown(resolved: &Resolved<Publisher>) -> Result<&str, i64> {
 
 async fn two_commands_for_all_rows(db: &Db) {
     library(db).await;
-    let sent = Arc::new(Mutex::new(Vec::<BsonDocument>::new()));
-    let log = Arc::clone(&sent);
-    let watched = db.on_command(move |event| log.lock().unwrap().push(event.command.clone()));
-    let rows = watched
+    let (db, sent) = watched(db);
+    let rows = db
         .collection::<Book>()
         .find(|b| b.id.lte(3))
         .sort(|b| b.id.desc())
@@ -222,9 +220,7 @@ async fn several_references_of_each_row(db: &Db) {
         )
         .await
         .unwrap();
-    let sent = Arc::new(Mutex::new(Vec::<BsonDocument>::new()));
-    let log = Arc::clone(&sent);
-    let watched = db.on_command(move |event| log.lock().unwrap().push(event.command.clone()));
+    let (watched, sent) = watched(db);
     let find = || {
         watched
             .collection::<Book>()

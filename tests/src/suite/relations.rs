@@ -20,7 +20,6 @@ cases![
     relations_of_one_document,
     streams_load_relations_in_chunks,
     joins_in_a_transaction_see_its_writes,
-    lookups_use_the_declared_index,
 ];
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -553,15 +552,4 @@ async fn joins_in_a_transaction_see_its_writes(db: &Db) {
     })
     .await
     .unwrap();
-}
-
-async fn lookups_use_the_declared_index(db: &Db) {
-    logs(db).await;
-    let by_reference = db
-        .collection::<LogMessage>()
-        .find(|m| m.host.in_([Ref::from(1), Ref::from(2)]))
-        .explain()
-        .await
-        .unwrap();
-    assert_eq!(by_reference.indexes, ["h_1_time_-1"]);
 }

@@ -10,6 +10,11 @@ cases![
     two_way_references,
     references_within_a_collection,
     joins_of_several_levels,
+    counts_stop_at_the_limit,
+    null_elements_keep_their_place,
+    errors_of_inner_joins_name_their_model,
+    documents_in_memory_are_joined,
+    every_command_of_a_join_is_explained,
 ];
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -157,4 +162,180 @@ async fn joins_of_several_levels(db: &Db) {
     assert_eq!(manager.map(|it| it.id.as_str()), Some("kate"));
     // The tasks, their owners, the reports of these, the tasks of those, and the managers.
     assert_eq!(sent.lock().unwrap().len(), 5);
+}
+
+async fn counts_stop_at_the_limit(db: &Db) {
+    staff(db).await;
+    let people = db.collection::<Person>();
+    let rows = people
+        .find_all()
+        .sort(|p| p.id.asc())
+        .join(|p| p.owned.limit(1).count())
+        .join(|p| p.reports.limit(5).count())
+        .all()
+        .await
+        .unwrap();
+    let counts: Vec<_> = rows
+        .iter()
+        .map(|row| (*row.owned(), *row.reports()))
+        .collect();
+    assert_eq!(counts, [(1, 0), (1, 2), (0, 0)]);
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = "boards")]
+struct Board {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[odm(embed(few, max = 10))]
+    seats: Vec<Option<Seat>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embedded)]
+struct Seat {
+    person: Ref<Person>,
+}
+
+async fn null_elements_keep_their_place(db: &Db) {
+    staff(db).await;
+    let seat = |id: &str| {
+        Some(Seat {
+            person: Ref::from(id.to_owned()),
+        })
+    };
+    let boards = db.collection::<Board>();
+    for (id, seats) in [
+        (1, vec![seat("kate"), None, seat("lou")]),
+        (2, vec![seat("jim")]),
+    ] {
+        boards.insert_one(&Board { id, seats }).await.unwrap();
+    }
+    let rows = boards
+        .find_all()
+        .sort(|b| b.id.asc())
+        .join(|b| b.seats.each(|seat| seat.person.clone()))
+        .all()
+        .await
+        .unwrap();
+    let names = |row: usize| -> Vec<Option<&str>> {
+        let seats = rows[row].person().iter();
+        seats
+            .map(|person| person.found().map(|it| it.id.as_str()))
+            .collect()
+    };
+    assert_eq!(names(0), [Some("kate"), None, Some("lou")]);
+    assert_eq!(names(1), [Some("jim")]);
+    assert!(rows[0].person()[1].is_absent());
+}
+
+#[derive(Debug, Deserialize, Projection)]
+#[odm(of = Task)]
+#[expect(dead_code, reason = "only that it is sent matters")]
+struct Due {
+    due: i32,
+}
+
+async fn errors_of_inner_joins_name_their_model(db: &Db) {
+    staff(db).await;
+    let error = db
+        .collection::<Person>()
+        .get(&"kate".to_owned())
+        .join(|p| p.tasks.select::<Due>().join(|t| t.owner))
+        .await
+        .unwrap_err();
+    assert_eq!(error.model(), Some("Task"), "{error}");
+    assert_eq!(error.path(), Some("owner"), "{error}");
+}
+
+async fn documents_in_memory_are_joined(db: &Db) {
+    staff(db).await;
+    let people = db.collection::<Person>();
+    let loaded = people.find_all().sort(|p| p.id.desc()).all().await.unwrap();
+    let (db, sent) = watched(db);
+    let people = db.collection::<Person>();
+    let rows = people
+        .with(&loaded)
+        .join(|p| p.manager)
+        .join(|p| p.owned.sort(|t| t.due.asc()))
+        .await
+        .unwrap();
+    let found: Vec<_> = rows
+        .iter()
+        .map(|row| {
+            let manager = row.manager().as_ref().and_then(|it| it.found());
+            let owned: Vec<_> = row.owned().iter().map(|task| task.id).collect();
+            (row.id.as_str(), manager.map(|it| it.id.as_str()), owned)
+        })
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("lou", Some("kate"), vec![]),
+            ("kate", None, vec![2, 1]),
+            ("jim", Some("kate"), vec![3]),
+        ]
+    );
+    assert!(std::ptr::eq(rows[0].document, &raw const loaded[0]));
+    assert_eq!(sent.lock().unwrap().len(), 2);
+    // A document that was never stored.
+    let new = Person {
+        id: "jim".to_owned(),
+        tasks: vec![Ref::from(1)],
+        manager: None,
+    };
+    let rows = people
+        .with([&new])
+        .join(|p| p.tasks)
+        .join(|p| p.owned.limit(5))
+        .await
+        .unwrap();
+    assert_eq!(rows[0].tasks()[0].found().map(|task| task.due), Some(30));
+    assert_eq!(rows[0].owned()[0].id, 3);
+    let none: [Person; 0] = [];
+    assert!(
+        people
+            .with(&none)
+            .join(|p| p.tasks)
+            .await
+            .unwrap()
+            .is_empty()
+    );
+}
+
+async fn every_command_of_a_join_is_explained(db: &Db) {
+    staff(db).await;
+    db.sync(models![Person, Task])
+        .plan()
+        .await
+        .unwrap()
+        .apply(Allow::CREATE)
+        .await
+        .unwrap();
+    let people = db.collection::<Person>();
+    let plans = people
+        .find(|p| p.id.gte("a"))
+        .join(|p| p.tasks)
+        .join(|p| p.owned.sort(|t| t.due.asc()).limit(1))
+        .join(|p| p.reports.count())
+        .explain()
+        .await
+        .unwrap();
+    let shown: Vec<_> = plans
+        .iter()
+        .map(|plan| {
+            let (command, collection) = plan.command.iter().next().unwrap();
+            let collection = collection.as_str().unwrap();
+            (command.as_str(), collection, plan.indexes.join(","))
+        })
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            ("find", "people", "_id_".to_owned()),
+            ("find", "tasks", "_id_".to_owned()),
+            ("aggregate", "people", "_id_".to_owned()),
+            ("find", "tasks", "owner_1".to_owned()),
+            ("aggregate", "people", "manager_1".to_owned()),
+        ]
+    );
 }

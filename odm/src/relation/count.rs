@@ -1,0 +1,103 @@
+//! Counts of the documents that refer to a row.
+
+use std::fmt;
+
+use bson::doc;
+use bson::raw::{RawBsonRef, RawDocument};
+use futures_core::future::BoxFuture;
+
+use super::backward::{Backward, Many, Referred};
+use super::branch::{Branch, IntoBranch};
+use super::source::Source;
+use crate::error::Result;
+use crate::model::{Document, Embedded};
+use crate::query::Filter;
+use crate::store::operation::Operation;
+
+/// A relation in the other direction of which the documents are only counted.
+#[must_use = "nothing is loaded until the find that joins it is awaited"]
+pub struct Counted<M, N, T>(Backward<M, N, T, Many>);
+
+impl<M: Document, N, T: Document> Counted<M, N, T> {
+    pub(super) fn new(documents: Backward<M, N, T, Many>) -> Self {
+        Self(documents)
+    }
+
+    /// Counts the documents that match this, too.
+    pub fn filter(self, condition: impl FnOnce(<T as Embedded>::Fields<T>) -> Filter<T>) -> Self {
+        Self(self.0.filter(condition))
+    }
+}
+
+impl<M: Document, N: 'static, T: Document> Branch for Counted<M, N, T> {
+    type Name = N;
+    type Value = u64;
+    type Gathered = Referred;
+
+    fn check(&mut self, projection: Option<&bson::Document>) -> Result<()> {
+        self.0.check(projection)
+    }
+
+    fn gather(&self, gathered: &mut Referred, row: &RawDocument) -> Result<()> {
+        gathered.add(&self.0.ends.key, row)
+    }
+
+    fn load<'a>(
+        &'a self,
+        gathered: Referred,
+        mut source: Source<'a>,
+    ) -> BoxFuture<'a, Result<Vec<u64>>> {
+        Box::pin(async move {
+            let Referred { keys, rows } = gathered;
+            let by = self.0.ends.by.as_str();
+            let mut counts = vec![0_u64; keys.len()];
+            for part in keys.parts() {
+                let field = format!("${by}");
+                let mut pipeline = vec![doc! {"$match": self.0.scope.condition(by, part)}];
+                if self.0.ends.through_array {
+                    // A document whose list names a row twice counts once.
+                    pipeline.push(doc! {"$unwind": &field});
+                    pipeline.push(doc! {"$group": {"_id": {"by": &field, "id": "$_id"}}});
+                    pipeline.push(doc! {"$group": {"_id": "$_id.by", "n": {"$sum": 1}}});
+                } else {
+                    pipeline.push(doc! {"$group": {"_id": &field, "n": {"$sum": 1}}});
+                }
+                let options = source.options();
+                let operation = Operation::Aggregate { pipeline };
+                let visit = |raw: &RawDocument| {
+                    let id = raw.get("_id").ok().flatten();
+                    let n = match raw.get("n") {
+                        Ok(Some(RawBsonRef::Int32(n))) => u64::try_from(n).unwrap_or_default(),
+                        Ok(Some(RawBsonRef::Int64(n))) => u64::try_from(n).unwrap_or_default(),
+                        _ => 0,
+                    };
+                    let position = id.and_then(|id| keys.position(id));
+                    if let Some(count) = position.and_then(|position| counts.get_mut(position)) {
+                        *count = n;
+                    }
+                    Ok(())
+                };
+                source.read(T::model(), operation, options, visit).await?;
+            }
+            let most = self.0.scope.limit.map_or(u64::MAX, u64::from);
+            Ok(rows
+                .into_iter()
+                .map(|position| counts.get(position).map_or(0, |count| most.min(*count)))
+                .collect())
+        })
+    }
+}
+
+impl<M: Document, N: 'static, T: Document> IntoBranch<M> for Counted<M, N, T> {
+    type Branch = Self;
+
+    fn into_branch(self) -> Self {
+        self
+    }
+}
+
+impl<M, N, T> fmt::Debug for Counted<M, N, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Counted").field(&self.0).finish()
+    }
+}

@@ -14,6 +14,7 @@ mod pipelines;
 mod places;
 mod plans;
 mod profiler;
+mod related;
 mod relations;
 mod relations_within;
 mod resuming;
@@ -52,6 +53,7 @@ pub(crate) fn cases() -> Vec<Case> {
         places::CASES,
         plans::CASES,
         profiler::CASES,
+        related::CASES,
         relations::CASES,
         relations_within::CASES,
         resuming::CASES,

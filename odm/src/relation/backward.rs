@@ -87,6 +87,10 @@ impl<M: Document, N, T: Document, K> Inverse<M, N, T, K> {
         }
     }
 
+    pub(super) fn meta(&self) -> &'static RelationMeta {
+        self.meta
+    }
+
     fn backward(self) -> Backward<M, N, T, K> {
         let mut scope = Scope::new(T::model());
         let ends = ends::<M, T>(self.meta).unwrap_or_else(|error| {

@@ -3,12 +3,12 @@
 use std::fmt;
 
 use bson::doc;
-use bson::raw::{RawBsonRef, RawDocument};
+use bson::raw::RawDocument;
 use futures_core::future::BoxFuture;
 
 use super::backward::{Backward, Many, Referred};
 use super::branch::{Branch, IntoBranch};
-use super::source::Source;
+use super::source::{Source, counted};
 use crate::error::Result;
 use crate::model::{Document, Embedded};
 use crate::query::Filter;
@@ -66,14 +66,9 @@ impl<M: Document, N: 'static, T: Document> Branch for Counted<M, N, T> {
                 let operation = Operation::Aggregate { pipeline };
                 let visit = |raw: &RawDocument| {
                     let id = raw.get("_id").ok().flatten();
-                    let n = match raw.get("n") {
-                        Ok(Some(RawBsonRef::Int32(n))) => u64::try_from(n).unwrap_or_default(),
-                        Ok(Some(RawBsonRef::Int64(n))) => u64::try_from(n).unwrap_or_default(),
-                        _ => 0,
-                    };
                     let position = id.and_then(|id| keys.position(id));
                     if let Some(count) = position.and_then(|position| counts.get_mut(position)) {
-                        *count = n;
+                        *count = counted(raw);
                     }
                     Ok(())
                 };

@@ -10,10 +10,13 @@ use futures_core::future::BoxFuture;
 use serde::de::DeserializeOwned;
 
 use super::branch::{Also, Branches, IntoBranch, also};
+use super::link::IntoLink;
+use super::related::{Quantifier, Related};
 use super::source::{Plans, Source, open};
 use crate::collection::{Explain, Find, FindOne, decode};
 use crate::error::{Error, Result};
 use crate::model::{Document, Embedded};
+use crate::query::{Filter, Sort, fields};
 use crate::store::options::{Chosen, Options};
 use crate::store::{RawCursor, Request, Session, Store};
 
@@ -22,8 +25,9 @@ const CHUNK: usize = 1_000;
 
 /// A find whose relations are loaded: [`Find::join`].
 #[must_use = "nothing is read until `all`, `first` or `stream` is used"]
-pub struct Join<'s, M: Document, T, J> {
+pub struct Join<'s, M: Document, T, J = ()> {
     find: Find<'s, M, T>,
+    related: Related,
     branches: J,
 }
 
@@ -72,9 +76,103 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static> Find<'s, M, T
         self,
         relation: impl FnOnce(<M as Embedded>::Fields<M>) -> B,
     ) -> Join<'s, M, T, Also<(), B::Branch>> {
+        self.with_relations().join(relation)
+    }
+
+    /// Reads only the documents that have a related document which matches.
+    ///
+    /// For a reference, and for `has_one` and `has_many`, this is a semi-join: one query finds the related documents, and
+    /// their ids become a condition of the find. If the ids do not fit a command, and for `has_squillions`, one pipeline
+    /// looks up the related documents of each document by the index of the relation.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "publishers")]
+    /// # struct Publisher { #[serde(rename = "_id")] id: String, founded: i32 }
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "books")]
+    /// # struct Book { #[serde(rename = "_id")] id: i32, publisher: Ref<Publisher> }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let db = Db::memory();
+    /// # let publishers = db.collection::<Publisher>();
+    /// # publishers.insert_one(&Publisher { id: "oreilly".to_owned(), founded: 1980 }).await?;
+    /// let books = db.collection::<Book>();
+    /// books.insert_one(&Book { id: 1, publisher: Ref::from("oreilly".to_owned()) }).await?;
+    /// let old = books.find_all().where_any(|b| b.publisher, |p| p.founded.lt(1990)).all().await?;
+    /// assert_eq!(old.len(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn where_any<L: IntoLink<M>>(
+        self,
+        relation: impl FnOnce(<M as Embedded>::Fields<M>) -> L,
+        condition: impl FnOnce(<L::Target as Embedded>::Fields<L::Target>) -> Filter<L::Target>,
+    ) -> Join<'s, M, T> {
+        self.with_relations().where_any(relation, condition)
+    }
+
+    /// Reads only the documents that have no related document which matches; see [`where_any`](Self::where_any).
+    pub fn where_none<L: IntoLink<M>>(
+        self,
+        relation: impl FnOnce(<M as Embedded>::Fields<M>) -> L,
+        condition: impl FnOnce(<L::Target as Embedded>::Fields<L::Target>) -> Filter<L::Target>,
+    ) -> Join<'s, M, T> {
+        self.with_relations().where_none(relation, condition)
+    }
+
+    /// Reads only the documents whose related documents all match; see [`where_any`](Self::where_any).
+    ///
+    /// A document without related documents is read. A dangling reference does not match.
+    pub fn where_all<L: IntoLink<M>>(
+        self,
+        relation: impl FnOnce(<M as Embedded>::Fields<M>) -> L,
+        condition: impl FnOnce(<L::Target as Embedded>::Fields<L::Target>) -> Filter<L::Target>,
+    ) -> Join<'s, M, T> {
+        self.with_relations().where_all(relation, condition)
+    }
+
+    /// Sorts by a field of the related document, before the sort of the find.
+    ///
+    /// One pipeline looks up the related document of every document that matches, and sorts them all: no index serves
+    /// the sort. Of several related documents the first in this order counts; a document without one sorts as null.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "publishers")]
+    /// # struct Publisher { #[serde(rename = "_id")] id: i32, name: String }
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "books")]
+    /// # struct Book { #[serde(rename = "_id")] id: i32, publisher: Ref<Publisher> }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let db = Db::memory();
+    /// # let publishers = db.collection::<Publisher>();
+    /// # publishers.insert_one(&Publisher { id: 1, name: "Wiley".to_owned() }).await?;
+    /// # publishers.insert_one(&Publisher { id: 2, name: "Ace".to_owned() }).await?;
+    /// let books = db.collection::<Book>();
+    /// books.insert_one(&Book { id: 7, publisher: Ref::from(1) }).await?;
+    /// books.insert_one(&Book { id: 8, publisher: Ref::from(2) }).await?;
+    /// let rows = books.find_all().order_by_related(|b| b.publisher, |p| p.name.asc()).all().await?;
+    /// assert_eq!(rows[0].id, 8);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn order_by_related<L: IntoLink<M>>(
+        self,
+        relation: impl FnOnce(<M as Embedded>::Fields<M>) -> L,
+        sort: impl FnOnce(<L::Target as Embedded>::Fields<L::Target>) -> Sort<L::Target>,
+    ) -> Join<'s, M, T> {
+        self.with_relations().order_by_related(relation, sort)
+    }
+
+    fn with_relations(self) -> Join<'s, M, T> {
         Join {
             find: self,
-            branches: also((), relation),
+            related: Related::default(),
+            branches: (),
         }
     }
 }
@@ -87,19 +185,68 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches> 
     ) -> Join<'s, M, T, Also<J, B::Branch>> {
         Join {
             find: self.find,
+            related: self.related,
             branches: also(self.branches, relation),
         }
+    }
+
+    /// Reads only the rows that have a related document which matches: see [`Find::where_any`].
+    pub fn where_any<L: IntoLink<M>>(
+        self,
+        relation: impl FnOnce(<M as Embedded>::Fields<M>) -> L,
+        condition: impl FnOnce(<L::Target as Embedded>::Fields<L::Target>) -> Filter<L::Target>,
+    ) -> Self {
+        self.related(Quantifier::Any, relation, condition)
+    }
+
+    /// Reads only the rows that have no related document which matches: see [`Find::where_none`].
+    pub fn where_none<L: IntoLink<M>>(
+        self,
+        relation: impl FnOnce(<M as Embedded>::Fields<M>) -> L,
+        condition: impl FnOnce(<L::Target as Embedded>::Fields<L::Target>) -> Filter<L::Target>,
+    ) -> Self {
+        self.related(Quantifier::None, relation, condition)
+    }
+
+    /// Reads only the rows whose related documents all match: see [`Find::where_all`].
+    pub fn where_all<L: IntoLink<M>>(
+        self,
+        relation: impl FnOnce(<M as Embedded>::Fields<M>) -> L,
+        condition: impl FnOnce(<L::Target as Embedded>::Fields<L::Target>) -> Filter<L::Target>,
+    ) -> Self {
+        self.related(Quantifier::All, relation, condition)
+    }
+
+    fn related<L: IntoLink<M>>(
+        mut self,
+        quantifier: Quantifier,
+        relation: impl FnOnce(<M as Embedded>::Fields<M>) -> L,
+        condition: impl FnOnce(<L::Target as Embedded>::Fields<L::Target>) -> Filter<L::Target>,
+    ) -> Self {
+        let link = relation(fields::<M>()).into_link();
+        let filter = condition(fields::<L::Target>()).into_document();
+        let filter = filter.map_err(|error| error.with_model(L::Target::model().name));
+        self.related.filter(link, quantifier, filter);
+        self
+    }
+
+    /// Sorts by a field of the related document: see [`Find::order_by_related`].
+    pub fn order_by_related<L: IntoLink<M>>(
+        mut self,
+        relation: impl FnOnce(<M as Embedded>::Fields<M>) -> L,
+        sort: impl FnOnce(<L::Target as Embedded>::Fields<L::Target>) -> Sort<L::Target>,
+    ) -> Self {
+        let link = relation(fields::<M>()).into_link();
+        let sort = sort(fields::<L::Target>()).to_document();
+        let sort = sort.map_err(|error| error.with_model(L::Target::model().name));
+        self.related.order(link, sort);
+        self
     }
 
     /// Runs all queries in this session, and in its transaction if one is under way.
     pub fn session(mut self, session: &'s mut Session) -> Self {
         self.find = self.find.session(session);
         self
-    }
-
-    /// The command document of the first query; the others depend on what it finds.
-    pub fn command(self) -> Result<bson::Document> {
-        self.find.command()
     }
 
     /// Returns the first row.
@@ -145,6 +292,18 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches> 
         Ok(plans.into_list())
     }
 
+    /// Counts the rows without reading them or their relations. A limit and a skip of the find count, too.
+    pub async fn count(self) -> Result<u64> {
+        let model = M::model();
+        let (store, request, session) = self.find.call.prepare()?;
+        let mut branches = self.branches;
+        let named = |error: Error| error.with_model(model.name);
+        let options = start(&mut branches, &request).map_err(named)?;
+        let mut source = Source::new(&store, &options, session);
+        let request = self.related.apply(&mut source, request).await;
+        source.count(model, request.map_err(named)?).await
+    }
+
     async fn run(self, plans: Option<&Plans>) -> Result<Vec<J::Row<T>>> {
         let model = M::model();
         let (store, request, session) = self.find.call.prepare()?;
@@ -152,6 +311,8 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches> 
         let options =
             start(&mut branches, &request).map_err(|error| error.with_model(model.name))?;
         let mut source = Source::new(&store, &options, session).explained(plans);
+        let request = self.related.apply(&mut source, request).await;
+        let request = request.map_err(|error| error.with_model(model.name))?;
         let mut chunk = Chunk::default();
         let mut cursor = source.open(model, request).await?;
         while let Some(raw) = cursor.next().await {
@@ -182,6 +343,9 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches> 
         }
         let mut branches = self.branches;
         let options = start(&mut branches, &request).map_err(|error| error.with_model(model))?;
+        let mut source = Source::new(&store, &options, None);
+        let request = self.related.apply(&mut source, request).await;
+        let request = request.map_err(|error| error.with_model(model))?;
         let cursor = open(&store, request, None, M::model()).await?;
         let reading: Reading<'s, M, T, J> = Reading {
             cursor,
@@ -332,6 +496,7 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches>
     fn into_join(self) -> Join<'s, M, T, J> {
         Join {
             find: Find::<M, T>::new(self.find.call),
+            related: Related::default(),
             branches: self.branches,
         }
     }

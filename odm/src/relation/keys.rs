@@ -24,6 +24,7 @@ pub(super) struct Keys {
     others: HashMap<Vec<u8>, usize, RandomState>,
     values: Vec<Bson>,
     sizes: Vec<usize>,
+    bytes: usize,
 }
 
 impl Keys {
@@ -56,6 +57,7 @@ impl Keys {
         };
         // The element around the value has a type and an index.
         self.sizes.push(size + 12);
+        self.bytes += size + 12;
         self.values.push(Bson::try_from(id).map_err(Error::encode)?);
         Ok(position)
     }
@@ -76,6 +78,15 @@ impl Keys {
 
     pub(super) fn len(&self) -> usize {
         self.values.len()
+    }
+
+    /// About how many bytes the ids take in a command.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    pub(super) fn into_values(self) -> Vec<Bson> {
+        self.values
     }
 
     pub(super) fn get(&self, position: usize) -> Option<&Bson> {

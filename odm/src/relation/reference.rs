@@ -97,6 +97,10 @@ pub trait Reference: sealed::Sealed + Send + Sync + 'static {
     /// What a join puts into a row: one [`Resolved`], an `Option` or a `Vec` of it.
     type Resolved<Row: Send + Sync + 'static>: Send + Sync + 'static;
 
+    /// Whether the field is a list of references.
+    #[doc(hidden)]
+    const IS_LIST: bool = false;
+
     /// Calls `add` with each id in the stored value of the field; returns `false` if the value can't belong to such a
     /// field. A row without the field has no ids.
     #[doc(hidden)]
@@ -165,6 +169,7 @@ impl<T: Document> Reference for Option<Ref<T>> {
 
 impl<T: Document> Reference for Vec<Ref<T>> {
     type Target = T;
+    const IS_LIST: bool = true;
     type Resolved<Row: Send + Sync + 'static> = Vec<Resolved<T, Row>>;
 
     fn each_id<'a>(

@@ -2,7 +2,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use bson::raw::RawDocument;
+use bson::doc;
+use bson::raw::{RawBsonRef, RawDocument};
 
 use crate::collection::Explain;
 use crate::error::Result;
@@ -118,13 +119,69 @@ impl<'a> Source<'a> {
         options: Chosen,
         mut visit: impl FnMut(&RawDocument) -> Result<()> + Send,
     ) -> Result<()> {
+        let visit = |raw: &RawDocument| visit(raw).map(|()| true);
+        self.read_while(model, operation, options, visit).await
+    }
+
+    /// Runs an operation that returns a cursor, and calls `visit` with each document until it returns `false`.
+    pub(super) async fn read_while(
+        &mut self,
+        model: &'static ModelMeta,
+        operation: Operation,
+        options: Chosen,
+        mut visit: impl FnMut(&RawDocument) -> Result<bool> + Send,
+    ) -> Result<()> {
         let mut request = Request::new(model.collection, operation);
         request.options = options;
         let mut cursor = self.open(model, request).await?;
         while let Some(raw) = cursor.next().await {
-            visit(raw.map_err(|error| error.with_model(model.name))?)?;
+            if !visit(raw.map_err(|error| error.with_model(model.name))?)? {
+                break;
+            }
         }
         Ok(())
+    }
+}
+
+impl Source<'_> {
+    /// Counts the documents of a find, or of the pipeline that it became.
+    pub(super) async fn count(
+        &mut self,
+        model: &'static ModelMeta,
+        mut request: Request,
+    ) -> Result<u64> {
+        request.options.projection = None;
+        match &mut request.operation {
+            Operation::Aggregate { pipeline } => pipeline.push(doc! {"$count": "n"}),
+            Operation::Find { filter, .. } => {
+                let filter = filter.clone();
+                request.options.sort = None;
+                request.operation = Operation::Count { filter };
+                let session = self.session.as_deref_mut();
+                let response = self.store.clone().exec(request, session).await;
+                return response
+                    .and_then(Response::count)
+                    .map_err(|error| error.with_model(model.name));
+            }
+            _ => {}
+        }
+        let mut count = 0;
+        let (operation, options) = (request.operation, request.options);
+        let visit = |raw: &RawDocument| {
+            count = counted(raw);
+            Ok(())
+        };
+        self.read(model, operation, options, visit).await?;
+        Ok(count)
+    }
+}
+
+/// The field `n` of a document that a pipeline has counted.
+pub(super) fn counted(document: &RawDocument) -> u64 {
+    match document.get("n") {
+        Ok(Some(RawBsonRef::Int32(n))) => u64::try_from(n).unwrap_or_default(),
+        Ok(Some(RawBsonRef::Int64(n))) => u64::try_from(n).unwrap_or_default(),
+        _ => 0,
     }
 }
 

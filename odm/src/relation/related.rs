@@ -1,0 +1,353 @@
+//! Filters and sorts by the documents on the other side of a relation: `where_any`, `where_none`, `where_all`,
+//! `order_by_related`.
+
+use bson::raw::RawDocument;
+use bson::{Bson, Document, doc};
+
+use super::keys::Keys;
+use super::link::{Link, Side};
+use super::source::Source;
+use super::stored::StoredPath;
+use crate::error::{Error, Result};
+use crate::model::{Expected, Path};
+use crate::store::options::{Chosen, Options};
+use crate::store::{Operation, Request};
+
+/// The most bytes that the ids of all conditions may take in one command.
+const MAX_BYTES: usize = 12_000_000;
+
+/// Which rows a find returns, and in which order, by documents on the other side of relations.
+#[derive(Debug, Default)]
+pub(super) struct Related {
+    conditions: Vec<Condition>,
+    order: Vec<Order>,
+    error: Option<Error>,
+}
+
+/// A condition on the documents on the other side.
+#[derive(Debug)]
+struct Condition {
+    link: Link,
+    quantifier: Quantifier,
+    filter: Document,
+}
+
+/// How many documents on the other side must match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Quantifier {
+    Any,
+    None,
+    All,
+}
+
+/// Keys of a sort by the first document on the other side.
+#[derive(Debug)]
+struct Order {
+    link: Link,
+    sort: Document,
+}
+
+impl Related {
+    /// Adds a condition; its error is returned when the find runs.
+    pub(super) fn filter(
+        &mut self,
+        link: Result<Link>,
+        quantifier: Quantifier,
+        filter: Result<Document>,
+    ) {
+        match link.and_then(|link| Ok((link, filter?))) {
+            Ok((link, filter)) => self.conditions.push(Condition {
+                link,
+                quantifier,
+                filter,
+            }),
+            Err(error) => {
+                self.error.get_or_insert(error);
+            }
+        }
+    }
+
+    /// Adds keys to sort by; their error is returned when the find runs.
+    pub(super) fn order(&mut self, link: Result<Link>, sort: Result<Document>) {
+        match link.and_then(|link| Ok((link, sort?))) {
+            Ok((link, sort)) => self.order.push(Order { link, sort }),
+            Err(error) => {
+                self.error.get_or_insert(error);
+            }
+        }
+    }
+
+    /// Changes the request of a find so that it returns these rows in this order. The commands of semi-joins are sent
+    /// first.
+    pub(super) async fn apply(
+        mut self,
+        source: &mut Source<'_>,
+        mut request: Request,
+    ) -> Result<Request> {
+        if let Some(error) = self.error.take() {
+            return Err(error);
+        }
+        let (filter, one) = match request.operation {
+            Operation::Find { filter, one } if !self.is_empty() => (filter.into_document(), one),
+            _ => return Ok(request),
+        };
+        let mut filters = Vec::new();
+        if !filter.is_empty() {
+            filters.push(filter);
+        }
+        let mut look_ups = Stages::default();
+        let most = MAX_BYTES / self.conditions.len().max(1);
+        for condition in self.conditions {
+            match condition.semi_join(source, most).await? {
+                Some(filter) => filters.push(filter),
+                None => condition.look_up(&mut look_ups)?,
+            }
+        }
+        let filter = conjunction(filters);
+        if look_ups.list.is_empty() && self.order.is_empty() {
+            let filter = filter.into();
+            request.operation = Operation::Find { filter, one };
+            return Ok(request);
+        }
+        let pipeline = pipeline(filter, one, look_ups, self.order, &mut request.options)?;
+        request.operation = Operation::Aggregate { pipeline };
+        Ok(request)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.conditions.is_empty() && self.order.is_empty()
+    }
+}
+
+fn conjunction(mut filters: Vec<Document>) -> Document {
+    match filters.len() {
+        0 | 1 => filters.pop().unwrap_or_default(),
+        _ => doc! {"$and": filters},
+    }
+}
+
+/// Stages that look up documents on the other side, each into a field of its own.
+#[derive(Debug, Default)]
+struct Stages {
+    list: Vec<Document>,
+    fields: Vec<String>,
+}
+
+impl Stages {
+    fn look_up(&mut self, link: &Link, inner: Vec<Document>) -> String {
+        let field = format!("__odm_{}", self.fields.len());
+        self.list.push(doc! {"$lookup": {
+            "from": link.target.collection,
+            "localField": link.local.to_string(),
+            "foreignField": &link.foreign,
+            "pipeline": inner,
+            "as": &field,
+        }});
+        self.fields.push(field.clone());
+        field
+    }
+}
+
+impl Condition {
+    /// Reads the ids on the other side, and returns a condition on the rows; `None` if there are too many for a command,
+    /// or if a look-up for each row is expected to read less.
+    async fn semi_join(&self, source: &mut Source<'_>, most: usize) -> Result<Option<Document>> {
+        let mut keys = Keys::default();
+        let ids = match self.link.side {
+            Side::Rows { .. } => self.ids(source, &mut keys, most).await?,
+            Side::Others {
+                expected: Expected::Squillions,
+                ..
+            } => false,
+            Side::Others { is_list, .. } => {
+                self.references(source, is_list, &mut keys, most).await?
+            }
+        };
+        if !ids {
+            return Ok(None);
+        }
+        let values = keys.into_values();
+        Ok(Some(match (self.link.side, self.quantifier) {
+            (_, Quantifier::Any) => self.link.any("$in", values),
+            (Side::Rows { .. }, Quantifier::All) => self.link.all(values),
+            // Of all documents that refer to a row, none fails the condition.
+            (_, Quantifier::None) | (Side::Others { .. }, Quantifier::All) => {
+                self.link.any("$nin", values)
+            }
+        }))
+    }
+
+    /// The documents on the other side that decide: those that match, or those that fail if all have to match.
+    fn deciding(&self) -> Document {
+        match (self.link.side, self.quantifier) {
+            (Side::Others { .. }, Quantifier::All) => doc! {"$nor": [self.filter.clone()]},
+            _ => self.filter.clone(),
+        }
+    }
+
+    /// Reads the ids of the documents that match; returns `false` if they take more than `most` bytes.
+    async fn ids(&self, source: &mut Source<'_>, keys: &mut Keys, most: usize) -> Result<bool> {
+        let operation = Operation::Find {
+            filter: self.deciding().into(),
+            one: false,
+        };
+        let mut options = source.options();
+        options.projection = Some(doc! {"_id": 1});
+        self.read(source, operation, options, keys, most).await
+    }
+
+    /// Reads the rows' keys that the matching documents refer to; returns `false` if they take more than `most` bytes.
+    async fn references(
+        &self,
+        source: &mut Source<'_>,
+        is_list: bool,
+        keys: &mut Keys,
+        most: usize,
+    ) -> Result<bool> {
+        let field = format!("${}", self.link.foreign);
+        let mut pipeline = vec![doc! {"$match": self.deciding()}];
+        if is_list {
+            pipeline.push(doc! {"$unwind": &field});
+        }
+        pipeline.push(doc! {"$group": {"_id": &field}});
+        pipeline.push(doc! {"$match": {"_id": {"$ne": null}}});
+        let options = source.options();
+        let operation = Operation::Aggregate { pipeline };
+        self.read(source, operation, options, keys, most).await
+    }
+
+    async fn read(
+        &self,
+        source: &mut Source<'_>,
+        operation: Operation,
+        options: Chosen,
+        keys: &mut Keys,
+        most: usize,
+    ) -> Result<bool> {
+        let id = StoredPath::through_arrays(&Path::root().child("_id"));
+        let mut fits = true;
+        let visit = |raw: &RawDocument| {
+            if let Some(value) = id.value(raw) {
+                keys.add(value)?;
+            }
+            fits = keys.bytes() <= most;
+            Ok(fits)
+        };
+        let target = self.link.target;
+        source.read_while(target, operation, options, visit).await?;
+        Ok(fits)
+    }
+
+    /// Adds stages that look up the documents of each row by the index of the relation.
+    fn look_up(&self, stages: &mut Stages) -> Result<()> {
+        let mut inner = vec![doc! {"$match": self.deciding()}];
+        let all_of_rows = matches!(
+            (self.link.side, self.quantifier),
+            (Side::Rows { .. }, Quantifier::All)
+        );
+        if !all_of_rows {
+            inner.push(doc! {"$limit": 1});
+        }
+        inner.push(doc! {"$project": {"_id": 1}});
+        let references = all_of_rows.then(|| self.link.references()).transpose()?;
+        let field = stages.look_up(&self.link, inner);
+        stages.list.push(match (references, self.quantifier) {
+            (Some(references), _) => {
+                let found = format!("${field}._id");
+                doc! {"$match": {"$expr": {"$setIsSubset": [references, found]}}}
+            }
+            (None, Quantifier::Any) => doc! {"$match": {field: {"$ne": []}}},
+            (None, _) => doc! {"$match": {field: []}},
+        });
+        Ok(())
+    }
+}
+
+/// The pipeline of a find. Its options that are stages of a pipeline are taken from the request.
+fn pipeline(
+    filter: Document,
+    one: bool,
+    mut look_ups: Stages,
+    order: Vec<Order>,
+    options: &mut Chosen,
+) -> Result<Vec<Document>> {
+    let own = options.chosen().cloned().unwrap_or_default();
+    refuse_options_of_finds(&own)?;
+    *options = Chosen::from(Options {
+        sort: None,
+        skip: None,
+        limit: None,
+        projection: None,
+        ..own.clone()
+    });
+    let mut stages = vec![doc! {"$match": filter}];
+    let mut sort = Document::new();
+    if order.is_empty() {
+        // Before the look-ups, where an index may serve it.
+        stages.extend(own.sort.map(|sort| doc! {"$sort": sort}));
+    } else {
+        for one in order {
+            sort.extend(one.look_up(&mut look_ups));
+        }
+        for (path, direction) in own.sort.unwrap_or_default() {
+            if !sort.contains_key(&path) {
+                sort.insert(path, direction);
+            }
+        }
+    }
+    stages.append(&mut look_ups.list);
+    if !sort.is_empty() {
+        stages.push(doc! {"$sort": sort});
+    }
+    let skip = own.skip.and_then(|skip| i64::try_from(skip).ok());
+    stages.extend(skip.map(|skip| doc! {"$skip": skip}));
+    let limit = if one { Some(1) } else { own.limit };
+    stages.extend(limit.map(|limit| doc! {"$limit": limit}));
+    stages.push(doc! {"$unset": look_ups.fields});
+    stages.extend(
+        own.projection
+            .map(|projection| doc! {"$project": projection}),
+    );
+    Ok(stages)
+}
+
+impl Order {
+    /// Looks up the first document of each row, and returns the keys of the sort.
+    fn look_up(self, stages: &mut Stages) -> Document {
+        let keys: Document = self
+            .sort
+            .keys()
+            .map(|path| (path.clone(), Bson::Int32(1)))
+            .collect();
+        let inner = vec![
+            doc! {"$sort": self.sort.clone()},
+            doc! {"$limit": 1},
+            doc! {"$project": keys},
+        ];
+        let field = stages.look_up(&self.link, inner);
+        let sort = self.sort.into_iter();
+        sort.map(|(path, direction)| (format!("{field}.{path}"), direction))
+            .collect()
+    }
+}
+
+/// Refuses options that a find has and a pipeline has not.
+fn refuse_options_of_finds(options: &Options) -> Result<()> {
+    let given = [
+        ("min", options.min.is_some()),
+        ("max", options.max.is_some()),
+        (
+            "allow_partial_results",
+            options.allow_partial_results.is_some(),
+        ),
+        ("no_cursor_timeout", options.no_cursor_timeout.is_some()),
+        ("show_record_id", options.show_record_id.is_some()),
+        ("return_key", options.return_key.is_some()),
+    ];
+    match given.into_iter().find(|(_, given)| *given) {
+        None => Ok(()),
+        Some((name, _)) => Err(Error::usage(format!(
+            "a find that becomes a pipeline takes no `{name}`; leave it out"
+        ))),
+    }
+}

@@ -13,6 +13,7 @@ pub(crate) const CONTAINER: &[&str] = &[
     HAS_SQUILLIONS,
     INDEX,
     RULE,
+    SUBSET,
     TEXT,
     TTL,
     UNIQUE,
@@ -30,7 +31,11 @@ pub(crate) const FIELD: &[&str] = &[
     ONE_OF,
     PATTERN,
     RANGE,
+    RECENT,
+    RECENT_IN,
     REFERENCES,
+    REST_OF,
+    TWO_WAY,
     UNIQUE,
     UNIQUE_ITEMS,
     VERSION,
@@ -68,8 +73,11 @@ pub(crate) const COLLATIONS: &[&str] = &[
     "strength",
 ];
 
-/// Words of `has_one(…)`, `has_many(…)` and `has_squillions(…)`.
+/// Words of `has_one(…)`, `has_many(…)`, `has_squillions(…)` and `subset(…)`.
 pub(crate) const INVERSES: &[&str] = &[ALLOW_SCAN, BY];
+
+/// Words of `recent(…)`.
+pub(crate) const RECENTS: &[&str] = &[MAX, SORT];
 
 /// Words of `range(…)`.
 pub(crate) const RANGES: &[&str] = &["exclusive_max", "exclusive_min", MAX, MIN];
@@ -116,12 +124,18 @@ pub(crate) const ONLY: &str = "only";
 pub(crate) const PARTIAL: &str = "partial";
 pub(crate) const PATTERN: &str = "pattern";
 pub(crate) const RANGE: &str = "range";
+pub(crate) const RECENT: &str = "recent";
+pub(crate) const RECENT_IN: &str = "recent_in";
 pub(crate) const REFERENCES: &str = "references";
+pub(crate) const REST_OF: &str = "rest_of";
 pub(crate) const RULE: &str = "rule";
+pub(crate) const SORT: &str = "sort";
 pub(crate) const SPARSE: &str = "sparse";
 pub(crate) const SPHERE: &str = "2dsphere";
+pub(crate) const SUBSET: &str = "subset";
 pub(crate) const TEXT: &str = "text";
 pub(crate) const TTL: &str = "ttl";
+pub(crate) const TWO_WAY: &str = "two_way";
 pub(crate) const UNIQUE: &str = "unique";
 pub(crate) const UNIQUE_ITEMS: &str = "unique_items";
 pub(crate) const VALIDATION: &str = "validation";
@@ -166,11 +180,20 @@ const USAGES: &[(&str, &str)] = &[
     (PARTIAL, "`partial = |m| m.field.exists(true)`"),
     (PATTERN, "`pattern = \"^[A-Z]\"`"),
     (RANGE, "`range(min = 0, max = 100)`"),
+    (RECENT, "`recent(LogMessage, max = 1_000, sort = -time)`"),
+    (RECENT_IN, "`recent_in = logmsgs`"),
     (REFERENCES, "`references(many, max = 100)`"),
+    (REST_OF, "`rest_of = details`"),
     (RULE, "`rule(\"what must hold\", |m| m.field.gte(0))`"),
     (SPARSE, "alone: `sparse`"),
+    (
+        SORT,
+        "`sort = time`, or `sort = -time` for the newest first",
+    ),
+    (SUBSET, "`subset(details: MovieDetails, by = movie)`"),
     (TEXT, "`text(field, other(weight = 10))`"),
     (TTL, "`ttl(field, after = \"30d\")`"),
+    (TWO_WAY, "`two_way = owner`"),
     (
         UNIQUE,
         "`unique` on a field, `unique(field, other)` on the struct",
@@ -288,6 +311,7 @@ mod tests {
             KEY_KINDS,
             COLLATIONS,
             INVERSES,
+            RECENTS,
             RANGES,
             BOUNDS,
             VALIDATIONS,

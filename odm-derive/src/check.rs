@@ -37,6 +37,8 @@ pub(crate) fn model(facts: &Facts<'_>, errors: &mut Errors) {
     if model.derive == Derive::Document {
         index::check(facts, errors);
         relation::check(facts, errors);
+    } else {
+        relation::embedded(facts, errors);
     }
 }
 

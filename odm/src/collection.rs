@@ -36,11 +36,13 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use bson::RawDocumentBuf;
+
 pub use self::aggregate::Aggregate;
 pub use self::bulk_write::{BulkWrite, Write, Writes};
 pub use self::call::ActionFuture;
-pub(crate) use self::call::encode;
 use self::call::{Call, Defaults};
+pub(crate) use self::call::{encode, encode_with_id, typed_id};
 pub use self::count::{CountDocuments, EstimatedDocumentCount};
 pub use self::cursor::Cursor;
 pub use self::db::Db;
@@ -66,12 +68,12 @@ pub use self::watch::{
 };
 pub use crate::error::{BulkWriteResult, WriteError};
 use crate::error::{Error, Result};
-use crate::model::Document;
+use crate::model::{Document, ModelMeta};
 pub use crate::store::options::{
     Acknowledgment, Alternate, CaseFirst, Collation, Hint, MaxVariable, ReadConcern,
     ReadPreference, ReturnDocument, WriteConcern,
 };
-use crate::store::{self, Store};
+use crate::store::{self, Store, Written};
 pub use crate::store::{Capability, CommandEvent, Session, SessionOptions, TransactionOptions};
 
 /// A collection of documents of the model `M`, from [`Db::collection`].
@@ -135,6 +137,29 @@ impl<M: Document> Collection<M> {
     /// A call of this operation, or one that fails when it is sent if the builder failed.
     fn try_call<'s>(&self, operation: Result<store::Operation>) -> Call<'s> {
         Call::new(&self.store, self.defaults.as_ref(), M::model(), operation)
+    }
+
+    /// The collection of another model, with the same concerns.
+    pub(crate) fn other<T: Document>(&self) -> Collection<T> {
+        Collection {
+            store: self.store.at(T::model().collection),
+            defaults: self.defaults.clone(),
+            of: PhantomData,
+        }
+    }
+
+    /// Sends update statements to the collection of another model, with the same concerns.
+    pub(crate) fn send_updates<'s>(
+        &self,
+        model: &'static ModelMeta,
+        statements: Vec<RawDocumentBuf>,
+        session: Option<&'s mut Session>,
+    ) -> ActionFuture<'s, Written> {
+        let store = self.store.at(model.collection);
+        let operation = store::Operation::Updates { statements };
+        let mut call = Call::new(&store, self.defaults.as_ref(), model, Ok(operation));
+        call.session = session;
+        call.future(|response, ()| response.written())
     }
 
     /// A call that fails with `error` when it is sent.

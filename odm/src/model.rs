@@ -23,7 +23,9 @@ pub use self::field::{EmbeddedMeta, EnumMeta, FieldMeta, Presence, Tagging, Vari
 pub use self::index::{CollationMeta, IndexMeta, KeyKind, KeyMeta};
 pub use self::path::{Path, Segment};
 pub use self::projection::Projection;
-pub use self::relation::{Cardinality, Expected, Relation, RelationMeta};
+pub use self::relation::{
+    Cardinality, CounterpartKind, CounterpartMeta, Expected, RecentMeta, Relation, RelationMeta,
+};
 pub use self::rule::{Bound, ExpressionRule, Rule};
 pub use self::types::{BsonType, Contents, Count, FieldType, MapKey, Shape, TypeMeta};
 
@@ -100,8 +102,14 @@ pub struct ModelMeta {
     pub change_stream_images: bool,
     /// The collection's default collation.
     pub collation: Option<CollationMeta>,
-    /// The relations that the struct declares in the other direction: `has_one`, `has_many`, `has_squillions`.
+    /// The relations that the struct declares in the other direction: `has_one`, `has_many`, `has_squillions`,
+    /// `subset`.
     pub inverse: &'static [RelationMeta],
+    /// The lists that copy the newest documents of another model: `recent`.
+    pub recents: &'static [RecentMeta],
+    /// What the references of this model say about relations that the other model declares, too: `rest_of`,
+    /// `recent_in`, `two_way`.
+    pub counterparts: &'static [CounterpartMeta],
     /// The stored name of the field that makes `save` compare-and-set (`#[odm(version)]`).
     pub version: Option<&'static str>,
 }

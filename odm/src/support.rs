@@ -15,22 +15,22 @@ pub use crate::error::Result;
 pub use crate::model::field::VariantContent;
 pub use crate::model::rule::Number;
 pub use crate::model::{
-    Bound, BsonType, Capped, CollationMeta, Contents, Document, Embedded, EmbeddedMeta, EnumMeta,
-    Expected, ExpressionRule, FieldMeta, FieldType, IndexMeta, KeyKind, KeyMeta, MapKey, ModelMeta,
-    Path, Presence, Projection, RelationMeta, Rule, Tagging, TypeMeta, ValidationAction,
-    ValidationLevel, VariantMeta,
+    Bound, BsonType, Capped, CollationMeta, Contents, CounterpartKind, CounterpartMeta, Document,
+    Embedded, EmbeddedMeta, EnumMeta, Expected, ExpressionRule, FieldMeta, FieldType, IndexMeta,
+    KeyKind, KeyMeta, MapKey, ModelMeta, Path, Presence, Projection, RecentMeta, RelationMeta,
+    Rule, Tagging, TypeMeta, ValidationAction, ValidationLevel, VariantMeta,
 };
 pub use crate::query::kind::{
     Bits, Growable, Integer, Keyed, Number as NumberLike, Optional, Sequence, Temporal, Text,
 };
 pub use crate::query::{Descend, Encode, Field, Inside, Named, With};
-pub use crate::relation::{Has, Inverse, Joined, Many, One, RowOf};
+pub use crate::relation::{Has, InRecentLists, Inverse, Joined, Many, One, Rest, RowOf};
 pub use crate::types::RefersTo;
 
 pub use self::flaws::{Declared, flaw, id_flaw, null_flaw, tuple_flaw};
 
 use crate::model::Shape;
-use crate::model::name::same;
+use crate::model::name::{same, same_path};
 use crate::query::Filter;
 
 /// A field that every document has, without rules.
@@ -81,6 +81,8 @@ pub const NO_MODEL: &ModelMeta = &ModelMeta {
     change_stream_images: false,
     collation: None,
     inverse: &[],
+    recents: &[],
+    counterparts: &[],
     version: None,
 };
 
@@ -261,6 +263,62 @@ const fn is_id<T: Document>(path: &[&str]) -> bool {
         return same(field.name, "_id");
     }
     false
+}
+
+/// Whether a reference of `T` declares this counterpart: `name`, on `field` if that is known.
+pub const fn has_counterpart<T: Document>(
+    kind: CounterpartKind,
+    field: Option<&str>,
+    name: &str,
+) -> bool {
+    let mut rest = T::MODEL.counterparts;
+    while let [one, behind @ ..] = rest {
+        let is_field = match field {
+            Some(field) => same(one.field, field),
+            None => true,
+        };
+        if one.kind as u8 == kind as u8 && is_field && same(one.name, name) {
+            return true;
+        }
+        rest = behind;
+    }
+    false
+}
+
+/// Whether `T` declares `subset(name: …, by = field)`.
+pub const fn has_subset<T: Document>(name: &str, field: &str) -> bool {
+    let mut rest = T::MODEL.inverse;
+    while let [one, behind @ ..] = rest {
+        if matches!(one.expected, Expected::Rest)
+            && same(one.name, name)
+            && same_path(one.by, &[field])
+        {
+            return true;
+        }
+        rest = behind;
+    }
+    false
+}
+
+/// Whether `T` declares `recent(…)` on the field `name`.
+pub const fn has_recent<T: Document>(name: &str) -> bool {
+    let mut rest = T::MODEL.recents;
+    while let [one, behind @ ..] = rest {
+        if same(one.field, name) {
+            return true;
+        }
+        rest = behind;
+    }
+    false
+}
+
+/// Compiles if `E` holds a part of documents of `M`.
+pub const fn copies<M: Document, E: Projection<Of = M> + Embedded>() {}
+
+/// Compiles if the elements of the field hold a part of documents of `M`.
+pub fn copied_into<M: Document, F, T: Sequence<Element: Projection<Of = M>>, E>(
+    _field: &Field<F, T, E>,
+) {
 }
 
 /// The declared type of `field`.

@@ -10,6 +10,14 @@ use crate::model::{Borrow, Derive, Model, Shape};
 
 pub(super) fn check(facts: &Facts<'_>, errors: &mut Errors) {
     let model = facts.model;
+    if let Some(of) = &model.attributes.of
+        && model.derive == Derive::Document
+    {
+        errors.at(
+            of,
+            "`of` names the model of a struct that derives `Projection`, and a document is a model of its own; take it off",
+        );
+    }
     match model.derive {
         Derive::Document => document(facts, errors),
         Derive::Embedded => embedded(model, errors),

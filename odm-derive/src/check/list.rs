@@ -90,6 +90,8 @@ fn bounds(field: &Field, list: &List, errors: &mut Errors) {
     let mut refuse = |message: String| errors.push(syn::Error::new(span, message));
     if max == 0 {
         refuse("this list could hold nothing; take a `max` of at least 1".to_owned());
+    } else if list.is_recent() {
+        // `$slice` bounds the list, and its size counts toward a budget only.
     } else if list.embeds() && max > MAX_EMBEDDED {
         let remedy = if max > MAX_REFERENCED {
             "let each hold a `Ref` to this document, with an index that starts with it".to_owned()

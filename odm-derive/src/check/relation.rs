@@ -1,12 +1,19 @@
-//! Checks of relations in the other direction.
+//! Checks of relations in the other direction, and of those that both models declare.
 
 use crate::attribute_names;
 use crate::errors::Errors;
 use crate::facts::Facts;
+use crate::facts::field::{Cardinality, FieldFacts};
+use crate::parse::relation::{Counterpart, CounterpartKind, Expected};
 use crate::parse::serde::unraw;
 
 pub(super) fn check(facts: &Facts<'_>, errors: &mut Errors) {
     let model = facts.model;
+    for one in &facts.fields {
+        if let Some(counterpart) = &one.field.attributes.counterpart {
+            reference(one, counterpart, errors);
+        }
+    }
     for (position, inverse) in model.attributes.inverses.iter().enumerate() {
         let name = unraw(&inverse.name);
         if model.field(&inverse.name).is_some() {
@@ -31,6 +38,14 @@ pub(super) fn check(facts: &Facts<'_>, errors: &mut Errors) {
                 ),
             );
         }
+        if inverse.expected == Expected::Rest && inverse.by.len() > 1 {
+            errors.at(
+                &inverse.word,
+                format!(
+                    "`{name}` is the rest of this document: name a field of `by` that is not inside another"
+                ),
+            );
+        }
         if let Some(reason) = &inverse.allow_scan
             && reason.value().trim().is_empty()
         {
@@ -40,6 +55,44 @@ pub(super) fn check(facts: &Facts<'_>, errors: &mut Errors) {
                     "say why a scan is fine: {}",
                     attribute_names::usage(attribute_names::ALLOW_SCAN).unwrap_or_default()
                 ),
+            );
+        }
+    }
+}
+
+/// A counterpart is declared on a reference to one model.
+fn reference(one: &FieldFacts<'_>, counterpart: &Counterpart, errors: &mut Errors) {
+    let word = &counterpart.word;
+    let field = &one.field.rust;
+    match (&one.relation, counterpart.kind) {
+        (None, _) => errors.at(
+            word,
+            format!(
+                "`{word}` is for a reference, and `{field}` is not declared as a `Ref<…>`, an `Option` or a `Vec` of it"
+            ),
+        ),
+        (Some(relation), CounterpartKind::Rest) if relation.cardinality != Cardinality::One => {
+            errors.at(
+                word,
+                format!(
+                    "`{field}` names the document that this one completes, so it is one: declare it as `Ref<…>`"
+                ),
+            );
+        }
+        _ => {}
+    }
+}
+
+/// Refuses relations that only documents declare.
+pub(super) fn embedded(facts: &Facts<'_>, errors: &mut Errors) {
+    for one in &facts.fields {
+        let attributes = &one.field.attributes;
+        let recent = attributes.list.as_ref().filter(|list| list.is_recent());
+        let counterpart = attributes.counterpart.as_ref().map(|one| &one.word);
+        if let Some(word) = recent.map(|list| &list.word).or(counterpart) {
+            errors.at(
+                word,
+                format!("`{word}` is for a field of the struct that derives `Document`; subdocuments have no collection that the other side could name"),
             );
         }
     }

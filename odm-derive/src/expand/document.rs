@@ -4,6 +4,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::{Ident, LitStr};
 
+use super::counterparts;
 use super::generics::Generics;
 use super::handle_type::sound;
 use super::header::header;
@@ -59,6 +60,9 @@ pub(crate) fn document(facts: &Facts<'_>, id: &Id<'_>) -> TokenStream {
             .as_ref(),
     );
     let inverses = model.inverses().map(|one| relations::meta(model, one));
+    let recents =
+        counterparts::recents(model).map(|(field, one)| counterparts::recent(model, field, one));
+    let counterparts = counterparts::all(facts).map(|one| counterparts::meta(model, &one));
     let id_ident = &id.field.ident;
     let id_ty = sound(model, &id.unproven, &id.field.ty.to_token_stream());
     let header = header(model);
@@ -82,6 +86,8 @@ pub(crate) fn document(facts: &Facts<'_>, id: &Id<'_>) -> TokenStream {
                 change_stream_images: #images,
                 collation: #collation,
                 inverse: &[#(#inverses),*],
+                recents: &[#(#recents),*],
+                counterparts: &[#(#counterparts),*],
                 version: #version,
             };
             fn id(&self) -> &#id_ty {

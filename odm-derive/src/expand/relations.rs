@@ -5,6 +5,7 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::Ident;
 
 use super::assertions::walk;
+use super::counterparts;
 use super::fields::documented;
 use crate::facts::Facts;
 use crate::model::rust_type::is_joined;
@@ -106,6 +107,7 @@ pub(crate) fn meta(model: &Model, inverse: &Inverse) -> TokenStream {
         Expected::One => quote!(One),
         Expected::Many => quote!(Many),
         Expected::Squillions => quote!(Squillions),
+        Expected::Rest => quote!(Rest),
     };
     let by = inverse.by.iter().map(unraw);
     let key = model.id().map(|id| &id.rust);
@@ -126,10 +128,10 @@ pub(crate) fn meta(model: &Model, inverse: &Inverse) -> TokenStream {
 pub(crate) fn handle(model: &Model, inverse: &Inverse) -> TokenStream {
     let (support, ident, target) = (&model.support, &model.ident, &inverse.target);
     let marker = name(model, &inverse.name);
-    let take = if inverse.expected == Expected::One {
-        quote!(One)
-    } else {
-        quote!(Many)
+    let take = match inverse.expected {
+        Expected::One => quote!(One),
+        Expected::Rest => quote!(Rest),
+        Expected::Many | Expected::Squillions => quote!(Many),
     };
     quote!(#support::Inverse<#ident, #marker, #target, #support::#take>)
 }
@@ -145,9 +147,10 @@ pub(crate) fn make(model: &Model, inverse: &Inverse) -> TokenStream {
 pub(crate) fn checks(facts: &Facts<'_>) -> TokenStream {
     let model = facts.model;
     let (support, ident) = (&model.support, &model.ident);
-    let mut tokens = TokenStream::new();
+    let mut tokens = counterparts::checks(facts);
     for inverse in model.inverses() {
         let target = &inverse.target;
+        tokens.extend(counterparts::of_inverse(model, inverse));
         let span = inverse
             .by
             .last()
@@ -186,9 +189,14 @@ fn required_index(inverse: &Inverse) -> (TokenStream, String) {
         .to_token_stream()
         .to_string()
         .replace(' ', "");
-    if inverse.expected == Expected::One {
+    if matches!(inverse.expected, Expected::One | Expected::Rest) {
+        let instead = if inverse.expected == Expected::One {
+            ", or declare `has_many`"
+        } else {
+            ""
+        };
         let message = format!(
-            "`{name}` is at most one `{target}`, but no unique index of it is on `{path}` alone; add `#[odm(unique({path}))]` to it, or declare `has_many`"
+            "`{name}` is at most one `{target}`, but no unique index of it is on `{path}` alone; add `#[odm(unique({path}))]` to it{instead}"
         );
         return (quote!(is_unique), message);
     }

@@ -18,6 +18,8 @@ pub(crate) struct Container {
     pub(crate) krate: Option<Path>,
     pub(crate) collection: Option<LitStr>,
     pub(crate) deny_undeclared: Option<Ident>,
+    /// The model of a struct that also derives `Projection`.
+    pub(crate) of: Option<Path>,
     pub(crate) level: Option<LitStr>,
     pub(crate) action: Option<LitStr>,
     pub(crate) capped: Option<Capped>,
@@ -80,6 +82,7 @@ pub(crate) fn container(list: &[Attribute], errors: &mut Errors) -> Container {
             attribute_names::DENY_UNDECLARED => {
                 once(&mut container.deny_undeclared, word, word.clone())
             }
+            attribute_names::OF => once(&mut container.of, word, value(input)?),
             attribute_names::VALIDATION => validation(&mut container, input),
             attribute_names::CAPPED => once(&mut container.capped, word, capped(word, input)?),
             attribute_names::CHANGE_STREAM_IMAGES => {
@@ -94,6 +97,7 @@ pub(crate) fn container(list: &[Attribute], errors: &mut Errors) -> Container {
             }
             attribute_names::HAS_ONE => container.inverse(word, Expected::One, input),
             attribute_names::HAS_MANY => container.inverse(word, Expected::Many, input),
+            attribute_names::SUBSET => container.inverse(word, Expected::Rest, input),
             attribute_names::HAS_SQUILLIONS => container.inverse(word, Expected::Squillions, input),
             attribute_names::INDEX
             | attribute_names::UNIQUE
@@ -120,6 +124,8 @@ pub(crate) fn projection(list: &[Attribute], errors: &mut Errors) -> Projection 
         match word.to_string().as_str() {
             attribute_names::CRATE => once(&mut projection.krate, word, krate(input)?),
             attribute_names::OF => once(&mut projection.of, word, value(input)?),
+            // For a struct that also derives `Embedded`.
+            attribute_names::DENY_UNDECLARED => Ok(()),
             _ => Err(unknown(
                 word,
                 "attribute of a projection",

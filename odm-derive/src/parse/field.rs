@@ -6,6 +6,7 @@ use syn::parse::ParseStream;
 use syn::{Attribute, Ident, LitStr};
 
 use super::index::{self, Index};
+use super::relation::{self, Counterpart, CounterpartKind, Recent};
 use super::rule::{FieldRule, field_rule};
 use super::{attributes, number, once, unknown, value};
 use crate::attribute_names;
@@ -17,6 +18,8 @@ pub(crate) struct FieldAttributes {
     pub(crate) indexes: Vec<Index>,
     pub(crate) rules: Vec<FieldRule>,
     pub(crate) list: Option<List>,
+    pub(crate) recent: Option<Recent>,
+    pub(crate) counterpart: Option<Counterpart>,
     pub(crate) version: Option<Ident>,
     pub(crate) bson_type: Option<LitStr>,
 }
@@ -35,22 +38,49 @@ impl FieldAttributes {
             .map(|rule| &rule.word)
             .or_else(|| self.indexes.first().map(|index| &index.word))
             .or_else(|| self.list.as_ref().map(|list| &list.word))
+            .or_else(|| self.counterpart.as_ref().map(|one| &one.word))
             .or(self.version.as_ref())
+    }
+}
+
+impl FieldAttributes {
+    /// Reads what a reference says about the other model.
+    fn counterpart(
+        &mut self,
+        word: &Ident,
+        kind: CounterpartKind,
+        input: ParseStream<'_>,
+    ) -> syn::Result<()> {
+        let counterpart = relation::counterpart(word, kind, input)?;
+        if let Some(before) = &self.counterpart {
+            let message = format!(
+                "the field says `{}` already: a reference has one counterpart; keep one of the two",
+                before.word
+            );
+            return Err(syn::Error::new_spanned(word, message));
+        }
+        self.counterpart = Some(counterpart);
+        Ok(())
     }
 }
 
 /// A declared cardinality.
 pub(crate) struct List {
-    /// `embed` or `references`.
+    /// `embed`, `references` or `recent`.
     pub(crate) word: Ident,
     /// `None` for one document: `embed` alone.
     pub(crate) max: Option<(u32, Span)>,
 }
 
 impl List {
-    /// Whether it is `embed`.
+    /// Whether it keeps documents, and not references: `embed` or `recent`.
     pub(crate) fn embeds(&self) -> bool {
-        self.word == attribute_names::EMBED
+        self.word == attribute_names::EMBED || self.is_recent()
+    }
+
+    /// Whether it is `recent`.
+    pub(crate) fn is_recent(&self) -> bool {
+        self.word == attribute_names::RECENT
     }
 }
 
@@ -77,6 +107,18 @@ pub(crate) fn field(list: &[Attribute], ident: &Ident, errors: &mut Errors) -> F
                 let list = cardinality(word, input)?;
                 once(&mut field.list, word, list)
             }
+            attribute_names::RECENT => {
+                let recent = relation::recent(word, input)?;
+                let list = List {
+                    word: word.clone(),
+                    max: Some(recent.max),
+                };
+                once(&mut field.list, word, list)?;
+                once(&mut field.recent, word, recent)
+            }
+            attribute_names::REST_OF => field.counterpart(word, CounterpartKind::Rest, input),
+            attribute_names::RECENT_IN => field.counterpart(word, CounterpartKind::Recent, input),
+            attribute_names::TWO_WAY => field.counterpart(word, CounterpartKind::TwoWay, input),
             attribute_names::VERSION => once(&mut field.version, word, word.clone()),
             attribute_names::BSON_TYPE => once(&mut field.bson_type, word, value(input)?),
             other if attribute_names::CONTAINER.contains(&other) => Err(syn::Error::new_spanned(

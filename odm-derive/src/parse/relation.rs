@@ -1,11 +1,13 @@
-//! `has_one(…)`, `has_many(…)` and `has_squillions(…)`.
+//! Relations with other models: `has_one(…)`, `has_many(…)`, `has_squillions(…)` and `subset(…)` on a struct,
+//! `recent(…)`, `rest_of`, `recent_in` and `two_way` on a field.
 
+use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::{Ident, LitStr, Token, Type};
 
 use super::index::path;
-use super::{comma_separated, once, unknown, value};
+use super::{comma_separated, number, once, unknown, value};
 use crate::attribute_names;
 
 /// A relation in the other direction: `has_many(books: Book, by = publisher)`.
@@ -30,6 +32,95 @@ pub(crate) enum Expected {
     Many,
     /// `has_squillions`
     Squillions,
+    /// `subset`
+    Rest,
+}
+
+/// A copy of the newest documents of another model: `recent(LogMessage, max = 1_000, sort = -time)`.
+pub(crate) struct Recent {
+    pub(crate) source: Type,
+    pub(crate) max: (u32, Span),
+    /// The Rust name, in an element, of the field that decides which are the newest.
+    pub(crate) sort: Ident,
+    /// Whether the newest come first.
+    pub(crate) descending: bool,
+}
+
+/// What a reference says about the relation that the other model declares: `recent_in = logmsgs`.
+pub(crate) struct Counterpart {
+    pub(crate) word: Ident,
+    pub(crate) kind: CounterpartKind,
+    /// The name of the relation in the other model.
+    pub(crate) name: Ident,
+}
+
+/// The word of a [`Counterpart`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CounterpartKind {
+    /// `rest_of`
+    Rest,
+    /// `recent_in`
+    Recent,
+    /// `two_way`
+    TwoWay,
+}
+
+/// Reads what follows `recent`.
+pub(crate) fn recent(word: &Ident, input: ParseStream<'_>) -> syn::Result<Recent> {
+    let usage = attribute_names::usage(attribute_names::RECENT).unwrap_or_default();
+    let refused = |span| syn::Error::new(span, format!("`{word}` is written {usage}"));
+    if !input.peek(syn::token::Paren) {
+        return Err(refused(word.span()));
+    }
+    let content;
+    syn::parenthesized!(content in input);
+    let source: Type = content.parse()?;
+    if content.is_empty() {
+        return Err(refused(word.span()));
+    }
+    content.parse::<Token![,]>()?;
+    let mut max: Option<(u32, Span)> = None;
+    let mut sort: Option<(Ident, bool)> = None;
+    comma_separated(&content, |word, input| {
+        match word.unraw().to_string().as_str() {
+            attribute_names::MAX => once(&mut max, word, number(input)?),
+            attribute_names::SORT => {
+                input.parse::<Token![=]>()?;
+                let descending = input.parse::<Option<Token![-]>>()?.is_some();
+                let field = input.call(Ident::parse_any)?;
+                once(&mut sort, word, (field, descending))
+            }
+            _ => Err(unknown(word, "word of `recent`", attribute_names::RECENTS)),
+        }
+    })?;
+    match (max, sort) {
+        (Some(max), Some((sort, descending))) => Ok(Recent {
+            source,
+            max,
+            sort,
+            descending,
+        }),
+        _ => Err(refused(word.span())),
+    }
+}
+
+/// Reads what follows `rest_of`, `recent_in` or `two_way`.
+pub(crate) fn counterpart(
+    word: &Ident,
+    kind: CounterpartKind,
+    input: ParseStream<'_>,
+) -> syn::Result<Counterpart> {
+    if !input.peek(Token![=]) {
+        let usage = attribute_names::usage(&word.to_string()).unwrap_or_default();
+        let message = format!("`{word}` is written {usage}");
+        return Err(syn::Error::new_spanned(word, message));
+    }
+    input.parse::<Token![=]>()?;
+    Ok(Counterpart {
+        word: word.clone(),
+        kind,
+        name: input.call(Ident::parse_any)?,
+    })
 }
 
 /// Reads what follows the word.

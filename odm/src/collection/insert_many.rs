@@ -52,8 +52,17 @@ impl<M: Document> Collection<M> {
                 }
             }
         }
+        self.insert_encoded(encoded, ids)
+    }
+
+    /// Inserts encoded documents with these ids.
+    pub(crate) fn insert_encoded<'s>(
+        &self,
+        documents: Vec<RawDocumentBuf>,
+        ids: Vec<M::Id>,
+    ) -> InsertMany<'s, M> {
         InsertMany {
-            call: self.call(Operation::InsertMany { documents: encoded }),
+            call: self.call(Operation::InsertMany { documents }),
             ids,
         }
     }

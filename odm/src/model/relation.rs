@@ -23,6 +23,8 @@ pub struct Relation {
     pub path: Path,
     /// The declared index that finds the documents that refer to a given one: its first key is the field.
     pub index: Option<&'static IndexMeta>,
+    /// The relation of the target that this reference is the other side of, if both models declare it.
+    pub counterpart: Option<&'static CounterpartMeta>,
 }
 
 /// A relation that a struct declares in the other direction: its documents store nothing, and those of `target` refer to
@@ -52,6 +54,50 @@ pub enum Expected {
     Many,
     /// Any number: `has_squillions`.
     Squillions,
+    /// One, which holds the rarely used fields of the document: `subset`.
+    Rest,
+}
+
+/// A list that copies the newest documents of another model: `recent(LogMessage, max = 1_000, sort = -time)`.
+#[derive(Debug)]
+pub struct RecentMeta {
+    /// The Rust name of the list.
+    pub field: &'static str,
+    /// The model whose documents are copied.
+    pub source: fn() -> &'static ModelMeta,
+    /// The stored names of the copied fields.
+    pub copied: &'static [&'static str],
+    /// The largest number of elements.
+    pub max: u32,
+    /// The Rust name, in the source, of the field that decides which documents are the newest: those with the largest
+    /// values.
+    pub sort: &'static str,
+    /// Whether the newest come first; otherwise they come last.
+    pub descending: bool,
+}
+
+/// What a reference says about a relation that the other model declares, too.
+#[derive(Debug)]
+pub struct CounterpartMeta {
+    /// The kind of the relation.
+    pub kind: CounterpartKind,
+    /// The Rust name of the reference.
+    pub field: &'static str,
+    /// The model that the reference leads to.
+    pub target: fn() -> &'static ModelMeta,
+    /// The name of the relation in that model.
+    pub name: &'static str,
+}
+
+/// The kind of a relation that both models declare.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CounterpartKind {
+    /// `rest_of`: the document holds the rarely used fields of the other one.
+    Rest,
+    /// `recent_in`: the document is copied into a list of the newest.
+    Recent,
+    /// `two_way`: the other document refers back.
+    TwoWay,
 }
 
 /// How many documents one document refers to.
@@ -137,6 +183,11 @@ impl ModelMeta {
         };
         walk.embedded((self.embedded)(), &Path::root(), Cardinality::One);
         walk.found
+    }
+
+    /// What the reference with this Rust name says about a relation of the other model.
+    pub fn counterpart(&'static self, field: &str) -> Option<&'static CounterpartMeta> {
+        self.counterparts.iter().find(|one| one.field == field)
     }
 
     /// The first declared index that finds documents by equality of the field with these Rust names:
@@ -226,6 +277,10 @@ impl Walk {
                 cardinality: around,
                 path: path.clone(),
                 index: self.model.index_for(&self.names),
+                counterpart: match self.names.as_slice() {
+                    [field] => self.model.counterpart(field),
+                    _ => None,
+                },
             }),
             Shape::Embedded(meta) => self.embedded(meta(), path, around),
             Shape::Array { element, len, .. } => {

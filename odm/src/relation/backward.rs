@@ -22,7 +22,7 @@ use crate::store::operation::Operation;
 
 /// A relation that a struct declares in the other direction, named by `N`: documents of `T` that refer to one of `M`.
 ///
-/// `has_many` and `has_squillions` join a list ([`Many`]), `has_one` at most one document ([`One`]).
+/// `has_many` and `has_squillions` join a list ([`Many`]), `has_one` and `subset` at most one document ([`One`], [`Rest`]).
 #[must_use = "nothing is loaded until the find that joins it is awaited"]
 pub struct Inverse<M, N, T, K> {
     meta: &'static RelationMeta,
@@ -39,6 +39,10 @@ pub enum Many {}
 /// The document that refers to a row: `Option<Arc<T>>`.
 #[derive(Debug)]
 pub enum One {}
+
+/// The rest of a document that is split by the subset pattern: `Option<Arc<T>>`.
+#[derive(Debug)]
+pub enum Rest {}
 
 /// Whether a document refers to a row.
 #[derive(Debug)]
@@ -66,6 +70,14 @@ impl Take for One {
 
     fn take<Row: Send + Sync + 'static>(mut rows: Vec<Arc<Row>>) -> Option<Arc<Row>> {
         (!rows.is_empty()).then(|| rows.swap_remove(0))
+    }
+}
+
+impl Take for Rest {
+    type Value<Row: Send + Sync + 'static> = Option<Arc<Row>>;
+
+    fn take<Row: Send + Sync + 'static>(rows: Vec<Arc<Row>>) -> Option<Arc<Row>> {
+        One::take(rows)
     }
 }
 
@@ -164,7 +176,7 @@ pub(super) struct Ends {
     pub(super) through_array: bool,
 }
 
-fn ends<M: Document, T: Document>(meta: &RelationMeta) -> Result<Ends> {
+pub(super) fn ends<M: Document, T: Document>(meta: &RelationMeta) -> Result<Ends> {
     let by = name::resolve(T::meta(), meta.by)?;
     Ok(Ends {
         key: StoredPath::through_arrays(&name::resolve(M::meta(), meta.key)?.path),

@@ -281,7 +281,7 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches> 
     /// films.insert_one(&Film { id: 1, director: Ref::from(7) }).await?;
     /// db.collection::<Person>().insert_one(&Person { id: 7 }).await?;
     /// let plans = films.find(|f| f.id.eq(1)).join(|f| f.director).explain().await?;
-    /// assert_eq!(plans[1].command.get_str("find"), Ok("people"));
+    /// assert_eq!(plans[1].command, doc! {"find": "people", "filter": {"_id": {"$in": [7]}}});
     /// assert_eq!(plans[1].indexes, ["_id_"]);
     /// # Ok(())
     /// # }

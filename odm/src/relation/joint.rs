@@ -1,0 +1,52 @@
+//! Writes of several documents: in a transaction, unless the caller decides otherwise.
+
+use crate::error::{Error, Result};
+use crate::store::Session;
+
+/// Where the writes run.
+#[derive(Debug)]
+pub(super) enum Place<'s> {
+    /// In the caller's session, or without one.
+    Here(Option<&'s mut Session>),
+    /// In a transaction of their own.
+    Transaction,
+}
+
+impl<'s> Place<'s> {
+    /// Decides by what the caller has chosen.
+    pub(super) fn new(session: Option<&'s mut Session>, non_atomic: bool) -> Result<Self> {
+        match session {
+            Some(session) if session.in_transaction() || non_atomic => {
+                Ok(Self::Here(Some(session)))
+            }
+            Some(_) => {
+                let message = "this writes several documents: start a transaction in the session, or leave the session out, or say `non_atomic()`";
+                Err(Error::usage(message))
+            }
+            None if non_atomic => Ok(Self::Here(None)),
+            None => Ok(Self::Transaction),
+        }
+    }
+}
+
+/// Runs `$body` with the session of a [`Place`], in a transaction of the collection's database if it needs one. The body
+/// runs again if the transaction is tried again.
+macro_rules! joint {
+    ($place:expr, $store:expr, |$session:ident| $body:expr) => {
+        match $place {
+            $crate::relation::joint::Place::Here($session) => $body.await,
+            $crate::relation::joint::Place::Transaction => {
+                let db = $crate::collection::Db {
+                    store: $store.clone(),
+                };
+                $crate::transaction!(db, |tx| -> $crate::error::Result<_> {
+                    let $session = Some(tx);
+                    $body.await
+                })
+                .await
+            }
+        }
+    };
+}
+
+pub(super) use joint;

@@ -1,0 +1,359 @@
+//! Lists of the newest documents, kept beside those documents: `recent` and `recent_in`.
+
+use std::borrow::Borrow;
+use std::collections::BTreeMap;
+use std::fmt;
+
+use bson::raw::{RawBsonRef, RawDocument};
+use bson::{Bson, Document as BsonDocument, RawDocumentBuf, doc};
+use futures_core::future::BoxFuture;
+
+use super::joint::{Place, joint};
+use super::keys::Keys;
+use super::stored::StoredPath;
+use crate::collection::{Collection, encode_with_id, typed_id};
+use crate::error::{Error, Result};
+use crate::model::{CounterpartKind, CounterpartMeta, Document, ModelMeta, RecentMeta, name};
+use crate::store::Session;
+
+/// The most update statements of one command, and their most bytes.
+const MAX_STATEMENTS: usize = 1_000;
+const MAX_BYTES: usize = 12_000_000;
+
+/// Inserts documents, and adds a part of each to the lists of the newest: [`Collection::insert_one_with_recent`],
+/// [`Collection::insert_many_with_recent`].
+#[must_use = "nothing is inserted until it is awaited"]
+pub struct InsertWithRecent<'s, M: Document> {
+    collection: Collection<M>,
+    writes: Result<Writes<M::Id>>,
+    session: Option<&'s mut Session>,
+    non_atomic: bool,
+}
+
+/// The result of [`Collection::insert_many_with_recent`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InsertWithRecentResult<I> {
+    /// The `_id`s of the new documents, in the order given.
+    pub inserted_ids: Vec<I>,
+    /// How many documents with lists the new documents refer to.
+    pub lists: u64,
+    /// How many of them exist, so that their lists were updated.
+    pub updated_lists: u64,
+}
+
+/// A model with a reference that says `recent_in`; the derive implements it.
+#[diagnostic::on_unimplemented(
+    message = "documents of `{Self}` are copied into no list",
+    label = "no field of it says `recent_in`",
+    note = "write `#[odm(recent_in = list)]` on its reference to the model that declares `recent({Self}, max = …, sort = …)` on the field `list`"
+)]
+pub trait InRecentLists: Document {}
+
+impl<M: InRecentLists> Collection<M> {
+    /// Inserts a document, and adds a part of it to the list of the newest in each document that it refers to by a field
+    /// that says `recent_in`.
+    ///
+    /// The list is updated by one `$push` with `$each`, `$sort` and `$slice`, so it never has more than `max` elements.
+    /// Both writes are one transaction. Where the deployment has no transactions, this fails before anything is written,
+    /// unless you say [`non_atomic`](InsertWithRecent::non_atomic).
+    ///
+    /// ```
+    /// use odm::prelude::*;
+    ///
+    /// #[derive(Debug, Serialize, Deserialize, Document)]
+    /// #[odm(collection = "hosts")]
+    /// struct Host {
+    ///     #[serde(rename = "_id")]
+    ///     id: i32,
+    ///     #[odm(recent(LogMessage, max = 2, sort = time))]
+    ///     logmsgs: Vec<Line>,
+    /// }
+    ///
+    /// #[derive(Debug, Serialize, Deserialize, Document)]
+    /// #[odm(collection = "logmsg")]
+    /// struct LogMessage {
+    ///     #[serde(rename = "_id")]
+    ///     id: i32,
+    ///     #[odm(index, recent_in = logmsgs)]
+    ///     host: Ref<Host>,
+    ///     time: i32,
+    ///     message: String,
+    /// }
+    ///
+    /// #[derive(Debug, PartialEq, Serialize, Deserialize, Embedded, Projection)]
+    /// #[odm(of = LogMessage)]
+    /// struct Line {
+    ///     time: i32,
+    ///     message: String,
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let db = Db::memory();
+    /// let hosts = db.collection::<Host>();
+    /// hosts.insert_one(&Host { id: 1, logmsgs: Vec::new() }).await?;
+    /// let messages = db.collection::<LogMessage>();
+    /// for time in 1..=3 {
+    ///     let message = LogMessage { id: time, host: Ref::from(1), time, message: format!("message {time}") };
+    ///     messages.insert_one_with_recent(&message).await?;
+    /// }
+    /// let host = hosts.get(&1).await?.expect("it was inserted");
+    /// let times: Vec<_> = host.logmsgs.iter().map(|line| line.time).collect();
+    /// assert_eq!(times, [2, 3]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn insert_one_with_recent<'s>(&self, document: impl Borrow<M>) -> InsertWithRecent<'s, M> {
+        self.insert_many_with_recent([document])
+    }
+
+    /// Inserts documents, and adds their parts to the lists of the newest with one statement for each list; see
+    /// [`insert_one_with_recent`](Self::insert_one_with_recent).
+    pub fn insert_many_with_recent<'s>(
+        &self,
+        documents: impl IntoIterator<Item = impl Borrow<M>>,
+    ) -> InsertWithRecent<'s, M> {
+        InsertWithRecent {
+            collection: self.clone(),
+            writes: Writes::new::<M>(documents),
+            session: None,
+            non_atomic: false,
+        }
+    }
+}
+
+/// The encoded documents, and the updates of the lists.
+struct Writes<I> {
+    documents: Vec<RawDocumentBuf>,
+    ids: Vec<I>,
+    updates: Vec<Updates>,
+}
+
+/// The update statements for the collection of one model.
+struct Updates {
+    model: &'static ModelMeta,
+    statements: Vec<RawDocumentBuf>,
+}
+
+impl<I: Clone> Writes<I> {
+    fn new<M: Document<Id = I>>(
+        documents: impl IntoIterator<Item = impl Borrow<M>>,
+    ) -> Result<Self> {
+        let named = |error: Error| error.with_model(M::model().name);
+        let mut writes = Self {
+            documents: Vec::new(),
+            ids: Vec::new(),
+            updates: Vec::new(),
+        };
+        let mut lists = lists(M::model()).map_err(named)?;
+        for document in documents {
+            let document = document.borrow();
+            let (encoded, made_up) = encode_with_id(document).map_err(named)?;
+            writes.ids.push(typed_id(document, made_up)?);
+            for list in &mut lists {
+                list.add(&encoded).map_err(named)?;
+            }
+            writes.documents.push(encoded);
+        }
+        for list in lists {
+            writes.updates.push(list.into_updates()?);
+        }
+        Ok(writes)
+    }
+
+    /// How many documents have their lists updated.
+    fn lists(&self) -> u64 {
+        let lists: usize = self.updates.iter().map(|one| one.statements.len()).sum();
+        u64::try_from(lists).unwrap_or(u64::MAX)
+    }
+
+    /// Inserts the documents and updates the lists; returns how many lists were found.
+    async fn write<M: Document<Id = I>>(
+        &self,
+        collection: &Collection<M>,
+        mut session: Option<&mut Session>,
+    ) -> Result<u64> {
+        if self.documents.is_empty() {
+            return Ok(0);
+        }
+        let insert = collection.insert_encoded(self.documents.clone(), self.ids.clone());
+        match session.as_deref_mut() {
+            Some(session) => insert.session(session).await?,
+            None => insert.await?,
+        };
+        let mut found = 0;
+        for updates in &self.updates {
+            for part in parts(&updates.statements) {
+                let session = session.as_deref_mut();
+                let update = collection.send_updates(updates.model, part, session);
+                found += update.await?.matched();
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Statements that fit one command each.
+fn parts(statements: &[RawDocumentBuf]) -> Vec<Vec<RawDocumentBuf>> {
+    let mut parts: Vec<Vec<RawDocumentBuf>> = Vec::new();
+    let mut bytes = 0;
+    for statement in statements {
+        let size = statement.as_bytes().len() + 8;
+        match parts.last_mut() {
+            Some(part) if part.len() < MAX_STATEMENTS && bytes + size <= MAX_BYTES => {
+                part.push(statement.clone());
+            }
+            _ => {
+                parts.push(vec![statement.clone()]);
+                bytes = 0;
+            }
+        }
+        bytes += size;
+    }
+    parts
+}
+
+/// The parts of new documents for one list, by the document that has it.
+struct List {
+    model: &'static ModelMeta,
+    recent: &'static RecentMeta,
+    /// The stored path of the reference in the new documents.
+    reference: StoredPath,
+    /// The stored path of the list.
+    path: String,
+    keys: Keys,
+    elements: BTreeMap<usize, Vec<Bson>>,
+}
+
+/// The lists that documents of a model are copied into.
+fn lists(model: &'static ModelMeta) -> Result<Vec<List>> {
+    let counterparts = model.counterparts.iter();
+    counterparts
+        .filter(|one| one.kind == CounterpartKind::Recent)
+        .map(|one| List::new(model, one))
+        .collect()
+}
+
+impl List {
+    fn new(source: &'static ModelMeta, counterpart: &CounterpartMeta) -> Result<Self> {
+        let model = (counterpart.target)();
+        let mut recents = model.recents.iter();
+        let Some(recent) = recents.find(|recent| recent.field == counterpart.name) else {
+            let message = format!(
+                "`{}` declares no `recent` list `{}`",
+                model.name, counterpart.name
+            );
+            return Err(Error::usage(message).with_path(counterpart.field));
+        };
+        let reference = name::resolve((source.embedded)(), &[counterpart.field])?;
+        let list = name::resolve((model.embedded)(), &[recent.field])?;
+        Ok(Self {
+            model,
+            recent,
+            reference: StoredPath::through_arrays(&reference.path),
+            path: list.path.to_string(),
+            keys: Keys::default(),
+            elements: BTreeMap::new(),
+        })
+    }
+
+    /// Adds the part of a new document to the list of each document that it refers to.
+    fn add(&mut self, document: &RawDocument) -> Result<()> {
+        let mut referred = Vec::new();
+        self.reference.each_value(document, &mut |value| {
+            if value != RawBsonRef::Null {
+                referred.push(self.keys.add(value));
+            }
+        });
+        for position in referred {
+            let mut element = BsonDocument::new();
+            for name in self.recent.copied {
+                if let Ok(Some(value)) = document.get(name) {
+                    element.insert(*name, Bson::try_from(value).map_err(Error::encode)?);
+                }
+            }
+            self.elements
+                .entry(position?)
+                .or_default()
+                .push(element.into());
+        }
+        Ok(())
+    }
+
+    fn into_updates(self) -> Result<Updates> {
+        let sort = name::resolve(((self.recent.source)().embedded)(), &[self.recent.sort])?;
+        let max = i32::try_from(self.recent.max).unwrap_or(i32::MAX);
+        // The newest have the largest values: at the start of a descending list, and at the end of an ascending one.
+        let (direction, slice) = if self.recent.descending {
+            (-1, max)
+        } else {
+            (1, -max)
+        };
+        let version = self.model.version();
+        let mut statements = Vec::new();
+        for (position, elements) in self.elements {
+            let Some(id) = self.keys.get(position) else {
+                continue;
+            };
+            let mut update = doc! {"$push": {&self.path: {
+                "$each": elements,
+                "$sort": {sort.path.to_string(): direction},
+                "$slice": slice,
+            }}};
+            if let Some(version) = &version {
+                update.insert("$inc", doc! {version.name: version.one.clone()});
+            }
+            let statement = doc! {"q": {"_id": {"$eq": id.clone()}}, "u": update};
+            statements.push(RawDocumentBuf::try_from(statement).map_err(Error::encode)?);
+        }
+        Ok(Updates {
+            model: self.model,
+            statements,
+        })
+    }
+}
+
+impl<'s, M: Document> InsertWithRecent<'s, M> {
+    /// Runs in the transaction of this session.
+    pub fn session(mut self, session: &'s mut Session) -> Self {
+        self.session = Some(session);
+        self
+    }
+
+    /// Writes without a transaction: the documents, then the lists. If the second command fails, the lists lack the new
+    /// documents.
+    pub fn non_atomic(mut self) -> Self {
+        self.non_atomic = true;
+        self
+    }
+
+    async fn run(self) -> Result<InsertWithRecentResult<M::Id>> {
+        let collection = self.collection;
+        let writes = self.writes?;
+        let place = Place::new(self.session, self.non_atomic)
+            .map_err(|error| error.with_model(M::model().name))?;
+        let updated_lists = joint!(place, collection.store, |session| writes
+            .write(&collection, session))?;
+        Ok(InsertWithRecentResult {
+            lists: writes.lists(),
+            inserted_ids: writes.ids,
+            updated_lists,
+        })
+    }
+}
+
+impl<'s, M: Document> IntoFuture for InsertWithRecent<'s, M> {
+    type Output = Result<InsertWithRecentResult<M::Id>>;
+    type IntoFuture = BoxFuture<'s, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.run())
+    }
+}
+
+impl<M: Document> fmt::Debug for InsertWithRecent<'_, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "InsertWithRecent({})", M::model().collection)
+    }
+}

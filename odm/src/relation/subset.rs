@@ -1,0 +1,312 @@
+//! The subset pattern: one document in two collections.
+
+use std::borrow::Borrow;
+use std::fmt;
+use std::marker::PhantomData;
+
+use bson::{Bson, RawDocumentBuf, doc};
+use futures_core::future::BoxFuture;
+
+use super::backward::{Ends, Inverse, Rest, ends};
+use super::joint::{Place, joint};
+use super::keys::Keys;
+use crate::collection::{Collection, encode_with_id, typed_id};
+use crate::error::{Error, Result};
+use crate::model::{Document, Embedded};
+use crate::query::encode::encode_field;
+use crate::query::{Filter, FromRaw, fields};
+use crate::store::Session;
+
+/// Inserts a document and its rest: [`Collection::insert_with`].
+#[must_use = "nothing is inserted until it is awaited"]
+pub struct InsertWith<'s, M: Document, T: Document> {
+    collection: Collection<M>,
+    documents: Result<Pair<M, T>>,
+    session: Option<&'s mut Session>,
+    non_atomic: bool,
+}
+
+/// A document and its rest, encoded once.
+struct Pair<M: Document, T: Document> {
+    document: RawDocumentBuf,
+    id: M::Id,
+    rest: RawDocumentBuf,
+    rest_id: T::Id,
+}
+
+/// The result of [`Collection::insert_with`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InsertWithResult<I, R> {
+    /// The `_id` of the document.
+    pub inserted_id: I,
+    /// The `_id` of the rest.
+    pub rest_id: R,
+}
+
+/// Deletes a document and its rest: [`Collection::delete_with`].
+#[must_use = "nothing is deleted until it is awaited"]
+pub struct DeleteWith<'s, M: Document, T: Document> {
+    collection: Collection<M>,
+    /// The stored path of the reference in the rest, and the id.
+    filter: Result<(String, Bson)>,
+    session: Option<&'s mut Session>,
+    non_atomic: bool,
+    of: PhantomData<fn() -> T>,
+}
+
+/// The result of [`Collection::delete_with`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DeleteWithResult {
+    /// How many documents were deleted: 0 or 1.
+    pub deleted: u64,
+    /// How many rests were deleted: 0 or 1.
+    pub deleted_rest: u64,
+}
+
+impl<M: Document> Collection<M> {
+    /// Inserts a document and its rest, which the struct declares by `subset(details: MovieDetails, by = movie)`.
+    ///
+    /// Both are inserted in one transaction, the rest first. Where the deployment has no transactions, this fails before
+    /// anything is written, unless you say [`non_atomic`](InsertWith::non_atomic).
+    ///
+    /// ```
+    /// use odm::prelude::*;
+    ///
+    /// #[derive(Debug, Serialize, Deserialize, Document)]
+    /// #[odm(collection = "movie", subset(details: MovieDetails, by = movie))]
+    /// struct Movie {
+    ///     #[serde(rename = "_id")]
+    ///     id: i32,
+    ///     title: String,
+    /// }
+    ///
+    /// #[derive(Debug, Serialize, Deserialize, Document)]
+    /// #[odm(collection = "movie_details")]
+    /// struct MovieDetails {
+    ///     #[serde(rename = "_id")]
+    ///     id: i32,
+    ///     #[serde(rename = "movie_id")]
+    ///     #[odm(unique, rest_of = details)]
+    ///     movie: Ref<Movie>,
+    ///     fullplot: String,
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let db = Db::memory();
+    /// let movies = db.collection::<Movie>();
+    /// let movie = Movie { id: 1, title: "The Arrival of a Train".to_owned() };
+    /// let fullplot = "A group of people are standing along the platform.".to_owned();
+    /// let details = MovieDetails { id: 156, movie: Ref::to(&movie), fullplot };
+    /// movies.insert_with(&movie, |m| m.details, &details).await?;
+    ///
+    /// let movie = movies.get(&1).join(|m| m.details).await?.expect("it was inserted");
+    /// assert!(movie.details().as_ref().is_some_and(|details| details.id == 156));
+    ///
+    /// let deleted = movies.delete_with(&1, |m| m.details).await?;
+    /// assert_eq!((deleted.deleted, deleted.deleted_rest), (1, 1));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The rest refers to another document; or one of the two can't be inserted, and neither is.
+    pub fn insert_with<'s, N, T: Document>(
+        &self,
+        document: impl Borrow<M>,
+        relation: impl FnOnce(<M as Embedded>::Fields<M>) -> Inverse<M, N, T, Rest>,
+        rest: impl Borrow<T>,
+    ) -> InsertWith<'s, M, T> {
+        let relation = relation(fields::<M>());
+        InsertWith {
+            collection: self.clone(),
+            documents: ends::<M, T>(relation.meta())
+                .and_then(|ends| Pair::new(&ends, document.borrow(), rest.borrow())),
+            session: None,
+            non_atomic: false,
+        }
+    }
+
+    /// Deletes the document with this `_id`, and its rest; see [`insert_with`](Self::insert_with).
+    ///
+    /// Both are deleted in one transaction. Without one, [`non_atomic`](DeleteWith::non_atomic) deletes the document
+    /// first: if the second command fails, the rest is left over, and the same call deletes it.
+    pub fn delete_with<'s, N, T: Document>(
+        &self,
+        id: &M::Id,
+        relation: impl FnOnce(<M as Embedded>::Fields<M>) -> Inverse<M, N, T, Rest>,
+    ) -> DeleteWith<'s, M, T> {
+        let relation = relation(fields::<M>());
+        let filter = ends::<M, T>(relation.meta()).and_then(|ends| {
+            let id = encode_field(id).map_err(|error| error.with_path("_id"))?;
+            Ok((ends.by.as_str().to_owned(), id))
+        });
+        DeleteWith {
+            collection: self.clone(),
+            filter,
+            session: None,
+            non_atomic: false,
+            of: PhantomData,
+        }
+    }
+}
+
+impl<M: Document, T: Document> Pair<M, T> {
+    fn new(ends: &Ends, document: &M, rest: &T) -> Result<Self> {
+        let (encoded, made_up) =
+            encode_with_id(document).map_err(|error| error.with_model(M::model().name))?;
+        let id = typed_id(document, made_up)?;
+        let named = |error: Error| error.with_model(T::model().name);
+        let (encoded_rest, made_up) = encode_with_id(rest).map_err(named)?;
+        let rest_id = typed_id(rest, made_up)?;
+        let mut keys = Keys::default();
+        if let Some(key) = ends.key.value(&encoded) {
+            keys.add(key)?;
+        }
+        let by = ends.by.value(&encoded_rest);
+        if by.and_then(|by| keys.position(by)).is_none() {
+            let message = "the rest refers to another document than the one that it is inserted with; set this field to `Ref::to(&document)`";
+            return Err(named(Error::usage(message).with_path(ends.by.as_str())));
+        }
+        Ok(Self {
+            document: encoded,
+            id,
+            rest: encoded_rest,
+            rest_id,
+        })
+    }
+}
+
+impl<'s, M: Document, T: Document> InsertWith<'s, M, T> {
+    /// Runs in the transaction of this session.
+    pub fn session(mut self, session: &'s mut Session) -> Self {
+        self.session = Some(session);
+        self
+    }
+
+    /// Inserts without a transaction: the rest, then the document. If the second insert fails, the rest is left over.
+    pub fn non_atomic(mut self) -> Self {
+        self.non_atomic = true;
+        self
+    }
+
+    async fn run(self) -> Result<InsertWithResult<M::Id, T::Id>> {
+        let collection = self.collection;
+        let pair = self.documents?;
+        let place = Place::new(self.session, self.non_atomic)
+            .map_err(|error| error.with_model(M::model().name))?;
+        joint!(place, collection.store, |session| pair
+            .write(&collection, session))?;
+        Ok(InsertWithResult {
+            inserted_id: pair.id,
+            rest_id: pair.rest_id,
+        })
+    }
+}
+
+impl<M: Document, T: Document> Pair<M, T> {
+    async fn write(
+        &self,
+        collection: &Collection<M>,
+        mut session: Option<&mut Session>,
+    ) -> Result<()> {
+        let rest = collection.other::<T>();
+        let rest = rest.insert_encoded(vec![self.rest.clone()], vec![self.rest_id.clone()]);
+        match session.as_deref_mut() {
+            Some(session) => rest.session(session).await?,
+            None => rest.await?,
+        };
+        let document =
+            collection.insert_encoded(vec![self.document.clone()], vec![self.id.clone()]);
+        match session {
+            Some(session) => document.session(session).await?,
+            None => document.await?,
+        };
+        Ok(())
+    }
+}
+
+impl<'s, M: Document, T: Document> DeleteWith<'s, M, T> {
+    /// Runs in the transaction of this session.
+    pub fn session(mut self, session: &'s mut Session) -> Self {
+        self.session = Some(session);
+        self
+    }
+
+    /// Deletes without a transaction: the document, then the rest.
+    pub fn non_atomic(mut self) -> Self {
+        self.non_atomic = true;
+        self
+    }
+
+    async fn run(self) -> Result<DeleteWithResult> {
+        let collection = self.collection;
+        let named = |error: Error| error.with_model(M::model().name);
+        let (by, id) = self.filter.map_err(named)?;
+        let place = Place::new(self.session, self.non_atomic).map_err(named)?;
+        joint!(place, collection.store, |session| delete::<M, T>(
+            &collection,
+            &by,
+            &id,
+            session
+        ))
+    }
+}
+
+async fn delete<M: Document, T: Document>(
+    collection: &Collection<M>,
+    by: &str,
+    id: &Bson,
+    mut session: Option<&mut Session>,
+) -> Result<DeleteWithResult> {
+    let document = collection.delete_one(|_| Filter::from_raw(doc! {"_id": {"$eq": id.clone()}}));
+    let deleted = match session.as_deref_mut() {
+        Some(session) => document.session(session).await?,
+        None => document.await?,
+    };
+    let rest = collection.other::<T>();
+    let rest = rest.delete_one(|_| Filter::from_raw(doc! {by: {"$eq": id.clone()}}));
+    let deleted_rest = match session {
+        Some(session) => rest.session(session).await?,
+        None => rest.await?,
+    };
+    Ok(DeleteWithResult {
+        deleted: deleted.deleted,
+        deleted_rest: deleted_rest.deleted,
+    })
+}
+
+impl<'s, M: Document, T: Document> IntoFuture for InsertWith<'s, M, T> {
+    type Output = Result<InsertWithResult<M::Id, T::Id>>;
+    type IntoFuture = BoxFuture<'s, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.run())
+    }
+}
+
+impl<'s, M: Document, T: Document> IntoFuture for DeleteWith<'s, M, T> {
+    type Output = Result<DeleteWithResult>;
+    type IntoFuture = BoxFuture<'s, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.run())
+    }
+}
+
+impl<M: Document, T: Document> fmt::Debug for InsertWith<'_, M, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (document, rest) = (M::model().collection, T::model().collection);
+        write!(f, "InsertWith({document}, {rest})")
+    }
+}
+
+impl<M: Document, T: Document> fmt::Debug for DeleteWith<'_, M, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (document, rest) = (M::model().collection, T::model().collection);
+        write!(f, "DeleteWith({document}, {rest}, {:?})", self.filter)
+    }
+}

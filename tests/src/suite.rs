@@ -3,6 +3,7 @@
 mod bulk;
 mod changes;
 mod collections;
+mod copies;
 mod definitions;
 mod errors;
 mod expressions;
@@ -42,6 +43,7 @@ pub(crate) fn cases() -> Vec<Case> {
         bulk::CASES,
         changes::CASES,
         collections::CASES,
+        copies::CASES,
         definitions::CASES,
         errors::CASES,
         expressions::CASES,

@@ -8,10 +8,18 @@
 use odm::prelude::*;
 
 #[derive(Debug, Serialize, Deserialize, Document)]
-#[odm(collection = "things")]
+#[odm(collection = "things", subset(details: Details, by = thing))]
 struct Thing {
     #[serde(rename = "_id")]
     id: i32,
+}
+
+#[derive(Debug, Serialize, Deserialize, Document)]
+#[odm(collection = "thing_details")]
+struct Details {
+    #[serde(rename = "_id")]
+    #[odm(rest_of = details)]
+    thing: Ref<Thing>,
 }
 
 async fn standalone() -> Option<Db> {
@@ -49,4 +57,38 @@ async fn a_transaction_on_a_standalone_mongod_fails_before_its_body_runs() {
     let refused = session.start_transaction().await.unwrap_err();
     assert!(refused.to_string().contains("standalone"), "{refused}");
     assert!(!session.in_transaction());
+}
+
+#[tokio::test]
+async fn a_joint_write_on_a_standalone_mongod_has_to_say_non_atomic() {
+    let Some(db) = standalone().await else { return };
+    let things = db.collection::<Thing>();
+    let (thing, details) = (
+        Thing { id: 7 },
+        Details {
+            thing: Ref::from(7),
+        },
+    );
+    things
+        .delete_with(&7, |t| t.details)
+        .non_atomic()
+        .await
+        .unwrap();
+    let refused = things
+        .insert_with(&thing, |t| t.details, &details)
+        .await
+        .unwrap_err();
+    assert!(refused.is_unsupported(), "{refused}");
+    assert!(things.get(&7).await.unwrap().is_none());
+    things
+        .insert_with(&thing, |t| t.details, &details)
+        .non_atomic()
+        .await
+        .unwrap();
+    let deleted = things
+        .delete_with(&7, |t| t.details)
+        .non_atomic()
+        .await
+        .unwrap();
+    assert_eq!((deleted.deleted, deleted.deleted_rest), (1, 1));
 }

@@ -34,6 +34,7 @@ pub(crate) const FIELD: &[&str] = &[
     RECENT,
     RECENT_IN,
     REFERENCES,
+    REFERS_TO,
     REST_OF,
     TWO_WAY,
     UNIQUE,
@@ -74,7 +75,7 @@ pub(crate) const COLLATIONS: &[&str] = &[
 ];
 
 /// Words of `has_one(…)`, `has_many(…)`, `has_squillions(…)` and `subset(…)`.
-pub(crate) const INVERSES: &[&str] = &[ALLOW_SCAN, BY];
+pub(crate) const INVERSES: &[&str] = &[ALLOW_SCAN, BY, KEY];
 
 /// Words of `recent(…)`.
 pub(crate) const RECENTS: &[&str] = &[MAX, SORT];
@@ -114,6 +115,7 @@ pub(crate) const HIDDEN: &str = "hidden";
 pub(crate) const INDEX: &str = "index";
 pub(crate) const ITEMS: &str = "items";
 pub(crate) const LANGUAGE_OVERRIDE: &str = "language_override";
+pub(crate) const KEY: &str = "key";
 pub(crate) const LENGTH: &str = "length";
 pub(crate) const MAX: &str = "max";
 pub(crate) const MIN: &str = "min";
@@ -127,6 +129,7 @@ pub(crate) const RANGE: &str = "range";
 pub(crate) const RECENT: &str = "recent";
 pub(crate) const RECENT_IN: &str = "recent_in";
 pub(crate) const REFERENCES: &str = "references";
+pub(crate) const REFERS_TO: &str = "refers_to";
 pub(crate) const REST_OF: &str = "rest_of";
 pub(crate) const RULE: &str = "rule";
 pub(crate) const SORT: &str = "sort";
@@ -169,6 +172,7 @@ const USAGES: &[(&str, &str)] = &[
         "`index` or `index(desc)` on a field, `index(field, other = desc)` on the struct",
     ),
     (ITEMS, "`items(min = 1, max = 10)`"),
+    (KEY, "`key = isbn`"),
     (LANGUAGE_OVERRIDE, "`language_override = \"field\"`"),
     (LENGTH, "`length(min = 1, max = 100)`"),
     (MAX, "with a number: `max = 10`"),
@@ -183,6 +187,7 @@ const USAGES: &[(&str, &str)] = &[
     (RECENT, "`recent(LogMessage, max = 1_000, sort = -time)`"),
     (RECENT_IN, "`recent_in = logmsgs`"),
     (REFERENCES, "`references(many, max = 100)`"),
+    (REFERS_TO, "`refers_to(Book, by = isbn)`"),
     (REST_OF, "`rest_of = details`"),
     (RULE, "`rule(\"what must hold\", |m| m.field.gte(0))`"),
     (SPARSE, "alone: `sparse`"),

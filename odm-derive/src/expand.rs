@@ -15,6 +15,7 @@ pub(crate) mod fields;
 pub(crate) mod generics;
 pub(crate) mod handle_type;
 mod header;
+mod keys;
 pub(crate) mod meta;
 pub(crate) mod projection;
 pub(crate) mod relations;

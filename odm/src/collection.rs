@@ -46,7 +46,7 @@ pub(crate) use self::call::{encode, encode_with_id, typed_id};
 pub use self::count::{CountDocuments, EstimatedDocumentCount};
 pub use self::cursor::Cursor;
 pub use self::db::Db;
-pub(crate) use self::decode::{decode, decode_id};
+pub(crate) use self::decode::{decode, decode_id, decode_key};
 pub use self::delete::Delete;
 pub use self::distinct::Distinct;
 pub use self::drop::DropCollection;

@@ -19,7 +19,9 @@ pub mod types;
 use bson::Bson;
 use serde::{Serialize, de::DeserializeOwned};
 
-pub use self::field::{EmbeddedMeta, EnumMeta, FieldMeta, Presence, Tagging, VariantMeta};
+pub use self::field::{
+    EmbeddedMeta, EnumMeta, FieldMeta, KeyReferenceMeta, Presence, Tagging, VariantMeta,
+};
 pub use self::index::{CollationMeta, IndexMeta, KeyKind, KeyMeta};
 pub use self::path::{Path, Segment};
 pub use self::projection::Projection;

@@ -23,7 +23,7 @@ mod value;
 
 pub use self::array::ElementEncoder;
 pub use self::compare::{AnyNumber, IntoTypes};
-pub use self::encode::{BySerde, ElementOf, Encode, Named, With, encode};
+pub use self::encode::{ByKey, BySerde, ElementOf, Encode, Named, RecentOf, With, encode};
 pub use self::field::{Descend, Field, Inside};
 pub use self::filter::Filter;
 pub use self::number::IntoMask;

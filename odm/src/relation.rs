@@ -37,7 +37,9 @@ pub use self::forward::Forward;
 pub use self::join::{Join, JoinOne, Rows};
 pub use self::link::{IntoLink, Link};
 pub use self::recent::{InRecentLists, InsertWithRecent, InsertWithRecentResult};
-pub use self::reference::{Reference, Resolved};
+pub use self::reference::{
+    AtMostOneKey, ById, Held, KeyOf, KeyReference, ManyKeys, OneKey, Reference, Resolved,
+};
 pub use self::row::{And, Behind, First, Has, Joined, RowOf};
 pub use self::source::Source;
 pub use self::subset::{DeleteWith, DeleteWithResult, InsertWith, InsertWithResult};

@@ -17,13 +17,14 @@ pub use crate::model::rule::Number;
 pub use crate::model::{
     Bound, BsonType, Capped, CollationMeta, Contents, CounterpartKind, CounterpartMeta, Document,
     Embedded, EmbeddedMeta, EnumMeta, Expected, ExpressionRule, FieldMeta, FieldType, IndexMeta,
-    KeyKind, KeyMeta, MapKey, ModelMeta, Path, Presence, Projection, RecentMeta, RelationMeta,
-    Rule, Tagging, TypeMeta, ValidationAction, ValidationLevel, VariantMeta,
+    KeyKind, KeyMeta, KeyReferenceMeta, MapKey, ModelMeta, Path, Presence, Projection, RecentMeta,
+    RelationMeta, Rule, Tagging, TypeMeta, ValidationAction, ValidationLevel, VariantMeta,
 };
 pub use crate::query::kind::{
     Bits, Growable, Integer, Keyed, Number as NumberLike, Optional, Sequence, Temporal, Text,
 };
-pub use crate::query::{Descend, Encode, Field, Inside, Named, With};
+pub use crate::query::{ByKey, Descend, Encode, Field, Inside, Named, RecentOf, With};
+pub use crate::relation::{AtMostOneKey, KeyReference, ManyKeys, OneKey};
 pub use crate::relation::{Has, InRecentLists, Inverse, Joined, Many, One, Rest, RowOf};
 pub use crate::types::RefersTo;
 
@@ -42,6 +43,7 @@ pub const fn field(rust: &'static str, name: &'static str, ty: TypeMeta) -> Fiel
         presence: Presence::Always,
         flatten: false,
         rules: &[],
+        refers_to: None,
     }
 }
 
@@ -224,6 +226,23 @@ impl<T> Leaf<T> {
 /// Compiles if the field refers to documents of `M`.
 pub fn refers_to<M: Document, F, T: RefersTo<M>, E>(_field: &Field<F, T, E>) {}
 
+/// Compiles if the field refers to documents of `M` by a unique field other than the `_id`.
+pub fn refers_by_key<M: Document, F, T, N: KeyReference<Target = M>>(
+    _field: &Field<F, T, ByKey<N>>,
+) {
+}
+
+/// Whether the field `field` of `T` refers to the unique field `key` of another model.
+pub const fn refers_by<T: Document>(field: &str, key: &str) -> bool {
+    match declared(T::META.fields, field) {
+        Some(FieldMeta {
+            refers_to: Some(reference),
+            ..
+        }) => same(reference.by, key),
+        _ => false,
+    }
+}
+
 /// Whether an index finds documents of `T` by equality of the field with these Rust names: an index whose first key is the
 /// field and that covers all documents, or the one of `_id`.
 pub const fn is_served<T: Document>(path: &[&str]) -> bool {
@@ -300,26 +319,21 @@ pub const fn has_subset<T: Document>(name: &str, field: &str) -> bool {
     false
 }
 
-/// Whether `T` declares `recent(…)` on the field `name`.
-pub const fn has_recent<T: Document>(name: &str) -> bool {
-    let mut rest = T::MODEL.recents;
-    while let [one, behind @ ..] = rest {
-        if same(one.field, name) {
-            return true;
-        }
-        rest = behind;
-    }
-    false
-}
-
 /// Compiles if `E` holds a part of documents of `M`.
 pub const fn copies<M: Document, E: Projection<Of = M> + Embedded>() {}
 
-/// Compiles if the elements of the field hold a part of documents of `M`.
-pub fn copied_into<M: Document, F, T: Sequence<Element: Projection<Of = M>>, E>(
-    _field: &Field<F, T, E>,
-) {
-}
+/// Compiles if the field is a list that copies documents of `M`.
+pub fn copied_into<M: Document, F, T, E: CopiesOf<M>>(_field: &Field<F, T, E>) {}
+
+/// The encoder of a list that copies the newest documents of `M`.
+#[diagnostic::on_unimplemented(
+    message = "this field does not copy the newest documents of `{M}`",
+    label = "not a list of the newest `{M}`",
+    note = "write `#[odm(recent({M}, max = …, sort = …))]` on it, where it is declared"
+)]
+pub trait CopiesOf<M> {}
+
+impl<M> CopiesOf<M> for RecentOf<M> {}
 
 /// The declared type of `field`.
 pub fn leaf<M, T, E>(_field: &Field<M, T, E>) -> Leaf<T> {
@@ -438,6 +452,11 @@ impl<T: Embedded> Probe<T> {
     pub const FIELDS: &'static [FieldMeta] = T::META.fields;
 }
 
+impl<T: Projection> Probe<T> {
+    /// The stored names that a projection has.
+    pub const COPIED: &'static [&'static str] = T::FIELDS;
+}
+
 impl<T: FieldType> Probe<T> {
     /// What the type contains.
     pub const CONTENTS: Contents = T::TYPE.contents;
@@ -449,6 +468,8 @@ pub trait Unprobed {
     const FIELDS: &'static [FieldMeta] = &[];
     /// No contents.
     const CONTENTS: Contents = Contents::NONE;
+    /// No names.
+    const COPIED: &'static [&'static str] = &[];
 }
 
 impl<T> Unprobed for Probe<T> {}

@@ -11,6 +11,7 @@ mod filters;
 mod flattening;
 mod indexes;
 mod joins;
+mod keys;
 mod pipelines;
 mod places;
 mod plans;
@@ -51,6 +52,7 @@ pub(crate) fn cases() -> Vec<Case> {
         flattening::CASES,
         indexes::CASES,
         joins::CASES,
+        keys::CASES,
         pipelines::CASES,
         places::CASES,
         plans::CASES,

@@ -72,7 +72,11 @@ pub(super) fn recent(model: &Model, field: &Field, recent: &Recent) -> TokenStre
         #support::RecentMeta {
             field: #rust,
             source: <#source as #support::Document>::model,
-            copied: <#element as #support::Projection>::FIELDS,
+            copied: {
+                #[allow(unused_imports)]
+                use #support::Unprobed as _;
+                #support::Probe::<#element>::COPIED
+            },
             max: #max,
             sort: #sort,
             descending: #descending,
@@ -152,23 +156,25 @@ fn of_reference(model: &Model, declared: &Declared<'_>) -> TokenStream {
     } = declared;
     let (name, rust, target_name) = (&counterpart.name, &field.rust, shown(target));
     let word = unraw(name);
-    let (check, advice) = match counterpart.kind {
-        CounterpartKind::Rest => (
+    let advised = match counterpart.kind {
+        CounterpartKind::Rest => Some((
             quote!(#support::has_subset::<#target>(#word, #rust)),
             format!("write `#[odm(subset({word}: {ident}, by = {rust}))]` on it"),
-        ),
-        CounterpartKind::Recent => (
-            quote!(#support::has_recent::<#target>(#word)),
-            format!("write `#[odm(recent({ident}, max = …, sort = …))]` on a field `{word}` of it"),
-        ),
-        CounterpartKind::TwoWay => (
+        )),
+        // The type of the list shows what it copies.
+        CounterpartKind::Recent => None,
+        CounterpartKind::TwoWay => Some((
             quote!(#support::has_counterpart::<#target>(#support::CounterpartKind::TwoWay, ::core::option::Option::Some(#word), #rust)),
             format!("write `#[odm(two_way = {rust})]` on its field `{word}`"),
-        ),
+        )),
     };
-    let message = format!("`{target_name}` does not declare the other side of `{rust}`: {advice}");
+    let check = advised.map(|(check, advice)| {
+        let message =
+            format!("`{target_name}` does not declare the other side of `{rust}`: {advice}");
+        quote_spanned!(name.span()=> ::core::assert!(#check, "{}", #message);)
+    });
     let types = match counterpart.kind {
-        CounterpartKind::Rest => TokenStream::new(),
+        CounterpartKind::Rest => quote_spanned!(name.span()=> let _ = &__odm_fields.#name;),
         CounterpartKind::Recent => quote_spanned! {name.span()=>
             #support::copied_into::<#ident, _, _, _>(&__odm_fields.#name);
         },
@@ -180,10 +186,9 @@ fn of_reference(model: &Model, declared: &Declared<'_>) -> TokenStream {
         const _: () = {
             #[allow(dead_code)]
             fn __odm_counterpart(__odm_fields: &<#target as #support::Embedded>::Fields<#target>) {
-                let _ = &__odm_fields.#name;
                 #types
             }
-            ::core::assert!(#check, "{}", #message)
+            #check
         };
     }
 }

@@ -8,7 +8,6 @@ use super::encoder;
 use super::generics::Generics;
 use super::handle_type::SpannedType;
 use super::relations;
-use crate::model::rust_type::is_joined;
 use crate::model::{Field, Model};
 
 /// One handle: its field in the struct of typed fields, and the code that makes it.
@@ -56,13 +55,30 @@ pub(crate) fn handle(model: &Model, field: &Field, encoder: &Ident) -> Handle {
         quote!(__odm_path.child(#stored))
     };
     let doc = format!("The field `{}`.", field.rust);
-    if field.encoder.is_none() && field.flatten.is_none() && is_joined(ty) {
-        let name = relations::name(model, &field.ident);
+    if let Some(recent) = &field.attributes.recent
+        && field.encoder.is_none()
+        && field.flatten.is_none()
+    {
+        let source = &recent.source;
         return Handle {
             ident: field.ident.clone(),
             set: field.ident.clone(),
             doc,
-            ty: quote!(#support::Field<__OdmModel, #ty, #support::Named<#name>>),
+            ty: quote!(#support::Field<__OdmModel, #ty, #support::RecentOf<#source>>),
+            make: quote!(#support::Field::at_path(#path)),
+        };
+    }
+    if field.is_joined() {
+        let name = relations::name(model, &field.ident);
+        let encoder = match field.attributes.refers_to {
+            Some(_) => quote!(ByKey),
+            None => quote!(Named),
+        };
+        return Handle {
+            ident: field.ident.clone(),
+            set: field.ident.clone(),
+            doc,
+            ty: quote!(#support::Field<__OdmModel, #ty, #support::#encoder<#name>>),
             make: quote!(#support::Field::at_path(#path)),
         };
     }

@@ -42,7 +42,8 @@ fn field(model: &Model, one: &FieldFacts<'_>) -> TokenStream {
     let (rust, flatten) = (&field.rust, field.flatten.is_some());
     let stored = if flatten { "" } else { field.stored.as_str() };
     let rules = rules(support, &one.rules);
-    if !flatten && !field.sometimes && rules.is_empty() {
+    let refers_to = option(super::keys::meta(model, field).as_ref());
+    if !flatten && !field.sometimes && rules.is_empty() && field.attributes.refers_to.is_none() {
         return quote!(#support::field(#rust, #stored, #ty),);
     }
     let presence = if field.sometimes {
@@ -58,6 +59,7 @@ fn field(model: &Model, one: &FieldFacts<'_>) -> TokenStream {
             presence: #support::Presence::#presence,
             flatten: #flatten,
             rules: &[#rules],
+            refers_to: #refers_to,
         },
     }
 }

@@ -2,13 +2,13 @@
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::Ident;
+use syn::{Ident, Visibility};
 
 use super::assertions::walk;
 use super::counterparts;
 use super::fields::documented;
+use super::keys;
 use crate::facts::Facts;
-use crate::model::rust_type::is_joined;
 use crate::model::{Derive, Model};
 use crate::parse::relation::{Expected, Inverse};
 use crate::parse::serde::unraw;
@@ -16,6 +16,21 @@ use crate::parse::serde::unraw;
 /// The module of the types that name a model's relations.
 fn module(model: &Model) -> Ident {
     format_ident!("__odm_relations_of_{}", unraw(&model.ident))
+}
+
+/// The visibility of an item in a module inside, from which it is seen as far as `vis` reaches. A name that could be seen
+/// farther than its model could not have a private model as an associated type.
+fn one_module_deeper(vis: &Visibility) -> TokenStream {
+    match vis {
+        Visibility::Inherited => quote!(pub(super)),
+        Visibility::Restricted(restricted) if restricted.path.is_ident("self") => {
+            quote!(pub(super))
+        }
+        Visibility::Restricted(restricted) if restricted.path.is_ident("super") => {
+            quote!(pub(in super::super))
+        }
+        vis => vis.to_token_stream(),
+    }
 }
 
 /// The type that names a relation.
@@ -27,10 +42,7 @@ pub(crate) fn name(model: &Model, relation: &Ident) -> TokenStream {
 /// The module of names, the trait of rows, and the checks of declared relations.
 pub(crate) fn all(facts: &Facts<'_>) -> TokenStream {
     let model = facts.model;
-    let forward = facts.fields.iter().filter(|one| {
-        let field = one.field;
-        !field.skipped && field.flatten.is_none() && field.encoder.is_none() && is_joined(&field.ty)
-    });
+    let forward = facts.fields.iter().filter(|one| one.field.is_joined());
     let mut names: Vec<&Ident> = Vec::new();
     let inverses = model.inverses().map(|one| &one.name);
     for name in forward.map(|one| &one.field.ident).chain(inverses) {
@@ -41,13 +53,16 @@ pub(crate) fn all(facts: &Facts<'_>) -> TokenStream {
     let mut tokens = TokenStream::new();
     if !names.is_empty() {
         let (vis, module) = (&model.vis, module(model));
+        let inside = one_module_deeper(vis);
         tokens.extend(quote! {
             #[doc(hidden)]
             #[allow(non_camel_case_types, non_snake_case, missing_debug_implementations, dead_code, unreachable_pub)]
             #vis mod #module {
-                #(pub enum #names {})*
+                #(#inside enum #names {})*
             }
         });
+        let by_key = facts.fields.iter().map(|one| one.field);
+        tokens.extend(by_key.filter_map(|field| keys::reference(model, field)));
         if model.generics.params.is_empty() {
             tokens.extend(rows(model, &names));
         }
@@ -110,7 +125,10 @@ pub(crate) fn meta(model: &Model, inverse: &Inverse) -> TokenStream {
         Expected::Rest => quote!(Rest),
     };
     let by = inverse.by.iter().map(unraw);
-    let key = model.id().map(|id| &id.rust);
+    let key = match &inverse.key {
+        Some(key) => Some(unraw(key)),
+        None => model.id().map(|id| id.rust.clone()),
+    };
     let allow_scan = super::meta::option(inverse.allow_scan.as_ref());
     quote! {
         #support::RelationMeta {
@@ -148,6 +166,8 @@ pub(crate) fn checks(facts: &Facts<'_>) -> TokenStream {
     let model = facts.model;
     let (support, ident) = (&model.support, &model.ident);
     let mut tokens = counterparts::checks(facts);
+    let by_key = facts.fields.iter().map(|one| one.field);
+    tokens.extend(by_key.filter_map(|field| keys::checks(model, field)));
     for inverse in model.inverses() {
         let target = &inverse.target;
         tokens.extend(counterparts::of_inverse(model, inverse));
@@ -156,12 +176,23 @@ pub(crate) fn checks(facts: &Facts<'_>) -> TokenStream {
             .last()
             .map_or_else(|| inverse.name.span(), Ident::span);
         let walk = walk(&inverse.by);
+        let refers = if inverse.key.is_some() {
+            quote_spanned!(span=> #support::refers_by_key::<#ident, _, _, _>(&#walk);)
+        } else {
+            quote_spanned!(span=> #support::refers_to::<#ident, _, _, _>(&#walk);)
+        };
+        tokens.extend(
+            inverse
+                .key
+                .as_ref()
+                .map(|key| keys::of_inverse(model, inverse, key)),
+        );
         tokens.extend(quote_spanned! {span=>
             const _: () = {
                 #[allow(dead_code, unused_imports)]
                 fn __odm_by(__odm_fields: &<#target as #support::Embedded>::Fields<#target>) {
                     use #support::Descend as _;
-                    #support::refers_to::<#ident, _, _, _>(&#walk);
+                    #refers
                 }
             };
         });

@@ -2,6 +2,7 @@
 
 use syn::{DataEnum, DataStruct, DeriveInput, ExprPath, Fields, Ident, LitStr, Type};
 
+use super::rust_type;
 use crate::errors::Errors;
 use crate::parse::case::{Case, snake};
 use crate::parse::field::FieldAttributes;
@@ -58,6 +59,16 @@ pub(crate) struct Field {
     /// Whether a custom function deserializes the field.
     pub(crate) decoder: bool,
     pub(crate) attributes: FieldAttributes,
+}
+
+impl Field {
+    /// Whether rows of joins have what the field refers to, by its name.
+    pub(crate) fn is_joined(&self) -> bool {
+        !self.skipped
+            && self.flatten.is_none()
+            && self.encoder.is_none()
+            && (self.attributes.refers_to.is_some() || rust_type::is_joined(&self.ty))
+    }
 }
 
 /// An enum with data.

@@ -6,7 +6,7 @@ use syn::parse::ParseStream;
 use syn::{Attribute, Ident, LitStr};
 
 use super::index::{self, Index};
-use super::relation::{self, Counterpart, CounterpartKind, Recent};
+use super::relation::{self, Counterpart, CounterpartKind, KeyReference, Recent};
 use super::rule::{FieldRule, field_rule};
 use super::{attributes, number, once, unknown, value};
 use crate::attribute_names;
@@ -19,6 +19,7 @@ pub(crate) struct FieldAttributes {
     pub(crate) rules: Vec<FieldRule>,
     pub(crate) list: Option<List>,
     pub(crate) recent: Option<Recent>,
+    pub(crate) refers_to: Option<KeyReference>,
     pub(crate) counterpart: Option<Counterpart>,
     pub(crate) version: Option<Ident>,
     pub(crate) bson_type: Option<LitStr>,
@@ -39,6 +40,7 @@ impl FieldAttributes {
             .or_else(|| self.indexes.first().map(|index| &index.word))
             .or_else(|| self.list.as_ref().map(|list| &list.word))
             .or_else(|| self.counterpart.as_ref().map(|one| &one.word))
+            .or_else(|| self.refers_to.as_ref().map(|one| &one.word))
             .or(self.version.as_ref())
     }
 }
@@ -115,6 +117,10 @@ pub(crate) fn field(list: &[Attribute], ident: &Ident, errors: &mut Errors) -> F
                 };
                 once(&mut field.list, word, list)?;
                 once(&mut field.recent, word, recent)
+            }
+            attribute_names::REFERS_TO => {
+                let reference = relation::key_reference(word, input)?;
+                once(&mut field.refers_to, word, reference)
             }
             attribute_names::REST_OF => field.counterpart(word, CounterpartKind::Rest, input),
             attribute_names::RECENT_IN => field.counterpart(word, CounterpartKind::Recent, input),

@@ -19,6 +19,8 @@ pub(crate) struct Inverse {
     pub(crate) target: Type,
     /// The Rust names, in the target, from the struct down to the reference.
     pub(crate) by: Vec<Ident>,
+    /// The field of this model whose value is stored there, if that is not the `_id`.
+    pub(crate) key: Option<Ident>,
     /// Why no index is needed.
     pub(crate) allow_scan: Option<LitStr>,
 }
@@ -44,6 +46,44 @@ pub(crate) struct Recent {
     pub(crate) sort: Ident,
     /// Whether the newest come first.
     pub(crate) descending: bool,
+}
+
+/// A reference to a unique field other than the `_id`: `refers_to(Book, by = isbn)`.
+pub(crate) struct KeyReference {
+    pub(crate) word: Ident,
+    pub(crate) target: Type,
+    /// The Rust name, in the target, of the unique field.
+    pub(crate) by: Ident,
+}
+
+/// Reads what follows `refers_to`.
+pub(crate) fn key_reference(word: &Ident, input: ParseStream<'_>) -> syn::Result<KeyReference> {
+    let usage = attribute_names::usage(attribute_names::REFERS_TO).unwrap_or_default();
+    let refused = || syn::Error::new_spanned(word, format!("`{word}` is written {usage}"));
+    if !input.peek(syn::token::Paren) {
+        return Err(refused());
+    }
+    let content;
+    syn::parenthesized!(content in input);
+    let target: Type = content.parse()?;
+    if content.is_empty() {
+        return Err(refused());
+    }
+    content.parse::<Token![,]>()?;
+    let by = content.call(Ident::parse_any)?;
+    if by != attribute_names::BY {
+        return Err(unknown(&by, "word of `refers_to`", &[attribute_names::BY]));
+    }
+    content.parse::<Token![=]>()?;
+    let by = content.call(Ident::parse_any)?;
+    if !content.is_empty() {
+        return Err(refused());
+    }
+    Ok(KeyReference {
+        word: word.clone(),
+        target,
+        by,
+    })
 }
 
 /// What a reference says about the relation that the other model declares: `recent_in = logmsgs`.
@@ -147,12 +187,17 @@ pub(crate) fn inverse(
     }
     content.parse::<Token![,]>()?;
     let mut by: Option<Vec<Ident>> = None;
+    let mut key: Option<Ident> = None;
     let mut allow_scan: Option<LitStr> = None;
     comma_separated(&content, |word, input| {
         match word.unraw().to_string().as_str() {
             attribute_names::BY => {
                 input.parse::<Token![=]>()?;
                 once(&mut by, word, path(&input.call(Ident::parse_any)?, input)?)
+            }
+            attribute_names::KEY => {
+                input.parse::<Token![=]>()?;
+                once(&mut key, word, input.call(Ident::parse_any)?)
             }
             attribute_names::ALLOW_SCAN => once(&mut allow_scan, word, value(input)?),
             _ => Err(unknown(
@@ -171,6 +216,7 @@ pub(crate) fn inverse(
         name,
         target,
         by,
+        key,
         allow_scan,
     })
 }

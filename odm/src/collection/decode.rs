@@ -62,11 +62,24 @@ fn missing(message: &str) -> Option<&str> {
 
 /// Decodes an `_id` that the server sent.
 pub(crate) fn decode_id<M: crate::model::Document>(id: Bson) -> Result<M::Id> {
-    bson::deserialize_from_bson(id.clone()).map_err(|failure| {
+    decode_key(id, M::model().name, "_id")
+}
+
+/// Decodes a field that identifies a document.
+pub(crate) fn decode_key<K: DeserializeOwned>(
+    key: Bson,
+    model: &'static str,
+    path: &str,
+) -> Result<K> {
+    bson::deserialize_from_bson(key.clone()).map_err(|failure| {
         let message = said(&failure);
-        Error::new(DecodeError::new(Some(id), message, Some(Box::new(failure))))
-            .with_model(M::model().name)
-            .with_path("_id")
+        Error::new(DecodeError::new(
+            Some(key),
+            message,
+            Some(Box::new(failure)),
+        ))
+        .with_model(model)
+        .with_path(path)
     })
 }
 

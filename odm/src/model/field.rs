@@ -1,5 +1,6 @@
 //! The fields of a struct and the variants of an enum, as they are stored.
 
+use super::ModelMeta;
 use super::rule::Rule;
 use super::types::TypeMeta;
 
@@ -32,6 +33,17 @@ pub struct FieldMeta {
     pub flatten: bool,
     /// The validation rules, beyond the type.
     pub rules: &'static [Rule],
+    /// The unique field of another model whose values are stored here (`#[odm(refers_to(Book, by = isbn))]`).
+    pub refers_to: Option<KeyReferenceMeta>,
+}
+
+/// A reference to a unique field other than the `_id`.
+#[derive(Debug, Clone, Copy)]
+pub struct KeyReferenceMeta {
+    /// The model that the field refers to; behind a function, so that models can refer to each other.
+    pub target: fn() -> &'static ModelMeta,
+    /// The Rust name of the unique field.
+    pub by: &'static str,
 }
 
 /// Whether a field is in every stored document.

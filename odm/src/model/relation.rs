@@ -17,6 +17,8 @@ pub struct Relation {
     pub name: String,
     /// The model that the reference leads to.
     pub target: &'static ModelMeta,
+    /// The Rust name of the field of the target whose value is stored: its id, or the unique field that `refers_to` names.
+    pub key: &'static str,
     /// How many documents one document refers to.
     pub cardinality: Cardinality,
     /// The stored path of the field. Of references in a map, the path of the map, whose keys are not declared.
@@ -185,6 +187,14 @@ impl ModelMeta {
         walk.found
     }
 
+    /// The Rust name of the field that is stored as `_id`.
+    pub fn id(&'static self) -> &'static str {
+        let mut fields = (self.embedded)().fields.iter();
+        fields
+            .find(|field| field.name == "_id")
+            .map_or("_id", |field| field.rust)
+    }
+
     /// What the reference with this Rust name says about a relation of the other model.
     pub fn counterpart(&'static self, field: &str) -> Option<&'static CounterpartMeta> {
         self.counterparts.iter().find(|one| one.field == field)
@@ -235,7 +245,17 @@ impl Walk {
                 _ => None,
             });
             self.names.push(field.rust);
-            self.value(&field.ty, &path, around, max.map(u64::from));
+            match &field.refers_to {
+                Some(reference) => {
+                    let (target, by) = ((reference.target)(), reference.by);
+                    let cardinality = match field.ty.shape {
+                        Shape::Array { .. } => around.times(max.map(u64::from)),
+                        _ => around.optional(field.ty.nullable),
+                    };
+                    self.found(target, by, cardinality, &path);
+                }
+                None => self.value(&field.ty, &path, around, max.map(u64::from)),
+            }
             self.names.pop();
         }
     }
@@ -267,21 +287,35 @@ impl Walk {
         self.names.pop();
     }
 
+    fn found(
+        &mut self,
+        target: &'static ModelMeta,
+        key: &'static str,
+        cardinality: Cardinality,
+        path: &Path,
+    ) {
+        self.found.push(Relation {
+            name: self.names.join("."),
+            target,
+            key,
+            cardinality,
+            path: path.clone(),
+            index: self.model.index_for(&self.names),
+            counterpart: match self.names.as_slice() {
+                [field] => self.model.counterpart(field),
+                _ => None,
+            },
+        });
+    }
+
     fn value(&mut self, ty: &'static TypeMeta, path: &Path, around: Cardinality, max: Option<u64>) {
         let around = around.optional(ty.nullable);
         match ty.shape {
             Shape::Any | Shape::Scalar(_) | Shape::OneOf(_) => {}
-            Shape::Reference { to, .. } => self.found.push(Relation {
-                name: self.names.join("."),
-                target: to(),
-                cardinality: around,
-                path: path.clone(),
-                index: self.model.index_for(&self.names),
-                counterpart: match self.names.as_slice() {
-                    [field] => self.model.counterpart(field),
-                    _ => None,
-                },
-            }),
+            Shape::Reference { to, .. } => {
+                let target = to();
+                self.found(target, target.id(), around, path);
+            }
             Shape::Embedded(meta) => self.embedded(meta(), path, around),
             Shape::Array { element, len, .. } => {
                 let len = len.and_then(|len| u64::try_from(len).ok());

@@ -4,7 +4,7 @@ use bson::{Bson, Document, doc};
 
 use super::compare::{array_path, is_element};
 use super::deferred::Deferred;
-use super::encode::{BySerde, ElementOf, Encode, With, encode_element};
+use super::encode::{ByKey, BySerde, ElementOf, Encode, Named, RecentOf, With, encode_element};
 use super::field::Field;
 use super::filter::Filter;
 use super::joined;
@@ -26,6 +26,30 @@ pub trait ElementEncoder<S: Sequence> {
 }
 
 impl<S: Sequence> ElementEncoder<S> for BySerde {
+    type Handle<M> = <S::Element as FieldType>::Handle<M, S::Element>;
+
+    fn handle<M>(path: Path) -> Self::Handle<M> {
+        S::Element::handle(path)
+    }
+}
+
+impl<S: Sequence, R> ElementEncoder<S> for RecentOf<R> {
+    type Handle<M> = <S::Element as FieldType>::Handle<M, S::Element>;
+
+    fn handle<M>(path: Path) -> Self::Handle<M> {
+        S::Element::handle(path)
+    }
+}
+
+impl<S: Sequence, N> ElementEncoder<S> for ByKey<N> {
+    type Handle<M> = <S::Element as FieldType>::Handle<M, S::Element>;
+
+    fn handle<M>(path: Path) -> Self::Handle<M> {
+        S::Element::handle(path)
+    }
+}
+
+impl<S: Sequence, N> ElementEncoder<S> for Named<N> {
     type Handle<M> = <S::Element as FieldType>::Handle<M, S::Element>;
 
     fn handle<M>(path: Path) -> Self::Handle<M> {

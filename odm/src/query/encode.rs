@@ -42,6 +42,27 @@ impl<T: Serialize + FieldType + ?Sized, N> Encode<T> for Named<N> {
     }
 }
 
+/// Encodes by the type's own `Serialize`, as [`BySerde`], for a field that says `refers_to`. `N` is the name of the relation,
+/// as in [`Named`].
+#[derive(Debug, Clone, Copy)]
+pub struct ByKey<N>(PhantomData<fn() -> N>);
+
+impl<T: Serialize + FieldType + ?Sized, N> Encode<T> for ByKey<N> {
+    fn encode(value: &T) -> Result<Bson> {
+        encode_field(value)
+    }
+}
+
+/// Encodes by the type's own `Serialize`, as [`BySerde`], for a list that copies the newest documents of `S`.
+#[derive(Debug, Clone, Copy)]
+pub struct RecentOf<S>(PhantomData<fn() -> S>);
+
+impl<T: Serialize + FieldType + ?Sized, S> Encode<T> for RecentOf<S> {
+    fn encode(value: &T) -> Result<Bson> {
+        encode_field(value)
+    }
+}
+
 /// Encodes a value as the type's own serializer does, without running it if the stored form is known.
 #[inline]
 pub(crate) fn encode_field<T: Serialize + FieldType + ?Sized>(value: &T) -> Result<Bson> {

@@ -11,14 +11,14 @@ use serde::de::DeserializeOwned;
 
 use super::branch::{Also, Branch, Branches, IntoBranch, also};
 use super::keys::Keys;
-use super::reference::{Reference, Resolved};
+use super::reference::{Held, Joined, KeyOf, KeyReference, Reference, Resolved};
 use super::scope::{Scope, check_projection};
 use super::source::Source;
 use super::stored::StoredPath;
-use crate::collection::decode_id;
+use crate::collection::decode_key;
 use crate::error::{DecodeError, Error, Result};
-use crate::model::{Document, Embedded, Projection};
-use crate::query::{Field, Filter, Named};
+use crate::model::{Document, Embedded, Path, Projection};
+use crate::query::{ByKey, Field, Filter, Named};
 
 /// A reference to join, with what is read of the documents on the other side.
 ///
@@ -27,6 +27,8 @@ use crate::query::{Field, Filter, Named};
 #[must_use = "nothing is loaded until the find that joins it is awaited"]
 pub struct Forward<M, N, R: Reference, D = <R as Reference>::Target, J = ()> {
     path: StoredPath,
+    /// The field of the target that is stored.
+    key: StoredPath,
     scope: Scope,
     branches: J,
     of: PhantomData<Of<M, N, R, D>>,
@@ -35,19 +37,30 @@ pub struct Forward<M, N, R: Reference, D = <R as Reference>::Target, J = ()> {
 /// What a relation stands for, without owning any of it.
 type Of<M, N, R, D> = fn() -> (M, N, R, D);
 
-impl<M, R: Reference, N> Field<M, R, Named<N>> {
-    fn forward(self) -> Forward<M, N, R> {
+impl<M, N, R: Reference> Forward<M, N, R> {
+    fn new(path: &Path) -> Self {
         let mut scope = Scope::new(R::Target::model());
-        let path = StoredPath::to_one(self.path()).unwrap_or_else(|error| {
-            scope.fail(error);
-            StoredPath::default()
-        });
-        Forward {
+        let mut kept = |path: Result<StoredPath>| {
+            path.unwrap_or_else(|error| {
+                scope.fail(error);
+                StoredPath::default()
+            })
+        };
+        let path = kept(StoredPath::to_one(path));
+        let key = kept(R::By::path().map(|path| StoredPath::through_arrays(&path)));
+        Self {
             path,
+            key,
             scope,
             branches: (),
             of: PhantomData,
         }
+    }
+}
+
+impl<M, R: Reference, N> Field<M, R, Named<N>> {
+    fn forward(self) -> Forward<M, N, R> {
+        Forward::new(self.path())
     }
 
     /// Joins the documents that match. A reference to another one is
@@ -76,6 +89,37 @@ impl<M, R: Reference, N> Field<M, R, Named<N>> {
     }
 }
 
+impl<M, V, N: KeyReference> Field<M, V, ByKey<N>> {
+    fn forward(self) -> Forward<M, N, ByKey<N>> {
+        Forward::new(self.path())
+    }
+
+    /// Joins the documents that match. A reference to another one is
+    /// [`Resolved::Excluded`], as is one to a document that is missing.
+    pub fn filter(
+        self,
+        condition: impl FnOnce(<N::Target as Embedded>::Fields<N::Target>) -> Filter<N::Target>,
+    ) -> Forward<M, N, ByKey<N>> {
+        self.forward().filter(condition)
+    }
+
+    /// Reads the documents as `P`; MongoDB returns only its fields.
+    pub fn select<P>(self) -> Forward<M, N, ByKey<N>, P>
+    where
+        P: Projection<Of = N::Target> + Send + Sync + 'static,
+    {
+        self.forward().select()
+    }
+
+    /// Joins a relation of the documents on the other side to them.
+    pub fn join<B: IntoBranch<N::Target>>(
+        self,
+        relation: impl FnOnce(<N::Target as Embedded>::Fields<N::Target>) -> B,
+    ) -> Forward<M, N, ByKey<N>, N::Target, Also<(), B::Branch>> {
+        self.forward().join(relation)
+    }
+}
+
 impl<M, N, R: Reference, D, J> Forward<M, N, R, D, J> {
     /// Joins the documents that match this, too.
     pub fn filter(
@@ -93,6 +137,7 @@ impl<M, N, R: Reference, D, J> Forward<M, N, R, D, J> {
     ) -> Forward<M, N, R, D, Also<J, B::Branch>> {
         Forward {
             path: self.path,
+            key: self.key,
             scope: self.scope,
             branches: also(self.branches, relation),
             of: PhantomData,
@@ -106,9 +151,10 @@ impl<M, N, R: Reference> Forward<M, N, R> {
     where
         P: Projection<Of = R::Target> + Send + Sync + 'static,
     {
-        self.scope.select::<P>(&["_id"]);
+        self.scope.select::<P>(&[self.key.as_str()]);
         Forward {
             path: self.path,
+            key: self.key,
             scope: self.scope,
             branches: (),
             of: PhantomData,
@@ -135,7 +181,7 @@ where
     J: Branches,
 {
     type Name = N;
-    type Value = R::Resolved<J::Row<D>>;
+    type Value = Joined<R, J::Row<D>>;
     type Gathered = Ids;
 
     fn check(&mut self, projection: Option<&bson::Document>) -> Result<()> {
@@ -150,7 +196,7 @@ where
             positions,
             ends,
         } = gathered;
-        let fits = R::each_id(stored, |id| {
+        let fits = R::Held::each_key(stored, |id| {
             positions.push(keys.add(id)?);
             Ok(())
         })?;
@@ -179,7 +225,7 @@ where
                     return Ok(Resolved::Found(Arc::clone(row)));
                 }
                 let id = keys.get(*position).cloned().unwrap_or(Bson::Null);
-                let id = decode_id::<R::Target>(id)?;
+                let id = decode_key(id, R::Target::model().name, self.key.as_str())?;
                 Ok(if excluded {
                     Resolved::Excluded(id)
                 } else {
@@ -191,7 +237,7 @@ where
                 .map(|end| {
                     let of_row = positions.get(start..*end).unwrap_or_default();
                     start = *end;
-                    R::resolved(of_row.iter().map(target))
+                    R::Held::value(of_row.iter().map(target), || Resolved::Absent)
                 })
                 .collect()
         })
@@ -213,10 +259,10 @@ where
         let mut documents: Vec<(usize, D)> = Vec::with_capacity(keys.len());
         let mut gathered = J::Gathered::default();
         for ids in keys.parts() {
-            let condition = self.scope.condition("_id", ids);
+            let condition = self.scope.condition(self.key.as_str(), ids);
             let visit = |raw: &RawDocument| {
-                let id = raw.get("_id").ok().flatten();
-                if let Some(position) = id.and_then(|id| keys.position(id)) {
+                let key = self.key.value(raw);
+                if let Some(position) = key.and_then(|key| keys.position(key)) {
                     documents.push((position, self.scope.decode(raw)?));
                     self.branches
                         .gather(&mut gathered, raw)
@@ -271,6 +317,18 @@ where
     R: Reference,
 {
     type Branch = Forward<M, N, R>;
+
+    fn into_branch(self) -> Self::Branch {
+        self.forward()
+    }
+}
+
+impl<M, V, N> IntoBranch<M> for Field<M, V, ByKey<N>>
+where
+    M: 'static,
+    N: KeyReference,
+{
+    type Branch = Forward<M, N, ByKey<N>>;
 
     fn into_branch(self) -> Self::Branch {
         self.forward()

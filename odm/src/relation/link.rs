@@ -3,10 +3,10 @@
 use bson::{Bson, Document as BsonDocument, doc};
 
 use super::backward::Inverse;
-use super::reference::Reference;
+use super::reference::{Held, KeyOf, KeyReference, Reference};
 use crate::error::{Error, Result};
 use crate::model::{Document, Expected, ModelMeta, Path, Segment, name};
-use crate::query::{Field, Named};
+use crate::query::{ByKey, Field, Named};
 
 /// The two ends of a relation of documents `M`, as they are stored.
 #[derive(Debug)]
@@ -60,11 +60,19 @@ impl<M, R: Reference, N> IntoLink<M> for Field<M, R, Named<N>> {
         Ok(Link {
             target: R::Target::model(),
             local: self.path().clone(),
-            foreign: "_id".to_owned(),
+            foreign: R::By::path()?.to_string(),
             side: Side::Rows {
-                is_list: R::IS_LIST,
+                is_list: R::Held::IS_LIST,
             },
         })
+    }
+}
+
+impl<M, V, N: KeyReference> IntoLink<M> for Field<M, V, ByKey<N>> {
+    type Target = N::Target;
+
+    fn into_link(self) -> Result<Link> {
+        Field::<M, ByKey<N>, Named<N>>::at_path(self.path().clone()).into_link()
     }
 }
 

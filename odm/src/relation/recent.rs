@@ -50,7 +50,7 @@ pub struct InsertWithRecentResult<I> {
 )]
 pub trait InRecentLists: Document {}
 
-impl<M: InRecentLists> Collection<M> {
+impl<M: Document> Collection<M> {
     /// Inserts a document, and adds a part of it to the list of the newest in each document that it refers to by a field
     /// that says `recent_in`.
     ///
@@ -104,7 +104,10 @@ impl<M: InRecentLists> Collection<M> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn insert_one_with_recent<'s>(&self, document: impl Borrow<M>) -> InsertWithRecent<'s, M> {
+    pub fn insert_one_with_recent<'s>(&self, document: impl Borrow<M>) -> InsertWithRecent<'s, M>
+    where
+        M: InRecentLists,
+    {
         self.insert_many_with_recent([document])
     }
 
@@ -113,7 +116,10 @@ impl<M: InRecentLists> Collection<M> {
     pub fn insert_many_with_recent<'s>(
         &self,
         documents: impl IntoIterator<Item = impl Borrow<M>>,
-    ) -> InsertWithRecent<'s, M> {
+    ) -> InsertWithRecent<'s, M>
+    where
+        M: InRecentLists,
+    {
         InsertWithRecent {
             collection: self.clone(),
             writes: Writes::new::<M>(documents),

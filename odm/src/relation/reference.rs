@@ -4,25 +4,72 @@ use std::fmt;
 use std::sync::Arc;
 
 use bson::raw::RawBsonRef;
+use serde::de::DeserializeOwned;
 
 use crate::error::Result;
-use crate::model::Document;
+use crate::model::{Document, Path, name};
+use crate::query::ByKey;
 use crate::types::Ref;
 
 /// The target of a reference: a document, or the row that a join made of it.
-pub enum Resolved<T: Document, Row = T> {
+///
+/// `B` says which field of the target the reference stores: by default its id ([`ById`]).
+pub enum Resolved<T: Document, Row = T, B: KeyOf<T> = ById> {
     /// The document; rows that refer to the same one share it.
     Found(Arc<Row>),
     /// There is no document with this id.
-    Dangling(T::Id),
+    Dangling(B::Key),
     /// No document with this id matches the filter of the join.
-    Excluded(T::Id),
+    Excluded(B::Key),
     /// The row holds no reference: on the way to it an `Option` is `None`, an enum is another variant,
     /// or a map lacks the key.
     Absent,
 }
 
-impl<T: Document, Row> Resolved<T, Row> {
+/// Which field of `T` a reference stores.
+pub trait KeyOf<T>: 'static {
+    /// The type of the field.
+    type Key: DeserializeOwned + Clone + Send + Sync + 'static;
+
+    /// The stored path of the field.
+    #[doc(hidden)]
+    fn path() -> Result<Path>;
+}
+
+/// The reference stores the id: `Ref<T>`.
+#[derive(Debug)]
+pub enum ById {}
+
+impl<T: Document> KeyOf<T> for ById {
+    type Key = T::Id;
+
+    fn path() -> Result<Path> {
+        Ok(Path::root().child("_id"))
+    }
+}
+
+/// A field that says `refers_to`: it stores a unique field of another model. The derive implements it for the name of the
+/// relation.
+pub trait KeyReference: 'static {
+    /// The model that the field refers to.
+    type Target: Document;
+    /// The type of one key.
+    type Key: DeserializeOwned + Clone + Send + Sync + 'static;
+    /// How many keys the field holds.
+    type Held: Held;
+    /// The Rust names of the unique field.
+    const BY: &'static [&'static str];
+}
+
+impl<N: KeyReference<Target = T>, T: Document> KeyOf<T> for ByKey<N> {
+    type Key = N::Key;
+
+    fn path() -> Result<Path> {
+        Ok(name::resolve(T::meta(), N::BY)?.path)
+    }
+}
+
+impl<T: Document, Row, B: KeyOf<T>> Resolved<T, Row, B> {
     /// The document, unless the reference leads to none.
     pub fn found(&self) -> Option<&Row> {
         match self {
@@ -32,7 +79,7 @@ impl<T: Document, Row> Resolved<T, Row> {
     }
 
     /// The id of a document that was not found.
-    pub fn missing(&self) -> Option<&T::Id> {
+    pub fn missing(&self) -> Option<&B::Key> {
         match self {
             Self::Dangling(id) | Self::Excluded(id) => Some(id),
             Self::Found(_) | Self::Absent => None,
@@ -50,7 +97,7 @@ impl<T: Document, Row> Resolved<T, Row> {
     }
 }
 
-impl<T: Document, Row> Clone for Resolved<T, Row> {
+impl<T: Document, Row, B: KeyOf<T>> Clone for Resolved<T, Row, B> {
     fn clone(&self) -> Self {
         match self {
             Self::Found(row) => Self::Found(Arc::clone(row)),
@@ -61,7 +108,7 @@ impl<T: Document, Row> Clone for Resolved<T, Row> {
     }
 }
 
-impl<T: Document<Id: PartialEq>, Row: PartialEq> PartialEq for Resolved<T, Row> {
+impl<T: Document, Row: PartialEq, B: KeyOf<T, Key: PartialEq>> PartialEq for Resolved<T, Row, B> {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Found(left), Self::Found(right)) => left == right,
@@ -73,7 +120,9 @@ impl<T: Document<Id: PartialEq>, Row: PartialEq> PartialEq for Resolved<T, Row> 
     }
 }
 
-impl<T: Document<Id: fmt::Debug>, Row: fmt::Debug> fmt::Debug for Resolved<T, Row> {
+impl<T: Document, Row: fmt::Debug, B: KeyOf<T, Key: fmt::Debug>> fmt::Debug
+    for Resolved<T, Row, B>
+{
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Found(row) => f.debug_tuple("Found").field(row).finish(),
@@ -84,104 +133,157 @@ impl<T: Document<Id: fmt::Debug>, Row: fmt::Debug> fmt::Debug for Resolved<T, Ro
     }
 }
 
-/// A field that refers to other documents: `Ref<T>`, `Option<Ref<T>>` or `Vec<Ref<T>>`.
+/// A field that refers to other documents: `Ref<T>`, an `Option` or a `Vec` of it, or one that says `refers_to`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` refers to no other collection",
     label = "nothing to join",
     note = "a reference is declared as `Ref<T>`, `Option<Ref<T>>` or `Vec<Ref<T>>`"
 )]
-pub trait Reference: sealed::Sealed + Send + Sync + 'static {
+pub trait Reference: sealed::Sealed + 'static {
     /// The model that it refers to.
     type Target: Document;
 
-    /// What a join puts into a row: one [`Resolved`], an `Option` or a `Vec` of it.
-    type Resolved<Row: Send + Sync + 'static>: Send + Sync + 'static;
+    /// Which field of the target it stores.
+    type By: KeyOf<Self::Target>;
 
-    /// Whether the field is a list of references.
-    #[doc(hidden)]
-    const IS_LIST: bool = false;
-
-    /// Calls `add` with each id in the stored value of the field; returns `false` if the value can't belong to such a
-    /// field. A row without the field has no ids.
-    #[doc(hidden)]
-    fn each_id<'a>(
-        stored: Option<RawBsonRef<'a>>,
-        add: impl FnMut(RawBsonRef<'a>) -> Result<()>,
-    ) -> Result<bool>;
-
-    /// Makes the value for a row from the targets of its ids, in their order.
-    #[doc(hidden)]
-    fn resolved<Row: Send + Sync + 'static>(
-        targets: impl Iterator<Item = Result<Resolved<Self::Target, Row>>>,
-    ) -> Result<Self::Resolved<Row>>;
+    /// How many documents it refers to.
+    type Held: Held;
 }
+
+/// What a join puts into a row for a reference.
+pub(super) type Joined<R, Row> = <<R as Reference>::Held as Held>::Value<
+    Resolved<<R as Reference>::Target, Row, <R as Reference>::By>,
+>;
 
 mod sealed {
     pub trait Sealed {}
     impl<T: crate::model::Document> Sealed for crate::types::Ref<T> {}
     impl<T: crate::model::Document> Sealed for Option<crate::types::Ref<T>> {}
     impl<T: crate::model::Document> Sealed for Vec<crate::types::Ref<T>> {}
+    impl<N> Sealed for crate::query::ByKey<N> {}
 }
 
 impl<T: Document> Reference for Ref<T> {
     type Target = T;
-    type Resolved<Row: Send + Sync + 'static> = Resolved<T, Row>;
+    type By = ById;
+    type Held = OneKey;
+}
 
-    fn each_id<'a>(
+impl<T: Document> Reference for Option<Ref<T>> {
+    type Target = T;
+    type By = ById;
+    type Held = AtMostOneKey;
+}
+
+impl<T: Document> Reference for Vec<Ref<T>> {
+    type Target = T;
+    type By = ById;
+    type Held = ManyKeys;
+}
+
+impl<N: KeyReference> Reference for ByKey<N> {
+    type Target = N::Target;
+    type By = Self;
+    type Held = N::Held;
+}
+
+/// How many documents a field refers to.
+pub trait Held: 'static {
+    /// What a row has: `V` for each document.
+    type Value<V: Send + Sync + 'static>: Send + Sync + 'static;
+
+    /// Whether the field is a list.
+    #[doc(hidden)]
+    const IS_LIST: bool;
+
+    /// Calls `add` with each key in the stored value of the field; returns `false` if the value can't belong to such a
+    /// field. A row without the field has no keys.
+    #[doc(hidden)]
+    fn each_key<'a>(
+        stored: Option<RawBsonRef<'a>>,
+        add: impl FnMut(RawBsonRef<'a>) -> Result<()>,
+    ) -> Result<bool>;
+
+    /// Makes the value for a row from the targets of its keys, in their order; `absent` stands for a missing one.
+    #[doc(hidden)]
+    fn value<V: Send + Sync + 'static>(
+        targets: impl Iterator<Item = Result<V>>,
+        absent: impl FnOnce() -> V,
+    ) -> Result<Self::Value<V>>;
+}
+
+/// The field refers to one document.
+#[derive(Debug)]
+pub enum OneKey {}
+
+/// The field refers to one document or none.
+#[derive(Debug)]
+pub enum AtMostOneKey {}
+
+/// The field is a list.
+#[derive(Debug)]
+pub enum ManyKeys {}
+
+impl Held for OneKey {
+    type Value<V: Send + Sync + 'static> = V;
+    const IS_LIST: bool = false;
+
+    fn each_key<'a>(
         stored: Option<RawBsonRef<'a>>,
         mut add: impl FnMut(RawBsonRef<'a>) -> Result<()>,
     ) -> Result<bool> {
         match stored {
             None => Ok(true),
-            // An `_id` is anything but an array.
+            // Neither an `_id` nor a field with a unique index of its own is an array.
             Some(RawBsonRef::Array(_)) => Ok(false),
-            Some(id) => add(id).map(|()| true),
+            Some(key) => add(key).map(|()| true),
         }
     }
 
-    fn resolved<Row: Send + Sync + 'static>(
-        mut targets: impl Iterator<Item = Result<Resolved<T, Row>>>,
-    ) -> Result<Resolved<T, Row>> {
-        targets.next().unwrap_or(Ok(Resolved::Absent))
+    fn value<V: Send + Sync + 'static>(
+        mut targets: impl Iterator<Item = Result<V>>,
+        absent: impl FnOnce() -> V,
+    ) -> Result<V> {
+        targets.next().unwrap_or_else(|| Ok(absent()))
     }
 }
 
-impl<T: Document> Reference for Option<Ref<T>> {
-    type Target = T;
-    type Resolved<Row: Send + Sync + 'static> = Option<Resolved<T, Row>>;
+impl Held for AtMostOneKey {
+    type Value<V: Send + Sync + 'static> = Option<V>;
+    const IS_LIST: bool = false;
 
-    fn each_id<'a>(
+    fn each_key<'a>(
         stored: Option<RawBsonRef<'a>>,
         add: impl FnMut(RawBsonRef<'a>) -> Result<()>,
     ) -> Result<bool> {
         match stored {
             Some(RawBsonRef::Null) => Ok(true),
-            stored => Ref::<T>::each_id(stored, add),
+            stored => OneKey::each_key(stored, add),
         }
     }
 
-    fn resolved<Row: Send + Sync + 'static>(
-        mut targets: impl Iterator<Item = Result<Resolved<T, Row>>>,
-    ) -> Result<Option<Resolved<T, Row>>> {
+    fn value<V: Send + Sync + 'static>(
+        mut targets: impl Iterator<Item = Result<V>>,
+        _absent: impl FnOnce() -> V,
+    ) -> Result<Option<V>> {
         targets.next().transpose()
     }
 }
 
-impl<T: Document> Reference for Vec<Ref<T>> {
-    type Target = T;
+impl Held for ManyKeys {
+    type Value<V: Send + Sync + 'static> = Vec<V>;
     const IS_LIST: bool = true;
-    type Resolved<Row: Send + Sync + 'static> = Vec<Resolved<T, Row>>;
 
-    fn each_id<'a>(
+    fn each_key<'a>(
         stored: Option<RawBsonRef<'a>>,
         mut add: impl FnMut(RawBsonRef<'a>) -> Result<()>,
     ) -> Result<bool> {
         match stored {
             None => Ok(true),
-            Some(RawBsonRef::Array(ids)) => {
-                for id in ids {
-                    match id {
-                        Ok(id) => add(id)?,
+            Some(RawBsonRef::Array(keys)) => {
+                for key in keys {
+                    match key {
+                        Ok(key) => add(key)?,
                         Err(_) => return Ok(false),
                     }
                 }
@@ -191,9 +293,10 @@ impl<T: Document> Reference for Vec<Ref<T>> {
         }
     }
 
-    fn resolved<Row: Send + Sync + 'static>(
-        targets: impl Iterator<Item = Result<Resolved<T, Row>>>,
-    ) -> Result<Vec<Resolved<T, Row>>> {
+    fn value<V: Send + Sync + 'static>(
+        targets: impl Iterator<Item = Result<V>>,
+        _absent: impl FnOnce() -> V,
+    ) -> Result<Vec<V>> {
         targets.collect()
     }
 }

@@ -9,7 +9,7 @@ use super::link::{Link, Side};
 use super::source::Source;
 use super::stored::StoredPath;
 use crate::error::{Error, Result};
-use crate::model::{Expected, Path};
+use crate::model::Expected;
 use crate::store::options::{Chosen, Options};
 use crate::store::{Operation, Request};
 
@@ -192,8 +192,13 @@ impl Condition {
             one: false,
         };
         let mut options = source.options();
-        options.projection = Some(doc! {"_id": 1});
-        self.read(source, operation, options, keys, most).await
+        let foreign = self.link.foreign.as_str();
+        options.projection = Some(match foreign {
+            "_id" => doc! {"_id": 1},
+            foreign => doc! {foreign: 1, "_id": 0},
+        });
+        self.read(source, operation, options, foreign, keys, most)
+            .await
     }
 
     /// Reads the rows' keys that the matching documents refer to; returns `false` if they take more than `most` bytes.
@@ -213,7 +218,8 @@ impl Condition {
         pipeline.push(doc! {"$match": {"_id": {"$ne": null}}});
         let options = source.options();
         let operation = Operation::Aggregate { pipeline };
-        self.read(source, operation, options, keys, most).await
+        self.read(source, operation, options, "_id", keys, most)
+            .await
     }
 
     async fn read(
@@ -221,10 +227,11 @@ impl Condition {
         source: &mut Source<'_>,
         operation: Operation,
         options: Chosen,
+        path: &str,
         keys: &mut Keys,
         most: usize,
     ) -> Result<bool> {
-        let id = StoredPath::through_arrays(&Path::root().child("_id"));
+        let id = StoredPath::at(path);
         let mut fits = true;
         let visit = |raw: &RawDocument| {
             if let Some(value) = id.value(raw) {
@@ -245,15 +252,17 @@ impl Condition {
             (self.link.side, self.quantifier),
             (Side::Rows { .. }, Quantifier::All)
         );
-        if !all_of_rows {
+        if all_of_rows {
+            inner.push(doc! {"$project": {&self.link.foreign: 1}});
+        } else {
             inner.push(doc! {"$limit": 1});
+            inner.push(doc! {"$project": {"_id": 1}});
         }
-        inner.push(doc! {"$project": {"_id": 1}});
         let references = all_of_rows.then(|| self.link.references()).transpose()?;
         let field = stages.look_up(&self.link, inner);
         stages.list.push(match (references, self.quantifier) {
             (Some(references), _) => {
-                let found = format!("${field}._id");
+                let found = format!("${field}.{}", self.link.foreign);
                 doc! {"$match": {"$expr": {"$setIsSubset": [references, found]}}}
             }
             (None, Quantifier::Any) => doc! {"$match": {field: {"$ne": []}}},

@@ -27,6 +27,14 @@ impl StoredPath {
         }
     }
 
+    /// The names of a path that is written with dots.
+    pub(super) fn at(path: &str) -> Self {
+        Self {
+            path: path.to_owned(),
+            names: path.split('.').map(|name| name.to_owned().into()).collect(),
+        }
+    }
+
     /// The names of a path to one value; a path to elements of an array is refused.
     pub(super) fn to_one(path: &Path) -> Result<Self> {
         if path

@@ -15,6 +15,7 @@ pub(crate) const fn field(name: &'static str, ty: TypeMeta, rules: &'static [Rul
         presence: Presence::Always,
         flatten: false,
         rules,
+        refers_to: None,
     }
 }
 

@@ -1,0 +1,86 @@
+//! References to a unique field other than the `_id`.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote, quote_spanned};
+use syn::{Ident, Type};
+
+use super::relations;
+use crate::model::rust_type::{Kind, kind};
+use crate::model::{Field, Model};
+use crate::parse::relation::Inverse;
+use crate::parse::serde::unraw;
+
+/// How many keys a field holds, and the type of one.
+fn held(field: &Field) -> (TokenStream, &Type) {
+    match kind(&field.ty) {
+        Kind::Optional(inner) => (quote!(AtMostOneKey), inner),
+        Kind::List(inner) => (quote!(ManyKeys), inner),
+        _ => (quote!(OneKey), &field.ty),
+    }
+}
+
+/// What the name of the relation stands for.
+pub(super) fn reference(model: &Model, field: &Field) -> Option<TokenStream> {
+    let reference = field.attributes.refers_to.as_ref()?;
+    if !field.is_joined() {
+        return None;
+    }
+    let (support, name) = (&model.support, relations::name(model, &field.ident));
+    let (held, key) = held(field);
+    let (target, by) = (&reference.target, unraw(&reference.by));
+    Some(quote! {
+        impl #support::KeyReference for #name {
+            type Target = #target;
+            type Key = #key;
+            type Held = #support::#held;
+            const BY: &'static [&'static str] = &[#by];
+        }
+    })
+}
+
+/// The metadata of the reference.
+pub(super) fn meta(model: &Model, field: &Field) -> Option<TokenStream> {
+    let reference = field.attributes.refers_to.as_ref()?;
+    let (support, target, by) = (&model.support, &reference.target, unraw(&reference.by));
+    Some(quote! {
+        #support::KeyReferenceMeta { target: <#target as #support::Document>::model, by: #by }
+    })
+}
+
+/// Code that compiles only if the other model has this field, with this type, and a unique index on it.
+pub(super) fn checks(model: &Model, field: &Field) -> Option<TokenStream> {
+    let reference = field.attributes.refers_to.as_ref()?;
+    let (support, target, by) = (&model.support, &reference.target, &reference.by);
+    let (_, key) = held(field);
+    let (span, rust) = (by.span(), unraw(by));
+    let shown = target.to_token_stream().to_string().replace(' ', "");
+    let message = format!(
+        "several `{shown}` may have the same `{rust}`: no unique index of it is on `{rust}` alone; add `#[odm(unique)]` to that field"
+    );
+    Some(quote_spanned! {span=>
+        const _: () = {
+            #[allow(dead_code)]
+            fn __odm_key(__odm_fields: &<#target as #support::Embedded>::Fields<#target>) {
+                #support::leaf(&__odm_fields.#by).fits::<#key>();
+            }
+            ::core::assert!(#support::is_unique::<#target>(&[#rust]), "{}", #message)
+        };
+    })
+}
+
+/// Code that compiles only if the reference is to this key.
+pub(super) fn of_inverse(model: &Model, inverse: &Inverse, key: &Ident) -> TokenStream {
+    let (support, target) = (&model.support, &inverse.target);
+    let [by] = inverse.by.as_slice() else {
+        return TokenStream::new();
+    };
+    let (by, rust) = (unraw(by), unraw(key));
+    let shown = target.to_token_stream().to_string().replace(' ', "");
+    let message = format!(
+        "`{by}` of `{shown}` does not refer to `{rust}`: write `#[odm(refers_to({}, by = {rust}))]` on it",
+        model.ident
+    );
+    quote_spanned! {key.span()=>
+        const _: () = ::core::assert!(#support::refers_by::<#target>(#by, #rust), "{}", #message);
+    }
+}

@@ -38,7 +38,7 @@ pub use self::join::{Join, JoinOne, Rows};
 pub use self::link::{IntoLink, Link};
 pub use self::recent::{InRecentLists, InsertWithRecent, InsertWithRecentResult};
 pub use self::reference::{
-    AtMostOneKey, ById, Held, KeyOf, KeyReference, ManyKeys, OneKey, Reference, Resolved,
+    AtMostOneKey, ById, Held, KeyOf, KeyReference, ManyKeys, OneKey, Reference, RefersBy, Resolved,
 };
 pub use self::row::{And, Behind, First, Has, Joined, RowOf};
 pub use self::source::Source;

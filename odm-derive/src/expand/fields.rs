@@ -70,9 +70,10 @@ pub(crate) fn handle(model: &Model, field: &Field, encoder: &Ident) -> Handle {
     }
     if field.is_joined() {
         let name = relations::name(model, &field.ident);
-        let encoder = match field.attributes.refers_to {
-            Some(_) => quote!(ByKey),
-            None => quote!(Named),
+        let encoder = if field.attributes.refers_to.is_some() {
+            quote!(ByKey)
+        } else {
+            quote!(Named)
         };
         return Handle {
             ident: field.ident.clone(),

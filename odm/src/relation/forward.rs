@@ -11,14 +11,14 @@ use serde::de::DeserializeOwned;
 
 use super::branch::{Also, Branch, Branches, IntoBranch, also};
 use super::keys::Keys;
-use super::reference::{Held, Joined, KeyOf, KeyReference, Reference, Resolved};
+use super::reference::{Held, Joined, KeyOf, Reference, RefersBy, Resolved};
 use super::scope::{Scope, check_projection};
 use super::source::Source;
 use super::stored::StoredPath;
 use crate::collection::decode_key;
 use crate::error::{DecodeError, Error, Result};
 use crate::model::{Document, Embedded, Path, Projection};
-use crate::query::{ByKey, Field, Filter, Named};
+use crate::query::{Field, Filter};
 
 /// A reference to join, with what is read of the documents on the other side.
 ///
@@ -58,8 +58,22 @@ impl<M, N, R: Reference> Forward<M, N, R> {
     }
 }
 
-impl<M, R: Reference, N> Field<M, R, Named<N>> {
-    fn forward(self) -> Forward<M, N, R> {
+/// The reference that a field of this declared type and encoder stores.
+type Stored<V, E> = <E as RefersBy<V>>::Reference;
+
+/// The model that it leads to.
+type Target<V, E> = <Stored<V, E> as Reference>::Target;
+
+/// The join of a field.
+type Joins<M, V, E, D = Target<V, E>, J = ()> =
+    Forward<M, <E as RefersBy<V>>::Name, Stored<V, E>, D, J>;
+
+/// The join of a field, and of a relation of its target.
+type JoinsDeeper<M, V, E, B> =
+    Joins<M, V, E, Target<V, E>, Also<(), <B as IntoBranch<Target<V, E>>>::Branch>>;
+
+impl<M, V, E: RefersBy<V>> Field<M, V, E> {
+    fn forward(self) -> Joins<M, V, E> {
         Forward::new(self.path())
     }
 
@@ -67,55 +81,24 @@ impl<M, R: Reference, N> Field<M, R, Named<N>> {
     /// [`Resolved::Excluded`], as is one to a document that is missing.
     pub fn filter(
         self,
-        condition: impl FnOnce(<R::Target as Embedded>::Fields<R::Target>) -> Filter<R::Target>,
-    ) -> Forward<M, N, R> {
+        condition: impl FnOnce(<Target<V, E> as Embedded>::Fields<Target<V, E>>) -> Filter<Target<V, E>>,
+    ) -> Joins<M, V, E> {
         self.forward().filter(condition)
     }
 
     /// Reads the documents as `P`; MongoDB returns only its fields.
-    pub fn select<P>(self) -> Forward<M, N, R, P>
+    pub fn select<P>(self) -> Joins<M, V, E, P>
     where
-        P: Projection<Of = R::Target> + Send + Sync + 'static,
+        P: Projection<Of = Target<V, E>> + Send + Sync + 'static,
     {
         self.forward().select()
     }
 
     /// Joins a relation of the documents on the other side to them.
-    pub fn join<B: IntoBranch<R::Target>>(
+    pub fn join<B: IntoBranch<Target<V, E>>>(
         self,
-        relation: impl FnOnce(<R::Target as Embedded>::Fields<R::Target>) -> B,
-    ) -> Forward<M, N, R, R::Target, Also<(), B::Branch>> {
-        self.forward().join(relation)
-    }
-}
-
-impl<M, V, N: KeyReference> Field<M, V, ByKey<N>> {
-    fn forward(self) -> Forward<M, N, ByKey<N>> {
-        Forward::new(self.path())
-    }
-
-    /// Joins the documents that match. A reference to another one is
-    /// [`Resolved::Excluded`], as is one to a document that is missing.
-    pub fn filter(
-        self,
-        condition: impl FnOnce(<N::Target as Embedded>::Fields<N::Target>) -> Filter<N::Target>,
-    ) -> Forward<M, N, ByKey<N>> {
-        self.forward().filter(condition)
-    }
-
-    /// Reads the documents as `P`; MongoDB returns only its fields.
-    pub fn select<P>(self) -> Forward<M, N, ByKey<N>, P>
-    where
-        P: Projection<Of = N::Target> + Send + Sync + 'static,
-    {
-        self.forward().select()
-    }
-
-    /// Joins a relation of the documents on the other side to them.
-    pub fn join<B: IntoBranch<N::Target>>(
-        self,
-        relation: impl FnOnce(<N::Target as Embedded>::Fields<N::Target>) -> B,
-    ) -> Forward<M, N, ByKey<N>, N::Target, Also<(), B::Branch>> {
+        relation: impl FnOnce(<Target<V, E> as Embedded>::Fields<Target<V, E>>) -> B,
+    ) -> JoinsDeeper<M, V, E, B> {
         self.forward().join(relation)
     }
 }
@@ -310,25 +293,8 @@ where
     }
 }
 
-impl<M, N, R> IntoBranch<M> for Field<M, R, Named<N>>
-where
-    M: 'static,
-    N: 'static,
-    R: Reference,
-{
-    type Branch = Forward<M, N, R>;
-
-    fn into_branch(self) -> Self::Branch {
-        self.forward()
-    }
-}
-
-impl<M, V, N> IntoBranch<M> for Field<M, V, ByKey<N>>
-where
-    M: 'static,
-    N: KeyReference,
-{
-    type Branch = Forward<M, N, ByKey<N>>;
+impl<M: 'static, V, E: RefersBy<V>> IntoBranch<M> for Field<M, V, E> {
+    type Branch = Joins<M, V, E>;
 
     fn into_branch(self) -> Self::Branch {
         self.forward()

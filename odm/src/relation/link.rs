@@ -3,10 +3,10 @@
 use bson::{Bson, Document as BsonDocument, doc};
 
 use super::backward::Inverse;
-use super::reference::{Held, KeyOf, KeyReference, Reference};
+use super::reference::{Held, KeyOf, Reference, RefersBy};
 use crate::error::{Error, Result};
 use crate::model::{Document, Expected, ModelMeta, Path, Segment, name};
-use crate::query::{ByKey, Field, Named};
+use crate::query::Field;
 
 /// The two ends of a relation of documents `M`, as they are stored.
 #[derive(Debug)]
@@ -53,26 +53,18 @@ pub trait IntoLink<M> {
     fn into_link(self) -> Result<Link>;
 }
 
-impl<M, R: Reference, N> IntoLink<M> for Field<M, R, Named<N>> {
-    type Target = R::Target;
+impl<M, V, E: RefersBy<V>> IntoLink<M> for Field<M, V, E> {
+    type Target = <E::Reference as Reference>::Target;
 
     fn into_link(self) -> Result<Link> {
         Ok(Link {
-            target: R::Target::model(),
+            target: Self::Target::model(),
             local: self.path().clone(),
-            foreign: R::By::path()?.to_string(),
+            foreign: <E::Reference as Reference>::By::path()?.to_string(),
             side: Side::Rows {
-                is_list: R::Held::IS_LIST,
+                is_list: <E::Reference as Reference>::Held::IS_LIST,
             },
         })
-    }
-}
-
-impl<M, V, N: KeyReference> IntoLink<M> for Field<M, V, ByKey<N>> {
-    type Target = N::Target;
-
-    fn into_link(self) -> Result<Link> {
-        Field::<M, ByKey<N>, Named<N>>::at_path(self.path().clone()).into_link()
     }
 }
 

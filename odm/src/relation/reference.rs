@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 use crate::error::Result;
 use crate::model::{Document, Path, name};
-use crate::query::ByKey;
+use crate::query::{ByKey, Named};
 use crate::types::Ref;
 
 /// The target of a reference: a document, or the row that a join made of it.
@@ -148,6 +148,29 @@ pub trait Reference: sealed::Sealed + 'static {
 
     /// How many documents it refers to.
     type Held: Held;
+}
+
+/// The reference that a field stores, by its declared type `V` and its encoder.
+#[diagnostic::on_unimplemented(
+    message = "`{V}` refers to no other collection",
+    label = "nothing to join",
+    note = "a reference is declared as `Ref<T>`, `Option<Ref<T>>` or `Vec<Ref<T>>`, or says `#[odm(refers_to(Model, by = field))]`"
+)]
+pub trait RefersBy<V> {
+    /// The name by which rows have what the field refers to.
+    type Name: 'static;
+    /// The reference.
+    type Reference: Reference;
+}
+
+impl<R: Reference, N: 'static> RefersBy<R> for Named<N> {
+    type Name = N;
+    type Reference = R;
+}
+
+impl<V, N: KeyReference> RefersBy<V> for ByKey<N> {
+    type Name = N;
+    type Reference = Self;
 }
 
 /// What a join puts into a row for a reference.

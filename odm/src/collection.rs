@@ -20,6 +20,7 @@ mod explain;
 mod find;
 mod find_one;
 mod find_one_and;
+mod guarded;
 mod insert_many;
 mod insert_one;
 mod options;
@@ -41,7 +42,7 @@ use bson::RawDocumentBuf;
 pub use self::aggregate::Aggregate;
 pub use self::bulk_write::{BulkWrite, Write, Writes};
 pub use self::call::ActionFuture;
-use self::call::{Call, Defaults};
+use self::call::{Call, Defaults, Ready};
 pub(crate) use self::call::{encode, encode_with_id, typed_id};
 pub use self::count::{CountDocuments, EstimatedDocumentCount};
 pub use self::cursor::Cursor;
@@ -66,7 +67,7 @@ pub use self::watch::{
     Change, ChangeFields, ChangeStream, FullDocument, FullDocumentBeforeChange, Namespace,
     Operation, OperationType, ResumeToken, TruncatedArray, UpdateDescription, Watch, Watched,
 };
-pub use crate::error::{BulkWriteResult, WriteError};
+pub use crate::error::{BulkWriteResult, Withheld, WithheldReason, WriteError};
 use crate::error::{Error, Result};
 use crate::model::{Document, ModelMeta};
 pub use crate::store::options::{
@@ -160,6 +161,21 @@ impl<M: Document> Collection<M> {
         let mut call = Call::new(&store, self.defaults.as_ref(), model, Ok(operation));
         call.session = session;
         call.future(|response, ()| response.written())
+    }
+
+    /// A call of an update, which may have guards.
+    fn update_call<'s>(
+        &self,
+        update: Result<Ready>,
+        operation: fn(Box<store::Update>) -> store::Operation,
+    ) -> Call<'s> {
+        let (operands, guards) = match update {
+            Ok(Ready { operands, guards }) => (Ok(operands), guards),
+            Err(error) => (Err(error), None),
+        };
+        let mut call = self.try_call(operands.map(operation));
+        call.guards = guards;
+        call
     }
 
     /// A call that fails with `error` when it is sent.

@@ -22,6 +22,7 @@ mod stale;
 mod unsupported;
 mod usage;
 mod validation;
+mod withheld;
 
 use std::fmt;
 
@@ -40,6 +41,8 @@ pub(crate) use self::stale::StaleError;
 pub(crate) use self::unsupported::UnsupportedError;
 pub(crate) use self::usage::UsageError;
 pub use self::validation::{ValidationFailure, Violation};
+pub(crate) use self::withheld::WithheldError;
+pub use self::withheld::{Withheld, WithheldReason};
 
 /// The result type of the library's fallible functions.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

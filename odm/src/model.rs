@@ -7,6 +7,7 @@
 //! This module sends no commands and builds no queries. Generated code fills these structures and contains no
 //! logic.
 
+pub(crate) mod bound;
 pub mod field;
 pub mod index;
 pub mod name;

@@ -3,7 +3,7 @@
 //! Start at [`Field`], whose methods make a [`Filter`] or a [`Sort`]; the methods that make updates
 //! are in [`crate::update`].
 
-mod array;
+pub(crate) mod array;
 pub(crate) mod compare;
 pub(crate) mod deferred;
 pub mod encode;
@@ -14,7 +14,7 @@ pub mod kind;
 mod map;
 pub(crate) mod node;
 mod number;
-mod operators;
+pub(crate) mod operators;
 mod raw;
 pub(crate) mod scalars;
 mod sort;

@@ -4,7 +4,9 @@
 //! [`Update`].
 
 mod array;
+mod elements;
 mod field;
+mod guard;
 mod operators;
 mod pipeline;
 mod version;
@@ -16,6 +18,7 @@ use std::ops::BitAnd;
 use bson::{Bson, Document};
 
 pub use self::array::Push;
+pub(crate) use self::guard::Guard;
 pub(crate) use self::operators::Changes;
 pub(crate) use self::version::replacing;
 use crate::error::Result;
@@ -200,10 +203,11 @@ impl<M> Update<M> {
 
     /// Returns the `arrayFilters` that are sent.
     pub fn array_filters(&self) -> Result<Vec<Document>> {
-        match &self.changes {
-            Ok(changes) => Ok(changes.array_filters()),
-            Err(error) => Err(error.to_error()),
-        }
+        let filters = match &self.changes {
+            Ok(changes) => changes.array_filters(),
+            Err(error) => Err(error.clone()),
+        };
+        filters.map_err(|error| error.to_error())
     }
 }
 

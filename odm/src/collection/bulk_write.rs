@@ -32,6 +32,10 @@ impl<M: Document> Collection<M> {
     /// Unordered, all writes are attempted, inserts first. If some fail, the error lists them
     /// ([`Error::write_errors`]) and counts the successful ones ([`Error::partial_result`]).
     ///
+    /// Additions to lists with a declared maximum carry the conditions of
+    /// [`update_one`](Collection::update_one), but the result only counts the matched documents: it can't say which
+    /// writes found a full list.
+    ///
     /// The driver retries inserts after a broken connection, but not updates and deletes, because
     /// their commands contain several statements.
     pub fn bulk_write<'s, I: IntoIterator<Item = Write<M>>>(

@@ -9,9 +9,11 @@ use std::task::{Context, Poll};
 
 use bson::raw::{RawDocument, RawDocumentBuf, cstr};
 use bson::{Bson, Document, oid::ObjectId};
+use futures_core::future::BoxFuture;
 use odm_language::value::raw;
 use serde::Serialize;
 
+use super::guarded::Guards;
 use crate::codec::encode::{self, Failure};
 use crate::error::{Error, Result};
 use crate::model::{Document as Model, Embedded, ModelMeta, Version};
@@ -81,6 +83,8 @@ pub(crate) struct Call<'s> {
     pub(crate) session: Option<&'s mut Session>,
     pub(crate) defaults: Option<Arc<Defaults>>,
     pub(crate) error: Option<Error>,
+    /// What may withhold an update; the filter has the conditions already.
+    pub(crate) guards: Option<Box<Guards>>,
 }
 
 impl<'s> Call<'s> {
@@ -103,6 +107,7 @@ impl<'s> Call<'s> {
             session: None,
             defaults: defaults.cloned(),
             error,
+            guards: None,
         }
     }
 
@@ -133,9 +138,14 @@ impl<'s> Call<'s> {
 
     /// Fills in the collection's defaults, or returns the builder's error.
     #[inline]
-    fn complete(&mut self) -> Result<()> {
+    pub(crate) fn complete(&mut self) -> Result<()> {
         if let Some(error) = self.error.take() {
             return Err(error.with_model(self.model.name));
+        }
+        if let Some(guards) = &self.guards {
+            guards
+                .check(&self.request.options)
+                .map_err(|error| error.with_model(self.model.name))?;
         }
         let transaction = self.session.as_ref().is_some_and(|it| it.in_transaction());
         if transaction {
@@ -171,12 +181,12 @@ impl<'s> Call<'s> {
             Ok(()) => self.store.exec(self.request, self.session),
             Err(error) => Box::pin(ready(Err(error))),
         };
-        ActionFuture {
+        ActionFuture(Steps::One {
             answer,
             model,
             read,
             kept,
-        }
+        })
     }
 }
 
@@ -184,31 +194,56 @@ impl<'s> Call<'s> {
 ///
 /// `K` holds what the result needs beyond the response, such as the ids of inserted documents.
 #[must_use = "nothing is sent until it is awaited"]
-pub struct ActionFuture<'s, T, K = ()> {
-    answer: Answer<'s>,
-    model: &'static ModelMeta,
-    read: fn(Response<'s>, K) -> Result<T>,
-    kept: K,
+pub struct ActionFuture<'s, T, K = ()>(Steps<'s, T, K>);
+
+enum Steps<'s, T, K> {
+    /// One command.
+    One {
+        answer: Answer<'s>,
+        model: &'static ModelMeta,
+        read: fn(Response<'s>, K) -> Result<T>,
+        kept: K,
+    },
+    /// An update whose result can need further commands.
+    Several(BoxFuture<'s, Result<T>>),
 }
 
-/// The only field that needs pinning, `answer`, is boxed.
+impl<'s, T, K> ActionFuture<'s, T, K> {
+    pub(super) fn several(steps: BoxFuture<'s, Result<T>>) -> Self {
+        Self(Steps::Several(steps))
+    }
+}
+
+/// The only fields that need pinning are boxed.
 impl<T, K> Unpin for ActionFuture<'_, T, K> {}
 
 impl<T, K: Default> Future for ActionFuture<'_, T, K> {
     type Output = Result<T>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<T>> {
-        let answer = std::task::ready!(self.answer.as_mut().poll(context));
+        let (answer, model, read, kept) = match &mut self.0 {
+            Steps::One {
+                answer,
+                model,
+                read,
+                kept,
+            } => (answer, *model, *read, kept),
+            Steps::Several(steps) => return steps.as_mut().poll(context),
+        };
+        let answer = std::task::ready!(answer.as_mut().poll(context));
         Poll::Ready(match answer {
-            Ok(response) => (self.read)(response, std::mem::take(&mut self.kept)),
-            Err(error) => Err(refused(error, self.model)),
+            Ok(response) => read(response, std::mem::take(kept)),
+            Err(error) => Err(refused(error, model)),
         })
     }
 }
 
 impl<T, K> fmt::Debug for ActionFuture<'_, T, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ActionFuture(on {})", self.model.collection)
+        match &self.0 {
+            Steps::One { model, .. } => write!(f, "ActionFuture(on {})", model.collection),
+            Steps::Several(_) => f.write_str("ActionFuture"),
+        }
     }
 }
 
@@ -225,26 +260,31 @@ pub(crate) fn filter<M: Model>(
     condition(fields::<M>()).into_condition()
 }
 
-/// Builds an update's operands from its filter, its changes and the model's version field. Not
-/// generic, so that it is compiled once.
+/// An update that can be sent.
+#[derive(Debug)]
+pub(crate) struct Ready {
+    pub(crate) operands: Box<Operands>,
+    pub(crate) guards: Option<Box<Guards>>,
+}
+
+/// Builds an update's operands from its filter and its changes; the model's version is incremented, and its bounds are
+/// checked or guarded. Not generic, so that it is compiled once.
 pub(crate) fn operands(
     filter: Result<Node, Deferred>,
     change: Result<Changes, Deferred>,
-    version: Option<&Version>,
+    model: &'static ModelMeta,
     reach: Reach,
-) -> Result<Box<Operands>> {
-    let change = match version {
-        Some(version) => change.and_then(|change| change.counting(version)),
+) -> Result<Ready> {
+    let change = match model.version() {
+        Some(version) => change.and_then(|change| change.counting(&version)),
         None => change,
     };
     match (filter, change) {
         (Ok(filter), Ok(change)) => {
-            let operands =
-                write_operands(filter, change, reach != Reach::One).map_err(|it| it.to_error())?;
-            if reach == Reach::Many {
-                refuse_everything(&operands.filter, "update_many", "update_all")?;
+            if reach == Reach::Many && filter == Node::All {
+                return Err(everything("update_many", "update_all"));
             }
-            Ok(operands)
+            write_operands(filter, change, model, reach != Reach::One).map_err(|it| it.to_error())
         }
         (Err(error), _) | (_, Err(error)) => Err(error.to_error()),
     }
@@ -286,11 +326,19 @@ fn counted(
     Ok(operands)
 }
 
-fn write_operands(filter: Node, change: Changes, multi: bool) -> Result<Box<Operands>, Deferred> {
+fn write_operands(
+    filter: Node,
+    change: Changes,
+    model: &'static ModelMeta,
+    multi: bool,
+) -> Result<Ready, Deferred> {
+    let change = change.named()?;
+    let guards = change.guards((model.embedded)())?;
+    let (filter, guards) = Guards::add(guards, filter, model)?;
     let mut operands = Box::new(Operands::new(filter.into_condition()?));
     operands.multi = multi;
     change.write(&mut operands)?;
-    Ok(operands)
+    Ok(Ready { operands, guards })
 }
 
 /// How many documents an update affects.
@@ -306,18 +354,17 @@ pub(crate) enum Reach {
 
 /// Returns the filter, or an error if it matches every document; `all` names the verb for that.
 pub(crate) fn some(filter: Condition, verb: &str, all: &str) -> Result<Condition> {
-    refuse_everything(&filter, verb, all)?;
+    if filter.is_empty() {
+        return Err(everything(verb, all));
+    }
     Ok(filter)
 }
 
-/// Returns an error if the filter matches every document; `all` names the verb for that.
-fn refuse_everything(filter: &Condition, verb: &str, all: &str) -> Result<()> {
-    if filter.is_empty() {
-        return Err(Error::usage(format!(
-            "the filter of `{verb}` matches every document; if that is meant, write `{all}`"
-        )));
-    }
-    Ok(())
+/// The error for a filter that matches every document.
+fn everything(verb: &str, all: &str) -> Error {
+    Error::usage(format!(
+        "the filter of `{verb}` matches every document; if that is meant, write `{all}`"
+    ))
 }
 
 /// Encodes a document with the model's `Serialize` implementation.

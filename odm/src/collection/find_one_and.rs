@@ -8,11 +8,11 @@ use bson::Document as BsonDocument;
 use futures_core::future::BoxFuture;
 use serde::de::DeserializeOwned;
 
-use super::Collection;
 use super::call::{Call, Reach, filter, find_and_replace, operands};
 use super::decode::decode;
 use super::find::projection;
 use super::options::options;
+use super::{Collection, guarded};
 use crate::error::Result;
 use crate::model::{Document, Embedded, Projection};
 use crate::query::{Filter, fields};
@@ -81,6 +81,12 @@ pub struct FindOneAndDelete<'s, M: Document, T = M> {
 
 impl<M: Document> Collection<M> {
     /// Updates the first document that matches and returns it, atomically.
+    ///
+    /// # Errors
+    ///
+    /// [`is_full`](crate::Error::is_full): a list with a declared maximum has no room for the new values.
+    /// [`is_duplicate_element`](crate::Error::is_duplicate_element): an element has the key of the new one.
+    /// The document stays as it is.
     pub fn find_one_and_update<'s>(
         &self,
         condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
@@ -88,9 +94,9 @@ impl<M: Document> Collection<M> {
     ) -> FindOneAndUpdate<'s, M> {
         let condition = condition(fields::<M>()).into_node();
         let change = change(fields::<M>()).into_changes();
-        let operands = operands(condition, change, M::model().version().as_ref(), Reach::One);
+        let ready = operands(condition, change, M::model(), Reach::One);
         FindOneAndUpdate {
-            call: self.try_call(operands.map(Operation::FindAndUpdate)),
+            call: self.update_call(ready, Operation::FindAndUpdate),
             of: PhantomData,
         }
     }
@@ -149,7 +155,12 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> FindOneAndDelete<'s, M, T> 
 
 async fn found<T: DeserializeOwned>(call: Call<'_>) -> Result<Option<T>> {
     let model = call.model.name;
-    match call.send().await?.document()? {
+    let found = if call.guards.is_some() {
+        guarded::find_and_update(call).await?
+    } else {
+        call.send().await?.document()?
+    };
+    match found {
         Some(raw) => decode(&raw, model).map(Some),
         None => Ok(None),
     }

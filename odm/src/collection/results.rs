@@ -2,6 +2,7 @@
 
 use bson::Bson;
 
+use crate::error::{Withheld, WithheldReason};
 use crate::model::Document;
 use crate::store::Written;
 
@@ -31,6 +32,13 @@ pub struct UpdateResult<I = Bson> {
     pub modified: u64,
     /// The `_id` of the document that an upsert inserted.
     pub upserted_id: Option<I>,
+    /// The lists that kept the update from documents which its filter matched: they are full, or have the key of the
+    /// new element. Those documents don't count as matched.
+    ///
+    /// For an update of one document, the answer is read after the update matched nothing; if another client has made
+    /// room in between, the list is empty, and sending the update again has a chance. An update of many documents
+    /// counts them before it runs, which is exact in a transaction.
+    pub withheld: Vec<Withheld>,
 }
 
 /// The result of a delete.
@@ -42,6 +50,46 @@ pub struct DeleteResult {
 }
 
 impl<I> UpdateResult<I> {
+    /// Whether the update was withheld from a document because a list in it had no room for the new values.
+    ///
+    /// ```
+    /// use odm::prelude::*;
+    ///
+    /// #[derive(Serialize, Deserialize, Document)]
+    /// #[odm(collection = "hosts")]
+    /// struct Host {
+    ///     #[serde(rename = "_id")]
+    ///     id: i32,
+    ///     #[odm(items(max = 2))]
+    ///     aliases: Vec<String>,
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// let hosts = Db::memory().collection::<Host>();
+    /// let aliases = vec!["goofy".to_owned(), "dippy".to_owned()];
+    /// hosts.insert_one(&Host { id: 1, aliases }).await?;
+    /// let result = hosts.update_one(|h| h.id.eq(1), |h| h.aliases.push("pluto")).await?;
+    /// assert!(result.matched == 0 && result.is_full());
+    /// assert_eq!(result.withheld[0].path, "aliases");
+    ///
+    /// let result = hosts.update_one(|h| h.id.eq(2), |h| h.aliases.push("pluto")).await?;
+    /// assert!(result.matched == 0 && !result.is_full());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn is_full(&self) -> bool {
+        let full = |it: &Withheld| matches!(it.reason, WithheldReason::Full { .. });
+        self.withheld.iter().any(full)
+    }
+
+    /// Whether the update was withheld from a document because a list in it had an element with the key of the new one
+    /// ([`push_new`](crate::query::Field::push_new)).
+    pub fn is_duplicate(&self) -> bool {
+        let duplicate = |it: &Withheld| it.reason == WithheldReason::Duplicate;
+        self.withheld.iter().any(duplicate)
+    }
+
     /// The counts of one statement, with the `_id` as the model types it.
     pub(crate) fn new<M: Document<Id = I>>(mut written: Written) -> crate::error::Result<Self> {
         let matched = written.matched();
@@ -53,6 +101,7 @@ impl<I> UpdateResult<I> {
             matched,
             modified: written.modified,
             upserted_id,
+            withheld: Vec::new(),
         })
     }
 }

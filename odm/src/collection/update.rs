@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use super::call::{Call, Reach, operands};
 use super::options::{action, options};
-use super::{ActionFuture, Collection, UpdateResult};
+use super::{ActionFuture, Collection, UpdateResult, guarded};
 use crate::model::{Document, Embedded};
 use crate::query::{Filter, fields};
 use crate::store::Operation;
@@ -21,6 +21,13 @@ pub struct Update<'s, M: Document> {
 
 impl<M: Document> Collection<M> {
     /// Updates the first document that matches.
+    ///
+    /// Additions to lists with a declared maximum carry a condition ([`push`](crate::query::Field::push)): a document
+    /// whose list has no room does not match. If nothing matched, one more command for each such list finds out whether
+    /// that is why ([`UpdateResult::withheld`]).
+    ///
+    /// As an upsert, such an update must name its document, by equality on `_id` or on the field of a unique index;
+    /// otherwise it could insert a second document beside the full one, and is refused.
     pub fn update_one<'s>(
         &self,
         condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
@@ -32,6 +39,9 @@ impl<M: Document> Collection<M> {
 
     /// Updates every document that matches. A filter that matches everything is an error: use
     /// [`update_all`](Self::update_all).
+    ///
+    /// If the update adds to lists with a declared maximum, a count of the documents that have no room goes before it
+    /// ([`UpdateResult::withheld`]); the count is exact in a transaction.
     pub fn update_many<'s>(
         &self,
         condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
@@ -50,14 +60,14 @@ impl<M: Document> Collection<M> {
     }
 
     fn update<'s>(&self, condition: Filter<M>, change: Change<M>, reach: Reach) -> Update<'s, M> {
-        let operands = operands(
+        let ready = operands(
             condition.into_node(),
             change.into_changes(),
-            M::model().version().as_ref(),
+            M::model(),
             reach,
         );
         Update {
-            call: self.try_call(operands.map(Operation::Update)),
+            call: self.update_call(ready, Operation::Update),
             of: PhantomData,
         }
     }
@@ -70,6 +80,9 @@ impl<'s, M: Document> Update<'s, M> {
     );
 
     fn run(self) -> ActionFuture<'s, UpdateResult<M::Id>> {
+        if self.call.guards.is_some() {
+            return ActionFuture::several(Box::pin(guarded::update::<M>(self.call)));
+        }
         self.call
             .future(|response, ()| UpdateResult::new::<M>(response.written()?))
     }

@@ -6,7 +6,7 @@ use super::other::OtherError;
 use super::reply::ReplyError;
 use super::{
     BulkError, ConfigError, ConnectionError, DeclarationError, DecodeError, EncodeError, FileError,
-    ServerError, StaleError, UnsupportedError, UsageError, ValidationFailure,
+    ServerError, StaleError, UnsupportedError, UsageError, ValidationFailure, WithheldError,
 };
 
 /// The kind of an error: one variant for each file in this folder.
@@ -26,6 +26,7 @@ pub(crate) enum Kind {
     Unsupported(UnsupportedError),
     Usage(UsageError),
     Validation(ValidationFailure),
+    Withheld(WithheldError),
 }
 
 impl Kind {
@@ -77,6 +78,7 @@ impl fmt::Display for Kind {
             Self::Unsupported(error) => fmt::Display::fmt(error, f),
             Self::Usage(error) => fmt::Display::fmt(error, f),
             Self::Validation(error) => fmt::Display::fmt(error, f),
+            Self::Withheld(error) => fmt::Display::fmt(error, f),
         }
     }
 }

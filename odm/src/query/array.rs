@@ -1,5 +1,7 @@
 //! Conditions on arrays and their elements.
 
+use std::borrow::Cow;
+
 use bson::{Bson, Document, doc};
 
 use super::compare::{array_path, is_element};
@@ -122,6 +124,8 @@ impl<M, S, E> Field<M, S, E> {
 
     /// In an update, the first element that the filter matched: `field.$`.
     ///
+    /// [`update_where`](Self::update_where) changes elements by a condition of its own.
+    ///
     /// ```
     /// use odm::prelude::*;
     /// use odm::query::fields;
@@ -172,7 +176,8 @@ impl<M, S, E> Field<M, S, E> {
 
     /// In an update, the elements that the array filter of this name chooses: `field.$[name]`.
     ///
-    /// Join the update with [`array_filter`](Self::array_filter), which has an example of both.
+    /// Join the update with [`array_filter`](Self::array_filter), which has an example of both;
+    /// [`update_where`](Self::update_where) does it and makes the name.
     ///
     /// ```
     /// # use odm::prelude::*;
@@ -341,13 +346,17 @@ fn all(path: &Path, values: Result<Vec<Bson>>) -> Result<Node, Deferred> {
             .map(|value| Bson::Document(in_array(value)));
         return Ok(Node::operator(path, "$all", Bson::Array(each.collect())));
     }
+    all_of(path, values)
+}
+
+/// The condition of `Field::all` on an array that is the value of a field.
+pub(crate) fn all_of(path: Cow<'static, str>, values: Vec<Bson>) -> Result<Node, Deferred> {
     let (literal, special): (Vec<_>, Vec<_>) = values.into_iter().partition(stands_for_itself);
+    let node = move |operator, value| Node::operator(path.clone(), operator, value);
     let mut nodes = Vec::with_capacity(special.len() + 1);
     if !literal.is_empty() || special.is_empty() {
-        nodes.push(Node::operator(path.clone(), "$all", Bson::Array(literal)));
+        nodes.push(node("$all", Bson::Array(literal)));
     }
-    for value in special {
-        nodes.push(Node::operator(path.clone(), "$eq", value));
-    }
+    nodes.extend(special.into_iter().map(|value| node("$eq", value)));
     Node::and(nodes)
 }

@@ -110,6 +110,42 @@ impl Node {
         Self::Field(path, negated)
     }
 
+    /// The value that the condition requires at `path`, if it requires one.
+    pub(crate) fn equality(&self, path: &str) -> Option<&Bson> {
+        match self {
+            Self::Field(at, operators) if at == path => {
+                let mut operators = operators.iter();
+                operators.find_map(|(operator, value)| (operator == "$eq").then_some(value))
+            }
+            Self::And(nodes) => nodes.iter().find_map(|node| node.equality(path)),
+            _ => None,
+        }
+    }
+
+    /// The same condition on the value at `name`, for a condition on the value itself or on its fields.
+    pub(crate) fn under(self, name: &str) -> Self {
+        let all = |nodes: Joined| {
+            let mut under = Joined::default();
+            for node in nodes {
+                under.push(node.under(name));
+            }
+            under
+        };
+        match self {
+            Self::All => Self::All,
+            Self::Field(path, operators) if path.is_empty() => {
+                Self::Field(Cow::Owned(name.to_owned()), operators)
+            }
+            Self::Field(path, operators) => {
+                Self::Field(Cow::Owned(format!("{name}.{path}")), operators)
+            }
+            Self::Raw(document) => Self::Raw(document_under(document, name)),
+            Self::And(nodes) => Self::And(all(nodes)),
+            Self::Or(nodes) => Self::Or(all(nodes)),
+            Self::Nor(nodes) => Self::Nor(all(nodes)),
+        }
+    }
+
     /// The document that is sent.
     pub(crate) fn into_document(self) -> Result<Document, Deferred> {
         match self {
@@ -144,6 +180,29 @@ impl Node {
             other => other.into_document(),
         }
     }
+}
+
+/// [`Node::under`], for a document that the caller wrote.
+fn document_under(document: Document, name: &str) -> Document {
+    let mut under = Document::new();
+    for (key, value) in document {
+        match value {
+            Bson::Array(list) if matches!(key.as_str(), "$and" | "$or" | "$nor") => {
+                let each = list.into_iter().map(|value| match value {
+                    Bson::Document(inner) => Bson::Document(document_under(inner, name)),
+                    other => other,
+                });
+                under.insert(key, each.collect::<Vec<_>>());
+            }
+            value if key.starts_with('$') => {
+                under.insert(key, value);
+            }
+            value => {
+                under.insert(format!("{name}.{key}"), value);
+            }
+        }
+    }
+    under
 }
 
 /// Merges operators on the element itself into one document; `None` if there are other conditions.

@@ -30,6 +30,13 @@ impl<M, S: Sequence, E: Encode<S>> Field<M, S, E> {
 impl<M, S, E> Field<M, S, E> {
     /// Adds `value` at the end: `{$push: {field: value}}`.
     ///
+    /// If the field declares a maximum (`embed(few, max = …)`, `references(many, max = …)`, `items(max = …)`), the update
+    /// gets a guard: `{"field.<max - 1>": {$exists: false}}` goes into its filter, so a full list stays as it is and the
+    /// result says so ([`UpdateResult::is_full`](crate::collection::UpdateResult::is_full)). Check and change are one
+    /// atomic write. A list inside elements is guarded in the elements that the update names; if one of them is full, the
+    /// document stays as it is. Lists whose elements are maps or untyped have no guard, because MongoDB could read the
+    /// position as the name of a field; there, and in raw updates and pipelines, the validator alone keeps the bound.
+    ///
     /// ```
     /// use odm::prelude::*;
     /// use odm::query::fields;
@@ -43,6 +50,11 @@ impl<M, S, E> Field<M, S, E> {
     /// assert_eq!(book.tags.push("new").to_document()?, doc! {"$push": {"tags": "new"}});
     /// # Ok::<(), odm::Error>(())
     /// ```
+    ///
+    /// # Errors
+    ///
+    /// Sending fails if the value contains a list beyond its declared maximum, or if the path has
+    /// [`positional`](Self::positional), which no guard can follow.
     pub fn push(&self, value: impl IntoValue<S::Element>) -> Update<M>
     where
         S: Growable,
@@ -54,7 +66,8 @@ impl<M, S, E> Field<M, S, E> {
 
     /// Adds all `values` at the end: `{$push: {field: {$each: [values]}}}`.
     ///
-    /// To keep the array short or sorted, use [`push_with`](Self::push_with).
+    /// To keep the array short or sorted, use [`push_with`](Self::push_with). Where the field declares a maximum, there must
+    /// be room for all values, as for [`push`](Self::push); sending more values than the maximum is an error.
     ///
     /// ```
     /// # use odm::prelude::*;
@@ -78,6 +91,9 @@ impl<M, S, E> Field<M, S, E> {
 
     /// Adds all `values`, then sorts and cuts the array:
     /// `{$push: {field: {$each: [values], $position: …, $sort: …, $slice: …}}}`.
+    ///
+    /// With a `slice` within the declared maximum of the field, the update needs no room and has no guard (see
+    /// [`push`](Self::push)).
     ///
     /// ```
     /// use odm::prelude::*;
@@ -113,6 +129,9 @@ impl<M, S, E> Field<M, S, E> {
 
     /// Adds `value` unless the array has it: `{$addToSet: {field: value}}`.
     ///
+    /// Where the field declares a maximum, the update has a guard as [`push`](Self::push) does. A full list that has the
+    /// value already still matches: nothing has to be added to it.
+    ///
     /// ```
     /// # use odm::prelude::*;
     /// # use odm::query::fields;
@@ -132,6 +151,9 @@ impl<M, S, E> Field<M, S, E> {
     }
 
     /// Adds those of `values` that the array does not have: `{$addToSet: {field: {$each: [values]}}}`.
+    ///
+    /// Where the field declares a maximum, there must be room for all `values`, unless the array has all of them: a filter
+    /// can't count those that are new.
     ///
     /// ```
     /// # use odm::prelude::*;
@@ -390,7 +412,7 @@ fn each(values: Vec<Bson>) -> Bson {
 }
 
 /// A value to add. A document that could be read as modifiers goes into `$each`, whose values are literal.
-fn added(value: Bson) -> Bson {
+pub(super) fn added(value: Bson) -> Bson {
     match &value {
         Bson::Document(document) if document.keys().any(|key| key.starts_with('$')) => {
             each(vec![value])

@@ -13,7 +13,7 @@ impl<M, T, E: Encode<T>> Field<M, T, E> {
     /// Stores `value`: `{$set: {field: value}}`.
     ///
     /// `set(None)` stores `null`; [`unset`](Self::unset) removes the field. MongoDB never reads the value as
-    /// an operator.
+    /// an operator. Sending fails if a list in the value is longer than the maximum that it declares.
     ///
     /// ```
     /// use odm::prelude::*;

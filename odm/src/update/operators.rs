@@ -3,6 +3,7 @@
 use bson::{Bson, Document, doc};
 use smallvec::SmallVec;
 
+use super::elements::is_placeholder;
 use crate::error::Result;
 use crate::model::{Path, Segment};
 use crate::query::compare::{one_name, stored_path};
@@ -36,6 +37,10 @@ pub(crate) enum Part {
     Raw(Document),
     /// An array filter, which defines `$[name]` in paths.
     ArrayFilter(Document),
+    /// Changes of the elements that meet a condition. The array filter gets its name when the update is complete.
+    Elements(Box<Elements>),
+    /// What keeps the update from a document.
+    Unless(Box<Unless>),
 }
 
 /// One operator on one field.
@@ -44,6 +49,26 @@ pub(crate) struct OnField {
     pub(super) operator: &'static str,
     pub(super) path: String,
     pub(super) value: Bson,
+}
+
+/// Changes of elements of one array.
+#[derive(Debug, Clone)]
+pub(crate) struct Elements {
+    /// The path of the array.
+    pub(super) array: String,
+    /// The condition on one element.
+    pub(super) condition: Node,
+    /// The name that stands in `parts` for that of the array filter.
+    pub(super) placeholder: String,
+    pub(super) parts: Vec<Part>,
+}
+
+/// A condition on the elements of an array that withholds the update: one has the key already.
+#[derive(Debug, Clone)]
+pub(crate) struct Unless {
+    /// The path of the array.
+    pub(super) path: String,
+    pub(super) element: Node,
 }
 
 impl Stage {
@@ -141,21 +166,21 @@ impl Changes {
         }
     }
 
-    pub(crate) fn array_filters(&self) -> Vec<Document> {
-        let Self::Operators(parts) = self else {
-            return Vec::new();
+    pub(crate) fn array_filters(&self) -> Result<Vec<Document>, Deferred> {
+        let Self::Operators(parts) = self.clone().named()? else {
+            return Ok(Vec::new());
         };
-        let filter = |part: &Part| match part {
-            Part::ArrayFilter(filter) => Some(filter.clone()),
-            Part::Field(_) | Part::Raw(_) => None,
+        let filter = |part| match part {
+            Part::ArrayFilter(filter) => Some(filter),
+            Part::Field(_) | Part::Raw(_) | Part::Elements(_) | Part::Unless(_) => None,
         };
-        parts.iter().filter_map(filter).collect()
+        Ok(parts.into_iter().filter_map(filter).collect())
     }
 
     /// Writes the update into `to`, which has no changes yet. Documents are large, so they are made where
     /// they stay.
     pub(crate) fn write(self, to: &mut Operands) -> Result<(), Deferred> {
-        let mut parts = match self {
+        let mut parts = match self.named()? {
             Self::Operators(parts) => parts,
             Self::Pipeline(stages) => {
                 let stages = stages.into_iter().map(Stage::into_document);
@@ -185,6 +210,7 @@ impl Changes {
                 Part::Field(change) => add(document, change)?,
                 Part::Raw(raw) => add_raw(document, raw)?,
                 Part::ArrayFilter(filter) => to.array_filters.push(filter),
+                Part::Elements(_) | Part::Unless(_) => {}
             }
         }
         if document.is_empty() {
@@ -260,7 +286,9 @@ fn long_update_path(path: &Path) -> Result<String, Deferred> {
         ));
     }
     for segment in path.segments() {
-        if let Segment::Filtered(name) = segment {
+        if let Segment::Filtered(name) = segment
+            && !is_placeholder(&name)
+        {
             identifier(&name)?;
         }
     }
@@ -307,7 +335,7 @@ fn add_elements(
 }
 
 /// Whether this adds values to an array, without modifiers such as `$slice`.
-fn adds_plainly(operator: &str, value: &Bson) -> bool {
+pub(super) fn adds_plainly(operator: &str, value: &Bson) -> bool {
     if !matches!(operator, "$push" | "$addToSet") {
         return false;
     }
@@ -322,7 +350,7 @@ fn adds_plainly(operator: &str, value: &Bson) -> bool {
 }
 
 /// The values that are added.
-fn added_values(value: Bson) -> Vec<Bson> {
+pub(super) fn added_values(value: Bson) -> Vec<Bson> {
     match value {
         Bson::Document(mut document) => match document.remove("$each") {
             Some(Bson::Array(values)) => values,
@@ -362,8 +390,8 @@ fn apart(parts: &[Part]) -> bool {
                     && !path.contains('.')
                     && !parts.iter().take(place).any(|part| before(part, path))
             }
-            Part::ArrayFilter(_) => true,
-            Part::Raw(_) => false,
+            Part::ArrayFilter(_) | Part::Unless(_) => true,
+            Part::Raw(_) | Part::Elements(_) => false,
         }
     })
 }

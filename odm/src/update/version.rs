@@ -8,11 +8,12 @@ use crate::query::deferred::Deferred;
 
 impl Changes {
     /// Adds an increment of the version field to these changes; raw changes are sent as they are written.
-    pub(crate) fn counting(mut self, version: &Version) -> Result<Self, Deferred> {
-        match &mut self {
+    pub(crate) fn counting(self, version: &Version) -> Result<Self, Deferred> {
+        let mut named = self.named()?;
+        match &mut named {
             Self::Operators(parts) => {
                 if !parts.iter().any(|part| matches!(part, Part::Field(_))) {
-                    return Ok(self);
+                    return Ok(named);
                 }
                 if parts.iter().any(|part| part.changes(version.name)) {
                     return Err(refused(version.name));
@@ -28,7 +29,7 @@ impl Changes {
                     .iter()
                     .any(|stage| matches!(stage, Stage::Set { .. }))
                 {
-                    return Ok(self);
+                    return Ok(named);
                 }
                 let sets = |stage: &Stage| matches!(stage, Stage::Set { path, .. } if is_in(path, version.name));
                 if stages.iter().any(sets) {
@@ -40,7 +41,7 @@ impl Changes {
                 });
             }
         }
-        Ok(self)
+        Ok(named)
     }
 }
 
@@ -70,7 +71,7 @@ impl Part {
                 .values()
                 .filter_map(Bson::as_document)
                 .any(|fields| fields.keys().any(|path| is_in(path, version))),
-            Self::ArrayFilter(_) => false,
+            Self::ArrayFilter(_) | Self::Elements(_) | Self::Unless(_) => false,
         }
     }
 }

@@ -6,7 +6,8 @@ use std::marker::PhantomData;
 
 use bson::raw::RawDocumentBuf;
 
-use crate::collection::call::{Reach, encode_with_id, filter, operands, replace, some};
+use crate::collection::call::{Reach, Ready, encode_with_id, filter, operands, replace, some};
+use crate::collection::guarded::Guards;
 use crate::error::{Error, Result};
 use crate::model::{Document, Embedded};
 use crate::query::{Filter, fields};
@@ -23,6 +24,7 @@ pub struct Writes<M>(PhantomData<fn() -> M>);
 pub struct Write<M> {
     operation: Result<Operation>,
     options: Options,
+    guards: Option<Box<Guards>>,
     of: PhantomData<fn() -> M>,
 }
 
@@ -124,18 +126,25 @@ impl<M: Document> Write<M> {
         Self {
             operation,
             options: Options::default(),
+            guards: None,
             of: PhantomData,
         }
     }
 
     fn update(condition: Filter<M>, change: Update<M>, reach: Reach) -> Self {
-        let operands = operands(
+        let ready = operands(
             condition.into_node(),
             change.into_changes(),
-            M::model().version().as_ref(),
+            M::model(),
             reach,
         );
-        Self::new(operands.map(Operation::Update))
+        match ready {
+            Ok(Ready { operands, guards }) => Self {
+                guards,
+                ..Self::new(Ok(Operation::Update(operands)))
+            },
+            Err(error) => Self::new(Err(error)),
+        }
     }
 
     /// Whether to insert a document if none matches; for updates and replacements only.
@@ -176,6 +185,9 @@ impl<M: Document> Write<M> {
     pub(super) fn prepare(self) -> Result<Prepared> {
         let error_model = |error: Error| error.with_model(M::model().name);
         let operation = self.operation.map_err(error_model)?;
+        if let Some(guards) = &self.guards {
+            guards.check(&self.options).map_err(error_model)?;
+        }
         Ok(match operation {
             Operation::InsertOne { document } => Prepared::Insert(document),
             Operation::Delete { .. } => {

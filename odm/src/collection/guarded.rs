@@ -1,0 +1,319 @@
+//! Updates with guards: conditions in the filter that withhold an update from documents whose lists are full, or have
+//! the key of the new element already.
+//!
+//! An update that takes effect sends one command. Only if it matched nothing, further commands find out whether a guard
+//! is the reason.
+
+use bson::raw::{RawBsonRef, RawDocumentBuf};
+use bson::{Bson, doc};
+
+use super::UpdateResult;
+use super::call::{Call, refused};
+use crate::error::{Error, Result, Withheld, WithheldError, WithheldReason};
+use crate::model::{Document, KeyKind, ModelMeta, name};
+use crate::query::deferred::Deferred;
+use crate::query::node::Node;
+use crate::store::options::{Chosen, Options, ReadPreference};
+use crate::store::{Operation, Request, Response, Session, Store, Written};
+use crate::update::Guard;
+
+/// The guards of one update.
+#[derive(Debug)]
+pub(crate) struct Guards {
+    /// The filter without the guards.
+    filter: Node,
+    all: Vec<Guard>,
+    /// Whether the filter names the one value of a unique index, so that an upsert can't insert a second document.
+    unique: bool,
+}
+
+impl Guards {
+    /// The filter with the guards, and what is kept of them; no guards leave the filter as it is.
+    pub(crate) fn add(
+        guards: Vec<Guard>,
+        filter: Node,
+        model: &ModelMeta,
+    ) -> Result<(Node, Option<Box<Self>>), Deferred> {
+        if guards.is_empty() {
+            return Ok((filter, None));
+        }
+        let mut nodes = Vec::with_capacity(guards.len() + 1);
+        nodes.push(filter.clone());
+        for guard in &guards {
+            nodes.push(guard.allowed()?);
+        }
+        let unique = is_unique(&filter, model);
+        let kept = Self {
+            filter,
+            all: guards,
+            unique,
+        };
+        Ok((Node::and(nodes)?, Some(Box::new(kept))))
+    }
+
+    /// Refuses an upsert that could insert a second document beside a full one.
+    pub(crate) fn check(&self, options: &Options) -> Result<()> {
+        if options.upsert != Some(true) || (self.unique && options.collation.is_none()) {
+            return Ok(());
+        }
+        let path = self.all.first().map(|it| it.path.clone());
+        Err(Error::usage(
+            "this upsert could insert a second document beside one whose list is full: let the filter be equality on \
+             `_id` or on the field of a unique index, without a collation; or push with \
+             `push_with(values, |push| push.slice(max))`, which needs no room",
+        )
+        .with_path(path.unwrap_or_default()))
+    }
+
+    /// For each guard, the condition of the documents that match the filter and are withheld, the list and the reason.
+    fn conditions(&self) -> Result<Vec<(bson::Document, String, WithheldReason)>> {
+        let condition = |guard: &Guard| {
+            let condition = Node::and([self.filter.clone(), guard.withheld.clone()])?;
+            Ok((condition.into_document()?, guard.path.clone(), guard.reason))
+        };
+        let conditions: Result<Vec<_>, Deferred> = self.all.iter().map(condition).collect();
+        conditions.map_err(|error| error.to_error())
+    }
+}
+
+/// Whether at most one document can match: the filter is equality on `_id` or on the only field of a unique index.
+fn is_unique(filter: &Node, model: &ModelMeta) -> bool {
+    let equals = |path: &str| {
+        filter
+            .equality(path)
+            .is_some_and(|value| *value != Bson::Null)
+    };
+    if equals("_id") {
+        return true;
+    }
+    model.indexes.iter().any(|index| {
+        let [key] = index.keys else { return false };
+        index.unique
+            && index.partial.is_none()
+            && index.collation.is_none()
+            && matches!(key.kind, KeyKind::Ascending | KeyKind::Descending)
+            && name::resolve((model.embedded)(), key.path)
+                .is_ok_and(|found| equals(&found.path.to_string()))
+    })
+}
+
+/// A guarded update on its way.
+struct Guarded<'s> {
+    store: Store,
+    request: Request,
+    session: Option<&'s mut Session>,
+    guards: Box<Guards>,
+}
+
+impl<'s> Guarded<'s> {
+    fn new(mut call: Call<'s>) -> Result<Self> {
+        call.complete()?;
+        let Call {
+            store,
+            request,
+            session,
+            guards,
+            ..
+        } = call;
+        let Some(guards) = guards else {
+            return Err(Error::usage("the update has no guards"));
+        };
+        Ok(Self {
+            store,
+            request,
+            session,
+            guards,
+        })
+    }
+
+    fn upserts(&self) -> bool {
+        self.request.options.upsert == Some(true)
+    }
+
+    fn in_transaction(&self) -> bool {
+        self.session.as_ref().is_some_and(|it| it.in_transaction())
+    }
+
+    /// Sends a request and keeps what a write returns.
+    async fn send(&mut self, request: Request) -> Result<Response<'_>> {
+        let session = self.session.as_deref_mut();
+        self.store.clone().exec(request, session).await
+    }
+
+    async fn write(&mut self, request: Request) -> Result<Changed> {
+        match self.send(request).await? {
+            Response::Document(document) => Ok(Changed::Found(document)),
+            other => other.written().map(Changed::Written),
+        }
+    }
+
+    /// Sends the update, and returns what withheld it if it changed nothing.
+    async fn run(&mut self) -> Result<(Changed, Vec<Withheld>)> {
+        // In a transaction, a duplicate key aborts it.
+        let asks_first = self.upserts() && self.in_transaction();
+        if asks_first {
+            let withheld = self.withheld().await?;
+            if !withheld.is_empty() {
+                return Ok((Changed::Written(Written::default()), withheld));
+            }
+        }
+        let request = self.request.clone();
+        match self.write(request).await {
+            // An upsert that inserted returns no document from before.
+            Ok(changed) if self.upserts() || !changed.is_nothing() => Ok((changed, Vec::new())),
+            Ok(changed) => {
+                let withheld = self.withheld().await?;
+                Ok((changed, withheld))
+            }
+            Err(error) if inserts(&error) && self.upserts() && !asks_first => {
+                self.run_without_upsert(error).await
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Sends the update again, after its upsert tried to insert a document and failed: the list of the stored document
+    /// is full, or another client has inserted the document in between.
+    async fn run_without_upsert(&mut self, refused: Error) -> Result<(Changed, Vec<Withheld>)> {
+        let mut request = self.request.clone();
+        request.options.upsert = None;
+        let changed = self.write(request).await?;
+        if !changed.is_nothing() {
+            return Ok((changed, Vec::new()));
+        }
+        let withheld = self.withheld().await?;
+        if withheld.is_empty() {
+            return Err(refused);
+        }
+        Ok((changed, withheld))
+    }
+
+    /// The guards that withhold the update from a document that the filter matches, with one such document each.
+    async fn withheld(&mut self) -> Result<Vec<Withheld>> {
+        let mut withheld = Vec::new();
+        for (condition, path, reason) in self.guards.conditions()? {
+            let operation = Operation::Find {
+                filter: condition.into(),
+                one: true,
+            };
+            let mut request = self.read(operation);
+            request.options.projection = Some(doc! {"_id": 1});
+            if let Some(found) = self.send(request).await?.cursor()?.next().await {
+                found?;
+                withheld.push(Withheld {
+                    path,
+                    reason,
+                    documents: 1,
+                });
+            }
+        }
+        Ok(withheld)
+    }
+
+    /// The guards that withhold the update from documents, with the number of these.
+    async fn count(&mut self) -> Result<Vec<Withheld>> {
+        let mut withheld = Vec::new();
+        for (condition, path, reason) in self.guards.conditions()? {
+            let pipeline = vec![doc! {"$match": condition}, doc! {"$count": "n"}];
+            let request = self.read(Operation::Aggregate { pipeline });
+            let mut cursor = self.send(request).await?.cursor()?;
+            let Some(counted) = cursor.next().await else {
+                continue;
+            };
+            let documents = match counted?.get("n") {
+                Ok(Some(RawBsonRef::Int32(count))) => u64::try_from(count).unwrap_or(0),
+                Ok(Some(RawBsonRef::Int64(count))) => u64::try_from(count).unwrap_or(0),
+                _ => return Err(Error::malformed_reply("a count as `n`")),
+            };
+            withheld.push(Withheld {
+                path,
+                reason,
+                documents,
+            });
+        }
+        Ok(withheld)
+    }
+
+    /// A read with the options of the update that a read has, too.
+    fn read(&self, operation: Operation) -> Request {
+        let mut request = Request::new(self.request.collection, operation);
+        if let Some(given) = self.request.options.chosen() {
+            request.options = Chosen::from(Options {
+                hint: given.hint.clone(),
+                comment: given.comment.clone(),
+                collation: given.collation.clone(),
+                let_vars: given.let_vars.clone(),
+                max_time: given.max_time,
+                ..Options::default()
+            });
+        }
+        // A secondary may not have the writes that filled the list. A transaction reads where it writes.
+        if !self.in_transaction() {
+            request.options.read_preference = Some(ReadPreference::primary());
+        }
+        request
+    }
+}
+
+/// Whether the error can come from inserting a document beside the stored one.
+fn inserts(error: &Error) -> bool {
+    error.is_duplicate_key() || error.is_validation_failure()
+}
+
+/// What a write returned.
+enum Changed {
+    Written(Written),
+    Found(Option<RawDocumentBuf>),
+}
+
+impl Changed {
+    fn is_nothing(&self) -> bool {
+        match self {
+            Self::Written(written) => written.n == 0,
+            Self::Found(found) => found.is_none(),
+        }
+    }
+}
+
+/// Sends an update and counts the documents that it was withheld from.
+pub(super) async fn update<M: Document>(call: Call<'_>) -> Result<UpdateResult<M::Id>> {
+    let model = call.model;
+    let (written, withheld) = send_update(call)
+        .await
+        .map_err(|error| refused(error, model))?;
+    let mut result = UpdateResult::new::<M>(written)?;
+    result.withheld = withheld;
+    Ok(result)
+}
+
+async fn send_update(call: Call<'_>) -> Result<(Written, Vec<Withheld>)> {
+    let mut guarded = Guarded::new(call)?;
+    let many = matches!(&guarded.request.operation, Operation::Update(update) if update.multi);
+    if !many {
+        return match guarded.run().await? {
+            (Changed::Written(written), withheld) => Ok((written, withheld)),
+            (Changed::Found(_), _) => Err(Error::malformed_reply("counts")),
+        };
+    }
+    // After the update, a list that it filled looks like one that was full.
+    let before = guarded.count().await?;
+    if !before.is_empty() && guarded.upserts() {
+        // The filter names one document, which is there.
+        return Ok((Written::default(), before));
+    }
+    let request = guarded.request.clone();
+    let written = guarded.send(request).await?.written()?;
+    Ok((written, before))
+}
+
+/// Sends a `find_one_and_update`; it fails if the document is there and a guard withheld the update.
+pub(super) async fn find_and_update(call: Call<'_>) -> Result<Option<RawDocumentBuf>> {
+    let model = call.model;
+    let result = async {
+        match Guarded::new(call)?.run().await? {
+            (Changed::Found(found), withheld) if withheld.is_empty() => Ok(found),
+            (_, withheld) => Err(Error::new(WithheldError::new(withheld))),
+        }
+    };
+    result.await.map_err(|error| refused(error, model))
+}

@@ -1,0 +1,125 @@
+//! Updates that were withheld from a document, because a list of it is full or has the key already.
+
+use std::fmt;
+
+use super::{Error, Kind};
+
+/// A list that kept an update from documents which the filter matched.
+///
+/// An update that adds values to a list with a declared maximum, or an element with a key that must be new, carries a
+/// condition on that list. `Withheld` reports that the condition, and not the filter, kept the update from a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Withheld {
+    /// The stored path of the list: `contacts`, `lines.notes`.
+    pub path: String,
+    /// Why the list kept the update from the document.
+    pub reason: WithheldReason,
+    /// How many documents the update was withheld from; an update of one document stops counting at 1.
+    pub documents: u64,
+}
+
+/// Why a list withholds an update.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WithheldReason {
+    /// The new values would exceed the maximum that the list declares.
+    Full {
+        /// The declared maximum.
+        max: u32,
+    },
+    /// An element with the same key is there (`push_new`).
+    Duplicate,
+}
+
+impl fmt::Display for Withheld {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.reason {
+            WithheldReason::Full { max } => write!(
+                f,
+                "`{}` is full: the new values would exceed the declared maximum of {max}",
+                self.path
+            ),
+            WithheldReason::Duplicate => {
+                write!(f, "`{}` has an element with this key already", self.path)
+            }
+        }
+    }
+}
+
+/// The lists that kept `find_one_and_update` from the document; at least one.
+#[derive(Debug)]
+pub(crate) struct WithheldError(Vec<Withheld>);
+
+impl WithheldError {
+    pub(crate) fn new(withheld: Vec<Withheld>) -> Self {
+        Self(withheld)
+    }
+}
+
+impl fmt::Display for WithheldError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the document matched and was left as it is")?;
+        for (place, withheld) in self.0.iter().enumerate() {
+            write!(f, "{} {withheld}", if place == 0 { ":" } else { "," })?;
+        }
+        Ok(())
+    }
+}
+
+impl From<WithheldError> for Kind {
+    fn from(error: WithheldError) -> Self {
+        Self::Withheld(error)
+    }
+}
+
+impl Error {
+    /// The lists that kept `find_one_and_update` from a document that its filter matched; nothing was written.
+    ///
+    /// Other updates return them as
+    /// [`UpdateResult::withheld`](crate::collection::UpdateResult::withheld).
+    pub fn withheld(&self) -> &[Withheld] {
+        match self.kind() {
+            Kind::Withheld(WithheldError(withheld)) => withheld,
+            _ => &[],
+        }
+    }
+
+    /// Whether `find_one_and_update` found its document, and a list in it had no room for the new values.
+    pub fn is_full(&self) -> bool {
+        let full = |it: &Withheld| matches!(it.reason, WithheldReason::Full { .. });
+        self.withheld().iter().any(full)
+    }
+
+    /// Whether `find_one_and_update` found its document, and a list in it had an element with the key of the new one
+    /// (`push_new`).
+    pub fn is_duplicate_element(&self) -> bool {
+        let duplicate = |it: &Withheld| it.reason == WithheldReason::Duplicate;
+        self.withheld().iter().any(duplicate)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn withheld_updates_name_the_list_and_the_bound() {
+        let withheld = |path: &str, reason| Withheld {
+            path: path.to_owned(),
+            reason,
+            documents: 1,
+        };
+        let full = withheld("contacts", WithheldReason::Full { max: 12 });
+        let error = Error::new(WithheldError::new(vec![full])).with_model("Host");
+        assert!(error.is_full() && !error.is_duplicate_element() && !error.is_usage());
+        assert_eq!(
+            error.to_string(),
+            "Host: the document matched and was left as it is: `contacts` is full: the new values would exceed the \
+             declared maximum of 12"
+        );
+        let twice = withheld("emails", WithheldReason::Duplicate);
+        let error = Error::new(WithheldError::new(vec![twice]));
+        assert!(error.is_duplicate_element() && !error.is_full());
+    }
+}

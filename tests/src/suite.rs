@@ -1,10 +1,13 @@
 //! The cases, one file for each feature.
 
+mod bounds;
+mod bounds_in_upserts;
 mod bulk;
 mod changes;
 mod collections;
 mod copies;
 mod definitions;
+mod elements;
 mod errors;
 mod expressions;
 mod filters;
@@ -41,11 +44,14 @@ use crate::case::Case;
 /// Every case, in the order of the files.
 pub(crate) fn cases() -> Vec<Case> {
     [
+        bounds::CASES,
+        bounds_in_upserts::CASES,
         bulk::CASES,
         changes::CASES,
         collections::CASES,
         copies::CASES,
         definitions::CASES,
+        elements::CASES,
         errors::CASES,
         expressions::CASES,
         filters::CASES,

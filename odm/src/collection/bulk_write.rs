@@ -34,7 +34,7 @@ impl<M: Document> Collection<M> {
     ///
     /// Additions to lists with a declared maximum carry the conditions of
     /// [`update_one`](Collection::update_one), but the result only counts the matched documents: it can't say which
-    /// writes found a full list.
+    /// writes found a full list. An upsert that finds one fails with a duplicate key.
     ///
     /// The driver retries inserts after a broken connection, but not updates and deletes, because
     /// their commands contain several statements.

@@ -84,7 +84,7 @@ impl<I> UpdateResult<I> {
     }
 
     /// Whether the update was withheld from a document because a list in it had an element with the key of the new one
-    /// ([`push_new`](crate::query::Field::push_new)).
+    /// ([`push_new`](crate::query::Field::push_new), which has an example).
     pub fn is_duplicate(&self) -> bool {
         let duplicate = |it: &Withheld| it.reason == WithheldReason::Duplicate;
         self.withheld.iter().any(duplicate)

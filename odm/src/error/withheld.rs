@@ -86,6 +86,29 @@ impl Error {
     }
 
     /// Whether `find_one_and_update` found its document, and a list in it had no room for the new values.
+    ///
+    /// ```
+    /// use odm::prelude::*;
+    ///
+    /// #[derive(Serialize, Deserialize, Document)]
+    /// #[odm(collection = "hosts")]
+    /// struct Host {
+    ///     #[serde(rename = "_id")]
+    ///     id: i32,
+    ///     #[odm(items(max = 1))]
+    ///     aliases: Vec<String>,
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// let hosts = Db::memory().collection::<Host>();
+    /// hosts.insert_one(&Host { id: 1, aliases: vec!["goofy".to_owned()] }).await?;
+    /// let error = hosts.find_one_and_update(|h| h.id.eq(1), |h| h.aliases.push("dippy")).await.unwrap_err();
+    /// assert!(error.is_full());
+    /// assert_eq!(error.withheld()[0].path, "aliases");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn is_full(&self) -> bool {
         let full = |it: &Withheld| matches!(it.reason, WithheldReason::Full { .. });
         self.withheld().iter().any(full)
@@ -93,6 +116,21 @@ impl Error {
 
     /// Whether `find_one_and_update` found its document, and a list in it had an element with the key of the new one
     /// (`push_new`).
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "hosts")]
+    /// # struct Host { #[serde(rename = "_id")] id: i32, aliases: Vec<String> }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let hosts = Db::memory().collection::<Host>();
+    /// # hosts.insert_one(&Host { id: 1, aliases: vec!["goofy".to_owned()] }).await?;
+    /// let update = hosts.find_one_and_update(|h| h.id.eq(1), |h| h.aliases.push_new(|alias| alias, "goofy"));
+    /// assert!(update.await.unwrap_err().is_duplicate_element());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn is_duplicate_element(&self) -> bool {
         let duplicate = |it: &Withheld| it.reason == WithheldReason::Duplicate;
         self.withheld().iter().any(duplicate)

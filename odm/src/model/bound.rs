@@ -1,6 +1,7 @@
 //! The declared bounds of lists, found by stored paths and in stored values.
 
 use bson::{Bson, Document};
+use smallvec::SmallVec;
 
 use super::field::{EmbeddedMeta, EnumMeta, FieldMeta, Tagging, VariantContent, VariantMeta};
 use super::rule::Rule;
@@ -114,16 +115,19 @@ enum Content {
     Fields(&'static [FieldMeta]),
 }
 
+/// Nearly every path leads to one place.
+type Places = SmallVec<[Place; 1]>;
+
 /// The places that a stored path can lead to; several where variants of an enum share a name.
-fn places(meta: &'static EmbeddedMeta, path: &str) -> Vec<Place> {
+fn places(meta: &'static EmbeddedMeta, path: &str) -> Places {
     let mut segments = path.split('.');
-    let mut places = Vec::new();
+    let mut places = Places::new();
     if let Some(first) = segments.next() {
         fields(meta.fields, first, &mut places, MAX_FLATTENED);
         variants(meta.variants.as_ref(), first, &mut places, MAX_FLATTENED);
     }
     for segment in segments {
-        let mut next = Vec::new();
+        let mut next = Places::new();
         for place in &places {
             place.step(segment, &mut next);
         }
@@ -158,7 +162,7 @@ impl Place {
         }
     }
 
-    fn step(&self, segment: &str, into: &mut Vec<Self>) {
+    fn step(&self, segment: &str, into: &mut Places) {
         match self.content {
             Content::Fields(list) => fields(list, segment, into, MAX_FLATTENED),
             Content::Type(ty) => inside(&ty, segment, into, MAX_FLATTENED),
@@ -202,7 +206,7 @@ fn maximum(field: &FieldMeta) -> Option<u32> {
     maxima.min()
 }
 
-fn inside(ty: &TypeMeta, segment: &str, into: &mut Vec<Place>, levels: u8) {
+fn inside(ty: &TypeMeta, segment: &str, into: &mut Places, levels: u8) {
     match ty.shape {
         Shape::Embedded(meta) => {
             let meta = meta();
@@ -224,7 +228,7 @@ fn is_element(segment: &str) -> bool {
     segment.starts_with('$') || segment.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-fn fields(list: &'static [FieldMeta], name: &str, into: &mut Vec<Place>, levels: u8) {
+fn fields(list: &'static [FieldMeta], name: &str, into: &mut Places, levels: u8) {
     for field in list {
         if field.flatten {
             if let Some(levels) = levels.checked_sub(1) {
@@ -236,7 +240,7 @@ fn fields(list: &'static [FieldMeta], name: &str, into: &mut Vec<Place>, levels:
     }
 }
 
-fn variants(meta: Option<&'static EnumMeta>, name: &str, into: &mut Vec<Place>, levels: u8) {
+fn variants(meta: Option<&'static EnumMeta>, name: &str, into: &mut Places, levels: u8) {
     let Some(meta) = meta else { return };
     for variant in meta.variants {
         let whole = match meta.tagging {

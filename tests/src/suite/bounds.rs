@@ -14,6 +14,7 @@ cases![
     a_full_list_is_reported_by_one_more_command,
     a_document_that_does_not_match_is_not_called_full,
     several_values_need_room_for_all,
+    every_number_of_values_is_decided_by_the_room,
     a_value_that_is_there_needs_no_room,
     special_values_are_compared_literally,
     a_slice_within_the_bound_needs_no_room,
@@ -186,6 +187,42 @@ async fn several_values_need_room_for_all(db: &Db) {
         .await
         .unwrap();
     assert!(sorted.is_full());
+}
+
+/// Every length of a list of at most 3 (and one that is too long already), with every number of new values.
+async fn every_number_of_values_is_decided_by_the_room(db: &Db) {
+    let tags = |from: usize, count: usize| -> Vec<String> {
+        (from..from + count).map(|it| it.to_string()).collect()
+    };
+    let patrons = patrons(db, [patron("joe", 0)]).await;
+    for length in 0..=4 {
+        for (from, count) in (0..=4).flat_map(|from| (0..=3).map(move |count| (from, count))) {
+            let stored = doc! {"$set": {"tags": tags(0, length)}};
+            let reset = || patrons.update_one(|p| p.id.eq("joe"), |_| raw(stored.clone()));
+            let new = || tags(from, count);
+            let there = from + count <= length;
+            let fits = length + count <= 3;
+
+            reset().await.unwrap();
+            let pushed = patrons
+                .update_one(|p| p.id.eq("joe"), |p| p.tags.push_each(new()))
+                .await
+                .unwrap();
+            let expected = count == 0 || fits;
+            let case = format!("{length} stored, {count} from {from}");
+            assert_eq!(pushed.matched == 1, expected, "push: {case}");
+            assert_eq!(pushed.is_full(), !expected, "push: {case}");
+
+            reset().await.unwrap();
+            let added = patrons
+                .update_one(|p| p.id.eq("joe"), |p| p.tags.add_to_set_each(new()))
+                .await
+                .unwrap();
+            let expected = expected || there;
+            assert_eq!(added.matched == 1, expected, "add_to_set: {case}");
+            assert_eq!(added.is_full(), !expected, "add_to_set: {case}");
+        }
+    }
 }
 
 async fn a_value_that_is_there_needs_no_room(db: &Db) {

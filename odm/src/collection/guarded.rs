@@ -28,7 +28,7 @@ pub(crate) struct Guards {
 }
 
 impl Guards {
-    /// The filter with the guards, and what is kept of them; no guards leave the filter as it is.
+    /// Joins the filter with the guards, and keeps both apart for the question why nothing matched.
     pub(crate) fn add(
         guards: Vec<Guard>,
         filter: Node,
@@ -58,8 +58,8 @@ impl Guards {
         }
         let path = self.all.first().map(|it| it.path.clone());
         Err(Error::usage(
-            "this upsert could insert a second document beside one whose list is full: let the filter be equality on \
-             `_id` or on the field of a unique index, without a collation; or push with \
+            "this upsert could insert a second document beside one whose list is full or has the key: let the filter \
+             be equality on `_id` or on the field of a unique index, without a collation; or push with \
              `push_with(values, |push| push.slice(max))`, which needs no room",
         )
         .with_path(path.unwrap_or_default()))
@@ -134,7 +134,6 @@ impl<'s> Guarded<'s> {
         self.session.as_ref().is_some_and(|it| it.in_transaction())
     }
 
-    /// Sends a request and keeps what a write returns.
     async fn send(&mut self, request: Request) -> Result<Response<'_>> {
         let session = self.session.as_deref_mut();
         self.store.clone().exec(request, session).await

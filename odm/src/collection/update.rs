@@ -26,8 +26,9 @@ impl<M: Document> Collection<M> {
     /// whose list has no room does not match. If nothing matched, one more command for each such list finds out whether
     /// that is why ([`UpdateResult::withheld`]).
     ///
-    /// As an upsert, such an update must name its document, by equality on `_id` or on the field of a unique index;
-    /// otherwise it could insert a second document beside the full one, and is refused.
+    /// As an upsert, such an update must name its document, by equality on `_id` or on the field of a declared unique
+    /// index; otherwise it could insert a second document beside the full one, and is refused. The index must exist: sync
+    /// creates it.
     pub fn update_one<'s>(
         &self,
         condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,

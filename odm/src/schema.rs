@@ -8,6 +8,7 @@
 //! This module is not a migration tool: it never rewrites documents, and it drops nothing unless the caller
 //! allows it.
 
+mod diagram;
 pub(crate) mod diff;
 pub mod indexes;
 pub(crate) mod normal;
@@ -17,6 +18,7 @@ pub(crate) mod testing;
 mod validate;
 pub mod validator;
 
+pub use self::diagram::diagram;
 pub use self::indexes::indexes;
 pub use self::sync::Sync;
 pub use self::validate::{Validate, Validator};

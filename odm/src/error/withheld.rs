@@ -90,7 +90,7 @@ impl Error {
     /// ```
     /// use odm::prelude::*;
     ///
-    /// #[derive(Serialize, Deserialize, Document)]
+    /// #[derive(Debug, Serialize, Deserialize, Document)]
     /// #[odm(collection = "hosts")]
     /// struct Host {
     ///     #[serde(rename = "_id")]
@@ -119,7 +119,7 @@ impl Error {
     ///
     /// ```
     /// # use odm::prelude::*;
-    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
     /// # #[odm(collection = "hosts")]
     /// # struct Host { #[serde(rename = "_id")] id: i32, aliases: Vec<String> }
     /// # #[tokio::main(flavor = "current_thread")]

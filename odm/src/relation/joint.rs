@@ -34,16 +34,19 @@ impl<'s> Place<'s> {
 macro_rules! joint {
     ($place:expr, $store:expr, |$session:ident| $body:expr) => {
         match $place {
-            $crate::relation::joint::Place::Here($session) => $body.await,
-            $crate::relation::joint::Place::Transaction => {
-                let db = $crate::collection::Db {
+            Place::Here($session) => $body.await,
+            Place::Transaction => {
+                let db = Db {
                     store: $store.clone(),
                 };
-                $crate::transaction!(db, |tx| -> $crate::error::Result<_> {
-                    let $session = Some(tx);
-                    $body.await
-                })
-                .await
+                let mut tries = Tries::new(&db, TransactionOptions::new());
+                loop {
+                    let $session = Some(tries.begin().await?);
+                    let result: Result<_> = $body.await;
+                    if let Some(ended) = tries.end(result).await {
+                        break ended.and_then(std::convert::identity);
+                    }
+                }
             }
         }
     };

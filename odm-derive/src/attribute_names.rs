@@ -2,12 +2,14 @@
 
 /// `#[odm(…)]` on a struct or an enum.
 pub(crate) const CONTAINER: &[&str] = &[
+    BUDGET,
     CAPPED,
     CHANGE_STREAM_IMAGES,
     COLLATION,
     COLLECTION,
     CRATE,
     DENY_UNDECLARED,
+    DEPTH,
     HAS_MANY,
     HAS_ONE,
     HAS_SQUILLIONS,
@@ -24,6 +26,7 @@ pub(crate) const CONTAINER: &[&str] = &[
 /// `#[odm(…)]` on a field.
 pub(crate) const FIELD: &[&str] = &[
     BSON_TYPE,
+    BYTES,
     EMBED,
     INDEX,
     ITEMS,
@@ -37,6 +40,7 @@ pub(crate) const FIELD: &[&str] = &[
     REFERS_TO,
     REST_OF,
     TWO_WAY,
+    UNBOUNDED,
     UNIQUE,
     UNIQUE_ITEMS,
     VERSION,
@@ -80,6 +84,9 @@ pub(crate) const INVERSES: &[&str] = &[ALLOW_SCAN, BY, KEY];
 /// Words of `recent(…)`.
 pub(crate) const RECENTS: &[&str] = &[MAX, SORT];
 
+/// Words of `budget(…)`.
+pub(crate) const BUDGETS: &[&str] = &[ALLOW, MAX];
+
 /// Words of `range(…)`.
 pub(crate) const RANGES: &[&str] = &["exclusive_max", "exclusive_min", MAX, MIN];
 
@@ -92,10 +99,13 @@ pub(crate) const VALIDATIONS: &[&str] = &["action", "level"];
 /// Words of `capped(…)`.
 pub(crate) const CAPS: &[&str] = &[MAX, "size"];
 
+pub(crate) const ALLOW: &str = "allow";
 pub(crate) const ALLOW_SCAN: &str = "allow_scan";
 pub(crate) const ASC: &str = "asc";
 pub(crate) const BSON_TYPE: &str = "bson_type";
+pub(crate) const BUDGET: &str = "budget";
 pub(crate) const BY: &str = "by";
+pub(crate) const BYTES: &str = "bytes";
 pub(crate) const CAPPED: &str = "capped";
 pub(crate) const CHANGE_STREAM_IMAGES: &str = "change_stream_images";
 pub(crate) const COLLATION: &str = "collation";
@@ -103,6 +113,7 @@ pub(crate) const COLLECTION: &str = "collection";
 pub(crate) const CRATE: &str = "crate";
 pub(crate) const DEFAULT_LANGUAGE: &str = "default_language";
 pub(crate) const DENY_UNDECLARED: &str = "deny_undeclared";
+pub(crate) const DEPTH: &str = "depth";
 pub(crate) const DESC: &str = "desc";
 pub(crate) const EMBED: &str = "embed";
 pub(crate) const EXCEPT: &str = "except";
@@ -139,6 +150,7 @@ pub(crate) const SUBSET: &str = "subset";
 pub(crate) const TEXT: &str = "text";
 pub(crate) const TTL: &str = "ttl";
 pub(crate) const TWO_WAY: &str = "two_way";
+pub(crate) const UNBOUNDED: &str = "unbounded";
 pub(crate) const UNIQUE: &str = "unique";
 pub(crate) const UNIQUE_ITEMS: &str = "unique_items";
 pub(crate) const VALIDATION: &str = "validation";
@@ -147,6 +159,14 @@ pub(crate) const WILDCARD: &str = "wildcard";
 
 /// How each word is written.
 const USAGES: &[(&str, &str)] = &[
+    (ALLOW, "`allow = \"the reason\"`"),
+    (
+        BUDGET,
+        "`budget = \"1MiB\"`, or `budget(max = \"1MiB\", allow = \"the reason\")`",
+    ),
+    (BYTES, "`bytes(max = \"64KiB\")`"),
+    (DEPTH, "with a number: `depth = 3`"),
+    (UNBOUNDED, "`unbounded = \"the reason\"`"),
     (BSON_TYPE, "`bson_type = \"date\"`"),
     (CAPPED, "`capped(size = 1_048_576, max = 1_000)`"),
     (CHANGE_STREAM_IMAGES, "alone: `change_stream_images`"),
@@ -317,6 +337,7 @@ mod tests {
             COLLATIONS,
             INVERSES,
             RECENTS,
+            BUDGETS,
             RANGES,
             BOUNDS,
             VALIDATIONS,

@@ -3,6 +3,7 @@
 //! The spelling of a type does not show everything. Generated code asserts the rest
 //! ([`crate::facts::assertions`]), so that an alias can't bypass a check.
 
+mod budget;
 mod container;
 mod field;
 mod index;
@@ -21,6 +22,7 @@ use crate::model::{Derive, Shape, VariantContent};
 pub(crate) fn model(facts: &Facts<'_>, errors: &mut Errors) {
     let model = facts.model;
     container::check(facts, errors);
+    budget::check(facts, errors);
     if let Shape::Struct { tag, fields } = &model.shape {
         names::check(fields, tag.as_ref().map(|(tag, _)| tag), errors);
         check_fields(facts, None, errors);

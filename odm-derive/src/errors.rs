@@ -5,6 +5,11 @@ use std::fmt::Display;
 use proc_macro2::TokenStream;
 use quote::ToTokens;
 
+/// `message`, with the code of the design check that it comes from and the page of the book about it.
+pub(crate) fn coded(code: &str, message: impl Display) -> String {
+    format!("{message} [odm::{code}: book/design-checks.html#{code}]")
+}
+
 /// The mistakes found so far. Dropping them without [`Errors::finish`] panics, so that a mistake can't be
 /// forgotten.
 #[derive(Default)]

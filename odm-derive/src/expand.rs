@@ -4,6 +4,7 @@
 //! begin with `__Odm` or `__odm_`, so that they can't capture the user's names.
 
 pub(crate) mod assertions;
+mod budget;
 mod counterparts;
 pub(crate) mod document;
 pub(crate) mod embedded;
@@ -17,6 +18,7 @@ pub(crate) mod handle_type;
 mod header;
 mod keys;
 pub(crate) mod meta;
+pub(crate) mod parts;
 pub(crate) mod projection;
 pub(crate) mod relations;
 
@@ -37,6 +39,7 @@ pub(crate) fn model(facts: &Facts<'_>) -> TokenStream {
                 false,
             ));
             tokens.extend(embedded::of_struct(facts));
+            tokens.extend(parts::fields(facts));
             tokens.extend(encoder::all(model, fields));
             tokens
         }
@@ -48,6 +51,7 @@ pub(crate) fn model(facts: &Facts<'_>) -> TokenStream {
                 *nullable,
             ));
             tokens.extend(embedded::of_enum(facts, shape));
+            tokens.extend(parts::fields(facts));
             tokens
         }
         Implementation::Forward {
@@ -56,8 +60,13 @@ pub(crate) fn model(facts: &Facts<'_>) -> TokenStream {
             has_contents,
         } => field_type::forward(facts, ty, *wraps, *has_contents),
         Implementation::Opaque(bson_type) => field_type::opaque(model, *bson_type),
-        Implementation::Tuple { len, with_contents } => {
-            field_type::tuple(model, *len, with_contents)
+        Implementation::Tuple {
+            types,
+            with_contents,
+        } => {
+            let mut tokens = field_type::tuple(model, types.len(), with_contents);
+            tokens.extend(parts::tuple(model, types));
+            tokens
         }
         Implementation::Choice(names) => field_type::choice(model, names),
         Implementation::Fallback => return fallback::model(model),

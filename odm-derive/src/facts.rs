@@ -4,6 +4,7 @@
 pub(crate) mod assertions;
 pub(crate) mod field;
 pub(crate) mod index;
+pub(crate) mod parts;
 
 use quote::ToTokens;
 use syn::{Ident, LitStr, Type};
@@ -11,6 +12,7 @@ use syn::{Ident, LitStr, Type};
 use self::assertions::Assertions;
 use self::field::FieldFacts;
 use self::index::Index;
+use self::parts::Part;
 use crate::model::rust_type::{holds_only_scalars, is_option, unknown_span};
 use crate::model::{Derive, Enum, Field, Model, Shape, Tagging, VariantContent};
 
@@ -26,6 +28,8 @@ pub(crate) struct Facts<'a> {
     /// The distinct types of fields that may turn out to be no field types.
     pub(crate) unproven: Vec<&'a Type>,
     pub(crate) assertions: Assertions<'a>,
+    /// The values that may have derived types.
+    pub(crate) parts: Vec<Part<'a>>,
 }
 
 /// The field that is stored as `_id`.
@@ -57,7 +61,7 @@ pub(crate) enum Implementation<'a> {
     Opaque(Option<&'a LitStr>),
     /// An array of several values.
     Tuple {
-        len: usize,
+        types: &'a [Type],
         /// The types whose contents have to be read from their metadata.
         with_contents: Vec<&'a Type>,
     },
@@ -78,6 +82,7 @@ impl<'a> Facts<'a> {
             id: Id::new(model),
             unproven: unproven(model, &model.stored_types()),
             assertions: Assertions::new(model, &fields, &indexes),
+            parts: parts::all(model),
             fields,
             indexes,
         }
@@ -126,7 +131,7 @@ impl<'a> Implementation<'a> {
             },
             Shape::Opaque(bson_type) => Self::Opaque(bson_type.as_ref()),
             Shape::Tuple(types) => Self::Tuple {
-                len: types.len(),
+                types,
                 with_contents: types.iter().filter(|ty| has_contents(ty)).collect(),
             },
             Shape::Choice(names) => Self::Choice(names),

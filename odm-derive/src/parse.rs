@@ -121,6 +121,35 @@ pub(crate) fn number(input: ParseStream<'_>) -> syn::Result<(u32, Span)> {
     Ok((number, literal.span()))
 }
 
+/// A number of bytes after `=`: `4_096`, or `"4KiB"`.
+pub(crate) fn bytes(input: ParseStream<'_>) -> syn::Result<(u64, Span)> {
+    input.parse::<Token![=]>()?;
+    if input.peek(LitInt) {
+        let literal: LitInt = input.parse()?;
+        return Ok((literal.base10_parse()?, literal.span()));
+    }
+    let literal: LitStr = input.parse()?;
+    let text = literal.value();
+    let unit_at = text.find(|one: char| !one.is_ascii_digit() && one != '_');
+    let (number, unit) = text.split_at(unit_at.unwrap_or(text.len()));
+    let unit = match unit.trim() {
+        "B" => Some(1),
+        "KB" | "kB" => Some(1_000),
+        "KiB" => Some(1_024),
+        "MB" => Some(1_000_000),
+        "MiB" => Some(1_048_576),
+        _ => None,
+    };
+    let number: Option<u64> = number.replace('_', "").parse().ok();
+    match (number, unit) {
+        (Some(number), Some(unit)) => Ok((number.saturating_mul(unit), literal.span())),
+        _ => Err(syn::Error::new(
+            literal.span(),
+            "write a number of bytes: \"512KiB\", \"1MiB\", \"16MB\" or \"800B\"",
+        )),
+    }
+}
+
 /// Sets a value that may be given only once.
 pub(crate) fn once<T>(slot: &mut Option<T>, word: &Ident, value: T) -> syn::Result<()> {
     if slot.is_some() {

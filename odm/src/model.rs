@@ -11,6 +11,7 @@ pub(crate) mod bound;
 pub mod field;
 pub mod index;
 pub mod name;
+pub(crate) mod parts;
 pub mod path;
 pub mod projection;
 pub mod relation;
@@ -24,6 +25,7 @@ pub use self::field::{
     EmbeddedMeta, EnumMeta, FieldMeta, KeyReferenceMeta, Presence, Tagging, VariantMeta,
 };
 pub use self::index::{CollationMeta, IndexMeta, KeyKind, KeyMeta};
+pub use self::parts::{Level, NoParts, Parts};
 pub use self::path::{Path, Segment};
 pub use self::projection::Projection;
 pub use self::relation::{
@@ -100,6 +102,8 @@ pub struct ModelMeta {
     pub validation_action: ValidationAction,
     /// The bounds of a capped collection, beyond which it removes its oldest documents.
     pub capped: Option<Capped>,
+    /// The largest size that a document may have (`#[odm(budget = "1MiB")]`).
+    pub budget: Option<Budget>,
     /// Whether the collection keeps pre- and post-images of changed documents for change streams
     /// (`#[odm(change_stream_images)]`).
     pub change_stream_images: bool,
@@ -164,6 +168,18 @@ pub enum ValidationAction {
     Error,
     /// MongoDB accepts the write and logs a warning.
     Warn,
+}
+
+/// The largest size that a document may have. The derive computes the largest possible size from the declared bounds,
+/// and refuses a model that exceeds its budget.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Budget {
+    /// The declared size in bytes.
+    pub max: u64,
+    /// The size in bytes of the largest document that the bounds allow.
+    pub worst_case: u64,
+    /// Why documents may exceed the budget, if they may.
+    pub allow: Option<&'static str>,
 }
 
 /// The bounds of a capped collection.

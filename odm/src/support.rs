@@ -1,7 +1,11 @@
 //! Everything that generated code refers to; not part of the public API.
 
+mod budget;
 pub mod bytes;
 mod flaws;
+mod place;
+mod size;
+mod text;
 mod transaction;
 
 pub use std::string::String;
@@ -13,12 +17,14 @@ pub use serde::{Serialize, Serializer};
 pub use crate::collection::transaction::Tries;
 pub use crate::error::Result;
 pub use crate::model::field::VariantContent;
+pub use crate::model::parts::{Composite, Content, Depth, Flat, Own, Part};
 pub use crate::model::rule::Number;
 pub use crate::model::{
-    Bound, BsonType, Capped, CollationMeta, Contents, CounterpartKind, CounterpartMeta, Document,
-    Embedded, EmbeddedMeta, EnumMeta, Expected, ExpressionRule, FieldMeta, FieldType, IndexMeta,
-    KeyKind, KeyMeta, KeyReferenceMeta, MapKey, ModelMeta, Path, Presence, Projection, RecentMeta,
-    RelationMeta, Rule, Tagging, TypeMeta, ValidationAction, ValidationLevel, VariantMeta,
+    Bound, BsonType, Budget, Capped, CollationMeta, Contents, CounterpartKind, CounterpartMeta,
+    Document, Embedded, EmbeddedMeta, EnumMeta, Expected, ExpressionRule, FieldMeta, FieldType,
+    IndexMeta, KeyKind, KeyMeta, KeyReferenceMeta, Level, MapKey, ModelMeta, NoParts, Parts, Path,
+    Presence, Projection, RecentMeta, RelationMeta, Rule, Tagging, TypeMeta, ValidationAction,
+    ValidationLevel, VariantMeta,
 };
 pub use crate::query::kind::{
     Bits, Growable, Integer, Keyed, Number as NumberLike, Optional, Sequence, Temporal, Text,
@@ -28,7 +34,9 @@ pub use crate::relation::{AtMostOneKey, KeyReference, ManyKeys, OneKey};
 pub use crate::relation::{Has, InRecentLists, Inverse, Joined, Many, One, Rest, RowOf};
 pub use crate::types::RefersTo;
 
+pub use self::budget::{budget_flaw, unbounded, worst_case};
 pub use self::flaws::{Declared, flaw, id_flaw, null_flaw, tuple_flaw};
+pub use self::text::Text as Message;
 
 use crate::model::Shape;
 use crate::model::name::{same, same_path};
@@ -80,6 +88,7 @@ pub const NO_MODEL: &ModelMeta = &ModelMeta {
     validation_level: ValidationLevel::Strict,
     validation_action: ValidationAction::Error,
     capped: None,
+    budget: None,
     change_stream_images: false,
     collation: None,
     inverse: &[],
@@ -87,6 +96,31 @@ pub const NO_MODEL: &ModelMeta = &ModelMeta {
     counterparts: &[],
     version: None,
 };
+
+/// One level less.
+pub type Down<L> = <L as Level>::Down;
+
+/// The part of the field `name`, unless the tree ends here.
+pub const fn part<L: Level, P: Parts>(name: &'static str) -> (&'static str, Part) {
+    (name, <L::Stop<P> as Parts>::PART)
+}
+
+/// A value of a tuple struct, with its part. An inherent constant takes precedence over one of the trait [`Unvalued`].
+#[derive(Debug)]
+pub struct Value<T, L>(std::marker::PhantomData<(T, L)>);
+
+impl<T: FieldType, L: Level> Value<T, L> {
+    /// The type, and its part unless the tree ends here.
+    pub const VALUE: (TypeMeta, Part) = (T::TYPE, <L::Stop<T::Parts<L::Down>> as Parts>::PART);
+}
+
+/// The constant of [`Value`] for types that are not fields.
+pub trait Unvalued {
+    /// Anything.
+    const VALUE: (TypeMeta, Part) = (TypeMeta::ANY, Part::None);
+}
+
+impl<T, L> Unvalued for Value<T, L> {}
 
 /// The type of a derived struct or enum.
 pub const fn embedded<T: Embedded>() -> TypeMeta {

@@ -26,9 +26,7 @@ pub(super) fn check(model: &Model, one: &FieldFacts<'_>, errors: &mut Errors) {
     if let Some(flatten) = &field.flatten {
         if field.encoder.is_some() {
             errors.at(flatten, "a flattened field can't have a serializer of its own: what it stores would be unknown");
-        } else if let Some(word) = attributes.first_word()
-            && !attributes.embeds_one()
-        {
+        } else if let Some(word) = attributes.first_word_of_one_field() {
             errors.at(
                 word,
                 format!("`{}` is flattened, so it has no field of its own; write this on the fields inside", field.rust),

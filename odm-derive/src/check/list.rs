@@ -2,13 +2,15 @@
 //! reference is on the other side.
 
 use quote::ToTokens;
+use syn::LitStr;
 
-use crate::errors::Errors;
+use crate::attribute_names;
+use crate::errors::{Errors, coded};
 use crate::facts::field::{Cardinality, FieldFacts};
 use crate::model::Field;
-use crate::model::rust_type::{Kind, is_fixed};
-use crate::parse::field::List;
-use crate::parse::rule::Rule;
+use crate::model::rust_type::{Kind, holds_only_scalars, is_fixed};
+use crate::parse::field::{List, Unbounded};
+use crate::parse::rule::{Rule, Size};
 
 /// The largest `max` of `embed`.
 const MAX_EMBEDDED: u32 = 200;
@@ -17,6 +19,10 @@ const MAX_REFERENCED: u32 = 5_000;
 
 pub(super) fn check(one: &FieldFacts<'_>, errors: &mut Errors) {
     let field = one.field;
+    if let Some(unbounded) = &field.attributes.unbounded {
+        check_unbounded(one, unbounded, errors);
+        return;
+    }
     let Some(list) = &field.attributes.list else {
         return;
     };
@@ -44,7 +50,10 @@ pub(super) fn check(one: &FieldFacts<'_>, errors: &mut Errors) {
         if is_list && !is_fixed(&field.ty) {
             errors.at(
                 word,
-                "say how many documents there can be: write `embed(few, max = N)` with N up to 200",
+                coded(
+                    "bare_list",
+                    "say how many documents there can be: write `embed(few, max = N)` with N up to 200",
+                ),
             );
         } else if field.encoder.is_some() {
             errors.at(
@@ -83,6 +92,87 @@ pub(super) fn check(one: &FieldFacts<'_>, errors: &mut Errors) {
     bounds(field, list, errors);
 }
 
+/// `unbounded` is for a list without another bound, and has a reason.
+fn check_unbounded(one: &FieldFacts<'_>, unbounded: &Unbounded, errors: &mut Errors) {
+    let (field, word) = (one.field, &unbounded.word);
+    let items = field
+        .attributes
+        .rules
+        .iter()
+        .find(|rule| matches!(rule.rule, Rule::Items(Size { max: Some(_), .. })));
+    let bound = field.attributes.list.as_ref().map(|list| &list.word);
+    if let Some(bound) = bound.or(items.map(|rule| &rule.word)) {
+        errors.at(
+            word,
+            format!("`{bound}` bounds this list; keep one of the two"),
+        );
+    } else if field.encoder.is_some() {
+        errors.at(
+            word,
+            format!(
+                "`{}` has a serializer of its own, so `unbounded` says nothing; take it off",
+                field.rust
+            ),
+        );
+    } else if holds_only_scalars(&field.ty) {
+        errors.at(
+            word,
+            coded(
+                "bare_list",
+                format!(
+                    "`unbounded` is for a list or map of documents or references, and `{}` holds none; take it off",
+                    field.rust
+                ),
+            ),
+        );
+    } else if unbounded.reason.value().trim().is_empty() {
+        errors.at(
+            &unbounded.reason,
+            coded(
+                "bare_list",
+                format!(
+                    "say why this list needs no bound: {}",
+                    attribute_names::usage(attribute_names::UNBOUNDED).unwrap_or_default()
+                ),
+            ),
+        );
+    }
+}
+
+/// `allow` is for a `max` beyond the rule of thumb, and has a reason.
+fn allowed(list: &List, reason: &LitStr, max: u32, errors: &mut Errors) {
+    let (code, most) = rule_of_thumb(list);
+    if max <= most {
+        errors.at(
+            reason,
+            coded(
+                code,
+                format!("{max} is within the {most} of this rule, so there is nothing to allow; take `allow` off"),
+            ),
+        );
+    } else if reason.value().trim().is_empty() {
+        errors.at(
+            reason,
+            coded(
+                code,
+                format!(
+                    "say why {max} are fine: {}",
+                    attribute_names::usage(attribute_names::ALLOW).unwrap_or_default()
+                ),
+            ),
+        );
+    }
+}
+
+/// The code of the check, and the largest `max`.
+fn rule_of_thumb(list: &List) -> (&'static str, u32) {
+    if list.embeds() {
+        ("embed_few", MAX_EMBEDDED)
+    } else {
+        ("references_many", MAX_REFERENCED)
+    }
+}
+
 fn bounds(field: &Field, list: &List, errors: &mut Errors) {
     let Some((max, span)) = list.max else {
         return;
@@ -92,6 +182,8 @@ fn bounds(field: &Field, list: &List, errors: &mut Errors) {
         refuse("this list could hold nothing; take a `max` of at least 1".to_owned());
     } else if list.is_recent() {
         // `$slice` bounds the list, and its size counts toward a budget only.
+    } else if let Some(reason) = &list.allow {
+        allowed(list, reason, max, errors);
     } else if list.embeds() && max > MAX_EMBEDDED {
         let remedy = if max > MAX_REFERENCED {
             "let each hold a `Ref` to this document, with an index that starts with it".to_owned()
@@ -100,24 +192,31 @@ fn bounds(field: &Field, list: &List, errors: &mut Errors) {
                 "keep the ids, `references(many, max = {max})` on a `Vec<Ref<…>>`, or let each hold a `Ref` to this document"
             )
         };
-        refuse(format!("few are at most {MAX_EMBEDDED}; of more, {remedy}"));
-    } else if !list.embeds() && max > MAX_REFERENCED {
-        refuse(format!(
-            "many are at most {MAX_REFERENCED}; of more, let each hold a `Ref` to this document, with an index that starts with it"
+        refuse(coded(
+            "embed_few",
+            format!(
+                "few are at most {MAX_EMBEDDED}; of more, {remedy}, or `allow = \"the reason\"`"
+            ),
         ));
-    } else {
-        for rule in &field.attributes.rules {
-            if let Rule::Items(size) = &rule.rule
-                && size.max.is_some()
-            {
-                errors.at(
-                    &rule.word,
-                    format!(
-                        "`{}` already says the `max`; take it off `items`",
-                        list.word
-                    ),
-                );
-            }
+    } else if !list.embeds() && max > MAX_REFERENCED {
+        refuse(coded(
+            "references_many",
+            format!(
+                "many are at most {MAX_REFERENCED}; of more, let each hold a `Ref` to this document, with an index that starts with it, or `allow = \"the reason\"`"
+            ),
+        ));
+    }
+    for rule in &field.attributes.rules {
+        if let Rule::Items(size) = &rule.rule
+            && size.max.is_some()
+        {
+            errors.at(
+                &rule.word,
+                format!(
+                    "`{}` already says the `max`; take it off `items`",
+                    list.word
+                ),
+            );
         }
     }
 }

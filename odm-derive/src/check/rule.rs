@@ -13,7 +13,7 @@ pub(super) fn check(field: &FieldFacts<'_>, rule: &FieldRule, errors: &mut Error
             Rule::Range { .. } => NUMBER,
             Rule::Length(_) | Rule::Pattern(_) | Rule::OneOf(_) => TEXT,
             Rule::Items(_) => LIST,
-            Rule::UniqueItems => UNIQUE_LIST,
+            Rule::UniqueItems | Rule::Bytes(_) => UNIQUE_LIST,
         };
         errors.at(word, format!("`{word}` {needs}"));
         return;
@@ -26,7 +26,7 @@ pub(super) fn check(field: &FieldFacts<'_>, rule: &FieldRule, errors: &mut Error
                 errors.at(pattern, format!("not a regular expression: {error}"));
             }
         }
-        Rule::OneOf(_) | Rule::UniqueItems => {}
+        Rule::OneOf(_) | Rule::UniqueItems | Rule::Bytes(_) => {}
     }
 }
 
@@ -41,10 +41,11 @@ fn fits(one: &FieldFacts<'_>, rule: &Rule) -> bool {
             Kind::Integer | Kind::Float | Kind::Decimal | Kind::Unknown
         ),
         Rule::Length(_) | Rule::Pattern(_) | Rule::OneOf(_) => {
-            matches!(one.element, Kind::Text | Kind::Unknown)
+            matches!(one.element, Kind::Text | Kind::Ref(_) | Kind::Unknown)
         }
         Rule::Items(_) => matches!(one.stored, Kind::List(_) | Kind::Map | Kind::Unknown),
         Rule::UniqueItems => matches!(one.stored, Kind::List(_) | Kind::Unknown),
+        Rule::Bytes(_) => true,
     }
 }
 

@@ -43,6 +43,11 @@ pub(crate) fn document(facts: &Facts<'_>, id: &Id<'_>) -> TokenStream {
         quote!(#support::Capped { size: #size, max: #max })
     });
     let capped = option(capped.as_ref());
+    let budget = attributes.budget.as_ref().map(|budget| {
+        let (max, allow) = (budget.max, option(budget.allow.as_ref()));
+        quote!(#support::Budget { max: #max, worst_case: #support::worst_case::<Self>(), allow: #allow })
+    });
+    let budget = option(budget.as_ref());
     let images = attributes.change_stream_images.is_some();
     let collation = option(
         attributes
@@ -83,6 +88,7 @@ pub(crate) fn document(facts: &Facts<'_>, id: &Id<'_>) -> TokenStream {
                 validation_level: #support::ValidationLevel::#level,
                 validation_action: #support::ValidationAction::#action,
                 capped: #capped,
+                budget: #budget,
                 change_stream_images: #images,
                 collation: #collation,
                 inverse: &[#(#inverses),*],

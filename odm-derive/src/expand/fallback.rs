@@ -7,6 +7,7 @@ use quote::quote;
 use crate::expand::field_type::implement;
 use crate::expand::generics::Generics;
 use crate::expand::header::header;
+use crate::expand::parts;
 use crate::model::{Derive, Model};
 
 /// Writes the implementations for a shape that is refused.
@@ -32,6 +33,7 @@ fn embedded(model: &Model) -> TokenStream {
         &generics,
         &quote!(#support::TypeMeta::ANY),
         None,
+        &parts::none(model),
         &quote!(#support::Field<__OdmModel, __OdmAs>),
         &quote!(#support::Field::at_path(__odm_path)),
     );

@@ -7,6 +7,7 @@ use syn::{LitStr, Type};
 use super::fields::{Handle, name};
 use super::generics::Generics;
 use super::handle_type::{SpannedType, sound};
+use super::parts;
 use crate::facts::Facts;
 use crate::model::{Derive, Model};
 
@@ -25,6 +26,7 @@ pub(crate) fn of_fields(facts: &Facts<'_>, handles: &[Handle], nullable: bool) -
         &generics,
         &own(model, nullable),
         Some(&declared),
+        &parts::of_fields(facts),
         &sound(
             model,
             &facts.unproven,
@@ -75,6 +77,7 @@ pub(crate) fn forward(
         &generics,
         &meta,
         Some(&spanned.item(support, "FIELDS")),
+        &quote!(<#inner as #support::FieldType>::Parts<__OdmLevel>),
         &handle,
         &spanned.make(support, &quote!(__odm_path)),
     );
@@ -92,7 +95,7 @@ pub(crate) fn forward(
 /// Writes the implementation for a newtype with a serializer of its own.
 pub(crate) fn opaque(model: &Model, bson_type: Option<&LitStr>) -> TokenStream {
     let ty = super::meta::declared(&model.support, bson_type);
-    without_fields(model, &ty)
+    without_fields(model, &ty, &parts::none(model))
 }
 
 /// Writes the implementation for a tuple struct, which is stored as an array.
@@ -102,6 +105,7 @@ pub(crate) fn tuple(model: &Model, len: usize, with_contents: &[&Type]) -> Token
     without_fields(
         model,
         &quote!({ #unprobed #support::tuple(#len, &[#(#support::Probe::<#with_contents>::CONTENTS),*]) }),
+        &parts::of_tuple(model),
     )
 }
 
@@ -114,18 +118,23 @@ pub(crate) fn choice(model: &Model, names: &[String]) -> TokenStream {
         generics.arguments(),
         generics.clause(),
     );
-    let mut tokens = without_fields(model, &quote!(#support::choice(&[#(#names),*])));
+    let mut tokens = without_fields(
+        model,
+        &quote!(#support::choice(&[#(#names),*])),
+        &parts::none(model),
+    );
     tokens.extend(quote!(impl #parameters #support::MapKey for #ident #arguments #clause {}));
     tokens
 }
 
-fn without_fields(model: &Model, ty: &TokenStream) -> TokenStream {
+fn without_fields(model: &Model, ty: &TokenStream, parts: &TokenStream) -> TokenStream {
     let support = &model.support;
     implement(
         model,
         &Generics::new(model),
         ty,
         None,
+        parts,
         &quote!(#support::Field<__OdmModel, __OdmAs>),
         &quote!(#support::Field::at_path(__odm_path)),
     )
@@ -137,6 +146,7 @@ pub(crate) fn implement(
     generics: &Generics,
     ty: &TokenStream,
     fields: Option<&TokenStream>,
+    parts: &TokenStream,
     handle: &TokenStream,
     make: &TokenStream,
 ) -> TokenStream {
@@ -152,6 +162,7 @@ pub(crate) fn implement(
         impl #parameters #support::FieldType for #ident #arguments #clause {
             const TYPE: #support::TypeMeta = #ty;
             #fields
+            type Parts<__OdmLevel: #support::Level> = #parts;
             type Handle<__OdmModel, __OdmAs> = #handle;
             #[inline]
             fn handle<__OdmModel, __OdmAs>(

@@ -101,6 +101,7 @@ fn rules(support: &TokenStream, rules: &[Rule]) -> TokenStream {
             Rule::OneOf(strings) => quote!(OneOf(&[#(#strings),*])),
             Rule::Items(size) => sized(&quote!(Items), *size),
             Rule::UniqueItems => quote!(UniqueItems),
+            Rule::Bytes(max) => quote!(Bytes { max: #max }),
         };
         quote!(#support::Rule::#rule,)
     });

@@ -8,6 +8,7 @@ use super::assertions::walk;
 use super::counterparts;
 use super::fields::documented;
 use super::keys;
+use crate::errors::coded;
 use crate::facts::Facts;
 use crate::model::{Derive, Model};
 use crate::parse::relation::{Expected, Inverse};
@@ -231,8 +232,11 @@ fn required_index(inverse: &Inverse) -> (TokenStream, String) {
         );
         return (quote!(is_unique), message);
     }
-    let message = format!(
-        "`{name}` would scan `{target}`: no index of it starts with `{path}`; add `#[odm(index({path}))]` to it, or `allow_scan = \"the reason\"` to the relation"
+    let message = coded(
+        "relation_scan",
+        format!(
+            "`{name}` would scan `{target}`: no index of it starts with `{path}`; add `#[odm(index({path}))]` to it, or `allow_scan = \"the reason\"` to the relation"
+        ),
     );
     (quote!(is_served), message)
 }

@@ -158,6 +158,53 @@ pub(crate) fn holds_only_scalars(ty: &Type) -> bool {
     }
 }
 
+/// Whether the spelling shows that the metadata of the type describes its values in full: no derived type is inside. The
+/// values of maps count as described, because their keys have no bound.
+pub(crate) fn is_without_parts(ty: &Type) -> bool {
+    match kind(ty) {
+        Kind::Text
+        | Kind::Bool
+        | Kind::Integer
+        | Kind::Float
+        | Kind::Decimal
+        | Kind::Date
+        | Kind::ObjectId
+        | Kind::Binary
+        | Kind::Map => true,
+        Kind::List(inner) | Kind::Boxed(inner) | Kind::Optional(inner) => is_without_parts(inner),
+        Kind::Unknown => is_object_id(ty),
+        Kind::Uuid | Kind::Ref(_) | Kind::Tuple => false,
+    }
+}
+
+/// Whether the spelling shows that all values of the type have the same size, or are null.
+pub(crate) fn has_one_size(ty: &Type) -> bool {
+    match kind(ty) {
+        Kind::Bool
+        | Kind::Integer
+        | Kind::Float
+        | Kind::Decimal
+        | Kind::Date
+        | Kind::ObjectId
+        | Kind::Uuid => true,
+        Kind::Optional(inner) | Kind::Boxed(inner) => has_one_size(inner),
+        Kind::Unknown => is_object_id(ty),
+        _ => false,
+    }
+}
+
+/// Whether the type is written `Id<T>`.
+fn is_object_id(ty: &Type) -> bool {
+    match ty {
+        Type::Path(path) => path
+            .path
+            .segments
+            .last()
+            .is_some_and(|last| last.ident == "Id" && types(&last.arguments).count() == 1),
+        _ => false,
+    }
+}
+
 /// The types with parameters, within a type, that may be derived ones as far as the spelling shows.
 pub(crate) fn generic_types(ty: &Type) -> Vec<&Type> {
     match kind(ty) {

@@ -8,7 +8,7 @@ use super::collation::{Collation, collation};
 use super::index::{self, Index};
 use super::relation::{self, Expected, Inverse};
 use super::rule::{ExpressionRule, expression_rule};
-use super::{attributes, choice, inner, once, unknown, value};
+use super::{attributes, bytes, choice, inner, number, once, unknown, value};
 use crate::attribute_names;
 use crate::errors::Errors;
 
@@ -17,9 +17,11 @@ use crate::errors::Errors;
 pub(crate) struct Container {
     pub(crate) krate: Option<Path>,
     pub(crate) collection: Option<LitStr>,
+    pub(crate) budget: Option<Budget>,
     pub(crate) deny_undeclared: Option<Ident>,
     /// The model of a struct that also derives `Projection`.
     pub(crate) of: Option<Path>,
+    pub(crate) depth: Option<Depth>,
     pub(crate) level: Option<LitStr>,
     pub(crate) action: Option<LitStr>,
     pub(crate) capped: Option<Capped>,
@@ -32,6 +34,26 @@ pub(crate) struct Container {
     pub(crate) document_words: Vec<Ident>,
     /// Whether everything was read.
     pub(crate) whole: bool,
+}
+
+/// `budget = "1MiB"`, or `budget(max = "1MiB", allow = "the reason")`.
+pub(crate) struct Budget {
+    pub(crate) word: Ident,
+    /// The largest size of a document in bytes.
+    pub(crate) max: u64,
+    /// Where `max` is written.
+    pub(crate) span: Span,
+    /// Why documents may be larger.
+    pub(crate) allow: Option<LitStr>,
+}
+
+/// `depth = N`.
+pub(crate) struct Depth {
+    pub(crate) word: Ident,
+    /// How many values of the type may be inside each other.
+    pub(crate) max: u32,
+    /// Where `max` is written.
+    pub(crate) span: Span,
 }
 
 /// `capped(size = N, max = N)`.
@@ -71,7 +93,7 @@ pub(crate) fn container(list: &[Attribute], errors: &mut Errors) -> Container {
         let text = word.to_string();
         if !matches!(
             text.as_str(),
-            attribute_names::CRATE | attribute_names::DENY_UNDECLARED
+            attribute_names::CRATE | attribute_names::DENY_UNDECLARED | attribute_names::DEPTH
         ) && attribute_names::CONTAINER.contains(&text.as_str())
         {
             container.document_words.push(word.clone());
@@ -83,6 +105,16 @@ pub(crate) fn container(list: &[Attribute], errors: &mut Errors) -> Container {
                 once(&mut container.deny_undeclared, word, word.clone())
             }
             attribute_names::OF => once(&mut container.of, word, value(input)?),
+            attribute_names::BUDGET => once(&mut container.budget, word, budget(word, input)?),
+            attribute_names::DEPTH => {
+                let (max, span) = number(input)?;
+                let depth = Depth {
+                    word: word.clone(),
+                    max,
+                    span,
+                };
+                once(&mut container.depth, word, depth)
+            }
             attribute_names::VALIDATION => validation(&mut container, input),
             attribute_names::CAPPED => once(&mut container.capped, word, capped(word, input)?),
             attribute_names::CHANGE_STREAM_IMAGES => {
@@ -162,6 +194,37 @@ fn validation(container: &mut Container, input: ParseStream<'_>) -> syn::Result<
             "word of `validation`",
             attribute_names::VALIDATIONS,
         )),
+    })
+}
+
+fn budget(word: &Ident, input: ParseStream<'_>) -> syn::Result<Budget> {
+    if !input.peek(syn::token::Paren) {
+        let (max, span) = bytes(input)?;
+        return Ok(Budget {
+            word: word.clone(),
+            max,
+            span,
+            allow: None,
+        });
+    }
+    let mut max: Option<(u64, Span)> = None;
+    let mut allow: Option<LitStr> = None;
+    inner(input, |word, input| match word.to_string().as_str() {
+        attribute_names::MAX => once(&mut max, word, bytes(input)?),
+        attribute_names::ALLOW => once(&mut allow, word, value(input)?),
+        _ => Err(unknown(word, "word of `budget`", attribute_names::BUDGETS)),
+    })?;
+    let Some((max, span)) = max else {
+        return Err(syn::Error::new_spanned(
+            word,
+            "a budget has a size: `budget(max = \"1MiB\", allow = \"the reason\")`",
+        ));
+    };
+    Ok(Budget {
+        word: word.clone(),
+        max,
+        span,
+        allow,
     })
 }
 

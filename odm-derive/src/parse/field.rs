@@ -7,7 +7,7 @@ use syn::{Attribute, Ident, LitStr};
 
 use super::index::{self, Index};
 use super::relation::{self, Counterpart, CounterpartKind, KeyReference, Recent};
-use super::rule::{FieldRule, field_rule};
+use super::rule::{FieldRule, Rule, field_rule};
 use super::{attributes, number, once, unknown, value};
 use crate::attribute_names;
 use crate::errors::Errors;
@@ -21,15 +21,24 @@ pub(crate) struct FieldAttributes {
     pub(crate) recent: Option<Recent>,
     pub(crate) refers_to: Option<KeyReference>,
     pub(crate) counterpart: Option<Counterpart>,
+    pub(crate) unbounded: Option<Unbounded>,
     pub(crate) version: Option<Ident>,
     pub(crate) bson_type: Option<LitStr>,
 }
 
 impl FieldAttributes {
-    /// Whether `embed`, for one document, is the only attribute.
-    pub(crate) fn embeds_one(&self) -> bool {
-        let one = self.list.as_ref().is_some_and(|list| list.max.is_none());
-        one && self.first_word() == self.list.as_ref().map(|list| &list.word)
+    /// The first word that a flattened field can't have, since it is stored as several fields or none.
+    pub(crate) fn first_word_of_one_field(&self) -> Option<&Ident> {
+        let mut rules = self.rules.iter();
+        rules
+            .find(|rule| !matches!(rule.rule, Rule::Bytes(_)))
+            .map(|rule| &rule.word)
+            .or_else(|| self.indexes.first().map(|index| &index.word))
+            .or_else(|| {
+                let list = self.list.as_ref().filter(|list| list.max.is_some());
+                list.map(|list| &list.word)
+            })
+            .or(self.version.as_ref())
     }
 
     /// The first word that only a named field can have.
@@ -41,6 +50,7 @@ impl FieldAttributes {
             .or_else(|| self.list.as_ref().map(|list| &list.word))
             .or_else(|| self.counterpart.as_ref().map(|one| &one.word))
             .or_else(|| self.refers_to.as_ref().map(|one| &one.word))
+            .or_else(|| self.unbounded.as_ref().map(|one| &one.word))
             .or(self.version.as_ref())
     }
 }
@@ -66,12 +76,20 @@ impl FieldAttributes {
     }
 }
 
+/// `unbounded = "the reason"`: a list of documents or references that declares no bound.
+pub(crate) struct Unbounded {
+    pub(crate) word: Ident,
+    pub(crate) reason: LitStr,
+}
+
 /// A declared cardinality.
 pub(crate) struct List {
     /// `embed`, `references` or `recent`.
     pub(crate) word: Ident,
     /// `None` for one document: `embed` alone.
     pub(crate) max: Option<(u32, Span)>,
+    /// Why `max` is larger than the rule of thumb.
+    pub(crate) allow: Option<LitStr>,
 }
 
 impl List {
@@ -114,6 +132,7 @@ pub(crate) fn field(list: &[Attribute], ident: &Ident, errors: &mut Errors) -> F
                 let list = List {
                     word: word.clone(),
                     max: Some(recent.max),
+                    allow: None,
                 };
                 once(&mut field.list, word, list)?;
                 once(&mut field.recent, word, recent)
@@ -125,6 +144,14 @@ pub(crate) fn field(list: &[Attribute], ident: &Ident, errors: &mut Errors) -> F
             attribute_names::REST_OF => field.counterpart(word, CounterpartKind::Rest, input),
             attribute_names::RECENT_IN => field.counterpart(word, CounterpartKind::Recent, input),
             attribute_names::TWO_WAY => field.counterpart(word, CounterpartKind::TwoWay, input),
+            attribute_names::UNBOUNDED => {
+                let (word, reason) = (word.clone(), value(input)?);
+                once(
+                    &mut field.unbounded,
+                    &word.clone(),
+                    Unbounded { word, reason },
+                )
+            }
             attribute_names::VERSION => once(&mut field.version, word, word.clone()),
             attribute_names::BSON_TYPE => once(&mut field.bson_type, word, value(input)?),
             other if attribute_names::CONTAINER.contains(&other) => Err(syn::Error::new_spanned(
@@ -151,20 +178,30 @@ fn cardinality(word: &Ident, input: ParseStream<'_>) -> syn::Result<List> {
     if !input.peek(syn::token::Paren) {
         if embeds && (input.is_empty() || input.peek(syn::Token![,])) {
             let word = word.clone();
-            return Ok(List { word, max: None });
+            return Ok(List {
+                word,
+                max: None,
+                allow: None,
+            });
         }
         return Err(syn::Error::new_spanned(word, format!("write {usage}")));
     }
     let mut how: Option<Ident> = None;
     let mut max: Option<(u32, Span)> = None;
+    let mut allow: Option<LitStr> = None;
     super::inner(input, |word, input| {
         match word.unraw().to_string().as_str() {
             attribute_names::MAX => once(&mut max, word, number(input)?),
+            attribute_names::ALLOW => once(&mut allow, word, value(input)?),
             "few" | "many" => once(&mut how, word, word.clone()),
             _ => Err(unknown(
                 word,
                 "word of a cardinality",
-                &[if embeds { "few" } else { "many" }, attribute_names::MAX],
+                &[
+                    if embeds { "few" } else { "many" },
+                    attribute_names::MAX,
+                    attribute_names::ALLOW,
+                ],
             )),
         }
     })?;
@@ -180,6 +217,7 @@ fn cardinality(word: &Ident, input: ParseStream<'_>) -> syn::Result<List> {
         Some(_) if max.is_some() => Ok(List {
             word: word.clone(),
             max,
+            allow,
         }),
         _ => Err(syn::Error::new_spanned(word, format!("write {usage}"))),
     }

@@ -5,7 +5,7 @@ use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
 use syn::{Expr, Ident, Lit, LitStr, Token, UnOp};
 
-use super::{inner, number, once, unknown, value};
+use super::{bytes, inner, number, once, unknown, value};
 use crate::attribute_names;
 
 /// A number in an attribute.
@@ -55,6 +55,8 @@ pub(crate) enum Rule {
     OneOf(Vec<LitStr>),
     Items(Size),
     UniqueItems,
+    /// The largest stored size of the value.
+    Bytes(u64),
 }
 
 /// A rule with the word that introduced it.
@@ -78,6 +80,7 @@ pub(crate) fn field_rule(word: &Ident, input: ParseStream<'_>) -> syn::Result<Op
         attribute_names::PATTERN => Rule::Pattern(value(input)?),
         attribute_names::ONE_OF => one_of(word, input)?,
         attribute_names::UNIQUE_ITEMS => Rule::UniqueItems,
+        attribute_names::BYTES => Rule::Bytes(most_bytes(word, input)?),
         _ => return Ok(None),
     };
     Ok(Some(FieldRule {
@@ -168,6 +171,22 @@ pub(crate) fn size(input: ParseStream<'_>, what: &str) -> syn::Result<Size> {
         min: min.map(|(number, _)| number),
         max: max.map(|(number, _)| number),
     })
+}
+
+fn most_bytes(word: &Ident, input: ParseStream<'_>) -> syn::Result<u64> {
+    let mut max: Option<(u64, Span)> = None;
+    inner(input, |word, input| match word.to_string().as_str() {
+        attribute_names::MAX => once(&mut max, word, bytes(input)?),
+        _ => Err(unknown(word, "word of `bytes`", &[attribute_names::MAX])),
+    })?;
+    match max {
+        Some((0, span)) => Err(syn::Error::new(span, "this is at least 1")),
+        Some((max, _)) => Ok(max),
+        None => Err(syn::Error::new_spanned(
+            word,
+            "`bytes` is written `bytes(max = \"64KiB\")`",
+        )),
+    }
 }
 
 fn one_of(word: &Ident, input: ParseStream<'_>) -> syn::Result<Rule> {

@@ -3,7 +3,7 @@
 /// A function that returns a filter as a document; generated code wraps the user's closure in one.
 pub type FilterFn = fn() -> crate::error::Result<bson::Document>;
 
-/// A rule of one field; each becomes a keyword of the generated `$jsonSchema`.
+/// A rule of one field; each but [`Bytes`](Self::Bytes) becomes a keyword of the generated `$jsonSchema`.
 ///
 /// On an array field, the rules for scalars apply to each element.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,6 +35,11 @@ pub enum Rule {
     },
     /// `uniqueItems`.
     UniqueItems,
+    /// The largest stored size of the value, for the budget of a model; no keyword of `$jsonSchema` bounds it.
+    Bytes {
+        /// The number of bytes.
+        max: u64,
+    },
 }
 
 /// One end of a range.

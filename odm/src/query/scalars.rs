@@ -15,13 +15,20 @@ use bson::{
     RawDocumentBuf, Regex, Timestamp, Uuid,
 };
 
-use crate::model::{BsonType, Contents, FieldMeta, FieldType, MapKey, Path, Shape, TypeMeta};
+use crate::model::parts::{Composite, Fixed, Own, Part};
+use crate::model::{
+    BsonType, Contents, FieldMeta, FieldType, Level, MapKey, Parts, Path, Shape, TypeMeta,
+};
 
 /// Implements `FieldType` for a type whose handle is the plain [`Field`].
 macro_rules! field_type {
-    ([$($generics:tt)*] $type:ty, $meta:expr $(; fields: $fields:expr)? $(, $stored:expr)?) => {
+    ([$($generics:tt)*] $type:ty, $meta:expr $(, $stored:expr)?) => {
+        field_type!([$($generics)*] $type, $meta; parts: $crate::model::NoParts $(, $stored)?);
+    };
+    ([$($generics:tt)*] $type:ty, $meta:expr; parts: $parts:ty $(; fields: $fields:expr)? $(, $stored:expr)?) => {
         impl<$($generics)*> $crate::model::FieldType for $type {
             const TYPE: $crate::model::TypeMeta = $meta;
+            type Parts<L: $crate::model::Level> = $parts;
             $(const FIELDS: &'static [$crate::model::FieldMeta] = $fields;)?
             type Handle<M, As> = $crate::query::Field<M, As>;
 
@@ -50,7 +57,7 @@ macro_rules! scalars {
 // as `bson` writes them; a test serializes samples and compares
 scalars! {
     Double: f32, f64;
-    String: String, Box<str>, Arc<str>, Rc<str>, &str, Cow<'_, str>, char;
+    String: String, Box<str>, Arc<str>, Rc<str>, &str, Cow<'_, str>;
     Bool: bool;
     Null: ();
     Regex: Regex;
@@ -72,9 +79,12 @@ known_scalars! {
     Date: DateTime => |date: &DateTime| Bson::DateTime(*date);
     Decimal: Decimal128 => |decimal: &Decimal128| Bson::Decimal128(*decimal);
     Timestamp: Timestamp => |timestamp: &Timestamp| Bson::Timestamp(*timestamp);
-    Binary: Uuid => |uuid: &Uuid| Bson::Binary((*uuid).into());
     Binary: Binary => |binary: &Binary| Bson::Binary(binary.clone());
 }
+
+// A `u32` for the length; then up to four bytes and a NUL, or a byte for the subtype and 16 bytes.
+field_type!([] char, TypeMeta::scalar(&[BsonType::String]); parts: Fixed<9>);
+field_type!([] Uuid, TypeMeta::scalar(&[BsonType::Binary]); parts: Fixed<21>, |uuid| Some(Bson::Binary((*uuid).into())));
 
 macro_rules! map_keys {
     ($($type:ty),*) => {
@@ -90,28 +100,34 @@ field_type!([] Document, map(&TypeMeta::ANY));
 field_type!([] RawDocumentBuf, map(&TypeMeta::ANY));
 field_type!([] RawArrayBuf, array(&TypeMeta::ANY, None, false));
 
-field_type!([T: FieldType] Vec<T>, array(&T::TYPE, None, false));
-field_type!([T: FieldType] VecDeque<T>, array(&T::TYPE, None, false));
-field_type!([T: FieldType, const N: usize] [T; N], array(&T::TYPE, Some(N), false));
-field_type!([T: FieldType, S] HashSet<T, S>, array(&T::TYPE, None, true));
-field_type!([T: FieldType] BTreeSet<T>, array(&T::TYPE, None, true));
-field_type!([K: MapKey, V: FieldType, S] HashMap<K, V, S>, map(&V::TYPE));
-field_type!([K: MapKey, V: FieldType] BTreeMap<K, V>, map(&V::TYPE));
-field_type!([A: FieldType] (A,), array(&A::TYPE, Some(1), false));
-field_type!([A: FieldType, B: FieldType] (A, B), tuple(2, A::TYPE.contents.and(B::TYPE.contents)));
+field_type!([T: FieldType] Vec<T>, array(&T::TYPE, None, false); parts: T::Parts<L>);
+field_type!([T: FieldType] VecDeque<T>, array(&T::TYPE, None, false); parts: T::Parts<L>);
+field_type!([T: FieldType, const N: usize] [T; N], array(&T::TYPE, Some(N), false); parts: T::Parts<L>);
+field_type!([T: FieldType, S] HashSet<T, S>, array(&T::TYPE, None, true); parts: T::Parts<L>);
+field_type!([T: FieldType] BTreeSet<T>, array(&T::TYPE, None, true); parts: T::Parts<L>);
+field_type!([K: MapKey, V: FieldType, S] HashMap<K, V, S>, map(&V::TYPE); parts: V::Parts<L>);
+field_type!([K: MapKey, V: FieldType] BTreeMap<K, V>, map(&V::TYPE); parts: V::Parts<L>);
+field_type!([A: FieldType] (A,), array(&A::TYPE, Some(1), false); parts: A::Parts<L>);
+field_type!(
+    [A: FieldType, B: FieldType] (A, B),
+    tuple(2, A::TYPE.contents.and(B::TYPE.contents));
+    parts: Own<Self, L>
+);
 field_type!(
     [A: FieldType, B: FieldType, C: FieldType] (A, B, C),
-    tuple(3, A::TYPE.contents.and(B::TYPE.contents).and(C::TYPE.contents))
+    tuple(3, A::TYPE.contents.and(B::TYPE.contents).and(C::TYPE.contents));
+    parts: Own<Self, L>
 );
 field_type!(
     [A: FieldType, B: FieldType, C: FieldType, D: FieldType] (A, B, C, D),
-    tuple(4, A::TYPE.contents.and(B::TYPE.contents).and(C::TYPE.contents).and(D::TYPE.contents))
+    tuple(4, A::TYPE.contents.and(B::TYPE.contents).and(C::TYPE.contents).and(D::TYPE.contents));
+    parts: Own<Self, L>
 );
 
 // a plain handle, so that a model can contain itself: `fields()` reaches inside
-field_type!([T: FieldType] Box<T>, T::TYPE; fields: T::FIELDS, |value| T::stored(value));
-field_type!([T: FieldType] Arc<T>, T::TYPE; fields: T::FIELDS, |value| T::stored(value));
-field_type!([T: FieldType] Rc<T>, T::TYPE; fields: T::FIELDS, |value| T::stored(value));
+field_type!([T: FieldType] Box<T>, T::TYPE; parts: T::Parts<L>; fields: T::FIELDS, |value| T::stored(value));
+field_type!([T: FieldType] Arc<T>, T::TYPE; parts: T::Parts<L>; fields: T::FIELDS, |value| T::stored(value));
+field_type!([T: FieldType] Rc<T>, T::TYPE; parts: T::Parts<L>; fields: T::FIELDS, |value| T::stored(value));
 
 const fn map(value: &'static TypeMeta) -> TypeMeta {
     TypeMeta::of(Shape::Map(value))
@@ -130,8 +146,28 @@ const fn tuple(len: usize, contents: Contents) -> TypeMeta {
     array(&TypeMeta::ANY, Some(len), false).holding(contents.enclosed())
 }
 
+macro_rules! tuples {
+    ($(($($value:ident),*);)*) => {$(
+        impl<L: Level, $($value: FieldType),*> Composite<L> for ($($value),*) {
+            const PART: Part = Part::Tuple {
+                values: &[$((
+                    $value::TYPE,
+                    <<L as Level>::Stop<$value::Parts<L::Down>> as Parts>::PART,
+                )),*],
+            };
+        }
+    )*};
+}
+
+tuples! {
+    (A, B);
+    (A, B, C);
+    (A, B, C, D);
+}
+
 impl<T: FieldType> FieldType for Option<T> {
     const TYPE: TypeMeta = T::TYPE.optional();
+    type Parts<L: Level> = T::Parts<L>;
     const FIELDS: &'static [FieldMeta] = T::FIELDS;
     type Handle<M, As> = T::Handle<M, As>;
 

@@ -15,6 +15,8 @@ pub enum Declared {
     Few,
     /// `references(many, max = N)`
     Many,
+    /// `unbounded = "the reason"`
+    Unbounded,
     /// Nothing, since the value has no name: it is in a variant or a tuple struct.
     Nameless,
 }
@@ -23,6 +25,12 @@ pub enum Declared {
 pub const fn flaw(ty: &TypeMeta, declared: Declared) -> Option<&'static str> {
     if let Some(flaw) = null_flaw(ty) {
         return Some(flaw);
+    }
+    if matches!(declared, Declared::Unbounded) {
+        return match (ty.contents.documents, ty.contents.references) {
+            (Count::Any | Count::AnyInside, _) | (_, Count::Any | Count::AnyInside) => None,
+            _ => Some(NOTHING_UNBOUNDED),
+        };
     }
     if let Some(flaw) = documents(ty.contents, declared) {
         return Some(flaw);
@@ -76,19 +84,48 @@ const fn references(contents: Contents, declared: Declared) -> Option<&'static s
     }
 }
 
+/// A message with the code of the check and its page in the book.
+macro_rules! bare_list {
+    ($message:literal) => {
+        concat!(
+            $message,
+            " [odm::bare_list: book/design-checks.html#bare_list]"
+        )
+    };
+}
+
+const NOTHING_UNBOUNDED: &str = bare_list!(
+    "`unbounded` is for a list or map of documents or references of any length; take it off"
+);
 const AMBIGUOUS_NULL: &str = "two values of this type are stored as null, as `None` and `Some(None)` are, and only one of them could be read back; declare one `Option`, or give the field a serializer that keeps them apart: `#[serde(with = \"…\")]`";
-const DOCUMENTS: &str = "this is a list or map of documents without a bound; say how many there can be: `#[odm(embed(few, max = N))]` keeps up to 200 inside the document, `#[odm(references(many, max = N))]` on a `Vec<Ref<…>>` keeps up to 5000 ids; of more than that, each holds a `Ref` to this document instead";
-const DOCUMENTS_INSIDE: &str = "a list or map of documents inside another value can't say how many there can be; put it into a struct that derives `Embedded`, as a field with `#[odm(embed(few, max = N))]`";
-const FLATTENED_DOCUMENTS: &str = "this is a map of documents without a bound, and a flattened field can't declare one; take `flatten` off, and say how many there can be: `#[odm(embed(few, max = N))]`";
-const NAMELESS_DOCUMENTS: &str = "this is a list or map of documents without a bound, and a value without a name can't declare one; name it, as in `Variant { field: … }`, and say how many there can be: `#[odm(embed(few, max = N))]`";
+const DOCUMENTS: &str = bare_list!(
+    "this is a list or map of documents without a bound; say how many there can be: `#[odm(embed(few, max = N))]` keeps up to 200 inside the document, `#[odm(references(many, max = N))]` on a `Vec<Ref<…>>` keeps up to 5000 ids; of more than that, each holds a `Ref` to this document instead, or say why there is no bound: `#[odm(unbounded = \"the reason\")]`"
+);
+const DOCUMENTS_INSIDE: &str = bare_list!(
+    "a list or map of documents inside another value can't say how many there can be; put it into a struct that derives `Embedded`, as a field with `#[odm(embed(few, max = N))]`"
+);
+const FLATTENED_DOCUMENTS: &str = bare_list!(
+    "this is a map of documents without a bound, and a flattened field can't declare one; take `flatten` off, and say how many there can be: `#[odm(embed(few, max = N))]`"
+);
+const NAMELESS_DOCUMENTS: &str = bare_list!(
+    "this is a list or map of documents without a bound, and a value without a name can't declare one; name it, as in `Variant { field: … }`, and say how many there can be: `#[odm(embed(few, max = N))]`"
+);
 const NOT_REFERENCES: &str = "this holds documents, not references; declare it as `Vec<Ref<…>>`, or keep the documents inside: `embed(few, max = N)`";
 const NOT_A_DOCUMENT: &str = "`embed` is for a field that holds a document; take it off";
 const COLLECTION: &str = "this holds a document that has a collection of its own; keep its id (`Ref<…>`), or say that a copy of it is kept inside: `#[odm(embed)]`";
 const NAMELESS_COLLECTION: &str = "this holds a document that has a collection of its own; keep its id (`Ref<…>`), or name the value, as in `Variant { field: … }`, and say that a copy of it is kept inside: `#[odm(embed)]`";
-const REFERENCES: &str = "this is a list or map of references without a bound; say how many there can be: `#[odm(references(many, max = N))]` keeps up to 5000 ids; of more than that, each holds a `Ref` to this document instead";
-const REFERENCES_INSIDE: &str = "a list or map of references inside another value can't say how many there can be; put it into a struct that derives `Embedded`, as a field with `#[odm(references(many, max = N))]`";
-const FLATTENED_REFERENCES: &str = "this is a map of references without a bound, and a flattened field can't declare one; take `flatten` off, and say how many there can be: `#[odm(references(many, max = N))]`";
-const NAMELESS_REFERENCES: &str = "this is a list or map of references without a bound, and a value without a name can't declare one; name it, as in `Variant { field: … }`, and say how many there can be: `#[odm(references(many, max = N))]`";
+const REFERENCES: &str = bare_list!(
+    "this is a list or map of references without a bound; say how many there can be: `#[odm(references(many, max = N))]` keeps up to 5000 ids; of more than that, each holds a `Ref` to this document instead, or say why there is no bound: `#[odm(unbounded = \"the reason\")]`"
+);
+const REFERENCES_INSIDE: &str = bare_list!(
+    "a list or map of references inside another value can't say how many there can be; put it into a struct that derives `Embedded`, as a field with `#[odm(references(many, max = N))]`"
+);
+const FLATTENED_REFERENCES: &str = bare_list!(
+    "this is a map of references without a bound, and a flattened field can't declare one; take `flatten` off, and say how many there can be: `#[odm(references(many, max = N))]`"
+);
+const NAMELESS_REFERENCES: &str = bare_list!(
+    "this is a list or map of references without a bound, and a value without a name can't declare one; name it, as in `Variant { field: … }`, and say how many there can be: `#[odm(references(many, max = N))]`"
+);
 const NOT_DOCUMENTS: &str =
     "this holds references, not documents; write `references(many, max = N)`";
 

@@ -149,7 +149,8 @@ impl<M: Document> RefersTo<M> for Vec<Ref<M>> {}
 
 field_type!(
     [T: Document] Ref<T>,
-    TypeMeta::of(Shape::Reference { to: T::model, id: &<T::Id as FieldType>::TYPE }),
+    TypeMeta::of(Shape::Reference { to: T::model, id: &<T::Id as FieldType>::TYPE });
+    parts: <T::Id as FieldType>::Parts<L>,
     |reference| T::Id::stored(reference.id())
 );
 

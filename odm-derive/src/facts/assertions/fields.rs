@@ -55,6 +55,12 @@ pub(super) fn of_field<'a>(model: &Model, one: &FieldFacts<'a>) -> Vec<Assertion
 
 /// Documents and references in the type are those that the attributes declare.
 pub(super) fn sound(field: &Field) -> Option<Assertion<'_>> {
+    if let Some(unbounded) = &field.attributes.unbounded {
+        return Some(Assertion::Sound {
+            span: unbounded.word.span(),
+            flaw: Flaw::Undeclared(Subject::Field(field), "Unbounded"),
+        });
+    }
     let (declared, span) = match &field.attributes.list {
         None if holds_only_scalars(&field.ty) => return None,
         None if field.flatten.is_some() => ("Flattened", field.ty.span()),
@@ -121,10 +127,12 @@ fn rules<'a>(one: &FieldFacts<'a>) -> Vec<Assertion<'a>> {
         let (test, needs, applies) = match rule.rule {
             Rule::Range { .. } => ("is_number", NUMBER, has_unknown_elements),
             Rule::Length(_) | Rule::Pattern(_) | Rule::OneOf(_) => {
-                ("is_text", TEXT, has_unknown_elements)
+                let is_reference = matches!(one.element, Kind::Ref(_));
+                ("is_text", TEXT, has_unknown_elements || is_reference)
             }
             Rule::Items(_) => ("has_elements", LIST, is_unknown),
             Rule::UniqueItems => ("is_list", UNIQUE_LIST, is_unknown),
+            Rule::Bytes(_) => continue,
         };
         if applies {
             assertions.push(Assertion::Holds {

@@ -57,7 +57,9 @@ impl<'a> Rules<'a> {
     }
 
     fn iter(self) -> impl Iterator<Item = &'a Rule> {
-        self.rules.iter().filter(move |rule| match self.which {
+        let keywords = |rule: &&Rule| !matches!(rule, Rule::Bytes { .. });
+        let rules = self.rules.iter().filter(keywords);
+        rules.filter(move |rule| match self.which {
             Which::All => true,
             Which::Array => is_of_the_array(rule),
             Which::Elements => !is_of_the_array(rule),
@@ -89,6 +91,7 @@ pub(super) fn check(rules: Rules<'_>, types: &[BsonType]) -> Result<(), String> 
             Rule::OneOf(_) => ("one_of", "a string", types.contains(&BsonType::String)),
             Rule::Items { .. } => ("items", "an array", types.contains(&BsonType::Array)),
             Rule::UniqueItems => ("unique_items", "an array", types.contains(&BsonType::Array)),
+            Rule::Bytes { .. } => continue,
         };
         if !fits && !types.is_empty() {
             let stored: Vec<_> = types.iter().map(|ty| ty.alias()).collect();
@@ -136,6 +139,7 @@ pub(super) fn apply(
             Rule::UniqueItems => {
                 schema.insert("uniqueItems", true);
             }
+            Rule::Bytes { .. } => {}
         }
     }
     length.write(&mut schema, "minLength", "maxLength")?;

@@ -10,4 +10,10 @@ struct Book {
     year: i32
 }
 
+#[derive(Serialize, Deserialize, Embedded)]
+struct Loan {
+    #[odm(length(max = 1))]
+    next: Option<Ref<Book>>,
+}
+
 fn main() {}

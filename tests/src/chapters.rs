@@ -17,6 +17,7 @@ chapters! {
     queries_and_updates = "../../book/src/queries-and-updates.md";
     relations = "../../book/src/relations.md";
     relation_kinds = "../../book/src/relation-kinds.md";
+    design_checks = "../../book/src/design-checks.md";
     change_streams = "../../book/src/change-streams.md";
     validation = "../../book/src/validation.md";
     indexes_and_sync = "../../book/src/indexes-and-sync.md";

@@ -15,6 +15,7 @@ cases![
     errors_of_inner_joins_name_their_model,
     documents_in_memory_are_joined,
     every_command_of_a_join_is_explained,
+    a_list_without_a_bound_is_stored_and_joined,
 ];
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -338,4 +339,30 @@ async fn every_command_of_a_join_is_explained(db: &Db) {
             ("aggregate", "people", "manager_1".to_owned()),
         ]
     );
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = "products")]
+struct Product {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[odm(unbounded = "a test stores more parts than any bound allows")]
+    parts: Vec<Ref<Product>>,
+}
+
+async fn a_list_without_a_bound_is_stored_and_joined(db: &Db) {
+    let plan = db.sync(models![Product]).plan().await.unwrap();
+    plan.apply(Allow::CREATE).await.unwrap();
+    let products = db.collection::<Product>();
+    for id in 1..4 {
+        let parts = Vec::new();
+        products.insert_one(&Product { id, parts }).await.unwrap();
+    }
+    // More than `references(many)` allows, so a bound in the validator would refuse the document.
+    let parts: Vec<Ref<Product>> = (0..6_000).map(|part| Ref::from(part % 3 + 1)).collect();
+    let whole = Product { id: 0, parts };
+    products.insert_one(&whole).await.unwrap();
+    let row = products.get(&0).join(|p| p.parts).await.unwrap().unwrap();
+    let found = row.parts().iter().filter_map(|part| part.found());
+    assert_eq!(found.map(|part| part.id).sum::<i32>(), 12_000);
 }

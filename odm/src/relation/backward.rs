@@ -165,6 +165,9 @@ impl<M: Document, N, T: Document, K> Inverse<M, N, T, K> {
     }
 }
 
+/// More documents than a reply of 16 MB holds.
+const BATCH: u32 = 1_000_000;
+
 /// The two ends of a relation, as they are stored.
 #[derive(Debug, Default)]
 pub(super) struct Ends {
@@ -433,7 +436,9 @@ where
                 }},
                 doc! {"$unwind": format!("${JOINED}")},
             ];
-            let options = source.options();
+            let mut options = source.options();
+            // One reply, unless it would grow past 16 MB.
+            options.batch_size = Some(BATCH);
             let operation = Operation::Aggregate { pipeline };
             let visit = |raw: &RawDocument| {
                 let key = self.ends.key.value(raw);

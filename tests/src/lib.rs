@@ -16,6 +16,8 @@ mod backend;
 mod case;
 #[cfg(doctest)]
 mod chapters;
+#[path = "../../examples/documents/all.rs"]
+mod examples;
 mod runner;
 mod suite;
 

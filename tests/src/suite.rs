@@ -7,6 +7,7 @@ mod changes;
 mod collections;
 mod copies;
 mod definitions;
+mod documents;
 mod elements;
 mod errors;
 mod expressions;
@@ -52,6 +53,7 @@ pub(crate) fn cases() -> Vec<Case> {
         copies::CASES,
         definitions::CASES,
         elements::CASES,
+        documents::CASES,
         errors::CASES,
         expressions::CASES,
         filters::CASES,

@@ -1,0 +1,82 @@
+//! The examples: the structs of each, what they store, and what joins find.
+
+pub(crate) mod hosts;
+pub(crate) mod movies;
+pub(crate) mod patrons;
+pub(crate) mod people;
+pub(crate) mod products;
+pub(crate) mod publishers;
+pub(crate) mod students;
+pub(crate) mod tasks;
+
+use std::pin::Pin;
+
+use odm::prelude::*;
+
+type Running<'d, T> = Pin<Box<dyn Future<Output = odm::Result<T>> + Send + 'd>>;
+
+/// One example of the guides.
+pub(crate) struct Example {
+    /// Its name, the key in `examples/data/documents.json`.
+    pub(crate) title: &'static str,
+    /// The collections that it fills.
+    pub(crate) collections: &'static [&'static str],
+    /// Stores its documents.
+    pub(crate) store: for<'d> fn(&'d Db) -> Running<'d, ()>,
+    /// Joins them in both directions, and returns what it found, a line each.
+    pub(crate) join: for<'d> fn(&'d Db) -> Running<'d, Vec<String>>,
+}
+
+macro_rules! examples {
+    ($($title:literal in $collections:expr => $module:ident;)*) => {
+        /// Every example, in the order of the guides.
+        pub(crate) const EXAMPLES: &[Example] = &[$(Example {
+            title: $title,
+            collections: &$collections,
+            store: |db| Box::pin($module::store(db)),
+            join: |db| Box::pin($module::join(db)),
+        }),*];
+    };
+}
+
+use patrons::{addresses, embedded as patron, few};
+use publishers::{ids, squillions as books};
+use students::{card, courses, emails, posts};
+
+examples! {
+    "patron and address, embedded (one-to-one)" in ["patrons"] => patron;
+    "patron and addresses, embedded (one-to-few)" in ["patrons"] => few;
+    "patron and addresses, referenced (one-to-many, patron_id on the N side)" in ["patrons", "addresses"] => addresses;
+    "publisher and books, ids in the publisher (one-to-many)" in ["publishers", "books"] => ids;
+    "publisher and books, publisher_id in the book (one-to-squillions)" in ["publishers", "books"] => books;
+    "people and places (manual reference)" in ["places", "people"] => people;
+    "student and e-mails (one-to-few)" in ["students"] => emails;
+    "student and card (one-to-one)" in ["students"] => card;
+    "students and courses (many-to-many, child references)" in ["students", "courses"] => courses;
+    "student and posts (one-to-squillions, posted_by)" in ["message_board_messages"] => posts;
+    "movie and details (subset, one-to-one)" in ["movie", "movie_details"] => movies;
+    "person and addresses (one-to-few)" in ["person"] => kate;
+    "product and parts (one-to-many, ids in the product)" in ["products", "parts"] => parts;
+    "host and messages (one-to-squillions)" in ["hosts", "logmsg"] => messages;
+    "host and its last messages (the newest N)" in ["hosts", "logmsg"] => newest;
+    "person and tasks (two-way references)" in ["people", "tasks"] => owners;
+    "product and reviews (the newest N)" in ["products", "reviews"] => reviews;
+}
+
+use hosts::{messages, newest};
+use products::{parts, reviews};
+use tasks::{kate, owners};
+
+/// Creates the collections, the validators and the indexes of models.
+async fn sync(
+    db: &Db,
+    models: impl IntoIterator<Item = &'static odm::model::ModelMeta>,
+) -> odm::Result<()> {
+    db.sync(models).plan().await?.apply(Allow::CREATE).await?;
+    Ok(())
+}
+
+/// A date, as RFC 3339 writes it.
+fn date(text: &str) -> DateTime {
+    DateTime::parse_rfc3339_str(text).unwrap_or(DateTime::MIN)
+}

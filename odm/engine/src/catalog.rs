@@ -293,18 +293,18 @@ impl Catalog {
         let mut working = latest.clone();
         match edit(&mut working, locks) {
             Edit::Unchanged(value) => value,
-            Edit::Publish(value, told) => {
+            Edit::Publish(value, logged) => {
                 let mut root = self.publish();
                 let replaced = root.put(working);
-                self.log(&root, || told);
+                self.log(&root, || logged);
                 drop(root);
                 drop(replaced);
                 value
             }
             Edit::Replace(collection, value) => {
                 let first = collection.made_as("convertToCapped");
-                let mut told = definition::created_for_now(&collection, &first);
-                told.push(LoggedChange {
+                let mut logged = definition::created_for_now(&collection, &first);
+                logged.push(LoggedChange {
                     namespace: first,
                     uuid: Some(collection.uuid),
                     what: ChangeKind::Rename {
@@ -314,7 +314,7 @@ impl Catalog {
                 });
                 let mut root = self.publish();
                 let replaced = root.put(*collection);
-                self.log(&root, || told);
+                self.log(&root, || logged);
                 drop(root);
                 drop(replaced);
                 value

@@ -15,10 +15,10 @@ const HASH: usize = 20;
 
 /// Advances the cluster time to a command's `$clusterTime`, so that reads after that time can be answered.
 pub(crate) fn hear(state: &ServerState, command: &RawDocument) -> Result<(), ServerError> {
-    let Some(told) = raw::get(command, "$clusterTime") else {
+    let Some(sent) = raw::get(command, "$clusterTime") else {
         return Ok(());
     };
-    let time = parse(told)?;
+    let time = parse(sent)?;
     let now = state.service.now().timestamp_millis() / 1000;
     if i64::from(time.time) > now.saturating_add(AHEAD) {
         return Err(ServerError::new(
@@ -33,18 +33,18 @@ pub(crate) fn hear(state: &ServerState, command: &RawDocument) -> Result<(), Ser
     Ok(())
 }
 
-fn parse(told: RawBsonRef<'_>) -> Result<Timestamp, ServerError> {
-    let RawBsonRef::Document(told) = told else {
+fn parse(sent: RawBsonRef<'_>) -> Result<Timestamp, ServerError> {
+    let RawBsonRef::Document(sent) = sent else {
         return Err(ServerError::new(
             Code::location(10065),
             "invalid parameter: expected an object ($clusterTime)",
         ));
     };
-    let time = match field(told, "clusterTime")? {
+    let time = match field(sent, "clusterTime")? {
         RawBsonRef::Timestamp(time) => time,
         other => return Err(wrong_type("clusterTime", "timestamp", other)),
     };
-    let signature = match field(told, "signature")? {
+    let signature = match field(sent, "signature")? {
         RawBsonRef::Document(signature) => signature,
         other => return Err(wrong_type("signature", "object", other)),
     };

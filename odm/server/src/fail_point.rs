@@ -295,16 +295,16 @@ impl State {
             strike.block = u64::try_from(millis).ok().map(Duration::from_millis);
         }
         let code = number(data, "errorCode").and_then(|code| i32::try_from(code).ok());
-        let told = data.get_array("errorLabels").ok();
+        let labels = data.get_array("errorLabels").ok();
         if let Some(code) = code.filter(|code| *code != 0) {
             let error = ServerError::new(
                 Code::from(code),
                 "Failing command via 'failCommand' failpoint",
             );
-            strike.error = Some(Self::labelled(error, code, told, target));
+            strike.error = Some(Self::labelled(error, code, labels, target));
         } else if let Ok(error) = data.get_document("writeConcernError") {
             let code = error.get_i32("code").unwrap_or_default();
-            strike.labels = match told {
+            strike.labels = match labels {
                 Some(labels) => labels.clone(),
                 None if target.is_retryable && RETRYABLE.contains(&code) => {
                     vec![RETRYABLE_WRITE.into()]
@@ -320,10 +320,10 @@ impl State {
     fn labelled(
         mut error: ServerError,
         code: i32,
-        told: Option<&Vec<Bson>>,
+        labels: Option<&Vec<Bson>>,
         target: Candidate<'_>,
     ) -> ServerError {
-        if let Some(labels) = told {
+        if let Some(labels) = labels {
             for label in labels.iter().filter_map(Bson::as_str) {
                 error = error.with_label(label);
             }

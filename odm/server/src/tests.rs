@@ -29,9 +29,9 @@ impl Client {
     }
 
     fn ask(&mut self, command: Document) -> Document {
-        let told = command.to_string();
+        let shown = command.to_string();
         let reply = self.try_ask(command).unwrap();
-        assert!(!reply.contains_key("code"), "{told}: {reply}");
+        assert!(!reply.contains_key("code"), "{shown}: {reply}");
         reply
     }
 
@@ -110,9 +110,9 @@ fn a_stream_started_at_the_time_of_a_write_reports_it() {
 #[test]
 fn abandoned_cursors_and_sessions_are_removed() {
     let clock = Arc::new(AtomicI64::new(1_700_000_000_000));
-    let told = Arc::clone(&clock);
+    let shared = Arc::clone(&clock);
     let context =
-        Context::system().with_clock(move || DateTime::from_millis(told.load(Ordering::Relaxed)));
+        Context::system().with_clock(move || DateTime::from_millis(shared.load(Ordering::Relaxed)));
     let server = serve(context).1;
     let (state, address) = (&server.state, server.address());
     let hello = || doc! { "hello": 1, "$db": "admin" };
@@ -193,12 +193,12 @@ fn a_server_stops_with_clients_connected() {
                     more = doc! { "getMore": id, "collection": "c", "maxTimeMS": 60_000 };
                 }
                 loop {
-                    let told = match number % 3 {
+                    let reply = match number % 3 {
                         0 => client.try_ask(update(0)),
                         1 => client.try_ask(more.clone()),
                         _ => client.try_ask(update(1)),
                     };
-                    if told.is_none() {
+                    if reply.is_none() {
                         break;
                     }
                 }

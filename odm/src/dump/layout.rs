@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use odm_engine::Namespace;
 
-use crate::dump::metadata::{MOST, Metadata};
+use crate::dump::metadata::{MAX_BYTES, Metadata};
 use crate::dump::{SkippedFile, file, json, name};
 use crate::error::{Error, FileError, Result};
 
@@ -206,7 +206,7 @@ fn collection(path: &Path, kind: Kind, stem: &str) -> Result<Option<String>> {
 /// Whether the file is mongodump's record of its version, and not a collection of that name.
 fn is_prelude(path: &Path) -> Result<bool> {
     let known = |name: &String| matches!(name.as_str(), "ServerVersion" | "ToolVersion");
-    Ok(json::document(&file::read(path, MOST)?)
+    Ok(json::document(&file::read(path, MAX_BYTES)?)
         .is_ok_and(|document| !document.is_empty() && document.keys().all(known)))
 }
 

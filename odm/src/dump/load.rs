@@ -16,11 +16,11 @@ use crate::error::{Error, FileError, Result, ServerError};
 use crate::store::Memory;
 
 /// How many documents, and how many bytes, are inserted at once.
-const MOST: usize = 10_000;
-const MOST_BYTES: usize = 16 * 1024 * 1024;
+const MAX_DOCUMENTS: usize = 10_000;
+const MAX_BYTES: usize = 16 * 1024 * 1024;
 
 /// The largest file of Extended JSON, which is read as a whole.
-const MOST_JSON: u64 = 4 * 1024 * 1024 * 1024;
+const MAX_JSON_BYTES: u64 = 4 * 1024 * 1024 * 1024;
 
 /// Loads the collections of a folder: all of them, or nothing.
 pub(super) fn load(memory: &Memory, folder: &Path, database: &str) -> Result<LoadReport> {
@@ -191,7 +191,7 @@ impl Loader<'_> {
         while let Some(document) = documents.next()? {
             bytes += document.as_bytes().len();
             batch.push(document);
-            if batch.len() == MOST || bytes >= MOST_BYTES {
+            if batch.len() == MAX_DOCUMENTS || bytes >= MAX_BYTES {
                 done += self.insert(namespace, path, &batch, done, bypass)?;
                 batch.clear();
                 bytes = 0;
@@ -201,10 +201,10 @@ impl Loader<'_> {
     }
 
     fn json(&self, namespace: &Namespace, path: &Path, bypass: bool) -> Result<u64> {
-        let documents = json::documents(&file::read(path, MOST_JSON)?)
+        let documents = json::documents(&file::read(path, MAX_JSON_BYTES)?)
             .map_err(|message| Error::new(FileError::new(path, message)))?;
         let mut done = 0;
-        for batch in documents.chunks(MOST) {
+        for batch in documents.chunks(MAX_DOCUMENTS) {
             done += self.insert(namespace, path, batch, done, bypass)?;
         }
         Ok(done)

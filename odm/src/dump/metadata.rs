@@ -9,7 +9,7 @@ use crate::dump::{file, json};
 use crate::error::{Error, FileError, Result};
 
 /// The largest metadata file: many times what the options and 64 indexes of a collection need.
-pub(super) const MOST: u64 = 64 * 1024 * 1024;
+pub(super) const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// A `.metadata.json`.
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ pub(super) struct Metadata {
 impl Metadata {
     pub(super) fn read(path: &Path) -> Result<Self> {
         let fault = |message: String| Error::new(FileError::new(path, message));
-        let text = file::read(path, MOST)?;
+        let text = file::read(path, MAX_BYTES)?;
         // An interrupted mongodump leaves empty files, and mongorestore ignores them.
         if text.is_empty() {
             return Ok(Self::default());

@@ -7,6 +7,7 @@ mod path;
 
 use bson::{Bson, Document, doc};
 
+pub(crate) use self::check::MAX_INDEXES;
 use self::path::{Resolved, resolve};
 use crate::error::{Error, Result};
 use crate::model::{IndexMeta, KeyKind, ModelMeta};

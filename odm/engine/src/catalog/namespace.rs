@@ -73,7 +73,7 @@ impl Namespace {
             return Err(ServerError::new(
                 Code::COMMAND_NOT_SUPPORTED,
                 format!(
-                    "the in-memory engine does not support {self}: what is written is told by change streams"
+                    "the in-memory engine does not support {self}: change streams list what is written"
                 ),
             ));
         }

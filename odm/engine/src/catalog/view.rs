@@ -381,8 +381,8 @@ impl Catalog {
                 _ => false,
             };
             if same {
-                let result = change(&mut root).map(|(value, told)| {
-                    self.log(&root, || told.into_iter().collect());
+                let result = change(&mut root).map(|(value, logged)| {
+                    self.log(&root, || logged.into_iter().collect());
                     value
                 });
                 drop((root, locks));

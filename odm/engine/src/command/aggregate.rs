@@ -226,8 +226,8 @@ impl<'a> Aggregate<'a> {
                         &self.globals,
                     )),
                 };
-            let told = self.pipeline.begins().map(|_| &self.base);
-            let source = CallSource::new(call, told);
+            let requested = self.pipeline.begins().map(|_| &self.base);
+            let source = CallSource::new(call, requested);
             let cx = Cx {
                 source: &source,
                 collection: &self.base.collection,

@@ -75,7 +75,7 @@ pub(crate) fn open(
     if let Scope::Collection(watched) = &scope {
         call.check_not_view(watched)?;
     }
-    let told = StreamOptions {
+    let options = StreamOptions {
         lookup: lookup(&args)?,
         images: images(&args)?,
         expanded: args.flag("showExpandedEvents"),
@@ -111,7 +111,7 @@ pub(crate) fn open(
     let catalog = &call.engine.catalog;
     catalog.log_changes(call.now);
     let from = from.unwrap_or_else(|| Token::Before(catalog.changes.end(&catalog.clock).0));
-    let stream = Stream::new(scope, told, pipeline, globals, from);
+    let stream = Stream::new(scope, options, pipeline, globals, from);
     let cursor = Cursor {
         namespace,
         results: Box::new(stream),

@@ -179,8 +179,8 @@ fn coll_mod(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
             }
         }
         collection.options = Arc::new(options);
-        let told = change_event(&was, index.as_ref(), &described, &reply);
-        Ok(Edit::Publish(reply, vec![told]))
+        let event = change_event(&was, index.as_ref(), &described, &reply);
+        Ok(Edit::Publish(reply, vec![event]))
     })?;
     match fields {
         Some(fields) => reply(fields),
@@ -325,9 +325,9 @@ fn change_view(call: &Invocation<'_>, namespace: Namespace) -> Result<RawDocumen
             call.now,
         )?;
         view.check(root)?;
-        let told = definition::viewed(&view, Definition::Modify);
+        let event = definition::viewed(&view, Definition::Modify);
         root.put_view(view, uuid)?;
-        Ok(((), Some(told)))
+        Ok(((), Some(event)))
     })?;
     reply(Document::new())
 }

@@ -136,8 +136,8 @@ fn db_stats(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
         data as f64 / objects as f64
     };
     // The engine keeps no unused space, so the free storage is 0.
-    let is_free_told = call.args.flag("freeStorage");
-    let mut told = doc! {
+    let is_free_requested = call.args.flag("freeStorage");
+    let mut stats = doc! {
         "db": call.database,
         "collections": number(collections),
         "views": i32::try_from(root.views(call.database).count()).unwrap_or(i32::MAX),
@@ -146,20 +146,20 @@ fn db_stats(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
         "dataSize": scaled(data),
         "storageSize": scaled(data),
     };
-    if is_free_told {
-        told.insert("freeStorageSize", 0.0);
+    if is_free_requested {
+        stats.insert("freeStorageSize", 0.0);
     }
-    told.insert("indexes", number(indexes));
-    told.insert("indexSize", scaled(keys));
-    if is_free_told {
-        told.insert("indexFreeStorageSize", 0.0);
+    stats.insert("indexes", number(indexes));
+    stats.insert("indexSize", scaled(keys));
+    if is_free_requested {
+        stats.insert("indexFreeStorageSize", 0.0);
     }
-    told.insert("totalSize", scaled(data + keys));
-    if is_free_told {
-        told.insert("totalFreeStorageSize", 0.0);
+    stats.insert("totalSize", scaled(data + keys));
+    if is_free_requested {
+        stats.insert("totalFreeStorageSize", 0.0);
     }
-    told.insert("scaleFactor", scale as f64);
-    reply(told)
+    stats.insert("scaleFactor", scale as f64);
+    reply(stats)
 }
 
 pub(crate) const DATA_SIZE: Command = Command {

@@ -38,20 +38,20 @@ pub(crate) struct CallSource<'c, 'a> {
     deadline: RefCell<Deadline>,
     /// The namespace whose statistics the aggregation's first stage requests. A view here reports its own statistics,
     /// not those of its source.
-    told: Option<&'c Namespace>,
-    /// Like `told`, for the first stage of a view that is being read.
-    told_within: RefCell<Option<Namespace>>,
+    requested: Option<&'c Namespace>,
+    /// The same for the first stage of a view that is being read.
+    requested_within: RefCell<Option<Namespace>>,
 }
 
 impl<'c, 'a> CallSource<'c, 'a> {
-    pub(crate) fn new(call: &'c mut Invocation<'a>, told: Option<&'c Namespace>) -> Self {
+    pub(crate) fn new(call: &'c mut Invocation<'a>, requested: Option<&'c Namespace>) -> Self {
         Self {
             root: call.root(),
             database: call.database,
             deadline: RefCell::new(call.deadline()),
             call: RefCell::new(call),
-            told,
-            told_within: RefCell::default(),
+            requested,
+            requested_within: RefCell::default(),
         }
     }
 
@@ -93,11 +93,11 @@ impl<'c, 'a> CallSource<'c, 'a> {
             globals: &inner,
         };
         let around = self
-            .told_within
+            .requested_within
             .replace(pipeline.begins().map(|_| view.namespace.clone()));
-        // The first stage reads its statistics when it starts, so `told_within` is only needed here.
+        // The first stage reads its statistics when it starts, so `requested_within` is only needed here.
         let documents = pipeline.run_within(input, cx);
-        self.told_within.replace(around);
+        self.requested_within.replace(around);
         for document in documents? {
             let document = document?;
             self.check_deadline()?;
@@ -251,10 +251,11 @@ impl Source for CallSource<'_, '_> {
             now: call.now,
         };
         let namespace = self.namespace(None, collection);
-        let within = self.told_within.borrow();
-        let is_told = self.told == Some(&namespace) || within.as_ref() == Some(&namespace);
+        let within = self.requested_within.borrow();
+        let is_requested =
+            self.requested == Some(&namespace) || within.as_ref() == Some(&namespace);
         match self.root.resolve(&namespace)? {
-            Some(view) if !is_told => asker.ask(&view.namespace, asked),
+            Some(view) if !is_requested => asker.ask(&view.namespace, asked),
             _ => asker.ask(&namespace, asked),
         }
     }

@@ -28,14 +28,15 @@ impl StatsContext<'_> {
         namespace: &Namespace,
         asked: &Statistics,
     ) -> Result<Vec<RawDocumentBuf>, ServerError> {
-        let told = match asked {
+        let stats = match asked {
             Statistics::Collection(asked) => vec![self.collection(namespace, asked)?],
             Statistics::Indexes => self.indexes(namespace)?,
             Statistics::Plans => self.plans(namespace)?,
         };
-        told.iter()
-            .map(|told| {
-                RawDocumentBuf::try_from(told)
+        stats
+            .iter()
+            .map(|stats| {
+                RawDocumentBuf::try_from(stats)
                     .map_err(|error| ServerError::new(Code::INVALID_BSON, error.to_string()))
             })
             .collect()
@@ -54,21 +55,21 @@ impl StatsContext<'_> {
         let Some(collection) = self.root.collection(&namespace) else {
             return Ok(Vec::new());
         };
-        let told = collection.indexes.iter().map(|index| {
+        let stats = collection.indexes.iter().map(|index| {
             let spec = &index.spec;
-            let mut told = doc! { "name": &spec.name, "key": &spec.key };
+            let mut stats = doc! { "name": &spec.name, "key": &spec.key };
             if let Some(host) = self.host() {
-                told.insert("host", host);
+                stats.insert("host", host);
             }
             let mut accesses = doc! { "ops": spec.uses.count() };
             if let Some(since) = spec.uses.since() {
                 accesses.insert("since", since);
             }
-            told.insert("accesses", accesses);
-            told.insert("spec", spec.document.clone());
-            told
+            stats.insert("accesses", accesses);
+            stats.insert("spec", spec.document.clone());
+            stats
         });
-        Ok(told.collect())
+        Ok(stats.collect())
     }
 
     /// The engine has no plan cache, so the list is empty.
@@ -89,11 +90,11 @@ impl StatsContext<'_> {
         namespace: &Namespace,
         asked: &StatisticsOf,
     ) -> Result<Document, ServerError> {
-        let mut told = doc! { "ns": namespace.to_string() };
+        let mut stats = doc! { "ns": namespace.to_string() };
         if let Some(host) = self.host() {
-            told.insert("host", host);
+            stats.insert("host", host);
         }
-        told.insert("localTime", self.now);
+        stats.insert("localTime", self.now);
         if let Some(histograms) = asked.latency {
             let Some(server) = self.context.surroundings() else {
                 return Err(unsupported(
@@ -105,29 +106,29 @@ impl StatsContext<'_> {
                 collection,
             } = namespace;
             let latencies = server.latencies(database, collection);
-            told.insert("latencyStats", show(&latencies, histograms));
+            stats.insert("latencyStats", show(&latencies, histograms));
         }
         if let Some(scale) = asked.storage {
             let collection = self.find(namespace, "storageStats")?;
-            told.insert("storageStats", storage(Some(&collection), scale));
+            stats.insert("storageStats", storage(Some(&collection), scale));
         }
         if asked.count {
             let collection = self.find(namespace, "count")?;
             let count = i64::try_from(collection.len()).unwrap_or(i64::MAX);
             let count = i32::try_from(count).map_or(Bson::Int64(count), Bson::Int32);
-            told.insert("count", count);
+            stats.insert("count", count);
         }
         if asked.executions {
             let collection = self.find(namespace, "queryExecStats")?;
             let scans = &collection.shared.scans;
             let [total, tailable] =
                 [&scans.total, &scans.tailable].map(|it: &AtomicI64| it.load(Ordering::Relaxed));
-            told.insert(
+            stats.insert(
                 "queryExecStats",
                 doc! { "collectionScans": { "total": total, "nonTailable": total - tailable } },
             );
         }
-        Ok(told)
+        Ok(stats)
     }
 
     /// The collection, which must exist for the `part` of the statistics to be reported.
@@ -151,17 +152,17 @@ impl StatsContext<'_> {
 
 fn show(latencies: &Latencies, histograms: bool) -> Document {
     let one = |latency: &Latency| {
-        let mut told = Document::new();
+        let mut stats = Document::new();
         if histograms {
             let buckets = latency.histogram.iter();
             let buckets: Vec<_> = buckets
                 .map(|(micros, count)| doc! { "micros": *micros, "count": *count })
                 .collect();
-            told.insert("histogram", buckets);
+            stats.insert("histogram", buckets);
         }
-        told.insert("latency", latency.micros);
-        told.insert("ops", latency.count);
-        told
+        stats.insert("latency", latency.micros);
+        stats.insert("ops", latency.count);
+        stats
     };
     doc! {
         "reads": one(&latencies.reads),

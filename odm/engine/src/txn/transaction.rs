@@ -95,8 +95,8 @@ impl Transaction {
     /// Replaces a collection that the transaction itself created, after a change of its indexes.
     pub(crate) fn recreate(&mut self, collection: Collection) {
         if let Some(before) = self.working.collection(&collection.namespace) {
-            let told = definition::indexes_created(before, &collection);
-            self.changes.extend(told);
+            let index_changes = definition::indexes_created(before, &collection);
+            self.changes.extend(index_changes);
         }
         self.working.put(collection);
     }

@@ -212,13 +212,13 @@ impl Writer<'_, '_> {
         change.at = at;
         collection.complete(&mut change, known, before_document, after_document)?;
         self.check_keys(&change, after_document)?;
-        let told = self
+        let logged = self
             .is_watched()
             .then(|| write_event(collection, before_document, after_document, description))
             .flatten();
         self.take_locks(&change);
-        if let (Some(told), Some(changes)) = (told, self.draft.changes()) {
-            changes.push(told);
+        if let (Some(logged), Some(changes)) = (logged, self.draft.changes()) {
+            changes.push(logged);
         }
         self.draft.apply(change, after);
         self.changed = true;

@@ -200,16 +200,16 @@ fn between_arrays<'a>(before: &'a RawArray, after: &'a RawArray) -> Option<Eleme
 
 /// Formats the changes as `{updatedFields, removedFields, truncatedArrays}`.
 pub(super) fn description(fields: &Fields<'_>) -> RawDocumentBuf {
-    let mut told = UpdateDescription {
+    let mut split = UpdateDescription {
         updated: RawDocumentBuf::new(),
         removed: RawArrayBuf::new(),
         cut: RawArrayBuf::new(),
     };
-    told.fields("", fields);
+    split.fields("", fields);
     let mut description = RawDocumentBuf::new();
-    description.append(cstr!("updatedFields"), told.updated);
-    description.append(cstr!("removedFields"), told.removed);
-    description.append(cstr!("truncatedArrays"), told.cut);
+    description.append(cstr!("updatedFields"), split.updated);
+    description.append(cstr!("removedFields"), split.removed);
+    description.append(cstr!("truncatedArrays"), split.cut);
     description
 }
 

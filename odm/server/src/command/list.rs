@@ -19,8 +19,8 @@ pub(super) const LIST_COMMANDS: Command = Command {
         let commands: Document = all
             .into_iter()
             .map(|(name, is_open)| {
-                let told = doc! { "requiresAuth": !is_open };
-                (name.to_owned(), told.into())
+                let entry = doc! { "requiresAuth": !is_open };
+                (name.to_owned(), entry.into())
             })
             .collect();
         Ok(doc! { "commands": commands })

@@ -140,10 +140,10 @@ fn get_parameter(call: &mut Call<'_>) -> Result<Document, ServerError> {
             if !details {
                 return (name, value);
             }
-            let told = doc! {
+            let entry = doc! {
                 "value": value, "settableAtRuntime": false, "settableAtStartup": false,
             };
-            (name, told.into())
+            (name, entry.into())
         })
         .collect();
     if found.is_empty() {

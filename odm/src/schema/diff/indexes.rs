@@ -8,11 +8,8 @@ use bson::{Bson, Document, doc};
 
 use super::{Existing, Target, name_of};
 use crate::plan::{Action, Step, describe, shell};
-use crate::schema::indexes::{Declared, i64_to_bson};
+use crate::schema::indexes::{Declared, MAX_INDEXES, i64_to_bson};
 use crate::schema::normal::NormalIndex;
-
-/// MongoDB's limit, including the index on `_id`.
-const MOST_INDEXES: usize = 64;
 
 /// One way to find the existing index for a declaration.
 struct Way {
@@ -138,7 +135,7 @@ impl Target {
             there = rest;
             steps.push(self.rebuild(&group, &blocking, default.is_some()));
         }
-        let is_full = existing.indexes.len() + new.len() > MOST_INDEXES;
+        let is_full = existing.indexes.len() + new.len() > MAX_INDEXES;
         let new = self.create_indexes(new);
         let undeclared = there
             .iter()

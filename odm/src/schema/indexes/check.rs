@@ -11,8 +11,8 @@ use crate::schema::normal::NormalIndex;
 use crate::schema::validator::declaration;
 
 /// MongoDB's limits.
-const MOST_INDEXES: usize = 64;
-const MOST_KEYS: usize = 32;
+pub(crate) const MAX_INDEXES: usize = 64;
+const MAX_KEYS: usize = 32;
 const LARGEST_WEIGHT: u32 = 99_999;
 
 /// Checks one index.
@@ -28,9 +28,9 @@ pub(super) fn alone(
 }
 
 fn refusal(meta: &ModelMeta, index: &IndexMeta, keys: &[(Resolved, KeyKind)]) -> Option<String> {
-    if keys.is_empty() || keys.len() > MOST_KEYS {
+    if keys.is_empty() || keys.len() > MAX_KEYS {
         return Some(format!(
-            "an index has 1 to {MOST_KEYS} keys, and this one has {}",
+            "an index has 1 to {MAX_KEYS} keys, and this one has {}",
             keys.len()
         ));
     }
@@ -220,9 +220,9 @@ fn holds(ty: &TypeMeta, wanted: &dyn Fn(BsonType) -> bool, inside: bool) -> bool
 
 /// Checks the indexes of a collection against each other.
 pub(super) fn together(meta: &ModelMeta, declared: &[Declared]) -> Result<()> {
-    if declared.len() >= MOST_INDEXES {
+    if declared.len() >= MAX_INDEXES {
         return Err(declaration(format!(
-            "{} indexes are declared, and a collection has at most {MOST_INDEXES}, that of `_id` \
+            "{} indexes are declared, and a collection has at most {MAX_INDEXES}, that of `_id` \
              among them",
             declared.len(),
         )));

@@ -129,7 +129,7 @@ fn what_was_asked_is_what_is_listed() {
 }
 
 #[test]
-fn differences_are_told() {
+fn differences_are_listed() {
     let plain = doc! {"key": {"a": 1}, "name": "a_1"};
     let rows = [
         (

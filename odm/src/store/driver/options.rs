@@ -113,16 +113,16 @@ pub(super) fn change_stream(watch: &Watch) -> Result<theirs::ChangeStreamOptions
     }))
 }
 
-fn full_document(told: FullDocument) -> theirs::FullDocumentType {
-    match told {
+fn full_document(option: FullDocument) -> theirs::FullDocumentType {
+    match option {
         FullDocument::UpdateLookup => theirs::FullDocumentType::UpdateLookup,
         FullDocument::WhenAvailable => theirs::FullDocumentType::WhenAvailable,
         FullDocument::Required => theirs::FullDocumentType::Required,
     }
 }
 
-fn before_change(told: FullDocumentBeforeChange) -> theirs::FullDocumentBeforeChangeType {
-    match told {
+fn before_change(option: FullDocumentBeforeChange) -> theirs::FullDocumentBeforeChangeType {
+    match option {
         FullDocumentBeforeChange::WhenAvailable => {
             theirs::FullDocumentBeforeChangeType::WhenAvailable
         }

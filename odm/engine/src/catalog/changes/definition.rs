@@ -25,12 +25,12 @@ pub(crate) fn created(collection: &Collection, first: Option<&Namespace>) -> Vec
     if let Some(id) = collection.index("_id_") {
         options.insert("idIndex", id.spec.document.clone());
     }
-    let told = |kind, description| define(name, Some(collection.uuid), kind, &description, None);
-    let mut changes = vec![told(Definition::Create, options)];
+    let logged = |kind, description| define(name, Some(collection.uuid), kind, &description, None);
+    let mut changes = vec![logged(Definition::Create, options)];
     // On an empty collection, MongoDB logs one event for each index.
     changes.extend(others(collection).map(|index| {
         let description = doc! { "indexes": [index] };
-        told(Definition::CreateIndexes, description)
+        logged(Definition::CreateIndexes, description)
     }));
     changes
 }
@@ -63,15 +63,15 @@ pub(crate) fn indexes_created(before: &Collection, after: &Collection) -> Vec<Lo
         before.index(name).is_none()
     };
     let made: Vec<Document> = others(after).filter(is_new).cloned().collect();
-    let told = |indexes: Vec<Document>| {
+    let logged = |indexes: Vec<Document>| {
         let description = doc! { "indexes": indexes };
         let kind = Definition::CreateIndexes;
         define(&after.namespace, Some(after.uuid), kind, &description, None)
     };
     match made.as_slice() {
         [] => Vec::new(),
-        _ if before.len() == 0 => made.into_iter().map(|index| told(vec![index])).collect(),
-        _ => vec![told(made)],
+        _ if before.len() == 0 => made.into_iter().map(|index| logged(vec![index])).collect(),
+        _ => vec![logged(made)],
     }
 }
 

@@ -30,7 +30,7 @@ fn specs() -> Vec<RawDocumentBuf> {
         rawdoc! {"key": {"t": "text", "a.b": "text"}, "name": "words", "weights": {"t": 2, "a.b": 3}},
         rawdoc! {"key": {"n": 1, "t": "text"}, "name": "after", "weights": {"t": 1}},
         rawdoc! {
-            "key": {"t": "text"}, "name": "told", "weights": {"t": 1}, "language_override": "n",
+            "key": {"t": "text"}, "name": "t_text", "weights": {"t": 1}, "language_override": "n",
             "partialFilterExpression": {"a": {"$exists": true}},
         },
         rawdoc! {"key": {"$**": "text"}, "name": "all_words"},
@@ -122,8 +122,8 @@ fn entries(index: &Index) -> Vec<Entry> {
 }
 
 fn cases() -> u32 {
-    let told = std::env::var("ODM_LAWS").ok();
-    told.and_then(|cases| cases.parse().ok()).unwrap_or(256)
+    let asked = std::env::var("ODM_LAWS").ok();
+    asked.and_then(|cases| cases.parse().ok()).unwrap_or(256)
 }
 
 proptest! {

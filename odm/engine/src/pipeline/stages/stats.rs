@@ -20,8 +20,8 @@ pub(super) const PARTS: &[&str] = &["count", "latencyStats", "queryExecStats", "
 
 impl Stage for Statistics {
     fn run<'a>(&'a self, _input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
-        let told = cx.source.statistics(cx.collection, self)?;
-        Ok(Box::new(told.into_iter().map(Ok)))
+        let reported = cx.source.statistics(cx.collection, self)?;
+        Ok(Box::new(reported.into_iter().map(Ok)))
     }
 
     fn begins(&self) -> Option<&'static str> {

@@ -31,6 +31,7 @@ pub(crate) const FIELD: &[&str] = &[
     INDEX,
     ITEMS,
     LENGTH,
+    ON_DELETE,
     ONE_OF,
     PATTERN,
     RANGE,
@@ -80,6 +81,9 @@ pub(crate) const COLLATIONS: &[&str] = &[
 
 /// Words of `has_one(…)`, `has_many(…)`, `has_squillions(…)` and `subset(…)`.
 pub(crate) const INVERSES: &[&str] = &[ALLOW_SCAN, BY, KEY];
+
+/// Values of `on_delete`.
+pub(crate) const DELETE_POLICIES: &[&str] = &["cascade", "leave", "restrict", "set_null"];
 
 /// Words of `recent(…)`.
 pub(crate) const RECENTS: &[&str] = &[MAX, SORT];
@@ -132,6 +136,7 @@ pub(crate) const MAX: &str = "max";
 pub(crate) const MIN: &str = "min";
 pub(crate) const NAME: &str = "name";
 pub(crate) const OF: &str = "of";
+pub(crate) const ON_DELETE: &str = "on_delete";
 pub(crate) const ONE_OF: &str = "one_of";
 pub(crate) const ONLY: &str = "only";
 pub(crate) const PARTIAL: &str = "partial";
@@ -199,6 +204,7 @@ const USAGES: &[(&str, &str)] = &[
     (MIN, "with a number: `min = 1`"),
     (NAME, "`name = \"by_title\"`"),
     (OF, "`of = Model`"),
+    (ON_DELETE, "`on_delete = \"restrict\"`"),
     (ONE_OF, "`one_of(\"a\", \"b\")`"),
     (ONLY, "`only(field, other)`"),
     (PARTIAL, "`partial = |m| m.field.exists(true)`"),
@@ -336,6 +342,7 @@ mod tests {
             KEY_KINDS,
             COLLATIONS,
             INVERSES,
+            DELETE_POLICIES,
             RECENTS,
             BUDGETS,
             RANGES,

@@ -29,7 +29,8 @@ pub use self::parts::{Level, NoParts, Parts};
 pub use self::path::{Path, Segment};
 pub use self::projection::Projection;
 pub use self::relation::{
-    Cardinality, CounterpartKind, CounterpartMeta, Expected, RecentMeta, Relation, RelationMeta,
+    Cardinality, CounterpartKind, CounterpartMeta, Expected, OnDelete, RecentMeta, Relation,
+    RelationMeta,
 };
 pub use self::rule::{Bound, ExpressionRule, Rule};
 pub use self::types::{BsonType, Contents, Count, FieldType, MapKey, Shape, TypeMeta};

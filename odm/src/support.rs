@@ -22,9 +22,9 @@ pub use crate::model::rule::Number;
 pub use crate::model::{
     Bound, BsonType, Budget, Capped, CollationMeta, Contents, CounterpartKind, CounterpartMeta,
     Document, Embedded, EmbeddedMeta, EnumMeta, Expected, ExpressionRule, FieldMeta, FieldType,
-    IndexMeta, KeyKind, KeyMeta, KeyReferenceMeta, Level, MapKey, ModelMeta, NoParts, Parts, Path,
-    Presence, Projection, RecentMeta, RelationMeta, Rule, Tagging, TypeMeta, ValidationAction,
-    ValidationLevel, VariantMeta,
+    IndexMeta, KeyKind, KeyMeta, KeyReferenceMeta, Level, MapKey, ModelMeta, NoParts, OnDelete,
+    Parts, Path, Presence, Projection, RecentMeta, RelationMeta, Rule, Tagging, TypeMeta,
+    ValidationAction, ValidationLevel, VariantMeta,
 };
 pub use crate::query::kind::{
     Bits, Growable, Integer, Keyed, Number as NumberLike, Optional, Sequence, Temporal, Text,
@@ -52,6 +52,7 @@ pub const fn field(rust: &'static str, name: &'static str, ty: TypeMeta) -> Fiel
         flatten: false,
         rules: &[],
         refers_to: None,
+        on_delete: None,
     }
 }
 

@@ -4,7 +4,7 @@ use super::{list, rule};
 use crate::attribute_names;
 use crate::errors::Errors;
 use crate::facts::field::FieldFacts;
-use crate::model::rust_type::{BSON_TYPES, Kind, kind};
+use crate::model::rust_type::{BSON_TYPES, Kind, is_option, kind};
 use crate::model::{Derive, Field, Model};
 
 pub(super) fn check(model: &Model, one: &FieldFacts<'_>, errors: &mut Errors) {
@@ -49,6 +49,7 @@ pub(super) fn check(model: &Model, one: &FieldFacts<'_>, errors: &mut Errors) {
         }
     }
     version(field, errors);
+    on_delete(one, errors);
     for rule in &attributes.rules {
         rule::check(one, rule, errors);
     }
@@ -72,6 +73,31 @@ fn bson_type(field: &Field, errors: &mut Errors) {
             format!(
                 "there is no BSON type `{alias}`{}",
                 attribute_names::hint(&alias, known)
+            ),
+        );
+    }
+}
+
+fn on_delete(one: &FieldFacts<'_>, errors: &mut Errors) {
+    let field = one.field;
+    let Some(declared) = &field.attributes.on_delete else {
+        return;
+    };
+    let word = &declared.word;
+    if one.relation.is_none() && field.attributes.refers_to.is_none() {
+        errors.at(
+            word,
+            format!(
+                "`{word}` is for a reference, and `{}` is not declared as a `Ref<…>`, an `Option` or a `Vec` of it",
+                field.rust
+            ),
+        );
+    } else if declared.policy.value() == "set_null" && !is_option(&field.ty) {
+        errors.at(
+            &declared.policy,
+            format!(
+                "`{}` is never null: declare it as an `Option`, or take another policy",
+                field.rust
             ),
         );
     }

@@ -1,7 +1,7 @@
 //! Metadata of fields and variants, as expressions.
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{format_ident, quote};
 use syn::LitStr;
 
 use super::handle_type::SpannedType;
@@ -42,8 +42,18 @@ fn field(model: &Model, one: &FieldFacts<'_>) -> TokenStream {
     let (rust, flatten) = (&field.rust, field.flatten.is_some());
     let stored = if flatten { "" } else { field.stored.as_str() };
     let rules = rules(support, &one.rules);
+    let on_delete = field.attributes.on_delete.as_ref().map(|declared| {
+        let policy = format_ident!("{}", crate::parse::case::pascal(&declared.policy.value()));
+        quote!(#support::OnDelete::#policy)
+    });
+    let on_delete = option(on_delete.as_ref());
     let refers_to = option(super::keys::meta(model, field).as_ref());
-    if !flatten && !field.sometimes && rules.is_empty() && field.attributes.refers_to.is_none() {
+    if !flatten
+        && !field.sometimes
+        && rules.is_empty()
+        && field.attributes.refers_to.is_none()
+        && field.attributes.on_delete.is_none()
+    {
         return quote!(#support::field(#rust, #stored, #ty),);
     }
     let presence = if field.sometimes {
@@ -60,6 +70,7 @@ fn field(model: &Model, one: &FieldFacts<'_>) -> TokenStream {
             flatten: #flatten,
             rules: &[#rules],
             refers_to: #refers_to,
+            on_delete: #on_delete,
         },
     }
 }

@@ -8,7 +8,7 @@ use syn::{Attribute, Ident, LitStr};
 use super::index::{self, Index};
 use super::relation::{self, Counterpart, CounterpartKind, KeyReference, Recent};
 use super::rule::{FieldRule, Rule, field_rule};
-use super::{attributes, number, once, unknown, value};
+use super::{attributes, choice, number, once, unknown, value};
 use crate::attribute_names;
 use crate::errors::Errors;
 
@@ -21,6 +21,8 @@ pub(crate) struct FieldAttributes {
     pub(crate) recent: Option<Recent>,
     pub(crate) refers_to: Option<KeyReference>,
     pub(crate) counterpart: Option<Counterpart>,
+    /// What becomes of the document if the one that it refers to is deleted.
+    pub(crate) on_delete: Option<OnDelete>,
     pub(crate) unbounded: Option<Unbounded>,
     pub(crate) version: Option<Ident>,
     pub(crate) bson_type: Option<LitStr>,
@@ -50,6 +52,7 @@ impl FieldAttributes {
             .or_else(|| self.list.as_ref().map(|list| &list.word))
             .or_else(|| self.counterpart.as_ref().map(|one| &one.word))
             .or_else(|| self.refers_to.as_ref().map(|one| &one.word))
+            .or_else(|| self.on_delete.as_ref().map(|one| &one.word))
             .or_else(|| self.unbounded.as_ref().map(|one| &one.word))
             .or(self.version.as_ref())
     }
@@ -80,6 +83,12 @@ impl FieldAttributes {
 pub(crate) struct Unbounded {
     pub(crate) word: Ident,
     pub(crate) reason: LitStr,
+}
+
+/// `on_delete = "restrict"`.
+pub(crate) struct OnDelete {
+    pub(crate) word: Ident,
+    pub(crate) policy: LitStr,
 }
 
 /// A declared cardinality.
@@ -140,6 +149,13 @@ pub(crate) fn field(list: &[Attribute], ident: &Ident, errors: &mut Errors) -> F
             attribute_names::REFERS_TO => {
                 let reference = relation::key_reference(word, input)?;
                 once(&mut field.refers_to, word, reference)
+            }
+            attribute_names::ON_DELETE => {
+                let policy = OnDelete {
+                    word: word.clone(),
+                    policy: choice(input, attribute_names::DELETE_POLICIES)?,
+                };
+                once(&mut field.on_delete, word, policy)
             }
             attribute_names::REST_OF => field.counterpart(word, CounterpartKind::Rest, input),
             attribute_names::RECENT_IN => field.counterpart(word, CounterpartKind::Recent, input),

@@ -1,6 +1,7 @@
 //! The fields of a struct and the variants of an enum, as they are stored.
 
 use super::ModelMeta;
+use super::relation::OnDelete;
 use super::rule::Rule;
 use super::types::TypeMeta;
 
@@ -35,6 +36,8 @@ pub struct FieldMeta {
     pub rules: &'static [Rule],
     /// The unique field of another model whose values are stored here (`#[odm(refers_to(Book, by = isbn))]`).
     pub refers_to: Option<KeyReferenceMeta>,
+    /// What becomes of this document if the one that it refers to is deleted (`#[odm(on_delete = "restrict")]`).
+    pub on_delete: Option<OnDelete>,
 }
 
 /// A reference to a unique field other than the `_id`.

@@ -27,6 +27,8 @@ pub struct Relation {
     pub index: Option<&'static IndexMeta>,
     /// The relation of the target that this reference is the other side of, if both models declare it.
     pub counterpart: Option<&'static CounterpartMeta>,
+    /// What becomes of the document if its target is deleted, if that is declared.
+    pub on_delete: Option<OnDelete>,
 }
 
 /// A relation that a struct declares in the other direction: its documents store nothing, and those of `target` refer to
@@ -89,6 +91,21 @@ pub struct CounterpartMeta {
     pub target: fn() -> &'static ModelMeta,
     /// The name of the relation in that model.
     pub name: &'static str,
+}
+
+/// What becomes of a document if the one that it refers to is deleted, as the reference declares it.
+///
+/// Deletes do not act on it: they write one document. It is recorded for programs that check or repair references.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnDelete {
+    /// The other document must not be deleted as long as this one refers to it.
+    Restrict,
+    /// This document is deleted, too.
+    Cascade,
+    /// The reference becomes null.
+    SetNull,
+    /// The reference dangles.
+    Leave,
 }
 
 /// The kind of a relation that both models declare.
@@ -180,6 +197,7 @@ impl ModelMeta {
         let mut walk = Walk {
             model: self,
             open: Vec::new(),
+            on_delete: None,
             names: Vec::new(),
             found: Vec::new(),
         };
@@ -213,6 +231,8 @@ struct Walk {
     model: &'static ModelMeta,
     /// The structs and enums around the current field.
     open: Vec<&'static EmbeddedMeta>,
+    /// What the current field declares.
+    on_delete: Option<OnDelete>,
     /// The Rust names of the current field.
     names: Vec<&'static str>,
     found: Vec<Relation>,
@@ -245,6 +265,7 @@ impl Walk {
                 _ => None,
             });
             self.names.push(field.rust);
+            self.on_delete = field.on_delete;
             match &field.refers_to {
                 Some(reference) => {
                     let (target, by) = ((reference.target)(), reference.by);
@@ -273,6 +294,7 @@ impl Walk {
             Tagging::Internal { .. } | Tagging::Untagged => at.clone(),
         };
         self.names.push(variant.rust);
+        self.on_delete = None;
         match &variant.content {
             VariantContent::Unit => {}
             VariantContent::Newtype(ty) => self.value(ty, &path, around, None),
@@ -305,6 +327,7 @@ impl Walk {
                 [field] => self.model.counterpart(field),
                 _ => None,
             },
+            on_delete: self.on_delete,
         });
     }
 

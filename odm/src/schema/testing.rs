@@ -16,6 +16,7 @@ pub(crate) const fn field(name: &'static str, ty: TypeMeta, rules: &'static [Rul
         flatten: false,
         rules,
         refers_to: None,
+        on_delete: None,
     }
 }
 

@@ -12,6 +12,7 @@ use crate::{Document, Embedded};
 struct Person {
     #[serde(rename = "_id")]
     id: Id<Person>,
+    #[odm(on_delete = "set_null")]
     manager: Option<Ref<Person>>,
     #[odm(references(many, max = 1_000))]
     tasks: Vec<Ref<Task>>,
@@ -40,6 +41,7 @@ struct Task {
 #[odm(crate = crate)]
 struct Watcher {
     #[serde(rename = "p")]
+    #[odm(on_delete = "cascade")]
     person: Ref<Person>,
     #[odm(references(many, max = 3))]
     stands_in: Vec<Ref<Person>>,
@@ -113,6 +115,24 @@ fn relations_are_listed_with_paths_targets_and_cardinalities() {
             ),
             row("pair", "pair", "Person", many(2)),
         ]
+    );
+}
+
+#[test]
+fn delete_policies_are_recorded_where_they_are_declared() {
+    let policies = |model: &'static ModelMeta| -> Vec<_> {
+        let relations = model.relations().into_iter();
+        relations
+            .filter_map(|one| Some((one.name, one.on_delete?)))
+            .collect()
+    };
+    assert_eq!(
+        policies(Person::model()),
+        [("manager".to_owned(), OnDelete::SetNull)]
+    );
+    assert_eq!(
+        policies(Task::model()),
+        [("watchers.person".to_owned(), OnDelete::Cascade)]
     );
 }
 

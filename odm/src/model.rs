@@ -22,15 +22,14 @@ use bson::Bson;
 use serde::{Serialize, de::DeserializeOwned};
 
 pub use self::field::{
-    EmbeddedMeta, EnumMeta, FieldMeta, KeyReferenceMeta, Presence, Tagging, VariantMeta,
+    EmbeddedMeta, EnumMeta, FieldMeta, KeyReferenceMeta, OnDelete, Presence, Tagging, VariantMeta,
 };
 pub use self::index::{CollationMeta, IndexMeta, KeyKind, KeyMeta};
 pub use self::parts::{Level, NoParts, Parts};
 pub use self::path::{Path, Segment};
 pub use self::projection::Projection;
 pub use self::relation::{
-    Cardinality, CounterpartKind, CounterpartMeta, Expected, OnDelete, RecentMeta, Relation,
-    RelationMeta,
+    Cardinality, CounterpartKind, CounterpartMeta, Expected, RecentMeta, Relation, RelationMeta,
 };
 pub use self::rule::{Bound, ExpressionRule, Rule};
 pub use self::types::{BsonType, Contents, Count, FieldType, MapKey, Shape, TypeMeta};

@@ -1,7 +1,6 @@
 //! The fields of a struct and the variants of an enum, as they are stored.
 
 use super::ModelMeta;
-use super::relation::OnDelete;
 use super::rule::Rule;
 use super::types::TypeMeta;
 
@@ -47,6 +46,21 @@ pub struct KeyReferenceMeta {
     pub target: fn() -> &'static ModelMeta,
     /// The Rust name of the unique field.
     pub by: &'static str,
+}
+
+/// What becomes of a document if the one that it refers to is deleted, as the reference declares it.
+///
+/// Deletes do not act on it: they write one document. It is recorded for programs that check or repair references.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnDelete {
+    /// The other document must not be deleted as long as this one refers to it.
+    Restrict,
+    /// This document is deleted, too.
+    Cascade,
+    /// The reference becomes null.
+    SetNull,
+    /// The reference dangles.
+    Leave,
 }
 
 /// Whether a field is in every stored document.

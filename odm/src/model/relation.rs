@@ -1,6 +1,6 @@
 //! The relations of a model, read from the shapes of its fields.
 
-use super::field::{EmbeddedMeta, FieldMeta, VariantContent, VariantMeta};
+use super::field::{EmbeddedMeta, FieldMeta, OnDelete, VariantContent, VariantMeta};
 use super::index::IndexMeta;
 use super::path::{Path, Segment};
 use super::rule::Rule;
@@ -91,21 +91,6 @@ pub struct CounterpartMeta {
     pub target: fn() -> &'static ModelMeta,
     /// The name of the relation in that model.
     pub name: &'static str,
-}
-
-/// What becomes of a document if the one that it refers to is deleted, as the reference declares it.
-///
-/// Deletes do not act on it: they write one document. It is recorded for programs that check or repair references.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OnDelete {
-    /// The other document must not be deleted as long as this one refers to it.
-    Restrict,
-    /// This document is deleted, too.
-    Cascade,
-    /// The reference becomes null.
-    SetNull,
-    /// The reference dangles.
-    Leave,
 }
 
 /// The kind of a relation that both models declare.

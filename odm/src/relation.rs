@@ -15,7 +15,6 @@ mod count;
 mod each;
 mod forward;
 mod join;
-mod joint;
 mod keys;
 mod link;
 mod projected;

@@ -8,9 +8,9 @@ use bson::raw::{RawBsonRef, RawDocument};
 use bson::{Bson, Document as BsonDocument, RawDocumentBuf, doc};
 use futures_core::future::BoxFuture;
 
-use super::joint::{Place, joint};
 use super::keys::Keys;
 use super::stored::StoredPath;
+use crate::collection::joint::{Place, joint};
 use crate::collection::transaction::Tries;
 use crate::collection::{Collection, Db, TransactionOptions, encode_with_id, typed_id};
 use crate::error::{Error, Result};

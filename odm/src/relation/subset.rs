@@ -8,8 +8,8 @@ use bson::{Bson, RawDocumentBuf, doc};
 use futures_core::future::BoxFuture;
 
 use super::backward::{Ends, Inverse, Rest, ends};
-use super::joint::{Place, joint};
 use super::keys::Keys;
+use crate::collection::joint::{Place, joint};
 use crate::collection::transaction::Tries;
 use crate::collection::{Collection, Db, TransactionOptions, encode_with_id, typed_id};
 use crate::error::{Error, Result};

@@ -5,7 +5,7 @@ use crate::store::Session;
 
 /// Where the writes run.
 #[derive(Debug)]
-pub(super) enum Place<'s> {
+pub(crate) enum Place<'s> {
     /// In the caller's session, or without one.
     Here(Option<&'s mut Session>),
     /// In a transaction of their own.
@@ -14,7 +14,7 @@ pub(super) enum Place<'s> {
 
 impl<'s> Place<'s> {
     /// Decides by what the caller has chosen.
-    pub(super) fn new(session: Option<&'s mut Session>, non_atomic: bool) -> Result<Self> {
+    pub(crate) fn new(session: Option<&'s mut Session>, non_atomic: bool) -> Result<Self> {
         match session {
             Some(session) if session.in_transaction() || non_atomic => {
                 Ok(Self::Here(Some(session)))
@@ -52,4 +52,4 @@ macro_rules! joint {
     };
 }
 
-pub(super) use joint;
+pub(crate) use joint;

@@ -16,6 +16,7 @@ pub mod path;
 pub mod projection;
 pub mod relation;
 pub mod rule;
+pub mod tree;
 pub mod types;
 
 use bson::Bson;
@@ -32,6 +33,7 @@ pub use self::relation::{
     Cardinality, CounterpartKind, CounterpartMeta, Expected, RecentMeta, Relation, RelationMeta,
 };
 pub use self::rule::{Bound, ExpressionRule, Rule};
+pub use self::tree::TreeMeta;
 pub use self::types::{BsonType, Contents, Count, FieldType, MapKey, Shape, TypeMeta};
 
 /// A struct or enum with typed fields, stored inside documents; derive it with `#[derive(Embedded)]`.
@@ -117,6 +119,8 @@ pub struct ModelMeta {
     /// What the references of this model say about relations that the other model declares, too: `rest_of`,
     /// `recent_in`, `two_way`.
     pub counterparts: &'static [CounterpartMeta],
+    /// The trees that the documents form: `tree`.
+    pub trees: &'static [&'static TreeMeta],
     /// The stored name of the field that makes `save` compare-and-set (`#[odm(version)]`).
     pub version: Option<&'static str>,
 }

@@ -18,7 +18,7 @@ pub(crate) mod operators;
 mod raw;
 pub(crate) mod scalars;
 mod sort;
-mod text;
+pub(crate) mod text;
 mod value;
 
 pub use self::array::ElementEncoder;

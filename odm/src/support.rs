@@ -19,6 +19,9 @@ pub use crate::error::Result;
 pub use crate::model::field::VariantContent;
 pub use crate::model::parts::{Composite, Content, Depth, Flat, Own, Part};
 pub use crate::model::rule::Number;
+pub use crate::model::tree::{
+    DeclaredTree, OrderedSiblings, Pattern, RootParent, SingleParent, TreeDelete, TreeMeta,
+};
 pub use crate::model::{
     Bound, BsonType, Budget, Capped, CollationMeta, Contents, CounterpartKind, CounterpartMeta,
     Document, Embedded, EmbeddedMeta, EnumMeta, Expected, ExpressionRule, FieldMeta, FieldType,
@@ -33,6 +36,10 @@ pub use crate::query::{ByKey, Descend, Encode, Field, Inside, Named, RecentOf, W
 pub use crate::relation::{AtMostOneKey, KeyReference, ManyKeys, OneKey};
 pub use crate::relation::{Has, InRecentLists, Inverse, Joined, Many, One, Rest, RowOf};
 pub use crate::types::RefersTo;
+pub use crate::types::tree::{
+    Ancestors, Children, Depth as NodeDepth, KeptAs, Left, Materialized, NodeCount, Parent, Rank,
+    Right,
+};
 
 pub use self::budget::{budget_flaw, unbounded, worst_case};
 pub use self::flaws::{Declared, flaw, id_flaw, null_flaw, tuple_flaw};
@@ -95,6 +102,7 @@ pub const NO_MODEL: &ModelMeta = &ModelMeta {
     inverse: &[],
     recents: &[],
     counterparts: &[],
+    trees: &[],
     version: None,
 };
 

@@ -2,6 +2,7 @@
 
 mod id;
 mod reference;
+pub mod tree;
 
 pub use self::id::{Id, ParseIdError};
 pub use self::reference::{Ref, RefersTo};

@@ -6,7 +6,8 @@ use super::other::OtherError;
 use super::reply::ReplyError;
 use super::{
     BulkError, ConfigError, ConnectionError, DeclarationError, DecodeError, EncodeError, FileError,
-    ServerError, StaleError, UnsupportedError, UsageError, ValidationFailure, WithheldError,
+    ServerError, StaleError, TreeError, UnsupportedError, UsageError, ValidationFailure,
+    WithheldError,
 };
 
 /// The kind of an error: one variant for each file in this folder.
@@ -23,6 +24,7 @@ pub(crate) enum Kind {
     Reply(ReplyError),
     Server(ServerError),
     Stale(StaleError),
+    Tree(TreeError),
     Unsupported(UnsupportedError),
     Usage(UsageError),
     Validation(ValidationFailure),
@@ -75,6 +77,7 @@ impl fmt::Display for Kind {
             Self::Reply(error) => fmt::Display::fmt(error, f),
             Self::Server(error) => fmt::Display::fmt(error, f),
             Self::Stale(error) => fmt::Display::fmt(error, f),
+            Self::Tree(error) => fmt::Display::fmt(error, f),
             Self::Unsupported(error) => fmt::Display::fmt(error, f),
             Self::Usage(error) => fmt::Display::fmt(error, f),
             Self::Validation(error) => fmt::Display::fmt(error, f),

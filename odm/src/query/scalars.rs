@@ -23,7 +23,7 @@ use crate::model::{
 /// Implements `FieldType` for a type whose handle is the plain [`Field`].
 macro_rules! field_type {
     ([$($generics:tt)*] $type:ty, $meta:expr $(, $stored:expr)?) => {
-        field_type!([$($generics)*] $type, $meta; parts: $crate::model::NoParts $(, $stored)?);
+        $crate::query::scalars::field_type!([$($generics)*] $type, $meta; parts: $crate::model::NoParts $(, $stored)?);
     };
     ([$($generics:tt)*] $type:ty, $meta:expr; parts: $parts:ty $(; fields: $fields:expr)? $(, $stored:expr)?) => {
         impl<$($generics)*> $crate::model::FieldType for $type {

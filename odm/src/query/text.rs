@@ -146,7 +146,7 @@ fn pattern(path: &Path, pattern: String, options: &str) -> Result<Node, Deferred
 }
 
 /// The pattern that matches `text` and nothing else.
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut pattern = String::with_capacity(text.len() + 8);
     for each in text.chars() {
         match each {

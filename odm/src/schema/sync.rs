@@ -6,6 +6,7 @@ use bson::{Bson, Document, doc};
 
 use crate::error::{Error, Result};
 use crate::model::ModelMeta;
+use crate::model::tree::FENCES;
 use crate::plan::Plan;
 use crate::schema::diff::{Existing, Target};
 use crate::schema::validator::{declaration, refuse_system_database};
@@ -39,7 +40,10 @@ impl Sync {
     /// [`is_declaration`](Error::is_declaration): a declaration that can't be carried out, or two
     /// models that claim one collection.
     pub async fn plan(self) -> Result<Plan> {
-        let Self { store, models } = self;
+        let Self { store, mut models } = self;
+        if models.iter().any(|meta| !meta.trees.is_empty()) {
+            models.push(&FENCES);
+        }
         if !models.is_empty() {
             refuse_system_database(store.database())?;
         }

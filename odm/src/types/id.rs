@@ -9,6 +9,7 @@ use bson::oid::ObjectId;
 use bson::{Bson, DateTime};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::model::tree::PathId;
 use crate::model::{BsonType, TypeMeta};
 use crate::query::scalars::field_type;
 
@@ -159,6 +160,12 @@ impl<T> Serialize for Id<T> {
 impl<'de, T> Deserialize<'de> for Id<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         ObjectId::deserialize(deserializer).map(Self::from_object_id)
+    }
+}
+
+impl<T> PathId for Id<T> {
+    fn read(text: &str) -> Option<Bson> {
+        ObjectId::read(text)
     }
 }
 

@@ -1,0 +1,80 @@
+//! Changes of a tree that are refused.
+
+use std::fmt;
+
+use super::{Error, Kind};
+
+/// Why a change of a tree is refused: [`Error::tree_refusal`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum TreeRefusal {
+    /// There is no node with this id.
+    NotFound,
+    /// The node has children, and the tree says `on_delete = restrict`.
+    HasChildren,
+    /// The place is in the node's own subtree.
+    OwnSubtree,
+    /// The node, or a node below it, would have more ancestors than `max_depth`.
+    TooDeep,
+    /// The node and the place are in different trees: their scopes differ.
+    OtherTree,
+    /// The place exists only where siblings have an order.
+    Unordered,
+    /// The pattern can't store the id.
+    Id,
+    /// The stored tree is damaged at this place; `check` lists the damage.
+    Damaged,
+    /// The nodes that the change writes do not fit one command.
+    TooLarge,
+}
+
+/// The reason, and what to do.
+#[derive(Debug)]
+pub(crate) struct TreeError {
+    refusal: TreeRefusal,
+    message: String,
+}
+
+impl TreeError {
+    pub(crate) fn new(refusal: TreeRefusal, message: impl Into<String>) -> Self {
+        Self {
+            refusal,
+            message: message.into(),
+        }
+    }
+}
+
+impl fmt::Display for TreeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl From<TreeError> for Kind {
+    fn from(error: TreeError) -> Self {
+        Self::Tree(error)
+    }
+}
+
+impl Error {
+    /// Why a change of a tree was refused. Nothing was written.
+    pub fn tree_refusal(&self) -> Option<TreeRefusal> {
+        match self.kind() {
+            Kind::Tree(error) => Some(error.refusal),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusals_have_a_reason() {
+        let error = Error::new(TreeError::new(TreeRefusal::TooDeep, "it is too deep"));
+        assert_eq!(error.tree_refusal(), Some(TreeRefusal::TooDeep));
+        assert_eq!(Error::usage("wrong").tree_refusal(), None);
+        assert_eq!(error.to_string(), "it is too deep");
+    }
+}

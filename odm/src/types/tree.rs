@@ -1,0 +1,57 @@
+//! The fields that a tree keeps: each has what its pattern stores, and no way to edit it by hand.
+//!
+//! The operations of [`Tree`](crate::tree::Tree) write these fields; a document to insert has their defaults.
+
+mod ancestors;
+mod bounds;
+mod children;
+mod counts;
+mod ids;
+mod numbers;
+mod parent;
+mod path;
+mod rank;
+
+use crate::model::Document;
+use crate::model::tree::{PathId, ReadId, RootParent};
+
+pub use self::ancestors::Ancestors;
+pub use self::bounds::{Left, Right};
+pub use self::children::Children;
+pub use self::counts::{Depth, NodeCount};
+pub use self::parent::{NullRoot, Parent, Root, ZeroRoot};
+pub use self::path::Materialized;
+pub use self::rank::Rank;
+pub(crate) use self::rank::between;
+
+/// A type of a field that can keep what `T` keeps.
+#[diagnostic::on_unimplemented(
+    message = "a field declared as `{Self}` can't keep what the tree needs there",
+    label = "declare it as `{T}`",
+    note = "the operations of a tree write this field, so it has a type that nothing else writes"
+)]
+pub trait KeptAs<T> {
+    /// What a root has for a parent.
+    #[doc(hidden)]
+    const ROOT: RootParent = RootParent::Null;
+
+    /// How the parts of a path become ids.
+    #[doc(hidden)]
+    const READ: ReadId = |_| None;
+}
+
+impl<T: Document, R: Root> KeptAs<Parent<T>> for Parent<T, R> {
+    const ROOT: RootParent = R::VALUE;
+}
+
+impl<T: Document<Id: PathId>> KeptAs<Self> for Materialized<T> {
+    const READ: ReadId = T::Id::read;
+}
+
+impl<T: Document> KeptAs<Self> for Children<T> {}
+impl<T: Document> KeptAs<Self> for Ancestors<T> {}
+impl KeptAs<Self> for Left {}
+impl KeptAs<Self> for Right {}
+impl KeptAs<Self> for Depth {}
+impl KeptAs<Self> for Rank {}
+impl KeptAs<Self> for NodeCount {}

@@ -17,6 +17,7 @@ pub(crate) const CONTAINER: &[&str] = &[
     RULE,
     SUBSET,
     TEXT,
+    TREE,
     TTL,
     UNIQUE,
     VALIDATION,
@@ -88,6 +89,41 @@ pub(crate) const DELETE_POLICIES: &[&str] = &["cascade", "leave", "restrict", "s
 /// Words of `recent(…)`.
 pub(crate) const RECENTS: &[&str] = &[MAX, SORT];
 
+/// The patterns of `tree(…)`.
+pub(crate) const TREE_PATTERNS: &[&str] = &[
+    "array_of_ancestors",
+    "child_references",
+    "materialized_path",
+    "nested_sets",
+    "parent_references",
+];
+
+/// Words of `tree(…)`, after the pattern.
+pub(crate) const TREES: &[&str] = &[
+    ANCESTORS,
+    CHILDREN,
+    COUNT,
+    DEPTH,
+    GRAPH,
+    LEFT,
+    MAX_CHILDREN,
+    MAX_DEPTH,
+    NAME,
+    ON_DELETE,
+    ORDER,
+    PARENT,
+    PATH,
+    RIGHT,
+    SCOPE,
+    UNIQUE_AMONG_SIBLINGS,
+];
+
+/// Words of `count(…)` in a tree.
+pub(crate) const TREE_COUNTS: &[&str] = &[CHILDREN, DESCENDANTS];
+
+/// Values of `on_delete` in a tree.
+pub(crate) const TREE_DELETES: &[&str] = &["adopt", "cascade", "make_roots", "restrict"];
+
 /// Words of `budget(…)`.
 pub(crate) const BUDGETS: &[&str] = &[ALLOW, MAX];
 
@@ -105,6 +141,7 @@ pub(crate) const CAPS: &[&str] = &[MAX, "size"];
 
 pub(crate) const ALLOW: &str = "allow";
 pub(crate) const ALLOW_SCAN: &str = "allow_scan";
+pub(crate) const ANCESTORS: &str = "ancestors";
 pub(crate) const ASC: &str = "asc";
 pub(crate) const BSON_TYPE: &str = "bson_type";
 pub(crate) const BUDGET: &str = "budget";
@@ -112,16 +149,20 @@ pub(crate) const BY: &str = "by";
 pub(crate) const BYTES: &str = "bytes";
 pub(crate) const CAPPED: &str = "capped";
 pub(crate) const CHANGE_STREAM_IMAGES: &str = "change_stream_images";
+pub(crate) const CHILDREN: &str = "children";
 pub(crate) const COLLATION: &str = "collation";
 pub(crate) const COLLECTION: &str = "collection";
+pub(crate) const COUNT: &str = "count";
 pub(crate) const CRATE: &str = "crate";
 pub(crate) const DEFAULT_LANGUAGE: &str = "default_language";
 pub(crate) const DENY_UNDECLARED: &str = "deny_undeclared";
 pub(crate) const DEPTH: &str = "depth";
+pub(crate) const DESCENDANTS: &str = "descendants";
 pub(crate) const DESC: &str = "desc";
 pub(crate) const EMBED: &str = "embed";
 pub(crate) const EXCEPT: &str = "except";
 pub(crate) const EXPIRE_AFTER: &str = "expire_after";
+pub(crate) const GRAPH: &str = "graph";
 pub(crate) const HASHED: &str = "hashed";
 pub(crate) const HAS_MANY: &str = "has_many";
 pub(crate) const HAS_ONE: &str = "has_one";
@@ -131,15 +172,21 @@ pub(crate) const INDEX: &str = "index";
 pub(crate) const ITEMS: &str = "items";
 pub(crate) const LANGUAGE_OVERRIDE: &str = "language_override";
 pub(crate) const KEY: &str = "key";
+pub(crate) const LEFT: &str = "left";
 pub(crate) const LENGTH: &str = "length";
 pub(crate) const MAX: &str = "max";
+pub(crate) const MAX_CHILDREN: &str = "max_children";
+pub(crate) const MAX_DEPTH: &str = "max_depth";
 pub(crate) const MIN: &str = "min";
 pub(crate) const NAME: &str = "name";
 pub(crate) const OF: &str = "of";
 pub(crate) const ON_DELETE: &str = "on_delete";
 pub(crate) const ONE_OF: &str = "one_of";
 pub(crate) const ONLY: &str = "only";
+pub(crate) const ORDER: &str = "order";
+pub(crate) const PARENT: &str = "parent";
 pub(crate) const PARTIAL: &str = "partial";
+pub(crate) const PATH: &str = "path";
 pub(crate) const PATTERN: &str = "pattern";
 pub(crate) const RANGE: &str = "range";
 pub(crate) const RECENT: &str = "recent";
@@ -147,16 +194,20 @@ pub(crate) const RECENT_IN: &str = "recent_in";
 pub(crate) const REFERENCES: &str = "references";
 pub(crate) const REFERS_TO: &str = "refers_to";
 pub(crate) const REST_OF: &str = "rest_of";
+pub(crate) const RIGHT: &str = "right";
 pub(crate) const RULE: &str = "rule";
+pub(crate) const SCOPE: &str = "scope";
 pub(crate) const SORT: &str = "sort";
 pub(crate) const SPARSE: &str = "sparse";
 pub(crate) const SPHERE: &str = "2dsphere";
 pub(crate) const SUBSET: &str = "subset";
 pub(crate) const TEXT: &str = "text";
+pub(crate) const TREE: &str = "tree";
 pub(crate) const TTL: &str = "ttl";
 pub(crate) const TWO_WAY: &str = "two_way";
 pub(crate) const UNBOUNDED: &str = "unbounded";
 pub(crate) const UNIQUE: &str = "unique";
+pub(crate) const UNIQUE_AMONG_SIBLINGS: &str = "unique_among_siblings";
 pub(crate) const UNIQUE_ITEMS: &str = "unique_items";
 pub(crate) const VALIDATION: &str = "validation";
 pub(crate) const VERSION: &str = "version";
@@ -223,6 +274,7 @@ const USAGES: &[(&str, &str)] = &[
     ),
     (SUBSET, "`subset(details: MovieDetails, by = movie)`"),
     (TEXT, "`text(field, other(weight = 10))`"),
+    (TREE, "`tree(materialized_path, path = path, order = rank)`"),
     (TTL, "`ttl(field, after = \"30d\")`"),
     (TWO_WAY, "`two_way = owner`"),
     (
@@ -343,6 +395,10 @@ mod tests {
             COLLATIONS,
             INVERSES,
             DELETE_POLICIES,
+            TREE_PATTERNS,
+            TREES,
+            TREE_COUNTS,
+            TREE_DELETES,
             RECENTS,
             BUDGETS,
             RANGES,

@@ -11,6 +11,7 @@ mod list;
 mod names;
 mod relation;
 mod rule;
+mod tree;
 
 use syn::Ident;
 
@@ -39,6 +40,7 @@ pub(crate) fn model(facts: &Facts<'_>, errors: &mut Errors) {
     if model.derive == Derive::Document {
         index::check(facts, errors);
         relation::check(facts, errors);
+        tree::check(facts, errors);
     } else {
         relation::embedded(facts, errors);
     }

@@ -21,6 +21,7 @@ pub(crate) mod meta;
 pub(crate) mod parts;
 pub(crate) mod projection;
 pub(crate) mod relations;
+pub(crate) mod tree;
 
 use proc_macro2::TokenStream;
 
@@ -72,6 +73,7 @@ pub(crate) fn model(facts: &Facts<'_>) -> TokenStream {
         Implementation::Fallback => return fallback::model(model),
     };
     tokens.extend(relations::all(facts));
+    tokens.extend(tree::all(facts));
     if model.derive == Derive::Document {
         tokens.extend(match &facts.id {
             Some(id) => document::document(facts, id),

@@ -3,6 +3,7 @@
 pub(crate) mod projection;
 pub(crate) mod rust_type;
 pub(crate) mod shape;
+pub(crate) mod tree;
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -47,7 +48,7 @@ pub(crate) struct Model {
 impl Model {
     /// Reads the input of a derive.
     pub(crate) fn new(input: &DeriveInput, derive: Derive, errors: &mut Errors) -> Self {
-        let attributes = parse::container::container(&input.attrs, errors);
+        let mut attributes = parse::container::container(&input.attrs, errors);
         let serde = serde::container(&input.attrs, errors);
         let shape = match &input.data {
             Data::Struct(data) => Shape::of_struct(input, data, &serde, errors),
@@ -60,6 +61,10 @@ impl Model {
                 Shape::Unknown
             }
         };
+        if let Shape::Struct { fields, .. } = &shape {
+            let indexes = tree::indexes(&attributes, fields);
+            attributes.indexes.extend(indexes);
+        }
         Self {
             derive,
             ident: input.ident.clone(),

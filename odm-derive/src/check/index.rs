@@ -18,6 +18,9 @@ pub(super) fn check(facts: &Facts<'_>, errors: &mut Errors) {
     let mut sound: Vec<&Index<'_>> = Vec::new();
     for index in &facts.indexes {
         // `field::check` reports indexes on these fields.
+        if index.declared.of_tree {
+            continue;
+        }
         let without_key = |field: &Field| field.skipped || field.flatten.is_some();
         if index.on.is_some_and(without_key) {
             continue;

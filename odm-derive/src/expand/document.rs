@@ -10,6 +10,7 @@ use super::handle_type::sound;
 use super::header::header;
 use super::meta::option;
 use super::relations;
+use super::tree;
 use crate::facts::index::{Index, Key, Path};
 use crate::facts::{Facts, Id};
 use crate::model::Model;
@@ -67,6 +68,7 @@ pub(crate) fn document(facts: &Facts<'_>, id: &Id<'_>) -> TokenStream {
     let inverses = model.inverses().map(|one| relations::meta(model, one));
     let recents =
         counterparts::recents(model).map(|(field, one)| counterparts::recent(model, field, one));
+    let trees = tree::list(model);
     let counterparts = counterparts::all(facts).map(|one| counterparts::meta(model, &one));
     let id_ident = &id.field.ident;
     let id_ty = sound(model, &id.unproven, &id.field.ty.to_token_stream());
@@ -94,6 +96,7 @@ pub(crate) fn document(facts: &Facts<'_>, id: &Id<'_>) -> TokenStream {
                 inverse: &[#(#inverses),*],
                 recents: &[#(#recents),*],
                 counterparts: &[#(#counterparts),*],
+                trees: #trees,
                 version: #version,
             };
             fn id(&self) -> &#id_ty {

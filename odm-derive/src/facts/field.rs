@@ -3,7 +3,7 @@
 use syn::{Ident, Type};
 
 use crate::model::rust_type::{Kind, element_kind, is_option, stored_kind, value_kind};
-use crate::model::{Field, Model, Shape, VariantContent};
+use crate::model::{Field, Model, Shape, VariantContent, tree};
 use crate::parse::rule::{Rule, Size};
 
 /// The facts about a named field.
@@ -77,7 +77,7 @@ impl<'a> FieldFacts<'a> {
             value: value_kind(&field.ty),
             depends_on_parameter: model.depends_on_parameter(&field.ty),
             relation: Relation::new(&field.ty),
-            rules: merged_rules(field),
+            rules: merged_rules(model, variant, field),
         }
     }
 }
@@ -99,8 +99,9 @@ impl<'a> Relation<'a> {
     }
 }
 
-/// The rules of a field, where `embed(few, max = N)` and `references(many, max = N)` bound its `Items`.
-fn merged_rules(field: &Field) -> Vec<Rule> {
+/// The rules of a field, with those of the trees that keep it, where `embed(few, max = N)` and `references(many, max = N)`
+/// bound its `Items`.
+fn merged_rules(model: &Model, variant: Option<&Ident>, field: &Field) -> Vec<Rule> {
     let list = field.attributes.list.as_ref();
     let bound = list.and_then(|list| list.max).map(|(max, _)| max);
     let mut rules: Vec<Rule> = field
@@ -109,6 +110,9 @@ fn merged_rules(field: &Field) -> Vec<Rule> {
         .iter()
         .map(|one| one.rule.clone())
         .collect();
+    if variant.is_none() {
+        rules.extend(tree::rules(&model.attributes, field));
+    }
     let mut sizes = rules.iter_mut().filter_map(|rule| match rule {
         Rule::Items(size) => Some(size),
         _ => None,

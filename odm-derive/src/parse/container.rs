@@ -8,6 +8,7 @@ use super::collation::{Collation, collation};
 use super::index::{self, Index};
 use super::relation::{self, Expected, Inverse};
 use super::rule::{ExpressionRule, expression_rule};
+use super::tree::{Tree, tree};
 use super::{attributes, bytes, choice, inner, number, once, unknown, value};
 use crate::attribute_names;
 use crate::errors::Errors;
@@ -30,6 +31,7 @@ pub(crate) struct Container {
     pub(crate) indexes: Vec<Index>,
     pub(crate) rules: Vec<ExpressionRule>,
     pub(crate) inverses: Vec<Inverse>,
+    pub(crate) trees: Vec<Tree>,
     /// The words that only a document may have, to report them on an embedded struct.
     pub(crate) document_words: Vec<Ident>,
     /// Whether everything was read.
@@ -125,6 +127,10 @@ pub(crate) fn container(list: &[Attribute], errors: &mut Errors) -> Container {
             }
             attribute_names::RULE => {
                 container.rules.push(expression_rule(input)?);
+                Ok(())
+            }
+            attribute_names::TREE => {
+                container.trees.push(tree(word, input)?);
                 Ok(())
             }
             attribute_names::HAS_ONE => container.inverse(word, Expected::One, input),

@@ -60,9 +60,25 @@ pub(crate) struct Index {
     pub(crate) default_language: Option<LitStr>,
     pub(crate) language_override: Option<LitStr>,
     pub(crate) projection: Option<Projection>,
+    /// Whether a tree needs it, and no attribute declares it.
+    pub(crate) of_tree: bool,
 }
 
 impl Index {
+    /// The index that a tree needs.
+    pub(crate) fn of_tree(word: &Ident, keys: Vec<Ident>, unique: bool) -> Self {
+        let keys = keys.into_iter().map(|field| Key {
+            path: vec![field],
+            kind: KeyKind::Ascending,
+            kind_span: None,
+        });
+        let mut index = Self::new(word);
+        index.keys = keys.collect();
+        index.of_tree = true;
+        index.unique = unique.then(|| word.span());
+        index
+    }
+
     fn new(word: &Ident) -> Self {
         Self {
             word: word.clone(),
@@ -77,6 +93,7 @@ impl Index {
             default_language: None,
             language_override: None,
             projection: None,
+            of_tree: false,
         }
     }
 }

@@ -25,6 +25,10 @@ pub use crate::plan::Allow;
 pub use crate::query::{Field, Filter, Sort, raw};
 pub use crate::relation::{Joined, Resolved};
 pub use crate::schema::Validate;
+pub use crate::tree::{Position, Tree};
+pub use crate::types::tree::{
+    Ancestors, Children, Depth, Left, Materialized, NodeCount, Parent, Rank, Right, ZeroRoot,
+};
 pub use crate::types::{Id, Ref};
 pub use crate::update::Update;
 pub use crate::{Document, Embedded, Projection, models, transaction};

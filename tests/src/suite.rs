@@ -34,6 +34,7 @@ mod sync;
 mod text;
 mod transaction_bodies;
 mod transactions;
+mod trees;
 mod updates;
 mod validation;
 mod values;
@@ -79,6 +80,7 @@ pub(crate) fn cases() -> Vec<Case> {
         text::CASES,
         transaction_bodies::CASES,
         transactions::CASES,
+        &trees::cases(),
         updates::CASES,
         values::CASES,
         validation::CASES,

@@ -28,7 +28,7 @@ const FLOORS: &[&[&str]] = &[
     &["update", "plan"],
     &["schema"],
     &["collection"],
-    &["dump", "relation", "server"],
+    &["dump", "relation", "server", "tree"],
     ROOF,
 ];
 

@@ -1,0 +1,112 @@
+//! Trees: five patterns behind one API.
+//!
+//! `#[odm(tree(…))]` declares how the documents of a collection form a tree: each node stores its parent, its children,
+//! its ancestors in an array or in a path, or two bounds that enclose those of its descendants. [`Db::tree`] returns the
+//! [`Tree`], whose operations are the same for all patterns. Reads are queries; writes keep the declared fields in step,
+//! in a transaction.
+//!
+//! ```
+//! use odm::prelude::*;
+//! use odm::tree::Position;
+//!
+//! #[derive(Debug, Serialize, Deserialize, Document)]
+//! #[odm(collection = "categories", tree(materialized_path, order = rank))]
+//! struct Category {
+//!     #[serde(rename = "_id")]
+//!     id: String,
+//!     path: Materialized<Category>,
+//!     rank: Rank,
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> odm::Result<()> {
+//! # let db = Db::memory();
+//! let new = |id: &str| Category { id: id.to_owned(), path: Materialized::default(), rank: Rank::default() };
+//! let tree = db.tree::<Category>();
+//! let books = tree.insert(new("Books"), Position::root()).await?.node;
+//! let fiction = tree.insert(new("Fiction"), Position::child_of(&books)).await?.node;
+//! let history = tree.insert(new("History"), Position::before(&fiction)).await?.node;
+//! tree.insert(new("Rome"), Position::child_of(&history)).await?;
+//!
+//! let ids = tree.descendants(&books).pre_order().ids().await?;
+//! assert_eq!(ids, ["History", "Rome", "Fiction"]);
+//! # Ok(())
+//! # }
+//! ```
+
+mod arrange;
+mod change;
+mod forest;
+mod node;
+mod nodes;
+mod position;
+mod read;
+mod remove;
+mod select;
+mod spot;
+mod statements;
+mod structure;
+mod write;
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use self::forest::Forest;
+pub use self::forest::TreeWrite;
+pub use self::nodes::Nodes;
+pub use self::position::{NodeId, Position};
+pub use self::write::{ChangeTree, InsertNode, InsertedNode};
+use crate::collection::{Collection, Db};
+use crate::model::Document;
+pub use crate::model::tree::{
+    DeclaredTree, OrderedSiblings, PathId, Pattern, SingleParent, TreeDelete,
+};
+
+/// The tree that the documents of a collection form: [`Db::tree`].
+///
+/// Reads of the whole collection ([`all`](Self::all), [`roots`](Self::roots), …) see the trees of all scopes; for one of
+/// them, filter: `tree.roots().filter(|c| c.shop.eq(&shop))`.
+pub struct Tree<D: DeclaredTree> {
+    collection: Collection<D::Model>,
+    of: PhantomData<fn() -> D>,
+}
+
+impl Db {
+    /// The tree that a model declares, or one of its trees: `db.tree::<Category>()`, `db.tree::<ByRegion>()`.
+    pub fn tree<D: DeclaredTree>(&self) -> Tree<D> {
+        Tree {
+            collection: self.collection(),
+            of: PhantomData,
+        }
+    }
+}
+
+impl<D: DeclaredTree> Tree<D> {
+    fn forest(&self) -> Forest {
+        Forest {
+            store: self.collection.store.clone(),
+            model: D::Model::model(),
+            tree: D::TREE,
+        }
+    }
+
+    /// The collection of the nodes.
+    pub fn collection(&self) -> &Collection<D::Model> {
+        &self.collection
+    }
+}
+
+impl<D: DeclaredTree> Clone for Tree<D> {
+    fn clone(&self) -> Self {
+        Self {
+            collection: self.collection.clone(),
+            of: PhantomData,
+        }
+    }
+}
+
+impl<D: DeclaredTree> fmt::Debug for Tree<D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Tree({:?}, {:?})", self.collection, D::TREE.pattern)
+    }
+}

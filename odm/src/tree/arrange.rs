@@ -1,0 +1,160 @@
+//! The shape of a tree in memory, from the kept fields of its nodes.
+
+use std::collections::HashMap;
+
+use super::forest::Forest;
+use super::node::{Node, id_key, path_ids};
+use crate::error::Result;
+
+/// Nodes by their position in a list, as a forest. A node whose parent is not in the list is a root.
+#[derive(Debug)]
+pub(super) struct Shape {
+    pub(super) roots: Vec<usize>,
+    /// The children of each node, in their order.
+    pub(super) children: Vec<Vec<usize>>,
+}
+
+impl Forest {
+    /// Arranges nodes. Siblings without an order keep that of the list.
+    pub(super) fn arrange(&self, nodes: &[Node]) -> Result<Shape> {
+        let mut positions = HashMap::with_capacity(nodes.len());
+        for (position, node) in nodes.iter().enumerate() {
+            positions.insert(id_key(&node.id)?, position);
+        }
+        let parents = self.parents(nodes, &positions)?;
+        let mut shape = Shape {
+            roots: Vec::new(),
+            children: vec![Vec::new(); nodes.len()],
+        };
+        for (position, parent) in parents.into_iter().enumerate() {
+            match parent {
+                Some(parent) if parent != position => {
+                    if let Some(siblings) = shape.children.get_mut(parent) {
+                        siblings.push(position);
+                    }
+                }
+                _ => shape.roots.push(position),
+            }
+        }
+        let lists = shape.children.iter_mut().enumerate();
+        for (parent, list) in lists {
+            self.sort(nodes, nodes.get(parent), list)?;
+        }
+        self.sort(nodes, None, &mut shape.roots)?;
+        Ok(shape)
+    }
+
+    /// The position of each node's parent.
+    fn parents(
+        &self,
+        nodes: &[Node],
+        positions: &HashMap<Vec<u8>, usize>,
+    ) -> Result<Vec<Option<usize>>> {
+        let tree = self.tree;
+        let mut parents = vec![None; nodes.len()];
+        if tree.parent.is_none() && tree.ancestors.is_none() && tree.path.is_none() {
+            if tree.bounds.is_some() {
+                parents_by_bounds(nodes, &mut parents);
+                return Ok(parents);
+            }
+            for (position, node) in nodes.iter().enumerate() {
+                for child in &node.children {
+                    let child = positions.get(&id_key(child)?);
+                    if let Some(parent) = child.and_then(|child| parents.get_mut(*child)) {
+                        parent.get_or_insert(position);
+                    }
+                }
+            }
+            return Ok(parents);
+        }
+        for (node, parent) in nodes.iter().zip(&mut parents) {
+            let id = if tree.parent.is_some() {
+                node.parent.clone()
+            } else if tree.ancestors.is_some() {
+                node.ancestors.last().cloned()
+            } else {
+                let path = node.path.as_deref();
+                path.and_then(|path| path_ids(tree, path)?.pop())
+            };
+            if let Some(id) = id {
+                *parent = positions.get(&id_key(&id)?).copied();
+            }
+        }
+        Ok(parents)
+    }
+
+    /// Puts siblings in their order.
+    fn sort(&self, nodes: &[Node], parent: Option<&Node>, siblings: &mut [usize]) -> Result<()> {
+        if self.tree.order.is_some() {
+            siblings.sort_by_key(|position| nodes.get(*position).map(|node| node.rank.clone()));
+        } else if self.tree.bounds.is_some() {
+            siblings.sort_by_key(|position| nodes.get(*position).map(|node| node.left));
+        } else if let Some(parent) = parent.filter(|parent| !parent.children.is_empty()) {
+            let mut places = HashMap::new();
+            for (place, id) in parent.children.iter().enumerate() {
+                places.entry(id_key(id)?).or_insert(place);
+            }
+            let mut keyed = Vec::with_capacity(siblings.len());
+            for position in siblings.iter() {
+                let id = nodes
+                    .get(*position)
+                    .map(|node| id_key(&node.id))
+                    .transpose()?;
+                keyed.push((id.and_then(|id| places.get(&id).copied()), *position));
+            }
+            keyed.sort_by_key(|(place, _)| place.unwrap_or(usize::MAX));
+            for (slot, (_, position)) in siblings.iter_mut().zip(keyed) {
+                *slot = position;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Shape {
+    /// The positions in pre-order, each node before its children, with its level below the roots. Nodes in a circle come
+    /// last.
+    pub(super) fn pre_order(&self) -> Vec<(usize, usize)> {
+        let mut order = Vec::with_capacity(self.children.len());
+        let mut seen = vec![false; self.children.len()];
+        let mut stack: Vec<(usize, usize)> = Vec::new();
+        let starts = self.roots.iter().copied().chain(0..self.children.len());
+        for start in starts {
+            stack.push((start, 0));
+            while let Some((position, level)) = stack.pop() {
+                match seen.get_mut(position) {
+                    Some(seen) if !*seen => *seen = true,
+                    _ => continue,
+                }
+                order.push((position, level));
+                if let Some(children) = self.children.get(position) {
+                    stack.extend(children.iter().rev().map(|child| (*child, level + 1)));
+                }
+            }
+        }
+        order
+    }
+}
+
+/// The position of each node's parent, by the bounds that enclose its own.
+fn parents_by_bounds(nodes: &[Node], parents: &mut [Option<usize>]) {
+    let mut order: Vec<usize> = (0..nodes.len()).collect();
+    let left = |position: &usize| nodes.get(*position).map(|node| node.left);
+    order.sort_by_key(left);
+    // Trees of several scopes have the same bounds, so each scope has a stack of its own.
+    let mut open: HashMap<String, Vec<usize>> = HashMap::new();
+    for position in order {
+        let Some(node) = nodes.get(position) else {
+            continue;
+        };
+        let stack = open.entry(format!("{:?}", node.scope)).or_default();
+        let ended = |top: &usize| nodes.get(*top).is_some_and(|top| top.right < node.left);
+        while stack.last().is_some_and(ended) {
+            stack.pop();
+        }
+        if let Some(parent) = parents.get_mut(position) {
+            *parent = stack.last().copied();
+        }
+        stack.push(position);
+    }
+}

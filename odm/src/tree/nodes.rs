@@ -1,0 +1,336 @@
+//! Reads of nodes.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::marker::PhantomData;
+
+use bson::raw::{RawDocument, RawDocumentBuf};
+use bson::{Bson, Document as BsonDocument, doc};
+use serde::de::DeserializeOwned;
+
+use super::Tree;
+use super::forest::within;
+use super::node::{Node, fields as kept_fields, id_key};
+use super::select::{Extent, Selected, Selection};
+use crate::collection::{Find, decode, decode_id, projection};
+use crate::error::{Error, Result};
+use crate::model::tree::DeclaredTree;
+use crate::model::{Document, Embedded, Projection};
+use crate::query::{Filter, FromRaw, Sort, fields};
+use crate::store::Session;
+use crate::store::options::Options;
+
+/// The documents of some nodes, about to be read.
+///
+/// A filter applies to the documents that are returned, never to the way to them. For joins, projections in the
+/// shell's syntax and other options of a find, [`find`](Self::find) makes one.
+#[must_use = "nothing is read until it is awaited"]
+pub struct Nodes<'s, D: DeclaredTree, T = <D as DeclaredTree>::Model> {
+    tree: Tree<D>,
+    selection: Result<Selection>,
+    extent: Extent,
+    depths: Option<(u32, Option<u32>)>,
+    filter: Filter<D::Model>,
+    sort: Option<Sort<D::Model>>,
+    skip: Option<u64>,
+    limit: Option<u64>,
+    projection: Option<BsonDocument>,
+    pre_order: bool,
+    session: Option<&'s mut Session>,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<D: DeclaredTree> Nodes<'_, D> {
+    pub(super) fn new(tree: &Tree<D>, selection: Result<Selection>) -> Self {
+        Self {
+            tree: tree.clone(),
+            selection,
+            extent: Extent::default(),
+            depths: None,
+            filter: Filter::all(),
+            sort: None,
+            skip: None,
+            limit: None,
+            projection: None,
+            pre_order: false,
+            session: None,
+            of: PhantomData,
+        }
+    }
+
+    /// Reads only nodes at these levels; a root is at level 0.
+    pub(super) fn between(mut self, from: u32, to: Option<u32>) -> Self {
+        self.depths = Some((from, to));
+        self
+    }
+}
+
+impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s, D, T> {
+    /// Also reads the node itself.
+    pub fn with_self(mut self) -> Self {
+        self.extent.with_self = true;
+        self
+    }
+
+    /// Reads only nodes at most this many levels away from the node: 1 for its children or its parent.
+    pub fn max_depth(mut self, levels: u32) -> Self {
+        self.extent.max_depth = Some(levels);
+        self
+    }
+
+    /// Reads only nodes that match; several filters must all match.
+    pub fn filter(
+        mut self,
+        condition: impl FnOnce(<D::Model as Embedded>::Fields<D::Model>) -> Filter<D::Model>,
+    ) -> Self {
+        self.filter = self.filter & condition(fields::<D::Model>());
+        self
+    }
+
+    /// Sorts the documents.
+    pub fn sort(
+        mut self,
+        sort: impl FnOnce(<D::Model as Embedded>::Fields<D::Model>) -> Sort<D::Model>,
+    ) -> Self {
+        self.sort = Some(sort(fields::<D::Model>()));
+        self
+    }
+
+    /// Returns each node before its children, and siblings in their order.
+    ///
+    /// Nested sets have this order in their index. For the other patterns the client computes it from all the nodes of
+    /// the selection; a limit applies afterwards.
+    pub fn pre_order(mut self) -> Self {
+        self.pre_order = true;
+        self
+    }
+
+    /// Skips the first documents.
+    pub fn skip(mut self, count: u64) -> Self {
+        self.skip = Some(count);
+        self
+    }
+
+    /// Returns at most this many documents; 0 is no limit.
+    pub fn limit(mut self, count: u64) -> Self {
+        self.limit = (count > 0).then_some(count);
+        self
+    }
+
+    /// Reads in this session.
+    pub fn session(mut self, session: &'s mut Session) -> Self {
+        self.session = Some(session);
+        self
+    }
+
+    /// Reads documents as `P`; the server sends only its fields.
+    pub fn select<P: Projection<Of = D::Model> + 'static>(self) -> Nodes<'s, D, P> {
+        Nodes {
+            projection: Some(projection::<P>()),
+            of: PhantomData,
+            tree: self.tree,
+            selection: self.selection,
+            extent: self.extent,
+            depths: self.depths,
+            filter: self.filter,
+            sort: self.sort,
+            skip: self.skip,
+            limit: self.limit,
+            pre_order: self.pre_order,
+            session: self.session,
+        }
+    }
+
+    /// Resolves the nodes, and returns the find that reads them, for joins and for all options of a find. It keeps the
+    /// filter, the sort, the limit and the session; but no order that the client computes.
+    pub async fn find(mut self) -> Result<Find<'s, D::Model>> {
+        let selected = self.selected().await?;
+        let filter = self.matching(selected.filter)?;
+        let mut find = self.tree.collection.find(|_| Filter::from_raw(filter));
+        if let Some(sort) = self.sort.take() {
+            find = find.sort(|_| sort);
+        }
+        if let Some(skip) = self.skip {
+            find = find.skip(skip);
+        }
+        if let Some(limit) = self.limit {
+            find = find.limit(limit);
+        }
+        if let Some(session) = self.session {
+            find = find.session(session);
+        }
+        Ok(find)
+    }
+
+    /// Reads the documents.
+    pub async fn all(self) -> Result<Vec<T>> {
+        let name = D::Model::model().name;
+        let documents = self.documents().await?;
+        documents
+            .into_iter()
+            .map(|document| decode(&document, name))
+            .collect()
+    }
+
+    /// Reads the first document.
+    pub async fn first(mut self) -> Result<Option<T>> {
+        self.limit = Some(1);
+        Ok(self.all().await?.into_iter().next())
+    }
+
+    /// Reads the ids of the nodes, without their documents.
+    pub async fn ids(mut self) -> Result<Vec<<D::Model as Document>::Id>> {
+        self.projection = Some(doc! {"_id": 1});
+        let documents = self.documents().await?;
+        documents
+            .into_iter()
+            .map(|document| {
+                let id = document.get("_id").ok().flatten();
+                let id = id.ok_or_else(|| Error::malformed_reply("an `_id`"))?;
+                decode_id::<D::Model>(Bson::try_from(id).map_err(Error::encode)?)
+            })
+            .collect()
+    }
+
+    /// Counts the nodes, without loading them.
+    pub async fn count(mut self) -> Result<u64> {
+        let selected = self.selected().await?;
+        let filter = self.matching(selected.filter)?;
+        let forest = self.tree.forest();
+        forest.count(within!(self.session), filter).await
+    }
+
+    /// Whether there is such a node.
+    pub async fn exists(mut self) -> Result<bool> {
+        self.limit = Some(1);
+        self.pre_order = false;
+        Ok(!self.ids().await?.is_empty())
+    }
+
+    async fn selected(&mut self) -> Result<Selected> {
+        let selection = std::mem::replace(&mut self.selection, Ok(Selection::All))?;
+        let forest = self.tree.forest();
+        if let Some((from, to)) = self.depths {
+            return forest.select_depths(within!(self.session), from, to).await;
+        }
+        let session = within!(self.session);
+        forest.select(session, &selection, self.extent).await
+    }
+
+    /// The filter of the selection and that of the caller.
+    fn matching(&self, selected: BsonDocument) -> Result<BsonDocument> {
+        let filter = self.filter.to_document()?;
+        Ok(if filter.is_empty() {
+            selected
+        } else if selected.is_empty() {
+            filter
+        } else {
+            doc! {"$and": [selected, filter]}
+        })
+    }
+
+    async fn documents(mut self) -> Result<Vec<RawDocumentBuf>> {
+        let selected = self.selected().await?;
+        let forest = self.tree.forest();
+        let meta = forest.tree;
+        let filter = self.matching(selected.filter.clone())?;
+        let sort = match self.sort.take() {
+            Some(sort) => Some(sort.to_document()?),
+            None if self.pre_order => forest.pre_order_sort(),
+            None if selected.siblings => forest.sibling_sort(),
+            None => None,
+        };
+        let in_client = sort.is_none() && (self.pre_order || selected.order.is_some());
+        let mut options = Options {
+            sort,
+            projection: self.projection.clone(),
+            ..Options::default()
+        };
+        if !in_client {
+            options.skip = self.skip;
+            options.limit = self
+                .limit
+                .map(|limit| i64::try_from(limit).unwrap_or(i64::MAX));
+            let session = within!(self.session);
+            return forest.documents(session, filter, options).await;
+        }
+        let leaves_id_out = match &mut options.projection {
+            Some(projection) => projection.remove("_id") == Some(Bson::Int32(0)),
+            None => false,
+        };
+        let has_structure = self.projection.is_none() && filter == selected.filter;
+        let mut order = selected.order;
+        if self.pre_order && !has_structure {
+            let nodes = forest
+                .nodes(within!(self.session), selected.filter, None, None)
+                .await?;
+            let shape = forest.arrange(&nodes)?;
+            let ids = shape.pre_order().into_iter();
+            let ids = ids.filter_map(|(position, _)| nodes.get(position).map(|one| one.id.clone()));
+            order = Some(ids.collect());
+        }
+        let documents = forest
+            .documents(within!(self.session), filter, options)
+            .await?;
+        let mut documents = if let Some(order) = order {
+            ordered(documents, &order)?
+        } else {
+            let nodes = documents.iter().map(|document| Node::read(meta, document));
+            let nodes = nodes.collect::<Result<Vec<_>>>()?;
+            let mut slots: Vec<Option<RawDocumentBuf>> = documents.into_iter().map(Some).collect();
+            let pre_order = forest.arrange(&nodes)?.pre_order().into_iter();
+            pre_order
+                .filter_map(|(position, _)| slots.get_mut(position)?.take())
+                .collect()
+        };
+        let skipped = usize::try_from(self.skip.unwrap_or(0)).unwrap_or(usize::MAX);
+        documents.drain(..skipped.min(documents.len()));
+        if let Some(limit) = self.limit {
+            documents.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+        }
+        if leaves_id_out {
+            for document in &mut documents {
+                *document = without_id(document)?;
+            }
+        }
+        Ok(documents)
+    }
+}
+
+/// The documents in the order of these ids; others follow.
+fn ordered(documents: Vec<RawDocumentBuf>, order: &[Bson]) -> Result<Vec<RawDocumentBuf>> {
+    let mut places = HashMap::with_capacity(order.len());
+    for (place, id) in order.iter().enumerate() {
+        places.entry(id_key(id)?).or_insert(place);
+    }
+    let mut keyed = Vec::with_capacity(documents.len());
+    for document in documents {
+        let id = document.get("_id").ok().flatten();
+        let id = id.ok_or_else(|| Error::malformed_reply("an `_id`"))?;
+        let id = Bson::try_from(id).map_err(Error::encode)?;
+        let place = places.get(&id_key(&id)?).copied();
+        keyed.push((place.unwrap_or(usize::MAX), document));
+    }
+    keyed.sort_by_key(|(place, _)| *place);
+    Ok(keyed.into_iter().map(|(_, document)| document).collect())
+}
+
+fn without_id(document: &RawDocument) -> Result<RawDocumentBuf> {
+    let mut without = RawDocumentBuf::new();
+    for element in document {
+        let (name, value) = element.map_err(Error::encode)?;
+        if name != "_id" {
+            without.append(name, value);
+        }
+    }
+    Ok(without)
+}
+
+impl<D: DeclaredTree, T> fmt::Debug for Nodes<'_, D, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Nodes")
+            .field("selection", &self.selection)
+            .field("fields", &kept_fields(D::TREE).collect::<Vec<_>>())
+            .finish_non_exhaustive()
+    }
+}

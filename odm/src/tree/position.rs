@@ -1,0 +1,173 @@
+//! Where a node goes.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use bson::{Bson, Document as BsonDocument};
+
+use crate::collection::Loaded;
+use crate::error::Result;
+use crate::model::tree::{DeclaredTree, OrderedSiblings};
+use crate::model::{Document, Embedded};
+use crate::query::encode::encode_field;
+use crate::query::{Filter, fields};
+use crate::types::Ref;
+
+/// A value that names a node: the document, or a [`Ref`] with its id.
+///
+/// Operations use only the id, and read the place of the node from the database.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not name a node of `{M}`",
+    label = "expected `&{M}` or `Ref<{M}>`",
+    note = "for an id, write `Ref::from(id)`"
+)]
+pub trait NodeId<M: Document> {
+    /// The stored id.
+    #[doc(hidden)]
+    fn stored_id(self) -> Result<Bson>;
+}
+
+fn stored_id<M: Document>(id: &M::Id) -> Result<Bson> {
+    encode_field(id).map_err(|error| error.with_path("_id").with_model(M::model().name))
+}
+
+impl<M: Document> NodeId<M> for &M {
+    fn stored_id(self) -> Result<Bson> {
+        stored_id::<M>(self.id())
+    }
+}
+
+impl<M: Document> NodeId<M> for Ref<M> {
+    fn stored_id(self) -> Result<Bson> {
+        stored_id::<M>(self.id())
+    }
+}
+
+impl<M: Document> NodeId<M> for &Ref<M> {
+    fn stored_id(self) -> Result<Bson> {
+        stored_id::<M>(self.id())
+    }
+}
+
+impl<M: Document> NodeId<M> for &Loaded<M> {
+    fn stored_id(self) -> Result<Bson> {
+        stored_id::<M>(self.id())
+    }
+}
+
+/// A place in a tree, for [`insert`](super::Tree::insert) and [`move_to`](super::Tree::move_to).
+///
+/// Where siblings have an order, [`root`](Self::root) and [`child_of`](Self::child_of) are the last places.
+pub struct Position<D> {
+    pub(super) target: Result<Target>,
+    of: PhantomData<fn() -> D>,
+}
+
+/// The place, without types.
+#[derive(Debug, Clone)]
+pub(super) enum Target {
+    /// Under a parent, or among the roots.
+    Under { parent: Option<Bson>, first: bool },
+    /// Next to a sibling.
+    Beside { sibling: Bson, after: bool },
+    /// Before the first sibling that matches, or last.
+    Sorted {
+        parent: Option<Bson>,
+        before: BsonDocument,
+    },
+}
+
+impl<D: DeclaredTree> Position<D> {
+    fn new(target: Result<Target>) -> Self {
+        Self {
+            target,
+            of: PhantomData,
+        }
+    }
+
+    fn under(parent: Result<Option<Bson>>, first: bool) -> Self {
+        Self::new(parent.map(|parent| Target::Under { parent, first }))
+    }
+
+    /// A root.
+    pub fn root() -> Self {
+        Self::under(Ok(None), false)
+    }
+
+    /// A child of a node.
+    pub fn child_of(parent: impl NodeId<D::Model>) -> Self {
+        Self::under(parent.stored_id().map(Some), false)
+    }
+}
+
+impl<D: OrderedSiblings> Position<D> {
+    /// The first root.
+    pub fn first_root() -> Self {
+        Self::under(Ok(None), true)
+    }
+
+    /// The last root.
+    pub fn last_root() -> Self {
+        Self::root()
+    }
+
+    /// The first child of a node.
+    pub fn first_child_of(parent: impl NodeId<D::Model>) -> Self {
+        Self::under(parent.stored_id().map(Some), true)
+    }
+
+    /// The last child of a node.
+    pub fn last_child_of(parent: impl NodeId<D::Model>) -> Self {
+        Self::child_of(parent)
+    }
+
+    /// Directly before a sibling.
+    pub fn before(sibling: impl NodeId<D::Model>) -> Self {
+        Self::beside(sibling.stored_id(), false)
+    }
+
+    /// Directly after a sibling.
+    pub fn after(sibling: impl NodeId<D::Model>) -> Self {
+        Self::beside(sibling.stored_id(), true)
+    }
+
+    fn beside(sibling: Result<Bson>, after: bool) -> Self {
+        Self::new(sibling.map(|sibling| Target::Beside { sibling, after }))
+    }
+
+    /// A child of a node, before the first child that matches; the last child if none matches.
+    ///
+    /// It keeps children sorted: `Position::sorted_child_of(&books, |c| c.name.gt(&new.name))`.
+    pub fn sorted_child_of(
+        parent: impl NodeId<D::Model>,
+        before: impl FnOnce(<D::Model as Embedded>::Fields<D::Model>) -> Filter<D::Model>,
+    ) -> Self {
+        Self::sorted(parent.stored_id().map(Some), before)
+    }
+
+    /// A root, before the first root that matches; the last root if none matches.
+    pub fn sorted_root(
+        before: impl FnOnce(<D::Model as Embedded>::Fields<D::Model>) -> Filter<D::Model>,
+    ) -> Self {
+        Self::sorted(Ok(None), before)
+    }
+
+    fn sorted(
+        parent: Result<Option<Bson>>,
+        before: impl FnOnce(<D::Model as Embedded>::Fields<D::Model>) -> Filter<D::Model>,
+    ) -> Self {
+        let before = before(fields::<D::Model>()).into_document();
+        Self::new(parent.and_then(|parent| {
+            Ok(Target::Sorted {
+                parent,
+                before: before?,
+            })
+        }))
+    }
+}
+
+impl<D> fmt::Debug for Position<D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.target, f)
+    }
+}

@@ -1,0 +1,192 @@
+//! The reads of a tree: of the collection, and around a node.
+
+use super::node::id_key;
+use super::nodes::Nodes;
+use super::select::Selection;
+use super::{NodeId, Tree};
+use crate::collection::decode_id;
+use crate::error::Result;
+use crate::model::Document;
+use crate::model::tree::{DeclaredTree, OrderedSiblings, SingleParent};
+
+impl<D: DeclaredTree> Tree<D> {
+    /// Every node.
+    pub fn all<'s>(&self) -> Nodes<'s, D> {
+        Nodes::new(self, Ok(Selection::All))
+    }
+
+    /// The nodes without a parent, in their order if siblings have one.
+    pub fn roots<'s>(&self) -> Nodes<'s, D> {
+        Nodes::new(self, Ok(Selection::Roots))
+    }
+
+    /// The nodes without children.
+    pub fn leaves<'s>(&self) -> Nodes<'s, D> {
+        Nodes::new(self, Ok(Selection::Leaves))
+    }
+
+    /// The children of a node, in their order if siblings have one.
+    pub fn children<'s>(&self, node: impl NodeId<D::Model>) -> Nodes<'s, D> {
+        Nodes::new(self, node.stored_id().map(Selection::Children))
+    }
+
+    /// The descendants of a node: its children, their children, and so on.
+    pub fn descendants<'s>(&self, node: impl NodeId<D::Model>) -> Nodes<'s, D> {
+        Nodes::new(self, node.stored_id().map(Selection::Descendants))
+    }
+
+    /// Whether a node has no children.
+    pub async fn is_leaf(&self, node: impl NodeId<D::Model>) -> Result<bool> {
+        Ok(!self.children(node).exists().await?)
+    }
+}
+
+impl<D: SingleParent> Tree<D> {
+    /// The nodes at this level; roots are at level 0.
+    ///
+    /// Parent references, child references and nested sets store no level unless the tree has a `depth` field: without
+    /// one, the whole tree is read.
+    pub fn at_depth<'s>(&self, level: u32) -> Nodes<'s, D> {
+        self.all().between(level, Some(level))
+    }
+
+    /// The nodes at these levels: see [`at_depth`](Self::at_depth).
+    pub fn between_depths<'s>(&self, levels: std::ops::RangeInclusive<u32>) -> Nodes<'s, D> {
+        self.all().between(*levels.start(), Some(*levels.end()))
+    }
+
+    /// The nodes at this level or below it: see [`at_depth`](Self::at_depth).
+    pub fn from_depth<'s>(&self, level: u32) -> Nodes<'s, D> {
+        self.all().between(level, None)
+    }
+
+    /// The parent of a node; none for a root.
+    pub fn parent<'s>(&self, node: impl NodeId<D::Model>) -> Nodes<'s, D> {
+        Nodes::new(self, node.stored_id().map(Selection::Parent))
+    }
+
+    /// The ancestors of a node, the root first.
+    pub fn ancestors<'s>(&self, node: impl NodeId<D::Model>) -> Nodes<'s, D> {
+        Nodes::new(self, node.stored_id().map(Selection::Ancestors))
+    }
+
+    /// The path from the root to a node, both included.
+    pub fn path<'s>(&self, node: impl NodeId<D::Model>) -> Nodes<'s, D> {
+        self.ancestors(node).with_self()
+    }
+
+    /// The other children of a node's parent, or the other roots, in their order if siblings have one.
+    pub fn siblings<'s>(&self, node: impl NodeId<D::Model>) -> Nodes<'s, D> {
+        Nodes::new(self, node.stored_id().map(Selection::Siblings))
+    }
+
+    /// How many ancestors a node has: 0 for a root.
+    pub async fn depth(&self, node: impl NodeId<D::Model>) -> Result<usize> {
+        let forest = self.forest();
+        let node = forest.node(None, &node.stored_id()?).await?;
+        if forest.tree.depth.is_some() {
+            return Ok(usize::try_from(node.depth).unwrap_or_default());
+        }
+        Ok(forest.lineage(None, &node).await?.len())
+    }
+
+    /// Whether a node has no parent.
+    pub async fn is_root(&self, node: impl NodeId<D::Model>) -> Result<bool> {
+        let forest = self.forest();
+        let node = forest.node(None, &node.stored_id()?).await?;
+        Ok(forest.parent_of(None, &node).await?.is_none())
+    }
+
+    /// Whether the first node is the parent of the second.
+    pub async fn is_parent_of(
+        &self,
+        node: impl NodeId<D::Model>,
+        child: impl NodeId<D::Model>,
+    ) -> Result<bool> {
+        let forest = self.forest();
+        let child = forest.node(None, &child.stored_id()?).await?;
+        match forest.parent_of(None, &child).await? {
+            Some(parent) => Ok(id_key(&parent)? == id_key(&node.stored_id()?)?),
+            None => Ok(false),
+        }
+    }
+
+    /// Whether the first node is an ancestor of the second.
+    pub async fn is_ancestor_of(
+        &self,
+        node: impl NodeId<D::Model>,
+        descendant: impl NodeId<D::Model>,
+    ) -> Result<bool> {
+        let forest = self.forest();
+        let own = id_key(&node.stored_id()?)?;
+        let descendant = forest.node(None, &descendant.stored_id()?).await?;
+        for ancestor in forest.lineage(None, &descendant).await? {
+            if id_key(&ancestor)? == own {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether two nodes have the same parent, or are both roots of one scope.
+    pub async fn are_siblings(
+        &self,
+        one: impl NodeId<D::Model>,
+        other: impl NodeId<D::Model>,
+    ) -> Result<bool> {
+        let forest = self.forest();
+        let one = forest.node(None, &one.stored_id()?).await?;
+        let other = forest.node(None, &other.stored_id()?).await?;
+        let parents = (
+            forest.parent_of(None, &one).await?,
+            forest.parent_of(None, &other).await?,
+        );
+        Ok(match parents {
+            (None, None) => one.scope == other.scope,
+            (Some(one), Some(other)) => id_key(&one)? == id_key(&other)?,
+            _ => false,
+        })
+    }
+
+    /// The id of the deepest node that is each of these nodes or an ancestor of it; `None` if they are in different
+    /// trees, or if there are no nodes.
+    pub async fn lowest_common_ancestor<N: NodeId<D::Model>>(
+        &self,
+        nodes: impl IntoIterator<Item = N>,
+    ) -> Result<Option<<D::Model as Document>::Id>> {
+        let forest = self.forest();
+        let mut common: Option<Vec<bson::Bson>> = None;
+        for node in nodes {
+            let node = forest.node(None, &node.stored_id()?).await?;
+            let mut path = forest.lineage(None, &node).await?;
+            path.push(node.id);
+            let shared = match common {
+                None => path,
+                Some(mut before) => {
+                    let same = before
+                        .iter()
+                        .zip(&path)
+                        .take_while(|(one, other)| one == other);
+                    let shared = same.count();
+                    before.truncate(shared);
+                    before
+                }
+            };
+            common = Some(shared);
+        }
+        let lowest = common.and_then(|mut common| common.pop());
+        lowest.map(decode_id::<D::Model>).transpose()
+    }
+}
+
+impl<D: OrderedSiblings> Tree<D> {
+    /// The sibling directly before a node.
+    pub fn previous_sibling<'s>(&self, node: impl NodeId<D::Model>) -> Nodes<'s, D> {
+        Nodes::new(self, node.stored_id().map(Selection::Previous))
+    }
+
+    /// The sibling directly after a node.
+    pub fn next_sibling<'s>(&self, node: impl NodeId<D::Model>) -> Nodes<'s, D> {
+        Nodes::new(self, node.stored_id().map(Selection::Next))
+    }
+}

@@ -1,0 +1,253 @@
+//! Deletes of nodes.
+
+use bson::{Bson, Document, doc};
+
+use super::forest::{Forest, TreeWrite, within};
+use super::node::Node;
+use super::statements::{Lineage, Shift};
+use super::structure::nothing;
+use crate::error::{Result, TreeRefusal};
+use crate::model::tree::TreeDelete;
+use crate::store::Session;
+use crate::types::tree::between;
+
+impl Forest {
+    /// Deletes a node, and does with its children what the policy says.
+    pub(super) async fn remove(
+        &self,
+        mut session: Option<&mut Session>,
+        id: &Bson,
+        policy: TreeDelete,
+    ) -> Result<TreeWrite> {
+        let node = self.node(within!(session), id).await?;
+        self.fence(within!(session), node.scope.as_ref()).await?;
+        let mut done = TreeWrite::default();
+        let is_leaf = !self.has_children(within!(session), &node).await?;
+        match policy {
+            TreeDelete::Restrict if !is_leaf => Err(self.refused(
+                TreeRefusal::HasChildren,
+                format!(
+                    "the node {} has children, and the tree says `on_delete = restrict`: delete them first, or choose another policy",
+                    node.id
+                ),
+            )),
+            // The children of a node in a graph stay where they are.
+            _ if self.tree.is_graph => {
+                self.remove_subtree(session, &node, true, &mut done).await?;
+                Ok(done)
+            }
+            TreeDelete::Adopt | TreeDelete::MakeRoots if !is_leaf => {
+                let adopt = policy == TreeDelete::Adopt;
+                self.remove_one(session, &node, adopt, &mut done).await?;
+                Ok(done)
+            }
+            _ => {
+                self.remove_subtree(session, &node, is_leaf, &mut done).await?;
+                Ok(done)
+            }
+        }
+    }
+
+    /// Deletes a node and its descendants.
+    async fn remove_subtree(
+        &self,
+        mut session: Option<&mut Session>,
+        node: &Node,
+        is_leaf: bool,
+        done: &mut TreeWrite,
+    ) -> Result<()> {
+        let tree = self.tree;
+        let mut filters = vec![Self::by_id(&node.id)];
+        if !is_leaf {
+            filters.push(self.descendants(within!(session), node, None).await?);
+        }
+        let counts = tree.descendant_count.is_some();
+        let before = if tree.bounds.is_some() || counts {
+            self.lineage(within!(session), node).await?
+        } else {
+            Vec::new()
+        };
+        let mut statements = Vec::new();
+        if tree.is_graph {
+            statements.extend(self.unlist_everywhere(&node.id));
+        } else if (tree.children.is_some() || tree.child_count.is_some())
+            && let Some(parent) = self.parent_of(within!(session), node).await?
+        {
+            statements.extend(self.unlist_child(&parent, &node.id));
+            statements.extend(self.count_children(&parent, -1));
+        }
+        statements.extend(self.count_descendants(&before, -(node.descendant_count + 1)));
+        let close = Shift {
+            from: node.right + 1,
+            to: i64::MAX,
+            by: -node.width(),
+        };
+        statements.extend(self.shift(node.scope.as_ref(), &[close], &before));
+        self.delete(within!(session), filters, done).await?;
+        self.update(session, statements, done).await
+    }
+
+    /// Deletes one node. Its children come in its place, or become the last roots.
+    async fn remove_one(
+        &self,
+        mut session: Option<&mut Session>,
+        node: &Node,
+        adopt: bool,
+        done: &mut TreeWrite,
+    ) -> Result<()> {
+        let tree = self.tree;
+        let scope = node.scope.as_ref();
+        let before = self.lineage(within!(session), node).await?;
+        let parent = match before.last() {
+            Some(id) => Some(self.node(within!(session), id).await?),
+            None => None,
+        };
+        let adopted = parent.as_ref().filter(|_| adopt);
+        let children = self.children(within!(session), node).await?;
+        let children = self
+            .nodes(within!(session), children, self.sibling_sort(), None)
+            .await?;
+        let mut statements = Vec::new();
+        if self.keeps_lineage() {
+            let path = match tree.path {
+                Some(_) => node.path_of_children()?,
+                None => String::new(),
+            };
+            let lineage = Lineage {
+                dropped: before.len() + 1,
+                path: &path,
+                ancestors: if adopt { &before } else { &[] },
+            };
+            let filter = self.descendants(within!(session), node, None).await?;
+            statements.push(self.change_lineage(filter, &lineage)?);
+        }
+        if let Some((_, right)) = tree.bounds {
+            let mut end = node.right;
+            if !adopt {
+                let all = self.in_scope(scope, Document::new());
+                let sort = Some(doc! {right: -1});
+                let last = self.nodes(within!(session), all, sort, Some(1)).await?;
+                end = last.first().map_or(end, |last| last.right);
+            }
+            statements.extend(self.shift(scope, &shifts(node, end, adopt), &before));
+        }
+        let ranks = self
+            .ranks(within!(session), node, adopted, adopt, children.len())
+            .await?;
+        statements.extend(self.reparent(node, &children, adopted, &ranks));
+        if let Some(parent) = &parent {
+            let place = parent.children.iter().position(|id| *id == node.id);
+            statements.extend(self.unlist_child(&parent.id, &node.id));
+            if adopt {
+                let index = place.and_then(|place| i64::try_from(place).ok());
+                statements.extend(self.list_children(&parent.id, &node.children, index));
+            }
+            let gained = if adopt { children.len() } else { 0 };
+            let by = i64::try_from(gained).unwrap_or(i64::MAX) - 1;
+            statements.extend(self.count_children(&parent.id, by));
+        }
+        let lost = if adopt { 1 } else { node.descendant_count + 1 };
+        statements.extend(self.count_descendants(&before, -lost));
+        self.delete(within!(session), vec![Self::by_id(&node.id)], done)
+            .await?;
+        self.update(session, statements, done).await
+    }
+
+    /// The statements that give the children of a deleted node another parent, and ranks at their new place.
+    fn reparent(
+        &self,
+        node: &Node,
+        children: &[Node],
+        parent: Option<&Node>,
+        ranks: &[String],
+    ) -> Vec<Document> {
+        let mut fields = Document::new();
+        if let Some((field, root)) = self.tree.parent {
+            let id = parent.map(|parent| parent.id.clone());
+            fields.insert(field, id.unwrap_or_else(|| root.value()));
+        }
+        let Some(order) = self.tree.order else {
+            if fields.is_empty() {
+                return Vec::new();
+            }
+            let filter = match self.tree.parent {
+                Some((field, _)) => {
+                    self.in_scope(node.scope.as_ref(), doc! {field: {"$eq": node.id.clone()}})
+                }
+                None => nothing(),
+            };
+            return vec![doc! {"q": filter, "u": {"$set": fields}, "multi": true}];
+        };
+        let each = children.iter().zip(ranks).map(|(child, rank)| {
+            let mut fields = fields.clone();
+            fields.insert(order, rank);
+            doc! {"q": Self::by_id(&child.id), "u": {"$set": fields}}
+        });
+        each.collect()
+    }
+
+    /// Ranks for the children of a deleted node at their new place.
+    async fn ranks(
+        &self,
+        mut session: Option<&mut Session>,
+        node: &Node,
+        parent: Option<&Node>,
+        adopt: bool,
+        count: usize,
+    ) -> Result<Vec<String>> {
+        let Some(field) = self.tree.order else {
+            return Ok(Vec::new());
+        };
+        let siblings = match parent {
+            Some(parent) => self.children(within!(session), parent).await?,
+            None => self.roots(within!(session), node.scope.as_ref()).await?,
+        };
+        let mut low = node.rank.clone().filter(|_| adopt);
+        let (beyond, direction) = match &low {
+            Some(rank) => (doc! {"$and": [siblings, {field: {"$gt": rank}}]}, 1),
+            None => (siblings, -1),
+        };
+        let found = self
+            .nodes(session, beyond, Some(doc! {field: direction}), Some(1))
+            .await?;
+        let mut high = found.into_iter().next().and_then(|node| node.rank);
+        if low.is_none() {
+            low = high.take();
+        }
+        let mut ranks = Vec::with_capacity(count);
+        for _ in 0..count {
+            let rank = between(low.as_deref(), high.as_deref()).ok_or_else(|| {
+                self.refused(
+                    TreeRefusal::Damaged,
+                    format!("the siblings of the node {} have no ranks, or the same one: `check` lists them, `repair` ranks them anew", node.id),
+                )
+            })?;
+            low = Some(rank.clone());
+            ranks.push(rank);
+        }
+        Ok(ranks)
+    }
+}
+
+/// How bounds move if a node goes and its children stay, in its place or after the last root, which ends at `end`.
+fn shifts(node: &Node, end: i64, adopt: bool) -> Vec<Shift> {
+    let inside = |by| Shift {
+        from: node.left + 1,
+        to: node.right - 1,
+        by,
+    };
+    if adopt {
+        let after = Shift {
+            from: node.right + 1,
+            to: i64::MAX,
+            by: -2,
+        };
+        return vec![inside(-1), after];
+    }
+    let after = Shift {
+        from: node.right + 1,
+        to: end,
+        by: -node.width(),
+    };
+    vec![inside(end - node.right - 1), after]
+}

@@ -1,0 +1,305 @@
+//! Which nodes a read is about.
+
+use bson::{Bson, Document, doc};
+
+use super::forest::{Forest, within};
+use super::node::{Node, id_key};
+use super::structure::nothing;
+use crate::error::Result;
+use crate::store::Session;
+
+/// The nodes of a read.
+#[derive(Debug, Clone)]
+pub(super) enum Selection {
+    All,
+    Roots,
+    Leaves,
+    Parent(Bson),
+    Children(Bson),
+    Siblings(Bson),
+    Ancestors(Bson),
+    Descendants(Bson),
+    Previous(Bson),
+    Next(Bson),
+}
+
+/// How far a selection goes.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Extent {
+    /// Whether the node itself is read, too.
+    pub(super) with_self: bool,
+    /// The most levels below the node.
+    pub(super) max_depth: Option<u32>,
+}
+
+/// A selection, resolved to a filter.
+#[derive(Debug)]
+pub(super) struct Selected {
+    pub(super) filter: Document,
+    /// The ids in their order, where only that list has it: ancestors, the root first, and children in an array.
+    pub(super) order: Option<Vec<Bson>>,
+    /// Whether the documents are siblings.
+    pub(super) siblings: bool,
+}
+
+impl Selected {
+    fn by(filter: Document) -> Self {
+        Self {
+            filter,
+            order: None,
+            siblings: false,
+        }
+    }
+
+    fn siblings(filter: Document) -> Self {
+        Self {
+            filter,
+            order: None,
+            siblings: true,
+        }
+    }
+}
+
+impl Forest {
+    /// Resolves a selection.
+    pub(super) async fn select(
+        &self,
+        mut session: Option<&mut Session>,
+        selection: &Selection,
+        extent: Extent,
+    ) -> Result<Selected> {
+        let id = match selection {
+            Selection::All => return Ok(Selected::by(Document::new())),
+            Selection::Roots => return Ok(Selected::siblings(self.roots(session, None).await?)),
+            Selection::Leaves => return Ok(Selected::by(self.leaves(session).await?)),
+            Selection::Parent(id)
+            | Selection::Children(id)
+            | Selection::Siblings(id)
+            | Selection::Ancestors(id)
+            | Selection::Descendants(id)
+            | Selection::Previous(id)
+            | Selection::Next(id) => id,
+        };
+        let node = if self.is_selected_by_id(selection, extent) {
+            Node {
+                id: id.clone(),
+                ..Node::default()
+            }
+        } else {
+            self.node(within!(session), id).await?
+        };
+        let mut selected = match selection {
+            Selection::Children(_) => {
+                let mut selected = Selected::siblings(self.children(session, &node).await?);
+                selected.order = self.listed(&node);
+                selected
+            }
+            Selection::Siblings(_) => return self.select_siblings(session, &node, extent).await,
+            Selection::Ancestors(_) => {
+                let mut ids = self.lineage(session, &node).await?;
+                if let Some(depth) = extent.max_depth {
+                    let above = ids.len().saturating_sub(depth as usize);
+                    ids.drain(..above);
+                }
+                if extent.with_self {
+                    ids.push(node.id.clone());
+                }
+                return Ok(Selected {
+                    filter: self.with_ids(ids.clone())?,
+                    order: Some(ids),
+                    siblings: false,
+                });
+            }
+            Selection::Descendants(_) => {
+                Selected::by(self.descendants(session, &node, extent.max_depth).await?)
+            }
+            Selection::Parent(_) => {
+                let parent = self.parent_of(session, &node).await?;
+                Selected::by(parent.map_or_else(nothing, |id| Self::by_id(&id)))
+            }
+            _ => {
+                let (previous, next) = self.neighbours(session, &node).await?;
+                let found = if matches!(selection, Selection::Next(_)) {
+                    next
+                } else {
+                    previous
+                };
+                Selected::by(found.map_or_else(nothing, |id| Self::by_id(&id)))
+            }
+        };
+        if extent.with_self {
+            selected.filter = doc! {"$or": [Self::by_id(&node.id), selected.filter]};
+            if let Some(order) = &mut selected.order {
+                order.insert(0, node.id);
+            }
+        }
+        Ok(selected)
+    }
+
+    /// Whether the id alone makes the filter, without reading the node.
+    fn is_selected_by_id(&self, selection: &Selection, extent: Extent) -> bool {
+        let tree = self.tree;
+        tree.scope.is_none()
+            && match selection {
+                Selection::Children(_) => tree.parent.is_some(),
+                Selection::Descendants(_) => {
+                    tree.ancestors.is_some()
+                        && tree.path.is_none()
+                        && tree.bounds.is_none()
+                        && extent.max_depth.is_none()
+                }
+                _ => false,
+            }
+    }
+
+    /// The children in the order of their parent's array, where nothing else has their order.
+    fn listed(&self, parent: &Node) -> Option<Vec<Bson>> {
+        let is_only_order = self.sibling_sort().is_none() && self.tree.children.is_some();
+        is_only_order.then(|| parent.children.clone())
+    }
+
+    async fn select_siblings(
+        &self,
+        mut session: Option<&mut Session>,
+        node: &Node,
+        extent: Extent,
+    ) -> Result<Selected> {
+        let mut order = None;
+        let mut filter = match self.parent_of(within!(session), node).await? {
+            Some(parent) => {
+                let parent = self.node(within!(session), &parent).await?;
+                order = self.listed(&parent);
+                self.children(session, &parent).await?
+            }
+            None => self.roots(session, node.scope.as_ref()).await?,
+        };
+        if !extent.with_self {
+            let other = doc! {"_id": {"$ne": node.id.clone()}};
+            filter = doc! {"$and": [filter, other]};
+        }
+        Ok(Selected {
+            filter,
+            order,
+            siblings: true,
+        })
+    }
+
+    /// The ids of the siblings directly before and after a node.
+    pub(super) async fn neighbours(
+        &self,
+        mut session: Option<&mut Session>,
+        node: &Node,
+    ) -> Result<(Option<Bson>, Option<Bson>)> {
+        let tree = self.tree;
+        let scope = node.scope.as_ref();
+        let parent = match self.parent_of(within!(session), node).await? {
+            Some(parent) => Some(self.node(within!(session), &parent).await?),
+            None => None,
+        };
+        let first = |nodes: Vec<Node>| nodes.into_iter().next().map(|node| node.id);
+        if let Some(field) = tree.order {
+            let siblings = match &parent {
+                Some(parent) => self.children(within!(session), parent).await?,
+                None => self.roots(within!(session), scope).await?,
+            };
+            let rank = node.rank.clone().unwrap_or_default();
+            let beside =
+                |operator: &str| doc! {"$and": [siblings.clone(), {field: {operator: &rank}}]};
+            let before = self
+                .nodes(
+                    within!(session),
+                    beside("$lt"),
+                    Some(doc! {field: -1}),
+                    Some(1),
+                )
+                .await?;
+            let after = self
+                .nodes(session, beside("$gt"), Some(doc! {field: 1}), Some(1))
+                .await?;
+            return Ok((first(before), first(after)));
+        }
+        if let Some((left, right)) = tree.bounds {
+            let ends = doc! {left: {"$lt": node.left}, right: node.left - 1};
+            let before = self
+                .nodes(
+                    within!(session),
+                    self.in_scope(scope, ends),
+                    Some(doc! {left: -1}),
+                    Some(1),
+                )
+                .await?;
+            let starts = self.in_scope(scope, doc! {left: node.right + 1});
+            let after = self.nodes(session, starts, None, Some(1)).await?;
+            return Ok((first(before), first(after)));
+        }
+        let Some(parent) = parent.filter(|_| tree.children.is_some()) else {
+            return Ok((None, None));
+        };
+        let own = id_key(&node.id)?;
+        let mut previous = None;
+        let mut children = parent.children.into_iter();
+        while let Some(child) = children.next() {
+            if id_key(&child)? == own {
+                return Ok((previous, children.next()));
+            }
+            previous = Some(child);
+        }
+        Ok((None, None))
+    }
+
+    /// Selects the nodes at these levels.
+    pub(super) async fn select_depths(
+        &self,
+        session: Option<&mut Session>,
+        from: u32,
+        to: Option<u32>,
+    ) -> Result<Selected> {
+        if let Some(filter) = self.at_depths(from, to) {
+            return Ok(Selected::by(filter));
+        }
+        // The other patterns store no depth, so all the nodes are read.
+        let nodes = self.nodes(session, Document::new(), None, None).await?;
+        let levels = self.arrange(&nodes)?.pre_order().into_iter();
+        let inside = levels.filter(|(_, level)| {
+            let level = u32::try_from(*level).unwrap_or(u32::MAX);
+            level >= from && to.is_none_or(|to| level <= to)
+        });
+        let ids =
+            inside.filter_map(|(position, _)| nodes.get(position).map(|node| node.id.clone()));
+        Ok(Selected::by(self.with_ids(ids.collect())?))
+    }
+
+    /// The filter of nodes at these levels, if they store their depth.
+    fn at_depths(&self, from: u32, to: Option<u32>) -> Option<Document> {
+        let tree = self.tree;
+        let filter = if let Some(depth) = tree.depth {
+            let mut range = doc! {"$gte": i64::from(from)};
+            range.extend(to.map(|to| ("$lte".to_owned(), Bson::Int64(to.into()))));
+            doc! {depth: range}
+        } else if let Some(ancestors) = tree.ancestors {
+            let mut filter = Document::new();
+            if let Some(last) = from.checked_sub(1) {
+                filter.insert(format!("{ancestors}.{last}"), doc! {"$exists": true});
+            }
+            if let Some(to) = to {
+                filter.insert(format!("{ancestors}.{to}"), doc! {"$exists": false});
+            }
+            filter
+        } else if let Some((path, _)) = tree.path {
+            let levels = match to {
+                Some(0) => return Some(doc! {path: Bson::Null}),
+                Some(to) => format!("{{{},{to}}}", from.max(1)),
+                None => format!("{{{},}}", from.max(1)),
+            };
+            let below = doc! {path: {"$regex": format!("^,([^,]+,){levels}$")}};
+            if from == 0 {
+                doc! {"$or": [{path: Bson::Null}, below]}
+            } else {
+                below
+            }
+        } else {
+            return None;
+        };
+        Some(filter)
+    }
+}

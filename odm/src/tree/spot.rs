@@ -1,0 +1,333 @@
+//! What the kept fields of a node are at a place.
+
+use bson::{Bson, Document, doc};
+
+use super::forest::{Forest, within};
+use super::node::{Node, id_key};
+use super::position::Target;
+use crate::collection::equality;
+use crate::error::{Result, TreeRefusal};
+use crate::store::Session;
+use crate::types::tree::between;
+
+/// A place in a tree, resolved.
+#[derive(Debug)]
+pub(super) struct Spot {
+    /// `None` among the roots.
+    pub(super) parent: Option<Node>,
+    pub(super) scope: Option<Bson>,
+    /// The ancestors of a node at this place, the root first.
+    pub(super) lineage: Vec<Bson>,
+    /// The rank of a node at this place, if the tree keeps ranks.
+    pub(super) rank: Option<String>,
+    /// The index among the parent's children; `None` at their end.
+    pub(super) index: Option<i64>,
+    /// The left bound of a node that is inserted at this place.
+    pub(super) left: i64,
+}
+
+/// Where a place is among its siblings.
+enum Among {
+    First,
+    Last,
+    Beside { sibling: Box<Node>, after: bool },
+}
+
+impl Forest {
+    /// Resolves a place for a node, which may already be in the tree.
+    ///
+    /// `scope` is that of the node.
+    pub(super) async fn spot(
+        &self,
+        mut session: Option<&mut Session>,
+        target: &Target,
+        scope: Option<&Bson>,
+        moving: Option<&Node>,
+    ) -> Result<Spot> {
+        let (parent, among) = self.place(within!(session), target, scope, moving).await?;
+        let mut lineage = Vec::new();
+        if let Some(parent) = &parent {
+            lineage = self.lineage(within!(session), parent).await?;
+            lineage.push(parent.id.clone());
+            if self.tree.scope.is_some() && parent.scope.as_ref() != scope {
+                return Err(self.refused(
+                    TreeRefusal::OtherTree,
+                    format!(
+                        "the node and its parent {} are in different trees: their `{}` differs",
+                        parent.id,
+                        self.tree.scope.unwrap_or_default()
+                    ),
+                ));
+            }
+        }
+        let mut spot = Spot {
+            parent,
+            scope: scope.cloned(),
+            lineage,
+            rank: None,
+            index: None,
+            left: 0,
+        };
+        if self.tree.order.is_some() {
+            spot.rank = Some(self.rank(within!(session), &spot, &among, moving).await?);
+        }
+        if self.tree.children.is_some() {
+            spot.index = self.index(&spot, &among, moving)?;
+        }
+        if self.tree.bounds.is_some() {
+            spot.left = self.left(session, &spot, &among).await?;
+        }
+        Ok(spot)
+    }
+
+    async fn place(
+        &self,
+        mut session: Option<&mut Session>,
+        target: &Target,
+        scope: Option<&Bson>,
+        moving: Option<&Node>,
+    ) -> Result<(Option<Node>, Among)> {
+        match target {
+            Target::Under { parent, first } => {
+                let parent = match parent {
+                    Some(id) => Some(self.node(session, id).await?),
+                    None => None,
+                };
+                let among = if *first { Among::First } else { Among::Last };
+                Ok((parent, among))
+            }
+            Target::Beside { sibling, after } => {
+                let sibling = self.node(within!(session), sibling).await?;
+                if moving.is_some_and(|moving| moving.id == sibling.id) {
+                    return Err(self.refused(
+                        TreeRefusal::OwnSubtree,
+                        format!("the node {} can't be beside itself", sibling.id),
+                    ));
+                }
+                let parent = match self.parent_of(within!(session), &sibling).await? {
+                    Some(id) => Some(self.node(session, &id).await?),
+                    None => None,
+                };
+                if parent.is_none() && self.tree.scope.is_some() && sibling.scope.as_ref() != scope
+                {
+                    return Err(self.refused(TreeRefusal::OtherTree, format!(
+                        "the node and its sibling {} are in different trees: their `{}` differs",
+                        sibling.id,
+                        self.tree.scope.unwrap_or_default()
+                    )));
+                }
+                let among = Among::Beside {
+                    sibling: Box::new(sibling),
+                    after: *after,
+                };
+                Ok((parent, among))
+            }
+            Target::Sorted { parent, before } => {
+                let parent = match parent {
+                    Some(id) => Some(self.node(within!(session), id).await?),
+                    None => None,
+                };
+                let siblings = self
+                    .siblings(within!(session), parent.as_ref(), scope, moving)
+                    .await?;
+                let filter = doc! {"$and": [siblings, before.clone()]};
+                let first = self.first(session, filter, parent.as_ref()).await?;
+                let among = match first {
+                    Some(sibling) => Among::Beside {
+                        sibling: Box::new(sibling),
+                        after: false,
+                    },
+                    None => Among::Last,
+                };
+                Ok((parent, among))
+            }
+        }
+    }
+
+    /// The filter of the nodes with a parent, without the one that moves.
+    async fn siblings(
+        &self,
+        session: Option<&mut Session>,
+        parent: Option<&Node>,
+        scope: Option<&Bson>,
+        moving: Option<&Node>,
+    ) -> Result<Document> {
+        let mut filter = match parent {
+            Some(parent) => self.children(session, parent).await?,
+            None => self.roots(session, scope).await?,
+        };
+        if let Some(moving) = moving {
+            let other = doc! {"_id": {"$ne": moving.id.clone()}};
+            filter = if filter.contains_key("_id") {
+                doc! {"$and": [filter, other]}
+            } else {
+                filter.extend(other);
+                filter
+            };
+        }
+        Ok(filter)
+    }
+
+    /// The first of the siblings that match.
+    async fn first(
+        &self,
+        session: Option<&mut Session>,
+        filter: Document,
+        parent: Option<&Node>,
+    ) -> Result<Option<Node>> {
+        let sort = self.sibling_sort();
+        if sort.is_some() {
+            let found = self.nodes(session, filter, sort, Some(1)).await?;
+            return Ok(found.into_iter().next());
+        }
+        let found = self.nodes(session, filter, None, None).await?;
+        let children = parent.map_or(&[][..], |parent| &parent.children);
+        let place = |node: &Node| children.iter().position(|id| *id == node.id);
+        Ok(found.into_iter().min_by_key(place))
+    }
+
+    /// The sort that puts siblings in order, if a field has it.
+    pub(super) fn sibling_sort(&self) -> Option<Document> {
+        match (self.tree.order, self.tree.bounds) {
+            (Some(rank), _) => Some(doc! {rank: 1}),
+            (None, Some((left, _))) => Some(doc! {left: 1}),
+            (None, None) => None,
+        }
+    }
+
+    /// The sort that puts nodes in pre-order, if the bounds have it.
+    pub(super) fn pre_order_sort(&self) -> Option<Document> {
+        let (left, _) = self.tree.bounds?;
+        let mut sort = Document::new();
+        sort.extend(
+            self.tree
+                .scope
+                .map(|scope| (scope.to_owned(), Bson::Int32(1))),
+        );
+        sort.insert(left, 1);
+        Some(sort)
+    }
+
+    async fn rank(
+        &self,
+        mut session: Option<&mut Session>,
+        spot: &Spot,
+        among: &Among,
+        moving: Option<&Node>,
+    ) -> Result<String> {
+        let Some(field) = self.tree.order else {
+            return Ok(String::new());
+        };
+        let siblings = self
+            .siblings(
+                within!(session),
+                spot.parent.as_ref(),
+                spot.scope.as_ref(),
+                moving,
+            )
+            .await?;
+        let (limit, direction, beside) = match among {
+            Among::First => (None, 1, None),
+            Among::Last => (None, -1, None),
+            Among::Beside { sibling, after } => {
+                let rank = sibling.rank.clone().unwrap_or_default();
+                let operator = if *after { "$gt" } else { "$lt" };
+                let limit = doc! {field: {operator: &rank}};
+                (
+                    Some(limit),
+                    if *after { 1 } else { -1 },
+                    Some((rank, *after)),
+                )
+            }
+        };
+        let filter = match limit {
+            Some(limit) => doc! {"$and": [siblings, limit]},
+            None => siblings,
+        };
+        let sort = Some(doc! {field: direction});
+        let next = self.nodes(session, filter, sort, Some(1)).await?;
+        let next = next.into_iter().next().and_then(|node| node.rank);
+        let rank = match &beside {
+            Some((rank, true)) => between(Some(rank), next.as_deref()),
+            Some((rank, false)) => between(next.as_deref(), Some(rank)),
+            None if direction == 1 => between(None, next.as_deref()),
+            None => between(next.as_deref(), None),
+        };
+        rank.ok_or_else(|| {
+            self.refused(TreeRefusal::Damaged, format!(
+                "the siblings at this place have no ranks, or the same one, in `{field}`: `check` lists them, `repair` ranks them anew"
+            ))
+        })
+    }
+
+    fn index(&self, spot: &Spot, among: &Among, moving: Option<&Node>) -> Result<Option<i64>> {
+        let (sibling, after) = match among {
+            Among::First => return Ok(Some(0)),
+            Among::Last => return Ok(None),
+            Among::Beside { sibling, after } => (sibling, *after),
+        };
+        let Some(parent) = &spot.parent else {
+            if self.tree.order.is_none() && self.tree.bounds.is_none() {
+                return Err(self.refused(TreeRefusal::Unordered,
+                    "roots have no order where only their parents store one: add `order = rank` to the tree",
+                ));
+            }
+            return Ok(None);
+        };
+        let wanted = id_key(&sibling.id)?;
+        let left_out = moving.map(|node| id_key(&node.id)).transpose()?;
+        let mut index = 0;
+        for child in &parent.children {
+            let child = id_key(child)?;
+            if child == wanted {
+                return Ok(Some(index + i64::from(after)));
+            }
+            if Some(&child) != left_out.as_ref() {
+                index += 1;
+            }
+        }
+        Err(self.refused(
+            TreeRefusal::Damaged,
+            format!(
+                "the node {} does not list its child {}: `check` reports it, `repair` adds it",
+                parent.id, sibling.id
+            ),
+        ))
+    }
+
+    async fn left(&self, session: Option<&mut Session>, spot: &Spot, among: &Among) -> Result<i64> {
+        let Some((_, right)) = self.tree.bounds else {
+            return Ok(0);
+        };
+        Ok(match (among, &spot.parent) {
+            (
+                Among::Beside {
+                    sibling,
+                    after: false,
+                },
+                _,
+            ) => sibling.left,
+            (
+                Among::Beside {
+                    sibling,
+                    after: true,
+                },
+                _,
+            ) => sibling.right + 1,
+            (Among::First, Some(parent)) => parent.left + 1,
+            (Among::Last, Some(parent)) => parent.right,
+            (Among::First, None) => 1,
+            (Among::Last, None) => {
+                let all = self.in_scope(spot.scope.as_ref(), Document::new());
+                let sort = Some(doc! {right: -1});
+                let last = self.nodes(session, all, sort, Some(1)).await?;
+                last.first().map_or(1, |node| node.right + 1)
+            }
+        })
+    }
+
+    /// The filter of a node by its id.
+    pub(super) fn by_id(id: &Bson) -> Document {
+        doc! {"_id": equality(id.clone())}
+    }
+}

@@ -1,0 +1,453 @@
+//! Where a node is: its parent, its ancestors, its children and its descendants, by each pattern.
+
+use bson::raw::RawBsonRef;
+use bson::{Bson, Document, doc};
+
+use super::forest::{Forest, starting_with, within};
+use super::node::{Node, path_ids};
+use crate::collection::equality;
+use crate::error::{Error, Result, TreeRefusal};
+use crate::store::Session;
+
+/// The most bytes that the ids in one filter may take, with room for the rest of the command.
+const MAX_ID_BYTES: usize = 12_000_000;
+
+impl Forest {
+    /// The ids of the ancestors, the root first.
+    pub(super) async fn lineage(
+        &self,
+        session: Option<&mut Session>,
+        node: &Node,
+    ) -> Result<Vec<Bson>> {
+        let tree = self.tree;
+        if tree.ancestors.is_some() {
+            return Ok(node.ancestors.clone());
+        }
+        if tree.path.is_some() {
+            let Some(path) = &node.path else {
+                return Ok(Vec::new());
+            };
+            return path_ids(tree, path).ok_or_else(|| {
+                self.refused(
+                    TreeRefusal::Damaged,
+                    format!(
+                        "the node {} has a malformed path: {path:?}; `check` lists all of them",
+                        node.id
+                    ),
+                )
+            });
+        }
+        if let Some((left, right)) = tree.bounds {
+            let around = doc! {left: {"$lt": node.left}, right: {"$gt": node.right}};
+            let filter = self.in_scope(node.scope.as_ref(), around);
+            let found = self
+                .nodes(session, filter, Some(doc! {left: 1}), None)
+                .await?;
+            return Ok(found.into_iter().map(|node| node.id).collect());
+        }
+        let (start, from, to) = match (tree.parent, tree.children) {
+            (Some((parent, _)), _) => (format!("${parent}"), parent, "_id"),
+            (None, Some(children)) => ("$_id".to_owned(), "_id", children),
+            (None, None) => return Ok(Vec::new()),
+        };
+        let pipeline = vec![
+            doc! {"$match": {"_id": equality(node.id.clone())}},
+            doc! {"$graphLookup": {
+                "from": self.model.collection,
+                "startWith": start,
+                "connectFromField": from,
+                "connectToField": to,
+                "as": "found",
+                "depthField": "steps",
+            }},
+            doc! {"$unwind": "$found"},
+            doc! {"$project": {"_id": "$found._id", "steps": "$found.steps"}},
+            doc! {"$sort": {"steps": -1}},
+        ];
+        ids(&self.aggregate(session, pipeline).await?)
+    }
+
+    /// The id of the parent; `None` for a root.
+    pub(super) async fn parent_of(
+        &self,
+        session: Option<&mut Session>,
+        node: &Node,
+    ) -> Result<Option<Bson>> {
+        let tree = self.tree;
+        if tree.parent.is_some() {
+            return Ok(node.parent.clone());
+        }
+        if let (None, None, Some((left, right))) = (tree.ancestors, tree.path, tree.bounds) {
+            let around = doc! {left: {"$lt": node.left}, right: {"$gt": node.right}};
+            let filter = self.in_scope(node.scope.as_ref(), around);
+            let sort = Some(doc! {left: -1});
+            let found = self.nodes(session, filter, sort, Some(1)).await?;
+            return Ok(found.into_iter().next().map(|node| node.id));
+        }
+        if let (None, None, Some(children)) = (tree.ancestors, tree.path, tree.children) {
+            let filter = doc! {children: equality(node.id.clone())};
+            let found = self.nodes(session, filter, None, Some(1)).await?;
+            return Ok(found.into_iter().next().map(|node| node.id));
+        }
+        Ok(self.lineage(session, node).await?.pop())
+    }
+
+    /// The filter of the descendants, at most `depth` levels below the node if that is given.
+    pub(super) async fn descendants(
+        &self,
+        session: Option<&mut Session>,
+        node: &Node,
+        depth: Option<u32>,
+    ) -> Result<Document> {
+        let tree = self.tree;
+        if depth == Some(0) {
+            return Ok(nothing());
+        }
+        if depth == Some(1) {
+            return self.children(session, node).await;
+        }
+        let by_fields = match (tree.bounds, tree.path, tree.ancestors) {
+            (Some((left, _)), ..) => Some(doc! {left: {"$gt": node.left, "$lt": node.right}})
+                .filter(|_| depth.is_none() || tree.depth.is_some()),
+            _ => None,
+        };
+        if let Some(mut filter) = by_fields {
+            if let (Some(field), Some(depth)) = (tree.depth, depth) {
+                filter.insert(field, doc! {"$lte": node.depth + i64::from(depth)});
+            }
+            return Ok(self.in_scope(node.scope.as_ref(), filter));
+        }
+        if let Some((path, _)) = tree.path {
+            let own = node.path_of_children()?;
+            let pattern = match depth {
+                None => starting_with(&own),
+                Some(depth) => {
+                    let Bson::Document(mut pattern) = starting_with(&own) else {
+                        return Ok(nothing());
+                    };
+                    let start = pattern.get_str("$regex").unwrap_or_default().to_owned();
+                    pattern.insert("$regex", format!("{start}([^,]+,){{0,{}}}$", depth - 1));
+                    pattern.into()
+                }
+            };
+            return Ok(self.in_scope(node.scope.as_ref(), doc! {path: pattern}));
+        }
+        if let Some(ancestors) = tree.ancestors {
+            let mut filter = doc! {ancestors: equality(node.id.clone())};
+            if let Some(depth) = depth {
+                let beyond = node.ancestors.len() + usize::try_from(depth).unwrap_or(usize::MAX);
+                filter.insert(format!("{ancestors}.{beyond}"), doc! {"$exists": false});
+            }
+            return Ok(self.in_scope(node.scope.as_ref(), filter));
+        }
+        if tree.bounds.is_some() {
+            return self.descendants_by_bounds(session, node, depth).await;
+        }
+        let ids = self.descendant_ids(session, node, depth).await?;
+        self.with_ids(ids)
+    }
+
+    /// The ids of the descendants of a node, found level by level on the server.
+    async fn descendant_ids(
+        &self,
+        session: Option<&mut Session>,
+        node: &Node,
+        depth: Option<u32>,
+    ) -> Result<Vec<Bson>> {
+        let mut lookup = match (self.tree.parent, self.tree.children) {
+            (Some((parent, _)), _) => {
+                doc! {"startWith": "$_id", "connectFromField": "_id", "connectToField": parent}
+            }
+            (None, Some(children)) => {
+                doc! {"startWith": format!("${children}"), "connectFromField": children, "connectToField": "_id"}
+            }
+            (None, None) => return Ok(Vec::new()),
+        };
+        lookup.insert("from", self.model.collection);
+        lookup.insert("as", "found");
+        if let Some(depth) = depth {
+            lookup.insert("maxDepth", i64::from(depth) - 1);
+        }
+        let pipeline = vec![
+            doc! {"$match": {"_id": equality(node.id.clone())}},
+            doc! {"$graphLookup": lookup},
+            doc! {"$unwind": "$found"},
+            doc! {"$project": {"_id": "$found._id"}},
+        ];
+        ids(&self.aggregate(session, pipeline).await?)
+    }
+
+    /// Finds the descendants within some levels by reading the bounds of all descendants.
+    async fn descendants_by_bounds(
+        &self,
+        session: Option<&mut Session>,
+        node: &Node,
+        depth: Option<u32>,
+    ) -> Result<Document> {
+        let Some((left, _)) = self.tree.bounds else {
+            return Ok(nothing());
+        };
+        let inside = doc! {left: {"$gt": node.left, "$lt": node.right}};
+        let filter = self.in_scope(node.scope.as_ref(), inside);
+        let below = self
+            .nodes(session, filter, Some(doc! {left: 1}), None)
+            .await?;
+        let mut open: Vec<i64> = Vec::new();
+        let mut ids = Vec::new();
+        for node in below {
+            while open.last().is_some_and(|right| *right < node.left) {
+                open.pop();
+            }
+            if depth.is_none_or(|depth| open.len() < depth as usize) {
+                ids.push(node.id);
+            }
+            open.push(node.right);
+        }
+        self.with_ids(ids)
+    }
+
+    /// The filter of the children.
+    pub(super) async fn children(
+        &self,
+        session: Option<&mut Session>,
+        node: &Node,
+    ) -> Result<Document> {
+        let tree = self.tree;
+        let filter = if let Some((parent, _)) = tree.parent {
+            doc! {parent: equality(node.id.clone())}
+        } else if tree.children.is_some() {
+            return self.with_ids(node.children.clone());
+        } else if let Some((path, _)) = tree.path {
+            doc! {path: node.path_of_children()?}
+        } else if let Some(ancestors) = tree.ancestors {
+            let size = i64::try_from(node.ancestors.len() + 1).unwrap_or(i64::MAX);
+            doc! {ancestors: {"$eq": node.id.clone(), "$size": size}}
+        } else if let (Some((left, _)), Some(depth)) = (tree.bounds, tree.depth) {
+            doc! {left: {"$gt": node.left, "$lt": node.right}, depth: node.depth + 1}
+        } else {
+            return self.descendants_by_bounds(session, node, Some(1)).await;
+        };
+        Ok(self.in_scope(node.scope.as_ref(), filter))
+    }
+
+    /// The filter of the roots, in one scope or in all of them.
+    pub(super) async fn roots(
+        &self,
+        session: Option<&mut Session>,
+        scope: Option<&Bson>,
+    ) -> Result<Document> {
+        let tree = self.tree;
+        let filter = if let Some((parent, root)) = tree.parent {
+            doc! {parent: root.value()}
+        } else if let Some((path, _)) = tree.path {
+            doc! {path: Bson::Null}
+        } else if let Some(ancestors) = tree.ancestors {
+            doc! {ancestors: []}
+        } else if let Some(depth) = tree.depth {
+            doc! {depth: 0}
+        } else if tree.bounds.is_some() {
+            let all = self.in_scope(scope, Document::new());
+            let mut last: Option<(Option<Bson>, i64)> = None;
+            let mut ids = Vec::new();
+            for node in self
+                .nodes(session, all, self.pre_order_sort(), None)
+                .await?
+            {
+                let is_inside = last
+                    .as_ref()
+                    .is_some_and(|(scope, right)| *scope == node.scope && node.left < *right);
+                if !is_inside {
+                    last = Some((node.scope, node.right));
+                    ids.push(node.id);
+                }
+            }
+            return self.with_ids(ids);
+        } else if let Some(children) = tree.children {
+            let lookup = doc! {"$lookup": {
+                "from": self.model.collection,
+                "localField": "_id",
+                "foreignField": children,
+                "pipeline": [{"$limit": 1}, {"$project": {"_id": 1}}],
+                "as": "parents",
+            }};
+            let pipeline = vec![
+                doc! {"$match": self.in_scope(scope, Document::new())},
+                doc! {"$project": {"_id": 1}},
+                lookup,
+                doc! {"$match": {"parents": []}},
+            ];
+            let ids = ids(&self.aggregate(session, pipeline).await?)?;
+            return self.with_ids(ids);
+        } else {
+            Document::new()
+        };
+        Ok(self.in_scope(scope, filter))
+    }
+
+    /// The filter of the nodes without children.
+    pub(super) async fn leaves(&self, session: Option<&mut Session>) -> Result<Document> {
+        let tree = self.tree;
+        if let Some(count) = tree.child_count.or(tree.descendant_count) {
+            return Ok(doc! {count: 0});
+        }
+        if let Some(children) = tree.children {
+            return Ok(doc! {children: []});
+        }
+        if let Some((left, right)) = tree.bounds {
+            let adjacent = doc! {"$eq": [format!("${right}"), {"$add": [format!("${left}"), 1]}]};
+            return Ok(doc! {"$expr": adjacent});
+        }
+        let (local, foreign, computed) = if let Some((parent, _)) = tree.parent {
+            ("_id", parent, None)
+        } else if let Some(ancestors) = tree.ancestors {
+            ("_id", ancestors, None)
+        } else if let Some((path, _)) = tree.path {
+            let before = doc! {"$ifNull": [format!("${path}"), ","]};
+            let own = doc! {"$concat": [before, {"$toString": "$_id"}, ","]};
+            ("own", path, Some(own))
+        } else {
+            return Ok(Document::new());
+        };
+        let mut project = doc! {"_id": 1};
+        project.extend(computed.map(|own| ("own".to_owned(), Bson::from(own))));
+        let mut pipeline = vec![doc! {"$project": project}];
+        pipeline.push(doc! {"$lookup": {
+            "from": self.model.collection,
+            "localField": local,
+            "foreignField": foreign,
+            "pipeline": [{"$limit": 1}, {"$project": {"_id": 1}}],
+            "as": "below",
+        }});
+        pipeline.push(doc! {"$match": {"below": []}});
+        let ids = ids(&self.aggregate(session, pipeline).await?)?;
+        self.with_ids(ids)
+    }
+
+    /// Whether a node has children.
+    pub(super) async fn has_children(
+        &self,
+        mut session: Option<&mut Session>,
+        node: &Node,
+    ) -> Result<bool> {
+        if self.tree.children.is_some() {
+            return Ok(!node.children.is_empty());
+        }
+        if self.tree.bounds.is_some() {
+            return Ok(node.width() > 2);
+        }
+        let filter = if self.tree.parent.is_some() {
+            self.children(within!(session), node).await?
+        } else {
+            self.descendants(within!(session), node, None).await?
+        };
+        let found = self.nodes(session, filter, None, Some(1)).await?;
+        Ok(!found.is_empty())
+    }
+
+    /// How many levels there are below a node.
+    pub(super) async fn height(
+        &self,
+        mut session: Option<&mut Session>,
+        node: &Node,
+        depth: usize,
+    ) -> Result<usize> {
+        let tree = self.tree;
+        let level = if let Some(depth) = tree.depth {
+            Some(doc! {"$max": format!("${depth}")})
+        } else if let Some(ancestors) = tree.ancestors {
+            Some(doc! {"$max": {"$size": format!("${ancestors}")}})
+        } else if let Some((path, _)) = tree.path {
+            let parts = doc! {"$size": {"$split": [format!("${path}"), ","]}};
+            Some(doc! {"$max": {"$subtract": [parts, 2]}})
+        } else {
+            None
+        };
+        let number = |documents: Vec<bson::RawDocumentBuf>| {
+            let first = documents.first()?;
+            match first.get("level").ok().flatten()? {
+                RawBsonRef::Int32(number) => usize::try_from(number).ok(),
+                RawBsonRef::Int64(number) => usize::try_from(number).ok(),
+                _ => None,
+            }
+        };
+        if let Some(level) = level {
+            let filter = self.descendants(within!(session), node, None).await?;
+            let pipeline = vec![
+                doc! {"$match": filter},
+                doc! {"$group": {"_id": Bson::Null, "level": level}},
+            ];
+            let deepest = number(self.aggregate(session, pipeline).await?);
+            return Ok(deepest.unwrap_or(depth).saturating_sub(depth));
+        }
+        if let Some((left, _)) = tree.bounds {
+            let inside = doc! {left: {"$gt": node.left, "$lt": node.right}};
+            let filter = self.in_scope(node.scope.as_ref(), inside);
+            let below = self
+                .nodes(session, filter, Some(doc! {left: 1}), None)
+                .await?;
+            let mut open: Vec<i64> = Vec::new();
+            let mut height = 0;
+            for node in below {
+                while open.last().is_some_and(|right| *right < node.left) {
+                    open.pop();
+                }
+                open.push(node.right);
+                height = height.max(open.len());
+            }
+            return Ok(height);
+        }
+        let (start, from, to) = match (tree.parent, tree.children) {
+            (Some((parent, _)), _) => ("$_id".to_owned(), "_id", parent),
+            (None, Some(children)) => (format!("${children}"), children, "_id"),
+            (None, None) => return Ok(0),
+        };
+        let pipeline = vec![
+            doc! {"$match": {"_id": equality(node.id.clone())}},
+            doc! {"$graphLookup": {
+                "from": self.model.collection,
+                "startWith": start,
+                "connectFromField": from,
+                "connectToField": to,
+                "as": "found",
+                "depthField": "steps",
+            }},
+            doc! {"$unwind": "$found"},
+            doc! {"$group": {"_id": Bson::Null, "level": {"$max": {"$add": ["$found.steps", 1]}}}},
+        ];
+        Ok(number(self.aggregate(session, pipeline).await?).unwrap_or(0))
+    }
+
+    /// The filter of nodes by their ids.
+    ///
+    /// # Errors
+    ///
+    /// The ids do not fit a command.
+    pub(super) fn with_ids(&self, ids: Vec<Bson>) -> Result<Document> {
+        let filter = doc! {"_id": {"$in": ids}};
+        let size = bson::serialize_to_vec(&filter)
+            .map_err(Error::encode)?
+            .len();
+        if size > MAX_ID_BYTES {
+            return Err(self.refused(TreeRefusal::TooLarge, "the pattern finds these nodes by their ids, which do not fit one command: choose an array of ancestors, a materialized path or nested sets for a tree of this size",
+            ));
+        }
+        Ok(filter)
+    }
+}
+
+/// A filter that no document matches.
+pub(super) fn nothing() -> Document {
+    doc! {"_id": {"$in": []}}
+}
+
+/// The ids of documents.
+pub(super) fn ids(documents: &[bson::RawDocumentBuf]) -> Result<Vec<Bson>> {
+    documents
+        .iter()
+        .map(|document| {
+            let id = document.get("_id").ok().flatten();
+            let id = id.ok_or_else(|| Error::malformed_reply("an `_id`"))?;
+            Bson::try_from(id).map_err(Error::encode)
+        })
+        .collect()
+}

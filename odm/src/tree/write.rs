@@ -1,0 +1,267 @@
+//! The builders of structural writes.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use bson::Bson;
+use bson::raw::RawDocumentBuf;
+use futures_core::future::BoxFuture;
+
+use super::forest::{Forest, TreeWrite};
+use super::position::Target;
+use super::{NodeId, Position, Tree};
+use crate::collection::joint::{Place, joint};
+use crate::collection::transaction::Tries;
+use crate::collection::{Db, TransactionOptions, decode, encode_with_id};
+use crate::error::{Error, Result};
+use crate::model::Document;
+use crate::model::tree::{DeclaredTree, SingleParent, TreeDelete};
+use crate::store::Session;
+
+/// A structural write, about to be sent.
+///
+/// It runs in a transaction, and also writes the tree's fence: a small document for each tree and scope, by which
+/// concurrent writes of one tree run one after the other. Where the deployment has no transactions, it fails before
+/// anything is written, unless you say [`non_atomic`](Self::non_atomic).
+#[must_use = "nothing is written until it is awaited"]
+pub struct ChangeTree<'s, D> {
+    forest: Forest,
+    change: Result<Change>,
+    session: Option<&'s mut Session>,
+    non_atomic: bool,
+    of: PhantomData<fn() -> D>,
+}
+
+/// The insert of a node, about to be sent: [`Tree::insert`]. It runs as [`ChangeTree`] does.
+#[must_use = "nothing is inserted until it is awaited"]
+pub struct InsertNode<'s, D> {
+    change: ChangeTree<'s, D>,
+}
+
+/// The result of [`Tree::insert`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InsertedNode<M> {
+    /// The node as it is stored, with the fields that the tree keeps.
+    pub node: M,
+    /// What was written.
+    pub written: TreeWrite,
+}
+
+#[derive(Debug)]
+enum Change {
+    Insert {
+        document: RawDocumentBuf,
+        target: Target,
+    },
+    Move {
+        id: Bson,
+        target: Target,
+    },
+    Swap {
+        one: Bson,
+        other: Bson,
+    },
+    Delete {
+        id: Bson,
+        policy: TreeDelete,
+    },
+}
+
+impl<D: DeclaredTree> Tree<D> {
+    fn change<'s>(&self, change: Result<Change>) -> ChangeTree<'s, D> {
+        ChangeTree {
+            forest: self.forest(),
+            change,
+            session: None,
+            non_atomic: false,
+            of: PhantomData,
+        }
+    }
+
+    /// Inserts a node. The tree writes the fields that it keeps, whatever the document holds there.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// use odm::tree::Position;
+    ///
+    /// #[derive(Debug, Serialize, Deserialize, Document)]
+    /// #[odm(collection = "categories", tree(materialized_path))]
+    /// struct Category {
+    ///     #[serde(rename = "_id")]
+    ///     id: String,
+    ///     path: Materialized<Category>,
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let db = Db::memory();
+    /// let tree = db.tree::<Category>();
+    /// let new = |id: &str| Category { id: id.to_owned(), path: Materialized::default() };
+    /// let books = tree.insert(new("Books"), Position::root()).await?.node;
+    /// let programming = tree.insert(new("Programming"), Position::child_of(&books)).await?.node;
+    /// assert_eq!(programming.path.as_str(), Some(",Books,"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`tree_refusal`](Error::tree_refusal) says why the tree does not take the node; an `_id` that is taken is
+    /// [`is_duplicate_key`](Error::is_duplicate_key).
+    pub fn insert<'s>(
+        &self,
+        document: impl std::borrow::Borrow<D::Model>,
+        position: Position<D>,
+    ) -> InsertNode<'s, D> {
+        let encoded = encode_with_id(document.borrow()).map(|(document, _)| document);
+        let change = encoded.and_then(|document| {
+            let target = position.target?;
+            Ok(Change::Insert { document, target })
+        });
+        InsertNode {
+            change: self.change(change),
+        }
+    }
+
+    /// Deletes a node; `on_delete` of the declaration says what becomes of its descendants.
+    pub fn delete<'s>(&self, node: impl NodeId<D::Model>) -> ChangeTree<'s, D> {
+        self.delete_with(node, D::TREE.on_delete)
+    }
+
+    /// Deletes a node, with another policy than the declared one.
+    pub fn delete_with<'s>(
+        &self,
+        node: impl NodeId<D::Model>,
+        policy: TreeDelete,
+    ) -> ChangeTree<'s, D> {
+        let id = node.stored_id();
+        self.change(id.map(|id| Change::Delete { id, policy }))
+    }
+}
+
+impl<D: SingleParent> Tree<D> {
+    /// Moves a node with its subtree.
+    ///
+    /// The number of commands does not depend on the size of the subtree: one update changes all the descendants.
+    ///
+    /// # Errors
+    ///
+    /// [`tree_refusal`](Error::tree_refusal): the place is in the node's own subtree, or too deep, or in another tree.
+    pub fn move_to<'s>(
+        &self,
+        node: impl NodeId<D::Model>,
+        position: Position<D>,
+    ) -> ChangeTree<'s, D> {
+        let change = node.stored_id().and_then(|id| {
+            let target = position.target?;
+            Ok(Change::Move { id, target })
+        });
+        self.change(change)
+    }
+
+    /// Swaps two nodes, each with its subtree. Neither may be in the subtree of the other.
+    pub fn swap<'s>(
+        &self,
+        one: impl NodeId<D::Model>,
+        other: impl NodeId<D::Model>,
+    ) -> ChangeTree<'s, D> {
+        let change = one.stored_id().and_then(|one| {
+            let other = other.stored_id()?;
+            Ok(Change::Swap { one, other })
+        });
+        self.change(change)
+    }
+}
+
+impl<'s, D: DeclaredTree> ChangeTree<'s, D> {
+    /// Runs in the transaction of this session.
+    pub fn session(mut self, session: &'s mut Session) -> Self {
+        self.session = Some(session);
+        self
+    }
+
+    /// Writes without a transaction. If a command fails, the tree may be left in a state that `check` reports and
+    /// `repair` mends.
+    pub fn non_atomic(mut self) -> Self {
+        self.non_atomic = true;
+        self
+    }
+
+    async fn run(self) -> Result<(Option<RawDocumentBuf>, TreeWrite)> {
+        let forest = self.forest;
+        let named = |error: Error| error.with_model(forest.model.name);
+        let change = self.change.map_err(named)?;
+        let place = Place::new(self.session, self.non_atomic).map_err(named)?;
+        joint!(place, forest.store, |session| change.run(&forest, session))
+    }
+}
+
+impl Change {
+    async fn run(
+        &self,
+        forest: &Forest,
+        session: Option<&mut Session>,
+    ) -> Result<(Option<RawDocumentBuf>, TreeWrite)> {
+        match self {
+            Self::Insert { document, target } => {
+                let (document, done) = forest.insert_at(session, target, document).await?;
+                Ok((Some(document), done))
+            }
+            Self::Move { id, target } => Ok((None, forest.relocate(session, id, target).await?)),
+            Self::Swap { one, other } => Ok((None, forest.swap_nodes(session, one, other).await?)),
+            Self::Delete { id, policy } => Ok((None, forest.remove(session, id, *policy).await?)),
+        }
+    }
+}
+
+impl<'s, D: DeclaredTree> InsertNode<'s, D> {
+    /// Runs in the transaction of this session.
+    pub fn session(mut self, session: &'s mut Session) -> Self {
+        self.change = self.change.session(session);
+        self
+    }
+
+    /// Writes without a transaction: see [`ChangeTree::non_atomic`].
+    pub fn non_atomic(mut self) -> Self {
+        self.change = self.change.non_atomic();
+        self
+    }
+
+    async fn run(self) -> Result<InsertedNode<D::Model>> {
+        let (document, written) = self.change.run().await?;
+        let document = document.ok_or_else(|| Error::malformed_reply("a node"))?;
+        let node = decode(&document, D::Model::model().name)?;
+        Ok(InsertedNode { node, written })
+    }
+}
+
+impl<'s, D: DeclaredTree> IntoFuture for ChangeTree<'s, D> {
+    type Output = Result<TreeWrite>;
+    type IntoFuture = BoxFuture<'s, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move { Ok(self.run().await?.1) })
+    }
+}
+
+impl<'s, D: DeclaredTree> IntoFuture for InsertNode<'s, D> {
+    type Output = Result<InsertedNode<D::Model>>;
+    type IntoFuture = BoxFuture<'s, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.run())
+    }
+}
+
+impl<D> fmt::Debug for ChangeTree<'_, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ChangeTree({:?})", self.change)
+    }
+}
+
+impl<D> fmt::Debug for InsertNode<'_, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.change, f)
+    }
+}

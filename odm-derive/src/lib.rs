@@ -60,6 +60,7 @@ fn derive(input: &DeriveInput, derive: Derive) -> proc_macro2::TokenStream {
     let mut tokens = expand::model(&facts);
     if errors.is_empty() {
         tokens.extend(expand::assertions::all(&facts));
+        tokens.extend(expand::tree::checks(&facts));
     }
     tokens.extend(errors.finish());
     tokens

@@ -17,7 +17,6 @@ pub(crate) fn all(facts: &Facts<'_>) -> TokenStream {
     let mut tokens: TokenStream = groups.map(|group| constant(facts.model, group)).collect();
     tokens.extend(nested(facts));
     tokens.extend(super::relations::checks(facts));
-    tokens.extend(super::tree::checks(facts));
     tokens.extend(super::budget::checks(facts));
     tokens
 }

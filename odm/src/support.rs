@@ -20,7 +20,8 @@ pub use crate::model::field::VariantContent;
 pub use crate::model::parts::{Composite, Content, Depth, Flat, Own, Part};
 pub use crate::model::rule::Number;
 pub use crate::model::tree::{
-    DeclaredTree, OrderedSiblings, Pattern, RootParent, SingleParent, TreeDelete, TreeMeta,
+    DeclaredTree, OrderedSiblings, Pattern, RootParent, SeveralParents, SingleParent, TreeDelete,
+    TreeMeta,
 };
 pub use crate::model::{
     Bound, BsonType, Budget, Capped, CollationMeta, Contents, CounterpartKind, CounterpartMeta,

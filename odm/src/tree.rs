@@ -36,12 +36,15 @@
 
 mod arrange;
 mod change;
+mod check;
 mod forest;
+mod graph;
 mod node;
 mod nodes;
 mod position;
 mod read;
 mod remove;
+mod repair;
 mod select;
 mod spot;
 mod statements;
@@ -51,6 +54,7 @@ mod write;
 use std::fmt;
 use std::marker::PhantomData;
 
+pub use self::check::{CheckTree, Damage, DamageKind, TreeReport};
 use self::forest::Forest;
 pub use self::forest::TreeWrite;
 pub use self::nodes::Nodes;
@@ -59,7 +63,7 @@ pub use self::write::{ChangeTree, InsertNode, InsertedNode};
 use crate::collection::{Collection, Db};
 use crate::model::Document;
 pub use crate::model::tree::{
-    DeclaredTree, OrderedSiblings, PathId, Pattern, SingleParent, TreeDelete,
+    DeclaredTree, OrderedSiblings, PathId, Pattern, SeveralParents, SingleParent, TreeDelete,
 };
 
 /// The tree that the documents of a collection form: [`Db::tree`].

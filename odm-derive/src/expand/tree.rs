@@ -69,6 +69,8 @@ fn one(model: &Model, tree: &Tree) -> TokenStream {
     });
     if tree.graph.is_none() {
         tokens.extend(quote!(impl #support::SingleParent for #marker {}));
+    } else {
+        tokens.extend(quote!(impl #support::SeveralParents for #marker {}));
     }
     if tree.is_ordered() {
         tokens.extend(quote!(impl #support::OrderedSiblings for #marker {}));

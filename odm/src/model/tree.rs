@@ -117,6 +117,14 @@ pub trait DeclaredTree: 'static {
 )]
 pub trait SingleParent: DeclaredTree {}
 
+/// A graph of child references: a node may have several parents.
+#[diagnostic::on_unimplemented(
+    message = "a node of `{Self}` has one parent",
+    label = "this operation gives a node another parent beside its own",
+    note = "move the node: `tree.move_to(&node, Position::child_of(&parent))`; or declare the tree as `tree(child_references, graph)`"
+)]
+pub trait SeveralParents: DeclaredTree {}
+
 /// A tree whose siblings have an order: by a rank, in an array of children, or by the bounds of a nested set.
 #[diagnostic::on_unimplemented(
     message = "the siblings of `{Self}` have no order",

@@ -28,7 +28,7 @@ impl Forest {
         };
         for (position, parent) in parents.into_iter().enumerate() {
             match parent {
-                Some(parent) if parent != position => {
+                Some(parent) if parent != position && same_scope(nodes, parent, position) => {
                     if let Some(siblings) = shape.children.get_mut(parent) {
                         siblings.push(position);
                     }
@@ -111,28 +111,49 @@ impl Forest {
     }
 }
 
+/// A node in pre-order.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Visit {
+    pub(super) position: usize,
+    /// How many nodes are above it.
+    pub(super) level: usize,
+    pub(super) parent: Option<usize>,
+}
+
 impl Shape {
-    /// The positions in pre-order, each node before its children, with its level below the roots. Nodes in a circle come
-    /// last.
-    pub(super) fn pre_order(&self) -> Vec<(usize, usize)> {
-        let mut order = Vec::with_capacity(self.children.len());
+    /// The nodes in pre-order, each before its children. The first node of a circle counts as a root.
+    pub(super) fn visits(&self) -> Vec<Visit> {
+        let mut visits = Vec::with_capacity(self.children.len());
         let mut seen = vec![false; self.children.len()];
-        let mut stack: Vec<(usize, usize)> = Vec::new();
+        let mut stack: Vec<Visit> = Vec::new();
         let starts = self.roots.iter().copied().chain(0..self.children.len());
-        for start in starts {
-            stack.push((start, 0));
-            while let Some((position, level)) = stack.pop() {
-                match seen.get_mut(position) {
+        for position in starts {
+            stack.push(Visit {
+                position,
+                level: 0,
+                parent: None,
+            });
+            while let Some(visit) = stack.pop() {
+                match seen.get_mut(visit.position) {
                     Some(seen) if !*seen => *seen = true,
                     _ => continue,
                 }
-                order.push((position, level));
-                if let Some(children) = self.children.get(position) {
-                    stack.extend(children.iter().rev().map(|child| (*child, level + 1)));
-                }
+                visits.push(visit);
+                let children = self.children.get(visit.position).into_iter().flatten();
+                stack.extend(children.rev().map(|child| Visit {
+                    position: *child,
+                    level: visit.level + 1,
+                    parent: Some(visit.position),
+                }));
             }
         }
-        order
+        visits
+    }
+
+    /// The positions in pre-order, with their levels.
+    pub(super) fn pre_order(&self) -> Vec<(usize, usize)> {
+        let visits = self.visits().into_iter();
+        visits.map(|visit| (visit.position, visit.level)).collect()
     }
 }
 
@@ -157,4 +178,9 @@ fn parents_by_bounds(nodes: &[Node], parents: &mut [Option<usize>]) {
         }
         stack.push(position);
     }
+}
+
+fn same_scope(nodes: &[Node], one: usize, other: usize) -> bool {
+    let scope = |position: usize| nodes.get(position).map(|node| &node.scope);
+    scope(one) == scope(other)
 }

@@ -49,7 +49,21 @@ impl Forest {
             statements.extend(self.count_children(&parent.id, 1));
         }
         statements.extend(self.count_descendants(&spot.lineage, 1));
-        let mut fields = self.fields_at(&spot)?;
+        let mut fields = self.fields_of_leaf(&spot)?;
+        for other in self.others() {
+            let session = within!(session);
+            fields.extend(other.fields_of_root(session, document).await?);
+        }
+        let document = with_fields(document, fields)?;
+        let mut done = TreeWrite::default();
+        self.update(within!(session), statements, &mut done).await?;
+        self.insert(session, document.clone(), &mut done).await?;
+        Ok((document, done))
+    }
+
+    /// All kept fields of a node without children at a place.
+    fn fields_of_leaf(&self, spot: &Spot) -> Result<Document> {
+        let mut fields = self.fields_at(spot)?;
         if let Some((left, right)) = self.tree.bounds {
             fields.insert(left, stored(spot.left));
             fields.insert(right, stored(spot.left + 1));
@@ -60,11 +74,35 @@ impl Forest {
         for count in [self.tree.child_count, self.tree.descendant_count] {
             fields.extend(count.map(|field| (field.to_owned(), Bson::Int32(0))));
         }
-        let document = with_fields(document, fields)?;
-        let mut done = TreeWrite::default();
-        self.update(within!(session), statements, &mut done).await?;
-        self.insert(session, document.clone(), &mut done).await?;
-        Ok((document, done))
+        Ok(fields)
+    }
+
+    /// The other trees of the model.
+    pub(super) fn others(&self) -> impl Iterator<Item = Self> + use<> {
+        let (store, model, own) = (self.store.clone(), self.model, self.tree);
+        let others = model.trees.iter();
+        let others = others.filter(move |tree| tree.name != own.name);
+        others.map(move |tree| Self {
+            store: store.clone(),
+            model,
+            tree,
+        })
+    }
+
+    /// The kept fields of a new node that is inserted into another tree: it is the last root of this one.
+    async fn fields_of_root(
+        &self,
+        mut session: Option<&mut Session>,
+        document: &RawDocument,
+    ) -> Result<Document> {
+        let scope = self.scope_of(document)?;
+        self.fence(within!(session), scope.as_ref()).await?;
+        let last = Target::Under {
+            parent: None,
+            first: false,
+        };
+        let spot = self.spot(session, &last, scope.as_ref(), None).await?;
+        self.fields_of_leaf(&spot)
     }
 
     /// Moves a node and its subtree to a place.

@@ -9,7 +9,7 @@ use crate::model::tree::FENCES;
 use crate::model::{ModelMeta, TreeMeta};
 use crate::query::text::escape;
 use crate::store::options::{Chosen, Options};
-use crate::store::{Operation, Request, Response, Session, Store, Written};
+use crate::store::{Operation, RawCursor, Request, Response, Session, Store, Written};
 
 /// A session, or none, for a shorter time.
 macro_rules! within {
@@ -89,6 +89,24 @@ impl Forest {
             );
         }
         Ok(documents)
+    }
+
+    /// Reads the kept fields of nodes, a batch at a time.
+    pub(super) async fn open(
+        &self,
+        filter: Document,
+        sort: Option<Document>,
+    ) -> Result<RawCursor<'static>> {
+        let operation = Operation::Find {
+            filter: filter.into(),
+            one: false,
+        };
+        let options = Options {
+            projection: Some(Node::projection(self.tree)),
+            sort,
+            ..Options::default()
+        };
+        self.exec(None, operation, options.into()).await?.cursor()
     }
 
     /// Reads the kept fields of nodes.

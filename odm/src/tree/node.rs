@@ -23,6 +23,7 @@ pub(super) struct Node {
     pub(super) right: i64,
     pub(super) depth: i64,
     pub(super) rank: Option<String>,
+    pub(super) child_count: i64,
     pub(super) descendant_count: i64,
 }
 
@@ -73,6 +74,7 @@ impl Node {
             right: number(tree.bounds.map(|(_, right)| right)),
             depth: number(tree.depth),
             rank: text(tree.order),
+            child_count: number(tree.child_count),
             descendant_count: number(tree.descendant_count),
         })
     }

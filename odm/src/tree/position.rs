@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 
 use bson::{Bson, Document as BsonDocument};
 
+use super::Tree;
 use crate::collection::Loaded;
 use crate::error::Result;
 use crate::model::tree::{DeclaredTree, OrderedSiblings};
@@ -134,36 +135,40 @@ impl<D: OrderedSiblings> Position<D> {
     fn beside(sibling: Result<Bson>, after: bool) -> Self {
         Self::new(sibling.map(|sibling| Target::Beside { sibling, after }))
     }
+}
 
-    /// A child of a node, before the first child that matches; the last child if none matches.
+impl<D: OrderedSiblings> Tree<D> {
+    /// The place of a child among sorted children: before the first child that matches, or last if none matches.
     ///
-    /// It keeps children sorted: `Position::sorted_child_of(&books, |c| c.name.gt(&new.name))`.
+    /// `tree.insert(&new, tree.sorted_child_of(&books, |c| c.name.gt(&new.name)))` keeps children in the order of their names.
     pub fn sorted_child_of(
+        &self,
         parent: impl NodeId<D::Model>,
         before: impl FnOnce(<D::Model as Embedded>::Fields<D::Model>) -> Filter<D::Model>,
-    ) -> Self {
-        Self::sorted(parent.stored_id().map(Some), before)
+    ) -> Position<D> {
+        sorted(parent.stored_id().map(Some), before)
     }
 
-    /// A root, before the first root that matches; the last root if none matches.
+    /// The place of a root among sorted roots: before the first root that matches, or last if none matches.
     pub fn sorted_root(
+        &self,
         before: impl FnOnce(<D::Model as Embedded>::Fields<D::Model>) -> Filter<D::Model>,
-    ) -> Self {
-        Self::sorted(Ok(None), before)
+    ) -> Position<D> {
+        sorted(Ok(None), before)
     }
+}
 
-    fn sorted(
-        parent: Result<Option<Bson>>,
-        before: impl FnOnce(<D::Model as Embedded>::Fields<D::Model>) -> Filter<D::Model>,
-    ) -> Self {
-        let before = before(fields::<D::Model>()).into_document();
-        Self::new(parent.and_then(|parent| {
-            Ok(Target::Sorted {
-                parent,
-                before: before?,
-            })
-        }))
-    }
+fn sorted<D: DeclaredTree>(
+    parent: Result<Option<Bson>>,
+    before: impl FnOnce(<D::Model as Embedded>::Fields<D::Model>) -> Filter<D::Model>,
+) -> Position<D> {
+    let before = before(fields::<D::Model>()).into_document();
+    Position::new(parent.and_then(|parent| {
+        Ok(Target::Sorted {
+            parent,
+            before: before?,
+        })
+    }))
 }
 
 impl<D> fmt::Debug for Position<D> {

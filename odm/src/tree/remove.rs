@@ -23,6 +23,9 @@ impl Forest {
         self.fence(within!(session), node.scope.as_ref()).await?;
         let mut done = TreeWrite::default();
         let is_leaf = !self.has_children(within!(session), &node).await?;
+        if is_leaf || policy != TreeDelete::Restrict {
+            self.leave_others(within!(session), id, &mut done).await?;
+        }
         match policy {
             TreeDelete::Restrict if !is_leaf => Err(self.refused(
                 TreeRefusal::HasChildren,
@@ -56,22 +59,40 @@ impl Forest {
         is_leaf: bool,
         done: &mut TreeWrite,
     ) -> Result<()> {
-        let tree = self.tree;
         let mut filters = vec![Self::by_id(&node.id)];
         if !is_leaf {
+            if self.model.trees.len() > 1 {
+                return Err(self.refused(
+                    TreeRefusal::HasChildren,
+                    format!(
+                        "the node {} has descendants, which are nodes of other trees, too: delete them one by one, leaves first",
+                        node.id
+                    ),
+                ));
+            }
             filters.push(self.descendants(within!(session), node, None).await?);
         }
-        let counts = tree.descendant_count.is_some();
-        let before = if tree.bounds.is_some() || counts {
-            self.lineage(within!(session), node).await?
-        } else {
-            Vec::new()
-        };
+        let statements = self.detached(within!(session), node).await?;
+        self.delete(within!(session), filters, done).await?;
+        self.update(session, statements, done).await
+    }
+
+    /// The statements that take a node and its descendants out of the fields of the other nodes.
+    async fn detached(
+        &self,
+        mut session: Option<&mut Session>,
+        node: &Node,
+    ) -> Result<Vec<Document>> {
+        let tree = self.tree;
+        let mut before = Vec::new();
+        if tree.bounds.is_some() || tree.descendant_count.is_some() {
+            before = self.lineage(within!(session), node).await?;
+        }
         let mut statements = Vec::new();
         if tree.is_graph {
             statements.extend(self.unlist_everywhere(&node.id));
         } else if (tree.children.is_some() || tree.child_count.is_some())
-            && let Some(parent) = self.parent_of(within!(session), node).await?
+            && let Some(parent) = self.parent_of(session, node).await?
         {
             statements.extend(self.unlist_child(&parent, &node.id));
             statements.extend(self.count_children(&parent, -1));
@@ -83,8 +104,32 @@ impl Forest {
             by: -node.width(),
         };
         statements.extend(self.shift(node.scope.as_ref(), &[close], &before));
-        self.delete(within!(session), filters, done).await?;
-        self.update(session, statements, done).await
+        Ok(statements)
+    }
+
+    /// Takes a node out of the other trees of its model, where it may have no children.
+    async fn leave_others(
+        &self,
+        mut session: Option<&mut Session>,
+        id: &Bson,
+        done: &mut TreeWrite,
+    ) -> Result<()> {
+        for other in self.others() {
+            let node = other.node(within!(session), id).await?;
+            other.fence(within!(session), node.scope.as_ref()).await?;
+            if other.has_children(within!(session), &node).await? {
+                return Err(self.refused(
+                    TreeRefusal::HasChildren,
+                    format!(
+                        "the node {id} has children in the tree `{}`: move them first",
+                        other.tree.name
+                    ),
+                ));
+            }
+            let statements = other.detached(within!(session), &node).await?;
+            other.update(within!(session), statements, done).await?;
+        }
+        Ok(())
     }
 
     /// Deletes one node. Its children come in its place, or become the last roots.

@@ -148,7 +148,7 @@ impl Forest {
     }
 
     /// The ids of the descendants of a node, found level by level on the server.
-    async fn descendant_ids(
+    pub(super) async fn descendant_ids(
         &self,
         session: Option<&mut Session>,
         node: &Node,

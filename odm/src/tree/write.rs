@@ -15,7 +15,7 @@ use crate::collection::transaction::Tries;
 use crate::collection::{Db, TransactionOptions, decode, encode_with_id};
 use crate::error::{Error, Result};
 use crate::model::Document;
-use crate::model::tree::{DeclaredTree, SingleParent, TreeDelete};
+use crate::model::tree::{DeclaredTree, SeveralParents, SingleParent, TreeDelete};
 use crate::store::Session;
 
 /// A structural write, about to be sent.
@@ -61,6 +61,14 @@ enum Change {
     Swap {
         one: Bson,
         other: Bson,
+    },
+    AddChild {
+        parent: Bson,
+        child: Bson,
+    },
+    RemoveChild {
+        parent: Bson,
+        child: Bson,
     },
     Delete {
         id: Bson,
@@ -174,6 +182,40 @@ impl<D: SingleParent> Tree<D> {
     }
 }
 
+impl<D: SeveralParents> Tree<D> {
+    /// Makes a node the last child of another one, beside its other parents. A node that is a child already stays where it
+    /// is.
+    ///
+    /// # Errors
+    ///
+    /// [`tree_refusal`](Error::tree_refusal): the parent is below the child.
+    pub fn add_child<'s>(
+        &self,
+        parent: impl NodeId<D::Model>,
+        child: impl NodeId<D::Model>,
+    ) -> ChangeTree<'s, D> {
+        let change = parent.stored_id().and_then(|parent| {
+            let child = child.stored_id()?;
+            Ok(Change::AddChild { parent, child })
+        });
+        self.change(change)
+    }
+
+    /// Takes a child away from one of its parents. The child stays in the collection, as a root if that was its only
+    /// parent.
+    pub fn remove_child<'s>(
+        &self,
+        parent: impl NodeId<D::Model>,
+        child: impl NodeId<D::Model>,
+    ) -> ChangeTree<'s, D> {
+        let change = parent.stored_id().and_then(|parent| {
+            let child = child.stored_id()?;
+            Ok(Change::RemoveChild { parent, child })
+        });
+        self.change(change)
+    }
+}
+
 impl<'s, D: DeclaredTree> ChangeTree<'s, D> {
     /// Runs in the transaction of this session.
     pub fn session(mut self, session: &'s mut Session) -> Self {
@@ -210,6 +252,12 @@ impl Change {
             }
             Self::Move { id, target } => Ok((None, forest.relocate(session, id, target).await?)),
             Self::Swap { one, other } => Ok((None, forest.swap_nodes(session, one, other).await?)),
+            Self::AddChild { parent, child } => {
+                Ok((None, forest.add_child(session, parent, child).await?))
+            }
+            Self::RemoveChild { parent, child } => {
+                Ok((None, forest.remove_child(session, parent, child).await?))
+            }
             Self::Delete { id, policy } => Ok((None, forest.remove(session, id, *policy).await?)),
         }
     }

@@ -1,7 +1,9 @@
 //! Trees: every operation, for each pattern.
 
 mod concurrent;
+mod damage;
 mod models;
+mod options;
 mod plain;
 mod random;
 
@@ -9,5 +11,11 @@ use crate::case::Case;
 
 /// The cases of all files.
 pub(super) fn cases() -> Vec<Case> {
-    [concurrent::CASES, random::CASES].concat()
+    [
+        concurrent::CASES,
+        damage::CASES,
+        options::CASES,
+        random::CASES,
+    ]
+    .concat()
 }

@@ -58,4 +58,10 @@ models! {
         parent: Parent<ByAll>, children: Children<ByAll>, ancestors: Ancestors<ByAll>, path: Materialized<ByAll>,
         left: Left, right: Right, depth: Depth, rank: Rank, children_count: NodeCount, descendants_count: NodeCount
     }
+    TwoPatterns("two_patterns", array_of_ancestors, parent = parent, depth = depth, order = rank) {
+        ancestors: Ancestors<TwoPatterns>, parent: Parent<TwoPatterns>, depth: Depth, rank: Rank
+    }
+    Scoped("scoped", parent_references, order = rank, scope = shop) {
+        shop: i32, parent: Parent<Scoped>, rank: Rank
+    }
 }

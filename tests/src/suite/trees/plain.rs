@@ -183,8 +183,8 @@ impl Plain {
             fields.insert(field, self.children(id));
         }
         if let Some((field, _)) = tree.path {
-            let text: String = ancestors.iter().map(|id| format!("{id},")).collect();
-            let path = (!ancestors.is_empty()).then(|| format!(",{text}"));
+            let parts: Vec<String> = ancestors.iter().map(i32::to_string).collect();
+            let path = (!ancestors.is_empty()).then(|| format!(",{},", parts.join(",")));
             fields.insert(field, path);
         }
         if let Some(field) = tree.depth {

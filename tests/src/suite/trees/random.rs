@@ -135,8 +135,8 @@ async fn change<D: TestTree>(tree: &Tree<D>, plain: &mut Plain, random: &mut Ran
             plain.cascade(one);
             let deleted = tree.delete_with(Ref::from(one), TreeDelete::Cascade).await;
             assert_eq!(
-                deleted.unwrap().deleted as usize,
-                ids.len() - plain.ids().len()
+                deleted.unwrap().deleted,
+                (ids.len() - plain.ids().len()) as u64
             );
         }
         1 => {

@@ -1,0 +1,90 @@
+//! Changes of graphs: a node gets another parent, or loses one.
+
+use bson::{Bson, Document, doc};
+
+use super::forest::{Forest, TreeWrite, within};
+use super::node::id_key;
+use crate::error::{Result, TreeRefusal};
+use crate::store::Session;
+
+impl Forest {
+    /// Adds a child to a node.
+    pub(super) async fn add_child(
+        &self,
+        mut session: Option<&mut Session>,
+        parent: &Bson,
+        child: &Bson,
+    ) -> Result<TreeWrite> {
+        let above = self.node(within!(session), parent).await?;
+        self.fence(within!(session), above.scope.as_ref()).await?;
+        let node = self.node(within!(session), child).await?;
+        let own = id_key(parent)?;
+        let mut is_below = id_key(child)? == own;
+        for id in self.descendant_ids(within!(session), &node, None).await? {
+            is_below |= id_key(&id)? == own;
+        }
+        if is_below {
+            return Err(self.refused(
+                TreeRefusal::OwnSubtree,
+                format!("the node {parent} is below {child}, so it can't be its parent"),
+            ));
+        }
+        let statement = self.list_change(parent, "$push", child, 1);
+        let unlisted = doc! {"$ne": child.clone()};
+        self.change_list(session, statement, unlisted).await
+    }
+
+    /// Removes a child from a node.
+    pub(super) async fn remove_child(
+        &self,
+        mut session: Option<&mut Session>,
+        parent: &Bson,
+        child: &Bson,
+    ) -> Result<TreeWrite> {
+        let above = self.node(within!(session), parent).await?;
+        self.fence(within!(session), above.scope.as_ref()).await?;
+        let statement = self.list_change(parent, "$pull", child, -1);
+        let listed = doc! {"$eq": child.clone()};
+        self.change_list(session, statement, listed).await
+    }
+
+    /// The filter of a node, and the update of its list of children and of their number.
+    fn list_change(
+        &self,
+        parent: &Bson,
+        operator: &str,
+        child: &Bson,
+        by: i32,
+    ) -> (Document, Document) {
+        let mut change = Document::new();
+        if let Some(field) = self.tree.children {
+            // `$pull` reads a document as a condition, and `$push` one with `$each` as several values.
+            let operand = if operator == "$pull" {
+                doc! {"$eq": child.clone()}
+            } else {
+                doc! {"$each": [child.clone()]}
+            };
+            change.insert(operator, doc! {field: operand});
+        }
+        if let Some(count) = self.tree.child_count {
+            change.insert("$inc", doc! {count: by});
+        }
+        (Self::by_id(parent), change)
+    }
+
+    /// Sends an update of a list, if the list matches.
+    async fn change_list(
+        &self,
+        session: Option<&mut Session>,
+        (mut filter, change): (Document, Document),
+        list: Document,
+    ) -> Result<TreeWrite> {
+        let mut done = TreeWrite::default();
+        if let Some(field) = self.tree.children {
+            filter.insert(field, list);
+            let statement = doc! {"q": filter, "u": change};
+            self.update(session, vec![statement], &mut done).await?;
+        }
+        Ok(done)
+    }
+}

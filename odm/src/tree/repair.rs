@@ -1,0 +1,312 @@
+//! `repair`: computes the kept fields anew, and plans the writes that put them right.
+
+use std::collections::{HashMap, HashSet};
+
+use bson::raw::RawDocumentBuf;
+use bson::{Bson, Document, doc};
+
+use super::Tree;
+use super::arrange::Visit;
+use super::forest::Forest;
+use super::node::{Node, child_path, id_key, stored};
+use crate::collection::equality;
+use crate::error::{Error, Result};
+use crate::model::tree::DeclaredTree;
+use crate::plan::{Plan, Step};
+use crate::store::options::Options;
+use crate::types::tree::between;
+
+impl<D: DeclaredTree> Tree<D> {
+    /// Plans the writes that make the kept fields agree with each other: print the plan, then apply it.
+    ///
+    /// One field of a node decides who its parent is: the `parent` if the tree keeps it; else the ancestors, the path, the
+    /// bounds or the children, in this order. A node whose parent is missing, is below it or is in another scope becomes
+    /// a root. Siblings keep their order. The other fields follow from that, and a write is planned for each node where they
+    /// differ; it matches the values that were read, so it leaves a node alone that has changed since.
+    ///
+    /// Of a graph, only listed children that do not exist, and numbers of children, are mended.
+    ///
+    /// The kept fields of all nodes are in memory meanwhile.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "categories", tree(parent_references))]
+    /// # struct Category { #[serde(rename = "_id")] id: String, parent: Parent<Category> }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let db = Db::memory();
+    /// # let tree = db.tree::<Category>();
+    /// # db.run_command(doc! {"insert": "categories", "documents": [{"_id": "dbm", "parent": "Databases"}]}).await?;
+    /// let plan = tree.repair().await?;
+    /// println!("{plan}");
+    /// plan.apply(Allow::WRITE).await?;
+    /// assert!(tree.check().await?.is_sound());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn repair(&self) -> Result<Plan> {
+        let forest = self.forest();
+        let options = Options {
+            projection: Some(Node::projection(forest.tree)),
+            sort: forest.pre_order_sort(),
+            ..Options::default()
+        };
+        let documents = forest.documents(None, Document::new(), options).await?;
+        let nodes = documents
+            .iter()
+            .map(|document| Node::read(forest.tree, document))
+            .collect::<Result<Vec<_>>>()?;
+        let expected = if forest.tree.is_graph {
+            forest.graph_fields(&nodes)?
+        } else {
+            forest.expected_fields(&nodes)?
+        };
+        let mut statements = Vec::new();
+        for (document, expected) in documents.iter().zip(expected) {
+            statements.extend(statement(document, expected)?);
+        }
+        let mut steps = Vec::new();
+        if !statements.is_empty() {
+            let reason = format!(
+                "the kept fields of {} nodes contradict the tree",
+                statements.len()
+            );
+            let command = doc! {
+                "update": forest.model.collection,
+                "updates": statements,
+                "ordered": false,
+            };
+            steps.push(Step::writes(forest.model, vec![command], reason));
+        }
+        Ok(Plan::new(forest.store, steps))
+    }
+}
+
+/// The update of a node whose fields differ from the expected ones.
+fn statement(document: &RawDocumentBuf, expected: Document) -> Result<Option<Document>> {
+    let own = Document::try_from(&**document).map_err(Error::encode)?;
+    let id = own.get("_id").cloned().unwrap_or(Bson::Null);
+    let mut filter = doc! {"_id": equality(id)};
+    let mut set = Document::new();
+    for (field, value) in expected {
+        let before = own.get(&field);
+        if before == Some(&value) {
+            continue;
+        }
+        let unchanged = before.map_or_else(
+            || doc! {"$exists": false},
+            |before| doc! {"$eq": before.clone()},
+        );
+        filter.insert(&field, unchanged);
+        set.insert(field, value);
+    }
+    let statement = (!set.is_empty()).then(|| doc! {"q": filter, "u": {"$set": set}});
+    Ok(statement)
+}
+
+impl Forest {
+    /// The kept fields that each node should have, by the tree that their source describes.
+    fn expected_fields(&self, nodes: &[Node]) -> Result<Vec<Document>> {
+        let shape = self.arrange(nodes)?;
+        let visits = shape.visits();
+        let mut expected = vec![Document::new(); nodes.len()];
+        // By position: the ancestors and the path of a node, which its children extend.
+        let mut lineages: Vec<(Vec<Bson>, Option<String>)> = vec![Default::default(); nodes.len()];
+        let mut families: HashMap<Option<usize>, Vec<usize>> = HashMap::new();
+        for visit in &visits {
+            let (Some(node), Some(fields)) =
+                (nodes.get(visit.position), expected.get_mut(visit.position))
+            else {
+                continue;
+            };
+            let mut lineage = (Vec::new(), None);
+            let parent = visit.parent.and_then(|parent| nodes.get(parent));
+            if let (Some(parent), Some(position)) = (parent, visit.parent)
+                && let Some((ancestors, path)) = lineages.get(position)
+            {
+                lineage.0.clone_from(ancestors);
+                lineage.0.push(parent.id.clone());
+                if self.tree.path.is_some() {
+                    lineage.1 = Some(child_path(path.as_deref(), &parent.id)?);
+                }
+            }
+            self.own_fields(fields, node, parent, &lineage, visit);
+            families
+                .entry(visit.parent)
+                .or_default()
+                .push(visit.position);
+            if let Some(slot) = lineages.get_mut(visit.position) {
+                *slot = lineage;
+            }
+        }
+        self.family_fields(nodes, &families, &mut expected)?;
+        self.count_fields(nodes, &visits, &mut expected);
+        self.bound_fields(nodes, &visits, &mut expected);
+        Ok(expected)
+    }
+
+    fn own_fields(
+        &self,
+        fields: &mut Document,
+        node: &Node,
+        parent: Option<&Node>,
+        (ancestors, path): &(Vec<Bson>, Option<String>),
+        visit: &Visit,
+    ) {
+        let tree = self.tree;
+        if let Some((field, root)) = tree.parent {
+            // The id as it is stored, if it is that of the parent.
+            let kept = node.parent.clone().filter(|_| parent.is_some());
+            let id = kept.or_else(|| parent.map(|parent| parent.id.clone()));
+            fields.insert(field, id.unwrap_or_else(|| root.value()));
+        }
+        if let Some(field) = tree.ancestors {
+            fields.insert(field, ancestors.clone());
+        }
+        if let Some((field, _)) = tree.path {
+            fields.insert(field, path.clone());
+        }
+        if let Some(field) = tree.depth {
+            let depth = i64::try_from(visit.level).unwrap_or(i64::MAX);
+            fields.insert(field, stored(depth));
+        }
+    }
+
+    /// The fields that depend on siblings: lists of children, and ranks.
+    fn family_fields(
+        &self,
+        nodes: &[Node],
+        families: &HashMap<Option<usize>, Vec<usize>>,
+        expected: &mut [Document],
+    ) -> Result<()> {
+        if let Some(field) = self.tree.children {
+            for (position, fields) in expected.iter_mut().enumerate() {
+                let children = families.get(&Some(position)).into_iter().flatten();
+                let ids =
+                    children.filter_map(|child| nodes.get(*child).map(|child| child.id.clone()));
+                fields.insert(field, ids.collect::<Vec<_>>());
+            }
+        }
+        let Some(field) = self.tree.order else {
+            return Ok(());
+        };
+        for siblings in families.values().flat_map(|family| by_scope(nodes, family)) {
+            let ranks = siblings
+                .iter()
+                .map(|at| nodes.get(*at).and_then(|node| node.rank.as_deref()));
+            let ranks: Vec<Option<&str>> = ranks.collect();
+            let is_rank = |rank: Option<&str>| rank.is_some() && between(rank, None).is_some();
+            if ranks.iter().copied().all(is_rank) && ranks.is_sorted_by(|one, next| one < next) {
+                continue;
+            }
+            let mut last: Option<String> = None;
+            for position in siblings {
+                let rank = between(last.as_deref(), None)
+                    .ok_or_else(|| Error::malformed_reply("fewer siblings"))?;
+                if let Some(fields) = expected.get_mut(position) {
+                    fields.insert(field, &rank);
+                }
+                last = Some(rank);
+            }
+        }
+        Ok(())
+    }
+
+    fn count_fields(&self, nodes: &[Node], visits: &[Visit], expected: &mut [Document]) {
+        let mut children = vec![0_i64; nodes.len()];
+        let mut descendants = vec![0_i64; nodes.len()];
+        for visit in visits.iter().rev() {
+            let below = descendants.get(visit.position).copied().unwrap_or_default() + 1;
+            if let Some(parent) = visit.parent {
+                if let Some(count) = children.get_mut(parent) {
+                    *count += 1;
+                }
+                if let Some(count) = descendants.get_mut(parent) {
+                    *count += below;
+                }
+            }
+        }
+        for (field, counts) in [
+            (self.tree.child_count, children),
+            (self.tree.descendant_count, descendants),
+        ] {
+            let Some(field) = field else {
+                continue;
+            };
+            for (fields, count) in expected.iter_mut().zip(counts) {
+                fields.insert(field, stored(count));
+            }
+        }
+    }
+
+    fn bound_fields(&self, nodes: &[Node], visits: &[Visit], expected: &mut [Document]) {
+        let Some((left, right)) = self.tree.bounds else {
+            return;
+        };
+        let mut next: HashMap<String, i64> = HashMap::new();
+        let mut open: Vec<&Visit> = Vec::new();
+        let mut close = |next: &mut HashMap<String, i64>, visit: &Visit, field: &str| {
+            let scope = nodes
+                .get(visit.position)
+                .map(|node| format!("{:?}", node.scope));
+            let number = next.entry(scope.unwrap_or_default()).or_insert(1);
+            if let Some(fields) = expected.get_mut(visit.position) {
+                fields.insert(field, stored(*number));
+            }
+            *number += 1;
+        };
+        for visit in visits {
+            while let Some(top) = open.pop_if(|top| top.level >= visit.level) {
+                close(&mut next, top, right);
+            }
+            close(&mut next, visit, left);
+            open.push(visit);
+        }
+        while let Some(top) = open.pop() {
+            close(&mut next, top, right);
+        }
+    }
+
+    /// What is mended in a graph: listed children that do not exist, and numbers of children.
+    fn graph_fields(&self, nodes: &[Node]) -> Result<Vec<Document>> {
+        let mut exists = HashSet::with_capacity(nodes.len());
+        for node in nodes {
+            exists.insert(id_key(&node.id)?);
+        }
+        let mut expected = Vec::with_capacity(nodes.len());
+        for node in nodes {
+            let mut children = Vec::new();
+            for child in &node.children {
+                if exists.contains(&id_key(child)?) {
+                    children.push(child.clone());
+                }
+            }
+            let mut fields = Document::new();
+            if let Some(field) = self.tree.child_count {
+                fields.insert(
+                    field,
+                    stored(i64::try_from(children.len()).unwrap_or(i64::MAX)),
+                );
+            }
+            if let Some(field) = self.tree.children {
+                fields.insert(field, children);
+            }
+            expected.push(fields);
+        }
+        Ok(expected)
+    }
+}
+
+/// The roots of several trees, one list for each; other siblings are in one tree.
+fn by_scope(nodes: &[Node], family: &[usize]) -> Vec<Vec<usize>> {
+    let mut scopes: Vec<(Option<&Bson>, Vec<usize>)> = Vec::new();
+    for position in family {
+        let scope = nodes.get(*position).and_then(|node| node.scope.as_ref());
+        match scopes.iter_mut().find(|(other, _)| *other == scope) {
+            Some((_, list)) => list.push(*position),
+            None => scopes.push((scope, vec![*position])),
+        }
+    }
+    scopes.into_iter().map(|(_, list)| list).collect()
+}

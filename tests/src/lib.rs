@@ -14,6 +14,8 @@
 
 mod backend;
 mod case;
+#[path = "../../examples/trees/categories.rs"]
+mod categories;
 #[cfg(doctest)]
 mod chapters;
 #[path = "../../examples/documents/all.rs"]

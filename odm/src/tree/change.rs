@@ -140,7 +140,7 @@ impl Forest {
                 ));
             }
         }
-        let before = self.lineage(within!(session), node).await?;
+        let before = self.lineage_to_leave(within!(session), node).await?;
         let stays = match (before.last(), &spot.parent) {
             (None, None) => true,
             (Some(before), Some(after)) => id_key(before)? == id_key(&after.id)?,
@@ -192,6 +192,24 @@ impl Forest {
             statements.extend(self.count_descendants(&spot.lineage, size));
         }
         self.update(session, statements, done).await
+    }
+
+    /// The ancestors of a node that moves; only the parent, where nothing depends on the others.
+    async fn lineage_to_leave(
+        &self,
+        session: Option<&mut Session>,
+        node: &Node,
+    ) -> Result<Vec<Bson>> {
+        let tree = self.tree;
+        let depends = self.keeps_lineage()
+            || tree.bounds.is_some()
+            || tree.descendant_count.is_some()
+            || tree.max_depth.is_some();
+        if depends {
+            return self.lineage(session, node).await;
+        }
+        let parent = self.parent_of(session, node).await?;
+        Ok(parent.into_iter().collect())
     }
 
     /// The statement that moves the bounds of a subtree, and of what lies between its old place and its new one.

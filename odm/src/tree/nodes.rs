@@ -163,9 +163,10 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
     }
 
     /// Reads the documents.
-    pub async fn all(self) -> Result<Vec<T>> {
+    pub async fn all(mut self) -> Result<Vec<T>> {
         let name = D::Model::model().name;
-        let documents = self.documents().await?;
+        let selected = self.selected().await?;
+        let documents = self.documents(selected).await?;
         documents
             .into_iter()
             .map(|document| decode(&document, name))
@@ -180,8 +181,21 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
 
     /// Reads the ids of the nodes, without their documents.
     pub async fn ids(mut self) -> Result<Vec<<D::Model as Document>::Id>> {
+        let selected = self.selected().await?;
+        if self.sort.is_none() && self.filter.to_document()?.is_empty() {
+            let session = within!(self.session);
+            let forest = self.tree.forest();
+            if let Some(ids) = forest
+                .ids_in_order(session, &selected, self.pre_order)
+                .await?
+            {
+                let ids = ids.into_iter().skip(count(self.skip, 0));
+                let ids = ids.take(count(self.limit, usize::MAX));
+                return ids.map(decode_id::<D::Model>).collect();
+            }
+        }
         self.projection = Some(doc! {"_id": 1});
-        let documents = self.documents().await?;
+        let documents = self.documents(selected).await?;
         documents
             .into_iter()
             .map(|document| {
@@ -229,8 +243,7 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
         })
     }
 
-    async fn documents(mut self) -> Result<Vec<RawDocumentBuf>> {
-        let selected = self.selected().await?;
+    async fn documents(mut self, selected: Selected) -> Result<Vec<RawDocumentBuf>> {
         let forest = self.tree.forest();
         let meta = forest.tree;
         let filter = self.matching(selected.filter.clone())?;
@@ -254,21 +267,22 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
             let session = within!(self.session);
             return forest.documents(session, filter, options).await;
         }
-        let leaves_id_out = match &mut options.projection {
-            Some(projection) => projection.remove("_id") == Some(Bson::Int32(0)),
-            None => false,
-        };
+        let leaves_id_out =
+            |projection: &&mut BsonDocument| projection.get("_id") == Some(&Bson::Int32(0));
+        let leaves_id_out = options.projection.as_mut().filter(leaves_id_out);
+        // The order is that of the ids.
+        let leaves_id_out = leaves_id_out
+            .map(|projection| projection.remove("_id"))
+            .is_some();
         let has_structure = self.projection.is_none() && filter == selected.filter;
-        let mut order = selected.order;
-        if self.pre_order && !has_structure {
-            let nodes = forest
-                .nodes(within!(self.session), selected.filter, None, None)
-                .await?;
-            let shape = forest.arrange(&nodes)?;
-            let ids = shape.pre_order().into_iter();
-            let ids = ids.filter_map(|(position, _)| nodes.get(position).map(|one| one.id.clone()));
-            order = Some(ids.collect());
-        }
+        let order = if has_structure && self.pre_order {
+            None
+        } else {
+            let session = within!(self.session);
+            forest
+                .ids_in_order(session, &selected, self.pre_order)
+                .await?
+        };
         let documents = forest
             .documents(within!(self.session), filter, options)
             .await?;
@@ -283,11 +297,8 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
                 .filter_map(|(position, _)| slots.get_mut(position)?.take())
                 .collect()
         };
-        let skipped = usize::try_from(self.skip.unwrap_or(0)).unwrap_or(usize::MAX);
-        documents.drain(..skipped.min(documents.len()));
-        if let Some(limit) = self.limit {
-            documents.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-        }
+        documents.drain(..count(self.skip, 0).min(documents.len()));
+        documents.truncate(count(self.limit, usize::MAX));
         if leaves_id_out {
             for document in &mut documents {
                 *document = without_id(document)?;
@@ -295,6 +306,13 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
         }
         Ok(documents)
     }
+}
+
+/// A number of documents.
+fn count(number: Option<u64>, default: usize) -> usize {
+    number.map_or(default, |number| {
+        usize::try_from(number).unwrap_or(usize::MAX)
+    })
 }
 
 /// The documents in the order of these ids; others follow.

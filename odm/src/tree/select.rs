@@ -136,6 +136,26 @@ impl Forest {
         Ok(selected)
     }
 
+    /// The ids of the selected nodes in the order that the client computes, if it does.
+    pub(super) async fn ids_in_order(
+        &self,
+        session: Option<&mut Session>,
+        selected: &Selected,
+        pre_order: bool,
+    ) -> Result<Option<Vec<Bson>>> {
+        if !pre_order {
+            return Ok(selected.order.clone());
+        }
+        if self.tree.bounds.is_some() {
+            return Ok(None);
+        }
+        let filter = selected.filter.clone();
+        let nodes = self.nodes(session, filter, None, None).await?;
+        let visits = self.arrange(&nodes)?.visits().into_iter();
+        let ids = visits.filter_map(|visit| nodes.get(visit.position).map(|node| node.id.clone()));
+        Ok(Some(ids.collect()))
+    }
+
     /// Whether the id alone makes the filter, without reading the node.
     fn is_selected_by_id(&self, selection: &Selection, extent: Extent) -> bool {
         let tree = self.tree;

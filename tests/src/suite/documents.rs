@@ -28,7 +28,7 @@ cases![
 ];
 
 /// The documents as the guides show them, by example and collection.
-fn shown(title: &str, collection: &str) -> Vec<BsonDocument> {
+pub(super) fn shown(title: &str, collection: &str) -> Vec<BsonDocument> {
     let all = include_str!("../../../examples/data/documents.json");
     let all: serde_json::Value = serde_json::from_str(all).unwrap();
     let documents = all[title][collection].as_array().unwrap().clone();

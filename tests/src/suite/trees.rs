@@ -1,5 +1,6 @@
 //! Trees: every operation, for each pattern.
 
+mod categories;
 mod concurrent;
 mod damage;
 mod models;
@@ -12,6 +13,7 @@ use crate::case::Case;
 /// The cases of all files.
 pub(super) fn cases() -> Vec<Case> {
     [
+        categories::CASES,
         concurrent::CASES,
         damage::CASES,
         options::CASES,

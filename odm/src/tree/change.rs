@@ -200,12 +200,7 @@ impl Forest {
         session: Option<&mut Session>,
         node: &Node,
     ) -> Result<Vec<Bson>> {
-        let tree = self.tree;
-        let depends = self.keeps_lineage()
-            || tree.bounds.is_some()
-            || tree.descendant_count.is_some()
-            || tree.max_depth.is_some();
-        if depends {
+        if self.depends_on_lineage() {
             return self.lineage(session, node).await;
         }
         let parent = self.parent_of(session, node).await?;

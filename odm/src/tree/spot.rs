@@ -16,7 +16,7 @@ pub(super) struct Spot {
     /// `None` among the roots.
     pub(super) parent: Option<Node>,
     pub(super) scope: Option<Bson>,
-    /// The ancestors of a node at this place, the root first.
+    /// The ancestors of a node at this place, the root first; only the parent for a new node that needs no others.
     pub(super) lineage: Vec<Bson>,
     /// The rank of a node at this place, if the tree keeps ranks.
     pub(super) rank: Option<String>,
@@ -47,7 +47,10 @@ impl Forest {
         let (parent, among) = self.place(within!(session), target, scope, moving).await?;
         let mut lineage = Vec::new();
         if let Some(parent) = &parent {
-            lineage = self.lineage(within!(session), parent).await?;
+            // A node that moves may not become its own ancestor.
+            if moving.is_some() || self.depends_on_lineage() {
+                lineage = self.lineage(within!(session), parent).await?;
+            }
             lineage.push(parent.id.clone());
             if self.tree.scope.is_some() && parent.scope.as_ref() != scope {
                 return Err(self.refused(

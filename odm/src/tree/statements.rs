@@ -44,6 +44,14 @@ impl Forest {
         self.tree.ancestors.is_some() || self.tree.path.is_some() || self.tree.depth.is_some()
     }
 
+    /// Whether a change needs all ancestors of a node, and not only its parent.
+    pub(super) fn depends_on_lineage(&self) -> bool {
+        self.keeps_lineage()
+            || self.tree.bounds.is_some()
+            || self.tree.descendant_count.is_some()
+            || self.tree.max_depth.is_some()
+    }
+
     /// The statement that changes the lineage of the nodes that match.
     pub(super) fn change_lineage(
         &self,

@@ -1,6 +1,7 @@
 //! Trees: every operation, for each pattern.
 
 mod categories;
+mod commands;
 mod concurrent;
 mod damage;
 mod models;
@@ -14,6 +15,7 @@ use crate::case::Case;
 pub(super) fn cases() -> Vec<Case> {
     [
         categories::CASES,
+        commands::CASES,
         concurrent::CASES,
         damage::CASES,
         options::CASES,

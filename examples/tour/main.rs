@@ -12,6 +12,7 @@ mod arguments;
 mod films;
 mod library;
 mod places;
+mod regions;
 mod show;
 mod source;
 
@@ -69,5 +70,6 @@ async fn steps(db: &Db, show: &Show) -> odm::Result<()> {
     films::query(db, show).await?;
     library::check_out(db, show).await?;
     films::refusal(db, show).await?;
-    places::join(db, show).await
+    places::join(db, show).await?;
+    regions::tree(db, show).await
 }

@@ -51,7 +51,7 @@ impl Show {
     }
 
     /// Forgets the commands sent so far, and hands them over.
-    fn forget(&self) -> Vec<Document> {
+    pub(crate) fn forget(&self) -> Vec<Document> {
         std::mem::take(&mut *self.sent.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -144,18 +144,21 @@ pub trait PathId {
     fn read(text: &str) -> Option<Bson>;
 }
 
+#[diagnostic::do_not_recommend]
 impl PathId for String {
     fn read(text: &str) -> Option<Bson> {
         Some(Bson::String(text.to_owned()))
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl PathId for ObjectId {
     fn read(text: &str) -> Option<Bson> {
         ObjectId::parse_str(text).ok().map(Bson::ObjectId)
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl PathId for bson::Uuid {
     fn read(text: &str) -> Option<Bson> {
         let id = Self::parse_str(text).ok()?;
@@ -165,6 +168,7 @@ impl PathId for bson::Uuid {
 
 macro_rules! integers {
     ($($type:ty => $kind:ident),*) => {$(
+        #[diagnostic::do_not_recommend]
         impl PathId for $type {
             fn read(text: &str) -> Option<Bson> {
                 text.parse().ok().map(Bson::$kind)

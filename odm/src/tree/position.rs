@@ -32,24 +32,28 @@ fn stored_id<M: Document>(id: &M::Id) -> Result<Bson> {
     encode_field(id).map_err(|error| error.with_path("_id").with_model(M::model().name))
 }
 
+#[diagnostic::do_not_recommend]
 impl<M: Document> NodeId<M> for &M {
     fn stored_id(self) -> Result<Bson> {
         stored_id::<M>(self.id())
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<M: Document> NodeId<M> for Ref<M> {
     fn stored_id(self) -> Result<Bson> {
         stored_id::<M>(self.id())
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<M: Document> NodeId<M> for &Ref<M> {
     fn stored_id(self) -> Result<Bson> {
         stored_id::<M>(self.id())
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<M: Document> NodeId<M> for &Loaded<M> {
     fn stored_id(self) -> Result<Bson> {
         stored_id::<M>(self.id())

@@ -39,49 +39,71 @@ impl<D: DeclaredTree> Tree<D> {
     pub async fn is_leaf(&self, node: impl NodeId<D::Model>) -> Result<bool> {
         Ok(!self.children(node).exists().await?)
     }
-}
 
-impl<D: SingleParent> Tree<D> {
     /// The nodes at this level; roots are at level 0.
     ///
     /// Parent references, child references and nested sets store no level unless the tree has a `depth` field: without
     /// one, the whole tree is read.
-    pub fn at_depth<'s>(&self, level: u32) -> Nodes<'s, D> {
+    pub fn at_depth<'s>(&self, level: u32) -> Nodes<'s, D>
+    where
+        D: SingleParent,
+    {
         self.all().between(level, Some(level))
     }
 
     /// The nodes at these levels: see [`at_depth`](Self::at_depth).
-    pub fn between_depths<'s>(&self, levels: std::ops::RangeInclusive<u32>) -> Nodes<'s, D> {
+    pub fn between_depths<'s>(&self, levels: std::ops::RangeInclusive<u32>) -> Nodes<'s, D>
+    where
+        D: SingleParent,
+    {
         self.all().between(*levels.start(), Some(*levels.end()))
     }
 
     /// The nodes at this level or below it: see [`at_depth`](Self::at_depth).
-    pub fn from_depth<'s>(&self, level: u32) -> Nodes<'s, D> {
+    pub fn from_depth<'s>(&self, level: u32) -> Nodes<'s, D>
+    where
+        D: SingleParent,
+    {
         self.all().between(level, None)
     }
 
     /// The parent of a node; none for a root.
-    pub fn parent<'s>(&self, node: impl NodeId<D::Model>) -> Nodes<'s, D> {
+    pub fn parent<'s>(&self, node: impl NodeId<D::Model>) -> Nodes<'s, D>
+    where
+        D: SingleParent,
+    {
         Nodes::new(self, node.stored_id().map(Selection::Parent))
     }
 
     /// The ancestors of a node, the root first.
-    pub fn ancestors<'s>(&self, node: impl NodeId<D::Model>) -> Nodes<'s, D> {
+    pub fn ancestors<'s>(&self, node: impl NodeId<D::Model>) -> Nodes<'s, D>
+    where
+        D: SingleParent,
+    {
         Nodes::new(self, node.stored_id().map(Selection::Ancestors))
     }
 
     /// The path from the root to a node, both included.
-    pub fn path<'s>(&self, node: impl NodeId<D::Model>) -> Nodes<'s, D> {
+    pub fn path<'s>(&self, node: impl NodeId<D::Model>) -> Nodes<'s, D>
+    where
+        D: SingleParent,
+    {
         self.ancestors(node).with_self()
     }
 
     /// The other children of a node's parent, or the other roots, in their order if siblings have one.
-    pub fn siblings<'s>(&self, node: impl NodeId<D::Model>) -> Nodes<'s, D> {
+    pub fn siblings<'s>(&self, node: impl NodeId<D::Model>) -> Nodes<'s, D>
+    where
+        D: SingleParent,
+    {
         Nodes::new(self, node.stored_id().map(Selection::Siblings))
     }
 
     /// How many ancestors a node has: 0 for a root.
-    pub async fn depth(&self, node: impl NodeId<D::Model>) -> Result<usize> {
+    pub async fn depth(&self, node: impl NodeId<D::Model>) -> Result<usize>
+    where
+        D: SingleParent,
+    {
         let forest = self.forest();
         let node = forest.node(None, &node.stored_id()?).await?;
         if forest.tree.depth.is_some() {
@@ -91,7 +113,10 @@ impl<D: SingleParent> Tree<D> {
     }
 
     /// Whether a node has no parent.
-    pub async fn is_root(&self, node: impl NodeId<D::Model>) -> Result<bool> {
+    pub async fn is_root(&self, node: impl NodeId<D::Model>) -> Result<bool>
+    where
+        D: SingleParent,
+    {
         let forest = self.forest();
         let node = forest.node(None, &node.stored_id()?).await?;
         Ok(forest.parent_of(None, &node).await?.is_none())
@@ -102,7 +127,10 @@ impl<D: SingleParent> Tree<D> {
         &self,
         node: impl NodeId<D::Model>,
         child: impl NodeId<D::Model>,
-    ) -> Result<bool> {
+    ) -> Result<bool>
+    where
+        D: SingleParent,
+    {
         let forest = self.forest();
         let child = forest.node(None, &child.stored_id()?).await?;
         match forest.parent_of(None, &child).await? {
@@ -116,7 +144,10 @@ impl<D: SingleParent> Tree<D> {
         &self,
         node: impl NodeId<D::Model>,
         descendant: impl NodeId<D::Model>,
-    ) -> Result<bool> {
+    ) -> Result<bool>
+    where
+        D: SingleParent,
+    {
         let forest = self.forest();
         let own = id_key(&node.stored_id()?)?;
         let descendant = forest.node(None, &descendant.stored_id()?).await?;
@@ -133,7 +164,10 @@ impl<D: SingleParent> Tree<D> {
         &self,
         one: impl NodeId<D::Model>,
         other: impl NodeId<D::Model>,
-    ) -> Result<bool> {
+    ) -> Result<bool>
+    where
+        D: SingleParent,
+    {
         let forest = self.forest();
         let one = forest.node(None, &one.stored_id()?).await?;
         let other = forest.node(None, &other.stored_id()?).await?;
@@ -153,7 +187,10 @@ impl<D: SingleParent> Tree<D> {
     pub async fn lowest_common_ancestor<N: NodeId<D::Model>>(
         &self,
         nodes: impl IntoIterator<Item = N>,
-    ) -> Result<Option<<D::Model as Document>::Id>> {
+    ) -> Result<Option<<D::Model as Document>::Id>>
+    where
+        D: SingleParent,
+    {
         let forest = self.forest();
         let mut common: Option<Vec<bson::Bson>> = None;
         for node in nodes {
@@ -177,16 +214,20 @@ impl<D: SingleParent> Tree<D> {
         let lowest = common.and_then(|mut common| common.pop());
         lowest.map(decode_id::<D::Model>).transpose()
     }
-}
 
-impl<D: OrderedSiblings> Tree<D> {
     /// The sibling directly before a node.
-    pub fn previous_sibling<'s>(&self, node: impl NodeId<D::Model>) -> Nodes<'s, D> {
+    pub fn previous_sibling<'s>(&self, node: impl NodeId<D::Model>) -> Nodes<'s, D>
+    where
+        D: OrderedSiblings,
+    {
         Nodes::new(self, node.stored_id().map(Selection::Previous))
     }
 
     /// The sibling directly after a node.
-    pub fn next_sibling<'s>(&self, node: impl NodeId<D::Model>) -> Nodes<'s, D> {
+    pub fn next_sibling<'s>(&self, node: impl NodeId<D::Model>) -> Nodes<'s, D>
+    where
+        D: OrderedSiblings,
+    {
         Nodes::new(self, node.stored_id().map(Selection::Next))
     }
 }

@@ -146,9 +146,7 @@ impl<D: DeclaredTree> Tree<D> {
         let id = node.stored_id();
         self.change(id.map(|id| Change::Delete { id, policy }))
     }
-}
 
-impl<D: SingleParent> Tree<D> {
     /// Moves a node with its subtree.
     ///
     /// The number of commands does not depend on the size of the subtree: one update changes all the descendants.
@@ -160,7 +158,10 @@ impl<D: SingleParent> Tree<D> {
         &self,
         node: impl NodeId<D::Model>,
         position: Position<D>,
-    ) -> ChangeTree<'s, D> {
+    ) -> ChangeTree<'s, D>
+    where
+        D: SingleParent,
+    {
         let change = node.stored_id().and_then(|id| {
             let target = position.target?;
             Ok(Change::Move { id, target })
@@ -173,7 +174,10 @@ impl<D: SingleParent> Tree<D> {
         &self,
         one: impl NodeId<D::Model>,
         other: impl NodeId<D::Model>,
-    ) -> ChangeTree<'s, D> {
+    ) -> ChangeTree<'s, D>
+    where
+        D: SingleParent,
+    {
         let change = one.stored_id().and_then(|one| {
             let other = other.stored_id()?;
             Ok(Change::Swap { one, other })

@@ -163,6 +163,7 @@ impl<'de, T> Deserialize<'de> for Id<T> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T> PathId for Id<T> {
     fn read(text: &str) -> Option<Bson> {
         ObjectId::read(text)

@@ -26,9 +26,9 @@ pub(crate) use self::rank::between;
 
 /// A type of a field that can keep what `T` keeps.
 #[diagnostic::on_unimplemented(
-    message = "a field declared as `{Self}` can't keep what the tree needs there",
+    message = "the tree keeps a `{T}` in this field, which is declared as `{Self}`",
     label = "declare it as `{T}`",
-    note = "the operations of a tree write this field, so it has a type that nothing else writes"
+    note = "the operations of a tree write this field; nothing else can set a value of that type"
 )]
 pub trait KeptAs<T> {
     /// What a root has for a parent.
@@ -40,18 +40,27 @@ pub trait KeptAs<T> {
     const READ: ReadId = |_| None;
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Document, R: Root> KeptAs<Parent<T>> for Parent<T, R> {
     const ROOT: RootParent = R::VALUE;
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Document<Id: PathId>> KeptAs<Self> for Materialized<T> {
     const READ: ReadId = T::Id::read;
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Document> KeptAs<Self> for Children<T> {}
+#[diagnostic::do_not_recommend]
 impl<T: Document> KeptAs<Self> for Ancestors<T> {}
+#[diagnostic::do_not_recommend]
 impl KeptAs<Self> for Left {}
+#[diagnostic::do_not_recommend]
 impl KeptAs<Self> for Right {}
+#[diagnostic::do_not_recommend]
 impl KeptAs<Self> for Depth {}
+#[diagnostic::do_not_recommend]
 impl KeptAs<Self> for Rank {}
+#[diagnostic::do_not_recommend]
 impl KeptAs<Self> for NodeCount {}

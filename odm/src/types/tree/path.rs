@@ -5,19 +5,20 @@ use std::marker::PhantomData;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::model::tree::{PathId, SEPARATOR};
+use crate::model::tree::SEPARATOR;
 use crate::model::{BsonType, Document, TypeMeta};
 use crate::query::scalars::field_type;
 
 /// The ids of a node's ancestors in one string, the root first: `,Books,Programming,`; or `null` at a root.
 ///
-/// The operations of a tree write the field. A document to insert has `Materialized::default()`.
-pub struct Materialized<T: Document<Id: PathId>> {
+/// The operations of a tree write the field. A document to insert has `Materialized::default()`. A tree keeps a path only if
+/// the id of the model is a [`PathId`](crate::tree::PathId).
+pub struct Materialized<T: Document> {
     path: Option<String>,
     of: PhantomData<fn() -> T>,
 }
 
-impl<T: Document<Id: PathId>> Materialized<T> {
+impl<T: Document> Materialized<T> {
     fn new(path: Option<String>) -> Self {
         Self {
             path,
@@ -38,46 +39,46 @@ impl<T: Document<Id: PathId>> Materialized<T> {
     }
 }
 
-impl<T: Document<Id: PathId>> Default for Materialized<T> {
+impl<T: Document> Default for Materialized<T> {
     /// The path of a root.
     fn default() -> Self {
         Self::new(None)
     }
 }
 
-impl<T: Document<Id: PathId>> Clone for Materialized<T> {
+impl<T: Document> Clone for Materialized<T> {
     fn clone(&self) -> Self {
         Self::new(self.path.clone())
     }
 }
 
-impl<T: Document<Id: PathId>> PartialEq for Materialized<T> {
+impl<T: Document> PartialEq for Materialized<T> {
     fn eq(&self, other: &Self) -> bool {
         self.path == other.path
     }
 }
 
-impl<T: Document<Id: PathId>> Eq for Materialized<T> {}
+impl<T: Document> Eq for Materialized<T> {}
 
-impl<T: Document<Id: PathId>> fmt::Debug for Materialized<T> {
+impl<T: Document> fmt::Debug for Materialized<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Materialized").field(&self.path).finish()
     }
 }
 
-impl<T: Document<Id: PathId>> Serialize for Materialized<T> {
+impl<T: Document> Serialize for Materialized<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.path.serialize(serializer)
     }
 }
 
-impl<'de, T: Document<Id: PathId>> Deserialize<'de> for Materialized<T> {
+impl<'de, T: Document> Deserialize<'de> for Materialized<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Option::deserialize(deserializer).map(Self::new)
     }
 }
 
 field_type!(
-    [T: Document<Id: PathId>] Materialized<T>,
+    [T: Document] Materialized<T>,
     TypeMeta::scalar(&[BsonType::String]).nullable()
 );

@@ -274,7 +274,10 @@ const USAGES: &[(&str, &str)] = &[
     ),
     (SUBSET, "`subset(details: MovieDetails, by = movie)`"),
     (TEXT, "`text(field, other(weight = 10))`"),
-    (TREE, "`tree(materialized_path, path = path, order = rank)`"),
+    (
+        TREE,
+        "`tree(materialized_path, path = path, order = rank)`, with the pattern first",
+    ),
     (TTL, "`ttl(field, after = \"30d\")`"),
     (TWO_WAY, "`two_way = owner`"),
     (
@@ -293,10 +296,39 @@ const USAGES: &[(&str, &str)] = &[
     ),
 ];
 
+/// How each word of `tree(…)` is written.
+const TREE_USAGES: &[(&str, &str)] = &[
+    (ANCESTORS, "`ancestors = field`"),
+    (CHILDREN, "`children = field`"),
+    (COUNT, "`count(children = field, descendants = field)`"),
+    (DEPTH, "`depth = field`"),
+    (GRAPH, "alone: `graph`"),
+    (LEFT, "`left = field`"),
+    (MAX_CHILDREN, "with a number: `max_children = 100`"),
+    (MAX_DEPTH, "with a number: `max_depth = 10`"),
+    (NAME, "`name = ByRegion`"),
+    (ON_DELETE, "`on_delete = cascade`"),
+    (ORDER, "`order = field`"),
+    (PARENT, "`parent = field`"),
+    (PATH, "`path = field`"),
+    (RIGHT, "`right = field`"),
+    (SCOPE, "`scope = field`"),
+    (UNIQUE_AMONG_SIBLINGS, "`unique_among_siblings(field)`"),
+];
+
 /// How `word` is written, for errors about another spelling.
 pub(crate) fn usage(word: &str) -> Option<&'static str> {
-    USAGES
-        .iter()
+    of_word(USAGES, word)
+}
+
+/// How a word of `tree(…)` is written.
+pub(crate) fn tree_usage(word: &str) -> Option<&'static str> {
+    of_word(TREE_USAGES, word)
+}
+
+fn of_word(usages: &'static [(&str, &str)], word: &str) -> Option<&'static str> {
+    let mut usages = usages.iter();
+    usages
         .find(|(one, _)| *one == word)
         .map(|(_, usage)| *usage)
 }
@@ -381,6 +413,9 @@ mod tests {
             for word in list {
                 assert!(usage(word).is_some(), "{word}");
             }
+        }
+        for word in TREES {
+            assert!(tree_usage(word).is_some(), "{word}");
         }
     }
 

@@ -43,8 +43,18 @@ pub(crate) fn attributes(
 /// Calls `take` for each word of a list, separated by commas.
 pub(crate) fn comma_separated(
     input: ParseStream<'_>,
+    take: impl FnMut(&Ident, ParseStream<'_>) -> syn::Result<()>,
+) -> syn::Result<()> {
+    comma_separated_by(attribute_names::usage, input, take)
+}
+
+/// The same, where errors show how a word is written by `usage`.
+pub(crate) fn comma_separated_by(
+    usage: fn(&str) -> Option<&'static str>,
+    input: ParseStream<'_>,
     mut take: impl FnMut(&Ident, ParseStream<'_>) -> syn::Result<()>,
 ) -> syn::Result<()> {
+    let with_usage = |word: &Ident, alone, error| with_usage(usage, word, alone, error);
     while !input.is_empty() {
         let word = input.call(Ident::parse_any)?;
         let alone = input.is_empty();
@@ -59,10 +69,15 @@ pub(crate) fn comma_separated(
 }
 
 /// Replaces the parser's bare "expected …" or "unexpected end" by how `word` is written.
-fn with_usage(word: &Ident, alone: bool, error: syn::Error) -> syn::Error {
+fn with_usage(
+    usage: fn(&str) -> Option<&'static str>,
+    word: &Ident,
+    alone: bool,
+    error: syn::Error,
+) -> syn::Error {
     let text = error.to_string();
     let ended = text.starts_with("unexpected end");
-    match attribute_names::usage(&word.unraw().to_string()) {
+    match usage(&word.unraw().to_string()) {
         Some(usage) if ended || text.starts_with("expected") => {
             let at_word = alone || ended;
             let span = if at_word { word.span() } else { error.span() };

@@ -5,7 +5,7 @@ use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::{Ident, Token};
 
-use super::{comma_separated, inner, number, once, unknown};
+use super::{comma_separated_by, inner, number, once, unknown};
 use crate::attribute_names as names;
 
 /// How a tree is stored.
@@ -133,7 +133,9 @@ pub(crate) fn tree(word: &Ident, input: ParseStream<'_>) -> syn::Result<Tree> {
     if !content.is_empty() {
         content.parse::<Token![,]>()?;
     }
-    comma_separated(&content, |word, input| tree.option(word, input))?;
+    comma_separated_by(names::tree_usage, &content, |word, input| {
+        tree.option(word, input)
+    })?;
     Ok(tree)
 }
 
@@ -160,14 +162,19 @@ impl Tree {
             names::DEPTH => Role::Depth,
             names::ORDER => Role::Order,
             names::COUNT => {
-                return inner(input, |word, input| {
+                let before = self.fields.len();
+                inner(input, |word, input| {
                     let role = match word.unraw().to_string().as_str() {
                         names::CHILDREN => Role::ChildCount,
                         names::DESCENDANTS => Role::DescendantCount,
                         _ => return Err(unknown(word, "word of `count`", names::TREE_COUNTS)),
                     };
                     self.keep(role, word, ident(input)?)
-                });
+                })?;
+                if self.fields.len() == before {
+                    return Err(nothing_named(word));
+                }
+                return Ok(());
             }
             names::SCOPE => return once(&mut self.scope, word, ident(input)?),
             names::MAX_DEPTH => return once(&mut self.max_depth, word, number(input)?),
@@ -183,6 +190,8 @@ impl Tree {
             names::NAME => return once(&mut self.name, word, ident(input)?),
             names::GRAPH => return once(&mut self.graph, word, word.clone()),
             names::UNIQUE_AMONG_SIBLINGS => {
+                let mut before = self.unique.first();
+                once(&mut before, word, word)?;
                 let content;
                 syn::parenthesized!(content in input);
                 while !content.is_empty() {
@@ -190,6 +199,9 @@ impl Tree {
                     if !content.is_empty() {
                         content.parse::<Token![,]>()?;
                     }
+                }
+                if self.unique.is_empty() {
+                    return Err(nothing_named(word));
                 }
                 return Ok(());
             }
@@ -204,6 +216,12 @@ impl Tree {
         self.fields.push((role, field));
         Ok(())
     }
+}
+
+/// The error for parentheses that name no field.
+fn nothing_named(word: &Ident) -> syn::Error {
+    let usage = names::tree_usage(&word.unraw().to_string()).unwrap_or_default();
+    syn::Error::new_spanned(word, format!("`{word}` names no field; write {usage}"))
 }
 
 /// The name after `=`.

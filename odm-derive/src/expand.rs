@@ -70,7 +70,11 @@ pub(crate) fn model(facts: &Facts<'_>) -> TokenStream {
             tokens
         }
         Implementation::Choice(names) => field_type::choice(model, names),
-        Implementation::Fallback => return fallback::model(model),
+        Implementation::Fallback => {
+            let mut tokens = fallback::model(model);
+            tokens.extend(tree::all(facts));
+            return tokens;
+        }
     };
     tokens.extend(relations::all(facts));
     tokens.extend(tree::all(facts));

@@ -20,8 +20,8 @@ pub use crate::model::field::VariantContent;
 pub use crate::model::parts::{Composite, Content, Depth, Flat, Own, Part};
 pub use crate::model::rule::Number;
 pub use crate::model::tree::{
-    DeclaredTree, OrderedSiblings, Pattern, RootParent, SeveralParents, SingleParent, TreeDelete,
-    TreeMeta,
+    DeclaredTree, OrderedSiblings, PathId, Pattern, RootParent, SeveralParents, SingleParent,
+    TreeDelete, TreeMeta,
 };
 pub use crate::model::{
     Bound, BsonType, Budget, Capped, CollationMeta, Contents, CounterpartKind, CounterpartMeta,
@@ -80,6 +80,25 @@ pub const fn index(keys: &'static [KeyMeta]) -> IndexMeta {
         wildcard_projection: &[],
     }
 }
+
+/// The tree of a struct whose declaration is refused.
+pub const NO_TREE: &TreeMeta = &TreeMeta {
+    name: "",
+    pattern: Pattern::ParentReferences,
+    parent: None,
+    children: None,
+    ancestors: None,
+    path: None,
+    bounds: None,
+    depth: None,
+    order: None,
+    scope: None,
+    child_count: None,
+    descendant_count: None,
+    max_depth: None,
+    on_delete: TreeDelete::Restrict,
+    is_graph: false,
+};
 
 /// The model of a struct whose declaration is refused. The refusal stands beside it, so nothing reads it.
 pub const NO_MODEL: &ModelMeta = &ModelMeta {

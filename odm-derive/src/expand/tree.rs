@@ -6,18 +6,18 @@ use syn::Ident;
 use syn::spanned::Spanned;
 
 use super::fields::documented;
-use super::handle_type::SpannedType;
+use super::handle_type::{SpannedType, at};
 use super::meta::option;
 use crate::facts::Facts;
 use crate::model::tree::is_kept;
-use crate::model::{Derive, Field, Model};
+use crate::model::{Derive, Model};
 use crate::parse::case::pascal;
 use crate::parse::serde::unraw;
 use crate::parse::tree::{Pattern, Role, Tree};
 
 /// The trees of a document.
 fn declared(model: &Model) -> impl Iterator<Item = &Tree> {
-    let declares = model.derive == Derive::Document && model.generics.params.is_empty();
+    let declares = declares(model);
     let trees = model.attributes.trees.iter().enumerate();
     trees
         .filter(move |(position, tree)| {
@@ -25,6 +25,12 @@ fn declared(model: &Model) -> impl Iterator<Item = &Tree> {
             declares && before.all(|other| other.name != tree.name)
         })
         .map(|(_, tree)| tree)
+}
+
+/// Whether the struct can declare a tree.
+fn declares(model: &Model) -> bool {
+    let is_document = model.derive == Derive::Document && model.borrows().is_none();
+    is_document && model.generics.params.is_empty()
 }
 
 /// The type that a tree is named by.
@@ -45,7 +51,24 @@ pub(crate) fn list(model: &Model) -> TokenStream {
 /// The types and traits of the trees.
 pub(crate) fn all(facts: &Facts<'_>) -> TokenStream {
     let model = facts.model;
+    let attributes = &model.attributes;
+    if attributes.trees.is_empty() && !attributes.whole && declares(model) {
+        return unread(model);
+    }
     declared(model).map(|tree| one(model, tree)).collect()
+}
+
+/// A tree for a struct whose attributes have a mistake: one may have been declared there, and its uses are no mistakes.
+fn unread(model: &Model) -> TokenStream {
+    let (support, ident) = (&model.support, &model.ident);
+    quote! {
+        impl #support::DeclaredTree for #ident {
+            type Model = #ident;
+            const TREE: &'static #support::TreeMeta = #support::NO_TREE;
+        }
+        impl #support::SingleParent for #ident {}
+        impl #support::OrderedSiblings for #ident {}
+    }
 }
 
 fn one(model: &Model, tree: &Tree) -> TokenStream {
@@ -53,7 +76,7 @@ fn one(model: &Model, tree: &Tree) -> TokenStream {
     let marker = marker(model, tree);
     let meta = meta(model, tree);
     let mut tokens = TokenStream::new();
-    if let Some(name) = &tree.name {
+    if let Some(name) = tree.name.as_ref().filter(|name| **name != *ident) {
         let doc = documented(vis, &format!("Names one of the trees of [`{ident}`]."));
         tokens.extend(quote! {
             #doc
@@ -79,7 +102,7 @@ fn one(model: &Model, tree: &Tree) -> TokenStream {
 }
 
 fn meta(model: &Model, tree: &Tree) -> TokenStream {
-    let support = &model.support;
+    let (support, ident) = (&model.support, &model.ident);
     let field = |role| tree.field(role, model.fields());
     let stored = |role| option(field(role).map(|field| &field.stored).as_ref());
     let name = tree.name.as_ref().map(unraw).unwrap_or_default();
@@ -90,16 +113,20 @@ fn meta(model: &Model, tree: &Tree) -> TokenStream {
         Pattern::MaterializedPath => quote!(MaterializedPath),
         Pattern::NestedSets => quote!(NestedSets),
     };
-    let of_type = |role, item: &str| {
-        let field: &Field = field(role)?;
-        let (stored, kept) = (&field.stored, kept_as(model, role));
-        let spanned = SpannedType::new(&field.ty);
-        let (span, ty) = (field.ty.span(), &spanned.ty);
-        let item = Ident::new(item, span);
-        Some(quote_spanned!(span=> (#stored, <#ty as #support::KeptAs<#kept>>::#item)))
-    };
-    let parent = option(of_type(Role::Parent, "ROOT").as_ref());
-    let path = option(of_type(Role::Path, "READ").as_ref());
+    let parent = field(Role::Parent).map(|field| {
+        let (stored, kept) = (&field.stored, kept_as(model, Role::Parent));
+        let (span, ty) = (field.ty.span(), SpannedType::new(&field.ty).ty);
+        quote_spanned!(span=> (#stored, <#ty as #support::KeptAs<#kept>>::ROOT))
+    });
+    let parent = option(parent.as_ref());
+    let path = field(Role::Path).map(|field| {
+        let stored = &field.stored;
+        // Every token has the span of the field's type, where rustc reports an id that paths can't hold.
+        let read =
+            quote!((#stored, <<#ident as #support::Document>::Id as #support::PathId>::read));
+        at(read, field.ty.span())
+    });
+    let path = option(path.as_ref());
     let bounds = match (field(Role::Left), field(Role::Right)) {
         (Some(left), Some(right)) => {
             let (left, right) = (&left.stored, &right.stored);

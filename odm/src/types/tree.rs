@@ -13,7 +13,7 @@ mod path;
 mod rank;
 
 use crate::model::Document;
-use crate::model::tree::{PathId, ReadId, RootParent};
+use crate::model::tree::RootParent;
 
 pub use self::ancestors::Ancestors;
 pub use self::bounds::{Left, Right};
@@ -26,18 +26,14 @@ pub(crate) use self::rank::between;
 
 /// A type of a field that can keep what `T` keeps.
 #[diagnostic::on_unimplemented(
-    message = "the tree keeps a `{T}` in this field, which is declared as `{Self}`",
+    message = "the tree keeps `{T}` in this field, which is declared as `{Self}`",
     label = "declare it as `{T}`",
-    note = "the operations of a tree write this field; nothing else can set a value of that type"
+    note = "only the operations of a tree write this field"
 )]
 pub trait KeptAs<T> {
     /// What a root has for a parent.
     #[doc(hidden)]
     const ROOT: RootParent = RootParent::Null;
-
-    /// How the parts of a path become ids.
-    #[doc(hidden)]
-    const READ: ReadId = |_| None;
 }
 
 #[diagnostic::do_not_recommend]
@@ -46,9 +42,7 @@ impl<T: Document, R: Root> KeptAs<Parent<T>> for Parent<T, R> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Document<Id: PathId>> KeptAs<Self> for Materialized<T> {
-    const READ: ReadId = T::Id::read;
-}
+impl<T: Document> KeptAs<Self> for Materialized<T> {}
 
 #[diagnostic::do_not_recommend]
 impl<T: Document> KeptAs<Self> for Children<T> {}

@@ -110,25 +110,25 @@ impl Tree {
     }
 }
 
-/// Whether a tree can keep a field: it is stored under its own name.
+/// Whether a tree can keep a field: every document stores it, by its own name and as its type does.
 pub(crate) fn is_kept(field: &Field) -> bool {
-    !field.skipped && field.flatten.is_none() && field.encoder.is_none()
+    has_own_name(field) && field.encoder.is_none() && !field.decoder && !field.sometimes
+}
+
+/// Whether the field is stored by its own name.
+pub(crate) fn has_own_name(field: &Field) -> bool {
+    !field.skipped && field.flatten.is_none()
 }
 
 /// The indexes that the trees need, without those that declared ones already are.
 pub(super) fn indexes(container: &Container, fields: &[Field]) -> Vec<Index> {
-    let declared: Vec<Vec<String>> = container
-        .indexes
-        .iter()
-        .chain(fields.iter().flat_map(|field| &field.attributes.indexes))
-        .filter(|index| is_complete(index))
-        .map(key_names)
-        .collect();
+    let on_fields = fields.iter().flat_map(|field| &field.attributes.indexes);
+    let declared: Vec<&Index> = container.indexes.iter().chain(on_fields).collect();
     let exists = |ident: &Ident| {
         let name = unraw(ident);
         fields
             .iter()
-            .any(|field| field.rust == name && is_kept(field))
+            .any(|field| field.rust == name && has_own_name(field))
     };
     let mut found: Vec<Index> = Vec::new();
     for tree in &container.trees {
@@ -147,7 +147,7 @@ pub(super) fn indexes(container: &Container, fields: &[Field]) -> Vec<Index> {
         position += 1;
         let mut longer = names.iter().filter(|other| other.len() > own.len());
         let is_repeated = later.into_iter().any(|other| *other == own);
-        let is_served = declared.iter().any(|other| other.starts_with(&own))
+        let is_served = declared.iter().any(|other| serves(other, &own))
             || longer.any(|other| other.starts_with(&own))
             || is_repeated;
         index.unique.is_some() || !is_served
@@ -157,13 +157,26 @@ pub(super) fn indexes(container: &Container, fields: &[Field]) -> Vec<Index> {
 
 /// Whether a declared index can stand for one that a tree needs: it has every document, and plain keys.
 pub(crate) fn is_complete(index: &Index) -> bool {
-    let plain = |kind| matches!(kind, KeyKind::Ascending | KeyKind::Descending);
-    index.keys.iter().all(|key| plain(key.kind))
+    is_plain(index)
         && index.sparse.is_none()
         && index.hidden.is_none()
         && index.partial.is_none()
         && index.collation.is_none()
         && index.expire_after.is_none()
+}
+
+/// Whether a declared index can serve for one with the keys `own`. A unique one refuses more than the tree does, unless it
+/// has more keys.
+fn serves(index: &Index, own: &[String]) -> bool {
+    let keys = key_names(index);
+    let is_longer = keys.len() > own.len();
+    is_complete(index) && keys.starts_with(own) && (is_longer || index.unique.is_none())
+}
+
+/// Whether every key is ordered.
+pub(crate) fn is_plain(index: &Index) -> bool {
+    let plain = |kind| matches!(kind, KeyKind::Ascending | KeyKind::Descending);
+    index.keys.iter().all(|key| plain(key.kind))
 }
 
 /// The keys as the attribute spells them.

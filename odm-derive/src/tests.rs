@@ -72,9 +72,39 @@ fn a_shape() -> DeriveInput {
     }
 }
 
+fn a_tree() -> DeriveInput {
+    parse_quote! {
+        #[odm(
+            collection = "categories",
+            tree(
+                materialized_path,
+                parent = above,
+                order = rank,
+                scope = shop,
+                max_depth = 4,
+                on_delete = make_roots,
+                name = ByRegion
+            ),
+            tree(child_references, graph, count(children = size), name = BySubject)
+        )]
+        pub struct Category {
+            #[serde(rename = "_id")]
+            id: i32,
+            shop: Ref<Shop>,
+            #[serde(rename = "line")]
+            path: Materialized<Category>,
+            above: Parent<Category, ZeroRoot>,
+            rank: Rank,
+            children: Children<Category>,
+            size: NodeCount,
+        }
+    }
+}
+
 fn all() -> Vec<DeriveInput> {
     vec![
         a_document(),
+        a_tree(),
         a_page(),
         a_shape(),
         parse_quote!(
@@ -241,6 +271,15 @@ mod snapshots {
             Derive::Document,
             expand::assertions::all
         ));
+    }
+
+    #[test]
+    fn tree() {
+        insta::assert_snapshot!(expanded(&a_tree(), Derive::Document, |facts| {
+            let mut tokens = expand::tree::all(facts);
+            tokens.extend(expand::tree::checks(facts));
+            tokens
+        }));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::field::Cardinality;
 use super::{Facts, Implementation};
 use crate::errors::Errors;
 use crate::model::{Derive, Model};
-use crate::parse::rule::Rule;
+use crate::parse::rule::{Bound, Rule};
 
 /// Calls `test` with the facts about `input`, which `check` accepts.
 fn with_facts<T>(input: &DeriveInput, derive: Derive, test: impl Fn(&Facts<'_>) -> T) -> T {
@@ -203,4 +203,148 @@ fn refused_input_gets_the_fallback() {
     let implementation = Facts::new(&model).implementation;
     assert!(matches!(implementation, Implementation::Fallback));
     assert!(errors.finish().is_empty());
+}
+
+/// The indexes of a document, those that trees add last: `unique(parent, name)`.
+fn indexes(input: &DeriveInput) -> Vec<String> {
+    with_facts(input, Derive::Document, |facts| {
+        let spelled = facts.indexes.iter().map(|index| {
+            let keys: Vec<_> = index.keys.iter().map(|key| key.path.spelled()).collect();
+            let is_unique = index.declared.unique.is_some();
+            let word = if is_unique { "unique" } else { "index" };
+            format!("{word}({})", keys.join(", "))
+        });
+        spelled.collect()
+    })
+}
+
+#[test]
+fn trees_add_indexes() {
+    let paths = parse_quote! {
+        #[odm(
+            collection = "categories",
+            tree(materialized_path, order = rank, scope = shop, unique_among_siblings(name, year))
+        )]
+        struct Category {
+            _id: i32,
+            shop: String,
+            path: Materialized<Category>,
+            rank: Rank,
+            name: String,
+            #[serde(with = "own")]
+            year: i32,
+        }
+    };
+    let expected = ["index(shop, path, rank)", "unique(shop, path, name, year)"];
+    assert_eq!(indexes(&paths), expected);
+    let all = parse_quote! {
+        #[odm(
+            collection = "categories",
+            tree(nested_sets, parent = above, children = children, ancestors = ancestors, unique_among_siblings(name))
+        )]
+        struct Category {
+            _id: i32,
+            above: Parent<Category>,
+            children: Children<Category>,
+            ancestors: Ancestors<Category>,
+            left: Left,
+            right: Right,
+            name: String,
+        }
+    };
+    // The unique index serves searches by parent.
+    let expected = [
+        "index(children)",
+        "index(ancestors)",
+        "index(left)",
+        "unique(above, name)",
+    ];
+    assert_eq!(indexes(&all), expected);
+}
+
+#[test]
+fn declared_indexes_serve_trees() {
+    let input = parse_quote! {
+        #[odm(
+            collection = "categories",
+            tree(materialized_path, parent = parent, ancestors = ancestors),
+            index(path = desc, name),
+            unique(parent, name),
+            index(ancestors = hashed),
+            index(ancestors, name, sparse)
+        )]
+        struct Category {
+            _id: i32,
+            path: Materialized<Category>,
+            parent: Parent<Category>,
+            ancestors: Ancestors<Category>,
+            name: String,
+        }
+    };
+    let expected = [
+        "index(path, name)",
+        "unique(parent, name)",
+        "index(ancestors)",
+        "index(ancestors, name)",
+        "index(ancestors)",
+    ];
+    assert_eq!(indexes(&input), expected);
+}
+
+#[test]
+fn trees_add_rules() {
+    let input = parse_quote! {
+        #[odm(
+            collection = "categories",
+            tree(
+                materialized_path,
+                children = children,
+                ancestors = ancestors,
+                left = left,
+                depth = depth,
+                order = rank,
+                count(descendants = size),
+                max_depth = 4
+            )
+        )]
+        struct Category {
+            _id: i32,
+            path: Materialized<Category>,
+            children: Children<Category>,
+            ancestors: Ancestors<Category>,
+            left: Left,
+            depth: Depth,
+            #[odm(length(max = 40))]
+            rank: Rank,
+            size: NodeCount,
+        }
+    };
+    let rule = |rule: &Rule| match rule {
+        Rule::Range { min, max } => {
+            let bound = |bound: &Option<Bound>| bound.map(|bound| bound.value.as_f64());
+            format!("range {:?} to {:?}", bound(min), bound(max))
+        }
+        Rule::Items(size) => format!("items {:?} to {:?}", size.min, size.max),
+        Rule::Pattern(pattern) => format!("pattern {}", pattern.value()),
+        Rule::Length(size) => format!("length {:?} to {:?}", size.min, size.max),
+        _ => "another".to_owned(),
+    };
+    with_facts(&input, Derive::Document, |facts| {
+        let rules = facts.fields.iter().flat_map(|one| {
+            let name = &one.field.rust;
+            one.rules
+                .iter()
+                .map(move |one| format!("{name}: {}", rule(one)))
+        });
+        let expected = [
+            "path: pattern ^,.+,$",
+            "children: items None to Some(5000)",
+            "ancestors: items None to Some(4)",
+            "left: range Some(1.0) to None",
+            "depth: range Some(0.0) to Some(4.0)",
+            "rank: length None to Some(40)",
+            "size: range Some(0.0) to None",
+        ];
+        assert_eq!(rules.collect::<Vec<_>>(), expected);
+    });
 }

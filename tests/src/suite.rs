@@ -34,6 +34,7 @@ mod sync;
 mod text;
 mod transaction_bodies;
 mod transactions;
+mod tree_declarations;
 mod trees;
 mod updates;
 mod validation;
@@ -80,6 +81,7 @@ pub(crate) fn cases() -> Vec<Case> {
         text::CASES,
         transaction_bodies::CASES,
         transactions::CASES,
+        tree_declarations::CASES,
         &trees::cases(),
         updates::CASES,
         values::CASES,

@@ -1,0 +1,27 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Document)]
+#[odm(collection = "categories", tree(child_references, graph))]
+struct Part {
+    #[serde(rename = "_id")]
+    id: String,
+    children: Children<Part>,
+}
+
+async fn graph(db: &Db, one: &Part, other: &Part) -> odm::Result<()> {
+    let tree = db.tree::<Part>();
+    tree.move_to(one, Position::child_of(other)).await?;
+    tree.ancestors(one).all().await?;
+    tree.insert(
+        Part {
+            id: String::new(),
+            children: Children::default(),
+        },
+        Position::after(one),
+    )
+    .await?;
+    Ok(())
+}
+
+fn main() {}

@@ -141,7 +141,7 @@ impl<D: OrderedSiblings> Position<D> {
     }
 }
 
-impl<D: OrderedSiblings> Tree<D> {
+impl<D: DeclaredTree> Tree<D> {
     /// The place of a child among sorted children: before the first child that matches, or last if none matches.
     ///
     /// `tree.insert(&new, tree.sorted_child_of(&books, |c| c.name.gt(&new.name)))` keeps children in the order of their names.
@@ -149,7 +149,10 @@ impl<D: OrderedSiblings> Tree<D> {
         &self,
         parent: impl NodeId<D::Model>,
         before: impl FnOnce(<D::Model as Embedded>::Fields<D::Model>) -> Filter<D::Model>,
-    ) -> Position<D> {
+    ) -> Position<D>
+    where
+        D: OrderedSiblings,
+    {
         sorted(parent.stored_id().map(Some), before)
     }
 
@@ -157,7 +160,10 @@ impl<D: OrderedSiblings> Tree<D> {
     pub fn sorted_root(
         &self,
         before: impl FnOnce(<D::Model as Embedded>::Fields<D::Model>) -> Filter<D::Model>,
-    ) -> Position<D> {
+    ) -> Position<D>
+    where
+        D: OrderedSiblings,
+    {
         sorted(Ok(None), before)
     }
 }

@@ -184,9 +184,7 @@ impl<D: DeclaredTree> Tree<D> {
         });
         self.change(change)
     }
-}
 
-impl<D: SeveralParents> Tree<D> {
     /// Makes a node the last child of another one, beside its other parents. A node that is a child already stays where it
     /// is.
     ///
@@ -197,7 +195,10 @@ impl<D: SeveralParents> Tree<D> {
         &self,
         parent: impl NodeId<D::Model>,
         child: impl NodeId<D::Model>,
-    ) -> ChangeTree<'s, D> {
+    ) -> ChangeTree<'s, D>
+    where
+        D: SeveralParents,
+    {
         let change = parent.stored_id().and_then(|parent| {
             let child = child.stored_id()?;
             Ok(Change::AddChild { parent, child })
@@ -211,7 +212,10 @@ impl<D: SeveralParents> Tree<D> {
         &self,
         parent: impl NodeId<D::Model>,
         child: impl NodeId<D::Model>,
-    ) -> ChangeTree<'s, D> {
+    ) -> ChangeTree<'s, D>
+    where
+        D: SeveralParents,
+    {
         let change = parent.stored_id().and_then(|parent| {
             let child = child.stored_id()?;
             Ok(Change::RemoveChild { parent, child })

@@ -67,6 +67,7 @@ fn unread(model: &Model) -> TokenStream {
             const TREE: &'static #support::TreeMeta = #support::NO_TREE;
         }
         impl #support::SingleParent for #ident {}
+        impl #support::SeveralParents for #ident {}
         impl #support::OrderedSiblings for #ident {}
     }
 }

@@ -24,4 +24,17 @@ async fn graph(db: &Db, one: &Part, other: &Part) -> odm::Result<()> {
     Ok(())
 }
 
+#[derive(Serialize, Deserialize, Document)]
+#[odm(collection = "categories", tree(child_references))]
+struct Category {
+    #[serde(rename = "_id")]
+    id: String,
+    children: Children<Category>,
+}
+
+async fn tree(db: &Db, one: &Category, other: &Category) -> odm::Result<()> {
+    db.tree::<Category>().add_child(one, other).await?;
+    Ok(())
+}
+
 fn main() {}

@@ -7,6 +7,7 @@ mod array;
 mod elements;
 mod field;
 mod guard;
+mod kept;
 mod operators;
 mod pipeline;
 mod version;

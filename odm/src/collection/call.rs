@@ -275,6 +275,11 @@ pub(crate) fn operands(
     model: &'static ModelMeta,
     reach: Reach,
 ) -> Result<Ready> {
+    let change = if model.trees.is_empty() {
+        change
+    } else {
+        change.and_then(|change| change.sparing_trees(model))
+    };
     let change = match model.version() {
         Some(version) => change.and_then(|change| change.counting(&version)),
         None => change,
@@ -290,9 +295,20 @@ pub(crate) fn operands(
     }
 }
 
+/// Encodes a document that replaces another one.
+fn replacement<M: Model>(document: &M) -> Result<RawDocumentBuf> {
+    if M::model().trees.is_empty() {
+        return encode(document);
+    }
+    Err(Error::usage(
+        "a replacement would overwrite the place of the node in its tree by the one that was read: write `save`, or an update of the \
+         fields that change",
+    ))
+}
+
 /// The operation that replaces the first document that matches.
 pub(crate) fn replace<M: Model>(filter: Condition, document: &M) -> Result<Operation> {
-    let replacement = encode(document)?;
+    let replacement = replacement(document)?;
     Ok(match M::model().version() {
         None => Operation::Replace {
             filter,
@@ -304,7 +320,7 @@ pub(crate) fn replace<M: Model>(filter: Condition, document: &M) -> Result<Opera
 
 /// The operation that replaces the first document that matches and returns it.
 pub(crate) fn find_and_replace<M: Model>(filter: Condition, document: &M) -> Result<Operation> {
-    let replacement = encode(document)?;
+    let replacement = replacement(document)?;
     Ok(match M::model().version() {
         None => Operation::FindAndReplace {
             filter,

@@ -206,6 +206,26 @@ fn unfit(id: &Bson) -> Error {
 }
 
 impl TreeMeta {
+    /// The stored names of the fields that say where a node is: the kept ones, and the scope.
+    pub fn fields(&self) -> impl Iterator<Item = &'static str> {
+        let (left, right) = self.bounds.unzip();
+        [
+            self.scope,
+            self.parent.map(|(name, _)| name),
+            self.children,
+            self.ancestors,
+            self.path.map(|(name, _)| name),
+            left,
+            right,
+            self.depth,
+            self.order,
+            self.child_count,
+            self.descendant_count,
+        ]
+        .into_iter()
+        .flatten()
+    }
+
     /// Whether siblings have an order.
     pub fn is_ordered(&self) -> bool {
         self.order.is_some() || self.children.is_some() || self.bounds.is_some()

@@ -31,7 +31,7 @@ impl Node {
     /// The projection of the kept fields.
     pub(super) fn projection(tree: &TreeMeta) -> Document {
         let mut projection = doc! {"_id": 1};
-        for field in fields(tree) {
+        for field in tree.fields() {
             projection.insert(field, 1);
         }
         projection
@@ -101,26 +101,6 @@ pub(super) fn path_ids(tree: &TreeMeta, path: &str) -> Option<Vec<Bson>> {
     let (_, read) = tree.path?;
     let inner = path.strip_prefix(SEPARATOR)?.strip_suffix(SEPARATOR)?;
     inner.split(SEPARATOR).map(read).collect()
-}
-
-/// The names of the kept fields that a tree has, and of its scope.
-pub(super) fn fields(tree: &TreeMeta) -> impl Iterator<Item = &'static str> {
-    let (left, right) = tree.bounds.unzip();
-    [
-        tree.scope,
-        tree.parent.map(|(name, _)| name),
-        tree.children,
-        tree.ancestors,
-        tree.path.map(|(name, _)| name),
-        left,
-        right,
-        tree.depth,
-        tree.order,
-        tree.child_count,
-        tree.descendant_count,
-    ]
-    .into_iter()
-    .flatten()
 }
 
 /// Whether a root has this parent.

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 
 use super::Tree;
 use super::forest::within;
-use super::node::{Node, fields as kept_fields, id_key};
+use super::node::{Node, id_key};
 use super::select::{Extent, Selected, Selection};
 use crate::collection::{Find, decode, decode_id, projection};
 use crate::error::{Error, Result};
@@ -348,7 +348,7 @@ impl<D: DeclaredTree, T> fmt::Debug for Nodes<'_, D, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Nodes")
             .field("selection", &self.selection)
-            .field("fields", &kept_fields(D::TREE).collect::<Vec<_>>())
+            .field("fields", &D::TREE.fields().collect::<Vec<_>>())
             .finish_non_exhaustive()
     }
 }

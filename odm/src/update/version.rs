@@ -60,24 +60,26 @@ fn next(version: &Version) -> Bson {
 }
 
 impl Part {
-    fn changes(&self, version: &str) -> bool {
+    /// Whether the part changes the field with this stored name, or one inside it.
+    pub(super) fn changes(&self, field: &str) -> bool {
         match self {
             Self::Field(change) => {
-                is_in(&change.path, version)
+                is_in(&change.path, field)
                     || change.operator == "$rename"
-                        && change.value.as_str().is_some_and(|to| is_in(to, version))
+                        && change.value.as_str().is_some_and(|to| is_in(to, field))
             }
             Self::Raw(operators) => operators
                 .values()
                 .filter_map(Bson::as_document)
-                .any(|fields| fields.keys().any(|path| is_in(path, version))),
+                .any(|fields| fields.keys().any(|path| is_in(path, field))),
             Self::ArrayFilter(_) | Self::Elements(_) | Self::Unless(_) => false,
         }
     }
 }
 
-fn is_in(path: &str, version: &str) -> bool {
-    let rest = path.strip_prefix(version);
+/// Whether a path names a field, or one inside it.
+pub(super) fn is_in(path: &str, field: &str) -> bool {
+    let rest = path.strip_prefix(field);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 

@@ -20,6 +20,7 @@ cases![
     ids_do_not_act_as_patterns,
     places_that_do_not_exist_are_refused,
     reads_are_queries,
+    typed_writes_leave_the_place_of_a_node_alone,
     changes_run_in_the_session_of_the_caller,
     changes_without_a_transaction_are_non_atomic,
     moves_send_the_same_commands_for_every_size,
@@ -388,6 +389,42 @@ async fn reads_are_queries(db: &Db) {
     assert_eq!(none.await.unwrap(), None);
     assert!(tree.is_parent_of(books(), id("Programming")).await.unwrap());
     assert!(!tree.is_parent_of(books(), id("Databases")).await.unwrap());
+}
+
+async fn typed_writes_leave_the_place_of_a_node_alone(db: &Db) {
+    let tree = synced(db).await;
+    let nodes = tree.collection();
+    let books = || "Books".to_owned();
+    let moved = nodes.update_one(
+        |c| c.id.eq(books()),
+        |c| c.path.set(Materialized::default()),
+    );
+    let error = moved.await.unwrap_err();
+    assert!(error.is_usage(), "{error}");
+    assert_eq!(error.path(), Some("path"));
+    let elsewhere = nodes.update_many(|c| c.id.eq(books()), |c| c.shop.set(Ref::from(2)));
+    assert_eq!(elsewhere.await.unwrap_err().path(), Some("shop"));
+    let node = nodes.get(&books()).await.unwrap().unwrap();
+    let replaced = nodes.replace_one(|c| c.id.eq(books()), &node).await;
+    assert!(replaced.unwrap_err().is_usage());
+    let replaced = nodes
+        .find_one_and_replace(|c| c.id.eq(books()), &node)
+        .await;
+    assert!(replaced.unwrap_err().is_usage());
+
+    let named = nodes.update_one(|c| c.id.eq(books()), |c| c.name.set("tomes"));
+    assert_eq!(named.await.unwrap().modified, 1);
+    let mut loaded = nodes
+        .load(&"Programming".to_owned())
+        .await
+        .unwrap()
+        .unwrap();
+    tree.move_to(&loaded, Position::root()).await.unwrap();
+    "code".clone_into(&mut loaded.name);
+    assert!(nodes.save(&mut loaded).await.unwrap());
+    let report = tree.check().await.unwrap();
+    assert!(report.is_sound(), "{report}");
+    assert!(tree.is_root(id("Programming")).await.unwrap());
 }
 
 async fn changes_run_in_the_session_of_the_caller(db: &Db) {

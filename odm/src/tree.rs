@@ -35,10 +35,12 @@
 //! ```
 
 mod arrange;
+mod branch;
 mod change;
 mod check;
 mod forest;
 mod graph;
+mod load;
 mod node;
 mod nodes;
 mod position;
@@ -54,9 +56,11 @@ mod write;
 use std::fmt;
 use std::marker::PhantomData;
 
+pub use self::branch::Branch;
 pub use self::check::{CheckTree, Damage, DamageKind, TreeReport};
 use self::forest::Forest;
 pub use self::forest::TreeWrite;
+pub use self::load::LoadTree;
 pub use self::nodes::Nodes;
 pub use self::position::{NodeId, Position};
 pub use self::write::{ChangeTree, InsertNode, InsertedNode};

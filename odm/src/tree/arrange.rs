@@ -121,6 +121,26 @@ pub(super) struct Visit {
 }
 
 impl Shape {
+    /// A shape of this many roots.
+    pub(super) fn roots(count: usize) -> Self {
+        Self::of_parents(&vec![None; count])
+    }
+
+    /// The shape in which nodes have these parents, by their positions.
+    pub(super) fn of_parents(parents: &[Option<usize>]) -> Self {
+        let mut shape = Self {
+            roots: Vec::new(),
+            children: vec![Vec::new(); parents.len()],
+        };
+        for (position, parent) in parents.iter().enumerate() {
+            match parent.and_then(|parent| shape.children.get_mut(parent)) {
+                Some(siblings) => siblings.push(position),
+                None => shape.roots.push(position),
+            }
+        }
+        shape
+    }
+
     /// The nodes in pre-order, each before its children. The first node of a circle counts as a root.
     pub(super) fn visits(&self) -> Vec<Visit> {
         let mut visits = Vec::with_capacity(self.children.len());

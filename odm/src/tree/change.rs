@@ -310,7 +310,7 @@ impl Forest {
     }
 
     /// The scope of a document to insert.
-    fn scope_of(&self, document: &RawDocument) -> Result<Option<Bson>> {
+    pub(super) fn scope_of(&self, document: &RawDocument) -> Result<Option<Bson>> {
         let Some(field) = self.tree.scope else {
             return Ok(None);
         };
@@ -321,7 +321,7 @@ impl Forest {
     }
 
     /// Refuses ids that the tree could not refer to.
-    fn check_id(&self, id: &Bson) -> Result<()> {
+    pub(super) fn check_id(&self, id: &Bson) -> Result<()> {
         if self.tree.path.is_some() {
             path_text(id).map_err(|error| error.with_model(self.model.name))?;
         }
@@ -335,10 +335,14 @@ impl Forest {
 
     /// Refuses a place that is too deep for a node with this many levels below it.
     fn check_depth(&self, spot: &Spot, height: usize) -> Result<()> {
+        self.check_level(spot.lineage.len() + height)
+    }
+
+    /// Refuses a node with too many ancestors.
+    pub(super) fn check_level(&self, depth: usize) -> Result<()> {
         let Some(max) = self.tree.max_depth else {
             return Ok(());
         };
-        let depth = spot.lineage.len() + height;
         if depth > max as usize {
             return Err(self.refused(
                 TreeRefusal::TooDeep,
@@ -352,7 +356,7 @@ impl Forest {
 }
 
 /// The document with these values in place of its own; fields that it lacks follow at the end.
-fn with_fields(document: &RawDocument, mut fields: Document) -> Result<RawDocumentBuf> {
+pub(super) fn with_fields(document: &RawDocument, mut fields: Document) -> Result<RawDocumentBuf> {
     let mut changed = RawDocumentBuf::new();
     for element in document {
         let (name, value) = element.map_err(Error::encode)?;

@@ -220,6 +220,20 @@ impl Forest {
         Ok(())
     }
 
+    /// Inserts encoded nodes, in as many commands as they need.
+    pub(super) async fn insert_all(
+        &self,
+        mut session: Option<&mut Session>,
+        documents: Vec<RawDocumentBuf>,
+        done: &mut TreeWrite,
+    ) -> Result<()> {
+        for documents in crate::collection::insert_batches(documents) {
+            let operation = Operation::InsertMany { documents };
+            done.inserted += self.written(within!(session), operation).await?.n;
+        }
+        Ok(())
+    }
+
     async fn written(
         &self,
         session: Option<&mut Session>,

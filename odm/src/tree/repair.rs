@@ -6,7 +6,7 @@ use bson::raw::RawDocumentBuf;
 use bson::{Bson, Document, doc};
 
 use super::Tree;
-use super::arrange::Visit;
+use super::arrange::{Shape, Visit};
 use super::forest::Forest;
 use super::node::{Node, child_path, id_key, stored};
 use crate::collection::equality;
@@ -60,7 +60,8 @@ impl<D: DeclaredTree> Tree<D> {
         let expected = if forest.tree.is_graph {
             forest.graph_fields(&nodes)?
         } else {
-            forest.expected_fields(&nodes)?
+            let shape = forest.arrange(&nodes)?;
+            forest.expected_fields(&nodes, &shape, &Start::default())?
         };
         let mut statements = Vec::new();
         for (document, expected) in documents.iter().zip(expected) {
@@ -105,10 +106,33 @@ fn statement(document: &RawDocumentBuf, expected: Document) -> Result<Option<Doc
     Ok(statement)
 }
 
+/// Where the fields of roots start.
+#[derive(Debug)]
+pub(super) struct Start {
+    /// The rank of the last root that stays.
+    pub(super) rank: Option<String>,
+    /// The first bound.
+    pub(super) bound: i64,
+}
+
+impl Default for Start {
+    /// No other roots.
+    fn default() -> Self {
+        Self {
+            rank: None,
+            bound: 1,
+        }
+    }
+}
+
 impl Forest {
     /// The kept fields that each node should have, by the tree that their source describes.
-    fn expected_fields(&self, nodes: &[Node]) -> Result<Vec<Document>> {
-        let shape = self.arrange(nodes)?;
+    pub(super) fn expected_fields(
+        &self,
+        nodes: &[Node],
+        shape: &Shape,
+        start: &Start,
+    ) -> Result<Vec<Document>> {
         let visits = shape.visits();
         let mut expected = vec![Document::new(); nodes.len()];
         // By position: the ancestors and the path of a node, which its children extend.
@@ -140,9 +164,9 @@ impl Forest {
                 *slot = lineage;
             }
         }
-        self.family_fields(nodes, &families, &mut expected)?;
+        self.family_fields(nodes, &families, start.rank.as_deref(), &mut expected)?;
         self.count_fields(nodes, &visits, &mut expected);
-        self.bound_fields(nodes, &visits, &mut expected);
+        self.bound_fields(nodes, &visits, start.bound, &mut expected);
         Ok(expected)
     }
 
@@ -178,6 +202,7 @@ impl Forest {
         &self,
         nodes: &[Node],
         families: &HashMap<Option<usize>, Vec<usize>>,
+        last_root: Option<&str>,
         expected: &mut [Document],
     ) -> Result<()> {
         if let Some(field) = self.tree.children {
@@ -191,7 +216,11 @@ impl Forest {
         let Some(field) = self.tree.order else {
             return Ok(());
         };
-        for siblings in families.values().flat_map(|family| by_scope(nodes, family)) {
+        let groups = families.iter().flat_map(|(parent, family)| {
+            let groups = by_scope(nodes, family).into_iter();
+            groups.map(move |siblings| (parent.is_none(), siblings))
+        });
+        for (are_roots, siblings) in groups {
             let ranks = siblings
                 .iter()
                 .map(|at| nodes.get(*at).and_then(|node| node.rank.as_deref()));
@@ -200,7 +229,7 @@ impl Forest {
             if ranks.iter().copied().all(is_rank) && ranks.is_sorted_by(|one, next| one < next) {
                 continue;
             }
-            let mut last: Option<String> = None;
+            let mut last = last_root.filter(|_| are_roots).map(str::to_owned);
             for position in siblings {
                 let rank = between(last.as_deref(), None)
                     .ok_or_else(|| Error::malformed_reply("fewer siblings"))?;
@@ -240,7 +269,13 @@ impl Forest {
         }
     }
 
-    fn bound_fields(&self, nodes: &[Node], visits: &[Visit], expected: &mut [Document]) {
+    fn bound_fields(
+        &self,
+        nodes: &[Node],
+        visits: &[Visit],
+        first: i64,
+        expected: &mut [Document],
+    ) {
         let Some((left, right)) = self.tree.bounds else {
             return;
         };
@@ -250,7 +285,7 @@ impl Forest {
             let scope = nodes
                 .get(visit.position)
                 .map(|node| format!("{:?}", node.scope));
-            let number = next.entry(scope.unwrap_or_default()).or_insert(1);
+            let number = next.entry(scope.unwrap_or_default()).or_insert(first);
             if let Some(fields) = expected.get_mut(visit.position) {
                 fields.insert(field, stored(*number));
             }

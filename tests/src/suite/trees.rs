@@ -4,6 +4,7 @@ mod categories;
 mod commands;
 mod concurrent;
 mod damage;
+mod load;
 mod models;
 mod options;
 mod plain;
@@ -18,6 +19,7 @@ pub(super) fn cases() -> Vec<Case> {
         commands::CASES,
         concurrent::CASES,
         damage::CASES,
+        load::CASES,
         options::CASES,
         random::CASES,
     ]

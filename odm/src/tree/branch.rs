@@ -1,0 +1,187 @@
+//! Trees in memory: nodes with their children inside.
+
+use std::fmt::{self, Write as _};
+
+use super::Tree;
+use super::arrange::Shape;
+use super::node::Node;
+use crate::collection::encode;
+use crate::error::Result;
+use crate::model::Document;
+use crate::model::tree::DeclaredTree;
+
+/// A node with its children, in their order.
+///
+/// Branches nest as deep as their tree, and so does the stack that drops them: for trees of more than some thousand levels,
+/// use [`Tree::load_edges`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Branch<M> {
+    /// The node.
+    pub node: M,
+    /// The children.
+    pub children: Vec<Branch<M>>,
+}
+
+impl<M> Branch<M> {
+    /// A node without children.
+    pub fn leaf(node: M) -> Self {
+        Self {
+            node,
+            children: Vec::new(),
+        }
+    }
+
+    /// Adds a last child.
+    #[must_use]
+    pub fn with(mut self, child: impl Into<Self>) -> Self {
+        self.children.push(child.into());
+        self
+    }
+
+    /// The number of nodes.
+    pub fn len(&self) -> usize {
+        let mut count = 0;
+        self.visit(&mut |_, _| count += 1);
+        count
+    }
+
+    /// Whether there are no nodes: never, because a branch has at least one.
+    pub const fn is_empty(&self) -> bool {
+        false
+    }
+
+    /// Calls `visit` with each node in pre-order, and with its level below this one.
+    pub fn visit<'b>(&'b self, visit: &mut impl FnMut(&'b M, usize)) {
+        let mut open = vec![(self, 0)];
+        while let Some((branch, level)) = open.pop() {
+            visit(&branch.node, level);
+            open.extend(branch.children.iter().rev().map(|child| (child, level + 1)));
+        }
+    }
+
+    /// The branch as indented text, a line for each node.
+    pub fn to_text(&self, mut label: impl FnMut(&M) -> String) -> String {
+        let mut text = String::new();
+        self.visit(&mut |node, level| {
+            text.push_str(&"  ".repeat(level));
+            text.push_str(&label(node));
+            text.push('\n');
+        });
+        text
+    }
+
+    /// The branch as a Mermaid flowchart, which Markdown viewers draw.
+    pub fn to_mermaid(&self, mut label: impl FnMut(&M) -> String) -> String {
+        let mut text = "flowchart TD\n".to_owned();
+        // By level: the number of the last node.
+        let mut last: Vec<usize> = Vec::new();
+        let mut number = 0;
+        self.visit(&mut |node, level| {
+            let quoted = label(node)
+                .replace('"', "#quot;")
+                .replace(['\n', '\r'], " ");
+            let written = match level.checked_sub(1).and_then(|above| last.get(above)) {
+                Some(parent) => write!(text, "    n{parent} --> n{number}[\"{quoted}\"]"),
+                None => write!(text, "    n{number}[\"{quoted}\"]"),
+            };
+            debug_assert!(written.is_ok(), "a string takes everything");
+            text.push('\n');
+            last.truncate(level);
+            last.push(number);
+            number += 1;
+        });
+        text
+    }
+}
+
+impl<M> From<M> for Branch<M> {
+    fn from(node: M) -> Self {
+        Self::leaf(node)
+    }
+}
+
+impl<M: fmt::Display> fmt::Display for Branch<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.to_text(M::to_string))
+    }
+}
+
+impl<D: DeclaredTree> Tree<D> {
+    /// Arranges documents that are in memory: each in its parent, siblings in their order. A document whose parent is not
+    /// among them starts a branch of its own.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Clone, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "categories", tree(parent_references))]
+    /// # struct Category { #[serde(rename = "_id")] id: String, parent: Parent<Category> }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let db = Db::memory();
+    /// # let tree = db.tree::<Category>();
+    /// # let new = |id: &str| Category { id: id.to_owned(), parent: Parent::default() };
+    /// # let books = tree.insert(new("Books"), Position::root()).await?.node;
+    /// # tree.insert(new("Fiction"), Position::child_of(&books)).await?;
+    /// let branches = tree.arrange(tree.all().all().await?)?;
+    /// assert_eq!(branches[0].to_text(|category| category.id.clone()), "Books\n  Fiction\n");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// A document can't be encoded.
+    pub fn arrange(&self, documents: Vec<D::Model>) -> Result<Vec<Branch<D::Model>>> {
+        let forest = self.forest();
+        let nodes = documents.iter().map(|document| {
+            let raw = encode(document).map_err(|error| error.with_model(D::Model::model().name))?;
+            Node::read(forest.tree, &raw)
+        });
+        let nodes = nodes.collect::<Result<Vec<_>>>()?;
+        Ok(branches(&forest.arrange(&nodes)?, documents))
+    }
+}
+
+/// The documents at the positions of a shape.
+fn branches<M>(shape: &Shape, documents: Vec<M>) -> Vec<Branch<M>> {
+    let mut slots: Vec<Option<M>> = documents.into_iter().map(Some).collect();
+    let mut roots = Vec::new();
+    // The branches that are not finished, by level.
+    let mut open: Vec<Branch<M>> = Vec::new();
+    let mut close = |open: &mut Vec<Branch<M>>, level: usize| {
+        while open.len() > level {
+            let Some(done) = open.pop() else {
+                return;
+            };
+            match open.last_mut() {
+                Some(parent) => parent.children.push(done),
+                None => roots.push(done),
+            }
+        }
+    };
+    for visit in shape.visits() {
+        close(&mut open, visit.level);
+        let node = slots.get_mut(visit.position).and_then(Option::take);
+        open.extend(node.map(Branch::leaf));
+    }
+    close(&mut open, 0);
+    roots
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Branch;
+
+    #[test]
+    fn branches_are_drawn() {
+        let tree = Branch::leaf("Books")
+            .with(Branch::leaf("a \"b\"").with("c"))
+            .with("d");
+        assert_eq!(tree.len(), 4);
+        assert_eq!(tree.to_string(), "Books\n  a \"b\"\n    c\n  d\n");
+        assert_eq!(
+            tree.to_mermaid(|node| (*node).to_owned()),
+            "flowchart TD\n    n0[\"Books\"]\n    n0 --> n1[\"a #quot;b#quot;\"]\n    n1 --> n2[\"c\"]\n    n0 --> n3[\"d\"]\n"
+        );
+    }
+}

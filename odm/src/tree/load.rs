@@ -1,0 +1,293 @@
+//! Bulk loads: the kept fields of all nodes are computed in memory, and inserted in batches.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::marker::PhantomData;
+
+use bson::Bson;
+use bson::raw::RawDocumentBuf;
+use futures_core::future::BoxFuture;
+
+use super::arrange::Shape;
+use super::branch::Branch;
+use super::change::with_fields;
+use super::forest::{Forest, TreeWrite, within};
+use super::node::{Node, id_key};
+use super::position::Target;
+use super::repair::Start;
+use super::{NodeId, Tree};
+use crate::collection::joint::{Place, joint};
+use crate::collection::transaction::Tries;
+use crate::collection::{Db, TransactionOptions, encode_with_id};
+use crate::error::{Error, Result, TreeRefusal};
+use crate::model::tree::{DeclaredTree, SingleParent};
+use crate::store::Session;
+
+/// A bulk load, about to run: [`Tree::load`], [`Tree::load_edges`]. It runs as [`ChangeTree`](super::ChangeTree) does.
+#[must_use = "nothing is loaded until it is awaited"]
+pub struct LoadTree<'s, D> {
+    forest: Forest,
+    nodes: Result<Loading>,
+    session: Option<&'s mut Session>,
+    non_atomic: bool,
+    of: PhantomData<fn() -> D>,
+}
+
+/// Encoded documents, and the ids of their parents.
+#[derive(Debug, Default)]
+struct Loading {
+    documents: Vec<RawDocumentBuf>,
+    parents: Vec<Option<Bson>>,
+}
+
+impl<D: DeclaredTree> Tree<D> {
+    /// Inserts whole branches as the last roots, in batches.
+    ///
+    /// The kept fields are computed in memory, so a load is about as fast as `insert_many`. All nodes are in one tree: where
+    /// it has a scope, their scopes are the same.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// use odm::tree::Branch;
+    ///
+    /// #[derive(Debug, Serialize, Deserialize, Document)]
+    /// #[odm(collection = "categories", tree(nested_sets))]
+    /// struct Category {
+    ///     #[serde(rename = "_id")]
+    ///     id: String,
+    ///     left: Left,
+    ///     right: Right,
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let db = Db::memory();
+    /// let new = |id: &str| Category { id: id.to_owned(), left: Left::default(), right: Right::default() };
+    /// let books = Branch::leaf(new("Books"))
+    ///     .with(Branch::leaf(new("Fiction")).with(new("Crime")))
+    ///     .with(new("History"));
+    /// let tree = db.tree::<Category>();
+    /// assert_eq!(tree.load([books]).await?.inserted, 4);
+    /// assert_eq!(tree.all().pre_order().ids().await?, ["Books", "Fiction", "Crime", "History"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`tree_refusal`](Error::tree_refusal): a node is too deep, or in another tree. An `_id` that is taken is
+    /// [`is_duplicate_key`](Error::is_duplicate_key).
+    pub fn load<'s>(&self, branches: impl IntoIterator<Item = Branch<D::Model>>) -> LoadTree<'s, D>
+    where
+        D: SingleParent,
+    {
+        let mut loading = Loading::default();
+        let mut error = None;
+        for branch in branches {
+            // By level: the id of the last node.
+            let mut last: Vec<Bson> = Vec::new();
+            branch.visit(&mut |node, level| {
+                last.truncate(level);
+                match loading.add(node, last.last().cloned()) {
+                    Ok(id) => last.push(id),
+                    Err(failure) => {
+                        error.get_or_insert(failure);
+                    }
+                }
+            });
+        }
+        self.loading(error.map_or(Ok(loading), Err))
+    }
+
+    /// Inserts nodes, each with the parent that it names, as [`load`](Self::load) does. Nodes without a parent are roots.
+    /// Siblings have the order in which they come; a parent may come after its children.
+    ///
+    /// # Errors
+    ///
+    /// [`tree_refusal`](Error::tree_refusal): a parent is not among the nodes, or parents lead back to a node.
+    pub fn load_edges<'s, P: NodeId<D::Model>>(
+        &self,
+        nodes: impl IntoIterator<Item = (D::Model, Option<P>)>,
+    ) -> LoadTree<'s, D>
+    where
+        D: SingleParent,
+    {
+        let mut loading = Loading::default();
+        let added = nodes.into_iter().try_for_each(|(node, parent)| {
+            let parent = parent.map(NodeId::stored_id).transpose()?;
+            loading.add(&node, parent).map(drop)
+        });
+        self.loading(added.map(|()| loading))
+    }
+
+    fn loading<'s>(&self, nodes: Result<Loading>) -> LoadTree<'s, D> {
+        LoadTree {
+            forest: self.forest(),
+            nodes,
+            session: None,
+            non_atomic: false,
+            of: PhantomData,
+        }
+    }
+}
+
+impl Loading {
+    fn add<M: crate::model::Document>(&mut self, node: &M, parent: Option<Bson>) -> Result<Bson> {
+        let (document, _) = encode_with_id(node)?;
+        let id = document.get("_id").ok().flatten();
+        let id = id.ok_or_else(|| Error::malformed_reply("an `_id`"))?;
+        let id = Bson::try_from(id).map_err(Error::encode)?;
+        self.documents.push(document);
+        self.parents.push(parent);
+        Ok(id)
+    }
+
+    async fn run(&self, forest: &Forest, mut session: Option<&mut Session>) -> Result<TreeWrite> {
+        let mut done = TreeWrite::default();
+        let Some(first) = self.documents.first() else {
+            return Ok(done);
+        };
+        let scope = forest.scope_of(first)?;
+        forest.fence(within!(session), scope.as_ref()).await?;
+        let nodes = self.nodes(forest, scope.as_ref())?;
+        let shape = self.shape(forest, &nodes)?;
+        let start = forest.last_root(within!(session), scope.as_ref()).await?;
+        let mut fields = forest.expected_fields(&nodes, &shape, &start)?;
+        for other in forest.others() {
+            let scope = other.scope_of(first)?;
+            other.fence(within!(session), scope.as_ref()).await?;
+            let start = other.last_root(within!(session), scope.as_ref()).await?;
+            let roots = other.expected_fields(&nodes, &Shape::roots(nodes.len()), &start)?;
+            for (fields, more) in fields.iter_mut().zip(roots) {
+                fields.extend(more);
+            }
+        }
+        let documents = self.documents.iter().zip(fields);
+        let documents = documents.map(|(document, fields)| with_fields(document, fields));
+        let documents = documents.collect::<Result<Vec<_>>>()?;
+        forest.insert_all(session, documents, &mut done).await?;
+        Ok(done)
+    }
+
+    /// The ids and scopes of the nodes; the other kept fields are computed.
+    fn nodes(&self, forest: &Forest, scope: Option<&Bson>) -> Result<Vec<Node>> {
+        let mut nodes = Vec::with_capacity(self.documents.len());
+        for document in &self.documents {
+            let read = Node::read(forest.tree, document)?;
+            forest.check_id(&read.id)?;
+            if read.scope.as_ref() != scope {
+                return Err(forest.refused(
+                    TreeRefusal::OtherTree,
+                    format!(
+                        "the nodes are in different trees: {} has another `{}`",
+                        read.id,
+                        forest.tree.scope.unwrap_or_default()
+                    ),
+                ));
+            }
+            nodes.push(Node {
+                id: read.id,
+                scope: read.scope,
+                ..Node::default()
+            });
+        }
+        Ok(nodes)
+    }
+
+    fn shape(&self, forest: &Forest, nodes: &[Node]) -> Result<Shape> {
+        let mut positions = HashMap::with_capacity(nodes.len());
+        for (position, node) in nodes.iter().enumerate() {
+            positions.insert(id_key(&node.id)?, position);
+        }
+        let mut parents = Vec::with_capacity(nodes.len());
+        for parent in &self.parents {
+            parents.push(match parent {
+                None => None,
+                Some(id) => Some(*positions.get(&id_key(id)?).ok_or_else(|| {
+                    forest.refused(
+                        TreeRefusal::NotFound,
+                        format!("the parent {id} is not among the nodes that are loaded"),
+                    )
+                })?),
+            });
+        }
+        let shape = Shape::of_parents(&parents);
+        for visit in shape.visits() {
+            let named = parents.get(visit.position).copied().flatten();
+            let id = nodes
+                .get(visit.position)
+                .map_or(Bson::Null, |node| node.id.clone());
+            if visit.parent != named {
+                return Err(forest.refused(
+                    TreeRefusal::OwnSubtree,
+                    format!("the parents of the node {id} lead back to it"),
+                ));
+            }
+            forest.check_level(visit.level)?;
+        }
+        Ok(shape)
+    }
+}
+
+impl Forest {
+    /// Where the fields of further roots start.
+    async fn last_root(
+        &self,
+        mut session: Option<&mut Session>,
+        scope: Option<&Bson>,
+    ) -> Result<Start> {
+        let mut start = Start::default();
+        let last = Target::Under {
+            parent: None,
+            first: false,
+        };
+        if let Some(order) = self.tree.order {
+            let roots = self.roots(within!(session), scope).await?;
+            let sort = Some(bson::doc! {order: -1});
+            let found = self.nodes(within!(session), roots, sort, Some(1)).await?;
+            start.rank = found.into_iter().next().and_then(|node| node.rank);
+        }
+        if self.tree.bounds.is_some() {
+            start.bound = self.spot(session, &last, scope, None).await?.left;
+        }
+        Ok(start)
+    }
+}
+
+impl<'s, D: DeclaredTree> LoadTree<'s, D> {
+    /// Runs in the transaction of this session.
+    pub fn session(mut self, session: &'s mut Session) -> Self {
+        self.session = Some(session);
+        self
+    }
+
+    /// Loads without a transaction. A load of many nodes can take longer than the 60 seconds that MongoDB gives a
+    /// transaction. If a command fails, the nodes of the commands before it stay.
+    pub fn non_atomic(mut self) -> Self {
+        self.non_atomic = true;
+        self
+    }
+
+    async fn run(self) -> Result<TreeWrite> {
+        let forest = self.forest;
+        let named = |error: Error| error.with_model(forest.model.name);
+        let nodes = self.nodes.map_err(named)?;
+        let place = Place::new(self.session, self.non_atomic).map_err(named)?;
+        joint!(place, forest.store, |session| nodes.run(&forest, session))
+    }
+}
+
+impl<'s, D: DeclaredTree> IntoFuture for LoadTree<'s, D> {
+    type Output = Result<TreeWrite>;
+    type IntoFuture = BoxFuture<'s, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.run())
+    }
+}
+
+impl<D> fmt::Debug for LoadTree<'_, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "LoadTree({})", self.forest.model.collection)
+    }
+}

@@ -8,6 +8,11 @@ macro_rules! number {
         pub struct $name(i64);
 
         impl $name {
+            /// A number to compare the field with.
+            pub const fn new(number: i64) -> Self {
+                Self(number)
+            }
+
             /// The number.
             pub const fn get(self) -> i64 {
                 self.0
@@ -26,12 +31,6 @@ macro_rules! number {
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 i64::deserialize(deserializer).map(Self)
-            }
-        }
-
-        impl $crate::query::IntoValue<$name> for i64 {
-            fn into_value(self) -> $name {
-                $name(self)
             }
         }
 

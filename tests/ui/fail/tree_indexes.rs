@@ -42,7 +42,7 @@ struct Siblings {
 }
 
 #[derive(Serialize, Deserialize, Document)]
-#[odm(collection = "categories", tree(nested_sets), index(left, partial = |c| c.right.gt(2)))]
+#[odm(collection = "categories", tree(nested_sets), index(left, partial = |c| c.right.gt(Right::new(2))))]
 struct Partial {
     #[serde(rename = "_id")]
     id: String,

@@ -2,10 +2,13 @@
 
 use std::fmt::{self, Write as _};
 
+use bson::raw::RawDocumentBuf;
+use serde::{Deserialize, Serialize};
+
 use super::Tree;
 use super::arrange::Shape;
 use super::node::Node;
-use crate::collection::encode;
+use crate::collection::{decode, encode};
 use crate::error::Result;
 use crate::model::Document;
 use crate::model::tree::DeclaredTree;
@@ -14,7 +17,9 @@ use crate::model::tree::DeclaredTree;
 ///
 /// Branches nest as deep as their tree, and so does the stack that drops them: for trees of more than some thousand levels,
 /// use [`Tree::load_edges`].
-#[derive(Debug, Clone, PartialEq, Eq)]
+///
+/// A branch serializes nested, as `{"node": …, "children": […]}`; what was read back can be [loaded](Tree::load).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Branch<M> {
     /// The node.
     pub node: M,
@@ -138,6 +143,22 @@ impl<D: DeclaredTree> Tree<D> {
             Node::read(forest.tree, &raw)
         });
         let nodes = nodes.collect::<Result<Vec<_>>>()?;
+        Ok(branches(&forest.arrange(&nodes)?, documents))
+    }
+
+    /// Arranges documents as they are stored.
+    pub(super) fn arrange_stored(
+        &self,
+        stored: &[RawDocumentBuf],
+    ) -> Result<Vec<Branch<D::Model>>> {
+        let forest = self.forest();
+        let name = D::Model::model().name;
+        let mut nodes = Vec::with_capacity(stored.len());
+        let mut documents = Vec::with_capacity(stored.len());
+        for document in stored {
+            nodes.push(Node::read(forest.tree, document)?);
+            documents.push(decode(document, name)?);
+        }
         Ok(branches(&forest.arrange(&nodes)?, documents))
     }
 }

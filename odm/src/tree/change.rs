@@ -33,22 +33,7 @@ impl Forest {
             .spot(within!(session), target, scope.as_ref(), None)
             .await?;
         self.check_depth(&spot, 0)?;
-        let mut statements = Vec::new();
-        let open = Shift {
-            from: spot.left,
-            to: i64::MAX,
-            by: 2,
-        };
-        statements.extend(self.shift(scope.as_ref(), &[open], &spot.lineage));
-        if let Some(parent) = &spot.parent {
-            statements.extend(self.list_children(
-                &parent.id,
-                std::slice::from_ref(&id),
-                spot.index,
-            ));
-            statements.extend(self.count_children(&parent.id, 1));
-        }
-        statements.extend(self.count_descendants(&spot.lineage, 1));
+        let statements = self.make_room(&spot, std::slice::from_ref(&id), 1);
         let mut fields = self.fields_of_leaf(&spot)?;
         for other in self.others() {
             let session = within!(session);
@@ -59,6 +44,27 @@ impl Forest {
         self.update(within!(session), statements, &mut done).await?;
         self.insert(session, document.clone(), &mut done).await?;
         Ok((document, done))
+    }
+
+    /// The statements that change the other nodes for new ones at a place: `ids`, `count` with their descendants.
+    pub(super) fn make_room(&self, spot: &Spot, ids: &[Bson], count: i64) -> Vec<Document> {
+        let open = Shift {
+            from: spot.left,
+            to: i64::MAX,
+            by: 2 * count,
+        };
+        let scope = spot.scope.as_ref();
+        let mut statements: Vec<_> = self
+            .shift(scope, &[open], &spot.lineage)
+            .into_iter()
+            .collect();
+        if let Some(parent) = &spot.parent {
+            let children = i64::try_from(ids.len()).unwrap_or(i64::MAX);
+            statements.extend(self.list_children(&parent.id, ids, spot.index));
+            statements.extend(self.count_children(&parent.id, children));
+        }
+        statements.extend(self.count_descendants(&spot.lineage, count));
+        statements
     }
 
     /// All kept fields of a node without children at a place.
@@ -97,11 +103,9 @@ impl Forest {
     ) -> Result<Document> {
         let scope = self.scope_of(document)?;
         self.fence(within!(session), scope.as_ref()).await?;
-        let last = Target::Under {
-            parent: None,
-            first: false,
-        };
-        let spot = self.spot(session, &last, scope.as_ref(), None).await?;
+        let spot = self
+            .spot(session, &Target::LAST_ROOT, scope.as_ref(), None)
+            .await?;
         self.fields_of_leaf(&spot)
     }
 

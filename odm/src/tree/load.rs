@@ -5,7 +5,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use bson::Bson;
-use bson::raw::RawDocumentBuf;
+use bson::raw::{RawDocument, RawDocumentBuf};
 use futures_core::future::BoxFuture;
 
 use super::arrange::Shape;
@@ -14,8 +14,7 @@ use super::change::with_fields;
 use super::forest::{Forest, TreeWrite, within};
 use super::node::{Node, id_key};
 use super::position::Target;
-use super::repair::Start;
-use super::{NodeId, Tree};
+use super::{NodeId, Position, Tree};
 use crate::collection::joint::{Place, joint};
 use crate::collection::transaction::Tries;
 use crate::collection::{Db, TransactionOptions, encode_with_id};
@@ -28,6 +27,7 @@ use crate::store::Session;
 pub struct LoadTree<'s, D> {
     forest: Forest,
     nodes: Result<Loading>,
+    target: Result<Target>,
     session: Option<&'s mut Session>,
     non_atomic: bool,
     of: PhantomData<fn() -> D>,
@@ -35,13 +35,13 @@ pub struct LoadTree<'s, D> {
 
 /// Encoded documents, and the ids of their parents.
 #[derive(Debug, Default)]
-struct Loading {
+pub(super) struct Loading {
     documents: Vec<RawDocumentBuf>,
     parents: Vec<Option<Bson>>,
 }
 
 impl<D: DeclaredTree> Tree<D> {
-    /// Inserts whole branches as the last roots, in batches.
+    /// Inserts whole branches as the last roots, or [at a place](LoadTree::at), in batches.
     ///
     /// The kept fields are computed in memory, so a load is about as fast as `insert_many`. All nodes are in one tree: where
     /// it has a scope, their scopes are the same.
@@ -124,6 +124,7 @@ impl<D: DeclaredTree> Tree<D> {
         LoadTree {
             forest: self.forest(),
             nodes,
+            target: Ok(Target::LAST_ROOT),
             session: None,
             non_atomic: false,
             of: PhantomData,
@@ -134,29 +135,76 @@ impl<D: DeclaredTree> Tree<D> {
 impl Loading {
     fn add<M: crate::model::Document>(&mut self, node: &M, parent: Option<Bson>) -> Result<Bson> {
         let (document, _) = encode_with_id(node)?;
-        let id = document.get("_id").ok().flatten();
-        let id = id.ok_or_else(|| Error::malformed_reply("an `_id`"))?;
-        let id = Bson::try_from(id).map_err(Error::encode)?;
+        let id = encoded_id(&document)?;
         self.documents.push(document);
         self.parents.push(parent);
         Ok(id)
     }
 
-    async fn run(&self, forest: &Forest, mut session: Option<&mut Session>) -> Result<TreeWrite> {
+    /// Encoded documents, each the parent of the next.
+    pub(super) fn chain(documents: &[RawDocumentBuf]) -> Result<Self> {
+        let mut chain = Self::default();
+        for document in documents {
+            let parent = chain.last_id()?;
+            chain.documents.push(document.clone());
+            chain.parents.push(parent);
+        }
+        Ok(chain)
+    }
+
+    /// The id of the last document.
+    pub(super) fn last_id(&self) -> Result<Option<Bson>> {
+        self.documents
+            .last()
+            .map(|document| encoded_id(document))
+            .transpose()
+    }
+
+    async fn run(
+        &self,
+        forest: &Forest,
+        target: &Target,
+        mut session: Option<&mut Session>,
+    ) -> Result<TreeWrite> {
+        let Some(first) = self.documents.first() else {
+            return Ok(TreeWrite::default());
+        };
+        let scope = forest.scope_of(first)?;
+        forest.fence(within!(session), scope.as_ref()).await?;
+        self.insert(forest, target, session).await
+    }
+
+    /// Inserts the nodes, behind the fence of their tree.
+    pub(super) async fn insert(
+        &self,
+        forest: &Forest,
+        target: &Target,
+        mut session: Option<&mut Session>,
+    ) -> Result<TreeWrite> {
         let mut done = TreeWrite::default();
         let Some(first) = self.documents.first() else {
             return Ok(done);
         };
         let scope = forest.scope_of(first)?;
-        forest.fence(within!(session), scope.as_ref()).await?;
         let nodes = self.nodes(forest, scope.as_ref())?;
         let shape = self.shape(forest, &nodes)?;
-        let start = forest.last_root(within!(session), scope.as_ref()).await?;
+        let spot = forest
+            .spot(within!(session), target, scope.as_ref(), None)
+            .await?;
+        for visit in shape.visits() {
+            forest.check_level(spot.lineage.len() + visit.level)?;
+        }
+        let roots = shape.roots.iter().filter_map(|root| nodes.get(*root));
+        let roots: Vec<_> = roots.map(|root| root.id.clone()).collect();
+        let count = i64::try_from(nodes.len()).unwrap_or(i64::MAX);
+        let statements = forest.make_room(&spot, &roots, count);
+        let start = forest.start_at(spot)?;
         let mut fields = forest.expected_fields(&nodes, &shape, &start)?;
         for other in forest.others() {
             let scope = other.scope_of(first)?;
             other.fence(within!(session), scope.as_ref()).await?;
-            let start = other.last_root(within!(session), scope.as_ref()).await?;
+            let spot = other.spot(within!(session), &Target::LAST_ROOT, scope.as_ref(), None);
+            let start = other.start_at(spot.await?)?;
             let roots = other.expected_fields(&nodes, &Shape::roots(nodes.len()), &start)?;
             for (fields, more) in fields.iter_mut().zip(roots) {
                 fields.extend(more);
@@ -165,6 +213,9 @@ impl Loading {
         let documents = self.documents.iter().zip(fields);
         let documents = documents.map(|(document, fields)| with_fields(document, fields));
         let documents = documents.collect::<Result<Vec<_>>>()?;
+        forest
+            .update(within!(session), statements, &mut done)
+            .await?;
         forest.insert_all(session, documents, &mut done).await?;
         Ok(done)
     }
@@ -223,38 +274,45 @@ impl Loading {
                     format!("the parents of the node {id} lead back to it"),
                 ));
             }
-            forest.check_level(visit.level)?;
         }
         Ok(shape)
     }
 }
 
-impl Forest {
-    /// Where the fields of further roots start.
-    async fn last_root(
-        &self,
-        mut session: Option<&mut Session>,
-        scope: Option<&Bson>,
-    ) -> Result<Start> {
-        let mut start = Start::default();
-        let last = Target::Under {
-            parent: None,
-            first: false,
-        };
-        if let Some(order) = self.tree.order {
-            let roots = self.roots(within!(session), scope).await?;
-            let sort = Some(bson::doc! {order: -1});
-            let found = self.nodes(within!(session), roots, sort, Some(1)).await?;
-            start.rank = found.into_iter().next().and_then(|node| node.rank);
-        }
-        if self.tree.bounds.is_some() {
-            start.bound = self.spot(session, &last, scope, None).await?.left;
-        }
-        Ok(start)
-    }
+fn encoded_id(document: &RawDocument) -> Result<Bson> {
+    let id = document.get("_id").ok().flatten();
+    let id = id.ok_or_else(|| Error::malformed_reply("an `_id`"))?;
+    Bson::try_from(id).map_err(Error::encode)
 }
 
 impl<'s, D: DeclaredTree> LoadTree<'s, D> {
+    /// Puts the branches at this place, in their order, instead of after the last root.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Clone, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "categories", tree(materialized_path, order = rank))]
+    /// # struct Category { #[serde(rename = "_id")] id: String, path: Materialized<Category>, rank: Rank }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let db = Db::memory();
+    /// # let new = |id: &str| Category { id: id.to_owned(), path: Materialized::default(), rank: Rank::default() };
+    /// use odm::tree::{Branch, Position};
+    ///
+    /// let tree = db.tree::<Category>();
+    /// tree.load([Branch::leaf(new("Books")).with(new("Fiction"))]).await?;
+    /// let programming = Branch::leaf(new("Programming")).with(new("Databases"));
+    /// tree.load([programming]).at(Position::child_of(Ref::from("Books"))).await?;
+    /// let ids = tree.all().pre_order().ids().await?;
+    /// assert_eq!(ids, ["Books", "Fiction", "Programming", "Databases"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn at(mut self, position: Position<D>) -> Self {
+        self.target = position.target;
+        self
+    }
+
     /// Runs in the transaction of this session.
     pub fn session(mut self, session: &'s mut Session) -> Self {
         self.session = Some(session);
@@ -272,8 +330,10 @@ impl<'s, D: DeclaredTree> LoadTree<'s, D> {
         let forest = self.forest;
         let named = |error: Error| error.with_model(forest.model.name);
         let nodes = self.nodes.map_err(named)?;
+        let target = self.target.map_err(named)?;
         let place = Place::new(self.session, self.non_atomic).map_err(named)?;
-        joint!(place, forest.store, |session| nodes.run(&forest, session))
+        joint!(place, forest.store, |session| nodes
+            .run(&forest, &target, session))
     }
 }
 

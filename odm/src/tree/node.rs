@@ -111,8 +111,9 @@ fn is_root(value: RawBsonRef<'_>, root: RootParent) -> bool {
     }
 }
 
+/// A whole number of any numeric type.
 #[expect(clippy::cast_possible_truncation, reason = "the number is whole")]
-fn integer(value: RawBsonRef<'_>) -> Option<i64> {
+pub(super) fn integer(value: RawBsonRef<'_>) -> Option<i64> {
     match value {
         RawBsonRef::Int32(number) => Some(number.into()),
         RawBsonRef::Int64(number) => Some(number),

@@ -1,6 +1,6 @@
 //! Reads of nodes.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -9,12 +9,13 @@ use bson::{Bson, Document as BsonDocument, doc};
 use serde::de::DeserializeOwned;
 
 use super::Tree;
+use super::branch::Branch;
 use super::forest::within;
 use super::node::{Node, id_key};
 use super::select::{Extent, Selected, Selection};
 use crate::collection::{Find, decode, decode_id, projection};
 use crate::error::{Error, Result};
-use crate::model::tree::DeclaredTree;
+use crate::model::tree::{DeclaredTree, SingleParent};
 use crate::model::{Document, Embedded, Projection};
 use crate::query::{Filter, FromRaw, Sort, fields};
 use crate::store::Session;
@@ -214,6 +215,37 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
         forest.count(within!(self.session), filter).await
     }
 
+    /// Counts the nodes at each level of the tree, without loading them; a root is at level 0.
+    ///
+    /// Where nodes store their depth, their ancestors or their path, this is one aggregation; otherwise the client reads the
+    /// kept fields of all nodes.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "categories", tree(array_of_ancestors))]
+    /// # struct Category { #[serde(rename = "_id")] id: i32, ancestors: Ancestors<Category> }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let db = Db::memory();
+    /// # let tree = db.tree::<Category>();
+    /// # let new = |id| Category { id, ancestors: Ancestors::default() };
+    /// # tree.load_edges([(new(1), None), (new(2), Some(Ref::from(1))), (new(3), Some(Ref::from(1)))]).await?;
+    /// let counts = tree.all().counts_by_depth().await?;
+    /// assert_eq!(counts.into_iter().collect::<Vec<_>>(), [(0, 1), (1, 2)]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn counts_by_depth(mut self) -> Result<BTreeMap<u32, u64>>
+    where
+        D: SingleParent,
+    {
+        let selected = self.selected().await?;
+        let filter = self.matching(selected.filter)?;
+        let forest = self.tree.forest();
+        forest.counts_by_depth(within!(self.session), filter).await
+    }
+
     /// Whether there is such a node.
     pub async fn exists(mut self) -> Result<bool> {
         self.limit = Some(1);
@@ -305,6 +337,35 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
             }
         }
         Ok(documents)
+    }
+}
+
+impl<D: SingleParent> Nodes<'_, D> {
+    /// Reads the documents and arranges them: each in its parent, if that is among them, and siblings in their order.
+    ///
+    /// [`Branch`] prints them as text and as a Mermaid diagram, and serializes them nested.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "categories", tree(array_of_ancestors))]
+    /// # struct Category { #[serde(rename = "_id")] id: i32, ancestors: Ancestors<Category> }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let db = Db::memory();
+    /// # let tree = db.tree::<Category>();
+    /// # let new = |id| Category { id, ancestors: Ancestors::default() };
+    /// # tree.load_edges([(new(1), None), (new(2), Some(Ref::from(1))), (new(3), Some(Ref::from(2)))]).await?;
+    /// let below = tree.descendants(Ref::from(1)).branches().await?;
+    /// assert_eq!(below[0].to_text(|category| category.id.to_string()), "2\n  3\n");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn branches(mut self) -> Result<Vec<Branch<D::Model>>> {
+        let selected = self.selected().await?;
+        let tree = self.tree.clone();
+        let documents = self.documents(selected).await?;
+        tree.arrange_stored(&documents)
     }
 }
 

@@ -82,6 +82,14 @@ pub(super) enum Target {
     },
 }
 
+impl Target {
+    /// After the other roots.
+    pub(super) const LAST_ROOT: Self = Self::Under {
+        parent: None,
+        first: false,
+    };
+}
+
 impl<D: DeclaredTree> Position<D> {
     fn new(target: Result<Target>) -> Self {
         Self {

@@ -4,12 +4,12 @@ use bson::{Bson, Document, doc};
 
 use super::forest::{Forest, TreeWrite, within};
 use super::node::Node;
+use super::spot::Gap;
 use super::statements::{Lineage, Shift};
 use super::structure::nothing;
 use crate::error::{Result, TreeRefusal};
 use crate::model::tree::TreeDelete;
 use crate::store::Session;
-use crate::types::tree::between;
 
 impl Forest {
     /// Deletes a node, and does with its children what the policy says.
@@ -177,7 +177,7 @@ impl Forest {
             statements.extend(self.shift(scope, &shifts(node, end, adopt), &before));
         }
         let ranks = self
-            .ranks(within!(session), node, adopted, adopt, children.len())
+            .ranks_of_children(within!(session), node, adopted, adopt, children.len())
             .await?;
         statements.extend(self.reparent(node, &children, adopted, &ranks));
         if let Some(parent) = &parent {
@@ -232,7 +232,7 @@ impl Forest {
     }
 
     /// Ranks for the children of a deleted node at their new place.
-    async fn ranks(
+    async fn ranks_of_children(
         &self,
         mut session: Option<&mut Session>,
         node: &Node,
@@ -247,30 +247,26 @@ impl Forest {
             Some(parent) => self.children(within!(session), parent).await?,
             None => self.roots(within!(session), node.scope.as_ref()).await?,
         };
-        let mut low = node.rank.clone().filter(|_| adopt);
-        let (beyond, direction) = match &low {
+        let own = node.rank.clone().filter(|_| adopt);
+        let (beyond, direction) = match &own {
             Some(rank) => (doc! {"$and": [siblings, {field: {"$gt": rank}}]}, 1),
             None => (siblings, -1),
         };
         let found = self
             .nodes(session, beyond, Some(doc! {field: direction}), Some(1))
             .await?;
-        let mut high = found.into_iter().next().and_then(|node| node.rank);
-        if low.is_none() {
-            low = high.take();
-        }
-        let mut ranks = Vec::with_capacity(count);
-        for _ in 0..count {
-            let rank = between(low.as_deref(), high.as_deref()).ok_or_else(|| {
-                self.refused(
-                    TreeRefusal::Damaged,
-                    format!("the siblings of the node {} have no ranks, or the same one: `check` lists them, `repair` ranks them anew", node.id),
-                )
-            })?;
-            low = Some(rank.clone());
-            ranks.push(rank);
-        }
-        Ok(ranks)
+        let other = found.into_iter().next().and_then(|node| node.rank);
+        let gap = match own {
+            Some(own) => Gap {
+                low: Some(own),
+                high: other,
+            },
+            None => Gap {
+                low: other,
+                high: None,
+            },
+        };
+        self.ranks(&gap, count)
     }
 }
 

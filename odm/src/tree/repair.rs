@@ -9,6 +9,7 @@ use super::Tree;
 use super::arrange::{Shape, Visit};
 use super::forest::Forest;
 use super::node::{Node, child_path, id_key, stored};
+use super::spot::{Gap, Spot};
 use crate::collection::equality;
 use crate::error::{Error, Result};
 use crate::model::tree::DeclaredTree;
@@ -106,26 +107,42 @@ fn statement(document: &RawDocumentBuf, expected: Document) -> Result<Option<Doc
     Ok(statement)
 }
 
-/// Where the fields of roots start.
+/// Where the roots of a shape are.
 #[derive(Debug)]
 pub(super) struct Start {
-    /// The rank of the last root that stays.
-    pub(super) rank: Option<String>,
+    /// The ancestors of the roots; only their parent, where no field depends on the others.
+    lineage: Vec<Bson>,
+    /// The path of the roots.
+    path: Option<String>,
+    /// The ranks before and after the roots.
+    ranks: Gap,
     /// The first bound.
-    pub(super) bound: i64,
+    bound: i64,
 }
 
 impl Default for Start {
-    /// No other roots.
+    /// No other nodes.
     fn default() -> Self {
         Self {
-            rank: None,
+            lineage: Vec::new(),
+            path: None,
+            ranks: Gap::default(),
             bound: 1,
         }
     }
 }
 
 impl Forest {
+    /// A start at a place among other nodes.
+    pub(super) fn start_at(&self, spot: Spot) -> Result<Start> {
+        Ok(Start {
+            path: self.path_of(&spot.lineage)?,
+            lineage: spot.lineage,
+            ranks: spot.ranks,
+            bound: spot.left,
+        })
+    }
+
     /// The kept fields that each node should have, by the tree that their source describes.
     pub(super) fn expected_fields(
         &self,
@@ -135,64 +152,67 @@ impl Forest {
     ) -> Result<Vec<Document>> {
         let visits = shape.visits();
         let mut expected = vec![Document::new(); nodes.len()];
-        // By position: the ancestors and the path of a node, which its children extend.
-        let mut lineages: Vec<(Vec<Bson>, Option<String>)> = vec![Default::default(); nodes.len()];
         let mut families: HashMap<Option<usize>, Vec<usize>> = HashMap::new();
+        let mut lineage = start.lineage.clone();
+        // By level: the paths of the node and its ancestors.
+        let mut paths: Vec<Option<String>> = Vec::new();
         for visit in &visits {
             let (Some(node), Some(fields)) =
                 (nodes.get(visit.position), expected.get_mut(visit.position))
             else {
                 continue;
             };
-            let mut lineage = (Vec::new(), None);
-            let parent = visit.parent.and_then(|parent| nodes.get(parent));
-            if let (Some(parent), Some(position)) = (parent, visit.parent)
-                && let Some((ancestors, path)) = lineages.get(position)
-            {
-                lineage.0.clone_from(ancestors);
-                lineage.0.push(parent.id.clone());
-                if self.tree.path.is_some() {
-                    lineage.1 = Some(child_path(path.as_deref(), &parent.id)?);
-                }
+            lineage.truncate(start.lineage.len() + visit.level);
+            paths.truncate(visit.level);
+            if self.tree.path.is_some() {
+                let path = match (paths.last(), lineage.last()) {
+                    (Some(path), Some(parent)) => Some(child_path(path.as_deref(), parent)?),
+                    _ => start.path.clone(),
+                };
+                paths.push(path);
             }
-            self.own_fields(fields, node, parent, &lineage, visit);
+            self.own_fields(
+                fields,
+                node,
+                &lineage,
+                paths.last().and_then(Option::as_ref),
+            );
+            lineage.push(node.id.clone());
             families
                 .entry(visit.parent)
                 .or_default()
                 .push(visit.position);
-            if let Some(slot) = lineages.get_mut(visit.position) {
-                *slot = lineage;
-            }
         }
-        self.family_fields(nodes, &families, start.rank.as_deref(), &mut expected)?;
+        self.family_fields(nodes, &families, &start.ranks, &mut expected)?;
         self.count_fields(nodes, &visits, &mut expected);
         self.bound_fields(nodes, &visits, start.bound, &mut expected);
         Ok(expected)
     }
 
+    /// The fields that depend on the ancestors, the root first.
     fn own_fields(
         &self,
         fields: &mut Document,
         node: &Node,
-        parent: Option<&Node>,
-        (ancestors, path): &(Vec<Bson>, Option<String>),
-        visit: &Visit,
+        lineage: &[Bson],
+        path: Option<&String>,
     ) {
         let tree = self.tree;
         if let Some((field, root)) = tree.parent {
+            let parent = lineage.last();
             // The id as it is stored, if it is that of the parent.
             let kept = node.parent.clone().filter(|_| parent.is_some());
-            let id = kept.or_else(|| parent.map(|parent| parent.id.clone()));
+            let id = kept.or_else(|| parent.cloned());
             fields.insert(field, id.unwrap_or_else(|| root.value()));
         }
         if let Some(field) = tree.ancestors {
-            fields.insert(field, ancestors.clone());
+            fields.insert(field, lineage);
         }
         if let Some((field, _)) = tree.path {
-            fields.insert(field, path.clone());
+            fields.insert(field, path);
         }
         if let Some(field) = tree.depth {
-            let depth = i64::try_from(visit.level).unwrap_or(i64::MAX);
+            let depth = i64::try_from(lineage.len()).unwrap_or(i64::MAX);
             fields.insert(field, stored(depth));
         }
     }
@@ -202,7 +222,7 @@ impl Forest {
         &self,
         nodes: &[Node],
         families: &HashMap<Option<usize>, Vec<usize>>,
-        last_root: Option<&str>,
+        roots: &Gap,
         expected: &mut [Document],
     ) -> Result<()> {
         if let Some(field) = self.tree.children {
@@ -229,14 +249,12 @@ impl Forest {
             if ranks.iter().copied().all(is_rank) && ranks.is_sorted_by(|one, next| one < next) {
                 continue;
             }
-            let mut last = last_root.filter(|_| are_roots).map(str::to_owned);
-            for position in siblings {
-                let rank = between(last.as_deref(), None)
-                    .ok_or_else(|| Error::malformed_reply("fewer siblings"))?;
+            let gap = if are_roots { roots } else { &Gap::default() };
+            let ranks = self.ranks(gap, siblings.len())?;
+            for (position, rank) in siblings.into_iter().zip(ranks) {
                 if let Some(fields) = expected.get_mut(position) {
-                    fields.insert(field, &rank);
+                    fields.insert(field, rank);
                 }
-                last = Some(rank);
             }
         }
         Ok(())

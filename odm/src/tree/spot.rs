@@ -8,7 +8,7 @@ use super::position::Target;
 use crate::collection::equality;
 use crate::error::{Result, TreeRefusal};
 use crate::store::Session;
-use crate::types::tree::between;
+use crate::types::tree::ranks_between;
 
 /// A place in a tree, resolved.
 #[derive(Debug)]
@@ -18,12 +18,19 @@ pub(super) struct Spot {
     pub(super) scope: Option<Bson>,
     /// The ancestors of a node at this place, the root first; only the parent for a new node that needs no others.
     pub(super) lineage: Vec<Bson>,
-    /// The rank of a node at this place, if the tree keeps ranks.
-    pub(super) rank: Option<String>,
+    /// The ranks before and after this place.
+    pub(super) ranks: Gap,
     /// The index among the parent's children; `None` at their end.
     pub(super) index: Option<i64>,
     /// The left bound of a node that is inserted at this place.
     pub(super) left: i64,
+}
+
+/// A place between two ranks, either of which may be missing.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Gap {
+    pub(super) low: Option<String>,
+    pub(super) high: Option<String>,
 }
 
 /// Where a place is among its siblings.
@@ -67,12 +74,12 @@ impl Forest {
             parent,
             scope: scope.cloned(),
             lineage,
-            rank: None,
+            ranks: Gap::default(),
             index: None,
             left: 0,
         };
         if self.tree.order.is_some() {
-            spot.rank = Some(self.rank(within!(session), &spot, &among, moving).await?);
+            spot.ranks = self.gap(within!(session), &spot, &among, moving).await?;
         }
         if self.tree.children.is_some() {
             spot.index = self.index(&spot, &among, moving)?;
@@ -211,15 +218,16 @@ impl Forest {
         Some(sort)
     }
 
-    async fn rank(
+    /// The ranks around a place.
+    async fn gap(
         &self,
         mut session: Option<&mut Session>,
         spot: &Spot,
         among: &Among,
         moving: Option<&Node>,
-    ) -> Result<String> {
+    ) -> Result<Gap> {
         let Some(field) = self.tree.order else {
-            return Ok(String::new());
+            return Ok(Gap::default());
         };
         let siblings = self
             .siblings(
@@ -229,37 +237,41 @@ impl Forest {
                 moving,
             )
             .await?;
-        let (limit, direction, beside) = match among {
-            Among::First => (None, 1, None),
-            Among::Last => (None, -1, None),
-            Among::Beside { sibling, after } => {
-                let rank = sibling.rank.clone().unwrap_or_default();
-                let operator = if *after { "$gt" } else { "$lt" };
-                let limit = doc! {field: {operator: &rank}};
-                (
-                    Some(limit),
-                    if *after { 1 } else { -1 },
-                    Some((rank, *after)),
-                )
-            }
+        let (beside, is_after) = match among {
+            Among::First => (None, true),
+            Among::Last => (None, false),
+            Among::Beside { sibling, after } => (Some(sibling.rank.clone()), *after),
         };
-        let filter = match limit {
-            Some(limit) => doc! {"$and": [siblings, limit]},
+        let beside = beside.map(Option::unwrap_or_default);
+        let filter = match &beside {
+            Some(rank) => {
+                let operator = if is_after { "$gt" } else { "$lt" };
+                doc! {"$and": [siblings, {field: {operator: rank}}]}
+            }
             None => siblings,
         };
-        let sort = Some(doc! {field: direction});
+        let sort = Some(doc! {field: if is_after { 1 } else { -1 }});
         let next = self.nodes(session, filter, sort, Some(1)).await?;
         let next = next.into_iter().next().and_then(|node| node.rank);
-        let rank = match &beside {
-            Some((rank, true)) => between(Some(rank), next.as_deref()),
-            Some((rank, false)) => between(next.as_deref(), Some(rank)),
-            None if direction == 1 => between(None, next.as_deref()),
-            None => between(next.as_deref(), None),
+        let (low, high) = if is_after {
+            (beside, next)
+        } else {
+            (next, beside)
         };
-        rank.ok_or_else(|| {
-            self.refused(TreeRefusal::Damaged, format!(
-                "the siblings at this place have no ranks, or the same one, in `{field}`: `check` lists them, `repair` ranks them anew"
-            ))
+        Ok(Gap { low, high })
+    }
+
+    /// Ranks for this many nodes at a place.
+    pub(super) fn ranks(&self, gap: &Gap, count: usize) -> Result<Vec<String>> {
+        let ranks = ranks_between(gap.low.as_deref(), gap.high.as_deref(), count);
+        ranks.ok_or_else(|| {
+            self.refused(
+                TreeRefusal::Damaged,
+                format!(
+                    "the siblings at this place have no ranks, or the same one, in `{}`: `check` lists them, `repair` ranks them anew",
+                    self.tree.order.unwrap_or_default()
+                ),
+            )
         })
     }
 

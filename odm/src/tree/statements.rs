@@ -188,8 +188,8 @@ impl Forest {
                 stored(i64::try_from(spot.lineage.len()).unwrap_or(i64::MAX)),
             );
         }
-        if let (Some(field), Some(rank)) = (tree.order, &spot.rank) {
-            fields.insert(field, rank);
+        if let Some(field) = tree.order {
+            fields.insert(field, self.ranks(&spot.ranks, 1)?.pop());
         }
         Ok(fields)
     }

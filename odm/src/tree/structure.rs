@@ -230,6 +230,15 @@ impl Forest {
         Ok(self.in_scope(node.scope.as_ref(), filter))
     }
 
+    /// Whether a field says which nodes are roots, and which are the children of a node.
+    pub(super) fn has_filter_of_roots(&self) -> bool {
+        let tree = self.tree;
+        tree.parent.is_some()
+            || tree.path.is_some()
+            || tree.ancestors.is_some()
+            || tree.depth.is_some()
+    }
+
     /// The filter of the roots, in one scope or in all of them.
     pub(super) async fn roots(
         &self,
@@ -352,16 +361,6 @@ impl Forest {
         depth: usize,
     ) -> Result<usize> {
         let tree = self.tree;
-        let level = if let Some(depth) = tree.depth {
-            Some(doc! {"$max": format!("${depth}")})
-        } else if let Some(ancestors) = tree.ancestors {
-            Some(doc! {"$max": {"$size": format!("${ancestors}")}})
-        } else if let Some((path, _)) = tree.path {
-            let parts = doc! {"$size": {"$split": [format!("${path}"), ","]}};
-            Some(doc! {"$max": {"$subtract": [parts, 2]}})
-        } else {
-            None
-        };
         let number = |documents: Vec<bson::RawDocumentBuf>| {
             let first = documents.first()?;
             match first.get("level").ok().flatten()? {
@@ -370,7 +369,8 @@ impl Forest {
                 _ => None,
             }
         };
-        if let Some(level) = level {
+        if let Some(level) = self.level() {
+            let level = doc! {"$max": level};
             let filter = self.descendants(within!(session), node, None).await?;
             let pipeline = vec![
                 doc! {"$match": filter},

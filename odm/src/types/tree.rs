@@ -22,7 +22,7 @@ pub use self::counts::{Depth, NodeCount};
 pub use self::parent::{NullRoot, Parent, Root, ZeroRoot};
 pub use self::path::Materialized;
 pub use self::rank::Rank;
-pub(crate) use self::rank::between;
+pub(crate) use self::rank::{between, ranks_between};
 
 /// A type of a field that can keep what `T` keeps.
 #[diagnostic::on_unimplemented(

@@ -6,6 +6,7 @@ mod concurrent;
 mod damage;
 mod load;
 mod models;
+mod names;
 mod options;
 mod plain;
 mod random;
@@ -20,6 +21,7 @@ pub(super) fn cases() -> Vec<Case> {
         concurrent::CASES,
         damage::CASES,
         load::CASES,
+        names::CASES,
         options::CASES,
         random::CASES,
     ]

@@ -136,12 +136,14 @@ field_type!(
     }
 );
 
+#[diagnostic::do_not_recommend]
 impl<T: Document, R: Root> IntoValue<Parent<T, R>> for &T {
     fn into_value(self) -> Parent<T, R> {
         Parent::new(Some(self.id().clone()))
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Document, R: Root> IntoValue<Parent<T, R>> for Ref<T> {
     fn into_value(self) -> Parent<T, R> {
         Parent::new(Some(self.into_id()))

@@ -5,9 +5,14 @@ use std::marker::PhantomData;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::model::tree::SEPARATOR;
+use crate::model::tree::{SEPARATOR, path_text};
 use crate::model::{BsonType, Document, TypeMeta};
+use crate::query::compare::operator;
+use crate::query::encode::encode_field;
 use crate::query::scalars::field_type;
+use crate::query::text::escape;
+use crate::query::{Field, Filter, IntoValue};
+use crate::types::Ref;
 
 /// The ids of a node's ancestors in one string, the root first: `,Books,Programming,`; or `null` at a root.
 ///
@@ -82,3 +87,37 @@ field_type!(
     [T: Document] Materialized<T>,
     TypeMeta::scalar(&[BsonType::String]).nullable()
 );
+
+impl<M, T: Document, E> Field<M, Materialized<T>, E> {
+    /// Matches the paths that contain an id, at any place: `{path: {$regex: ",Programming,"}}`.
+    ///
+    /// This is the form of MongoDB's guide that needs nothing but the id. MongoDB walks the whole index of the paths for it;
+    /// [`descendants`](crate::tree::Tree::descendants) asks for the paths that start with that of the node, which reads
+    /// only their part of the index.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "categories", tree(materialized_path))]
+    /// # struct Category { #[serde(rename = "_id")] id: String, path: Materialized<Category> }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let db = Db::memory();
+    /// # let tree = db.tree::<Category>();
+    /// # let new = |id: &str| Category { id: id.to_owned(), path: Materialized::default() };
+    /// # let edge = |id, parent: &str| (new(id), Some(Ref::from(parent.to_owned())));
+    /// # tree.load_edges([(new("Books"), None), edge("Programming", "Books"), edge("dbm", "Programming")]).await?;
+    /// let below = tree.all().filter(|c| c.path.passes_through(Ref::from("Programming".to_owned())));
+    /// assert_eq!(below.ids().await?, ["dbm"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn passes_through(&self, id: impl IntoValue<Ref<T>>) -> Filter<M> {
+        let id = encode_field(id.into_value().id());
+        let pattern = id.and_then(|id| {
+            let id = path_text(&id)?;
+            Ok(format!("{SEPARATOR}{}{SEPARATOR}", escape(&id)).into())
+        });
+        Filter::from_node(operator(self.path(), "$regex", pattern))
+    }
+}

@@ -77,6 +77,44 @@ pub(crate) fn between(low: Option<&str>, high: Option<&str>) -> Option<String> {
     }
 }
 
+/// Ranks in their order after `low` and before `high`, as short as bisection makes them; `None` if those are no ranks in
+/// this order.
+pub(crate) fn ranks_between(
+    low: Option<&str>,
+    high: Option<&str>,
+    count: usize,
+) -> Option<Vec<String>> {
+    let mut ranks: Vec<String> = Vec::with_capacity(count);
+    match (low, high) {
+        (Some(low), Some(high)) => bisect(low, high, count, &mut ranks)?,
+        (None, Some(high)) => {
+            for _ in 0..count {
+                let before = ranks.last().map_or(high, String::as_str);
+                ranks.push(between(None, Some(before))?);
+            }
+            ranks.reverse();
+        }
+        (low, None) => {
+            for _ in 0..count {
+                let after = ranks.last().map(String::as_str).or(low);
+                ranks.push(between(after, None)?);
+            }
+        }
+    }
+    Some(ranks)
+}
+
+/// Adds `count` ranks; the one in the middle divides the others.
+fn bisect(low: &str, high: &str, count: usize, ranks: &mut Vec<String>) -> Option<()> {
+    let Some(rest) = count.checked_sub(1) else {
+        return Some(());
+    };
+    let middle = between(Some(low), Some(high))?;
+    bisect(low, &middle, rest / 2, ranks)?;
+    ranks.push(middle.clone());
+    bisect(&middle, high, rest - rest / 2, ranks)
+}
+
 /// The whole number, with its letter, and the fraction.
 fn split(rank: &str) -> Option<(&str, &str)> {
     let letter = *rank
@@ -195,7 +233,7 @@ fn middle(low: &str, high: Option<&str>) -> Option<String> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{between, next, previous};
+    use super::{between, next, previous, ranks_between};
 
     #[test]
     fn whole_numbers_carry() {
@@ -236,6 +274,24 @@ mod tests {
         }
         assert_eq!(between(Some("n1"), Some("n0")), None);
         assert_eq!(between(Some("n1"), Some("n1")), None);
+    }
+
+    #[test]
+    fn many_ranks_between_two_stay_short() {
+        let ends = [None, Some("n0"), Some("n1"), Some("n0i"), Some("pzzz")];
+        for (low, high) in ends.iter().flat_map(|low| ends.map(|high| (*low, high))) {
+            if low.is_some() && high.is_some() && low >= high {
+                continue;
+            }
+            let ranks = ranks_between(low, high, 1_000).unwrap();
+            assert_eq!(ranks.len(), 1_000);
+            assert!(ranks.is_sorted_by(|one, next| one < next));
+            assert!(low.is_none_or(|low| *low < *ranks[0]));
+            assert!(high.is_none_or(|high| *ranks[999] < *high));
+            assert!(ranks.iter().all(|rank| rank.len() <= 7), "{low:?} {high:?}");
+        }
+        assert_eq!(ranks_between(Some("n1"), Some("n0"), 1), None);
+        assert_eq!(ranks_between(Some("n1"), Some("n1"), 0), Some(Vec::new()));
     }
 
     proptest! {

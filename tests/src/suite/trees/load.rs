@@ -16,6 +16,8 @@ use crate::suite::relations::watched;
 cases![
     loads_store_what_single_inserts_do,
     loads_come_after_the_roots_that_are_there,
+    loads_go_to_any_place,
+    branches_are_read_back_and_loaded,
     edges_that_make_no_tree_are_refused,
     documents_are_arranged_in_memory,
     a_load_is_a_few_commands,
@@ -82,6 +84,85 @@ async fn loads_come_after_the_roots_that_are_there(db: &Db) {
     let report = tree.check().await.unwrap();
     assert!(report.is_sound(), "{report}");
     assert_eq!(tree.load([]).await.unwrap().inserted, 0);
+}
+
+/// Loads branches at each kind of place.
+async fn loaded_at<D: TestTree>(db: &Db) {
+    let mut plain = random_tree(20);
+    let tree = db.tree::<D>();
+    let edges = plain.ids().into_iter().map(|id| {
+        let parent = plain.parent(id);
+        let parent = (parent != 0).then(|| Ref::<D::Model>::from(parent));
+        (D::node(id), parent)
+    });
+    tree.load_edges(edges).await.unwrap();
+    let mut random = Random::new(3);
+    let mut next = 100;
+    for kind in 0..12 {
+        let ids = plain.ids();
+        let one = random.of(&ids);
+        let (place, position) = match kind % 6 {
+            0 => (Place::FirstOf(0), Position::first_root()),
+            1 => (
+                Place::FirstOf(one),
+                Position::first_child_of(Ref::from(one)),
+            ),
+            2 => (Place::LastOf(one), Position::last_child_of(Ref::from(one))),
+            3 => (Place::Before(one), Position::before(Ref::from(one))),
+            4 => (Place::After(one), Position::after(Ref::from(one))),
+            _ => (Place::LastOf(0), Position::last_root()),
+        };
+        let [first, below, deeper, second] = [next, next + 1, next + 2, next + 3];
+        next += 4;
+        let branch =
+            Branch::leaf(D::node(first)).with(Branch::leaf(D::node(below)).with(D::node(deeper)));
+        let load = tree.load([branch, Branch::leaf(D::node(second))]);
+        assert_eq!(load.at(position).await.unwrap().inserted, 4);
+        plain.insert(first, place);
+        plain.insert(below, Place::LastOf(first));
+        plain.insert(deeper, Place::LastOf(below));
+        plain.insert(second, Place::After(first));
+        let stored = tree.collection().find_all().with_type::<BsonDocument>();
+        plain.assert_stored(D::TREE, &stored.all().await.unwrap());
+    }
+    let missing = tree.load([Branch::leaf(D::node(1_000))]);
+    let missing = missing.at(Position::child_of(Ref::from(999))).await;
+    let refusal = missing.unwrap_err().tree_refusal();
+    assert_eq!(refusal, Some(TreeRefusal::NotFound));
+}
+
+async fn loads_go_to_any_place(db: &Db) {
+    loaded_at::<ByParent>(db).await;
+    loaded_at::<ByChildren>(db).await;
+    loaded_at::<ByAncestors>(db).await;
+    loaded_at::<ByPath>(db).await;
+    loaded_at::<ByBounds>(db).await;
+    loaded_at::<ByBoundsAndParent>(db).await;
+    loaded_at::<ByAll>(db).await;
+    loaded_at::<Scoped>(db).await;
+}
+
+async fn branches_are_read_back_and_loaded(db: &Db) {
+    let plain = random_tree(30);
+    let tree = db.tree::<ByPath>();
+    let roots = plain.children(0).iter();
+    let roots: Vec<_> = roots.map(|root| branch::<ByPath>(&plain, *root)).collect();
+    tree.load(roots).await.unwrap();
+    let branches = tree.all().branches().await.unwrap();
+    let dumped = serde_json::to_string(&branches).unwrap();
+    assert!(
+        dumped.starts_with(r#"[{"node":{"_id":1,"path":null,"#),
+        "{dumped}"
+    );
+    let read: Vec<Branch<ByPath>> = serde_json::from_str(&dumped).unwrap();
+    assert_eq!(read, branches);
+    tree.collection().delete_all().await.unwrap();
+    assert_eq!(tree.load(read).await.unwrap().inserted, 30);
+    assert_eq!(tree.all().pre_order().ids().await.unwrap(), plain.below(0));
+
+    let below = tree.descendants(Ref::from(plain.children(0)[1]));
+    let below = below.limit(3).pre_order().branches().await.unwrap();
+    assert_eq!(below.iter().map(Branch::len).sum::<usize>(), 3);
 }
 
 async fn edges_that_make_no_tree_are_refused(db: &Db) {

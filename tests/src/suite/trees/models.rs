@@ -1,6 +1,8 @@
 //! A model for each pattern, and for patterns that are kept together.
 
+use odm::model::Embedded;
 use odm::prelude::*;
+use odm::query::Field;
 use odm::tree::{DeclaredTree, OrderedSiblings, SingleParent};
 
 /// A tree whose nodes tests can make.
@@ -9,6 +11,9 @@ pub(super) trait TestTree:
 {
     /// A node to insert.
     fn node(id: i32) -> Self::Model;
+
+    /// The field with the name of a node: `node 1`.
+    fn label(fields: <Self::Model as Embedded>::Fields<Self::Model>) -> Field<Self::Model, String>;
 }
 
 macro_rules! models {
@@ -29,6 +34,10 @@ macro_rules! models {
                     $($field: Default::default(),)*
                     label: format!("node {id}"),
                 }
+            }
+
+            fn label(fields: <Self as Embedded>::Fields<Self>) -> Field<Self, String> {
+                fields.label
             }
         }
     )*};

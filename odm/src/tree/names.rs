@@ -1,0 +1,419 @@
+//! Paths of names: a root's name, then that of its child, and so on.
+
+use std::fmt;
+
+use bson::raw::RawDocumentBuf;
+use bson::{Bson, Document as BsonDocument, doc};
+use futures_core::future::BoxFuture;
+
+use super::forest::{Forest, TreeWrite, within};
+use super::load::Loading;
+use super::node::{Node, id_key};
+use super::position::Target;
+use super::write::InsertedNode;
+use super::{NodeId, Tree};
+use crate::collection::joint::{Place, joint};
+use crate::collection::transaction::Tries;
+use crate::collection::{Db, TransactionOptions, decode, encode_with_id};
+use crate::error::{Error, Result};
+use crate::model::Embedded;
+use crate::model::tree::{DeclaredTree, SingleParent};
+use crate::query::encode::Encode;
+use crate::query::{Field, Filter, IntoValue, fields};
+use crate::store::Session;
+use crate::store::options::Options;
+
+/// A search for the node with a path of names, about to run: [`Tree::find_by_names`].
+#[must_use = "nothing is read until it is awaited"]
+pub struct FindByNames<'s, D: DeclaredTree> {
+    forest: Forest,
+    walk: Result<Walk>,
+    filter: Filter<D::Model>,
+    session: Option<&'s mut Session>,
+}
+
+/// A search for the node with a path of names that inserts the nodes that are missing, about to run:
+/// [`Tree::find_or_insert_by_names`].
+#[must_use = "nothing is written until it is awaited"]
+pub struct FindOrInsertByNames<'s, D: DeclaredTree> {
+    find: FindByNames<'s, D>,
+    documents: Result<Vec<RawDocumentBuf>>,
+    non_atomic: bool,
+}
+
+/// A path of names, from the roots or from a node.
+#[derive(Debug)]
+struct Walk {
+    below: Option<Bson>,
+    /// A filter for each name.
+    names: Vec<BsonDocument>,
+}
+
+/// How far a path of names leads.
+struct Found {
+    /// How many of the names were found.
+    names: usize,
+    /// The node with the last name that was found.
+    last: Option<Node>,
+}
+
+impl<D: SingleParent> Tree<D> {
+    /// Finds the node to which a path of names leads: the first is the name of a root, each other one that of a child.
+    ///
+    /// It sends a query for each name; on patterns that store neither the parent nor the children, and for the roots of
+    /// child references, one more for each node with that name. If several siblings have the same name, the search follows
+    /// all of them.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// #[derive(Debug, Clone, Serialize, Deserialize, Document)]
+    /// #[odm(collection = "categories", tree(parent_references, unique_among_siblings(name)))]
+    /// struct Category {
+    ///     #[serde(rename = "_id")]
+    ///     id: Id<Category>,
+    ///     parent: Parent<Category>,
+    ///     name: String,
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let db = Db::memory();
+    /// let tree = db.tree::<Category>();
+    /// let new = |name: &&str| Category { id: Id::new(), parent: Parent::default(), name: (*name).to_owned() };
+    /// let names = ["Books", "Programming", "Databases"];
+    /// let databases = tree.find_or_insert_by_names(|c| c.name, names, new).await?;
+    /// assert_eq!(databases.written.inserted, 3);
+    ///
+    /// let found = tree.find_by_names(|c| c.name, names).await?;
+    /// assert_eq!(found.unwrap().id, databases.node.id);
+    /// assert!(tree.find_by_names(|c| c.name, ["Databases"]).await?.is_none());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn find_by_names<'s, T, E: Encode<T>, N: IntoValue<T>>(
+        &self,
+        field: impl FnOnce(<D::Model as Embedded>::Fields<D::Model>) -> Field<D::Model, T, E>,
+        names: impl IntoIterator<Item = N>,
+    ) -> FindByNames<'s, D> {
+        let field = field(fields::<D::Model>());
+        let names = names.into_iter();
+        let names = names.map(|name| field.eq(name).into_document());
+        FindByNames {
+            forest: self.forest(),
+            walk: names
+                .collect::<Result<_>>()
+                .map(|names| Walk { below: None, names }),
+            filter: Filter::all(),
+            session: None,
+        }
+    }
+
+    /// Finds the node to which a path of names leads, as [`find_by_names`](Self::find_by_names) does, and inserts the nodes
+    /// that are missing on the way. `new` makes the document for a name; the tree writes the fields that it keeps.
+    ///
+    /// If the whole path exists, nothing is written. Otherwise it runs again in a transaction behind the tree's fence, so
+    /// concurrent calls insert each node once. [`InsertedNode::written`] says how many nodes were inserted.
+    ///
+    /// # Errors
+    ///
+    /// The path has no names. [`tree_refusal`](Error::tree_refusal): a node is too deep, or in another tree.
+    pub fn find_or_insert_by_names<'s, T, E: Encode<T>, N: IntoValue<T> + Clone>(
+        &self,
+        field: impl FnOnce(<D::Model as Embedded>::Fields<D::Model>) -> Field<D::Model, T, E>,
+        names: impl IntoIterator<Item = N>,
+        mut new: impl FnMut(&N) -> D::Model,
+    ) -> FindOrInsertByNames<'s, D> {
+        let names: Vec<N> = names.into_iter().collect();
+        let documents = names.iter().map(|name| {
+            let (document, _) = encode_with_id(&new(name))?;
+            Ok(document)
+        });
+        FindOrInsertByNames {
+            documents: documents.collect(),
+            find: self.find_by_names(field, names),
+            non_atomic: false,
+        }
+    }
+}
+
+impl<'s, D: DeclaredTree> FindByNames<'s, D> {
+    /// Starts at a node instead of the roots: the first name is that of one of its children.
+    pub fn below(mut self, node: impl NodeId<D::Model>) -> Self {
+        self.walk = self.walk.and_then(|walk| {
+            Ok(Walk {
+                below: Some(node.stored_id()?),
+                ..walk
+            })
+        });
+        self
+    }
+
+    /// Follows only nodes that match: those of one scope, for example.
+    pub fn filter(
+        mut self,
+        condition: impl FnOnce(<D::Model as Embedded>::Fields<D::Model>) -> Filter<D::Model>,
+    ) -> Self {
+        self.filter = self.filter & condition(fields::<D::Model>());
+        self
+    }
+
+    /// Reads in this session.
+    pub fn session(mut self, session: &'s mut Session) -> Self {
+        self.session = Some(session);
+        self
+    }
+
+    async fn run(mut self) -> Result<Option<D::Model>> {
+        let name = self.forest.model.name;
+        let walk = self.walk.map_err(|error| error.with_model(name))?;
+        let filter = self.filter.to_document()?;
+        let session = within!(self.session);
+        let found = self.forest.walk(session, &walk, None, &filter).await?;
+        let Some(node) = found.last.filter(|_| found.names == walk.names.len()) else {
+            return Ok(None);
+        };
+        let document = self.forest.whole(self.session, &node.id).await?;
+        document.map(|document| decode(&document, name)).transpose()
+    }
+}
+
+impl<'s, D: DeclaredTree> FindOrInsertByNames<'s, D> {
+    /// Starts at a node instead of the roots: the first name is that of one of its children.
+    pub fn below(mut self, node: impl NodeId<D::Model>) -> Self {
+        self.find = self.find.below(node);
+        self
+    }
+
+    /// Runs in the transaction of this session.
+    pub fn session(mut self, session: &'s mut Session) -> Self {
+        self.find = self.find.session(session);
+        self
+    }
+
+    /// Writes without a transaction: see [`ChangeTree::non_atomic`](super::ChangeTree::non_atomic).
+    pub fn non_atomic(mut self) -> Self {
+        self.non_atomic = true;
+        self
+    }
+
+    async fn run(self) -> Result<InsertedNode<D::Model>> {
+        let forest = self.find.forest;
+        let named = |error: Error| error.with_model(forest.model.name);
+        let walk = self.find.walk.map_err(named)?;
+        let documents = self.documents.map_err(named)?;
+        let Some(first) = documents.first() else {
+            return Err(named(Error::usage("a path of names needs a name")));
+        };
+        let scope = forest.scope_of(first)?;
+        let mut session = self.find.session;
+        let mut place = None;
+        if session.is_none() {
+            let found = forest
+                .walk(None, &walk, scope.as_ref(), &BsonDocument::new())
+                .await?;
+            if found.names < documents.len() {
+                place = Some(Place::new(None, self.non_atomic).map_err(named)?);
+            } else if let Some(node) = found.last
+                && let Some(document) = forest.whole(None, &node.id).await?
+            {
+                return Ok(InsertedNode {
+                    node: decode(&document, forest.model.name)?,
+                    written: TreeWrite::default(),
+                });
+            }
+        }
+        let place = match place {
+            Some(place) => place,
+            None => Place::new(session.take(), self.non_atomic).map_err(named)?,
+        };
+        let (document, written) = joint!(place, forest.store, |session| {
+            forest.insert_missing(&walk, scope.as_ref(), &documents, session)
+        })?;
+        let node = decode(&document, forest.model.name)?;
+        Ok(InsertedNode { node, written })
+    }
+}
+
+impl Forest {
+    /// Follows a path of names. The other filter and the scope restrict the nodes on the way.
+    async fn walk(
+        &self,
+        mut session: Option<&mut Session>,
+        walk: &Walk,
+        scope: Option<&Bson>,
+        filter: &BsonDocument,
+    ) -> Result<Found> {
+        let mut above = match &walk.below {
+            Some(id) => vec![self.node(within!(session), id).await?],
+            None => Vec::new(),
+        };
+        let mut found = Found {
+            names: 0,
+            last: above.first().cloned(),
+        };
+        for name in &walk.names {
+            let mut named = vec![name.clone()];
+            if !filter.is_empty() {
+                named.push(filter.clone());
+            }
+            let mut nodes = Vec::new();
+            if found.names == 0 && walk.below.is_none() {
+                nodes = self.named_roots(within!(session), scope, named).await?;
+            } else {
+                for parent in &above {
+                    let children = self.named_children(within!(session), parent, named.clone());
+                    nodes.extend(children.await?);
+                }
+            }
+            let Some(first) = nodes.first() else {
+                break;
+            };
+            found.last = Some(first.clone());
+            found.names += 1;
+            above = nodes;
+        }
+        Ok(found)
+    }
+
+    /// The roots that match all of these filters.
+    async fn named_roots(
+        &self,
+        mut session: Option<&mut Session>,
+        scope: Option<&Bson>,
+        mut named: Vec<BsonDocument>,
+    ) -> Result<Vec<Node>> {
+        if self.has_filter_of_roots() {
+            named.push(self.roots(within!(session), scope).await?);
+            return self.nodes_of_all(session, named).await;
+        }
+        named.push(self.in_scope(scope, BsonDocument::new()));
+        let candidates = self.nodes_of_all(within!(session), named).await?;
+        self.with_parent(session, candidates, None).await
+    }
+
+    /// The children of a node that match all of these filters.
+    async fn named_children(
+        &self,
+        mut session: Option<&mut Session>,
+        parent: &Node,
+        mut named: Vec<BsonDocument>,
+    ) -> Result<Vec<Node>> {
+        if self.has_filter_of_roots() || self.tree.children.is_some() {
+            named.push(self.children(within!(session), parent).await?);
+            return self.nodes_of_all(session, named).await;
+        }
+        named.push(self.descendants(within!(session), parent, None).await?);
+        let candidates = self.nodes_of_all(within!(session), named).await?;
+        self.with_parent(session, candidates, Some(&parent.id))
+            .await
+    }
+
+    /// Siblings that match all of these filters, in their order.
+    async fn nodes_of_all(
+        &self,
+        session: Option<&mut Session>,
+        mut filters: Vec<BsonDocument>,
+    ) -> Result<Vec<Node>> {
+        filters.retain(|filter| !filter.is_empty());
+        self.nodes(session, doc! {"$and": filters}, self.sibling_sort(), None)
+            .await
+    }
+
+    /// The nodes with this parent.
+    async fn with_parent(
+        &self,
+        mut session: Option<&mut Session>,
+        nodes: Vec<Node>,
+        parent: Option<&Bson>,
+    ) -> Result<Vec<Node>> {
+        let wanted = parent.map(id_key).transpose()?;
+        let mut kept = Vec::new();
+        for node in nodes {
+            let own = self.parent_of(within!(session), &node).await?;
+            if own.as_ref().map(id_key).transpose()? == wanted {
+                kept.push(node);
+            }
+        }
+        Ok(kept)
+    }
+
+    /// A document with all its fields.
+    async fn whole(
+        &self,
+        session: Option<&mut Session>,
+        id: &Bson,
+    ) -> Result<Option<RawDocumentBuf>> {
+        let options = Options {
+            limit: Some(1),
+            ..Options::default()
+        };
+        let found = self.documents(session, Self::by_id(id), options).await?;
+        Ok(found.into_iter().next())
+    }
+
+    /// Inserts the nodes that are missing on a path of names, behind the fence; returns the last node of the path.
+    async fn insert_missing(
+        &self,
+        walk: &Walk,
+        scope: Option<&Bson>,
+        documents: &[RawDocumentBuf],
+        mut session: Option<&mut Session>,
+    ) -> Result<(RawDocumentBuf, TreeWrite)> {
+        self.fence(within!(session), scope).await?;
+        let found = self
+            .walk(within!(session), walk, scope, &BsonDocument::new())
+            .await?;
+        let mut done = TreeWrite::default();
+        let missing = documents.get(found.names..).unwrap_or_default();
+        let mut last = found.last.as_ref().map(|node| node.id.clone());
+        if !missing.is_empty() {
+            let target = Target::Under {
+                parent: last,
+                first: false,
+            };
+            let chain = Loading::chain(missing)?;
+            last = chain.last_id()?;
+            done = chain.insert(self, &target, within!(session)).await?;
+        }
+        let id = last.unwrap_or(Bson::Null);
+        let document = self.whole(session, &id).await?;
+        Ok((
+            document.ok_or_else(|| Error::malformed_reply("a node"))?,
+            done,
+        ))
+    }
+}
+
+impl<'s, D: DeclaredTree> IntoFuture for FindByNames<'s, D> {
+    type Output = Result<Option<D::Model>>;
+    type IntoFuture = BoxFuture<'s, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.run())
+    }
+}
+
+impl<'s, D: DeclaredTree> IntoFuture for FindOrInsertByNames<'s, D> {
+    type Output = Result<InsertedNode<D::Model>>;
+    type IntoFuture = BoxFuture<'s, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.run())
+    }
+}
+
+impl<D: DeclaredTree> fmt::Debug for FindByNames<'_, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FindByNames")
+            .field("walk", &self.walk)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<D: DeclaredTree> fmt::Debug for FindOrInsertByNames<'_, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FindOrInsertByNames")
+            .field("walk", &self.find.walk)
+            .finish_non_exhaustive()
+    }
+}

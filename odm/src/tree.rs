@@ -38,6 +38,7 @@ mod arrange;
 mod branch;
 mod change;
 mod check;
+mod convert;
 mod forest;
 mod graph;
 mod levels;

@@ -86,7 +86,7 @@ impl<D: DeclaredTree> Tree<D> {
 }
 
 /// The update of a node whose fields differ from the expected ones.
-fn statement(document: &RawDocumentBuf, expected: Document) -> Result<Option<Document>> {
+pub(super) fn statement(document: &RawDocumentBuf, expected: Document) -> Result<Option<Document>> {
     let own = Document::try_from(&**document).map_err(Error::encode)?;
     let id = own.get("_id").cloned().unwrap_or(Bson::Null);
     let mut filter = doc! {"_id": equality(id)};

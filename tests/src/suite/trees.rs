@@ -3,6 +3,7 @@
 mod categories;
 mod commands;
 mod concurrent;
+mod convert;
 mod damage;
 mod load;
 mod models;
@@ -19,6 +20,7 @@ pub(super) fn cases() -> Vec<Case> {
         categories::CASES,
         commands::CASES,
         concurrent::CASES,
+        convert::CASES,
         damage::CASES,
         load::CASES,
         names::CASES,

@@ -107,23 +107,43 @@ async fn changes<D: TestTree>(db: &Db, seed: u64) {
     let tree = db.tree::<D>();
     let mut plain = Plain::default();
     let mut random = Random::new(seed);
-    for id in 1..=70 {
+    changes_from(&tree, &mut plain, &mut random, 1, 70).await;
+}
+
+/// Some random changes of a tree; the new nodes have ids from `first`.
+pub(super) async fn changes_of<D: TestTree>(
+    tree: &Tree<D>,
+    plain: &mut Plain,
+    random: &mut Random,
+    first: i32,
+) {
+    changes_from(tree, plain, random, first, 8).await;
+}
+
+async fn changes_from<D: TestTree>(
+    tree: &Tree<D>,
+    plain: &mut Plain,
+    random: &mut Random,
+    first: i32,
+    count: i32,
+) {
+    for id in first..first + count {
         let ids = plain.ids();
-        if id <= 12 || random.below(3) == 0 {
+        if ids.len() < 12 || random.below(3) == 0 {
             let place = random.place(&ids, id);
             plain.insert(id, place);
             let inserted = tree.insert(D::node(id), position(place)).await.unwrap();
             assert_eq!(inserted.written.inserted, 1);
         } else {
             let one = random.of(&ids);
-            change(&tree, &mut plain, &mut random, one).await;
+            change(tree, plain, random, one).await;
         }
         let stored = tree.collection().find_all().with_type::<BsonDocument>();
         plain.assert_stored(D::TREE, &stored.all().await.unwrap());
         let ids = plain.ids();
         if !ids.is_empty() {
             let one = random.of(&ids);
-            compare(&tree, &plain, one, random.of(&ids)).await;
+            compare(tree, plain, one, random.of(&ids)).await;
         }
     }
 }
@@ -185,7 +205,7 @@ fn refused_unless<T: std::fmt::Debug>(taken: bool, result: odm::Result<T>) {
 }
 
 /// Compares every read around a node with the plain tree.
-async fn compare<D: TestTree>(tree: &Tree<D>, plain: &Plain, one: i32, other: i32) {
+pub(super) async fn compare<D: TestTree>(tree: &Tree<D>, plain: &Plain, one: i32, other: i32) {
     let node = || Ref::from(one);
     let sorted = |mut ids: Vec<i32>| {
         ids.sort_unstable();

@@ -166,14 +166,12 @@ impl Forest {
             let filter = self.descendants(within!(session), node, None).await?;
             statements.push(self.change_lineage(filter, &lineage)?);
         }
-        if let Some((_, right)) = tree.bounds {
-            let mut end = node.right;
-            if !adopt {
-                let all = self.in_scope(scope, Document::new());
-                let sort = Some(doc! {right: -1});
-                let last = self.nodes(within!(session), all, sort, Some(1)).await?;
-                end = last.first().map_or(end, |last| last.right);
-            }
+        if tree.bounds.is_some() {
+            let end = if adopt {
+                node.right
+            } else {
+                self.last_bound(within!(session), scope).await?
+            };
             statements.extend(self.shift(scope, &shifts(node, end, adopt), &before));
         }
         let ranks = self

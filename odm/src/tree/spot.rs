@@ -311,9 +311,9 @@ impl Forest {
     }
 
     async fn left(&self, session: Option<&mut Session>, spot: &Spot, among: &Among) -> Result<i64> {
-        let Some((_, right)) = self.tree.bounds else {
+        if self.tree.bounds.is_none() {
             return Ok(0);
-        };
+        }
         Ok(match (among, &spot.parent) {
             (
                 Among::Beside {
@@ -332,13 +332,28 @@ impl Forest {
             (Among::First, Some(parent)) => parent.left + 1,
             (Among::Last, Some(parent)) => parent.right,
             (Among::First, None) => 1,
-            (Among::Last, None) => {
-                let all = self.in_scope(spot.scope.as_ref(), Document::new());
-                let sort = Some(doc! {right: -1});
-                let last = self.nodes(session, all, sort, Some(1)).await?;
-                last.first().map_or(1, |node| node.right + 1)
-            }
+            (Among::Last, None) => self.last_bound(session, spot.scope.as_ref()).await? + 1,
         })
+    }
+
+    /// The last of all bounds: the right one of the last root, or 0 if there are no nodes.
+    pub(super) async fn last_bound(
+        &self,
+        mut session: Option<&mut Session>,
+        scope: Option<&Bson>,
+    ) -> Result<i64> {
+        let Some((left, right)) = self.tree.bounds else {
+            return Ok(0);
+        };
+        // The roots are few, if a field says which nodes they are. No index has the right bounds.
+        let (filter, last) = if self.has_filter_of_roots() {
+            (self.roots(within!(session), scope).await?, left)
+        } else {
+            (self.in_scope(scope, Document::new()), right)
+        };
+        let sort = Some(doc! {last: -1});
+        let found = self.nodes(session, filter, sort, Some(1)).await?;
+        Ok(found.first().map_or(0, |node| node.right))
     }
 
     /// The filter of a node by its id.

@@ -230,4 +230,20 @@ impl<D: DeclaredTree> Tree<D> {
     {
         Nodes::new(self, node.stored_id().map(Selection::Next))
     }
+
+    /// The first of a node's siblings, which may be the node itself.
+    pub fn first_sibling<'s>(&self, node: impl NodeId<D::Model>) -> Nodes<'s, D>
+    where
+        D: OrderedSiblings,
+    {
+        Nodes::new(self, node.stored_id().map(Selection::First))
+    }
+
+    /// The last of a node's siblings, which may be the node itself.
+    pub fn last_sibling<'s>(&self, node: impl NodeId<D::Model>) -> Nodes<'s, D>
+    where
+        D: OrderedSiblings,
+    {
+        Nodes::new(self, node.stored_id().map(Selection::Last))
+    }
 }

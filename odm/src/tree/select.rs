@@ -21,6 +21,8 @@ pub(super) enum Selection {
     Descendants(Bson),
     Previous(Bson),
     Next(Bson),
+    First(Bson),
+    Last(Bson),
 }
 
 /// How far a selection goes.
@@ -78,7 +80,9 @@ impl Forest {
             | Selection::Ancestors(id)
             | Selection::Descendants(id)
             | Selection::Previous(id)
-            | Selection::Next(id) => id,
+            | Selection::Next(id)
+            | Selection::First(id)
+            | Selection::Last(id) => id,
         };
         let node = if self.is_selected_by_id(selection, extent) {
             Node {
@@ -116,6 +120,11 @@ impl Forest {
             Selection::Parent(_) => {
                 let parent = self.parent_of(session, &node).await?;
                 Selected::by(parent.map_or_else(nothing, |id| Self::by_id(&id)))
+            }
+            Selection::First(_) | Selection::Last(_) => {
+                let is_first = matches!(selection, Selection::First(_));
+                let found = self.end_of_siblings(session, &node, is_first).await?;
+                Selected::by(found.map_or_else(nothing, |id| Self::by_id(&id)))
             }
             _ => {
                 let (previous, next) = self.neighbours(session, &node).await?;
@@ -202,6 +211,36 @@ impl Forest {
             order,
             siblings: true,
         })
+    }
+
+    /// The id of the first or the last sibling.
+    async fn end_of_siblings(
+        &self,
+        mut session: Option<&mut Session>,
+        node: &Node,
+        is_first: bool,
+    ) -> Result<Option<Bson>> {
+        let with_self = Extent {
+            with_self: true,
+            max_depth: None,
+        };
+        let siblings = self
+            .select_siblings(within!(session), node, with_self)
+            .await?;
+        if let Some(listed) = siblings.order {
+            let mut listed = listed.into_iter();
+            return Ok(if is_first {
+                listed.next()
+            } else {
+                listed.next_back()
+            });
+        }
+        let Some(field) = self.tree.order.or(self.tree.bounds.map(|(left, _)| left)) else {
+            return Ok(None);
+        };
+        let sort = Some(doc! {field: if is_first { 1 } else { -1 }});
+        let found = self.nodes(session, siblings.filter, sort, Some(1)).await?;
+        Ok(found.into_iter().next().map(|node| node.id))
     }
 
     /// The ids of the siblings directly before and after a node.

@@ -256,6 +256,12 @@ pub(super) async fn compare<D: TestTree>(tree: &Tree<D>, plain: &Plain, one: i32
     let previous = tree.previous_sibling(node()).ids().await.unwrap();
     let before = place.checked_sub(1).map(|place| siblings[place]);
     assert_eq!(previous, before.into_iter().collect::<Vec<_>>());
+    let first = tree.first_sibling(node()).ids().await.unwrap();
+    let last = tree.last_sibling(node()).ids().await.unwrap();
+    assert_eq!(
+        [first, last].concat(),
+        [siblings[0], siblings[siblings.len() - 1]]
+    );
 
     assert_eq!(tree.depth(node()).await.unwrap(), ancestors.len());
     assert_eq!(tree.is_root(node()).await.unwrap(), ancestors.is_empty());

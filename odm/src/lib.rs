@@ -73,6 +73,9 @@ pub mod server;
 pub(crate) mod store;
 pub mod tree;
 pub mod types;
+
+#[doc(inline)]
+pub use self::types::money;
 pub mod update;
 
 pub mod prelude;

@@ -31,7 +31,8 @@ pub use crate::model::{
     ValidationAction, ValidationLevel, VariantMeta,
 };
 pub use crate::query::kind::{
-    Bits, Growable, Integer, Keyed, Number as NumberLike, Optional, Sequence, Temporal, Text,
+    Additive, Bits, Growable, Integer, Keyed, Multiple, Number as NumberLike, Optional, Sequence,
+    Temporal, Text,
 };
 pub use crate::query::{ByKey, Descend, Encode, Field, Inside, Named, RecentOf, With};
 pub use crate::relation::{AtMostOneKey, KeyReference, ManyKeys, OneKey};
@@ -571,6 +572,8 @@ macro_rules! __odm_forward {
             use $($support)* as __odm_support;
             impl $($parameters)* __odm_support::Text for $($this)* where $($predicates)* for<'__odm> $inner: __odm_support::Text {}
             impl $($parameters)* __odm_support::NumberLike for $($this)* where $($predicates)* for<'__odm> $inner: __odm_support::NumberLike {}
+            impl $($parameters)* __odm_support::Additive for $($this)* where $($predicates)* for<'__odm> $inner: __odm_support::Additive {}
+            impl $($parameters)* __odm_support::Multiple for $($this)* where $($predicates)* for<'__odm> $inner: __odm_support::Multiple {}
             impl $($parameters)* __odm_support::Integer for $($this)* where $($predicates)* for<'__odm> $inner: __odm_support::Integer {}
             impl $($parameters)* __odm_support::Bits for $($this)* where $($predicates)* for<'__odm> $inner: __odm_support::Bits {}
             impl $($parameters)* __odm_support::Temporal for $($this)* where $($predicates)* for<'__odm> $inner: __odm_support::Temporal {

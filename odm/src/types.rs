@@ -1,6 +1,7 @@
 //! Types for fields, one file each: what the type stores, its operators and its conversions.
 
 mod id;
+pub mod money;
 mod reference;
 pub mod tree;
 

@@ -16,6 +16,7 @@ mod flattening;
 mod indexes;
 mod joins;
 mod keys;
+mod money;
 mod pipelines;
 mod places;
 mod plans;
@@ -63,6 +64,7 @@ pub(crate) fn cases() -> Vec<Case> {
         indexes::CASES,
         joins::CASES,
         keys::CASES,
+        money::CASES,
         pipelines::CASES,
         places::CASES,
         plans::CASES,

@@ -21,13 +21,29 @@ use crate::model::{FieldType, MapKey};
 )]
 pub trait Text {}
 
-/// A type stored as a number: it has `inc`, `dec` and `mul`.
+/// A type stored as a number: it has `mul`, and as [`Additive`] `inc` and `dec`.
 #[diagnostic::on_unimplemented(
     message = "a field declared as `{Self}` is not a number",
     label = "`inc`, `dec` and `mul` are for numbers",
     note = "in an array of numbers, say which elements: `.at(0)`, `.positional()`, `.all_elements()`"
 )]
-pub trait Number {}
+pub trait Number: Additive {}
+
+/// A type whose values can be added: it has `inc` and `dec`.
+#[diagnostic::on_unimplemented(
+    message = "a field declared as `{Self}` is not a number",
+    label = "`inc`, `dec` and `mul` are for numbers",
+    note = "in an array of numbers, say which elements: `.at(0)`, `.positional()`, `.all_elements()`"
+)]
+pub trait Additive {}
+
+/// A type whose values can be multiplied by an integer, and not by each other: it has `times`.
+#[diagnostic::on_unimplemented(
+    message = "a field declared as `{Self}` is not an amount of money",
+    label = "`times` is for `Money`",
+    note = "a number has `mul`"
+)]
+pub trait Multiple {}
 
 /// A type stored as an integer: it has `mod_`, `bit_and`, `bit_or` and `bit_xor`.
 #[diagnostic::on_unimplemented(
@@ -109,9 +125,15 @@ macro_rules! mark {
 mark! {
     Text: String, &str, Cow<'_, str>, Box<str>, Arc<str>, Rc<str>, char, Bson;
     Number: i8, i16, i32, i64, isize, u8, u16, u32, u64, usize, f32, f64, Decimal128, Bson;
+    Additive: i8, i16, i32, i64, isize, u8, u16, u32, u64, usize, f32, f64, Decimal128, Bson;
     Integer: i8, i16, i32, i64, isize, u8, u16, u32, u64, usize, Bson;
     Bits: i8, i16, i32, i64, isize, u8, u16, u32, u64, usize, Binary, Bson;
 }
+
+#[diagnostic::do_not_recommend]
+impl<T: Multiple> Multiple for Option<T> {}
+#[diagnostic::do_not_recommend]
+impl<T: Multiple> Multiple for Box<T> {}
 
 impl<T> Optional for Option<T> {}
 

@@ -60,8 +60,8 @@ impl<D: SingleParent> Tree<D> {
     /// assert!(new.convert_from(&old).await?.is_empty());
     ///
     /// new.remove_fields_of(&old).await?.apply(Allow::WRITE).await?;
-    /// let fiction = new.collection().get("Fiction").await?;
-    /// assert_eq!(fiction.path.as_str(), Some(",Books,"));
+    /// let below: Vec<ByPath> = new.descendants(Ref::from("Books".to_owned())).all().await?;
+    /// assert_eq!(below[0].path.as_str(), Some(",Books,"));
     /// # Ok(())
     /// # }
     /// ```

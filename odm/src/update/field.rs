@@ -6,7 +6,7 @@ use super::Update;
 use crate::error::{Error, Result, UsageError};
 use crate::model::{Path, Segment};
 use crate::query::compare::stored_path;
-use crate::query::kind::{Integer, Keyed, Number, Optional, Temporal};
+use crate::query::kind::{Additive, Integer, Keyed, Multiple, Number, Optional, Temporal};
 use crate::query::{Encode, Field, IntoValue};
 
 impl<M, T, E: Encode<T>> Field<M, T, E> {
@@ -94,7 +94,7 @@ impl<M, T, E: Encode<T>> Field<M, T, E> {
     /// ```
     pub fn inc(&self, value: impl IntoValue<T>) -> Update<M>
     where
-        T: Number,
+        T: Additive,
     {
         Update::operator(self.path(), "$inc", operand(Self::encode(value)))
     }
@@ -116,7 +116,7 @@ impl<M, T, E: Encode<T>> Field<M, T, E> {
     /// ```
     pub fn dec(&self, value: impl IntoValue<T>) -> Update<M>
     where
-        T: Number,
+        T: Additive,
     {
         Update::operator(
             self.path(),
@@ -141,6 +141,30 @@ impl<M, T, E: Encode<T>> Field<M, T, E> {
         T: Number,
     {
         Update::operator(self.path(), "$mul", operand(Self::encode(value)))
+    }
+
+    /// Multiplies an amount of money by a whole number: `{$mul: {field: factor}}`. A missing field counts as 0. MongoDB
+    /// refuses a product beyond 64 bits.
+    ///
+    /// ```
+    /// use odm::money::{Money, Usd};
+    /// use odm::prelude::*;
+    /// use odm::query::fields;
+    ///
+    /// #[derive(Serialize, Deserialize, Embedded)]
+    /// struct Order {
+    ///     total: Money<Usd>,
+    /// }
+    ///
+    /// let order = fields::<Order>();
+    /// assert_eq!(order.total.times(2).to_document()?, doc! {"$mul": {"total": 2_i64}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    pub fn times(&self, factor: i64) -> Update<M>
+    where
+        T: Multiple,
+    {
+        Update::operator(self.path(), "$mul", Ok(Bson::Int64(factor)))
     }
 
     /// Keeps the bits that are 1 in `mask`: `{$bit: {field: {and: mask}}}`.

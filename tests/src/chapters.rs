@@ -19,6 +19,7 @@ chapters! {
     relation_kinds = "../../book/src/relation-kinds.md";
     design_checks = "../../book/src/design-checks.md";
     trees = "../../book/src/trees.md";
+    money = "../../book/src/money.md";
     change_streams = "../../book/src/change-streams.md";
     validation = "../../book/src/validation.md";
     indexes_and_sync = "../../book/src/indexes-and-sync.md";

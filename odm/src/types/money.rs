@@ -26,8 +26,9 @@
 //! let prices = db.collection::<Price>();
 //! prices.insert_one(&Price { id: 1, price: "9.99".parse()?, currency: CodeOf::new() }).await?;
 //!
-//! prices.update_one(|p| p.id.eq(1), |p| p.price.inc("0.005".parse::<Money<Mills>>()?)).await?;
-//! let stored = prices.find_one(|p| p.price.gt("9.99".parse::<Money<Mills>>()?)).await?.ok_or("no price")?;
+//! let half_a_cent: Money<Mills> = "0.005".parse()?;
+//! prices.update_one(|p| p.id.eq(1), |p| p.price.inc(half_a_cent)).await?;
+//! let stored = prices.find_one(|p| p.price.gt(half_a_cent)).await?.ok_or("no price")?;
 //! assert_eq!(stored.price.to_string(), "9.995 USD");
 //!
 //! let third = stored.price.ratio(1, 3, Rounding::HalfEven)?;

@@ -21,7 +21,7 @@ type Mills = Finer<Usd, 3>;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[odm(collection = "prices", index(price))]
-struct Price {
+struct Sale {
     #[serde(rename = "_id")]
     id: i32,
     price: Money<Mills>,
@@ -38,8 +38,8 @@ struct Payment {
     amount: Money<Eur>,
 }
 
-fn price(id: i32, price: &str) -> Price {
-    Price {
+fn price(id: i32, price: &str) -> Sale {
+    Sale {
         id,
         price: price.parse().unwrap(),
         currency: CodeOf::new(),
@@ -53,13 +53,13 @@ fn mills(text: &str) -> Money<Mills> {
 }
 
 async fn raw_prices(db: &Db) -> Vec<bson::Document> {
-    let prices = db.collection::<Price>().find_all().with_type();
+    let prices = db.collection::<Sale>().find_all().with_type();
     prices.all().await.unwrap()
 }
 
 async fn amounts_are_stored_as_in_the_guide(db: &Db) {
-    let prices = db.collection::<Price>();
-    prices.insert_one(&price(1, "9.99")).await.unwrap();
+    let prices = db.collection::<Sale>();
+    prices.insert_one(price(1, "9.99")).await.unwrap();
     let stored = raw_prices(db).await;
     assert_eq!(
         stored,
@@ -83,10 +83,10 @@ async fn amounts_are_stored_as_in_the_guide(db: &Db) {
 }
 
 async fn amounts_are_compared_sorted_and_changed_exactly(db: &Db) {
-    let prices = db.collection::<Price>();
+    let prices = db.collection::<Sale>();
     let texts = ["0.1", "0.3", "0.2", "92233720368547.758", "-5"];
     for (id, text) in (1..).zip(texts) {
-        prices.insert_one(&price(id, text)).await.unwrap();
+        prices.insert_one(price(id, text)).await.unwrap();
     }
     let found = prices
         .find(|p| p.price.gte(mills("0.1")) & p.price.lt(mills("0.3")))
@@ -147,8 +147,8 @@ async fn amounts_are_compared_sorted_and_changed_exactly(db: &Db) {
 }
 
 async fn overflow_is_refused_by_the_server(db: &Db) {
-    let prices = db.collection::<Price>();
-    let most = Price {
+    let prices = db.collection::<Sale>();
+    let most = Sale {
         price: Money::from_minor(i64::MAX),
         ..price(1, "0")
     };
@@ -166,16 +166,16 @@ async fn sums_that_overflow_are_not_read(db: &Db) {
     struct Total {
         total: Money<Mills>,
     }
-    let prices = db.collection::<Price>();
+    let prices = db.collection::<Sale>();
     for (id, text) in (1..).zip(["0.999", "1.001"]) {
-        prices.insert_one(&price(id, text)).await.unwrap();
+        prices.insert_one(price(id, text)).await.unwrap();
     }
     let sum = || {
         let group = doc! {"$group": {"_id": null, "total": {"$sum": "$price"}}};
         prices.aggregate([group]).with_type::<Total>().all()
     };
     assert_eq!(sum().await.unwrap()[0].total, mills("2"));
-    let most = Price {
+    let most = Sale {
         price: Money::from_minor(i64::MAX),
         ..price(3, "0")
     };
@@ -185,7 +185,7 @@ async fn sums_that_overflow_are_not_read(db: &Db) {
 }
 
 async fn amounts_that_are_no_integers_are_not_read(db: &Db) {
-    let prices = db.collection::<Price>();
+    let prices = db.collection::<Sale>();
     for (id, wrong) in (1..).zip([Bson::Double(9.99), Bson::Double(9.0), "9.99".into()]) {
         let document = doc! {"_id": id, "price": wrong, "currency": "USD"};
         let insert = doc! {"insert": "prices", "documents": [document]};
@@ -196,7 +196,7 @@ async fn amounts_that_are_no_integers_are_not_read(db: &Db) {
 }
 
 async fn validators_refuse_other_numbers(db: &Db) {
-    let plan = db.sync([Price::model()]).plan().await.unwrap();
+    let plan = db.sync([Sale::model()]).plan().await.unwrap();
     plan.apply(Allow::CREATE).await.unwrap();
     let double = doc! {"_id": 1, "price": 9.99, "currency": "USD"};
     let insert = doc! {"insert": "prices", "documents": [double]};
@@ -204,6 +204,6 @@ async fn validators_refuse_other_numbers(db: &Db) {
     let errors = reply.get_array("writeErrors").unwrap();
     let code = errors[0].as_document().unwrap().get_i32("code");
     assert_eq!(code.unwrap(), Code::DOCUMENT_VALIDATION_FAILURE.number());
-    let prices = db.collection::<Price>();
-    prices.insert_one(&price(1, "9.99")).await.unwrap();
+    let prices = db.collection::<Sale>();
+    prices.insert_one(price(1, "9.99")).await.unwrap();
 }

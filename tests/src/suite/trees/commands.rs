@@ -1,5 +1,6 @@
 //! What each operation sends, writes and searches, by pattern: the table of the book's chapter.
 
+use std::fmt::Write as _;
 use std::sync::Mutex;
 
 use odm::bson::{Bson, Document as BsonDocument, doc};
@@ -30,7 +31,7 @@ async fn every_operation_is_in_the_table_of_the_book(db: &Db) {
     for (row, (operation, _)) in columns[0].iter().enumerate() {
         let cells = columns.iter().map(|cells| cells[row].1.as_str());
         let cells = cells.collect::<Vec<_>>().join(" | ");
-        table.push_str(&format!("| {operation} | {cells} |\n"));
+        writeln!(table, "| {operation} | {cells} |").unwrap();
     }
     assert!(CHAPTER.contains(&table), "the chapter's table is\n{table}");
 }

@@ -43,6 +43,7 @@ mod forest;
 mod graph;
 mod levels;
 mod load;
+mod lookup;
 mod names;
 mod node;
 mod nodes;

@@ -7,7 +7,7 @@ use super::forest::{Forest, TreeWrite, within};
 use super::node::{Node, id_key, stored};
 use super::position::Target;
 use super::spot::Spot;
-use super::statements::{Lineage, Shift};
+use super::statements::{Around, Lineage, Shift};
 use crate::error::{Error, Result, TreeRefusal};
 use crate::model::tree::{RootParent, path_text};
 use crate::store::Session;
@@ -42,22 +42,20 @@ impl Forest {
         let document = with_fields(document, fields)?;
         let mut done = TreeWrite::default();
         self.update(within!(session), statements, &mut done).await?;
+        if let Some(parent) = spot
+            .parent
+            .filter(|_| self.only_lists() && done.matched == 0)
+        {
+            return Err(self.missing(&parent.id));
+        }
         self.insert(session, document.clone(), &mut done).await?;
         Ok((document, done))
     }
 
     /// The statements that change the other nodes for new ones at a place: `ids`, `count` with their descendants.
     pub(super) fn make_room(&self, spot: &Spot, ids: &[Bson], count: i64) -> Vec<Document> {
-        let open = Shift {
-            from: spot.left,
-            to: i64::MAX,
-            by: 2 * count,
-        };
         let scope = spot.scope.as_ref();
-        let mut statements: Vec<_> = self
-            .shift(scope, &[open], &spot.lineage)
-            .into_iter()
-            .collect();
+        let mut statements = self.shift_behind(scope, spot.left, 2 * count, spot.around(self));
         if let Some(parent) = &spot.parent {
             let children = i64::try_from(ids.len()).unwrap_or(i64::MAX);
             statements.extend(self.list_children(&parent.id, ids, spot.index));
@@ -136,13 +134,19 @@ impl Forest {
             .spot(within!(session), target, node.scope.as_ref(), Some(node))
             .await?;
         let own = id_key(&node.id)?;
+        // Where the lineage has only the parent, the bounds show what is above it.
+        let by_bounds = self.tree.bounds.is_some() && !self.depends_on_lineage();
+        let encloses =
+            |parent: &Node| by_bounds && node.left <= parent.left && parent.right <= node.right;
+        let mut is_below = spot.parent.as_ref().is_some_and(encloses);
         for ancestor in &spot.lineage {
-            if id_key(ancestor)? == own {
-                return Err(self.refused(
-                    TreeRefusal::OwnSubtree,
-                    format!("the node {} can't move into its own subtree", node.id),
-                ));
-            }
+            is_below |= id_key(ancestor)? == own;
+        }
+        if is_below {
+            return Err(self.refused(
+                TreeRefusal::OwnSubtree,
+                format!("the node {} can't move into its own subtree", node.id),
+            ));
         }
         let before = self.lineage_to_leave(within!(session), node).await?;
         let stays = match (before.last(), &spot.parent) {
@@ -177,7 +181,9 @@ impl Forest {
         if !fields.is_empty() {
             statements.push(doc! {"q": Self::by_id(&node.id), "u": {"$set": fields}});
         }
-        if let Some(parent) = before.last() {
+        if self.only_lists() {
+            statements.extend(self.unlist_everywhere(&node.id));
+        } else if let Some(parent) = before.last() {
             statements.extend(self.unlist_child(parent, &node.id));
         }
         if let Some(parent) = &spot.parent {
@@ -198,7 +204,7 @@ impl Forest {
         self.update(session, statements, done).await
     }
 
-    /// The ancestors of a node that moves; only the parent, where nothing depends on the others.
+    /// The ancestors of a node that moves, as far as anything depends on them.
     async fn lineage_to_leave(
         &self,
         session: Option<&mut Session>,
@@ -207,13 +213,22 @@ impl Forest {
         if self.depends_on_lineage() {
             return self.lineage(session, node).await;
         }
+        let tree = self.tree;
+        let is_known = tree.parent.is_some();
+        // A list of children alone is found by the child; bounds alone depend on no parent.
+        let is_kept = tree.children.is_some() && !self.only_lists() || tree.child_count.is_some();
+        if !is_known && !is_kept {
+            return Ok(Vec::new());
+        }
         let parent = self.parent_of(session, node).await?;
         Ok(parent.into_iter().collect())
     }
 
-    /// The statement that moves the bounds of a subtree, and of what lies between its old place and its new one.
-    fn shift_subtree(&self, node: &Node, spot: &Spot, before: &[Bson]) -> Option<Document> {
-        self.tree.bounds?;
+    /// The statements that move the bounds of a subtree, and of what lies between its old place and its new one.
+    fn shift_subtree(&self, node: &Node, spot: &Spot, before: &[Bson]) -> Vec<Document> {
+        if self.tree.bounds.is_none() {
+            return Vec::new();
+        }
         let width = node.width();
         let (subtree, between) = if spot.left > node.right {
             let between = (node.right + 1, spot.left - 1, -width);
@@ -223,7 +238,7 @@ impl Forest {
         };
         let (from, to, by) = between;
         if from > to {
-            return None;
+            return Vec::new();
         }
         let shifts = [
             Shift {
@@ -233,9 +248,13 @@ impl Forest {
             },
             Shift { from, to, by },
         ];
+        let scope = node.scope.as_ref();
+        if !self.depends_on_lineage() {
+            return self.shift(scope, &shifts, Around::Bounds);
+        }
         let mut ancestors = before.to_vec();
         ancestors.extend(spot.lineage.iter().cloned());
-        self.shift(node.scope.as_ref(), &shifts, &ancestors)
+        self.shift(scope, &shifts, Around::Ids(&ancestors))
     }
 
     /// Swaps two nodes, each with its subtree.
@@ -360,18 +379,26 @@ impl Forest {
 }
 
 /// The document with these values in place of its own; fields that it lacks follow at the end.
-pub(super) fn with_fields(document: &RawDocument, mut fields: Document) -> Result<RawDocumentBuf> {
+pub(super) fn with_fields<N: AsRef<str>>(
+    document: &RawDocument,
+    fields: impl IntoIterator<Item = (N, Bson)>,
+) -> Result<RawDocumentBuf> {
+    let mut fields: Vec<(N, Bson)> = fields.into_iter().collect();
     let mut changed = RawDocumentBuf::new();
     for element in document {
         let (name, value) = element.map_err(Error::encode)?;
-        match fields.remove(name.as_str()) {
-            Some(value) => changed.append(name, RawBson::try_from(value).map_err(Error::encode)?),
+        let own = |(field, _): &(N, Bson)| field.as_ref() == name.as_str();
+        match fields.iter().position(own) {
+            Some(at) => {
+                let (_, value) = fields.remove(at);
+                changed.append(name, RawBson::try_from(value).map_err(Error::encode)?);
+            }
             None => changed.append(name, value),
         }
     }
     for (name, value) in fields {
         let value = RawBson::try_from(value).map_err(Error::encode)?;
-        let name = bson::raw::CString::try_from(name).map_err(Error::encode)?;
+        let name = bson::raw::CString::try_from(name.as_ref()).map_err(Error::encode)?;
         changed.append(name, value);
     }
     Ok(changed)

@@ -163,12 +163,13 @@ impl Forest {
         let found = self
             .nodes(session, doc! {"_id": equality(id.clone())}, None, Some(1))
             .await?;
-        found.into_iter().next().ok_or_else(|| {
-            self.refused(
-                TreeRefusal::NotFound,
-                format!("there is no node with the id {id}"),
-            )
-        })
+        found.into_iter().next().ok_or_else(|| self.missing(id))
+    }
+
+    /// The error for an id that no node has.
+    pub(super) fn missing(&self, id: &Bson) -> Error {
+        let message = format!("there is no node with the id {id}");
+        self.refused(TreeRefusal::NotFound, message)
     }
 
     /// Sends update statements in one command.

@@ -33,10 +33,11 @@ pub struct LoadTree<'s, D> {
     of: PhantomData<fn() -> D>,
 }
 
-/// Encoded documents, and the ids of their parents.
+/// Encoded documents, their ids, and the ids of their parents.
 #[derive(Debug, Default)]
 pub(super) struct Loading {
     documents: Vec<RawDocumentBuf>,
+    ids: Vec<Bson>,
     parents: Vec<Option<Bson>>,
 }
 
@@ -137,6 +138,7 @@ impl Loading {
         let (document, _) = encode_with_id(node)?;
         let id = encoded_id(&document)?;
         self.documents.push(document);
+        self.ids.push(id.clone());
         self.parents.push(parent);
         Ok(id)
     }
@@ -145,19 +147,17 @@ impl Loading {
     pub(super) fn chain(documents: &[RawDocumentBuf]) -> Result<Self> {
         let mut chain = Self::default();
         for document in documents {
-            let parent = chain.last_id()?;
+            let parent = chain.last_id();
             chain.documents.push(document.clone());
+            chain.ids.push(encoded_id(document)?);
             chain.parents.push(parent);
         }
         Ok(chain)
     }
 
     /// The id of the last document.
-    pub(super) fn last_id(&self) -> Result<Option<Bson>> {
-        self.documents
-            .last()
-            .map(|document| encoded_id(document))
-            .transpose()
+    pub(super) fn last_id(&self) -> Option<Bson> {
+        self.ids.last().cloned()
     }
 
     async fn run(
@@ -223,22 +223,21 @@ impl Loading {
     /// The ids and scopes of the nodes; the other kept fields are computed.
     fn nodes(&self, forest: &Forest, scope: Option<&Bson>) -> Result<Vec<Node>> {
         let mut nodes = Vec::with_capacity(self.documents.len());
-        for document in &self.documents {
-            let read = Node::read(forest.tree, document)?;
-            forest.check_id(&read.id)?;
-            if read.scope.as_ref() != scope {
+        for (document, id) in self.documents.iter().zip(&self.ids) {
+            forest.check_id(id)?;
+            let own = forest.scope_of(document)?;
+            if own.as_ref() != scope {
                 return Err(forest.refused(
                     TreeRefusal::OtherTree,
                     format!(
-                        "the nodes are in different trees: {} has another `{}`",
-                        read.id,
+                        "the nodes are in different trees: {id} has another `{}`",
                         forest.tree.scope.unwrap_or_default()
                     ),
                 ));
             }
             nodes.push(Node {
-                id: read.id,
-                scope: read.scope,
+                id: id.clone(),
+                scope: own,
                 ..Node::default()
             });
         }
@@ -251,24 +250,30 @@ impl Loading {
             positions.insert(id_key(&node.id)?, position);
         }
         let mut parents = Vec::with_capacity(nodes.len());
+        // Siblings often come one after the other.
+        let mut last: (Option<&Bson>, Option<usize>) = (None, None);
         for parent in &self.parents {
-            parents.push(match parent {
-                None => None,
-                Some(id) => Some(*positions.get(&id_key(id)?).ok_or_else(|| {
-                    forest.refused(
-                        TreeRefusal::NotFound,
-                        format!("the parent {id} is not among the nodes that are loaded"),
-                    )
-                })?),
-            });
+            if let Some(id) = parent
+                && last.0 != Some(id)
+            {
+                let position = positions.get(&id_key(id)?).copied();
+                last = (
+                    Some(id),
+                    Some(position.ok_or_else(|| {
+                        forest.refused(
+                            TreeRefusal::NotFound,
+                            format!("the parent {id} is not among the nodes that are loaded"),
+                        )
+                    })?),
+                );
+            }
+            parents.push(parent.as_ref().and(last.1));
         }
         let shape = Shape::of_parents(&parents);
         for visit in shape.visits() {
             let named = parents.get(visit.position).copied().flatten();
-            let id = nodes
-                .get(visit.position)
-                .map_or(Bson::Null, |node| node.id.clone());
             if visit.parent != named {
+                let id = self.ids.get(visit.position).unwrap_or(&Bson::Null);
                 return Err(forest.refused(
                     TreeRefusal::OwnSubtree,
                     format!("the parents of the node {id} lead back to it"),

@@ -372,7 +372,7 @@ impl Forest {
                 first: false,
             };
             let chain = Loading::chain(missing)?;
-            last = chain.last_id()?;
+            last = chain.last_id();
             done = chain.insert(self, &target, within!(session)).await?;
         }
         let id = last.unwrap_or(Bson::Null);

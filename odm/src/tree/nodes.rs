@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 
 use super::Tree;
 use super::branch::Branch;
-use super::forest::within;
+use super::forest::{Forest, within};
 use super::node::{Node, id_key};
 use super::select::{Extent, Selected, Selection};
 use crate::collection::{Find, decode, decode_id, projection};
@@ -166,8 +166,12 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
     /// Reads the documents.
     pub async fn all(mut self) -> Result<Vec<T>> {
         let name = D::Model::model().name;
-        let selected = self.selected().await?;
-        let documents = self.documents(selected).await?;
+        let documents = if let Some((id, stages)) = self.lookup()? {
+            self.looked_up(&id, stages).await?
+        } else {
+            let selected = self.selected().await?;
+            self.documents(selected).await?
+        };
         documents
             .into_iter()
             .map(|document| decode(&document, name))
@@ -182,21 +186,28 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
 
     /// Reads the ids of the nodes, without their documents.
     pub async fn ids(mut self) -> Result<Vec<<D::Model as Document>::Id>> {
-        let selected = self.selected().await?;
-        if self.sort.is_none() && self.filter.to_document()?.is_empty() {
-            let session = within!(self.session);
-            let forest = self.tree.forest();
-            if let Some(ids) = forest
-                .ids_in_order(session, &selected, self.pre_order)
-                .await?
-            {
-                let ids = ids.into_iter().skip(count(self.skip, 0));
-                let ids = ids.take(count(self.limit, usize::MAX));
-                return ids.map(decode_id::<D::Model>).collect();
+        let documents = if let Some((id, stages)) = self.lookup()? {
+            let kept = || Node::projection(D::TREE);
+            let only_id = || doc! {"_id": 1};
+            self.projection = Some(if self.pre_order { kept() } else { only_id() });
+            self.looked_up(&id, stages).await?
+        } else {
+            let selected = self.selected().await?;
+            if self.sort.is_none() && self.filter.to_document()?.is_empty() {
+                let session = within!(self.session);
+                let forest = self.tree.forest();
+                if let Some(ids) = forest
+                    .ids_in_order(session, &selected, self.pre_order)
+                    .await?
+                {
+                    let ids = ids.into_iter().skip(count(self.skip, 0));
+                    let ids = ids.take(count(self.limit, usize::MAX));
+                    return ids.map(decode_id::<D::Model>).collect();
+                }
             }
-        }
-        self.projection = Some(doc! {"_id": 1});
-        let documents = self.documents(selected).await?;
+            self.projection = Some(doc! {"_id": 1});
+            self.documents(selected).await?
+        };
         documents
             .into_iter()
             .map(|document| {
@@ -275,15 +286,68 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
         })
     }
 
+    /// The stages that read the documents in one command, if the pattern has them, and the id of the node.
+    fn lookup(&self) -> Result<Option<(Bson, Vec<BsonDocument>)>> {
+        let Ok(selection) = &self.selection else {
+            return Ok(None);
+        };
+        // Some conditions may only come first in a pipeline.
+        let is_whole = self.depths.is_none() && self.filter.to_document()?.is_empty();
+        // The order needs the kept fields.
+        let is_plain = !self.pre_order || self.sort.is_some() || self.projection.is_none();
+        let forest = self.tree.forest();
+        let lookup = forest.lookup_of(selection, self.extent);
+        Ok(lookup.filter(|_| is_whole && is_plain))
+    }
+
+    async fn looked_up(
+        mut self,
+        id: &Bson,
+        mut stages: Vec<BsonDocument>,
+    ) -> Result<Vec<RawDocumentBuf>> {
+        let forest = self.tree.forest();
+        let in_pre_order = self.pre_order && self.sort.is_none();
+        if let Some(sort) = self.sort.take() {
+            stages.push(doc! {"$sort": sort.to_document()?});
+        }
+        if !in_pre_order {
+            for (stage, count) in [("$skip", self.skip), ("$limit", self.limit)] {
+                let count = count.filter(|count| *count > 0);
+                let count = count.map(|count| i64::try_from(count).unwrap_or(i64::MAX));
+                stages.extend(count.map(|count| doc! {stage: count}));
+            }
+        }
+        stages.extend(
+            self.projection
+                .take()
+                .map(|fields| doc! {"$project": fields}),
+        );
+        let documents = forest.aggregate(within!(self.session), stages).await?;
+        if documents.is_empty() {
+            // An error if there is no such node.
+            forest.node(within!(self.session), id).await?;
+        }
+        if !in_pre_order {
+            return Ok(documents);
+        }
+        let mut documents = in_order(&forest, documents)?;
+        self.cut(&mut documents);
+        Ok(documents)
+    }
+
+    /// Skips and limits documents in the order that the client computes.
+    fn cut(&self, documents: &mut Vec<RawDocumentBuf>) {
+        documents.drain(..count(self.skip, 0).min(documents.len()));
+        documents.truncate(count(self.limit, usize::MAX));
+    }
+
     async fn documents(mut self, selected: Selected) -> Result<Vec<RawDocumentBuf>> {
         let forest = self.tree.forest();
-        let meta = forest.tree;
         let filter = self.matching(selected.filter.clone())?;
         let sort = match self.sort.take() {
             Some(sort) => Some(sort.to_document()?),
             None if self.pre_order => forest.pre_order_sort(),
-            None if selected.siblings => forest.sibling_sort(),
-            None => None,
+            None => selected.sort.clone(),
         };
         let in_client = sort.is_none() && (self.pre_order || selected.order.is_some());
         let mut options = Options {
@@ -321,16 +385,9 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
         let mut documents = if let Some(order) = order {
             ordered(documents, &order)?
         } else {
-            let nodes = documents.iter().map(|document| Node::read(meta, document));
-            let nodes = nodes.collect::<Result<Vec<_>>>()?;
-            let mut slots: Vec<Option<RawDocumentBuf>> = documents.into_iter().map(Some).collect();
-            let pre_order = forest.arrange(&nodes)?.pre_order().into_iter();
-            pre_order
-                .filter_map(|(position, _)| slots.get_mut(position)?.take())
-                .collect()
+            in_order(&forest, documents)?
         };
-        documents.drain(..count(self.skip, 0).min(documents.len()));
-        documents.truncate(count(self.limit, usize::MAX));
+        self.cut(&mut documents);
         if leaves_id_out {
             for document in &mut documents {
                 *document = without_id(document)?;
@@ -374,6 +431,18 @@ fn count(number: Option<u64>, default: usize) -> usize {
     number.map_or(default, |number| {
         usize::try_from(number).unwrap_or(usize::MAX)
     })
+}
+
+/// The documents in pre-order.
+fn in_order(forest: &Forest, documents: Vec<RawDocumentBuf>) -> Result<Vec<RawDocumentBuf>> {
+    let nodes = documents
+        .iter()
+        .map(|document| Node::read(forest.tree, document));
+    let nodes = nodes.collect::<Result<Vec<_>>>()?;
+    let mut slots: Vec<Option<RawDocumentBuf>> = documents.into_iter().map(Some).collect();
+    let pre_order = forest.arrange(&nodes)?.pre_order().into_iter();
+    let ordered = pre_order.filter_map(|(position, _)| slots.get_mut(position)?.take());
+    Ok(ordered.collect())
 }
 
 /// The documents in the order of these ids; others follow.

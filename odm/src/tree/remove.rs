@@ -5,7 +5,7 @@ use bson::{Bson, Document, doc};
 use super::forest::{Forest, TreeWrite, within};
 use super::node::Node;
 use super::spot::Gap;
-use super::statements::{Lineage, Shift};
+use super::statements::{Around, Lineage, Shift};
 use super::structure::nothing;
 use crate::error::{Result, TreeRefusal};
 use crate::model::tree::TreeDelete;
@@ -22,7 +22,10 @@ impl Forest {
         let node = self.node(within!(session), id).await?;
         self.fence(within!(session), node.scope.as_ref()).await?;
         let mut done = TreeWrite::default();
-        let is_leaf = !self.has_children(within!(session), &node).await?;
+        let knows = self.tree.children.is_some() || self.tree.bounds.is_some();
+        // Descendants that go, too, and are in no other tree, need no question whether there are any.
+        let is_asked = knows || policy != TreeDelete::Cascade || self.model.trees.len() > 1;
+        let is_leaf = is_asked && !self.has_children(within!(session), &node).await?;
         if is_leaf || policy != TreeDelete::Restrict {
             self.leave_others(within!(session), id, &mut done).await?;
         }
@@ -85,25 +88,22 @@ impl Forest {
     ) -> Result<Vec<Document>> {
         let tree = self.tree;
         let mut before = Vec::new();
-        if tree.bounds.is_some() || tree.descendant_count.is_some() {
+        let mut around = Around::Bounds;
+        if self.depends_on_lineage() {
             before = self.lineage(within!(session), node).await?;
+            around = Around::Ids(&before);
         }
         let mut statements = Vec::new();
-        if tree.is_graph {
+        if tree.children.is_some() {
             statements.extend(self.unlist_everywhere(&node.id));
-        } else if (tree.children.is_some() || tree.child_count.is_some())
+        } else if tree.child_count.is_some()
             && let Some(parent) = self.parent_of(session, node).await?
         {
-            statements.extend(self.unlist_child(&parent, &node.id));
             statements.extend(self.count_children(&parent, -1));
         }
         statements.extend(self.count_descendants(&before, -(node.descendant_count + 1)));
-        let close = Shift {
-            from: node.right + 1,
-            to: i64::MAX,
-            by: -node.width(),
-        };
-        statements.extend(self.shift(node.scope.as_ref(), &[close], &before));
+        let scope = node.scope.as_ref();
+        statements.extend(self.shift_behind(scope, node.right + 1, -node.width(), around));
         Ok(statements)
     }
 
@@ -172,7 +172,7 @@ impl Forest {
             } else {
                 self.last_bound(within!(session), scope).await?
             };
-            statements.extend(self.shift(scope, &shifts(node, end, adopt), &before));
+            statements.extend(self.shift(scope, &shifts(node, end, adopt), Around::Ids(&before)));
         }
         let ranks = self
             .ranks_of_children(within!(session), node, adopted, adopt, children.len())

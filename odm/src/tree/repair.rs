@@ -86,13 +86,16 @@ impl<D: DeclaredTree> Tree<D> {
 }
 
 /// The update of a node whose fields differ from the expected ones.
-pub(super) fn statement(document: &RawDocumentBuf, expected: Document) -> Result<Option<Document>> {
+pub(super) fn statement(
+    document: &RawDocumentBuf,
+    expected: KeptFields,
+) -> Result<Option<Document>> {
     let own = Document::try_from(&**document).map_err(Error::encode)?;
     let id = own.get("_id").cloned().unwrap_or(Bson::Null);
     let mut filter = doc! {"_id": equality(id)};
     let mut set = Document::new();
     for (field, value) in expected {
-        let before = own.get(&field);
+        let before = own.get(field);
         if before == Some(&value) {
             continue;
         }
@@ -100,12 +103,15 @@ pub(super) fn statement(document: &RawDocumentBuf, expected: Document) -> Result
             || doc! {"$exists": false},
             |before| doc! {"$eq": before.clone()},
         );
-        filter.insert(&field, unchanged);
+        filter.insert(field, unchanged);
         set.insert(field, value);
     }
     let statement = (!set.is_empty()).then(|| doc! {"q": filter, "u": {"$set": set}});
     Ok(statement)
 }
+
+/// Kept fields with their values.
+pub(super) type KeptFields = Vec<(&'static str, Bson)>;
 
 /// Where the roots of a shape are.
 #[derive(Debug)]
@@ -149,10 +155,11 @@ impl Forest {
         nodes: &[Node],
         shape: &Shape,
         start: &Start,
-    ) -> Result<Vec<Document>> {
+    ) -> Result<Vec<KeptFields>> {
         let visits = shape.visits();
-        let mut expected = vec![Document::new(); nodes.len()];
+        let mut expected = vec![KeptFields::new(); nodes.len()];
         let mut families: HashMap<Option<usize>, Vec<usize>> = HashMap::new();
+        let has_families = self.tree.children.is_some() || self.tree.order.is_some();
         let mut lineage = start.lineage.clone();
         // By level: the paths of the node and its ancestors.
         let mut paths: Vec<Option<String>> = Vec::new();
@@ -178,10 +185,10 @@ impl Forest {
                 paths.last().and_then(Option::as_ref),
             );
             lineage.push(node.id.clone());
-            families
-                .entry(visit.parent)
-                .or_default()
-                .push(visit.position);
+            if has_families {
+                let family = families.entry(visit.parent).or_default();
+                family.push(visit.position);
+            }
         }
         self.family_fields(nodes, &families, &start.ranks, &mut expected)?;
         self.count_fields(nodes, &visits, &mut expected);
@@ -192,7 +199,7 @@ impl Forest {
     /// The fields that depend on the ancestors, the root first.
     fn own_fields(
         &self,
-        fields: &mut Document,
+        fields: &mut KeptFields,
         node: &Node,
         lineage: &[Bson],
         path: Option<&String>,
@@ -203,17 +210,17 @@ impl Forest {
             // The id as it is stored, if it is that of the parent.
             let kept = node.parent.clone().filter(|_| parent.is_some());
             let id = kept.or_else(|| parent.cloned());
-            fields.insert(field, id.unwrap_or_else(|| root.value()));
+            fields.push((field, id.unwrap_or_else(|| root.value())));
         }
         if let Some(field) = tree.ancestors {
-            fields.insert(field, lineage);
+            fields.push((field, lineage.to_vec().into()));
         }
         if let Some((field, _)) = tree.path {
-            fields.insert(field, path);
+            fields.push((field, path.cloned().into()));
         }
         if let Some(field) = tree.depth {
             let depth = i64::try_from(lineage.len()).unwrap_or(i64::MAX);
-            fields.insert(field, stored(depth));
+            fields.push((field, stored(depth)));
         }
     }
 
@@ -223,14 +230,14 @@ impl Forest {
         nodes: &[Node],
         families: &HashMap<Option<usize>, Vec<usize>>,
         roots: &Gap,
-        expected: &mut [Document],
+        expected: &mut [KeptFields],
     ) -> Result<()> {
         if let Some(field) = self.tree.children {
             for (position, fields) in expected.iter_mut().enumerate() {
                 let children = families.get(&Some(position)).into_iter().flatten();
                 let ids =
                     children.filter_map(|child| nodes.get(*child).map(|child| child.id.clone()));
-                fields.insert(field, ids.collect::<Vec<_>>());
+                fields.push((field, ids.collect::<Vec<_>>().into()));
             }
         }
         let Some(field) = self.tree.order else {
@@ -253,14 +260,14 @@ impl Forest {
             let ranks = self.ranks(gap, siblings.len())?;
             for (position, rank) in siblings.into_iter().zip(ranks) {
                 if let Some(fields) = expected.get_mut(position) {
-                    fields.insert(field, rank);
+                    fields.push((field, rank.into()));
                 }
             }
         }
         Ok(())
     }
 
-    fn count_fields(&self, nodes: &[Node], visits: &[Visit], expected: &mut [Document]) {
+    fn count_fields(&self, nodes: &[Node], visits: &[Visit], expected: &mut [KeptFields]) {
         let mut children = vec![0_i64; nodes.len()];
         let mut descendants = vec![0_i64; nodes.len()];
         for visit in visits.iter().rev() {
@@ -282,7 +289,7 @@ impl Forest {
                 continue;
             };
             for (fields, count) in expected.iter_mut().zip(counts) {
-                fields.insert(field, stored(count));
+                fields.push((field, stored(count)));
             }
         }
     }
@@ -292,20 +299,20 @@ impl Forest {
         nodes: &[Node],
         visits: &[Visit],
         first: i64,
-        expected: &mut [Document],
+        expected: &mut [KeptFields],
     ) {
         let Some((left, right)) = self.tree.bounds else {
             return;
         };
         let mut next: HashMap<String, i64> = HashMap::new();
         let mut open: Vec<&Visit> = Vec::new();
-        let mut close = |next: &mut HashMap<String, i64>, visit: &Visit, field: &str| {
+        let mut close = |next: &mut HashMap<String, i64>, visit: &Visit, field: &'static str| {
             let scope = nodes
                 .get(visit.position)
                 .map(|node| format!("{:?}", node.scope));
             let number = next.entry(scope.unwrap_or_default()).or_insert(first);
             if let Some(fields) = expected.get_mut(visit.position) {
-                fields.insert(field, stored(*number));
+                fields.push((field, stored(*number)));
             }
             *number += 1;
         };
@@ -322,7 +329,7 @@ impl Forest {
     }
 
     /// What is mended in a graph: listed children that do not exist, and numbers of children.
-    fn graph_fields(&self, nodes: &[Node]) -> Result<Vec<Document>> {
+    fn graph_fields(&self, nodes: &[Node]) -> Result<Vec<KeptFields>> {
         let mut exists = HashSet::with_capacity(nodes.len());
         for node in nodes {
             exists.insert(id_key(&node.id)?);
@@ -335,15 +342,13 @@ impl Forest {
                     children.push(child.clone());
                 }
             }
-            let mut fields = Document::new();
+            let mut fields = KeptFields::new();
             if let Some(field) = self.tree.child_count {
-                fields.insert(
-                    field,
-                    stored(i64::try_from(children.len()).unwrap_or(i64::MAX)),
-                );
+                let count = i64::try_from(children.len()).unwrap_or(i64::MAX);
+                fields.push((field, stored(count)));
             }
             if let Some(field) = self.tree.children {
-                fields.insert(field, children);
+                fields.push((field, children.into()));
             }
             expected.push(fields);
         }

@@ -40,8 +40,8 @@ pub(super) struct Selected {
     pub(super) filter: Document,
     /// The ids in their order, where only that list has it: ancestors, the root first, and children in an array.
     pub(super) order: Option<Vec<Bson>>,
-    /// Whether the documents are siblings.
-    pub(super) siblings: bool,
+    /// The sort that puts the documents in their order, if a field has it.
+    pub(super) sort: Option<Document>,
 }
 
 impl Selected {
@@ -49,15 +49,15 @@ impl Selected {
         Self {
             filter,
             order: None,
-            siblings: false,
+            sort: None,
         }
     }
 
-    fn siblings(filter: Document) -> Self {
+    fn sorted(filter: Document, sort: Option<Document>) -> Self {
         Self {
             filter,
             order: None,
-            siblings: true,
+            sort,
         }
     }
 }
@@ -72,7 +72,10 @@ impl Forest {
     ) -> Result<Selected> {
         let id = match selection {
             Selection::All => return Ok(Selected::by(Document::new())),
-            Selection::Roots => return Ok(Selected::siblings(self.roots(session, None).await?)),
+            Selection::Roots => {
+                let roots = self.roots(session, None).await?;
+                return Ok(Selected::sorted(roots, self.sibling_sort()));
+            }
             Selection::Leaves => return Ok(Selected::by(self.leaves(session).await?)),
             Selection::Parent(id)
             | Selection::Children(id)
@@ -94,12 +97,16 @@ impl Forest {
         };
         let mut selected = match selection {
             Selection::Children(_) => {
-                let mut selected = Selected::siblings(self.children(session, &node).await?);
+                let children = self.children(session, &node).await?;
+                let mut selected = Selected::sorted(children, self.sibling_sort());
                 selected.order = self.listed(&node);
                 selected
             }
             Selection::Siblings(_) => return self.select_siblings(session, &node, extent).await,
             Selection::Ancestors(_) => {
+                if let Some(selected) = self.selected_by_bounds(&node, extent) {
+                    return Ok(selected);
+                }
                 let mut ids = self.lineage(session, &node).await?;
                 if let Some(depth) = extent.max_depth {
                     let above = ids.len().saturating_sub(depth as usize);
@@ -111,7 +118,7 @@ impl Forest {
                 return Ok(Selected {
                     filter: self.with_ids(ids.clone())?,
                     order: Some(ids),
-                    siblings: false,
+                    sort: None,
                 });
             }
             Selection::Descendants(_) => {
@@ -143,6 +150,23 @@ impl Forest {
             }
         }
         Ok(selected)
+    }
+
+    /// The ancestors, where only bounds find them: the nodes whose bounds enclose those of the node.
+    fn selected_by_bounds(&self, node: &Node, extent: Extent) -> Option<Selected> {
+        let tree = self.tree;
+        let (left, right) = tree.bounds?;
+        if tree.ancestors.is_some() || tree.path.is_some() || extent.max_depth.is_some() {
+            return None;
+        }
+        let (below, above) = if extent.with_self {
+            ("$lte", "$gte")
+        } else {
+            ("$lt", "$gt")
+        };
+        let around = doc! {left: {below: node.left}, right: {above: node.right}};
+        let filter = self.in_scope(node.scope.as_ref(), around);
+        Some(Selected::sorted(filter, Some(doc! {left: 1})))
     }
 
     /// The ids of the selected nodes in the order that the client computes, if it does.
@@ -209,7 +233,7 @@ impl Forest {
         Ok(Selected {
             filter,
             order,
-            siblings: true,
+            sort: self.sibling_sort(),
         })
     }
 

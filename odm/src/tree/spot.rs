@@ -5,6 +5,7 @@ use bson::{Bson, Document, doc};
 use super::forest::{Forest, within};
 use super::node::{Node, id_key};
 use super::position::Target;
+use super::statements::Around;
 use crate::collection::equality;
 use crate::error::{Result, TreeRefusal};
 use crate::store::Session;
@@ -16,7 +17,7 @@ pub(super) struct Spot {
     /// `None` among the roots.
     pub(super) parent: Option<Node>,
     pub(super) scope: Option<Bson>,
-    /// The ancestors of a node at this place, the root first; only the parent for a new node that needs no others.
+    /// The ancestors of a node at this place, the root first; only the parent if the change needs no others.
     pub(super) lineage: Vec<Bson>,
     /// The ranks before and after this place.
     pub(super) ranks: Gap,
@@ -31,6 +32,17 @@ pub(super) struct Spot {
 pub(super) struct Gap {
     pub(super) low: Option<String>,
     pub(super) high: Option<String>,
+}
+
+impl Spot {
+    /// How to find the nodes around this place.
+    pub(super) fn around(&self, forest: &Forest) -> Around<'_> {
+        if self.parent.is_none() || forest.depends_on_lineage() {
+            Around::Ids(&self.lineage)
+        } else {
+            Around::Bounds
+        }
+    }
 }
 
 /// Where a place is among its siblings.
@@ -54,8 +66,9 @@ impl Forest {
         let (parent, among) = self.place(within!(session), target, scope, moving).await?;
         let mut lineage = Vec::new();
         if let Some(parent) = &parent {
-            // A node that moves may not become its own ancestor.
-            if moving.is_some() || self.depends_on_lineage() {
+            // A node that moves may not become its own ancestor; bounds show that, too.
+            let is_checked = moving.is_some() && self.tree.bounds.is_none();
+            if is_checked || self.depends_on_lineage() {
                 lineage = self.lineage(within!(session), parent).await?;
             }
             lineage.push(parent.id.clone());
@@ -100,6 +113,10 @@ impl Forest {
         match target {
             Target::Under { parent, first } => {
                 let parent = match parent {
+                    Some(id) if moving.is_none() && self.only_lists() => Some(Node {
+                        id: id.clone(),
+                        ..Node::default()
+                    }),
                     Some(id) => Some(self.node(session, id).await?),
                     None => None,
                 };
@@ -107,6 +124,21 @@ impl Forest {
                 Ok((parent, among))
             }
             Target::Beside { sibling, after } => {
+                if moving.is_none() && self.only_lists() {
+                    // Its place is in the list of its parent.
+                    let listed = Node {
+                        id: sibling.clone(),
+                        ..Node::default()
+                    };
+                    let parent = self.parent_node(within!(session), &listed).await?;
+                    if parent.is_some() {
+                        let among = Among::Beside {
+                            sibling: Box::new(listed),
+                            after: *after,
+                        };
+                        return Ok((parent, among));
+                    }
+                }
                 let sibling = self.node(within!(session), sibling).await?;
                 if moving.is_some_and(|moving| moving.id == sibling.id) {
                     return Err(self.refused(
@@ -114,10 +146,7 @@ impl Forest {
                         format!("the node {} can't be beside itself", sibling.id),
                     ));
                 }
-                let parent = match self.parent_of(within!(session), &sibling).await? {
-                    Some(id) => Some(self.node(session, &id).await?),
-                    None => None,
-                };
+                let parent = self.parent_node(session, &sibling).await?;
                 if parent.is_none() && self.tree.scope.is_some() && sibling.scope.as_ref() != scope
                 {
                     return Err(self.refused(TreeRefusal::OtherTree, format!(
@@ -152,6 +181,12 @@ impl Forest {
                 Ok((parent, among))
             }
         }
+    }
+
+    /// Whether the id of a parent is enough to insert a first or last child: a list of children is all that the tree keeps.
+    pub(super) fn only_lists(&self) -> bool {
+        let mut fields = self.tree.fields();
+        fields.all(|field| Some(field) == self.tree.children) && self.tree.max_depth.is_none()
     }
 
     /// The filter of the nodes with a parent, without the one that moves.

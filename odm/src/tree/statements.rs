@@ -16,6 +16,15 @@ pub(super) struct Shift {
     pub(super) by: i64,
 }
 
+/// How the nodes around moved bounds are found.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Around<'a> {
+    /// They are among these.
+    Ids(&'a [Bson]),
+    /// By their own bounds.
+    Bounds,
+}
+
 /// How the lineage of descendants changes: the first ancestors are replaced.
 #[derive(Debug)]
 pub(super) struct Lineage<'a> {
@@ -44,10 +53,9 @@ impl Forest {
         self.tree.ancestors.is_some() || self.tree.path.is_some() || self.tree.depth.is_some()
     }
 
-    /// Whether a change needs all ancestors of a node, and not only its parent.
+    /// Whether a change needs the ids of all ancestors of a node, and not only its parent. Bounds find ancestors, too.
     pub(super) fn depends_on_lineage(&self) -> bool {
         self.keeps_lineage()
-            || self.tree.bounds.is_some()
             || self.tree.descendant_count.is_some()
             || self.tree.max_depth.is_some()
     }
@@ -86,16 +94,44 @@ impl Forest {
         Ok(doc! {"q": filter, "u": [{"$set": set}], "multi": true})
     }
 
-    /// The statement that moves bounds, of the nodes with a left bound in the shifts and of these ancestors.
+    /// The statements that move all bounds from a place on, below these ancestors.
+    pub(super) fn shift_behind(
+        &self,
+        scope: Option<&Bson>,
+        from: i64,
+        by: i64,
+        around: Around<'_>,
+    ) -> Vec<Document> {
+        let Some((left, right)) = self.tree.bounds else {
+            return Vec::new();
+        };
+        let behind = self.in_scope(scope, doc! {left: {"$gte": from}});
+        let both = doc! {"$inc": {left: stored(by), right: stored(by)}};
+        let end = doc! {"$inc": {right: stored(by)}};
+        let around = self.around(scope, around, from, &doc! {"$gte": from});
+        // The nodes around the place first: afterwards, nodes behind it could have bounds on both sides of it.
+        [around.map(|around| (around, end)), Some((behind, both))]
+            .into_iter()
+            .flatten()
+            .map(|(filter, change)| doc! {"q": filter, "u": change, "multi": true})
+            .collect()
+    }
+
+    /// The statements that move bounds, of the nodes with a left bound in the shifts and of these ancestors.
     pub(super) fn shift(
         &self,
         scope: Option<&Bson>,
         shifts: &[Shift],
-        ancestors: &[Bson],
-    ) -> Option<Document> {
-        let (left, right) = self.tree.bounds?;
-        let from = shifts.iter().map(|shift| shift.from).min()?;
-        let to = shifts.iter().map(|shift| shift.to).max()?;
+        around: Around<'_>,
+    ) -> Vec<Document> {
+        let Some((left, right)) = self.tree.bounds else {
+            return Vec::new();
+        };
+        let from = shifts.iter().map(|shift| shift.from).min();
+        let to = shifts.iter().map(|shift| shift.to).max();
+        let (Some(from), Some(to)) = (from, to) else {
+            return Vec::new();
+        };
         let moved = |field: &str| {
             let field = format!("${field}");
             let branches = shifts.iter().map(|shift| {
@@ -113,12 +149,29 @@ impl Forest {
         if to < i64::MAX {
             range.insert("$lte", to);
         }
-        let mut filter = self.in_scope(scope, doc! {left: range});
-        if !ancestors.is_empty() {
-            filter = doc! {"$or": [filter, {"_id": {"$in": ancestors}}]};
+        let set = doc! {"$set": {left: moved(left), right: moved(right)}};
+        let inside = self.in_scope(scope, doc! {left: &range});
+        let filters = [Some(inside), self.around(scope, around, from, &range)];
+        let statements = filters.into_iter().flatten();
+        let statements = statements.map(|filter| doc! {"q": filter, "u": [&set], "multi": true});
+        statements.collect()
+    }
+
+    /// The filter of the ancestors of nodes whose left bounds are not before `from`, if there are any.
+    fn around(
+        &self,
+        scope: Option<&Bson>,
+        around: Around<'_>,
+        from: i64,
+        ends: &Document,
+    ) -> Option<Document> {
+        let (left, right) = self.tree.bounds?;
+        match around {
+            Around::Ids([]) => None,
+            // The other nodes have been moved already.
+            Around::Ids(ids) => Some(doc! {"_id": {"$in": ids}, left: {"$lt": from}}),
+            Around::Bounds => Some(self.in_scope(scope, doc! {left: {"$lt": from}, right: ends})),
         }
-        let set = doc! {left: moved(left), right: moved(right)};
-        Some(doc! {"q": filter, "u": [{"$set": set}], "multi": true})
     }
 
     /// The statement that adds to the number of children of a node.

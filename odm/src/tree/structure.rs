@@ -45,26 +45,10 @@ impl Forest {
                 .await?;
             return Ok(found.into_iter().map(|node| node.id).collect());
         }
-        let (start, from, to) = match (tree.parent, tree.children) {
-            (Some((parent, _)), _) => (format!("${parent}"), parent, "_id"),
-            (None, Some(children)) => ("$_id".to_owned(), "_id", children),
-            (None, None) => return Ok(Vec::new()),
+        let Some(stages) = self.ids_above(&node.id) else {
+            return Ok(Vec::new());
         };
-        let pipeline = vec![
-            doc! {"$match": {"_id": equality(node.id.clone())}},
-            doc! {"$graphLookup": {
-                "from": self.model.collection,
-                "startWith": start,
-                "connectFromField": from,
-                "connectToField": to,
-                "as": "found",
-                "depthField": "steps",
-            }},
-            doc! {"$unwind": "$found"},
-            doc! {"$project": {"_id": "$found._id", "steps": "$found.steps"}},
-            doc! {"$sort": {"steps": -1}},
-        ];
-        ids(&self.aggregate(session, pipeline).await?)
+        ids(&self.aggregate(session, stages).await?)
     }
 
     /// The id of the parent; `None` for a root.
@@ -77,19 +61,57 @@ impl Forest {
         if tree.parent.is_some() {
             return Ok(node.parent.clone());
         }
-        if let (None, None, Some((left, right))) = (tree.ancestors, tree.path, tree.bounds) {
-            let around = doc! {left: {"$lt": node.left}, right: {"$gt": node.right}};
-            let filter = self.in_scope(node.scope.as_ref(), around);
-            let sort = Some(doc! {left: -1});
-            let found = self.nodes(session, filter, sort, Some(1)).await?;
-            return Ok(found.into_iter().next().map(|node| node.id));
-        }
-        if let (None, None, Some(children)) = (tree.ancestors, tree.path, tree.children) {
-            let filter = doc! {children: equality(node.id.clone())};
-            let found = self.nodes(session, filter, None, Some(1)).await?;
-            return Ok(found.into_iter().next().map(|node| node.id));
+        if tree.ancestors.is_none() && tree.path.is_none() {
+            let parent = self.enclosing(session, node).await?;
+            return Ok(parent.map(|node| node.id));
         }
         Ok(self.lineage(session, node).await?.pop())
+    }
+
+    /// The parent of a node that does not name it: by the bounds, or by the children that the parent lists.
+    async fn enclosing(&self, session: Option<&mut Session>, node: &Node) -> Result<Option<Node>> {
+        let (filter, sort) = match (self.tree.bounds, self.tree.children) {
+            (Some((left, right)), _) => {
+                let around = doc! {left: {"$lt": node.left}, right: {"$gt": node.right}};
+                let filter = self.in_scope(node.scope.as_ref(), around);
+                (filter, Some(doc! {left: -1}))
+            }
+            (None, Some(children)) => (doc! {children: equality(node.id.clone())}, None),
+            (None, None) => return Ok(None),
+        };
+        let found = self.nodes(session, filter, sort, Some(1)).await?;
+        Ok(found.into_iter().next())
+    }
+
+    /// The parent of a node, with the fields that the place of a child depends on. It is read only if these do not follow
+    /// from the fields of the node.
+    pub(super) async fn parent_node(
+        &self,
+        mut session: Option<&mut Session>,
+        node: &Node,
+    ) -> Result<Option<Node>> {
+        let tree = self.tree;
+        let has_lineage = tree.ancestors.is_some() || tree.path.is_some();
+        if tree.parent.is_none() && !has_lineage {
+            return self.enclosing(session, node).await;
+        }
+        let Some(id) = self.parent_of(within!(session), node).await? else {
+            return Ok(None);
+        };
+        if tree.scope.is_some() || tree.children.is_some() || tree.bounds.is_some() {
+            return self.node(session, &id).await.map(Some);
+        }
+        let mut parent = Node {
+            id,
+            depth: node.depth - 1,
+            ..Node::default()
+        };
+        if has_lineage {
+            parent.ancestors = self.lineage(session, node).await?;
+            parent.ancestors.pop();
+            parent.path = self.path_of(&parent.ancestors)?;
+        }
+        Ok(Some(parent))
     }
 
     /// The filter of the descendants, at most `depth` levels below the node if that is given.
@@ -154,27 +176,10 @@ impl Forest {
         node: &Node,
         depth: Option<u32>,
     ) -> Result<Vec<Bson>> {
-        let mut lookup = match (self.tree.parent, self.tree.children) {
-            (Some((parent, _)), _) => {
-                doc! {"startWith": "$_id", "connectFromField": "_id", "connectToField": parent}
-            }
-            (None, Some(children)) => {
-                doc! {"startWith": format!("${children}"), "connectFromField": children, "connectToField": "_id"}
-            }
-            (None, None) => return Ok(Vec::new()),
+        let Some(stages) = self.ids_below(&node.id, depth) else {
+            return Ok(Vec::new());
         };
-        lookup.insert("from", self.model.collection);
-        lookup.insert("as", "found");
-        if let Some(depth) = depth {
-            lookup.insert("maxDepth", i64::from(depth) - 1);
-        }
-        let pipeline = vec![
-            doc! {"$match": {"_id": equality(node.id.clone())}},
-            doc! {"$graphLookup": lookup},
-            doc! {"$unwind": "$found"},
-            doc! {"$project": {"_id": "$found._id"}},
-        ];
-        ids(&self.aggregate(session, pipeline).await?)
+        ids(&self.aggregate(session, stages).await?)
     }
 
     /// Finds the descendants within some levels by reading the bounds of all descendants.

@@ -166,7 +166,7 @@ impl<M: BenchNode> ByHand<M> {
                     At::LastIn(parent) => (parent, None),
                     At::Before(sibling) => {
                         let parent = change.place(doc! {"children": sibling}).await;
-                        (parent.id, index(&parent, sibling))
+                        (parent.id, Some(index(&parent, sibling)))
                     }
                 };
                 change.list(parent, id, index).await;
@@ -216,7 +216,7 @@ impl<M: BenchNode> ByHand<M> {
                     At::LastIn(parent) => (parent, None),
                     At::Before(sibling) => {
                         let parent = change.place(doc! {"children": sibling}).await;
-                        (parent.id, index(&parent, sibling))
+                        (parent.id, Some(index(&parent, sibling)))
                     }
                 };
                 let above = change.ids(ancestors(M::PATTERN, parent)).await;
@@ -231,10 +231,7 @@ impl<M: BenchNode> ByHand<M> {
                 let below = below(M::PATTERN, &node);
                 let pipeline = replace_lineage(M::PATTERN, &node, &family);
                 change.update(below, pipeline, true).await;
-                let set = match M::PATTERN {
-                    Pattern::MaterializedPath => doc! {"path": family.path, "rank": rank},
-                    _ => doc! {"ancestors": family.ancestors, "rank": rank},
-                };
+                let set = family.fields(M::PATTERN, &rank);
                 change
                     .update(doc! {"_id": id}, vec![doc! {"$set": set}], false)
                     .await;
@@ -416,19 +413,17 @@ impl<M: BenchNode> Change<'_, M> {
     }
 }
 
-fn index(parent: &Place, child: i32) -> Option<i32> {
+fn index(parent: &Place, child: i32) -> i32 {
     let index = parent.children.iter().position(|id| *id == child);
-    Some(i32::try_from(index.unwrap()).unwrap())
+    i32::try_from(index.unwrap()).unwrap()
 }
 
 /// The filter of the descendants, for patterns that have one.
 pub(crate) fn below(pattern: Pattern, node: &Place) -> Document {
-    match pattern {
-        Pattern::MaterializedPath => {
-            doc! {"path": {"$regex": format!("^{}", node.path_of_children())}}
-        }
-        _ => doc! {"ancestors": node.id},
+    if pattern == Pattern::MaterializedPath {
+        return doc! {"path": {"$regex": format!("^{}", node.path_of_children())}};
     }
+    doc! {"ancestors": node.id}
 }
 
 /// The stages that find the descendants of a node, one document for each, in the field `found`.

@@ -14,7 +14,8 @@
 //! time and the CPU time of this process are medians over the rounds (`ODM_BENCH_ROUNDS`, 9 by default; at most 3 of those
 //! that load, and 1 of those that send a command for each document). Changes run in transactions with the tree's fence,
 //! whatever the way; a load in a deep tree does not, because it can take longer than MongoDB gives a transaction.
-//! The bar is 1.1 times the driver. Words behind `--` select stores, shapes, patterns and operations by their names.
+//! Those of one command for each document can take minutes: the mongod must allow that (`enableTestCommands`, or a larger
+//! `transactionLifetimeLimitSeconds`). The bar is 1.1 times the driver. Words behind `--` select stores, shapes, patterns and operations by their names.
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,
@@ -35,7 +36,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use by_hand::ByHand;
 use futures::FutureExt;
-use measure::{Ways, way};
+use measure::{After, Ways, way};
 use models::{BenchNode, ByAncestors, ByBounds, ByChildren, ByParent, ByPath, title};
 use mongodb::bson::oid::ObjectId;
 use odm::prelude::*;
@@ -175,10 +176,10 @@ impl Bench<'_> {
             odm: way(rounds, || self.load::<M>()),
             by_hand: by_hand.map(|it| way(rounds, move || it.load(self.shape.edges(), atomic))),
             one_by_one: Some(way(1, || one_by_one.load(M::PATTERN, self.shape.edges()))),
-            around: Some(Box::new(|| {
+            before: Some(Box::new(|| {
                 async {
                     self.clear::<M>().await;
-                    async {}.boxed_local()
+                    After(async {}.boxed_local())
                 }
                 .boxed_local()
             })),
@@ -205,7 +206,7 @@ impl Bench<'_> {
                 })
             }),
             one_by_one: None,
-            around: None,
+            before: None,
         };
         self.compare::<M>("children", ways).await;
         let ways = Ways {
@@ -219,7 +220,7 @@ impl Bench<'_> {
                 })
             }),
             one_by_one: None,
-            around: None,
+            before: None,
         };
         self.compare::<M>("ancestors", ways).await;
         let ways = Ways {
@@ -233,7 +234,7 @@ impl Bench<'_> {
                 })
             }),
             one_by_one: None,
-            around: None,
+            before: None,
         };
         self.compare::<M>("descendants", ways).await;
     }
@@ -259,7 +260,7 @@ impl Bench<'_> {
                 }),
                 by_hand: by_hand.map(|it| way(many, move || it.insert(id(), at))),
                 one_by_one: is_nested.then(|| way(1, move || one_by_one.insert::<M>(id(), at))),
-                around: None,
+                before: None,
             };
             // The ways do not insert in the same place: nested sets have one more node behind it each time.
             self.compare::<M>(operation, ways).await;
@@ -291,7 +292,7 @@ impl Bench<'_> {
                     there + one_by_one.relocate::<M>(points.moved, back).await
                 })
             }),
-            around: None,
+            before: None,
         };
         self.compare::<M>("move", ways).await;
     }
@@ -309,11 +310,11 @@ impl Bench<'_> {
             }),
             by_hand: by_hand.map(|it| way(rounds, move || it.delete(id))),
             one_by_one: Some(way(1, || one_by_one.delete::<M>(id))),
-            around: Some(Box::new(|| {
+            before: Some(Box::new(|| {
                 async {
                     let ids = tree.descendants(Ref::from(id)).ids().await.unwrap();
                     let deleted = Deleted::read::<M>(&self.db, id, ids).await;
-                    deleted.restore::<M>(&self.db).boxed_local()
+                    After(deleted.restore::<M>(&self.db).boxed_local())
                 }
                 .boxed_local()
             })),

@@ -18,10 +18,13 @@ pub(crate) struct Ways<'b> {
     pub(crate) by_hand: Option<Way<'b>>,
     pub(crate) one_by_one: Option<Way<'b>>,
     /// Runs before each way, and what it returns after it; neither is measured.
-    pub(crate) around: Option<Around<'b>>,
+    pub(crate) before: Option<Before<'b>>,
 }
 
-pub(crate) type Around<'b> = Box<dyn Fn() -> LocalBoxFuture<'b, LocalBoxFuture<'b, ()>> + 'b>;
+pub(crate) type Before<'b> = Box<dyn Fn() -> LocalBoxFuture<'b, After<'b>> + 'b>;
+
+/// What is put right after a way.
+pub(crate) struct After<'b>(pub(crate) LocalBoxFuture<'b, ()>);
 
 pub(crate) fn way<'b, F: Future<Output = usize> + 'b>(
     rounds: usize,
@@ -73,14 +76,14 @@ impl Ways<'_> {
                 if round > way.rounds || way.rounds == 1 && round == 0 {
                     continue;
                 }
-                let after = match &self.around {
-                    Some(around) => Some(around().await),
+                let after = match &self.before {
+                    Some(before) => Some(before().await),
                     None => None,
                 };
                 let (wall, cpu) = (Instant::now(), cpu_time());
                 done.insert((way.run)().await);
                 let (wall, cpu) = (wall.elapsed(), cpu_time().saturating_sub(cpu));
-                if let Some(after) = after {
+                if let Some(After(after)) = after {
                     after.await;
                 }
                 if round > 0 {

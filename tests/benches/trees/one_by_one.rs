@@ -1,7 +1,7 @@
 //! Writes that send one command for each document, as libraries without statements for whole subtrees do. In
 //! transactions.
 
-use mongodb::bson::{Bson, Document, doc};
+use mongodb::bson::{self, Bson, Document, doc};
 use odm::prelude::*;
 use odm::tree::Pattern;
 
@@ -21,7 +21,7 @@ struct Change<'b> {
 }
 
 fn place(document: Document) -> Place {
-    odm::bson::deserialize_from_document(document).unwrap()
+    bson::deserialize_from_document(document).unwrap()
 }
 
 impl OneByOne<'_> {
@@ -96,26 +96,18 @@ impl OneByOne<'_> {
             doc! {"find": "nodes", "filter": below, "projection": Place::projection(M::PATTERN)};
         for child in change.find(find).await {
             let child = place(child);
-            let set = match M::PATTERN {
-                Pattern::MaterializedPath => {
-                    let dropped = node.path.as_ref().map_or(1, String::len);
-                    let path = child.path.unwrap_or_default();
-                    doc! {"path": format!("{}{}", family.path, &path[dropped..])}
-                }
-                _ => {
-                    let rest = &child.ancestors[node.ancestors.len()..];
-                    let ancestors: Vec<i32> =
-                        family.ancestors.iter().chain(rest).copied().collect();
-                    doc! {"ancestors": ancestors}
-                }
+            let set = if M::PATTERN == Pattern::MaterializedPath {
+                let dropped = node.path.as_ref().map_or(1, String::len);
+                let path = child.path.unwrap_or_default();
+                doc! {"path": format!("{}{}", family.path, &path[dropped..])}
+            } else {
+                let rest = &child.ancestors[node.ancestors.len()..];
+                let ancestors = family.ancestors.iter().chain(rest);
+                doc! {"ancestors": ancestors.copied().collect::<Vec<i32>>()}
             };
             change.set(child.id, set).await;
         }
-        let set = match M::PATTERN {
-            Pattern::MaterializedPath => doc! {"path": &family.path, "rank": rank},
-            _ => doc! {"ancestors": family.ancestors, "rank": rank},
-        };
-        change.set(id, set).await;
+        change.set(id, family.fields(M::PATTERN, &rank)).await;
         change.commit().await
     }
 
@@ -217,7 +209,7 @@ impl Change<'_> {
     }
 
     async fn insert(&mut self, row: &Row) {
-        let document = odm::bson::serialize_to_document(row).unwrap();
+        let document = bson::serialize_to_document(row).unwrap();
         self.write(doc! {"insert": "nodes", "documents": [document]}, "n")
             .await;
     }

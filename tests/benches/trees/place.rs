@@ -1,6 +1,7 @@
 //! What the ways without odm's trees know of a node, and the rows that they insert.
 
 use std::collections::HashMap;
+use std::fmt::Write;
 
 use mongodb::bson::{Bson, Document, doc};
 use odm::tree::Pattern;
@@ -95,6 +96,14 @@ impl Family {
     pub(crate) fn is_below(&self, node: i32) -> bool {
         let in_path = self.path.contains(&format!(",{node},"));
         self.parent == node || self.ancestors.contains(&node) || in_path
+    }
+
+    /// The fields of a node with this rank, in a pattern that keeps the lineage.
+    pub(crate) fn fields(&self, pattern: Pattern, rank: &str) -> Document {
+        if pattern == Pattern::MaterializedPath {
+            return doc! {"path": &self.path, "rank": rank};
+        }
+        doc! {"ancestors": self.ancestors.as_slice(), "rank": rank}
     }
 
     /// The row of a node with this rank.
@@ -241,7 +250,7 @@ impl Writer<'_> {
                 Pattern::NestedSets => {}
             }
             let length = self.path.len();
-            self.path.push_str(&format!("{id},"));
+            write!(self.path, "{id},").unwrap();
             self.ancestors.push(id);
             let below = self.children;
             self.siblings(&below[*position]);

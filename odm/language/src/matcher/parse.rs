@@ -79,7 +79,9 @@ fn beside(mut children: Vec<Predicate>, source: &RawDocument) -> Predicate {
 fn document(filter: &RawDocument, place: Place, globals: &Globals) -> Parsed<Predicate> {
     let mut children = Vec::new();
     for (key, value) in raw::elements(filter) {
-        if key.starts_with('$') && !is_reference_field(key) {
+        if is_reference_field(key) {
+            children.push(field::literal(key, value)?);
+        } else if key.starts_with('$') {
             top_level(key, value, place, globals, &mut children)?;
         } else {
             field::field(key, value, globals, &mut children)?;
@@ -88,7 +90,8 @@ fn document(filter: &RawDocument, place: Place, globals: &Globals) -> Parsed<Pre
     Ok(beside(children, filter))
 }
 
-/// The fields of a `DBRef` are field names although they begin with `$`.
+/// The fields of a `DBRef` are field names although they begin with `$`. mongod compares each with the whole value, which
+/// holds no operators.
 fn is_reference_field(key: &str) -> bool {
     matches!(key, "$ref" | "$id" | "$db")
 }

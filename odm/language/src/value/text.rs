@@ -18,3 +18,11 @@ mod tokens;
 pub use self::fields::Fields;
 pub use self::language::Language;
 pub use self::search::{Request, Search};
+
+/// The terms of a string, in its order: its words without the stop words, folded and stemmed as a text index does.
+pub fn terms(text: &str, language: Language) -> Vec<String> {
+    let tokenizer = tokens::Tokenizer::new(language);
+    tokenizer
+        .tokens(text, tokens::Sensitivity::default())
+        .collect()
+}

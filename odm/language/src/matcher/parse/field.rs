@@ -46,6 +46,12 @@ pub(super) fn field(
     Ok(())
 }
 
+/// The condition that the field has this value, whatever it is.
+pub(super) fn literal(path: &str, value: RawBsonRef<'_>) -> Parsed<Predicate> {
+    let source = written(path, "$eq", value);
+    Ok(leaf(path, equality(value)?, "$eq", source))
+}
+
 fn leaf(path: &str, test: Test, operator: &'static str, source: bson::RawDocumentBuf) -> Predicate {
     Predicate::Field(FieldTest {
         path: Path::new(path),

@@ -2,7 +2,8 @@
 //!
 //! MongoDB's guide calls this model *exact precision*: 9.99 US dollars are stored as the integer 999. [`Money`] is that
 //! integer, with a type for the currency, so that amounts of different currencies can't be mixed up. Where the guide stores
-//! 9990 for 9.99, it counts thousandths: that is [`Finer`].
+//! 9990 for 9.99, it counts thousandths: that is [`Finer`]. [`AnyMoney`] and [`Amount`] are for currencies that are known
+//! only at run time.
 //!
 //! ```
 //! use odm::money::{CodeOf, Finer, Money, Rounding, Usd};
@@ -38,19 +39,31 @@
 //! ```
 
 mod amount;
+mod any;
 mod code;
 mod codes;
+mod currencies;
 mod error;
+mod handle;
 mod parts;
+#[cfg(feature = "bigdecimal_0_4")]
+mod precise;
 mod rounding;
 mod text;
 
 use std::marker::PhantomData;
 
 pub use self::amount::Money;
+pub use self::any::{Amount, AnyMoney};
 pub use self::code::CodeOf;
 pub use self::codes::*;
+pub use self::currencies::{AnyCurrency, Currencies, Iso4217, Scaled};
 pub use self::error::MoneyError;
+#[doc(hidden)]
+pub use self::handle::AmountIn;
+pub use self::handle::AnyMoneyFields;
+#[cfg(feature = "bigdecimal_0_4")]
+pub use self::precise::{PreciseMoney, PreciseMoneyFields};
 pub use self::rounding::Rounding;
 
 /// A currency as a type: one of [this module](self), a [finer](Finer) one, or your own.

@@ -221,7 +221,7 @@ impl<C: Currency> FromStr for Money<C> {
             Some((_, code)) => {
                 return Err(MoneyError::OtherCurrency {
                     found: code.to_owned(),
-                    expected: C::CODE,
+                    expected: C::CODE.to_owned(),
                 });
             }
             None => text,
@@ -247,7 +247,7 @@ impl<'de, C> Deserialize<'de> for Money<C> {
 }
 
 /// Reads integers only.
-struct Minor;
+pub(super) struct Minor;
 
 impl Visitor<'_> for Minor {
     type Value = i64;
@@ -316,7 +316,7 @@ mod tests {
         let other = "1 EUR".parse::<Money<Usd>>().unwrap_err();
         assert_eq!(
             other.to_string(),
-            "the amount is in EUR, and the type is for USD"
+            "the amount is in EUR, and USD is expected"
         );
     }
 }

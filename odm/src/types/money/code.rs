@@ -71,7 +71,7 @@ impl<'de, C: Currency> Deserialize<'de> for CodeOf<C> {
         }
         Err(D::Error::custom(MoneyError::OtherCurrency {
             found,
-            expected: C::CODE,
+            expected: C::CODE.to_owned(),
         }))
     }
 }

@@ -16,8 +16,7 @@ macro_rules! currencies {
         )*
 
         /// The codes of the currencies, in order, with their digits.
-        #[cfg(test)]
-        const ALL: &[(&str, u32)] = &[$(($code, $digits)),*];
+        pub(super) const ALL: &[(&str, u32)] = &[$(($code, $digits)),*];
     };
 }
 

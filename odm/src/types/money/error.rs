@@ -19,13 +19,17 @@ pub enum MoneyError {
         /// How many digits the unit has.
         digits: u32,
     },
-    /// The text names another currency.
+    /// The amount is in another currency.
     OtherCurrency {
         /// The code that was found.
         found: String,
-        /// The code of the type.
-        expected: &'static str,
+        /// The code of the type, or of the other amount.
+        expected: String,
     },
+    /// The set has no currency with this code, or counts it in another unit.
+    UnknownCurrency(String),
+    /// The text lacks the code of the currency.
+    NoCurrency(String),
 }
 
 impl fmt::Display for MoneyError {
@@ -44,9 +48,18 @@ impl fmt::Display for MoneyError {
                 "`{text}` has more than {digits} digits after the point: round it first, or use a finer unit"
             ),
             Self::OtherCurrency { found, expected } => {
+                write!(f, "the amount is in {found}, and {expected} is expected")
+            }
+            Self::UnknownCurrency(code) => {
                 write!(
                     f,
-                    "the amount is in {found}, and the type is for {expected}"
+                    "there is no currency with the code `{code}` and this unit"
+                )
+            }
+            Self::NoCurrency(text) => {
+                write!(
+                    f,
+                    "`{text}` has no currency: expected an amount, a space and a code, as in `9.99 USD`"
                 )
             }
         }

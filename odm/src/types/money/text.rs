@@ -10,8 +10,6 @@ pub(super) fn parse(text: &str, digits: u32) -> Result<i64, MoneyError> {
         None => (false, text),
     };
     let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
-    let are_digits =
-        |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     if !are_digits(whole) || !are_digits(fraction) {
         return Err(wrong());
     }
@@ -37,6 +35,18 @@ pub(super) fn parse(text: &str, digits: u32) -> Result<i64, MoneyError> {
         return Ok(amount);
     }
     amount.checked_neg().ok_or(MoneyError::Overflow)
+}
+
+fn are_digits(part: &str) -> bool {
+    !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Whether the text is a plain decimal number: an optional `-`, digits, and optionally a point and digits.
+#[cfg(feature = "bigdecimal_0_4")]
+pub(super) fn is_decimal(text: &str) -> bool {
+    let number = text.strip_prefix('-').unwrap_or(text);
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
+    are_digits(whole) && are_digits(fraction)
 }
 
 /// Writes a count of units with this many digits after the point.

@@ -1,0 +1,488 @@
+//! [`PreciseMoney`]: an amount of any precision, beside an approximation to sort by.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::ops::{Bound, Deref, RangeBounds};
+use std::str::FromStr;
+
+use bigdecimal::{BigDecimal, Zero};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::{AnyCurrency, Currencies, Iso4217, MoneyError, text};
+use crate::model::parts::Flat;
+use crate::model::{
+    BsonType, Embedded, EmbeddedMeta, FieldMeta, FieldType, Level, Path, Segment, Shape, TypeMeta,
+};
+use crate::query::deferred::Deferred;
+use crate::query::field::Inside;
+use crate::query::{Field, Filter};
+
+/// How far a stored approximation may be from the text, as a part of the amount.
+const TOLERANCE: f64 = 1e-12;
+
+/// The most digits of an amount, about as many as a double reaches.
+const MAX_DIGITS: usize = 300;
+
+/// An amount of any precision, stored as MongoDB's guide does:
+/// `{display: "9.99", approx: 9.99, currency: "USD"}`. It needs the feature `bigdecimal_0_4`.
+///
+/// The text is exact, and the double next to it serves ranges and sorts by an index. Writing stores the nearest double;
+/// reading accepts one that is at most a 10¹²th part of the amount away, since other programs may round differently.
+///
+/// Two amounts are equal if their values are: "9.990" is written as "9.99", and equality on the server compares this text. A
+/// range on the server finds [candidates](PreciseMoneyFields::candidates), and the program chooses among them.
+///
+/// An amount has at most 300 digits, before and after the point.
+///
+/// ```
+/// use odm::money::PreciseMoney;
+///
+/// let rate: PreciseMoney = "0.0000125 USD".parse()?;
+/// let cost: PreciseMoney = PreciseMoney::new(rate.value() * 1_000_000, rate.currency())?;
+/// assert_eq!(cost, "12.50 USD".parse()?);
+/// assert_eq!(cost.to_string(), "12.5 USD");
+/// # Ok::<(), odm::money::MoneyError>(())
+/// ```
+pub struct PreciseMoney<S = Iso4217> {
+    /// Normalized: no zeros at the end.
+    value: BigDecimal,
+    currency: AnyCurrency<S>,
+}
+
+impl<S> PreciseMoney<S> {
+    /// An amount in a currency.
+    ///
+    /// # Errors
+    ///
+    /// The amount has more than 300 digits.
+    pub fn new(value: impl Into<BigDecimal>, currency: AnyCurrency<S>) -> Result<Self, MoneyError> {
+        let value = value.into().normalized();
+        let (digits, scale) = (value.digits(), value.fractional_digit_count());
+        // The digits of the plain text.
+        let width = digits.max(scale.unsigned_abs()) + scale.min(0).unsigned_abs();
+        if usize::try_from(width).map_or(true, |width| width > MAX_DIGITS) {
+            return Err(MoneyError::Overflow);
+        }
+        Ok(Self { value, currency })
+    }
+
+    /// The exact value, to compute with.
+    pub fn value(&self) -> &BigDecimal {
+        &self.value
+    }
+
+    /// The currency.
+    pub fn currency(&self) -> AnyCurrency<S> {
+        self.currency
+    }
+
+    /// The exact decimal text, as it is stored: no exponent, and no zeros at the end.
+    pub fn display(&self) -> String {
+        if self.value.is_zero() {
+            return "0".to_owned();
+        }
+        self.value.to_plain_string()
+    }
+
+    /// The nearest double.
+    pub fn approx(&self) -> f64 {
+        // At most 300 digits, so it is finite.
+        self.display().parse().unwrap_or(f64::NAN)
+    }
+}
+
+// Implemented by hand, because derives would put bounds on `S`.
+impl<S> Clone for PreciseMoney<S> {
+    fn clone(&self) -> Self {
+        Self {
+            value: self.value.clone(),
+            currency: self.currency,
+        }
+    }
+}
+
+impl<S> PartialEq for PreciseMoney<S> {
+    fn eq(&self, other: &Self) -> bool {
+        self.currency == other.currency && self.value == other.value
+    }
+}
+
+impl<S> Eq for PreciseMoney<S> {}
+
+/// Amounts in different currencies have no order.
+impl<S> PartialOrd for PreciseMoney<S> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        (self.currency == other.currency).then(|| self.value.cmp(&other.value))
+    }
+}
+
+impl<S> Hash for PreciseMoney<S> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (&self.value, self.currency).hash(state);
+    }
+}
+
+impl<S> fmt::Debug for PreciseMoney<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PreciseMoney({self})")
+    }
+}
+
+/// `9.99 USD`
+impl<S> fmt::Display for PreciseMoney<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&format!("{} {}", self.display(), self.currency))
+    }
+}
+
+/// Reads `9.99 USD`, exactly.
+impl<S: Currencies> FromStr for PreciseMoney<S> {
+    type Err = MoneyError;
+
+    fn from_str(text: &str) -> Result<Self, MoneyError> {
+        match text.split_once(' ') {
+            Some((amount, code)) => Self::new(decimal(amount)?, code.parse()?),
+            None => Err(MoneyError::NoCurrency(text.to_owned())),
+        }
+    }
+}
+
+/// Reads plain decimal text.
+fn decimal(text: &str) -> Result<BigDecimal, MoneyError> {
+    if !text::is_decimal(text) {
+        return Err(MoneyError::NotANumber(text.to_owned()));
+    }
+    // Zeros at the ends do not count as digits.
+    if text.len() > 2 * MAX_DIGITS {
+        return Err(MoneyError::Overflow);
+    }
+    let not_a_number = |_| MoneyError::NotANumber(text.to_owned());
+    text.parse().map_err(not_a_number)
+}
+
+/// The stored form.
+#[derive(Serialize, Deserialize)]
+#[serde(bound(serialize = "", deserialize = "S: Currencies"))]
+struct Stored<S> {
+    display: String,
+    approx: f64,
+    currency: AnyCurrency<S>,
+}
+
+impl<S> Serialize for PreciseMoney<S> {
+    fn serialize<Z: Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
+        let stored = Stored {
+            display: self.display(),
+            approx: self.approx(),
+            currency: self.currency,
+        };
+        stored.serialize(serializer)
+    }
+}
+
+impl<'de, S: Currencies> Deserialize<'de> for PreciseMoney<S> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let stored = Stored::deserialize(deserializer)?;
+        let value = decimal(&stored.display).map_err(D::Error::custom)?;
+        let money = Self::new(value, stored.currency).map_err(D::Error::custom)?;
+        let exact = money.approx();
+        if (stored.approx - exact).abs() <= exact.abs() * TOLERANCE {
+            return Ok(money);
+        }
+        Err(D::Error::custom(format_args!(
+            "the approximation {} does not belong to the amount \"{}\"",
+            stored.approx, stored.display
+        )))
+    }
+}
+
+/// The typed fields of a [`PreciseMoney`].
+pub struct PreciseMoneyFields<M, As, S> {
+    /// The exact text.
+    pub display: Field<M, String>,
+    /// The double next to it, to sort by.
+    pub approx: Field<M, f64>,
+    /// The currency.
+    pub currency: Field<M, AnyCurrency<S>>,
+    this: Field<M, As>,
+}
+
+impl<M, As, S: Currencies> PreciseMoneyFields<M, As, S> {
+    /// Matches where the amount is `value`: its text and its currency.
+    ///
+    /// It does not find a text that another program has written with zeros at the end.
+    pub fn eq(&self, value: &PreciseMoney<S>) -> Filter<M> {
+        self.one(self.currency.eq(value.currency) & self.display.eq(value.display()))
+    }
+
+    /// Matches the amounts that can be in the range, by their approximations: all that are, and those next to its ends. The
+    /// range itself chooses among them.
+    ///
+    /// An index of the currency and the approximation serves it.
+    ///
+    /// ```
+    /// use odm::money::PreciseMoney;
+    /// use odm::prelude::*;
+    ///
+    /// #[derive(Debug, Serialize, Deserialize, Document)]
+    /// #[odm(collection = "rates", index(price.currency, price.approx))]
+    /// struct Rate {
+    ///     #[serde(rename = "_id")]
+    ///     id: i32,
+    ///     price: PreciseMoney,
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = Db::memory();
+    /// let rates = db.collection::<Rate>();
+    /// // Both have the same approximation.
+    /// for (id, price) in [(1, "0.1 USD"), (2, "0.10000000000000000001 USD")] {
+    ///     rates.insert_one(&Rate { id, price: price.parse()? }).await?;
+    /// }
+    /// let range = ..="0.1 USD".parse::<PreciseMoney>()?;
+    /// let mut found = rates.find(|r| r.price.candidates(range.clone())).all().await?;
+    /// found.retain(|rate| range.contains(&rate.price));
+    /// assert_eq!(found.len(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn candidates(&self, range: impl RangeBounds<PreciseMoney<S>>) -> Filter<M> {
+        let ends = [range.start_bound(), range.end_bound()];
+        let [start, end] = ends.map(|bound| match bound {
+            Bound::Included(money) | Bound::Excluded(money) => Some(money),
+            Bound::Unbounded => None,
+        });
+        let Some(currency) = start.or(end).map(PreciseMoney::currency) else {
+            return self.refused(
+                "a range without a start and an end has no currency: compare the currency instead",
+            );
+        };
+        if start
+            .zip(end)
+            .is_some_and(|(one, other)| one.currency != other.currency)
+        {
+            return self.refused("the ends of the range are in two currencies");
+        }
+        let mut filter = self.currency.eq(currency);
+        // Twice the tolerance: the ends are rounded, too.
+        if let Some(start) = start {
+            let approx = start.approx();
+            filter &= self.approx.gte(approx - approx.abs() * 2.0 * TOLERANCE);
+        }
+        if let Some(end) = end {
+            let approx = end.approx();
+            filter &= self.approx.lte(approx + approx.abs() * 2.0 * TOLERANCE);
+        }
+        self.one(filter)
+    }
+
+    /// The filter, unless it could mix the parts of several amounts.
+    fn one(&self, filter: Filter<M>) -> Filter<M> {
+        if self.path().segments().any(|it| it == Segment::Any) {
+            return self.refused(super::handle::OF_SEVERAL);
+        }
+        filter
+    }
+
+    fn refused(&self, message: &'static str) -> Filter<M> {
+        Filter::from_node(Err(Deferred::usage(self.path().to_string(), message)))
+    }
+}
+
+impl<M, As, S> Deref for PreciseMoneyFields<M, As, S> {
+    type Target = Field<M, As>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.this
+    }
+}
+
+impl<M, As, S> Clone for PreciseMoneyFields<M, As, S> {
+    fn clone(&self) -> Self {
+        Self {
+            display: self.display.clone(),
+            approx: self.approx.clone(),
+            currency: self.currency.clone(),
+            this: self.this.clone(),
+        }
+    }
+}
+
+impl<M, As, S> fmt::Debug for PreciseMoneyFields<M, As, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PreciseMoneyFields({})", self.path())
+    }
+}
+
+impl<S: Currencies> FieldType for PreciseMoney<S> {
+    const TYPE: TypeMeta = TypeMeta::of(Shape::Embedded(<Self as Embedded>::meta));
+    const FIELDS: &'static [FieldMeta] = <Self as Embedded>::META.fields;
+    type Parts<L: Level> = Flat<Self>;
+    type Handle<M, As> = PreciseMoneyFields<M, As, S>;
+
+    #[inline]
+    fn handle<M, As>(path: Path) -> Self::Handle<M, As> {
+        PreciseMoneyFields {
+            display: Field::at_path(path.child("display")),
+            approx: Field::at_path(path.child("approx")),
+            currency: Field::at_path(path.child("currency")),
+            this: Field::at_path(path),
+        }
+    }
+}
+
+impl<S: Currencies> Embedded for PreciseMoney<S> {
+    type Fields<M> = PreciseMoneyFields<M, Self, S>;
+
+    const META: &'static EmbeddedMeta = &EmbeddedMeta {
+        name: "PreciseMoney",
+        fields: &[
+            FieldMeta::always("display", "display", TypeMeta::scalar(&[BsonType::String])),
+            FieldMeta::always("approx", "approx", TypeMeta::scalar(&[BsonType::Double])),
+            FieldMeta::always(
+                "currency",
+                "currency",
+                TypeMeta::scalar(&[BsonType::String]),
+            ),
+        ],
+        variants: None,
+        deny_undeclared: false,
+        ordered_by: None,
+    };
+
+    #[inline]
+    fn fields<M>(path: Path) -> Self::Fields<M> {
+        Self::handle(path)
+    }
+}
+
+impl<S: Currencies> Inside for PreciseMoney<S> {
+    type Inside = Self;
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::query::fields;
+
+    fn money(text: &str) -> PreciseMoney {
+        format!("{text} USD").parse().unwrap()
+    }
+
+    #[test]
+    fn text_is_normalized() {
+        for (text, display, approx) in [
+            ("9.99", "9.99", 9.99),
+            ("9.990", "9.99", 9.99),
+            ("-0.0", "0", 0.0),
+            ("1200", "1200", 1200.0),
+            ("0012.10", "12.1", 12.1),
+            ("0.00000000000000000001", "0.00000000000000000001", 1e-20),
+        ] {
+            let money = money(text);
+            assert_eq!(money.display(), display);
+            assert_eq!(money.approx().to_bits(), f64::to_bits(approx), "{text}");
+        }
+        assert_eq!(money("9.99"), money("9.990"));
+        for text in ["1e5", ".5", "5.", "+1", "NaN", "", "1_000"] {
+            assert!(
+                format!("{text} USD").parse::<PreciseMoney>().is_err(),
+                "{text}"
+            );
+        }
+        let long = format!("0.{}1 USD", "0".repeat(400));
+        assert_eq!(long.parse::<PreciseMoney>(), Err(MoneyError::Overflow));
+        let huge = BigDecimal::new(1.into(), -2_000_000_000);
+        let currency = money("1").currency();
+        assert_eq!(PreciseMoney::new(huge, currency), Err(MoneyError::Overflow));
+    }
+
+    #[test]
+    fn approximations_are_read_within_the_tolerance() {
+        let read = |display: &str, approx: f64| {
+            let stored = bson::doc! {"display": display, "approx": approx, "currency": "USD"};
+            bson::deserialize_from_document::<PreciseMoney>(stored)
+        };
+        assert_eq!(
+            read("0.25", 0.249_999_999_999_999_9).unwrap(),
+            money("0.25")
+        );
+        assert_eq!(read("9.990", 9.99).unwrap(), money("9.99"));
+        let wrong = read("9.99", 9.98).unwrap_err().to_string();
+        assert!(
+            wrong.contains("9.98 does not belong to the amount \"9.99\""),
+            "{wrong}"
+        );
+        assert!(read("9.99", f64::NAN).is_err());
+        assert!(read("9.99", f64::INFINITY).is_err());
+    }
+
+    #[derive(Serialize, Deserialize, odm_derive::Embedded)]
+    struct Sale {
+        price: PreciseMoney,
+        #[odm(embed(few, max = 10))]
+        prices: Vec<PreciseMoney>,
+    }
+
+    #[test]
+    fn filters_that_mean_something_else_are_refused() {
+        let sale = fields::<Sale>();
+        let one = money("1");
+        let euros: PreciseMoney = "1 EUR".parse().unwrap();
+        assert!(
+            sale.price
+                .candidates(one.clone()..euros)
+                .to_document()
+                .is_err()
+        );
+        assert!(sale.price.candidates(..).to_document().is_err());
+        assert!(sale.prices.any().eq(&one).to_document().is_err());
+        assert!(
+            sale.prices
+                .elem_match(|price| price.eq(&one))
+                .to_document()
+                .is_ok()
+        );
+    }
+
+    proptest! {
+        /// Amounts that share an approximation are all candidates, and the range chooses exactly.
+        #[test]
+        fn candidates_include_all_of_a_range(
+            whole in -1_000_i64..1_000, steps in prop::collection::vec(-50_i64..50, 1..20), end in -50_i64..50,
+        ) {
+            // Steps of 10^-17 around a value have few approximations.
+            let value = |step: i64| {
+                BigDecimal::from(whole) / BigDecimal::from(10) + BigDecimal::new(step.into(), 17)
+            };
+            let currency = money("1").currency();
+            let end = PreciseMoney::new(value(end), currency).unwrap();
+            for step in steps {
+                let money = PreciseMoney::new(value(step), currency).unwrap();
+                let approx = money.approx();
+                let (low, high) = (end.approx() - end.approx().abs() * 2.0 * TOLERANCE, end.approx() + end.approx().abs() * 2.0 * TOLERANCE);
+                if money >= end {
+                    prop_assert!(approx >= low);
+                }
+                if money <= end {
+                    prop_assert!(approx <= high);
+                }
+            }
+        }
+
+        #[test]
+        fn the_stored_form_is_read_back(digits in "[1-9][0-9]{0,80}", scale in 0_i64..80, negative: bool) {
+            let digits: BigDecimal = digits.parse().unwrap();
+            let value = digits * BigDecimal::new(1.into(), scale);
+            let value = if negative { -value } else { value };
+            let money = PreciseMoney::<Iso4217>::new(value, "USD".parse().unwrap()).unwrap();
+            let stored = bson::serialize_to_document(&money).unwrap();
+            prop_assert_eq!(bson::deserialize_from_document::<PreciseMoney>(stored).unwrap(), money);
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! What is wrong with a time.
+
+use std::fmt;
+
+use super::form::MAX_OFFSET;
+
+/// Why a time can't be read or made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TimeError {
+    /// The offset is more than 18 hours from UTC.
+    Offset {
+        /// The minutes east of UTC.
+        minutes: i64,
+    },
+    /// The text is not a date and a time with an offset, as RFC 3339 writes them.
+    NotATime(String),
+    /// The text is not a day, or no month has this day.
+    NotADay(String),
+    /// The time has fractions of a millisecond, which a date of MongoDB can't store: truncate it first.
+    TooPrecise(String),
+    /// The time zone database has no such zone.
+    UnknownZone(String),
+    /// The time is out of range.
+    OutOfRange(String),
+}
+
+impl fmt::Display for TimeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Offset { minutes } => write!(
+                f,
+                "an offset of {minutes} minutes is more than {} hours from UTC",
+                MAX_OFFSET / 60
+            ),
+            Self::NotATime(text) => write!(
+                f,
+                "`{text}` is not a time with an offset: expected `2026-03-29T10:30:00+02:00`"
+            ),
+            Self::NotADay(text) => write!(f, "`{text}` is not a day: expected `2026-03-29`"),
+            Self::TooPrecise(text) => write!(
+                f,
+                "`{text}` has fractions of a millisecond, and MongoDB stores whole ones: use the function that truncates"
+            ),
+            Self::UnknownZone(name) => write!(
+                f,
+                "there is no time zone `{name}`: expected a name of the IANA database, such as `Europe/Berlin`"
+            ),
+            Self::OutOfRange(text) => write!(f, "`{text}` is out of the range of times"),
+        }
+    }
+}
+
+impl std::error::Error for TimeError {}

@@ -1,0 +1,286 @@
+//! The typed fields of a [`LocalTime`].
+
+use std::fmt;
+use std::ops::Deref;
+
+use bson::{DateTime, doc};
+
+use super::form::MAX_OFFSET;
+use super::{CivilDay, InstantRange, LocalTime, Offset, OffsetForm, Sign};
+use crate::model::parts::Flat;
+use crate::model::rule::Number;
+use crate::model::{
+    Bound, Contents, Embedded, EmbeddedMeta, FieldMeta, FieldType, Level, Path, Presence, Rule,
+    Segment, Shape, TypeMeta,
+};
+use crate::query::compare::filter_path;
+use crate::query::deferred::Deferred;
+use crate::query::{Field, Filter, FromRaw, Inside, Sort};
+
+/// The typed field of a [`LocalTime`]: its comparisons and sorts are those of the instant.
+///
+/// What it lacks, such as `set` of an `Option` and `exists`, are methods of the [`Field`] that it derefs to.
+pub struct LocalTimeFields<M, F, As = LocalTime<F>> {
+    /// The instant.
+    pub date: Field<M, DateTime>,
+    /// The offset of the writer's clock.
+    pub offset: Field<M, Offset<F>>,
+    this: Field<M, As>,
+}
+
+/// A value that a local time in the form `F` is compared with: an instant, or a local time in the same form.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not comparable with a local time in the form `{F}`",
+    label = "expected a `bson::DateTime` or a `LocalTime<{F}>`",
+    note = "of a local time in another form, write `.instant()`"
+)]
+pub trait IntoInstant<F> {
+    /// The instant.
+    fn into_instant(self) -> DateTime;
+}
+
+impl<F> IntoInstant<F> for DateTime {
+    fn into_instant(self) -> DateTime {
+        self
+    }
+}
+
+impl<F> IntoInstant<F> for LocalTime<F> {
+    fn into_instant(self) -> DateTime {
+        self.instant()
+    }
+}
+
+impl<F> IntoInstant<F> for &LocalTime<F> {
+    fn into_instant(self) -> DateTime {
+        self.instant()
+    }
+}
+
+impl<M, F: OffsetForm, As> LocalTimeFields<M, F, As> {
+    /// The parts of a value at `path`.
+    #[inline]
+    pub(super) fn at_path(path: Path) -> Self {
+        Self {
+            date: Field::at_path(path.child(F::DATE)),
+            offset: Field::at_path(path.child(F::OFFSET)),
+            this: Field::at_path(path),
+        }
+    }
+
+    /// Matches where the field is this instant, with whatever offset: `{"at.date": instant}`.
+    pub fn eq(&self, value: impl IntoInstant<F>) -> Filter<M> {
+        self.date.eq(value.into_instant())
+    }
+
+    /// Matches where the field is another instant, or missing: `{"at.date": {$ne: instant}}`.
+    pub fn ne(&self, value: impl IntoInstant<F>) -> Filter<M> {
+        self.date.ne(value.into_instant())
+    }
+
+    /// Matches later instants: `{"at.date": {$gt: instant}}`.
+    pub fn gt(&self, value: impl IntoInstant<F>) -> Filter<M> {
+        self.date.gt(value.into_instant())
+    }
+
+    /// Matches this instant and later ones: `{"at.date": {$gte: instant}}`.
+    pub fn gte(&self, value: impl IntoInstant<F>) -> Filter<M> {
+        self.date.gte(value.into_instant())
+    }
+
+    /// Matches earlier instants: `{"at.date": {$lt: instant}}`.
+    pub fn lt(&self, value: impl IntoInstant<F>) -> Filter<M> {
+        self.date.lt(value.into_instant())
+    }
+
+    /// Matches this instant and earlier ones: `{"at.date": {$lte: instant}}`.
+    pub fn lte(&self, value: impl IntoInstant<F>) -> Filter<M> {
+        self.date.lte(value.into_instant())
+    }
+
+    /// Matches where the field is one of these instants: `{"at.date": {$in: […]}}`.
+    pub fn in_<V: IntoInstant<F>>(&self, values: impl IntoIterator<Item = V>) -> Filter<M> {
+        self.date
+            .in_(values.into_iter().map(IntoInstant::into_instant))
+    }
+
+    /// Matches where the field is none of these instants, or missing: `{"at.date": {$nin: […]}}`.
+    pub fn nin<V: IntoInstant<F>>(&self, values: impl IntoIterator<Item = V>) -> Filter<M> {
+        self.date
+            .nin(values.into_iter().map(IntoInstant::into_instant))
+    }
+
+    /// Matches where the instant is in the range: `{"at.date": {$gte: start, $lt: end}}`.
+    pub fn within(&self, range: InstantRange) -> Filter<M> {
+        self.date.within(range)
+    }
+
+    /// Matches where the writer's own calendar showed this day, whatever the offset.
+    ///
+    /// The filter is a range of 60 hours, the instants that are on this day somewhere, which the index on the instant
+    /// serves; and an `$expr` that adds the stored offset, which makes it exact. It is for fields outside of arrays.
+    ///
+    /// ```
+    /// use odm::prelude::*;
+    /// use odm::query::fields;
+    /// use odm::time::{Iso, LocalTime, day};
+    ///
+    /// #[derive(Serialize, Deserialize, Embedded)]
+    /// struct Sale {
+    ///     at: LocalTime<Iso>,
+    /// }
+    ///
+    /// let today = day("2026-03-29")?;
+    /// let filter = fields::<Sale>().at.on_writers_day(today);
+    /// let local = doc! {"$add": ["$at.date", {"$multiply": ["$at.offset", 60_000]}]};
+    /// let (anywhere, shown) = (today.anywhere(), today.in_utc());
+    /// assert_eq!(
+    ///     filter.to_document()?,
+    ///     doc! {
+    ///         "at.date": {"$gte": anywhere.start(), "$lt": anywhere.end()},
+    ///         "$expr": {"$and": [{"$gte": [&local, shown.start()]}, {"$lt": [&local, shown.end()]}]},
+    ///     },
+    /// );
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn on_writers_day(&self, day: CivilDay) -> Filter<M> {
+        let paths = names_only(self.date.path())
+            .and_then(|date| Ok((date, names_only(self.offset.path())?)));
+        let (date, offset) = match paths {
+            Ok(paths) => paths,
+            Err(error) => return Filter::from_node(Err(error)),
+        };
+        let minute = match F::SIGN {
+            Sign::East => 60_000,
+            Sign::West => -60_000,
+        };
+        let local = doc! {"$add": [
+            format!("${date}"),
+            {"$multiply": [format!("${offset}"), minute]},
+        ]};
+        let (start, end) = day.shown();
+        let exact = doc! {"$expr": {"$and": [
+            {"$gte": [&local, start]},
+            {"$lt": [&local, end]},
+        ]}};
+        self.within(day.anywhere()) & Filter::from_raw(exact)
+    }
+
+    /// Earliest first: `{"at.date": 1}`.
+    pub fn asc(&self) -> Sort<M> {
+        self.date.asc()
+    }
+
+    /// Latest first: `{"at.date": -1}`.
+    pub fn desc(&self) -> Sort<M> {
+        self.date.desc()
+    }
+}
+
+/// The path, if an expression can name the field.
+fn names_only(path: &Path) -> Result<String, Deferred> {
+    let stored = filter_path(path)?;
+    if path
+        .segments()
+        .all(|segment| matches!(segment, Segment::Name(_)))
+    {
+        return Ok(stored.into_owned());
+    }
+    Err(Deferred::usage(
+        stored.into_owned(),
+        "`on_writers_day` computes with the field, which expressions can't do inside of arrays: write `within(day.anywhere())`, and compare `civil_day()` of what it returns",
+    ))
+}
+
+impl<M, F, As> Deref for LocalTimeFields<M, F, As> {
+    type Target = Field<M, As>;
+
+    fn deref(&self) -> &Field<M, As> {
+        &self.this
+    }
+}
+
+impl<M, F, As> Clone for LocalTimeFields<M, F, As> {
+    fn clone(&self) -> Self {
+        Self {
+            date: self.date.clone(),
+            offset: self.offset.clone(),
+            this: self.this.clone(),
+        }
+    }
+}
+
+impl<M, F, As> fmt::Debug for LocalTimeFields<M, F, As> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.this, f)
+    }
+}
+
+pub(super) const fn part(
+    rust: &'static str,
+    name: &'static str,
+    ty: TypeMeta,
+    rules: &'static [Rule],
+) -> FieldMeta {
+    FieldMeta {
+        rust,
+        name,
+        ty,
+        presence: Presence::Always,
+        flatten: false,
+        rules,
+        refers_to: None,
+        on_delete: None,
+    }
+}
+
+const fn bound(minutes: i16) -> Bound {
+    Bound {
+        value: Number::Int(minutes as i64),
+        exclusive: false,
+    }
+}
+
+/// No stored offset is further from UTC.
+pub(super) const OFFSETS: &[Rule] = &[Rule::Range {
+    min: Some(bound(-MAX_OFFSET)),
+    max: Some(bound(MAX_OFFSET)),
+}];
+
+impl<F: OffsetForm> FieldType for LocalTime<F> {
+    // A value, and not an embedded document that lists would have to bound.
+    const TYPE: TypeMeta =
+        TypeMeta::of(Shape::Embedded(<Self as Embedded>::meta)).holding(Contents::NONE);
+    const FIELDS: &'static [FieldMeta] = <Self as Embedded>::META.fields;
+    type Parts<L: Level> = Flat<Self>;
+    type Handle<M, As> = LocalTimeFields<M, F, As>;
+
+    #[inline]
+    fn handle<M, As>(path: Path) -> LocalTimeFields<M, F, As> {
+        LocalTimeFields::at_path(path)
+    }
+}
+
+impl<F: OffsetForm> Embedded for LocalTime<F> {
+    type Fields<M> = LocalTimeFields<M, F>;
+
+    const META: &'static EmbeddedMeta = &EmbeddedMeta {
+        name: "LocalTime",
+        fields: &[
+            part("date", F::DATE, DateTime::TYPE, &[]),
+            part("offset", F::OFFSET, Offset::<F>::TYPE, OFFSETS),
+        ],
+        variants: None,
+        deny_undeclared: false,
+        ordered_by: Some("date"),
+    };
+
+    #[inline]
+    fn fields<M>(path: Path) -> LocalTimeFields<M, F> {
+        Self::handle(path)
+    }
+}
+
+impl<F: OffsetForm> Inside for LocalTime<F> {
+    type Inside = Self;
+}

@@ -1,0 +1,318 @@
+//! [`ZonedTime`]: a local time with the name of its zone.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::marker::PhantomData;
+use std::ops::Deref;
+use std::str::FromStr;
+
+use bson::DateTime;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
+use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::ser::SerializeStruct;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::fields::{OFFSETS, part};
+use super::{IntoInstant, LocalTime, LocalTimeFields, Offset, OffsetForm, TimeError};
+use crate::model::parts::Flat;
+use crate::model::{
+    Contents, Embedded, EmbeddedMeta, FieldMeta, FieldType, Level, Path, Shape, TypeMeta,
+};
+use crate::query::{Field, Inside};
+
+/// A [`LocalTime`] with the name of its zone in the IANA database, stored as `{date, offset, zone}` in the form `F`.
+///
+/// The instant is what counts: times are compared by it, and [`to_zoned`](Self::to_zoned) computes the offset anew from the
+/// rules of the zone. The stored offset is what the writer's clock showed.
+///
+/// ```
+/// use odm::time::{Iso, ZonedTime};
+///
+/// let time: ZonedTime<Iso> = "2026-03-28T10:30:00+01:00[Europe/Berlin]".parse()?;
+/// // The same time on the next day, when clocks were set forward.
+/// let next = time.to_zoned()?.tomorrow()?;
+/// assert_eq!(ZonedTime::<Iso>::from_zoned(&next)?.to_string(), "2026-03-29T10:30:00+02:00[Europe/Berlin]");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct ZonedTime<F> {
+    time: LocalTime<F>,
+    zone: String,
+}
+
+impl<F> ZonedTime<F> {
+    /// The time of this instant in a zone of the IANA database.
+    ///
+    /// # Errors
+    ///
+    /// The database has no such zone; or the offset has seconds, as local mean times do.
+    pub fn new(instant: DateTime, zone: &str) -> Result<Self, TimeError> {
+        Ok(Self {
+            time: LocalTime::in_zone(instant, zone)?,
+            zone: zone.to_owned(),
+        })
+    }
+
+    /// The time of this instant in its zone.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`LocalTime::from_zoned`]; or the zone has no name.
+    pub fn from_zoned(time: &Zoned) -> Result<Self, TimeError> {
+        Self::named(LocalTime::from_zoned(time)?, time)
+    }
+
+    /// The time of this instant in its zone, without the fractions of a millisecond.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`LocalTime::truncated_from_zoned`]; or the zone has no name.
+    pub fn truncated_from_zoned(time: &Zoned) -> Result<Self, TimeError> {
+        Self::named(LocalTime::truncated_from_zoned(time)?, time)
+    }
+
+    fn named(time: LocalTime<F>, zoned: &Zoned) -> Result<Self, TimeError> {
+        let zone = zoned.time_zone().iana_name();
+        let zone = zone.ok_or_else(|| TimeError::UnknownZone(zoned.to_string()))?;
+        Ok(Self {
+            time,
+            zone: zone.to_owned(),
+        })
+    }
+
+    /// The instant in the zone, by the rules that the time zone database has today.
+    ///
+    /// # Errors
+    ///
+    /// The database has no such zone, or the instant is out of the range of `jiff`.
+    pub fn to_zoned(&self) -> Result<Zoned, TimeError> {
+        let zone =
+            TimeZone::get(&self.zone).map_err(|_| TimeError::UnknownZone(self.zone.clone()))?;
+        let millis = self.time.instant().timestamp_millis();
+        let timestamp = Timestamp::from_millisecond(millis)
+            .map_err(|_| TimeError::OutOfRange(self.to_string()))?;
+        Ok(timestamp.to_zoned(zone))
+    }
+
+    /// The instant, and the offset of the clock that showed it.
+    pub const fn local(&self) -> LocalTime<F> {
+        self.time
+    }
+
+    /// The instant.
+    pub const fn instant(&self) -> DateTime {
+        self.time.instant()
+    }
+
+    /// The name of the zone.
+    pub fn zone(&self) -> &str {
+        &self.zone
+    }
+}
+
+// Implemented by hand, because derives would put bounds on `F`.
+impl<F> Clone for ZonedTime<F> {
+    fn clone(&self) -> Self {
+        Self {
+            time: self.time,
+            zone: self.zone.clone(),
+        }
+    }
+}
+
+impl<F> PartialEq for ZonedTime<F> {
+    fn eq(&self, other: &Self) -> bool {
+        self.time == other.time
+    }
+}
+
+impl<F> Eq for ZonedTime<F> {}
+
+impl<F> PartialOrd for ZonedTime<F> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<F> Ord for ZonedTime<F> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.time.cmp(&other.time)
+    }
+}
+
+impl<F> Hash for ZonedTime<F> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.time.hash(state);
+    }
+}
+
+/// `2026-03-29T10:30:00+02:00[Europe/Berlin]`, as in RFC 9557.
+impl<F> fmt::Display for ZonedTime<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&format!("{}[{}]", self.time, self.zone))
+    }
+}
+
+impl<F> fmt::Debug for ZonedTime<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ZonedTime({self})")
+    }
+}
+
+/// Reads a time as RFC 9557 writes it. The offset must be the zone's at this instant.
+impl<F> FromStr for ZonedTime<F> {
+    type Err = TimeError;
+
+    fn from_str(text: &str) -> Result<Self, TimeError> {
+        let refused = || TimeError::NotATime(text.to_owned());
+        let parts = text.strip_suffix(']').and_then(|text| text.split_once('['));
+        let (time, zone) = parts.ok_or_else(refused)?;
+        let read: LocalTime<F> = time.parse()?;
+        let this = Self::new(read.instant(), zone)?;
+        if this.time.offset() == read.offset() {
+            Ok(this)
+        } else {
+            Err(refused())
+        }
+    }
+}
+
+impl<F: OffsetForm> ZonedTime<F> {
+    const NAMES: &'static [&'static str] = &[F::DATE, F::OFFSET, F::ZONE];
+}
+
+impl<F: OffsetForm> Serialize for ZonedTime<F> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut stored = serializer.serialize_struct("ZonedTime", 3)?;
+        stored.serialize_field(F::DATE, &self.time.instant())?;
+        stored.serialize_field(F::OFFSET, &self.time.offset())?;
+        stored.serialize_field(F::ZONE, &self.zone)?;
+        stored.end()
+    }
+}
+
+impl<'de, F: OffsetForm> Deserialize<'de> for ZonedTime<F> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_struct("ZonedTime", Self::NAMES, Stored(PhantomData))
+    }
+}
+
+/// Reads the three fields, and passes over others.
+struct Stored<F>(PhantomData<F>);
+
+impl<'de, F: OffsetForm> Visitor<'de> for Stored<F> {
+    type Value = ZonedTime<F>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = ZonedTime::<F>::NAMES.join("`, `");
+        write!(f, "a time of a zone with `{names}`")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ZonedTime<F>, A::Error> {
+        let (mut date, mut offset, mut zone) = (None, None, None);
+        while let Some(name) = map.next_key::<String>()? {
+            if name == F::DATE {
+                date = Some(map.next_value()?);
+            } else if name == F::OFFSET {
+                offset = Some(map.next_value::<Offset<F>>()?);
+            } else if name == F::ZONE {
+                zone = Some(map.next_value()?);
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        let date = date.ok_or_else(|| A::Error::missing_field(F::DATE))?;
+        let offset = offset.ok_or_else(|| A::Error::missing_field(F::OFFSET))?;
+        let zone = zone.ok_or_else(|| A::Error::missing_field(F::ZONE))?;
+        Ok(ZonedTime {
+            time: LocalTime::new(date, offset),
+            zone,
+        })
+    }
+}
+
+/// The typed field of a [`ZonedTime`]: that of a [`LocalTime`], and the zone.
+pub struct ZonedTimeFields<M, F, As = ZonedTime<F>> {
+    /// The name of the zone.
+    pub zone: Field<M, String>,
+    time: LocalTimeFields<M, F, As>,
+}
+
+impl<M, F, As> Deref for ZonedTimeFields<M, F, As> {
+    type Target = LocalTimeFields<M, F, As>;
+
+    fn deref(&self) -> &LocalTimeFields<M, F, As> {
+        &self.time
+    }
+}
+
+impl<M, F, As> Clone for ZonedTimeFields<M, F, As> {
+    fn clone(&self) -> Self {
+        Self {
+            zone: self.zone.clone(),
+            time: self.time.clone(),
+        }
+    }
+}
+
+impl<M, F, As> fmt::Debug for ZonedTimeFields<M, F, As> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.time, f)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<F> IntoInstant<F> for ZonedTime<F> {
+    fn into_instant(self) -> DateTime {
+        self.instant()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<F> IntoInstant<F> for &ZonedTime<F> {
+    fn into_instant(self) -> DateTime {
+        self.instant()
+    }
+}
+
+impl<F: OffsetForm> FieldType for ZonedTime<F> {
+    const TYPE: TypeMeta =
+        TypeMeta::of(Shape::Embedded(<Self as Embedded>::meta)).holding(Contents::NONE);
+    const FIELDS: &'static [FieldMeta] = <Self as Embedded>::META.fields;
+    type Parts<L: Level> = Flat<Self>;
+    type Handle<M, As> = ZonedTimeFields<M, F, As>;
+
+    #[inline]
+    fn handle<M, As>(path: Path) -> ZonedTimeFields<M, F, As> {
+        ZonedTimeFields {
+            zone: Field::at_path(path.child(F::ZONE)),
+            time: LocalTimeFields::at_path(path),
+        }
+    }
+}
+
+impl<F: OffsetForm> Embedded for ZonedTime<F> {
+    type Fields<M> = ZonedTimeFields<M, F>;
+
+    const META: &'static EmbeddedMeta = &EmbeddedMeta {
+        name: "ZonedTime",
+        fields: &[
+            part("date", F::DATE, DateTime::TYPE, &[]),
+            part("offset", F::OFFSET, Offset::<F>::TYPE, OFFSETS),
+            part("zone", F::ZONE, String::TYPE, &[]),
+        ],
+        variants: None,
+        deny_undeclared: false,
+        ordered_by: Some("date"),
+    };
+
+    #[inline]
+    fn fields<M>(path: Path) -> ZonedTimeFields<M, F> {
+        Self::handle(path)
+    }
+}
+
+impl<F: OffsetForm> Inside for ZonedTime<F> {
+    type Inside = Self;
+}

@@ -1,8 +1,11 @@
 //! Types for fields, one file each: what the type stores, its operators and its conversions.
 
+pub mod dbref;
+pub mod foreign;
 mod id;
 pub mod money;
 mod reference;
+pub mod time;
 pub mod tree;
 
 pub use self::id::{Id, ParseIdError};

@@ -1,0 +1,132 @@
+//! What a type of another crate is stored as.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{DeserializeOwned, Error as _};
+use serde::ser::Error as _;
+use serde::{Deserializer, Serialize, Serializer};
+
+use crate::model::FieldType;
+
+/// What values of `T` are stored as; implement it for a type of your own that stands for the way.
+///
+/// A field whose `#[serde(with = "…")]` names a module made by [`serializer!`](crate::foreign::serializer) has the
+/// operators, the validator and the indexes of [`Stored`](Self::Stored). See [`foreign`](crate::foreign) for an example.
+///
+/// What implements it for `T` also implements it for `Option<T>`, `Box<T>`, lists and sets of `T`, and maps to `T`.
+#[diagnostic::on_unimplemented(
+    message = "this serializer does not store a `{T}`",
+    label = "not a type that the module after `with` stores",
+    note = "the documentation of `odm::foreign` lists the types of each module; for another type, implement `odm::foreign::StoredAs`"
+)]
+pub trait StoredAs<T> {
+    /// The type that is stored.
+    type Stored: FieldType + Serialize + DeserializeOwned;
+
+    /// The stored form of `value`.
+    ///
+    /// # Errors
+    ///
+    /// The stored type can't hold the value. Nothing is rounded silently.
+    fn to_stored(value: &T) -> Result<Self::Stored, ConversionError>;
+
+    /// The value of a stored form.
+    ///
+    /// # Errors
+    ///
+    /// `T` can't hold what is stored.
+    fn from_stored(stored: Self::Stored) -> Result<T, ConversionError>;
+}
+
+/// Why a value can't be stored, or what is stored is not a value. The error of the operation that fails names the field.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConversionError(String);
+
+impl ConversionError {
+    /// An error with this message: `1.5 ms has a fraction of a millisecond`.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self(message.into())
+    }
+}
+
+impl fmt::Display for ConversionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ConversionError {}
+
+/// How a module made by [`serializer!`](crate::foreign::serializer) stores its types: as the [`StoredAs`] of `W` says.
+#[derive(Debug)]
+pub struct By<W> {
+    way: PhantomData<fn() -> W>,
+}
+
+/// Writes a value as `W` stores it.
+pub fn serialize<W: StoredAs<T>, T, S: Serializer>(
+    value: &T,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match W::to_stored(value) {
+        Ok(stored) => stored.serialize(serializer),
+        Err(error) => Err(S::Error::custom(error)),
+    }
+}
+
+/// Reads a value that `W` has stored.
+pub fn deserialize<'de, W: StoredAs<T>, T, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    let stored = serde::Deserialize::deserialize(deserializer)?;
+    W::from_stored(stored).map_err(D::Error::custom)
+}
+
+/// Makes the module around it one that `#[serde(with = "…")]` can name, and that the derives know.
+///
+/// It takes a type that implements [`StoredAs`](crate::foreign::StoredAs), and writes the functions `serialize` and
+/// `deserialize` and the type `OdmStored`. See [`foreign`](crate::foreign) for an example.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __odm_serializer {
+    ($way:ty) => {
+        /// What the derives read of this module.
+        #[doc(hidden)]
+        pub type OdmStored = $crate::foreign::By<$way>;
+
+        /// Writes a value of a type of this module; for `#[serde(with = "…")]`.
+        ///
+        /// # Errors
+        ///
+        /// The stored type can't hold the value.
+        pub fn serialize<T, S>(
+            value: &T,
+            serializer: S,
+        ) -> ::core::result::Result<
+            <S as $crate::support::Serializer>::Ok,
+            <S as $crate::support::Serializer>::Error,
+        >
+        where
+            S: $crate::support::Serializer,
+            $way: $crate::foreign::StoredAs<T>,
+        {
+            $crate::foreign::serialize::<$way, T, S>(value, serializer)
+        }
+
+        /// Reads a value of a type of this module; for `#[serde(with = "…")]`.
+        ///
+        /// # Errors
+        ///
+        /// The type can't hold what is stored.
+        pub fn deserialize<'de, T, D>(
+            deserializer: D,
+        ) -> ::core::result::Result<T, <D as $crate::support::Deserializer<'de>>::Error>
+        where
+            D: $crate::support::Deserializer<'de>,
+            $way: $crate::foreign::StoredAs<T>,
+        {
+            $crate::foreign::deserialize::<$way, T, D>(deserializer)
+        }
+    };
+}

@@ -51,11 +51,15 @@ mod position;
 mod read;
 mod remove;
 mod repair;
+mod resume;
 mod select;
 mod spot;
 mod statements;
 mod structure;
+mod swap;
+mod unfinished;
 mod write;
+mod writes;
 
 use std::fmt;
 use std::marker::PhantomData;

@@ -26,6 +26,9 @@ pub enum TreeRefusal {
     Damaged,
     /// The nodes that the change writes do not fit one command.
     TooLarge,
+    /// An earlier change without a transaction has not ended: it still runs, or it failed. `check` reports it, and
+    /// `repair` completes it.
+    Unfinished,
 }
 
 /// The reason, and what to do.

@@ -1,13 +1,15 @@
-//! The structural changes: insert, move, swap.
+//! The structural changes: insert and move.
 
 use bson::raw::{RawDocument, RawDocumentBuf};
-use bson::{Bson, Document, RawBson, doc};
+use bson::{Bson, Document, RawBson};
 
 use super::forest::{Forest, TreeWrite, within};
 use super::node::{Node, id_key, stored};
 use super::position::Target;
 use super::spot::Spot;
 use super::statements::{Around, Lineage, Shift};
+use super::unfinished::{Listed, Unfinished};
+use super::writes::{self, Writes};
 use crate::error::{Error, Result, TreeRefusal};
 use crate::model::tree::{RootParent, path_text};
 use crate::store::Session;
@@ -33,36 +35,57 @@ impl Forest {
             .spot(within!(session), target, scope.as_ref(), None)
             .await?;
         self.check_depth(&spot, 0)?;
-        let statements = self.make_room(&spot, std::slice::from_ref(&id), 1);
+        let mut writes = Writes::new(self, scope.as_ref(), Unfinished::new("insert", &id));
+        self.make_room(&mut writes, &spot, std::slice::from_ref(&id), 1);
         let mut fields = self.fields_of_leaf(&spot)?;
         for other in self.others() {
             let session = within!(session);
             fields.extend(other.fields_of_root(session, document).await?);
         }
         let document = with_fields(document, fields)?;
+        writes.insert.push(document.clone());
         let mut done = TreeWrite::default();
-        self.update(within!(session), statements, &mut done).await?;
-        if let Some(parent) = spot
-            .parent
-            .filter(|_| self.only_lists() && done.matched == 0)
-        {
-            return Err(self.missing(&parent.id));
-        }
-        self.insert(session, document.clone(), &mut done).await?;
+        writes::run(vec![writes], session, &mut done).await?;
         Ok((document, done))
     }
 
-    /// The statements that change the other nodes for new ones at a place: `ids`, `count` with their descendants.
-    pub(super) fn make_room(&self, spot: &Spot, ids: &[Bson], count: i64) -> Vec<Document> {
-        let scope = spot.scope.as_ref();
-        let mut statements = self.shift_behind(scope, spot.left, 2 * count, spot.around(self));
+    /// Changes the other nodes for new ones at a place: `ids`, `count` with their descendants.
+    pub(super) fn make_room(&self, writes: &mut Writes, spot: &Spot, ids: &[Bson], count: i64) {
+        let open = Shift {
+            from: spot.left,
+            to: i64::MAX,
+            by: 2 * count,
+        };
+        writes.moves(vec![open], spot.around(self));
         if let Some(parent) = &spot.parent {
             let children = i64::try_from(ids.len()).unwrap_or(i64::MAX);
-            statements.extend(self.list_children(&parent.id, ids, spot.index));
-            statements.extend(self.count_children(&parent.id, children));
+            writes
+                .then
+                .extend(self.list_children(&parent.id, ids, spot.index));
+            writes
+                .then
+                .extend(self.count_children(&parent.id, children));
+            writes.record.lists = self.recorded_list(Some(&parent.id), spot.index, ids);
+            writes.requires = self.only_lists().then(|| parent.id.clone());
         }
-        statements.extend(self.count_descendants(&spot.lineage, count));
-        statements
+        writes
+            .then
+            .extend(self.count_descendants(&spot.lineage, count));
+    }
+
+    /// The record of the places of nodes in a list.
+    pub(super) fn recorded_list(
+        &self,
+        parent: Option<&Bson>,
+        index: Option<i64>,
+        nodes: &[Bson],
+    ) -> Vec<Listed> {
+        let listed = self.tree.children.map(|_| Listed {
+            parent: parent.cloned(),
+            index,
+            nodes: nodes.to_vec(),
+        });
+        listed.into_iter().collect()
     }
 
     /// All kept fields of a node without children at a place.
@@ -116,22 +139,8 @@ impl Forest {
     ) -> Result<TreeWrite> {
         let node = self.node(within!(session), id).await?;
         self.fence(within!(session), node.scope.as_ref()).await?;
-        let mut done = TreeWrite::default();
-        self.relocate_within(session, &node, target, &mut done)
-            .await?;
-        Ok(done)
-    }
-
-    /// Moves a node, behind the fence of its tree.
-    async fn relocate_within(
-        &self,
-        mut session: Option<&mut Session>,
-        node: &Node,
-        target: &Target,
-        done: &mut TreeWrite,
-    ) -> Result<()> {
         let spot = self
-            .spot(within!(session), target, node.scope.as_ref(), Some(node))
+            .spot(within!(session), target, node.scope.as_ref(), Some(&node))
             .await?;
         let own = id_key(&node.id)?;
         // Where the lineage has only the parent, the bounds show what is above it.
@@ -148,28 +157,17 @@ impl Forest {
                 format!("the node {} can't move into its own subtree", node.id),
             ));
         }
-        let before = self.lineage_to_leave(within!(session), node).await?;
+        let before = self.lineage_to_leave(within!(session), &node).await?;
         let stays = match (before.last(), &spot.parent) {
             (None, None) => true,
             (Some(before), Some(after)) => id_key(before)? == id_key(&after.id)?,
             _ => false,
         };
         if !stays && self.tree.max_depth.is_some() {
-            let height = self.height(within!(session), node, before.len()).await?;
+            let height = self.height(within!(session), &node, before.len()).await?;
             self.check_depth(&spot, height)?;
         }
-        let mut statements = Vec::new();
-        if !stays && self.keeps_lineage() {
-            let path = node.path.as_deref().unwrap_or(",");
-            let lineage = Lineage {
-                dropped: before.len(),
-                path,
-                ancestors: &spot.lineage,
-            };
-            let filter = self.descendants(within!(session), node, None).await?;
-            statements.push(self.change_lineage(filter, &lineage)?);
-        }
-        statements.extend(self.shift_subtree(node, &spot, &before));
+        let mut writes = Writes::new(self, node.scope.as_ref(), Unfinished::new("move", &node.id));
         let mut fields = self.fields_at(&spot)?;
         if stays {
             let order = self.tree.order;
@@ -178,30 +176,56 @@ impl Forest {
                 .filter(|(field, _)| Some(field.as_str()) == order)
                 .collect();
         }
-        if !fields.is_empty() {
-            statements.push(doc! {"q": Self::by_id(&node.id), "u": {"$set": fields}});
+        writes.place(&node.id, fields);
+        if !stays && self.keeps_lineage() {
+            let change = self
+                .lineage_change(within!(session), &node, &before, &spot.lineage)
+                .await?;
+            writes.first.push(change);
         }
+        let around = if self.depends_on_lineage() {
+            Around::Ids([before.as_slice(), &spot.lineage].concat())
+        } else {
+            Around::Bounds
+        };
+        writes.moves(shifts(&node, &spot), around);
+        let then = &mut writes.then;
         if self.only_lists() {
-            statements.extend(self.unlist_everywhere(&node.id));
+            then.extend(self.unlist_everywhere(&node.id));
         } else if let Some(parent) = before.last() {
-            statements.extend(self.unlist_child(parent, &node.id));
+            then.extend(self.unlist_child(parent, &node.id));
         }
-        if let Some(parent) = &spot.parent {
-            statements.extend(self.list_children(
-                &parent.id,
-                std::slice::from_ref(&node.id),
-                spot.index,
-            ));
-        }
+        let parent = spot.parent.as_ref().map(|parent| &parent.id);
+        let ids = std::slice::from_ref(&node.id);
+        then.extend(parent.and_then(|parent| self.list_children(parent, ids, spot.index)));
         if !stays {
-            statements.extend(before.last().and_then(|id| self.count_children(id, -1)));
-            let after = spot.parent.as_ref();
-            statements.extend(after.and_then(|parent| self.count_children(&parent.id, 1)));
+            then.extend(before.last().and_then(|id| self.count_children(id, -1)));
+            then.extend(parent.and_then(|parent| self.count_children(parent, 1)));
             let size = node.descendant_count + 1;
-            statements.extend(self.count_descendants(&before, -size));
-            statements.extend(self.count_descendants(&spot.lineage, size));
+            then.extend(self.count_descendants(&before, -size));
+            then.extend(self.count_descendants(&spot.lineage, size));
         }
-        self.update(session, statements, done).await
+        writes.record.lists = self.recorded_list(parent, spot.index, ids);
+        let mut done = TreeWrite::default();
+        writes::run(vec![writes], session, &mut done).await?;
+        Ok(done)
+    }
+
+    /// The statement that changes the lineage of the descendants of a node.
+    pub(super) async fn lineage_change(
+        &self,
+        session: Option<&mut Session>,
+        node: &Node,
+        before: &[Bson],
+        after: &[Bson],
+    ) -> Result<Document> {
+        let lineage = Lineage {
+            dropped: before.len(),
+            path: node.path.as_deref().unwrap_or(","),
+            ancestors: after,
+        };
+        let filter = self.descendants(session, node, None).await?;
+        self.change_lineage(filter, &lineage)
     }
 
     /// The ancestors of a node that moves, as far as anything depends on them.
@@ -222,114 +246,6 @@ impl Forest {
         }
         let parent = self.parent_of(session, node).await?;
         Ok(parent.into_iter().collect())
-    }
-
-    /// The statements that move the bounds of a subtree, and of what lies between its old place and its new one.
-    fn shift_subtree(&self, node: &Node, spot: &Spot, before: &[Bson]) -> Vec<Document> {
-        if self.tree.bounds.is_none() {
-            return Vec::new();
-        }
-        let width = node.width();
-        let (subtree, between) = if spot.left > node.right {
-            let between = (node.right + 1, spot.left - 1, -width);
-            (spot.left - node.right - 1, between)
-        } else {
-            (spot.left - node.left, (spot.left, node.left - 1, width))
-        };
-        let (from, to, by) = between;
-        if from > to {
-            return Vec::new();
-        }
-        let shifts = [
-            Shift {
-                from: node.left,
-                to: node.right,
-                by: subtree,
-            },
-            Shift { from, to, by },
-        ];
-        let scope = node.scope.as_ref();
-        if !self.depends_on_lineage() {
-            return self.shift(scope, &shifts, Around::Bounds);
-        }
-        let mut ancestors = before.to_vec();
-        ancestors.extend(spot.lineage.iter().cloned());
-        self.shift(scope, &shifts, Around::Ids(&ancestors))
-    }
-
-    /// Swaps two nodes, each with its subtree.
-    pub(super) async fn swap_nodes(
-        &self,
-        mut session: Option<&mut Session>,
-        one: &Bson,
-        other: &Bson,
-    ) -> Result<TreeWrite> {
-        let mut done = TreeWrite::default();
-        let first = self.node(within!(session), one).await?;
-        self.fence(within!(session), first.scope.as_ref()).await?;
-        if id_key(one)? == id_key(other)? {
-            return Ok(done);
-        }
-        let second = self.node(within!(session), other).await?;
-        for (node, inside) in [(&first, &second), (&second, &first)] {
-            let around = self.lineage(within!(session), node).await?;
-            if around.contains(&inside.id) {
-                return Err(self.refused(
-                    TreeRefusal::OwnSubtree,
-                    format!(
-                        "the node {} can't swap with its ancestor {}",
-                        node.id, inside.id
-                    ),
-                ));
-            }
-        }
-        // The place of the first, by the neighbour that stays where it is.
-        let parent = self.parent_of(within!(session), &first).await?;
-        let neighbours = self.neighbours(within!(session), &first).await?;
-        let place = match neighbours {
-            (_, Some(next)) if next == second.id => None,
-            (_, Some(next)) => Some(Target::Beside {
-                sibling: next,
-                after: false,
-            }),
-            (Some(previous), None) if previous == second.id => {
-                // The second is directly before the first: only one of them has to move.
-                let target = Target::Beside {
-                    sibling: second.id.clone(),
-                    after: false,
-                };
-                self.relocate_within(session, &first, &target, &mut done)
-                    .await?;
-                return Ok(done);
-            }
-            (Some(previous), None) => Some(Target::Beside {
-                sibling: previous,
-                after: true,
-            }),
-            (None, None) => Some(Target::Under {
-                parent,
-                first: false,
-            }),
-        };
-        let Some(place) = place else {
-            let target = Target::Beside {
-                sibling: second.id.clone(),
-                after: true,
-            };
-            self.relocate_within(session, &first, &target, &mut done)
-                .await?;
-            return Ok(done);
-        };
-        let target = Target::Beside {
-            sibling: second.id.clone(),
-            after: false,
-        };
-        self.relocate_within(within!(session), &first, &target, &mut done)
-            .await?;
-        let second = self.node(within!(session), other).await?;
-        self.relocate_within(session, &second, &place, &mut done)
-            .await?;
-        Ok(done)
     }
 
     /// The scope of a document to insert.
@@ -376,6 +292,27 @@ impl Forest {
         }
         Ok(())
     }
+}
+
+/// How bounds move with a subtree: those of its nodes, and of what lies between its old place and its new one.
+fn shifts(node: &Node, spot: &Spot) -> Vec<Shift> {
+    let width = node.width();
+    let (subtree, between) = if spot.left > node.right {
+        let between = (node.right + 1, spot.left - 1, -width);
+        (spot.left - node.right - 1, between)
+    } else {
+        (spot.left - node.left, (spot.left, node.left - 1, width))
+    };
+    let (from, to, by) = between;
+    if from > to {
+        return Vec::new();
+    }
+    let subtree = Shift {
+        from: node.left,
+        to: node.right,
+        by: subtree,
+    };
+    vec![subtree, Shift { from, to, by }]
 }
 
 /// The document with these values in place of its own; fields that it lacks follow at the end.

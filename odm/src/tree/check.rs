@@ -19,6 +19,9 @@ use crate::model::tree::DeclaredTree;
 /// How many nodes are compared with their parents at a time.
 const CHUNK: usize = 1_000;
 
+/// The most ids in the lists of the nodes that are compared at a time.
+const MAX_LISTED_IDS: usize = 50_000;
+
 /// The most damages that a report lists; it counts all of them.
 const MAX_LISTED: usize = 10_000;
 
@@ -58,6 +61,8 @@ pub enum DamageKind {
     DuplicateRank,
     /// The node and its parent are in different trees.
     MixedScopes,
+    /// A change of the node without a transaction has not ended: it still runs, or it failed.
+    Unfinished,
 }
 
 /// Something wrong with one node.
@@ -132,7 +137,7 @@ impl<D: DeclaredTree> Tree<D> {
     /// Compares the kept fields of every node with each other, and reports what contradicts them.
     ///
     /// It reads the nodes in chunks, each with the parents of its nodes, so its memory does not grow with the collection;
-    /// except to find circles of parents, which takes 32 bytes a node where nodes store no ancestors. It reads no snapshot:
+    /// except to find circles of parents, which takes about 60 bytes a node where nodes store no ancestors. It reads no snapshot:
     /// a change while it runs may be reported as damage.
     ///
     /// ```
@@ -177,15 +182,19 @@ impl<'s> CheckTree<'s> {
         };
         let mut cursor = self.forest.open(Document::new(), None).await?;
         let mut chunk = Vec::new();
+        let mut ids = 0;
         loop {
             let next = cursor.next().await;
             let ended = next.is_none();
             if let Some(document) = next {
                 let document =
                     document.map_err(|error| error.with_model(self.forest.model.name))?;
-                chunk.push(Node::read(self.forest.tree, document)?);
+                let node = Node::read(self.forest.tree, document)?;
+                ids += node.children.len() + node.ancestors.len();
+                chunk.push(node);
             }
-            if chunk.len() == CHUNK || ended {
+            if chunk.len() == CHUNK || ids > MAX_LISTED_IDS || ended {
+                ids = 0;
                 checker.chunk(&std::mem::take(&mut chunk)).await?;
                 if let Some(progress) = &mut self.progress {
                     progress(checker.report.nodes);
@@ -198,6 +207,11 @@ impl<'s> CheckTree<'s> {
         checker.bounds().await?;
         checker.ranks().await?;
         checker.cycles().await?;
+        for found in self.forest.unfinished().await? {
+            let detail = format!("the {} of this node has not ended", found.what);
+            let node = &found.record.node;
+            checker.report.add(node, DamageKind::Unfinished, detail);
+        }
         Ok(checker.report)
     }
 }

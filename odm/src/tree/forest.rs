@@ -5,7 +5,6 @@ use bson::{Bson, Document, RawDocumentBuf, doc};
 use super::node::Node;
 use crate::collection::equality;
 use crate::error::{Error, Result, TreeError, TreeRefusal};
-use crate::model::tree::FENCES;
 use crate::model::{ModelMeta, TreeMeta};
 use crate::query::text::escape;
 use crate::store::options::{Chosen, Options};
@@ -208,8 +207,7 @@ impl Forest {
         Ok(())
     }
 
-    /// Inserts an encoded node.
-    pub(super) async fn insert(
+    async fn insert(
         &self,
         session: Option<&mut Session>,
         document: RawDocumentBuf,
@@ -225,9 +223,14 @@ impl Forest {
     pub(super) async fn insert_all(
         &self,
         mut session: Option<&mut Session>,
-        documents: Vec<RawDocumentBuf>,
+        mut documents: Vec<RawDocumentBuf>,
         done: &mut TreeWrite,
     ) -> Result<()> {
+        if documents.len() == 1
+            && let Some(document) = documents.pop()
+        {
+            return self.insert(session, document, done).await;
+        }
         for documents in crate::collection::insert_batches(documents) {
             let operation = Operation::InsertMany { documents };
             done.inserted += self.written(within!(session), operation).await?.n;
@@ -243,33 +246,6 @@ impl Forest {
         self.exec(session, operation, Chosen::default())
             .await?
             .written()
-    }
-
-    /// Writes the fence of a tree: of two transactions that change the tree, one fails and runs again.
-    pub(super) async fn fence(
-        &self,
-        session: Option<&mut Session>,
-        scope: Option<&Bson>,
-    ) -> Result<()> {
-        let mut id = doc! {"collection": self.model.collection};
-        if !self.tree.name.is_empty() {
-            id.insert("tree", self.tree.name);
-        }
-        if let Some(scope) = scope {
-            id.insert("scope", scope.clone());
-        }
-        let statement =
-            doc! {"q": {"_id": {"$eq": id}}, "u": {"$inc": {"writes": 1_i64}}, "upsert": true};
-        let operation = Operation::Updates {
-            statements: encoded(vec![statement])?,
-        };
-        let request = Request::new(FENCES.collection, operation);
-        let store = self.store.at(FENCES.collection);
-        store
-            .exec(request, session)
-            .await
-            .map_err(|error| error.with_model(self.model.name))?;
-        Ok(())
     }
 
     /// The filter, restricted to one tree.
@@ -288,7 +264,7 @@ pub(super) fn starting_with(prefix: &str) -> Bson {
     doc! {"$regex": format!("^{}", escape(prefix))}.into()
 }
 
-fn encoded(statements: Vec<Document>) -> Result<Vec<RawDocumentBuf>> {
+pub(super) fn encoded(statements: Vec<Document>) -> Result<Vec<RawDocumentBuf>> {
     statements
         .into_iter()
         .map(|statement| RawDocumentBuf::try_from(statement).map_err(Error::encode))

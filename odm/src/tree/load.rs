@@ -14,6 +14,8 @@ use super::change::with_fields;
 use super::forest::{Forest, TreeWrite, within};
 use super::node::{Node, id_key};
 use super::position::Target;
+use super::unfinished::Unfinished;
+use super::writes::{self, Writes};
 use super::{NodeId, Position, Tree};
 use crate::collection::joint::{Place, joint};
 use crate::collection::transaction::Tries;
@@ -197,7 +199,9 @@ impl Loading {
         let roots = shape.roots.iter().filter_map(|root| nodes.get(*root));
         let roots: Vec<_> = roots.map(|root| root.id.clone()).collect();
         let count = i64::try_from(nodes.len()).unwrap_or(i64::MAX);
-        let statements = forest.make_room(&spot, &roots, count);
+        let record = Unfinished::new("load", roots.first().unwrap_or(&Bson::Null));
+        let mut writes = Writes::new(forest, scope.as_ref(), record);
+        forest.make_room(&mut writes, &spot, &roots, count);
         let start = forest.start_at(spot)?;
         let mut fields = forest.expected_fields(&nodes, &shape, &start)?;
         for other in forest.others() {
@@ -212,11 +216,13 @@ impl Loading {
         }
         let documents = self.documents.iter().zip(fields);
         let documents = documents.map(|(document, fields)| with_fields(document, fields));
-        let documents = documents.collect::<Result<Vec<_>>>()?;
-        forest
-            .update(within!(session), statements, &mut done)
-            .await?;
-        forest.insert_all(session, documents, &mut done).await?;
+        let documents = documents.map(|document| document.map(Some));
+        let mut documents = documents.collect::<Result<Vec<_>>>()?;
+        // Parents first, so that each part of a load that stops is a tree.
+        let visits = shape.visits().into_iter();
+        let ordered = visits.filter_map(|visit| documents.get_mut(visit.position)?.take());
+        writes.insert = ordered.collect();
+        writes::run(vec![writes], session, &mut done).await?;
         Ok(done)
     }
 
@@ -325,7 +331,8 @@ impl<'s, D: DeclaredTree> LoadTree<'s, D> {
     }
 
     /// Loads without a transaction. A load of many nodes can take longer than the 60 seconds that MongoDB gives a
-    /// transaction. If a command fails, the nodes of the commands before it stay.
+    /// transaction. If a command fails, the nodes of the commands before it stay, parents before their children, and `check`
+    /// reports the load until `repair` has completed their fields.
     pub fn non_atomic(mut self) -> Self {
         self.non_atomic = true;
         self

@@ -153,7 +153,7 @@ impl<'s, D: DeclaredTree> FindByNames<'s, D> {
         mut self,
         condition: impl FnOnce(<D::Model as Embedded>::Fields<D::Model>) -> Filter<D::Model>,
     ) -> Self {
-        self.filter = self.filter & condition(fields::<D::Model>());
+        self.filter &= condition(fields::<D::Model>());
         self
     }
 

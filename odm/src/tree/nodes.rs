@@ -84,7 +84,7 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
         mut self,
         condition: impl FnOnce(<D::Model as Embedded>::Fields<D::Model>) -> Filter<D::Model>,
     ) -> Self {
-        self.filter = self.filter & condition(fields::<D::Model>());
+        self.filter &= condition(fields::<D::Model>());
         self
     }
 

@@ -7,6 +7,8 @@ use super::node::Node;
 use super::spot::Gap;
 use super::statements::{Around, Lineage, Shift};
 use super::structure::nothing;
+use super::unfinished::{Below, Placed, Unfinished};
+use super::writes::{self, Writes};
 use crate::error::{Result, TreeRefusal};
 use crate::model::tree::TreeDelete;
 use crate::store::Session;
@@ -21,37 +23,39 @@ impl Forest {
     ) -> Result<TreeWrite> {
         let node = self.node(within!(session), id).await?;
         self.fence(within!(session), node.scope.as_ref()).await?;
-        let mut done = TreeWrite::default();
         let knows = self.tree.children.is_some() || self.tree.bounds.is_some();
         // Descendants that go, too, and are in no other tree, need no question whether there are any.
         let is_asked = knows || policy != TreeDelete::Cascade || self.model.trees.len() > 1;
         let is_leaf = is_asked && !self.has_children(within!(session), &node).await?;
+        let mut all = Vec::new();
         if is_leaf || policy != TreeDelete::Restrict {
-            self.leave_others(within!(session), id, &mut done).await?;
+            all = self.leave_others(within!(session), id).await?;
         }
-        match policy {
-            TreeDelete::Restrict if !is_leaf => Err(self.refused(
-                TreeRefusal::HasChildren,
-                format!(
-                    "the node {} has children, and the tree says `on_delete = restrict`: delete them first, or choose another policy",
-                    node.id
-                ),
-            )),
-            // The children of a node in a graph stay where they are.
-            _ if self.tree.is_graph => {
-                self.remove_subtree(session, &node, true, &mut done).await?;
-                Ok(done)
+        let own = match policy {
+            TreeDelete::Restrict if !is_leaf => {
+                return Err(self.refused(
+                    TreeRefusal::HasChildren,
+                    format!(
+                        "the node {} has children, and the tree says `on_delete = restrict`: delete them first, or choose another policy",
+                        node.id
+                    ),
+                ));
             }
+            // The children of a node in a graph stay where they are.
+            _ if self.tree.is_graph => self.remove_subtree(within!(session), &node, true).await?,
             TreeDelete::Adopt | TreeDelete::MakeRoots if !is_leaf => {
                 let adopt = policy == TreeDelete::Adopt;
-                self.remove_one(session, &node, adopt, &mut done).await?;
-                Ok(done)
+                self.remove_one(within!(session), &node, adopt).await?
             }
             _ => {
-                self.remove_subtree(session, &node, is_leaf, &mut done).await?;
-                Ok(done)
+                self.remove_subtree(within!(session), &node, is_leaf)
+                    .await?
             }
-        }
+        };
+        all.insert(0, own);
+        let mut done = TreeWrite::default();
+        writes::run(all, session, &mut done).await?;
+        Ok(done)
     }
 
     /// Deletes a node and its descendants.
@@ -60,9 +64,8 @@ impl Forest {
         mut session: Option<&mut Session>,
         node: &Node,
         is_leaf: bool,
-        done: &mut TreeWrite,
-    ) -> Result<()> {
-        let mut filters = vec![Self::by_id(&node.id)];
+    ) -> Result<Writes> {
+        let mut below = None;
         if !is_leaf {
             if self.model.trees.len() > 1 {
                 return Err(self.refused(
@@ -73,47 +76,70 @@ impl Forest {
                     ),
                 ));
             }
-            filters.push(self.descendants(within!(session), node, None).await?);
+            below = Some(self.descendants(within!(session), node, None).await?);
         }
-        let statements = self.detached(within!(session), node).await?;
-        self.delete(within!(session), filters, done).await?;
-        self.update(session, statements, done).await
+        let mut writes = self.detached(session, node).await?;
+        writes.delete.push(Self::by_id(&node.id));
+        if let Some(below) = below {
+            self.record_below(node, &below, &mut writes.record)?;
+            writes.delete.push(below);
+        }
+        Ok(writes)
     }
 
-    /// The statements that take a node and its descendants out of the fields of the other nodes.
-    async fn detached(
-        &self,
-        mut session: Option<&mut Session>,
-        node: &Node,
-    ) -> Result<Vec<Document>> {
+    /// Records which nodes the filter of the descendants matches.
+    fn record_below(&self, node: &Node, filter: &Document, record: &mut Unfinished) -> Result<()> {
         let tree = self.tree;
+        if tree.ancestors.is_some() {
+            record.below = Some(Below::Ancestor(node.id.clone()));
+        } else if tree.path.is_some() {
+            record.below = Some(Below::Path(node.path_of_children()?));
+        } else if tree.bounds.is_some() {
+            record.below = Some(Below::Bounds(node.left, node.right));
+        } else if let Ok(ids) = filter.get_document("_id") {
+            let ids = ids.get_array("$in").cloned().unwrap_or_default();
+            record.gone.extend(ids);
+        }
+        Ok(())
+    }
+
+    /// The writes that take a node and its descendants out of the fields of the other nodes.
+    async fn detached(&self, mut session: Option<&mut Session>, node: &Node) -> Result<Writes> {
+        let tree = self.tree;
+        let mut record = Unfinished::new("delete", &node.id);
+        record.gone.push(node.id.clone());
+        let mut writes = Writes::new(self, node.scope.as_ref(), record);
         let mut before = Vec::new();
         let mut around = Around::Bounds;
         if self.depends_on_lineage() {
             before = self.lineage(within!(session), node).await?;
-            around = Around::Ids(&before);
+            around = Around::Ids(before.clone());
         }
-        let mut statements = Vec::new();
+        let then = &mut writes.then;
         if tree.children.is_some() {
-            statements.extend(self.unlist_everywhere(&node.id));
+            then.extend(self.unlist_everywhere(&node.id));
         } else if tree.child_count.is_some()
             && let Some(parent) = self.parent_of(session, node).await?
         {
-            statements.extend(self.count_children(&parent, -1));
+            then.extend(self.count_children(&parent, -1));
         }
-        statements.extend(self.count_descendants(&before, -(node.descendant_count + 1)));
-        let scope = node.scope.as_ref();
-        statements.extend(self.shift_behind(scope, node.right + 1, -node.width(), around));
-        Ok(statements)
+        then.extend(self.count_descendants(&before, -(node.descendant_count + 1)));
+        let close = Shift {
+            from: node.right + 1,
+            to: i64::MAX,
+            by: -node.width(),
+        };
+        writes.moves(vec![close], around);
+        Ok(writes)
     }
 
-    /// Takes a node out of the other trees of its model, where it may have no children.
+    /// The writes that take a node out of the other trees of its model, where it may have no children.
     async fn leave_others(
         &self,
         mut session: Option<&mut Session>,
         id: &Bson,
-        done: &mut TreeWrite,
-    ) -> Result<()> {
+    ) -> Result<Vec<Writes>> {
+        let mut all = Vec::new();
         for other in self.others() {
             let node = other.node(within!(session), id).await?;
             other.fence(within!(session), node.scope.as_ref()).await?;
@@ -126,10 +152,9 @@ impl Forest {
                     ),
                 ));
             }
-            let statements = other.detached(within!(session), &node).await?;
-            other.update(within!(session), statements, done).await?;
+            all.push(other.detached(within!(session), &node).await?);
         }
-        Ok(())
+        Ok(all)
     }
 
     /// Deletes one node. Its children come in its place, or become the last roots.
@@ -138,8 +163,7 @@ impl Forest {
         mut session: Option<&mut Session>,
         node: &Node,
         adopt: bool,
-        done: &mut TreeWrite,
-    ) -> Result<()> {
+    ) -> Result<Writes> {
         let tree = self.tree;
         let scope = node.scope.as_ref();
         let before = self.lineage(within!(session), node).await?;
@@ -152,7 +176,10 @@ impl Forest {
         let children = self
             .nodes(within!(session), children, self.sibling_sort(), None)
             .await?;
-        let mut statements = Vec::new();
+        let mut record = Unfinished::new("delete", &node.id);
+        record.gone.push(node.id.clone());
+        let mut writes = Writes::new(self, scope, record);
+        let after: &[Bson] = if adopt { &before } else { &[] };
         if self.keeps_lineage() {
             let path = match tree.path {
                 Some(_) => node.path_of_children()?,
@@ -161,10 +188,10 @@ impl Forest {
             let lineage = Lineage {
                 dropped: before.len() + 1,
                 path: &path,
-                ancestors: if adopt { &before } else { &[] },
+                ancestors: after,
             };
             let filter = self.descendants(within!(session), node, None).await?;
-            statements.push(self.change_lineage(filter, &lineage)?);
+            writes.first.push(self.change_lineage(filter, &lineage)?);
         }
         if tree.bounds.is_some() {
             let end = if adopt {
@@ -172,28 +199,35 @@ impl Forest {
             } else {
                 self.last_bound(within!(session), scope).await?
             };
-            statements.extend(self.shift(scope, &shifts(node, end, adopt), Around::Ids(&before)));
+            writes.moves(shifts(node, end, adopt), Around::Ids(before.clone()));
         }
         let ranks = self
             .ranks_of_children(within!(session), node, adopted, adopt, children.len())
             .await?;
-        statements.extend(self.reparent(node, &children, adopted, &ranks));
+        let then = &mut writes.then;
+        then.extend(self.reparent(node, &children, adopted, &ranks));
+        let ids = children.iter().map(|child| child.id.clone());
+        let mut ranks = ranks.into_iter();
+        writes.record.sets.push(Placed {
+            fields: self.fields_below(after)?,
+            nodes: ids.map(|id| (id, ranks.next())).collect(),
+        });
         if let Some(parent) = &parent {
             let place = parent.children.iter().position(|id| *id == node.id);
-            statements.extend(self.unlist_child(&parent.id, &node.id));
+            then.extend(self.unlist_child(&parent.id, &node.id));
             if adopt {
                 let index = place.and_then(|place| i64::try_from(place).ok());
-                statements.extend(self.list_children(&parent.id, &node.children, index));
+                then.extend(self.list_children(&parent.id, &node.children, index));
+                writes.record.lists = self.recorded_list(Some(&parent.id), index, &node.children);
             }
             let gained = if adopt { children.len() } else { 0 };
             let by = i64::try_from(gained).unwrap_or(i64::MAX) - 1;
-            statements.extend(self.count_children(&parent.id, by));
+            then.extend(self.count_children(&parent.id, by));
         }
         let lost = if adopt { 1 } else { node.descendant_count + 1 };
-        statements.extend(self.count_descendants(&before, -lost));
-        self.delete(within!(session), vec![Self::by_id(&node.id)], done)
-            .await?;
-        self.update(session, statements, done).await
+        then.extend(self.count_descendants(&before, -lost));
+        writes.delete.push(Self::by_id(&node.id));
+        Ok(writes)
     }
 
     /// The statements that give the children of a deleted node another parent, and ranks at their new place.

@@ -9,6 +9,7 @@ use super::Tree;
 use super::arrange::{Shape, Visit};
 use super::forest::Forest;
 use super::node::{Node, child_path, id_key, stored};
+use super::resume::Resumed;
 use super::spot::{Gap, Spot};
 use crate::collection::equality;
 use crate::error::{Error, Result};
@@ -24,6 +25,9 @@ impl<D: DeclaredTree> Tree<D> {
     /// bounds or the children, in this order. A node whose parent is missing, is below it or is in another scope becomes
     /// a root. Siblings keep their order. The other fields follow from that, and a write is planned for each node where they
     /// differ; it matches the values that were read, so it leaves a node alone that has changed since.
+    ///
+    /// A change without a transaction that failed is completed first, by the record that it left; a node that was not
+    /// inserted yet is not in the tree then. No change may run meanwhile.
     ///
     /// Of a graph, only listed children that do not exist, and numbers of children, are mended.
     ///
@@ -54,21 +58,30 @@ impl<D: DeclaredTree> Tree<D> {
             ..Options::default()
         };
         let documents = forest.documents(None, Document::new(), options).await?;
-        let nodes = documents
-            .iter()
-            .map(|document| Node::read(forest.tree, document))
-            .collect::<Result<Vec<_>>>()?;
-        let expected = if forest.tree.is_graph {
+        let Resumed {
+            documents,
+            nodes,
+            before: mut steps,
+            after,
+        } = forest.resumed(documents).await?;
+        let mut expected = if forest.tree.is_graph {
             forest.graph_fields(&nodes)?
         } else {
             let shape = forest.arrange(&nodes)?;
             forest.expected_fields(&nodes, &shape, &Start::default())?
         };
+        if let Some(order) = forest.tree.order {
+            for (fields, node) in expected.iter_mut().zip(&nodes) {
+                // A rank that stays may come from the record of a change.
+                let is_ranked = fields.iter().any(|(field, _)| *field == order);
+                let rank = node.rank.clone().filter(|_| !is_ranked);
+                fields.extend(rank.map(|rank| (order, rank.into())));
+            }
+        }
         let mut statements = Vec::new();
         for (document, expected) in documents.iter().zip(expected) {
             statements.extend(statement(document, expected)?);
         }
-        let mut steps = Vec::new();
         if !statements.is_empty() {
             let reason = format!(
                 "the kept fields of {} nodes contradict the tree",
@@ -81,6 +94,7 @@ impl<D: DeclaredTree> Tree<D> {
             };
             steps.push(Step::writes(forest.model, vec![command], reason));
         }
+        steps.extend(after);
         Ok(Plan::new(forest.store, steps))
     }
 }

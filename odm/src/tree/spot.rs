@@ -36,9 +36,9 @@ pub(super) struct Gap {
 
 impl Spot {
     /// How to find the nodes around this place.
-    pub(super) fn around(&self, forest: &Forest) -> Around<'_> {
+    pub(super) fn around(&self, forest: &Forest) -> Around {
         if self.parent.is_none() || forest.depends_on_lineage() {
-            Around::Ids(&self.lineage)
+            Around::Ids(self.lineage.clone())
         } else {
             Around::Bounds
         }

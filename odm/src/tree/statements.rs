@@ -3,13 +3,14 @@
 use bson::{Bson, Document, doc};
 
 use super::forest::Forest;
-use super::node::{Node, child_path, stored};
+use super::node::{child_path, stored};
 use super::spot::Spot;
+use super::unfinished::{MARK, Shifting};
 use crate::collection::equality;
 use crate::error::Result;
 
 /// Numbers from `from` to `to` move by `by`.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shift {
     pub(super) from: i64,
     pub(super) to: i64,
@@ -17,10 +18,10 @@ pub(super) struct Shift {
 }
 
 /// How the nodes around moved bounds are found.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Around<'a> {
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Around {
     /// They are among these.
-    Ids(&'a [Bson]),
+    Ids(Vec<Bson>),
     /// By their own bounds.
     Bounds,
 }
@@ -94,13 +95,45 @@ impl Forest {
         Ok(doc! {"q": filter, "u": [{"$set": set}], "multi": true})
     }
 
-    /// The statements that move all bounds from a place on, below these ancestors.
-    pub(super) fn shift_behind(
+    /// The statements that move bounds.
+    pub(super) fn shift(&self, scope: Option<&Bson>, shifting: &Shifting) -> Vec<Document> {
+        match *shifting.shifts.as_slice() {
+            [
+                Shift {
+                    from,
+                    to: i64::MAX,
+                    by,
+                },
+            ] => self.shift_behind(scope, from, by, &shifting.around),
+            _ => self.shift_with(scope, shifting, |moved| moved),
+        }
+    }
+
+    /// The statements of the first step of a move of bounds: new bounds are written with a mark.
+    pub(super) fn begin_shift(&self, scope: Option<&Bson>, shifting: &Shifting) -> Vec<Document> {
+        self.shift_with(scope, shifting, |moved| doc! {"$add": [moved, MARK]})
+    }
+
+    /// The statement of the second step: the marks are removed.
+    pub(super) fn end_shift(&self, scope: Option<&Bson>) -> Option<Document> {
+        let (left, right) = self.tree.bounds?;
+        let filter = self.in_scope(scope, doc! {left: {"$gte": MARK}});
+        let bound = |field: &str| {
+            let bound = doc! {"$subtract": [format!("${field}"), MARK]};
+            let is_int = doc! {"$lte": [&bound, i32::MAX]};
+            doc! {"$cond": [is_int, {"$toInt": &bound}, &bound]}
+        };
+        let set = doc! {left: bound(left), right: bound(right)};
+        Some(doc! {"q": filter, "u": [{"$set": set}], "multi": true})
+    }
+
+    /// The statements that move all bounds from a place on.
+    fn shift_behind(
         &self,
         scope: Option<&Bson>,
         from: i64,
         by: i64,
-        around: Around<'_>,
+        around: &Around,
     ) -> Vec<Document> {
         let Some((left, right)) = self.tree.bounds else {
             return Vec::new();
@@ -117,24 +150,22 @@ impl Forest {
             .collect()
     }
 
-    /// The statements that move bounds, of the nodes with a left bound in the shifts and of these ancestors.
-    pub(super) fn shift(
+    /// The statements that write moved bounds as `written` says.
+    fn shift_with(
         &self,
         scope: Option<&Bson>,
-        shifts: &[Shift],
-        around: Around<'_>,
+        shifting: &Shifting,
+        written: impl Fn(Document) -> Document,
     ) -> Vec<Document> {
         let Some((left, right)) = self.tree.bounds else {
             return Vec::new();
         };
-        let from = shifts.iter().map(|shift| shift.from).min();
-        let to = shifts.iter().map(|shift| shift.to).max();
-        let (Some(from), Some(to)) = (from, to) else {
+        let Some((from, to)) = shifting.range() else {
             return Vec::new();
         };
         let moved = |field: &str| {
             let field = format!("${field}");
-            let branches = shifts.iter().map(|shift| {
+            let branches = shifting.shifts.iter().map(|shift| {
                 let mut inside = vec![doc! {"$gte": [&field, shift.from]}];
                 if shift.to < i64::MAX {
                     inside.push(doc! {"$lte": [&field, shift.to]});
@@ -143,17 +174,19 @@ impl Forest {
                     doc! {"case": {"$and": inside}, "then": {"$add": [&field, stored(shift.by)]}},
                 )
             });
-            doc! {"$switch": {"branches": branches.collect::<Vec<_>>(), "default": &field}}
+            written(doc! {"$switch": {"branches": branches.collect::<Vec<_>>(), "default": &field}})
         };
-        let mut range = doc! {"$gte": from};
-        if to < i64::MAX {
-            range.insert("$lte", to);
-        }
+        // Marked bounds are moved already.
+        let range = if to < i64::MAX {
+            doc! {"$gte": from, "$lte": to}
+        } else {
+            doc! {"$gte": from, "$lt": MARK}
+        };
         let set = doc! {"$set": {left: moved(left), right: moved(right)}};
         let inside = self.in_scope(scope, doc! {left: &range});
-        let filters = [Some(inside), self.around(scope, around, from, &range)];
-        let statements = filters.into_iter().flatten();
-        let statements = statements.map(|filter| doc! {"q": filter, "u": [&set], "multi": true});
+        let around = self.around(scope, &shifting.around, from, &range);
+        let filters = [Some(inside), around].into_iter().flatten();
+        let statements = filters.map(|filter| doc! {"q": filter, "u": [&set], "multi": true});
         statements.collect()
     }
 
@@ -161,13 +194,13 @@ impl Forest {
     fn around(
         &self,
         scope: Option<&Bson>,
-        around: Around<'_>,
+        around: &Around,
         from: i64,
         ends: &Document,
     ) -> Option<Document> {
         let (left, right) = self.tree.bounds?;
         match around {
-            Around::Ids([]) => None,
+            Around::Ids(ids) if ids.is_empty() => None,
             // The other nodes have been moved already.
             Around::Ids(ids) => Some(doc! {"_id": {"$in": ids}, left: {"$lt": from}}),
             Around::Bounds => Some(self.in_scope(scope, doc! {left: {"$lt": from}, right: ends})),
@@ -221,28 +254,49 @@ impl Forest {
         Some(doc! {"q": {field: equality(id.clone())}, "u": change, "multi": true})
     }
 
+    /// The statement that exchanges two nodes in the lists of their parents.
+    pub(super) fn exchange_children(
+        &self,
+        parents: &[Bson],
+        one: &Bson,
+        other: &Bson,
+    ) -> Option<Document> {
+        let field = self.tree.children.filter(|_| !parents.is_empty())?;
+        let case = |from: &Bson, to: &Bson| doc! {"case": {"$eq": ["$$child", {"$literal": from}]}, "then": {"$literal": to}};
+        let exchanged = doc! {"$switch": {"branches": [case(one, other), case(other, one)], "default": "$$child"}};
+        let map = doc! {"$map": {"input": format!("${field}"), "as": "child", "in": exchanged}};
+        let filter = doc! {"_id": {"$in": parents}};
+        Some(doc! {"q": filter, "u": [{"$set": {field: map}}], "multi": true})
+    }
+
     /// The kept fields that a node has because of its place, without its bounds.
     pub(super) fn fields_at(&self, spot: &Spot) -> Result<Document> {
+        let mut fields = self.fields_below(&spot.lineage)?;
+        if let Some(field) = self.tree.order {
+            fields.insert(field, self.ranks(&spot.ranks, 1)?.pop());
+        }
+        Ok(fields)
+    }
+
+    /// The kept fields that all children of a node have, without their bounds and ranks.
+    ///
+    /// `lineage` is the node and its ancestors, the root first; only the node where nothing depends on the others.
+    pub(super) fn fields_below(&self, lineage: &[Bson]) -> Result<Document> {
         let tree = self.tree;
         let mut fields = Document::new();
         if let Some((parent, root)) = tree.parent {
-            let id = spot.parent.as_ref().map(|parent: &Node| parent.id.clone());
+            let id = lineage.last().cloned();
             fields.insert(parent, id.unwrap_or_else(|| root.value()));
         }
         if let Some(ancestors) = tree.ancestors {
-            fields.insert(ancestors, spot.lineage.clone());
+            fields.insert(ancestors, lineage);
         }
         if let Some((path, _)) = tree.path {
-            fields.insert(path, self.path_of(&spot.lineage)?);
+            fields.insert(path, self.path_of(lineage)?);
         }
         if let Some(depth) = tree.depth {
-            fields.insert(
-                depth,
-                stored(i64::try_from(spot.lineage.len()).unwrap_or(i64::MAX)),
-            );
-        }
-        if let Some(field) = tree.order {
-            fields.insert(field, self.ranks(&spot.ranks, 1)?.pop());
+            let levels = i64::try_from(lineage.len()).unwrap_or(i64::MAX);
+            fields.insert(depth, stored(levels));
         }
         Ok(fields)
     }

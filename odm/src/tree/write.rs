@@ -231,8 +231,11 @@ impl<'s, D: DeclaredTree> ChangeTree<'s, D> {
         self
     }
 
-    /// Writes without a transaction. If a command fails, the tree may be left in a state that `check` reports and
-    /// `repair` mends.
+    /// Writes without a transaction.
+    ///
+    /// If a command fails, or the process ends, the tree may be left in a state that `check` reports and `repair`
+    /// completes: a change of several documents stores a record of itself first. Until then, other changes of the tree are
+    /// [refused](crate::error::TreeRefusal::Unfinished).
     pub fn non_atomic(mut self) -> Self {
         self.non_atomic = true;
         self

@@ -41,45 +41,43 @@ impl Edges {
     /// Removes the pairs whose parents lead to no circle upwards.
     fn take_ends(&mut self) {
         self.pairs.sort_unstable();
-        let mut nodes: Vec<u128> = self
-            .pairs
-            .iter()
-            .flat_map(|(one, other)| [*one, *other])
-            .collect();
+        // Nodes that are nobody's child are ends, so only the others have a place.
+        let mut nodes: Vec<u128> = self.pairs.iter().map(|(_, child)| *child).collect();
         nodes.sort_unstable();
         nodes.dedup();
-        let place = |node: &u128| nodes.binary_search(node).unwrap_or_default();
+        let place = |node: &u128| nodes.binary_search(node).ok();
         let mut parents = vec![0_u32; nodes.len()];
+        let mut ends = Vec::new();
         for (_, child) in &self.pairs {
-            if let Some(count) = parents.get_mut(place(child)) {
+            if let Some(count) = place(child).and_then(|place| parents.get_mut(place)) {
                 *count += 1;
             }
         }
-        let mut ends: Vec<usize> = (0..nodes.len())
-            .filter(|place| parents.get(*place) == Some(&0))
-            .collect();
-        let mut taken = vec![false; nodes.len()];
-        while let Some(end) = ends.pop() {
-            if let Some(taken) = taken.get_mut(end) {
-                *taken = true;
-            }
-            let Some(node) = nodes.get(end) else {
-                continue;
-            };
-            let from = self.pairs.partition_point(|(parent, _)| parent < node);
-            let below = self.pairs.get(from..).unwrap_or_default();
-            for (_, child) in below.iter().take_while(|(parent, _)| parent == node) {
-                let child = place(child);
-                if let Some(count) = parents.get_mut(child) {
-                    *count -= 1;
-                    if *count == 0 {
-                        ends.push(child);
-                    }
+        let mut lose_parent = |child: &u128, ends: &mut Vec<u128>| {
+            if let Some(count) = place(child).and_then(|place| parents.get_mut(place)) {
+                *count = count.saturating_sub(1);
+                if *count == 0 {
+                    ends.push(*child);
                 }
             }
+        };
+        for (parent, child) in &self.pairs {
+            if place(parent).is_none() {
+                lose_parent(child, &mut ends);
+            }
         }
-        self.pairs
-            .retain(|(parent, _)| taken.get(place(parent)) == Some(&false));
+        while let Some(end) = ends.pop() {
+            let from = self.pairs.partition_point(|(parent, _)| *parent < end);
+            let below = self.pairs.get(from..).unwrap_or_default();
+            for (_, child) in below.iter().take_while(|(parent, _)| *parent == end) {
+                lose_parent(child, &mut ends);
+            }
+        }
+        let is_left = |node: &u128| {
+            let count = place(node).and_then(|place| parents.get(place));
+            count.is_some_and(|count| *count > 0)
+        };
+        self.pairs.retain(|(parent, _)| is_left(parent));
     }
 }
 

@@ -47,14 +47,19 @@ impl Checker<'_> {
         let Some(children) = self.forest.tree.children else {
             return Ok(listing);
         };
+        for node in nodes {
+            listing.insert(id_key(&node.id)?, Vec::new());
+        }
         let ids: Vec<Bson> = nodes.iter().map(|node| node.id.clone()).collect();
         let filter = doc! {children: {"$in": ids}};
-        for parent in self.forest.nodes(None, filter, None, None).await? {
+        let mut cursor = self.forest.open(filter, None).await?;
+        while let Some(document) = cursor.next().await {
+            let document = document.map_err(|error| error.with_model(self.forest.model.name))?;
+            let parent = Node::read(self.forest.tree, document)?;
             for child in &parent.children {
-                listing
-                    .entry(id_key(child)?)
-                    .or_default()
-                    .push(parent.id.clone());
+                if let Some(parents) = listing.get_mut(&id_key(child)?) {
+                    parents.push(parent.id.clone());
+                }
             }
         }
         Ok(listing)
@@ -102,7 +107,13 @@ impl Checker<'_> {
         let mut found = HashMap::with_capacity(ids.len());
         for ids in ids.chunks(CHUNK) {
             let filter = doc! {"_id": {"$in": ids}};
-            for node in self.forest.nodes(None, filter, None, None).await? {
+            let mut cursor = self.forest.open(filter, None).await?;
+            while let Some(document) = cursor.next().await {
+                let document =
+                    document.map_err(|error| error.with_model(self.forest.model.name))?;
+                let mut node = Node::read(self.forest.tree, document)?;
+                // Lists of children can be long, and nothing compares those of these nodes.
+                node.children = Vec::new();
                 found.insert(id_key(&node.id)?, node);
             }
         }
@@ -228,21 +239,34 @@ impl Checker<'_> {
 
     /// Compares the listed children of some nodes with the nodes that exist.
     async fn children(&mut self, nodes: &[Node]) -> Result<()> {
-        let listed = nodes.iter().flat_map(|node| &node.children);
-        let found = self.by_id(listed).await?;
-        for node in nodes {
-            let mut ranks = HashSet::new();
-            for child in &node.children {
-                let Some(child) = found.get(&id_key(child)?) else {
-                    let detail = format!("its child {child} does not exist");
-                    self.report.add(&node.id, DamageKind::MissingChild, detail);
-                    continue;
-                };
-                let of_source = self.source == Source::Children && self.forest.tree.order.is_some();
-                if of_source && !ranks.insert(child.rank.clone()) {
-                    let detail = format!("a sibling has the rank {:?}, too", child.rank);
-                    self.report
-                        .add(&child.id, DamageKind::DuplicateRank, detail);
+        let of_source = self.source == Source::Children && self.forest.tree.order.is_some();
+        let mut rest = nodes;
+        while let Some(first) = rest.first() {
+            // As many nodes as have about a chunk of children together.
+            let mut listed = first.children.len();
+            let more = rest.iter().skip(1).take_while(|node| {
+                listed += node.children.len();
+                listed <= CHUNK
+            });
+            let (some, others) = rest
+                .split_at_checked(1 + more.count())
+                .unwrap_or((rest, &[]));
+            rest = others;
+            let found = self.by_id(some.iter().flat_map(|node| &node.children));
+            let found = found.await?;
+            for node in some {
+                let mut ranks = HashSet::new();
+                for child in &node.children {
+                    let Some(child) = found.get(&id_key(child)?) else {
+                        let detail = format!("its child {child} does not exist");
+                        self.report.add(&node.id, DamageKind::MissingChild, detail);
+                        continue;
+                    };
+                    if of_source && !ranks.insert(child.rank.clone()) {
+                        let detail = format!("a sibling has the rank {:?}, too", child.rank);
+                        self.report
+                            .add(&child.id, DamageKind::DuplicateRank, detail);
+                    }
                 }
             }
         }
@@ -319,8 +343,13 @@ impl Checker<'_> {
             || doc! {"$sum": 0},
             |field| doc! {"$sum": {"$add": [format!("${field}"), 1]}},
         );
-        let group = doc! {"_id": key, "children": {"$sum": 1}, "descendants": descendants};
-        let pipeline = vec![doc! {"$match": filter}, doc! {"$group": group}];
+        let group = doc! {"_id": &key, "children": {"$sum": 1}, "descendants": descendants};
+        let mut pipeline = vec![doc! {"$match": filter}];
+        if self.source == Source::Ancestors {
+            // The filter matches all descendants.
+            pipeline.push(doc! {"$match": {"$expr": {"$in": [&key, {"$literal": ids()}]}}});
+        }
+        pipeline.push(doc! {"$group": group});
         let mut counted = HashMap::new();
         for document in self.forest.aggregate(None, pipeline).await? {
             let id = document.get("_id").ok().flatten();

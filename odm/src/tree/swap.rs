@@ -1,0 +1,183 @@
+//! Swaps of two nodes: each gets the place of the other, with its subtree.
+
+use bson::{Bson, Document};
+
+use super::forest::{Forest, TreeWrite, within};
+use super::node::{Node, id_key};
+use super::statements::{Around, Shift};
+use super::unfinished::{Listed, Unfinished};
+use super::writes::{self, Writes};
+use crate::error::{Result, TreeRefusal};
+use crate::store::Session;
+
+/// A node to swap, and where it is.
+struct Side {
+    node: Node,
+    /// The ancestors, the root first.
+    lineage: Vec<Bson>,
+    /// The parent, where it lists its children.
+    lister: Option<Node>,
+}
+
+impl Side {
+    fn parent(&self) -> Option<&Bson> {
+        self.lineage.last()
+    }
+}
+
+impl Forest {
+    /// Swaps two nodes, each with its subtree.
+    pub(super) async fn swap_nodes(
+        &self,
+        mut session: Option<&mut Session>,
+        one: &Bson,
+        other: &Bson,
+    ) -> Result<TreeWrite> {
+        let mut done = TreeWrite::default();
+        let first = self.node(within!(session), one).await?;
+        self.fence(within!(session), first.scope.as_ref()).await?;
+        if id_key(one)? == id_key(other)? {
+            return Ok(done);
+        }
+        let second = self.node(within!(session), other).await?;
+        if first.scope != second.scope {
+            return Err(self.refused(
+                TreeRefusal::OtherTree,
+                format!("the nodes {one} and {other} are in different trees: their scopes differ"),
+            ));
+        }
+        let one = self.side(within!(session), first).await?;
+        let other = self.side(within!(session), second).await?;
+        for (side, inside) in [(&one, &other), (&other, &one)] {
+            for ancestor in &side.lineage {
+                if id_key(ancestor)? == id_key(&inside.node.id)? {
+                    return Err(self.refused(
+                        TreeRefusal::OwnSubtree,
+                        format!(
+                            "the node {} can't swap with its ancestor {}",
+                            side.node.id, inside.node.id
+                        ),
+                    ));
+                }
+            }
+        }
+        let are_siblings = match (one.parent(), other.parent()) {
+            (None, None) => true,
+            (Some(one), Some(other)) => id_key(one)? == id_key(other)?,
+            _ => false,
+        };
+        let mut writes = Writes::new(
+            self,
+            one.node.scope.as_ref(),
+            Unfinished::new("swap", &one.node.id),
+        );
+        let mut lineages = Vec::new();
+        for (side, place) in [(&one, &other), (&other, &one)] {
+            if !are_siblings && self.tree.max_depth.is_some() {
+                let depth = side.lineage.len();
+                let height = self.height(within!(session), &side.node, depth).await?;
+                self.check_level(place.lineage.len() + height)?;
+            }
+            if !are_siblings && self.keeps_lineage() {
+                let change = self
+                    .lineage_change(within!(session), &side.node, &side.lineage, &place.lineage)
+                    .await?;
+                lineages.push(change);
+            }
+            let mut fields = Document::new();
+            if !are_siblings {
+                fields = self.fields_below(&place.lineage)?;
+            }
+            if let Some(order) = self.tree.order {
+                let rank = place.node.rank.as_ref().ok_or_else(|| {
+                    let message = format!(
+                        "the node {} has no rank: `check` lists such nodes, `repair` ranks them",
+                        place.node.id
+                    );
+                    self.refused(TreeRefusal::Damaged, message)
+                })?;
+                fields.insert(order, rank);
+            }
+            writes.place(&side.node.id, fields);
+        }
+        writes.first.extend(lineages);
+        let around = [one.lineage.as_slice(), &other.lineage].concat();
+        writes.moves(shifts(&one.node, &other.node), Around::Ids(around));
+        let listers: Vec<Bson> = [&one, &other]
+            .iter()
+            .filter_map(|side| side.lister.as_ref().map(|lister| lister.id.clone()))
+            .collect();
+        writes
+            .then
+            .extend(self.exchange_children(&listers, &one.node.id, &other.node.id));
+        writes.record.lists = exchanged(&one, &other);
+        if !are_siblings {
+            let by = other.node.descendant_count - one.node.descendant_count;
+            let then = &mut writes.then;
+            then.extend(self.count_descendants(&one.lineage, by));
+            then.extend(self.count_descendants(&other.lineage, -by));
+        }
+        writes::run(vec![writes], session, &mut done).await?;
+        Ok(done)
+    }
+
+    async fn side(&self, mut session: Option<&mut Session>, node: Node) -> Result<Side> {
+        let lineage = self.lineage(within!(session), &node).await?;
+        let mut lister = None;
+        if let (Some(_), Some(parent)) = (self.tree.children, lineage.last()) {
+            lister = Some(self.node(session, parent).await?);
+        }
+        Ok(Side {
+            node,
+            lineage,
+            lister,
+        })
+    }
+}
+
+/// How the bounds of two subtrees move, and those of what lies between them.
+fn shifts(one: &Node, other: &Node) -> Vec<Shift> {
+    let (low, high) = if one.left < other.left {
+        (one, other)
+    } else {
+        (other, one)
+    };
+    let mut shifts = vec![
+        Shift {
+            from: low.left,
+            to: low.right,
+            by: high.right - low.right,
+        },
+        Shift {
+            from: high.left,
+            to: high.right,
+            by: low.left - high.left,
+        },
+    ];
+    let between = Shift {
+        from: low.right + 1,
+        to: high.left - 1,
+        by: high.width() - low.width(),
+    };
+    if between.from <= between.to {
+        shifts.push(between);
+    }
+    shifts
+}
+
+/// The record of the places of two nodes in the lists of their parents after a swap.
+fn exchanged(one: &Side, other: &Side) -> Vec<Listed> {
+    let place = |side: &Side, node: &Node| {
+        let index = |lister: &Node| lister.children.iter().position(|id| *id == side.node.id);
+        let index = side.lister.as_ref().and_then(index);
+        Listed {
+            parent: side.lister.as_ref().map(|lister| lister.id.clone()),
+            index: index.and_then(|index| i64::try_from(index).ok()),
+            nodes: vec![node.id.clone()],
+        }
+    };
+    let mut lists = vec![place(one, &other.node), place(other, &one.node)];
+    // The places of siblings are taken from the front.
+    lists.sort_by_key(|listed| listed.index);
+    lists
+}

@@ -1,0 +1,427 @@
+//! Records of changes without a transaction, in the fence of their tree: `repair` completes such a change by its record.
+
+use bson::oid::ObjectId;
+use bson::{Bson, Document, doc};
+
+use super::forest::{Forest, within};
+use super::statements::{Around, Shift};
+use crate::error::{Error, Result, TreeRefusal};
+use crate::model::tree::FENCES;
+use crate::store::options::{Chosen, Options};
+use crate::store::{Operation, Request, Session};
+
+/// The field of a fence that holds the record.
+const FIELD: &str = "unfinished";
+
+/// What a change writes, as far as its first write may have made it unreadable. Applying it twice is the same as once.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Unfinished {
+    /// The node that the change is about.
+    pub(super) node: Bson,
+    /// The operation, for reports.
+    pub(super) what: &'static str,
+    /// The kept fields of nodes at their new place.
+    pub(super) sets: Vec<Placed>,
+    /// The places of nodes in lists of children.
+    pub(super) lists: Vec<Listed>,
+    /// The nodes to delete.
+    pub(super) gone: Vec<Bson>,
+    /// Further nodes to delete.
+    pub(super) below: Option<Below>,
+    pub(super) shift: Option<Shifting>,
+}
+
+/// Nodes with the same kept fields, except their ranks.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Placed {
+    pub(super) fields: Document,
+    pub(super) nodes: Vec<(Bson, Option<String>)>,
+}
+
+/// Nodes in the list of a parent; in no list where there is no parent.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Listed {
+    pub(super) parent: Option<Bson>,
+    /// Their index in a list without them; `None` at the end.
+    pub(super) index: Option<i64>,
+    pub(super) nodes: Vec<Bson>,
+}
+
+/// How the descendants of a deleted node are recognized.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Below {
+    Ancestor(Bson),
+    Path(String),
+    Bounds(i64, i64),
+}
+
+/// What is added to new bounds until all nodes have them. No tree has so many nodes.
+pub(super) const MARK: i64 = 1 << 40;
+
+/// A move of bounds. Without a transaction it has two steps: the first adds [`MARK`] to new bounds, so that they differ from
+/// those of nodes that have not moved yet, and the second takes it away.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Shifting {
+    pub(super) shifts: Vec<Shift>,
+    /// The nodes that have only one bound in the shifts.
+    pub(super) around: Around,
+    /// Whether the first step is done.
+    pub(super) is_moved: bool,
+}
+
+impl Shifting {
+    /// The first and the last bound that move.
+    pub(super) fn range(&self) -> Option<(i64, i64)> {
+        let from = self.shifts.iter().map(|shift| shift.from).min()?;
+        let to = self.shifts.iter().map(|shift| shift.to).max()?;
+        Some((from, to))
+    }
+}
+
+/// A record in a fence.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// The id of the fence.
+    pub(super) fence: Bson,
+    pub(super) scope: Option<Bson>,
+    pub(super) change: ObjectId,
+    pub(super) what: String,
+    pub(super) record: Unfinished,
+}
+
+impl Unfinished {
+    pub(super) fn new(what: &'static str, node: &Bson) -> Self {
+        Self {
+            node: node.clone(),
+            what,
+            ..Self::default()
+        }
+    }
+
+    fn to_document(&self, change: ObjectId) -> Document {
+        let sets = self.sets.iter().map(|placed| {
+            let nodes = placed.nodes.iter();
+            let nodes = nodes.map(|(id, rank)| doc! {"id": id, "rank": rank});
+            Bson::from(doc! {"fields": &placed.fields, "nodes": nodes.collect::<Vec<_>>()})
+        });
+        let lists = self.lists.iter().map(|listed| {
+            Bson::from(doc! {"parent": &listed.parent, "index": listed.index, "nodes": &listed.nodes, "isRoot": listed.parent.is_none()})
+        });
+        let mut record = doc! {
+            "change": change,
+            "what": self.what,
+            "node": &self.node,
+            "sets": sets.collect::<Vec<_>>(),
+            "lists": lists.collect::<Vec<_>>(),
+            "gone": &self.gone,
+        };
+        match &self.below {
+            None => {}
+            Some(Below::Ancestor(id)) => {
+                record.insert("below", doc! {"ancestor": id});
+            }
+            Some(Below::Path(prefix)) => {
+                record.insert("below", doc! {"path": prefix});
+            }
+            Some(Below::Bounds(left, right)) => {
+                record.insert("below", doc! {"left": left, "right": right});
+            }
+        }
+        if let Some(shift) = &self.shift {
+            let shifts = shift.shifts.iter();
+            let shifts = shifts.map(|it| doc! {"from": it.from, "to": it.to, "by": it.by});
+            let around = match &shift.around {
+                Around::Ids(ids) => Bson::from(ids.clone()),
+                Around::Bounds => Bson::Null,
+            };
+            record.insert(
+                "shift",
+                doc! {
+                    "shifts": shifts.collect::<Vec<_>>(),
+                    "around": around,
+                    "moved": shift.is_moved,
+                },
+            );
+        }
+        record
+    }
+
+    fn of_document(record: &Document) -> Self {
+        let sets = documents(record, "sets").map(|placed| Placed {
+            fields: placed.get_document("fields").cloned().unwrap_or_default(),
+            nodes: documents(placed, "nodes")
+                .map(|node| {
+                    let rank = node.get_str("rank").ok().map(str::to_owned);
+                    (value(node, "id"), rank)
+                })
+                .collect(),
+        });
+        let lists = documents(record, "lists").map(|listed| {
+            let is_root = listed.get_bool("isRoot").unwrap_or_default();
+            Listed {
+                parent: (!is_root).then(|| value(listed, "parent")),
+                index: listed.get_i64("index").ok(),
+                nodes: values(listed, "nodes"),
+            }
+        });
+        let below = record.get_document("below").ok().and_then(|below| {
+            if let Ok(prefix) = below.get_str("path") {
+                return Some(Below::Path(prefix.to_owned()));
+            }
+            if let Some(id) = below.get("ancestor") {
+                return Some(Below::Ancestor(id.clone()));
+            }
+            let bound = |name| below.get_i64(name).ok();
+            Some(Below::Bounds(bound("left")?, bound("right")?))
+        });
+        let shift = record.get_document("shift").ok().map(|shift| {
+            let number = |shift: &Document, name| shift.get_i64(name).unwrap_or_default();
+            let shifts = documents(shift, "shifts").map(|it| Shift {
+                from: number(it, "from"),
+                to: number(it, "to"),
+                by: number(it, "by"),
+            });
+            Shifting {
+                shifts: shifts.collect(),
+                around: match shift.get_array("around") {
+                    Ok(ids) => Around::Ids(ids.clone()),
+                    Err(_) => Around::Bounds,
+                },
+                is_moved: shift.get_bool("moved").unwrap_or_default(),
+            }
+        });
+        Self {
+            node: value(record, "node"),
+            what: "",
+            sets: sets.collect(),
+            lists: lists.collect(),
+            gone: values(record, "gone"),
+            below,
+            shift,
+        }
+    }
+}
+
+fn documents<'d>(document: &'d Document, field: &str) -> impl Iterator<Item = &'d Document> {
+    let items = document.get_array(field).ok().into_iter().flatten();
+    items.filter_map(Bson::as_document)
+}
+
+fn values(document: &Document, field: &str) -> Vec<Bson> {
+    document.get_array(field).cloned().unwrap_or_default()
+}
+
+fn value(document: &Document, field: &str) -> Bson {
+    document.get(field).cloned().unwrap_or(Bson::Null)
+}
+
+impl Forest {
+    fn fence_id(&self, scope: Option<&Bson>) -> Document {
+        let mut id = doc! {"collection": self.model.collection};
+        if !self.tree.name.is_empty() {
+            id.insert("tree", self.tree.name);
+        }
+        if let Some(scope) = scope {
+            id.insert("scope", scope.clone());
+        }
+        id
+    }
+
+    /// Writes the fence of a tree: of two transactions that change the tree, one fails and runs again.
+    ///
+    /// # Errors
+    ///
+    /// The fence has the record of a change that has not ended.
+    pub(super) async fn fence(
+        &self,
+        mut session: Option<&mut Session>,
+        scope: Option<&Bson>,
+    ) -> Result<()> {
+        let id = self.fence_id(scope);
+        let statement = doc! {
+            // A fence with a record does not match, and its `_id` is taken.
+            "q": {"_id": {"$eq": &id}, FIELD: {"$exists": false}},
+            "u": {"$inc": {"writes": 1_i64}},
+            "upsert": true,
+        };
+        loop {
+            let update = self.update_fence(within!(session), statement.clone());
+            match update.await {
+                Ok(_) => return Ok(()),
+                Err(error) if !error.is_duplicate_key() => return Err(error),
+                Err(_) => {}
+            }
+            // Two first changes of a tree may insert its fence at the same time.
+            let is_atomic = session.as_ref().is_some_and(|it| it.in_transaction());
+            let recorded = doc! {"_id": {"$eq": &id}, FIELD: {"$exists": true}};
+            if is_atomic || !self.fences(recorded).await?.is_empty() {
+                return Err(self.refused(
+                    TreeRefusal::Unfinished,
+                    "a change of this tree without a transaction has not ended: it still runs, or it failed, and `repair` completes it",
+                ));
+            }
+        }
+    }
+
+    async fn update_fence(
+        &self,
+        session: Option<&mut Session>,
+        statement: Document,
+    ) -> Result<u64> {
+        let operation = Operation::Updates {
+            statements: super::forest::encoded(vec![statement])?,
+        };
+        let request = Request::new(FENCES.collection, operation);
+        let store = self.store.at(FENCES.collection);
+        let response = store
+            .exec(request, session)
+            .await
+            .map_err(|error| error.with_model(self.model.name))?;
+        Ok(response.written()?.n)
+    }
+
+    async fn fences(&self, filter: Document) -> Result<Vec<Document>> {
+        let operation = Operation::Find {
+            filter: filter.into(),
+            one: false,
+        };
+        let mut request = Request::new(FENCES.collection, operation);
+        request.options = Chosen::from(Options::default());
+        let store = self.store.at(FENCES.collection);
+        let mut cursor = store.exec(request, None).await?.cursor()?;
+        let mut found = Vec::new();
+        while let Some(fence) = cursor.next().await {
+            found.push(Document::try_from(fence?).map_err(Error::encode)?);
+        }
+        Ok(found)
+    }
+
+    /// Writes the record of a change before its first write.
+    pub(super) async fn begin(
+        &self,
+        session: Option<&mut Session>,
+        scope: Option<&Bson>,
+        record: &Unfinished,
+    ) -> Result<ObjectId> {
+        let change = ObjectId::new();
+        let statement = doc! {
+            "q": {"_id": {"$eq": self.fence_id(scope)}, FIELD: {"$exists": false}},
+            "u": {"$set": {FIELD: record.to_document(change)}},
+        };
+        if self.update_fence(session, statement).await? == 0 {
+            return Err(self.refused(
+                TreeRefusal::Unfinished,
+                "another change of this tree without a transaction has begun: wait for it, or use transactions",
+            ));
+        }
+        Ok(change)
+    }
+
+    /// Writes to the record of a change that the first step of its move of bounds is done.
+    pub(super) async fn moved(
+        &self,
+        session: Option<&mut Session>,
+        scope: Option<&Bson>,
+        change: ObjectId,
+    ) -> Result<()> {
+        let statement = moved_statement(self.fence_id(scope).into(), change);
+        self.update_fence(session, statement).await.map(drop)
+    }
+
+    /// Removes the record of a change after its last write.
+    pub(super) async fn end(
+        &self,
+        session: Option<&mut Session>,
+        scope: Option<&Bson>,
+        change: ObjectId,
+    ) -> Result<()> {
+        let statement = end_statement(self.fence_id(scope).into(), change);
+        self.update_fence(session, statement).await.map(drop)
+    }
+
+    /// The records of all scopes of the tree.
+    pub(super) async fn unfinished(&self) -> Result<Vec<Found>> {
+        let name = match self.tree.name {
+            "" => doc! {"$exists": false},
+            name => doc! {"$eq": name},
+        };
+        let filter = doc! {
+            "_id.collection": self.model.collection,
+            "_id.tree": name,
+            FIELD: {"$exists": true},
+        };
+        let fences = self.fences(filter).await?;
+        let found = fences.into_iter().filter_map(|fence| {
+            let record = fence.get_document(FIELD).ok()?;
+            let id = fence.get("_id")?;
+            Some(Found {
+                fence: id.clone(),
+                scope: id.as_document().and_then(|id| id.get("scope")).cloned(),
+                change: record.get_object_id("change").ok()?,
+                what: record.get_str("what").unwrap_or_default().to_owned(),
+                record: Unfinished::of_document(record),
+            })
+        });
+        Ok(found.collect())
+    }
+}
+
+pub(super) fn moved_statement(fence: Bson, change: ObjectId) -> Document {
+    doc! {
+        "q": {"_id": {"$eq": fence}, format!("{FIELD}.change"): change},
+        "u": {"$set": {format!("{FIELD}.shift.moved"): true}},
+    }
+}
+
+pub(super) fn end_statement(fence: Bson, change: ObjectId) -> Document {
+    doc! {
+        "q": {"_id": {"$eq": fence}, format!("{FIELD}.change"): change},
+        "u": {"$unset": {FIELD: ""}},
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_are_read_as_they_are_written() {
+        let mut record = Unfinished::new("move", &Bson::Int32(3));
+        record.sets.push(Placed {
+            fields: doc! {"parent": Bson::Null},
+            nodes: vec![(Bson::Int32(3), Some("n1".to_owned())), (4.into(), None)],
+        });
+        let root = Listed {
+            parent: None,
+            index: None,
+            nodes: vec![Bson::Int32(3)],
+        };
+        let listed = Listed {
+            parent: Some("a".into()),
+            index: Some(2),
+            nodes: vec![Bson::Int32(4)],
+        };
+        record.lists = vec![root, listed];
+        record.gone = vec![Bson::Int32(9)];
+        record.shift = Some(Shifting {
+            shifts: vec![Shift {
+                from: 1,
+                to: i64::MAX,
+                by: -2,
+            }],
+            around: Around::Ids(vec![Bson::Int32(1)]),
+            is_moved: true,
+        });
+        for below in [
+            None,
+            Some(Below::Bounds(2, 5)),
+            Some(Below::Path(",1,".to_owned())),
+            Some(Below::Ancestor(Bson::Int32(7))),
+        ] {
+            record.below = below;
+            let mut read = Unfinished::of_document(&record.to_document(ObjectId::new()));
+            read.what = record.what;
+            assert_eq!(read, record);
+        }
+    }
+}

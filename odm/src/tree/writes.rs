@@ -1,0 +1,213 @@
+//! The writes of a change, in an order in which `repair` can complete them.
+
+use bson::oid::ObjectId;
+use bson::raw::RawDocumentBuf;
+use bson::{Bson, Document, doc};
+
+use super::change::with_fields;
+use super::forest::{Forest, TreeWrite, within};
+use super::node::{Node, stored};
+use super::statements::{Around, Shift};
+use super::unfinished::{MARK, Placed, Shifting, Unfinished};
+use crate::error::{Code, Result};
+use crate::store::Session;
+
+/// The writes of a change of one tree.
+#[derive(Debug)]
+pub(super) struct Writes {
+    pub(super) forest: Forest,
+    pub(super) scope: Option<Bson>,
+    pub(super) record: Unfinished,
+    /// Updates whose filters need the bounds as they are before the change.
+    pub(super) first: Vec<Document>,
+    pub(super) shift: Option<Shifting>,
+    pub(super) then: Vec<Document>,
+    /// Encoded nodes, parents before their children.
+    pub(super) insert: Vec<RawDocumentBuf>,
+    /// A node that has not been read. Without it, the change is refused.
+    pub(super) requires: Option<Bson>,
+    /// The filters of the nodes to delete; all but the first one match several.
+    pub(super) delete: Vec<Document>,
+}
+
+impl Writes {
+    pub(super) fn new(forest: &Forest, scope: Option<&Bson>, record: Unfinished) -> Self {
+        Self {
+            forest: forest.clone(),
+            scope: scope.cloned(),
+            record,
+            first: Vec::new(),
+            shift: None,
+            then: Vec::new(),
+            insert: Vec::new(),
+            requires: None,
+            delete: Vec::new(),
+        }
+    }
+
+    /// Writes the kept fields of a node at its new place.
+    pub(super) fn place(&mut self, id: &Bson, fields: Document) {
+        if fields.is_empty() {
+            return;
+        }
+        self.record.sets.push(Placed {
+            fields: fields.clone(),
+            nodes: vec![(id.clone(), None)],
+        });
+        self.first
+            .push(doc! {"q": Forest::by_id(id), "u": {"$set": fields}});
+    }
+
+    /// Moves bounds, if the tree has bounds.
+    pub(super) fn moves(&mut self, shifts: Vec<Shift>, around: Around) {
+        if self.forest.tree.bounds.is_none() || shifts.is_empty() {
+            return;
+        }
+        let shift = Shifting {
+            shifts,
+            around,
+            is_moved: false,
+        };
+        self.record.shift = Some(shift.clone());
+        self.shift = Some(shift);
+    }
+
+    /// Whether at most one document is written.
+    fn is_single(&self) -> bool {
+        let updates = || self.first.iter().chain(&self.then);
+        let count = updates().count() + self.insert.len() + self.delete.len();
+        self.shift.is_none() && count <= 1 && !updates().any(is_multi)
+    }
+
+    async fn run_in_transaction(
+        self,
+        mut session: Option<&mut Session>,
+        done: &mut TreeWrite,
+    ) -> Result<()> {
+        let forest = &self.forest;
+        if !self.delete.is_empty() {
+            forest.delete(within!(session), self.delete, done).await?;
+        }
+        let mut statements = self.first;
+        if let Some(shift) = &self.shift {
+            statements.extend(forest.shift(self.scope.as_ref(), shift));
+        }
+        statements.extend(self.then);
+        forest.update(within!(session), statements, done).await?;
+        if let Some(id) = self.requires.filter(|_| done.matched == 0) {
+            return Err(forest.missing(&id));
+        }
+        forest.insert_all(session, self.insert, done).await
+    }
+
+    /// Writes where each write may be the last one.
+    async fn run_recorded(
+        self,
+        mut session: Option<&mut Session>,
+        change: ObjectId,
+        done: &mut TreeWrite,
+    ) -> Result<()> {
+        let (forest, scope) = (&self.forest, self.scope.as_ref());
+        let is_untouched = self.delete.is_empty() && self.insert.is_empty();
+        if !self.delete.is_empty() {
+            forest.delete(within!(session), self.delete, done).await?;
+        }
+        let mut nodes = self.insert;
+        if self.shift.is_some() {
+            let moving = nodes
+                .into_iter()
+                .map(|node| forest.with_moving_bounds(node));
+            nodes = moving.collect::<Result<_>>()?;
+        }
+        if let Err(error) = forest.insert_all(within!(session), nodes, done).await {
+            let is_refused =
+                error.is_duplicate_key() || error.code() == Some(Code::DOCUMENT_VALIDATION_FAILURE);
+            let inserted = error.partial_result().map_or(0, |result| result.inserted);
+            if is_refused && done.inserted == 0 && inserted == 0 {
+                forest.end(session, scope, change).await?;
+            }
+            return Err(error);
+        }
+        let mut statements = self.first;
+        let is_moving = self.shift.is_some();
+        match &self.shift {
+            Some(shift) => statements.extend(forest.begin_shift(scope, shift)),
+            None => statements.extend(self.then.iter().cloned()),
+        }
+        let is_single = statements.first().is_some_and(|first| !is_multi(first));
+        if let Err(error) = forest.update(within!(session), statements, done).await {
+            // The first document is refused, for example by a unique index.
+            let refused = error.write_errors().first();
+            if is_untouched && is_single && refused.is_some_and(|first| first.index() == 0) {
+                forest.end(session, scope, change).await?;
+            }
+            return Err(error);
+        }
+        if !is_moving {
+            return Ok(());
+        }
+        forest.moved(within!(session), scope, change).await?;
+        // The nodes of the first step are counted already.
+        let mut again = TreeWrite::default();
+        let statements = forest.end_shift(scope).into_iter().collect();
+        forest
+            .update(within!(session), statements, &mut again)
+            .await?;
+        forest.update(session, self.then, done).await
+    }
+}
+
+fn is_multi(update: &Document) -> bool {
+    update.get_bool("multi").unwrap_or_default()
+}
+
+/// Runs the writes of a change of one or more trees of a model. Outside of a transaction they are recorded, the first ones
+/// first.
+pub(super) async fn run(
+    all: Vec<Writes>,
+    mut session: Option<&mut Session>,
+    done: &mut TreeWrite,
+) -> Result<()> {
+    let is_atomic = session.as_ref().is_some_and(|it| it.in_transaction());
+    if is_atomic || all.len() == 1 && all.iter().all(Writes::is_single) {
+        for writes in all.into_iter().rev() {
+            writes.run_in_transaction(within!(session), done).await?;
+        }
+        return Ok(());
+    }
+    let mut changes = Vec::with_capacity(all.len());
+    for writes in &all {
+        if let Some(id) = &writes.requires {
+            writes.forest.node(within!(session), id).await?;
+        }
+        let scope = writes.scope.as_ref();
+        let begun = writes
+            .forest
+            .begin(within!(session), scope, &writes.record)
+            .await?;
+        changes.push((writes.forest.clone(), writes.scope.clone(), begun));
+    }
+    for (writes, (.., change)) in all.into_iter().zip(&changes).rev() {
+        writes.run_recorded(within!(session), *change, done).await?;
+    }
+    for (forest, scope, change) in changes.iter().rev() {
+        forest
+            .end(within!(session), scope.as_ref(), *change)
+            .await?;
+    }
+    Ok(())
+}
+
+impl Forest {
+    /// A new node with its bounds as the first step of a move of bounds writes them.
+    fn with_moving_bounds(&self, document: RawDocumentBuf) -> Result<RawDocumentBuf> {
+        let Some((left, right)) = self.tree.bounds else {
+            return Ok(document);
+        };
+        let node = Node::read(self.tree, &document)?;
+        let mut fields = Document::new();
+        fields.insert(left, stored(node.left + MARK));
+        fields.insert(right, stored(node.right + MARK));
+        with_fields(&document, fields)
+    }
+}

@@ -43,6 +43,7 @@
 //! - `memory` (on by default): the in-memory engine, `Db::memory`.
 //! - `mongodb` (on by default): MongoDB through the official driver, `Db::connect`.
 //! - `srv`: connection strings that start with `mongodb+srv://`.
+//! - `chrono_0_4`, `jiff_0_2`, `rust_decimal_1`, `serde_json_1`, `time_0_3`, `url_2`, `uuid_1`: [field types of other crates](foreign).
 //!
 //! At least one of `memory` and `mongodb` must be enabled.
 
@@ -75,7 +76,32 @@ pub mod tree;
 pub mod types;
 
 #[doc(inline)]
-pub use self::types::money;
+pub use self::types::foreign;
+#[cfg(feature = "chrono_0_4")]
+#[doc(inline)]
+pub use self::types::foreign::chrono_0_4;
+#[cfg(feature = "jiff_0_2")]
+#[doc(inline)]
+pub use self::types::foreign::jiff_0_2;
+#[cfg(feature = "rust_decimal_1")]
+#[doc(inline)]
+pub use self::types::foreign::rust_decimal_1;
+#[cfg(feature = "serde_json_1")]
+#[doc(inline)]
+pub use self::types::foreign::serde_json_1;
+#[cfg(feature = "time_0_3")]
+#[doc(inline)]
+pub use self::types::foreign::time_0_3;
+#[cfg(feature = "url_2")]
+#[doc(inline)]
+pub use self::types::foreign::url_2;
+#[cfg(feature = "uuid_1")]
+#[doc(inline)]
+pub use self::types::foreign::uuid_1;
+#[doc(inline)]
+pub use self::types::foreign::{duration, int128, ip, system_time};
+#[doc(inline)]
+pub use self::types::{dbref, money, time};
 pub mod update;
 
 pub mod prelude;

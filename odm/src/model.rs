@@ -10,12 +10,14 @@
 pub(crate) mod bound;
 pub mod field;
 pub mod index;
+pub mod keywords;
 pub mod name;
 pub(crate) mod parts;
 pub mod path;
 pub mod projection;
 pub mod relation;
 pub mod rule;
+pub mod timestamps;
 pub mod tree;
 pub mod types;
 
@@ -26,6 +28,7 @@ pub use self::field::{
     EmbeddedMeta, EnumMeta, FieldMeta, KeyReferenceMeta, OnDelete, Presence, Tagging, VariantMeta,
 };
 pub use self::index::{CollationMeta, IndexMeta, KeyKind, KeyMeta};
+pub use self::keywords::KeywordsMeta;
 pub use self::parts::{Level, NoParts, Parts};
 pub use self::path::{Path, Segment};
 pub use self::projection::Projection;
@@ -33,6 +36,7 @@ pub use self::relation::{
     Cardinality, CounterpartKind, CounterpartMeta, Expected, RecentMeta, Relation, RelationMeta,
 };
 pub use self::rule::{Bound, ExpressionRule, Rule};
+pub use self::timestamps::{Clock, TimestampsMeta};
 pub use self::tree::TreeMeta;
 pub use self::types::{BsonType, Contents, Count, FieldType, MapKey, Shape, TypeMeta};
 
@@ -111,6 +115,8 @@ pub struct ModelMeta {
     pub change_stream_images: bool,
     /// The collection's default collation.
     pub collation: Option<CollationMeta>,
+    /// The keywords that are computed from other fields: `keywords(from(title, body))`.
+    pub keywords: &'static [KeywordsMeta],
     /// The relations that the struct declares in the other direction: `has_one`, `has_many`, `has_squillions`,
     /// `subset`.
     pub inverse: &'static [RelationMeta],
@@ -123,6 +129,8 @@ pub struct ModelMeta {
     pub trees: &'static [&'static TreeMeta],
     /// The stored name of the field that makes `save` compare-and-set (`#[odm(version)]`).
     pub version: Option<&'static str>,
+    /// The fields that writes set to the current time (`#[odm(created_at)]`, `#[odm(updated_at)]`).
+    pub timestamps: Option<&'static TimestampsMeta>,
 }
 
 /// The field that counts the writes of a document.

@@ -10,6 +10,7 @@ pub mod encode;
 pub mod field;
 mod filter;
 mod joined;
+mod keywords;
 pub mod kind;
 mod map;
 pub(crate) mod node;
@@ -23,9 +24,14 @@ mod value;
 
 pub use self::array::ElementEncoder;
 pub use self::compare::{AnyNumber, IntoTypes};
-pub use self::encode::{ByKey, BySerde, ElementOf, Encode, Named, RecentOf, With, encode};
+#[doc(hidden)]
+pub use self::encode::Marked;
+pub use self::encode::{
+    ByKey, BySerde, Decode, Derived, ElementOf, Encode, Named, RecentOf, With, encode,
+};
 pub use self::field::{Descend, Field, Inside};
 pub use self::filter::Filter;
+pub use self::keywords::KeywordsOf;
 pub use self::number::IntoMask;
 pub use self::raw::{FromRaw, raw};
 pub use self::sort::Sort;

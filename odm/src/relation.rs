@@ -12,6 +12,7 @@
 mod backward;
 mod branch;
 mod count;
+mod dbref;
 mod each;
 mod forward;
 mod join;

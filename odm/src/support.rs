@@ -12,7 +12,7 @@ pub use std::string::String;
 
 pub use bson::Bson;
 pub use serde::de::DeserializeOwned;
-pub use serde::{Serialize, Serializer};
+pub use serde::{Deserializer, Serialize, Serializer};
 
 pub use crate::collection::transaction::Tries;
 pub use crate::error::Result;
@@ -24,27 +24,33 @@ pub use crate::model::tree::{
     TreeDelete, TreeMeta,
 };
 pub use crate::model::{
-    Bound, BsonType, Budget, Capped, CollationMeta, Contents, CounterpartKind, CounterpartMeta,
-    Document, Embedded, EmbeddedMeta, EnumMeta, Expected, ExpressionRule, FieldMeta, FieldType,
-    IndexMeta, KeyKind, KeyMeta, KeyReferenceMeta, Level, MapKey, ModelMeta, NoParts, OnDelete,
-    Parts, Path, Presence, Projection, RecentMeta, RelationMeta, Rule, Tagging, TypeMeta,
-    ValidationAction, ValidationLevel, VariantMeta,
+    Bound, BsonType, Budget, Capped, Clock, CollationMeta, Contents, CounterpartKind,
+    CounterpartMeta, Document, Embedded, EmbeddedMeta, EnumMeta, Expected, ExpressionRule,
+    FieldMeta, FieldType, IndexMeta, KeyKind, KeyMeta, KeyReferenceMeta, KeywordsMeta, Level,
+    MapKey, ModelMeta, NoParts, OnDelete, Parts, Path, Presence, Projection, RecentMeta,
+    RelationMeta, Rule, Tagging, TimestampsMeta, TypeMeta, ValidationAction, ValidationLevel,
+    VariantMeta,
 };
 pub use crate::query::kind::{
     Additive, Bits, Growable, Integer, Keyed, Multiple, Number as NumberLike, Optional, Sequence,
     Temporal, Text,
 };
-pub use crate::query::{ByKey, Descend, Encode, Field, Inside, Named, RecentOf, With};
+pub use crate::query::{
+    ByKey, Derived, Descend, Encode, Field, Inside, KeywordsOf, Marked, Named, RecentOf, With,
+};
 pub use crate::relation::{AtMostOneKey, KeyReference, ManyKeys, OneKey};
 pub use crate::relation::{Has, InRecentLists, Inverse, Joined, Many, One, Rest, RowOf};
 pub use crate::types::RefersTo;
+pub use crate::types::dbref::DbRefFields;
+pub use crate::types::foreign::{Form, Undeclared, defaults, form, undeclared};
+pub use crate::types::money::AmountIn;
 pub use crate::types::tree::{
     Ancestors, Children, Depth as NodeDepth, KeptAs, Left, Materialized, NodeCount, Parent, Rank,
     Right,
 };
 
 pub use self::budget::{budget_flaw, unbounded, worst_case};
-pub use self::flaws::{Declared, flaw, id_flaw, null_flaw, tuple_flaw};
+pub use self::flaws::{Declared, bare_flaw, flaw, id_flaw, null_flaw, tuple_flaw};
 pub use self::text::Text as Message;
 
 use crate::model::Shape;
@@ -53,16 +59,7 @@ use crate::query::Filter;
 
 /// A field that every document has, without rules.
 pub const fn field(rust: &'static str, name: &'static str, ty: TypeMeta) -> FieldMeta {
-    FieldMeta {
-        rust,
-        name,
-        ty,
-        presence: Presence::Always,
-        flatten: false,
-        rules: &[],
-        refers_to: None,
-        on_delete: None,
-    }
+    FieldMeta::always(rust, name, ty)
 }
 
 /// An index without options.
@@ -110,6 +107,7 @@ pub const NO_MODEL: &ModelMeta = &ModelMeta {
         fields: &[],
         variants: None,
         deny_undeclared: false,
+        ordered_by: None,
     },
     indexes: &[],
     rules: &[],
@@ -120,11 +118,13 @@ pub const NO_MODEL: &ModelMeta = &ModelMeta {
     budget: None,
     change_stream_images: false,
     collation: None,
+    keywords: &[],
     inverse: &[],
     recents: &[],
     counterparts: &[],
     trees: &[],
     version: None,
+    timestamps: None,
 };
 
 /// One level less.
@@ -186,6 +186,7 @@ pub const fn tuple(len: usize, contents: &[Contents]) -> TypeMeta {
     all.documents = all.documents.at_most_fixed();
     all.references = all.references.at_most_fixed();
     all.null_is_ambiguous = false;
+    all.bare = None;
     ty.holding(all)
 }
 
@@ -194,6 +195,7 @@ pub const fn tuple(len: usize, contents: &[Contents]) -> TypeMeta {
 pub const fn forwarded(ty: TypeMeta) -> TypeMeta {
     let mut contents = ty.contents;
     contents.null_is_ambiguous = false;
+    contents.bare = None;
     ty.holding(contents)
 }
 
@@ -464,9 +466,35 @@ pub const fn is_date(ty: &TypeMeta) -> bool {
     all_of(ty, &[BsonType::Date])
 }
 
+/// Whether the type is a single date. An unknown type may be one, and counts.
+pub const fn is_one_date(ty: &TypeMeta) -> bool {
+    !is_list(ty) && is_date(ty)
+}
+
+/// Whether the type, or the type of the elements, is known to be a date.
+pub const fn is_known_date(ty: &TypeMeta) -> bool {
+    !holds_anything(ty) && is_date(ty)
+}
+
+const fn holds_anything(ty: &TypeMeta) -> bool {
+    match ty.shape {
+        Shape::Any => true,
+        Shape::Array { element, .. } => holds_anything(element),
+        _ => false,
+    }
+}
+
 /// Whether the type, or the type of the elements, is a string. An unknown type may be one, and counts.
 pub const fn is_text(ty: &TypeMeta) -> bool {
     all_of(ty, &[BsonType::String])
+}
+
+/// Whether the type is a list of strings. An unknown type of elements may be one, and counts.
+pub const fn is_list_of_text(ty: &TypeMeta) -> bool {
+    match ty.shape {
+        Shape::Array { element, .. } => is_text(element) && !is_list(element),
+        _ => false,
+    }
 }
 
 /// Whether a text index finds strings in the type.
@@ -599,6 +627,28 @@ macro_rules! __odm_forward {
     };
 }
 pub use crate::__odm_forward as forward;
+
+/// Implements the marker traits of the stored type for a newtype with a serializer of its own.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __odm_forward_stored {
+    ([$($support:tt)*] [$($parameters:tt)*] [$($this:tt)*] [$stored:ty] [$($predicates:tt)*]) => {
+        const _: () = {
+            use $($support)* as __odm_support;
+            impl $($parameters)* __odm_support::Text for $($this)* where $($predicates)* for<'__odm> $stored: __odm_support::Text {}
+            impl $($parameters)* __odm_support::NumberLike for $($this)* where $($predicates)* for<'__odm> $stored: __odm_support::NumberLike {}
+            impl $($parameters)* __odm_support::Additive for $($this)* where $($predicates)* for<'__odm> $stored: __odm_support::Additive {}
+            impl $($parameters)* __odm_support::Multiple for $($this)* where $($predicates)* for<'__odm> $stored: __odm_support::Multiple {}
+            impl $($parameters)* __odm_support::Integer for $($this)* where $($predicates)* for<'__odm> $stored: __odm_support::Integer {}
+            impl $($parameters)* __odm_support::Bits for $($this)* where $($predicates)* for<'__odm> $stored: __odm_support::Bits {}
+            impl $($parameters)* __odm_support::Temporal for $($this)* where $($predicates)* for<'__odm> $stored: __odm_support::Temporal {
+                const KIND: &'static ::core::primitive::str = <$stored as __odm_support::Temporal>::KIND;
+            }
+            impl $($parameters)* __odm_support::Optional for $($this)* where $($predicates)* for<'__odm> $stored: __odm_support::Optional {}
+        };
+    };
+}
+pub use crate::__odm_forward_stored as forward_stored;
 
 #[cfg(test)]
 #[expect(

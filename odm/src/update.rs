@@ -8,9 +8,13 @@ mod elements;
 mod field;
 mod guard;
 mod kept;
+mod keywords;
+mod maintained;
+mod money;
 mod operators;
 mod pipeline;
-mod version;
+mod time;
+mod timestamps;
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -20,8 +24,8 @@ use bson::{Bson, Document};
 
 pub use self::array::Push;
 pub(crate) use self::guard::Guard;
+pub(crate) use self::maintained::{Maintained, replacing};
 pub(crate) use self::operators::Changes;
-pub(crate) use self::version::replacing;
 use crate::error::Result;
 use crate::model::{FieldType, Path, Segment};
 use crate::query::deferred::Deferred;

@@ -7,8 +7,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use bson::raw::{RawDocument, RawDocumentBuf, cstr};
-use bson::{Bson, Document, oid::ObjectId};
+use bson::raw::{CString, RawDocument, RawDocumentBuf, cstr};
+use bson::{Bson, DateTime, Document, oid::ObjectId};
 use futures_core::future::BoxFuture;
 use odm_language::value::raw;
 use serde::Serialize;
@@ -16,7 +16,8 @@ use serde::Serialize;
 use super::guarded::Guards;
 use crate::codec::encode::{self, Failure};
 use crate::error::{Error, Result};
-use crate::model::{Document as Model, Embedded, ModelMeta, Version};
+use crate::model::keywords;
+use crate::model::{Document as Model, Embedded, ModelMeta, TimestampsMeta, Version};
 use crate::query::deferred::Deferred;
 use crate::query::encode::encode_field;
 use crate::query::node::Node;
@@ -26,7 +27,7 @@ use crate::store::{
     Answer, Condition, Modification, Operation, Request, Response, Session, Store,
     Update as Operands,
 };
-use crate::update::{Changes, replacing};
+use crate::update::{Changes, Maintained, replacing};
 
 /// A collection handle's concerns and read preference, for actions that set none themselves.
 #[derive(Debug, Clone, Default)]
@@ -146,6 +147,9 @@ impl<'s> Call<'s> {
             guards
                 .check(&self.request.options)
                 .map_err(|error| error.with_model(self.model.name))?;
+        }
+        if self.model.timestamps.is_some() && self.request.options.upsert == Some(true) {
+            self.request.operation.complete_upsert();
         }
         let transaction = self.session.as_ref().is_some_and(|it| it.in_transaction());
         if transaction {
@@ -267,7 +271,7 @@ pub(crate) struct Ready {
     pub(crate) guards: Option<Box<Guards>>,
 }
 
-/// Builds an update's operands from its filter and its changes; the model's version is incremented, and its bounds are
+/// Builds an update's operands from its filter and its changes; the fields that the library maintains are changed, and bounds are
 /// checked or guarded. Not generic, so that it is compiled once.
 pub(crate) fn operands(
     filter: Result<Node, Deferred>,
@@ -280,16 +284,26 @@ pub(crate) fn operands(
     } else {
         change.and_then(|change| change.sparing_trees(model))
     };
-    let change = match model.version() {
-        Some(version) => change.and_then(|change| change.counting(&version)),
-        None => change,
+    let change = match model.keywords {
+        [] => change,
+        all => change.and_then(|change| change.deriving(all)),
     };
+    let maintained = maintained(model);
+    let mut on_insert = maintained
+        .iter()
+        .filter_map(|field| Some((field.name, field.inserted.clone()?)));
+    let on_insert = on_insert.next();
+    let change = change.and_then(|change| change.maintaining(maintained));
     match (filter, change) {
         (Ok(filter), Ok(change)) => {
             if reach == Reach::Many && filter == Node::All {
                 return Err(everything("update_many", "update_all"));
             }
-            write_operands(filter, change, model, reach != Reach::One).map_err(|it| it.to_error())
+            let is_typed = change.is_typed();
+            let mut ready = write_operands(filter, change, model, reach != Reach::One)
+                .map_err(|it| it.to_error())?;
+            ready.operands.on_insert = on_insert.filter(|_| is_typed);
+            Ok(ready)
         }
         (Err(error), _) | (_, Err(error)) => Err(error.to_error()),
     }
@@ -298,7 +312,7 @@ pub(crate) fn operands(
 /// Encodes a document that replaces another one.
 fn replacement<M: Model>(document: &M) -> Result<RawDocumentBuf> {
     if M::model().trees.is_empty() {
-        return encode(document);
+        return encode_document(document);
     }
     Err(Error::usage(
         "a replacement would overwrite the place of the node in its tree by the one that was read: write `save`, or an update of the \
@@ -309,36 +323,51 @@ fn replacement<M: Model>(document: &M) -> Result<RawDocumentBuf> {
 /// The operation that replaces the first document that matches.
 pub(crate) fn replace<M: Model>(filter: Condition, document: &M) -> Result<Operation> {
     let replacement = replacement(document)?;
-    Ok(match M::model().version() {
-        None => Operation::Replace {
+    let maintained = maintained(M::model());
+    if maintained.is_empty() {
+        return Ok(Operation::Replace {
             filter,
             replacement,
-        },
-        Some(version) => Operation::Update(counted(filter, &replacement, &version)?),
-    })
+        });
+    }
+    replacing_operands(filter, &replacement, maintained).map(Operation::Update)
 }
 
 /// The operation that replaces the first document that matches and returns it.
 pub(crate) fn find_and_replace<M: Model>(filter: Condition, document: &M) -> Result<Operation> {
     let replacement = replacement(document)?;
-    Ok(match M::model().version() {
-        None => Operation::FindAndReplace {
+    let maintained = maintained(M::model());
+    if maintained.is_empty() {
+        return Ok(Operation::FindAndReplace {
             filter,
             replacement,
-        },
-        Some(version) => Operation::FindAndUpdate(counted(filter, &replacement, &version)?),
-    })
+        });
+    }
+    replacing_operands(filter, &replacement, maintained).map(Operation::FindAndUpdate)
 }
 
-/// A replacement that also increments the version, as a pipeline update.
-fn counted(
+/// The fields that every typed write of the model maintains.
+pub(crate) fn maintained(model: &ModelMeta) -> Vec<Maintained> {
+    let mut fields: Vec<_> = model
+        .version()
+        .map(Version::maintained)
+        .into_iter()
+        .collect();
+    if let Some(timestamps) = model.timestamps {
+        fields.extend(timestamps.maintained(DateTime::now()));
+    }
+    fields
+}
+
+/// A replacement that also changes the maintained fields, as a pipeline update.
+fn replacing_operands(
     filter: Condition,
     replacement: &RawDocument,
-    version: &Version,
+    maintained: Vec<Maintained>,
 ) -> Result<Box<Operands>> {
     let replacement = Document::try_from(replacement).map_err(Error::encode)?;
     let mut operands = Box::new(Operands::new(filter));
-    operands.modification = Modification::Pipeline(replacing(replacement, version));
+    operands.modification = Modification::Pipeline(replacing(replacement, maintained));
     Ok(operands)
 }
 
@@ -401,11 +430,21 @@ pub(crate) fn encode<T: Serialize>(document: &T) -> Result<RawDocumentBuf> {
     })
 }
 
-/// Encodes a document; adds an `_id` if it has none, and returns the generated one.
-pub(crate) fn encode_with_id<T: Serialize>(
-    document: &T,
-) -> Result<(RawDocumentBuf, Option<ObjectId>)> {
+/// Encodes a document of a collection, with the keywords that are computed from its fields.
+pub(crate) fn encode_document<M: Model>(document: &M) -> Result<RawDocumentBuf> {
     let encoded = encode(document)?;
+    match M::model().keywords {
+        [] => Ok(encoded),
+        all => keywords::derive(all, encoded),
+    }
+}
+
+/// Encodes a document to be inserted, with its timestamps; adds an `_id` if it has none, and returns the generated one.
+pub(crate) fn encode_with_id<M: Model>(document: &M) -> Result<(RawDocumentBuf, Option<ObjectId>)> {
+    let mut encoded = encode_document(document)?;
+    if let Some(timestamps) = M::model().timestamps {
+        encoded = stamped(&encoded, timestamps, DateTime::now())?;
+    }
     if raw::get(&encoded, "_id").is_some() {
         return Ok((encoded, None));
     }
@@ -416,6 +455,31 @@ pub(crate) fn encode_with_id<T: Serialize>(
         with_id.append(key, value);
     }
     Ok((with_id, Some(id)))
+}
+
+/// The encoded document with both timestamps set to `now`, in their places if it has them.
+fn stamped(
+    encoded: &RawDocument,
+    timestamps: &TimestampsMeta,
+    now: DateTime,
+) -> Result<RawDocumentBuf> {
+    let fields = [timestamps.created_at, timestamps.updated_at];
+    let mut missing: Vec<&str> = fields.into_iter().flatten().collect();
+    let mut stamped = RawDocumentBuf::new();
+    for (key, value) in encoded.iter().flatten() {
+        match missing.iter().position(|name| *name == key.as_str()) {
+            Some(place) => {
+                missing.remove(place);
+                stamped.append(key, now);
+            }
+            None => stamped.append(key, value),
+        }
+    }
+    for name in missing {
+        let name = CString::try_from(name).map_err(Error::encode)?;
+        stamped.append(name, now);
+    }
+    Ok(stamped)
 }
 
 /// The id of a document as the model types it.

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
+use bson::Bson;
 use serde::de::DeserializeOwned;
 
 use super::Collection;
@@ -11,7 +12,7 @@ use super::decode::said;
 use super::options::options;
 use crate::error::{DecodeError, Error, Result};
 use crate::model::{Document, Embedded};
-use crate::query::{Field, Filter, fields};
+use crate::query::{Decode, Field, Filter, fields};
 use crate::store::Operation;
 
 /// Returns the distinct values of one field: [`Collection::distinct`].
@@ -19,6 +20,8 @@ use crate::store::Operation;
 pub struct Distinct<'s, M: Document, T> {
     call: Call<'s>,
     path: String,
+    /// Reads a value as the field does.
+    decode: fn(Bson) -> std::result::Result<T, bson::error::Error>,
     of: PhantomData<fn() -> (M, T)>,
 }
 
@@ -27,7 +30,7 @@ impl<M: Document> Collection<M> {
     /// these are its elements: choose their type with [`with_type`](Distinct::with_type).
     ///
     /// The values of an optional field have the type `Option`, because some may be `null`.
-    pub fn distinct<'s, T: DeserializeOwned + 'static, E>(
+    pub fn distinct<'s, T: 'static, E: Decode<T>>(
         &self,
         field: impl FnOnce(<M as Embedded>::Fields<M>) -> Field<M, T, E>,
         condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
@@ -40,12 +43,13 @@ impl<M: Document> Collection<M> {
         Distinct {
             call: self.try_call(operation),
             path,
+            decode: E::decode,
             of: PhantomData,
         }
     }
 }
 
-impl<'s, M: Document, T: DeserializeOwned + 'static> Distinct<'s, M, T> {
+impl<'s, M: Document, T: 'static> Distinct<'s, M, T> {
     options!(session command hint comment collation max_time read_concern read_preference);
 
     /// Reads the values as another type.
@@ -53,17 +57,18 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> Distinct<'s, M, T> {
         Distinct {
             call: self.call,
             path: self.path,
+            decode: bson::deserialize_from_bson,
             of: PhantomData,
         }
     }
 
     async fn run(self) -> Result<Vec<T>> {
-        let (model, path) = (self.call.model.name, self.path);
+        let (model, path, decode) = (self.call.model.name, self.path, self.decode);
         let values = self.call.send().await?.values()?;
         values
             .into_iter()
             .map(|value| {
-                bson::deserialize_from_bson(value.clone()).map_err(|failure| {
+                decode(value.clone()).map_err(|failure| {
                     let message = format!(
                         "{value} is not what the field holds: {}; say with `with_type` what it does",
                         said(&failure)
@@ -77,7 +82,7 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> Distinct<'s, M, T> {
     }
 }
 
-impl<'s, M: Document, T: DeserializeOwned + 'static> IntoFuture for Distinct<'s, M, T> {
+impl<'s, M: Document, T: 'static> IntoFuture for Distinct<'s, M, T> {
     type Output = Result<Vec<T>>;
     type IntoFuture = futures_core::future::BoxFuture<'s, Self::Output>;
 

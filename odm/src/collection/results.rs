@@ -90,6 +90,13 @@ impl<I> UpdateResult<I> {
         self.withheld.iter().any(duplicate)
     }
 
+    /// Whether the update was withheld from a document because an amount in it is in another currency than the one that is
+    /// added ([`AnyMoneyFields::inc`](crate::money::AnyMoneyFields::inc)).
+    pub fn is_in_other_currency(&self) -> bool {
+        let other = |it: &Withheld| it.reason == WithheldReason::OtherCurrency;
+        self.withheld.iter().any(other)
+    }
+
     /// The counts of one statement, with the `_id` as the model types it.
     pub(crate) fn new<M: Document<Id = I>>(mut written: Written) -> crate::error::Result<Self> {
         let matched = written.matched();

@@ -30,6 +30,8 @@ pub enum WithheldReason {
     },
     /// An element with the same key is there (`push_new`).
     Duplicate,
+    /// The amount is in another currency than the one that is added to it.
+    OtherCurrency,
 }
 
 impl fmt::Display for Withheld {
@@ -43,6 +45,11 @@ impl fmt::Display for Withheld {
             WithheldReason::Duplicate => {
                 write!(f, "`{}` has an element with this key already", self.path)
             }
+            WithheldReason::OtherCurrency => write!(
+                f,
+                "`{}` is another currency than that of the amount which is added",
+                self.path
+            ),
         }
     }
 }

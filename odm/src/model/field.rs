@@ -16,6 +16,8 @@ pub struct EmbeddedMeta {
     pub variants: Option<EnumMeta>,
     /// Whether a subdocument with undeclared fields is refused (`#[odm(deny_undeclared)]`).
     pub deny_undeclared: bool,
+    /// The Rust name of the field that values are ordered by: an index on a value is one on this field.
+    pub ordered_by: Option<&'static str>,
 }
 
 /// One field of a struct or of a struct variant. Fields that serde always skips have no metadata.
@@ -37,6 +39,22 @@ pub struct FieldMeta {
     pub refers_to: Option<KeyReferenceMeta>,
     /// What becomes of this document if the one that it refers to is deleted (`#[odm(on_delete = "restrict")]`).
     pub on_delete: Option<OnDelete>,
+}
+
+impl FieldMeta {
+    /// A field that is always written, without rules.
+    pub(crate) const fn always(rust: &'static str, name: &'static str, ty: TypeMeta) -> Self {
+        Self {
+            rust,
+            name,
+            ty,
+            presence: Presence::Always,
+            flatten: false,
+            rules: &[],
+            refers_to: None,
+            on_delete: None,
+        }
+    }
 }
 
 /// A reference to a unique field other than the `_id`.

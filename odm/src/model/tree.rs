@@ -242,6 +242,7 @@ pub(crate) static FENCES: ModelMeta = ModelMeta {
         fields: &[],
         variants: None,
         deny_undeclared: false,
+        ordered_by: None,
     },
     indexes: &[],
     rules: &[],
@@ -256,5 +257,7 @@ pub(crate) static FENCES: ModelMeta = ModelMeta {
     recents: &[],
     counterparts: &[],
     trees: &[],
+    keywords: &[],
     version: None,
+    timestamps: None,
 };

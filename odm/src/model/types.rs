@@ -100,6 +100,20 @@ pub struct Contents {
     pub has_collection: bool,
     /// Whether two different values are both stored as null: `None` and `Some(None)`.
     pub null_is_ambiguous: bool,
+    /// What to write for a type of another crate in it that needs a serializer of the field.
+    pub bare: Option<&'static Bare>,
+}
+
+/// What to write for a type of another crate that serde does not store as its module does.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy)]
+pub struct Bare {
+    /// On a field.
+    pub field: &'static str,
+    /// On a field that is an `Option`.
+    pub option: &'static str,
+    /// For an `_id`.
+    pub id: &'static str,
 }
 
 /// How many values a type holds.
@@ -159,6 +173,7 @@ impl Contents {
         references: Count::Zero,
         has_collection: false,
         null_is_ambiguous: false,
+        bare: None,
     };
 
     /// The contents of a derived struct or enum.
@@ -201,6 +216,10 @@ impl Contents {
             references: self.references.and(other.references),
             has_collection: self.has_collection || other.has_collection,
             null_is_ambiguous: self.null_is_ambiguous || other.null_is_ambiguous,
+            bare: match self.bare {
+                None => other.bare,
+                bare => bare,
+            },
         }
     }
 }
@@ -280,6 +299,15 @@ impl TypeMeta {
         Self { contents, ..self }
     }
 
+    /// This type, which needs a serializer of the field.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn bare(self, bare: &'static Bare) -> Self {
+        let mut contents = self.contents;
+        contents.bare = Some(bare);
+        self.holding(contents)
+    }
+
     /// An `Option` of the type.
     #[doc(hidden)]
     #[must_use]
@@ -336,7 +364,8 @@ pub trait MapKey {}
     message = "`{Self}` can't be a field of a model",
     label = "not a type that odm knows how to store",
     note = "derive it: `#[derive(Embedded)]` on the struct or enum, with `#[serde(transparent)]` for a newtype",
-    note = "or, for a foreign type, give the field a serializer: `#[serde(with = \"…\")]`; an `_id` gets one through a newtype: `struct BookId(#[serde(with = \"…\")] Uuid);`"
+    note = "or, for a foreign type, give the field a serializer: `#[serde(with = \"…\")]`; an `_id` gets one through a newtype: `struct BookId(#[serde(with = \"…\")] Uuid);`",
+    note = "odm has one for the types of chrono, jiff, rust_decimal, serde_json, time, url and uuid: enable its feature, such as `chrono_0_4`, and write `#[serde(with = \"odm::chrono_0_4\")]`"
 )]
 pub trait FieldType {
     /// How the type is stored.

@@ -6,7 +6,9 @@ use bson::{Bson, Document, doc};
 
 use super::compare::{array_path, is_element};
 use super::deferred::Deferred;
-use super::encode::{ByKey, BySerde, ElementOf, Encode, Named, RecentOf, With, encode_element};
+use super::encode::{
+    ByKey, BySerde, Derived, ElementOf, Encode, Named, RecentOf, With, encode_element,
+};
 use super::field::Field;
 use super::filter::Filter;
 use super::joined;
@@ -27,7 +29,7 @@ pub trait ElementEncoder<S: Sequence> {
     fn handle<M>(path: Path) -> Self::Handle<M>;
 }
 
-impl<S: Sequence> ElementEncoder<S> for BySerde {
+impl<S: Sequence<Element: FieldType>> ElementEncoder<S> for BySerde {
     type Handle<M> = <S::Element as FieldType>::Handle<M, S::Element>;
 
     fn handle<M>(path: Path) -> Self::Handle<M> {
@@ -35,7 +37,7 @@ impl<S: Sequence> ElementEncoder<S> for BySerde {
     }
 }
 
-impl<S: Sequence, R> ElementEncoder<S> for RecentOf<R> {
+impl<S: Sequence<Element: FieldType>, R> ElementEncoder<S> for RecentOf<R> {
     type Handle<M> = <S::Element as FieldType>::Handle<M, S::Element>;
 
     fn handle<M>(path: Path) -> Self::Handle<M> {
@@ -43,7 +45,7 @@ impl<S: Sequence, R> ElementEncoder<S> for RecentOf<R> {
     }
 }
 
-impl<S: Sequence, N> ElementEncoder<S> for ByKey<N> {
+impl<S: Sequence<Element: FieldType>, N> ElementEncoder<S> for Derived<N> {
     type Handle<M> = <S::Element as FieldType>::Handle<M, S::Element>;
 
     fn handle<M>(path: Path) -> Self::Handle<M> {
@@ -51,7 +53,15 @@ impl<S: Sequence, N> ElementEncoder<S> for ByKey<N> {
     }
 }
 
-impl<S: Sequence, N> ElementEncoder<S> for Named<N> {
+impl<S: Sequence<Element: FieldType>, N> ElementEncoder<S> for ByKey<N> {
+    type Handle<M> = <S::Element as FieldType>::Handle<M, S::Element>;
+
+    fn handle<M>(path: Path) -> Self::Handle<M> {
+        S::Element::handle(path)
+    }
+}
+
+impl<S: Sequence<Element: FieldType>, N> ElementEncoder<S> for Named<N> {
     type Handle<M> = <S::Element as FieldType>::Handle<M, S::Element>;
 
     fn handle<M>(path: Path) -> Self::Handle<M> {

@@ -9,7 +9,7 @@ use super::encode::Encode;
 use super::field::Field;
 use super::filter::Filter;
 use super::node::Node;
-use super::operators::{Operators, stands_for_itself};
+use super::operators::{Operators, is_of_db_ref, stands_for_itself};
 use super::value::IntoValue;
 use crate::error::Result;
 use crate::model::{BsonType, Path, Segment};
@@ -85,7 +85,10 @@ pub(crate) fn stored_path(path: &Path) -> Result<String, Deferred> {
         return Ok(name.to_owned());
     }
     let unaddressable = path.segments().find_map(|segment| match segment {
-        Segment::Name(name) => (!addressable(&name)).then_some(name),
+        Segment::Name(name) => {
+            let is_addressable = addressable(&name) || is_of_db_ref(&name);
+            (!is_addressable).then_some(name)
+        }
         _ => None,
     });
     match unaddressable {

@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 
 use bson::Bson;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use super::kind::Sequence;
 use crate::codec::encode as stored;
@@ -17,6 +18,9 @@ use crate::model::FieldType;
 /// A field without a serializer of its own uses [`BySerde`]; for `#[serde(with = "…")]` and
 /// `serialize_with` the derive makes a type that calls that function.
 pub trait Encode<T: ?Sized> {
+    /// The type whose methods the field has: `T` itself, or what a module of [`foreign`](crate::foreign) stores for it.
+    type Stored: ?Sized;
+
     /// The stored form of `value`.
     fn encode(value: &T) -> Result<Bson>;
 }
@@ -26,6 +30,8 @@ pub trait Encode<T: ?Sized> {
 pub enum BySerde {}
 
 impl<T: Serialize + FieldType + ?Sized> Encode<T> for BySerde {
+    type Stored = T;
+
     fn encode(value: &T) -> Result<Bson> {
         encode_field(value)
     }
@@ -37,6 +43,8 @@ impl<T: Serialize + FieldType + ?Sized> Encode<T> for BySerde {
 pub struct Named<N>(PhantomData<fn() -> N>);
 
 impl<T: Serialize + FieldType + ?Sized, N> Encode<T> for Named<N> {
+    type Stored = T;
+
     fn encode(value: &T) -> Result<Bson> {
         encode_field(value)
     }
@@ -48,6 +56,8 @@ impl<T: Serialize + FieldType + ?Sized, N> Encode<T> for Named<N> {
 pub struct ByKey<N>(PhantomData<fn() -> N>);
 
 impl<T: Serialize + FieldType + ?Sized, N> Encode<T> for ByKey<N> {
+    type Stored = T;
+
     fn encode(value: &T) -> Result<Bson> {
         encode_field(value)
     }
@@ -58,6 +68,20 @@ impl<T: Serialize + FieldType + ?Sized, N> Encode<T> for ByKey<N> {
 pub struct RecentOf<S>(PhantomData<fn() -> S>);
 
 impl<T: Serialize + FieldType + ?Sized, S> Encode<T> for RecentOf<S> {
+    type Stored = T;
+
+    fn encode(value: &T) -> Result<Bson> {
+        encode_field(value)
+    }
+}
+
+/// Encodes by the type's own `Serialize`, as [`BySerde`], for keywords that are computed from other fields. `N` says how.
+#[derive(Debug, Clone, Copy)]
+pub struct Derived<N>(PhantomData<fn() -> N>);
+
+impl<T: Serialize + FieldType + ?Sized, N> Encode<T> for Derived<N> {
+    type Stored = T;
+
     fn encode(value: &T) -> Result<Bson> {
         encode_field(value)
     }
@@ -72,11 +96,60 @@ pub(crate) fn encode_field<T: Serialize + FieldType + ?Sized>(value: &T) -> Resu
     }
 }
 
+/// Reads the stored values of a field.
+pub trait Decode<T> {
+    /// The value of a stored form.
+    fn decode(stored: Bson) -> std::result::Result<T, bson::error::Error>;
+}
+
+impl<T: DeserializeOwned> Decode<T> for BySerde {
+    fn decode(stored: Bson) -> std::result::Result<T, bson::error::Error> {
+        bson::deserialize_from_bson(stored)
+    }
+}
+
+impl<T: DeserializeOwned, N> Decode<T> for Named<N> {
+    fn decode(stored: Bson) -> std::result::Result<T, bson::error::Error> {
+        bson::deserialize_from_bson(stored)
+    }
+}
+
+impl<T: DeserializeOwned, N> Decode<T> for ByKey<N> {
+    fn decode(stored: Bson) -> std::result::Result<T, bson::error::Error> {
+        bson::deserialize_from_bson(stored)
+    }
+}
+
+impl<T: DeserializeOwned, S> Decode<T> for RecentOf<S> {
+    fn decode(stored: Bson) -> std::result::Result<T, bson::error::Error> {
+        bson::deserialize_from_bson(stored)
+    }
+}
+
+/// The encoder of a field with a serializer of its own, which the derive makes.
+#[doc(hidden)]
+pub trait Marked {
+    /// The type `OdmStored` of the module after `with`, or a marker of modules without one.
+    type Marker;
+}
+
+impl<T, W: Marked<Marker: Decode<T>>> Decode<T> for With<W> {
+    fn decode(stored: Bson) -> std::result::Result<T, bson::error::Error> {
+        W::Marker::decode(stored)
+    }
+}
+
+impl<E: Marked, S> Marked for ElementOf<E, S> {
+    type Marker = E::Marker;
+}
+
 /// The encoder of a field with a serializer of its own: `W` is the type that the derive makes for it.
 #[derive(Debug, Clone, Copy)]
 pub struct With<W>(PhantomData<fn() -> W>);
 
 impl<T, W: Encode<T>> Encode<T> for With<W> {
+    type Stored = W::Stored;
+
     fn encode(value: &T) -> Result<Bson> {
         W::encode(value)
     }
@@ -86,7 +159,13 @@ impl<T, W: Encode<T>> Encode<T> for With<W> {
 #[derive(Debug, Clone, Copy)]
 pub struct ElementOf<E, S>(PhantomData<fn() -> (E, S)>);
 
-impl<S: Sequence<Element: Clone>, E: Encode<S>> Encode<S::Element> for ElementOf<E, S> {
+impl<S, E> Encode<S::Element> for ElementOf<E, S>
+where
+    S: Sequence<Element: Clone>,
+    E: Encode<S, Stored: Sequence>,
+{
+    type Stored = <E::Stored as Sequence>::Element;
+
     fn encode(value: &S::Element) -> Result<Bson> {
         encode_element::<S, E>(value.clone())
     }

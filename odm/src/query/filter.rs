@@ -2,7 +2,8 @@
 
 use std::fmt;
 use std::marker::PhantomData;
-use std::ops::{BitAnd, BitOr, Not};
+use std::mem;
+use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, Not};
 
 use bson::Document;
 
@@ -164,6 +165,42 @@ impl<M> BitOr for Filter<M> {
 
     fn bitor(self, other: Self) -> Self {
         Self::any_of([self, other])
+    }
+}
+
+/// Adds a condition, for filters that grow step by step.
+///
+/// ```
+/// use odm::prelude::*;
+/// use odm::query::fields;
+///
+/// #[derive(Serialize, Deserialize, Embedded)]
+/// struct Book {
+///     title: String,
+///     year: i32,
+/// }
+///
+/// let book = fields::<Book>();
+/// let mut filter = book.year.gte(1900);
+/// for word in ["a", "b"] {
+///     filter &= book.title.contains(word);
+/// }
+/// filter |= book.year.eq(1865);
+/// assert!(filter.to_document()?.contains_key("$or"));
+/// # Ok::<(), odm::Error>(())
+/// ```
+impl<M> BitAndAssign for Filter<M> {
+    fn bitand_assign(&mut self, other: Self) {
+        let before = mem::replace(self, Self::from_node(Ok(Node::All)));
+        *self = before & other;
+    }
+}
+
+/// Adds an alternative.
+impl<M> BitOrAssign for Filter<M> {
+    fn bitor_assign(&mut self, other: Self) {
+        let before = mem::replace(self, Self::from_node(Ok(Node::All)));
+        *self = before | other;
     }
 }
 

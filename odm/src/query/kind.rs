@@ -84,7 +84,7 @@ pub trait Optional {}
 )]
 pub trait Sequence: Sized {
     /// The declared type of the elements.
-    type Element: FieldType;
+    type Element;
 
     /// How many times [`of_one`](Self::of_one) repeats the element.
     #[doc(hidden)]
@@ -131,6 +131,9 @@ mark! {
 }
 
 #[diagnostic::do_not_recommend]
+impl Text for std::path::PathBuf {}
+
+#[diagnostic::do_not_recommend]
 impl<T: Multiple> Multiple for Option<T> {}
 #[diagnostic::do_not_recommend]
 impl<T: Multiple> Multiple for Box<T> {}
@@ -153,7 +156,7 @@ impl<T: Temporal> Temporal for Box<T> {
     const KIND: &'static str = T::KIND;
 }
 
-impl<T: FieldType> Sequence for Vec<T> {
+impl<T> Sequence for Vec<T> {
     type Element = T;
 
     fn of_one(element: T) -> Option<Self> {
@@ -161,7 +164,7 @@ impl<T: FieldType> Sequence for Vec<T> {
     }
 }
 
-impl<T: FieldType> Sequence for VecDeque<T> {
+impl<T> Sequence for VecDeque<T> {
     type Element = T;
 
     fn of_one(element: T) -> Option<Self> {
@@ -169,7 +172,7 @@ impl<T: FieldType> Sequence for VecDeque<T> {
     }
 }
 
-impl<T: FieldType + Clone, const N: usize> Sequence for [T; N] {
+impl<T: Clone, const N: usize> Sequence for [T; N] {
     type Element = T;
     const COPIES: usize = N;
 
@@ -178,7 +181,7 @@ impl<T: FieldType + Clone, const N: usize> Sequence for [T; N] {
     }
 }
 
-impl<T: FieldType + Hash + Eq, S: BuildHasher + Default> Sequence for HashSet<T, S> {
+impl<T: Hash + Eq, S: BuildHasher + Default> Sequence for HashSet<T, S> {
     type Element = T;
 
     fn of_one(element: T) -> Option<Self> {
@@ -186,7 +189,7 @@ impl<T: FieldType + Hash + Eq, S: BuildHasher + Default> Sequence for HashSet<T,
     }
 }
 
-impl<T: FieldType + Ord> Sequence for BTreeSet<T> {
+impl<T: Ord> Sequence for BTreeSet<T> {
     type Element = T;
 
     fn of_one(element: T) -> Option<Self> {
@@ -212,10 +215,10 @@ impl<S: Sequence> Sequence for Box<S> {
     }
 }
 
-impl<T: FieldType> Growable for Vec<T> {}
-impl<T: FieldType> Growable for VecDeque<T> {}
-impl<T: FieldType + Hash + Eq, S: BuildHasher + Default> Growable for HashSet<T, S> {}
-impl<T: FieldType + Ord> Growable for BTreeSet<T> {}
+impl<T> Growable for Vec<T> {}
+impl<T> Growable for VecDeque<T> {}
+impl<T: Hash + Eq, S: BuildHasher + Default> Growable for HashSet<T, S> {}
+impl<T: Ord> Growable for BTreeSet<T> {}
 impl<S: Growable> Growable for Option<S> {}
 impl<S: Growable> Growable for Box<S> {}
 

@@ -7,7 +7,7 @@ use bson::{Bson, Document, doc};
 
 use super::deferred::Deferred;
 use super::joined::Joined;
-use super::operators::Operators;
+use super::operators::{Operators, is_of_db_ref};
 use crate::store::Condition;
 
 /// A condition, before it is written as a document.
@@ -172,6 +172,18 @@ impl Node {
     /// The operand of `$elemMatch` and `$pull`: operators for an array of scalars, conditions on fields for
     /// an array of documents.
     pub(crate) fn into_element_condition(self) -> Result<Document, Deferred> {
+        let condition = self.into_unchecked_element_condition()?;
+        match operators_on_db_ref(&condition) {
+            None => Ok(condition),
+            Some(name) => Err(Deferred::usage(
+                name,
+                "MongoDB compares the parts of a DBRef that is the element itself with whole values only: write `eq`, or a \
+                 condition on `.any()`",
+            )),
+        }
+    }
+
+    fn into_unchecked_element_condition(self) -> Result<Document, Deferred> {
         match self {
             // `{}` would match documents only
             Self::All => Ok(doc! {"$exists": true}),
@@ -203,6 +215,21 @@ fn document_under(document: Document, name: &str) -> Document {
         }
     }
     under
+}
+
+/// The name of a part of a DBRef that has operators in the condition of an element.
+fn operators_on_db_ref(condition: &Document) -> Option<&str> {
+    condition.iter().find_map(|(key, value)| match value {
+        Bson::Document(operators) if is_of_db_ref(key) => {
+            let is_operator = |name: &String| name.starts_with('$') && !is_of_db_ref(name);
+            operators.keys().any(is_operator).then_some(key.as_str())
+        }
+        Bson::Array(list) if matches!(key.as_str(), "$and" | "$or" | "$nor") => {
+            let inner = list.iter().filter_map(Bson::as_document);
+            inner.into_iter().find_map(operators_on_db_ref)
+        }
+        _ => None,
+    })
 }
 
 /// Merges operators on the element itself into one document; `None` if there are other conditions.

@@ -3,6 +3,7 @@
 use bson::{Binary, Bson};
 
 use super::compare::operator;
+use super::encode::Encode;
 use super::field::Field;
 use super::filter::Filter;
 use super::kind::{Bits, Integer};
@@ -26,7 +27,7 @@ impl<M, T, E> Field<M, T, E> {
     /// ```
     pub fn mod_(&self, divisor: i64, remainder: i64) -> Filter<M>
     where
-        T: Integer,
+        E: Encode<T, Stored: Integer>,
     {
         let value = Bson::Array(vec![integer(divisor), integer(remainder)]);
         Filter::from_node(operator(self.path(), "$mod", Ok(value)))
@@ -52,7 +53,7 @@ impl<M, T, E> Field<M, T, E> {
     /// ```
     pub fn bits_all_set(&self, mask: impl IntoMask) -> Filter<M>
     where
-        T: Bits,
+        E: Encode<T, Stored: Bits>,
     {
         self.bits("$bitsAllSet", mask.into_mask())
     }
@@ -70,7 +71,7 @@ impl<M, T, E> Field<M, T, E> {
     /// ```
     pub fn bits_any_set(&self, mask: impl IntoMask) -> Filter<M>
     where
-        T: Bits,
+        E: Encode<T, Stored: Bits>,
     {
         self.bits("$bitsAnySet", mask.into_mask())
     }
@@ -89,7 +90,7 @@ impl<M, T, E> Field<M, T, E> {
     /// ```
     pub fn bits_all_clear(&self, mask: impl IntoMask) -> Filter<M>
     where
-        T: Bits,
+        E: Encode<T, Stored: Bits>,
     {
         self.bits("$bitsAllClear", mask.into_mask())
     }
@@ -107,7 +108,7 @@ impl<M, T, E> Field<M, T, E> {
     /// ```
     pub fn bits_any_clear(&self, mask: impl IntoMask) -> Filter<M>
     where
-        T: Bits,
+        E: Encode<T, Stored: Bits>,
     {
         self.bits("$bitsAnyClear", mask.into_mask())
     }

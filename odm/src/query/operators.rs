@@ -119,3 +119,8 @@ pub(crate) fn stands_for_itself(value: &Bson) -> bool {
 fn names_fields(document: &Document) -> bool {
     !document.keys().any(|key| key.starts_with('$'))
 }
+
+/// Whether the name is one of a DBRef, which MongoDB reads as a name inside a path.
+pub(super) fn is_of_db_ref(name: &str) -> bool {
+    matches!(name, "$ref" | "$id" | "$db")
+}

@@ -82,6 +82,8 @@ known_scalars! {
     Binary: Binary => |binary: &Binary| Bson::Binary(binary.clone());
 }
 
+field_type!([] std::path::PathBuf, TypeMeta::scalar(&[BsonType::String]));
+
 // A `u32` for the length; then up to four bytes and a NUL, or a byte for the subtype and 16 bytes.
 field_type!([] char, TypeMeta::scalar(&[BsonType::String]); parts: Fixed<9>);
 field_type!([] Uuid, TypeMeta::scalar(&[BsonType::Binary]); parts: Fixed<21>, |uuid| Some(Bson::Binary((*uuid).into())));

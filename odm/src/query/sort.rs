@@ -7,6 +7,7 @@ use bson::{Bson, Document};
 
 use super::deferred::Deferred;
 use super::field::Field;
+use super::operators::is_of_db_ref;
 use crate::error::Result;
 
 /// A sort order of documents of the model `M`: a list of keys.
@@ -84,7 +85,8 @@ fn sort_document(keys: &[(String, Bson)]) -> Result<Document, Deferred> {
                 "a sort by the element itself has no other key",
             ));
         }
-        if path.split('.').any(|segment| segment.starts_with('$')) {
+        let stands_in_updates = |segment: &str| segment.starts_with('$') && !is_of_db_ref(segment);
+        if path.split('.').any(stands_in_updates) {
             return Err(Deferred::usage(
                 path,
                 "documents can't be sorted by `$`, `$[]` or `$[name]`: those stand in updates",

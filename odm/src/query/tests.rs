@@ -374,12 +374,16 @@ fn sorts() {
 struct AsText;
 
 impl Encode<i32> for AsText {
+    type Stored = i32;
+
     fn encode(value: &i32) -> Result<Bson> {
         Ok(Bson::String(value.to_string()))
     }
 }
 
 impl Encode<Vec<i32>> for AsText {
+    type Stored = Vec<i32>;
+
     fn encode(value: &Vec<i32>) -> Result<Bson> {
         let texts = value.iter().map(|each| Bson::String(format!("#{each}")));
         Ok(Bson::Array(texts.collect()))
@@ -390,6 +394,8 @@ impl Encode<Vec<i32>> for AsText {
 struct Joined;
 
 impl Encode<Vec<i32>> for Joined {
+    type Stored = Vec<i32>;
+
     fn encode(value: &Vec<i32>) -> Result<Bson> {
         Ok(Bson::String(format!("{value:?}")))
     }

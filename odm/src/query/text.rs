@@ -4,6 +4,7 @@ use bson::{Bson, Document};
 
 use super::compare::filter_path;
 use super::deferred::Deferred;
+use super::encode::Encode;
 use super::field::Field;
 use super::filter::Filter;
 use super::kind::Text;
@@ -33,7 +34,7 @@ impl<M, T, E> Field<M, T, E> {
     /// ```
     pub fn starts_with(&self, prefix: &str) -> Filter<M>
     where
-        T: Text,
+        E: Encode<T, Stored: Text>,
     {
         Filter::from_node(pattern(self.path(), format!("^{}", escape(prefix)), ""))
     }
@@ -54,7 +55,7 @@ impl<M, T, E> Field<M, T, E> {
     /// ```
     pub fn ends_with(&self, suffix: &str) -> Filter<M>
     where
-        T: Text,
+        E: Encode<T, Stored: Text>,
     {
         // `$` would match before a final line feed, too
         Filter::from_node(pattern(self.path(), format!(r"{}\z", escape(suffix)), ""))
@@ -76,7 +77,7 @@ impl<M, T, E> Field<M, T, E> {
     /// ```
     pub fn contains(&self, part: &str) -> Filter<M>
     where
-        T: Text,
+        E: Encode<T, Stored: Text>,
     {
         Filter::from_node(pattern(self.path(), escape(part), ""))
     }
@@ -97,7 +98,7 @@ impl<M, T, E> Field<M, T, E> {
     /// ```
     pub fn regex(&self, regex: &str) -> Filter<M>
     where
-        T: Text,
+        E: Encode<T, Stored: Text>,
     {
         Filter::from_node(pattern(self.path(), regex.to_owned(), ""))
     }
@@ -123,7 +124,7 @@ impl<M, T, E> Field<M, T, E> {
     /// ```
     pub fn regex_with(&self, regex: &str, options: &str) -> Filter<M>
     where
-        T: Text,
+        E: Encode<T, Stored: Text>,
     {
         Filter::from_node(pattern(self.path(), regex.to_owned(), options))
     }

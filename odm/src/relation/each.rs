@@ -21,7 +21,7 @@ pub struct Each<B> {
     inside: B,
 }
 
-impl<M, S: Sequence, E> Field<M, S, E> {
+impl<M, S: Sequence<Element: FieldType>, E> Field<M, S, E> {
     /// Joins a relation of the elements of a list: `|order| order.lines.each(|line| line.product)`. A row gets a `Vec`
     /// with the value of each element, in their order.
     pub fn each<B: IntoBranch<M>>(

@@ -5,13 +5,13 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use bson::Bson;
-use bson::raw::RawDocument;
+use bson::raw::{RawBsonRef, RawDocument};
 use futures_core::future::BoxFuture;
 use serde::de::DeserializeOwned;
 
 use super::branch::{Also, Branch, Branches, IntoBranch, also};
 use super::keys::Keys;
-use super::reference::{Held, Joined, KeyOf, Reference, RefersBy, Resolved};
+use super::reference::{Held, Joined, KeyOf, Pointer, Reference, RefersBy, Resolved};
 use super::scope::{Scope, check_projection};
 use super::source::Source;
 use super::stored::StoredPath;
@@ -38,7 +38,7 @@ pub struct Forward<M, N, R: Reference, D = <R as Reference>::Target, J = ()> {
 type Of<M, N, R, D> = fn() -> (M, N, R, D);
 
 impl<M, N, R: Reference> Forward<M, N, R> {
-    fn new(path: &Path) -> Self {
+    pub(super) fn new(path: &Path) -> Self {
         let mut scope = Scope::new(R::Target::model());
         let mut kept = |path: Result<StoredPath>| {
             path.unwrap_or_else(|error| {
@@ -65,11 +65,11 @@ type Stored<V, E> = <E as RefersBy<V>>::Reference;
 type Target<V, E> = <Stored<V, E> as Reference>::Target;
 
 /// The join of a field.
-type Joins<M, V, E, D = Target<V, E>, J = ()> =
+pub(super) type Joins<M, V, E, D = Target<V, E>, J = ()> =
     Forward<M, <E as RefersBy<V>>::Name, Stored<V, E>, D, J>;
 
 /// The join of a field, and of a relation of its target.
-type JoinsDeeper<M, V, E, B> =
+pub(super) type JoinsDeeper<M, V, E, B> =
     Joins<M, V, E, Target<V, E>, Also<(), <B as IntoBranch<Target<V, E>>>::Branch>>;
 
 impl<M, V, E: RefersBy<V>> Field<M, V, E> {
@@ -148,11 +148,50 @@ impl<M, N, R: Reference> Forward<M, N, R> {
 /// The ids that rows refer to.
 #[derive(Debug, Default)]
 pub struct Ids {
+    /// The ids in the database of the rows.
     keys: Keys,
-    /// The positions of the ids of all rows, in the order of the rows.
-    positions: Vec<usize>,
-    /// For each row, the end of its positions.
+    /// The ids in other databases, by the name of the database.
+    elsewhere: Vec<(Box<str>, Keys)>,
+    /// The places of the ids of all rows, in the order of the rows.
+    places: Vec<Place>,
+    /// For each row, the end of its places.
     ends: Vec<usize>,
+}
+
+/// Where an id was gathered.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    /// The number of the other database; none for that of the rows.
+    elsewhere: Option<u32>,
+    /// The position of the id.
+    position: usize,
+}
+
+impl Ids {
+    /// Adds an id of the next row.
+    fn add(&mut self, key: RawBsonRef<'_>, database: Option<&str>) -> Result<()> {
+        let Some(name) = database else {
+            let position = self.keys.add(key)?;
+            self.places.push(Place {
+                elsewhere: None,
+                position,
+            });
+            return Ok(());
+        };
+        let known = self.elsewhere.iter().position(|(one, _)| **one == *name);
+        let number = known.unwrap_or_else(|| {
+            self.elsewhere.push((name.into(), Keys::default()));
+            self.elsewhere.len() - 1
+        });
+        if let Some((_, keys)) = self.elsewhere.get_mut(number) {
+            let position = keys.add(key)?;
+            self.places.push(Place {
+                elsewhere: u32::try_from(number).ok(),
+                position,
+            });
+        }
+        Ok(())
+    }
 }
 
 impl<M, N, R, D, J> Branch for Forward<M, N, R, D, J>
@@ -174,19 +213,19 @@ where
 
     fn gather(&self, gathered: &mut Ids, row: &RawDocument) -> Result<()> {
         let stored = self.path.value(row);
-        let Ids {
-            keys,
-            positions,
-            ends,
-        } = gathered;
-        let fits = R::Held::each_key(stored, |id| {
-            positions.push(keys.add(id)?);
+        let mut is_reference = true;
+        let fits = R::Held::each_key(stored, |value| {
+            match R::pointer(value) {
+                Pointer::To { key, database } => gathered.add(key, database)?,
+                Pointer::Elsewhere => {}
+                Pointer::Malformed => is_reference = false,
+            }
             Ok(())
         })?;
-        if !fits {
+        if !fits || !is_reference {
             return Err(not_a_reference(row, &self.path));
         }
-        ends.push(positions.len());
+        gathered.ends.push(gathered.places.len());
         Ok(())
     }
 
@@ -198,16 +237,31 @@ where
         Box::pin(async move {
             let Ids {
                 keys,
-                positions,
+                elsewhere,
+                places,
                 ends,
             } = gathered;
             let found = self.fetch(&keys, &mut source).await?;
+            let mut found_elsewhere = Vec::with_capacity(elsewhere.len());
+            for (database, keys) in &elsewhere {
+                let store = source.sibling(database);
+                found_elsewhere.push(self.fetch(keys, &mut source.at(&store)).await?);
+            }
             let excluded = self.scope.filter.is_some();
-            let target = |position: &usize| {
-                if let Some(Some(row)) = found.get(*position) {
+            let target = |place: &Place| {
+                let other = place.elsewhere.map(|number| number as usize);
+                let (keys, found) = match other {
+                    None => (Some(&keys), Some(&found)),
+                    Some(number) => (
+                        elsewhere.get(number).map(|(_, keys)| keys),
+                        found_elsewhere.get(number),
+                    ),
+                };
+                if let Some(Some(row)) = found.and_then(|found| found.get(place.position)) {
                     return Ok(Resolved::Found(Arc::clone(row)));
                 }
-                let id = keys.get(*position).cloned().unwrap_or(Bson::Null);
+                let id = keys.and_then(|keys| keys.get(place.position)).cloned();
+                let id = id.unwrap_or(Bson::Null);
                 let id = decode_key(id, R::Target::model().name, self.key.as_str())?;
                 Ok(if excluded {
                     Resolved::Excluded(id)
@@ -218,7 +272,7 @@ where
             let mut start = 0;
             ends.iter()
                 .map(|end| {
-                    let of_row = positions.get(start..*end).unwrap_or_default();
+                    let of_row = places.get(start..*end).unwrap_or_default();
                     start = *end;
                     R::Held::value(of_row.iter().map(target), || Resolved::Absent)
                 })

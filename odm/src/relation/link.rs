@@ -3,7 +3,7 @@
 use bson::{Bson, Document as BsonDocument, doc};
 
 use super::backward::Inverse;
-use super::reference::{Held, KeyOf, Reference, RefersBy};
+use super::reference::{Held, KeyOf, Reference, RefersBy, StoresKey};
 use crate::error::{Error, Result};
 use crate::model::{Document, Expected, ModelMeta, Path, Segment, name};
 use crate::query::Field;
@@ -53,7 +53,7 @@ pub trait IntoLink<M> {
     fn into_link(self) -> Result<Link>;
 }
 
-impl<M, V, E: RefersBy<V>> IntoLink<M> for Field<M, V, E> {
+impl<M, V, E: RefersBy<V, Reference: StoresKey>> IntoLink<M> for Field<M, V, E> {
     type Target = <E::Reference as Reference>::Target;
 
     fn into_link(self) -> Result<Link> {

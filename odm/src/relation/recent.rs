@@ -12,7 +12,7 @@ use super::keys::Keys;
 use super::stored::StoredPath;
 use crate::collection::joint::{Place, joint};
 use crate::collection::transaction::Tries;
-use crate::collection::{Collection, Db, TransactionOptions, encode_with_id, typed_id};
+use crate::collection::{Collection, Db, TransactionOptions, encode_with_id, maintained, typed_id};
 use crate::error::{Error, Result};
 use crate::model::{CounterpartKind, CounterpartMeta, Document, ModelMeta, RecentMeta, name};
 use crate::store::Session;
@@ -297,7 +297,7 @@ impl List {
         } else {
             (1, -max)
         };
-        let version = self.model.version();
+        let maintained = maintained(self.model);
         let mut statements = Vec::new();
         for (position, elements) in self.elements {
             let Some(id) = self.keys.get(position) else {
@@ -308,8 +308,10 @@ impl List {
                 "$sort": {sort.path.to_string(): direction},
                 "$slice": slice,
             }}};
-            if let Some(version) = &version {
-                update.insert("$inc", doc! {version.name: version.one.clone()});
+            for field in &maintained {
+                if let Some(change) = &field.change {
+                    update.insert(change.operator, doc! {field.name: change.operand.clone()});
+                }
             }
             let statement = doc! {"q": {"_id": {"$eq": id.clone()}}, "u": update};
             statements.push(RawDocumentBuf::try_from(statement).map_err(Error::encode)?);

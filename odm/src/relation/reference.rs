@@ -148,6 +148,32 @@ pub trait Reference: sealed::Sealed + 'static {
 
     /// How many documents it refers to.
     type Held: Held;
+
+    /// Where one stored value leads; by default, the value is the key.
+    #[doc(hidden)]
+    fn pointer(stored: RawBsonRef<'_>) -> Pointer<'_> {
+        Pointer::To {
+            key: stored,
+            database: None,
+        }
+    }
+}
+
+/// Where a stored reference leads.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy)]
+pub enum Pointer<'a> {
+    /// To the document with this key.
+    To {
+        /// The key.
+        key: RawBsonRef<'a>,
+        /// The database, if it is another one than that of the row.
+        database: Option<&'a str>,
+    },
+    /// To another collection: the field holds another variant of an enum.
+    Elsewhere,
+    /// The value is no reference.
+    Malformed,
 }
 
 /// The reference that a field stores, by its declared type `V` and its encoder.
@@ -173,6 +199,19 @@ impl<V, N: KeyReference> RefersBy<V> for ByKey<N> {
     type Reference = Self;
 }
 
+/// A reference that stores a key and nothing else, so that an index of the field finds the rows by keys.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can be joined, and rows can't be filtered or sorted by what it leads to",
+    label = "stores DBRefs, whose ids no index of the field finds",
+    note = "declare it as `Ref<T>`, `Option<Ref<T>>` or `Vec<Ref<T>>`; of a DBRef, find the ids first: `row.field.id.in_(ids)`"
+)]
+pub trait StoresKey {}
+
+impl<T: Document> StoresKey for Ref<T> {}
+impl<T: Document> StoresKey for Option<Ref<T>> {}
+impl<T: Document> StoresKey for Vec<Ref<T>> {}
+impl<N> StoresKey for ByKey<N> {}
+
 /// What a join puts into a row for a reference.
 pub(super) type Joined<R, Row> = <<R as Reference>::Held as Held>::Value<
     Resolved<<R as Reference>::Target, Row, <R as Reference>::By>,
@@ -183,6 +222,9 @@ mod sealed {
     impl<T: crate::model::Document> Sealed for crate::types::Ref<T> {}
     impl<T: crate::model::Document> Sealed for Option<crate::types::Ref<T>> {}
     impl<T: crate::model::Document> Sealed for Vec<crate::types::Ref<T>> {}
+    impl<T: crate::model::Document> Sealed for crate::types::dbref::DbRef<T> {}
+    impl<T: crate::model::Document> Sealed for Option<crate::types::dbref::DbRef<T>> {}
+    impl<T: crate::model::Document> Sealed for Vec<crate::types::dbref::DbRef<T>> {}
     impl<N> Sealed for crate::query::ByKey<N> {}
 }
 

@@ -69,6 +69,21 @@ impl<'a> Source<'a> {
         }
     }
 
+    /// The store with another database.
+    pub(super) fn sibling(&self, database: &str) -> Store {
+        self.store.sibling(database)
+    }
+
+    /// The same source with another store, for a shorter time.
+    pub(super) fn at<'b>(&'b mut self, store: &'b Store) -> Source<'b> {
+        Source {
+            store,
+            options: self.options,
+            session: self.session.as_deref_mut(),
+            plans: self.plans,
+        }
+    }
+
     /// A second source, for commands that run at the same time. A session runs one command after the other, and so does
     /// an explained join, whose plans have an order.
     pub(super) fn concurrent(&self) -> Option<Self> {

@@ -38,6 +38,7 @@ pub(crate) const fn object(name: &'static str, fields: &'static [FieldMeta]) -> 
         fields,
         variants: None,
         deny_undeclared: false,
+        ordered_by: None,
     }
 }
 

@@ -5,7 +5,7 @@ mod condition;
 
 pub(crate) use self::condition::Condition;
 
-use bson::{Bson, Document, RawDocumentBuf};
+use bson::{Bson, Document, RawDocumentBuf, doc};
 
 use crate::error::{Error, Result};
 use crate::store::options::Chosen;
@@ -81,6 +81,8 @@ pub(crate) struct Update {
     pub(crate) array_filters: Vec<Document>,
     /// Whether it changes every document that matches; false in `findAndModify`.
     pub(crate) multi: bool,
+    /// A field that an upsert sets if it inserts a document.
+    pub(crate) on_insert: Option<(&'static str, Bson)>,
 }
 
 impl Update {
@@ -91,7 +93,35 @@ impl Update {
             modification: Modification::Pipeline(Vec::new()),
             array_filters: Vec::new(),
             multi: false,
+            on_insert: None,
         }
+    }
+
+    /// Adds the field that only an upsert sets to the modification.
+    pub(crate) fn complete_upsert(&mut self) {
+        let Some((name, value)) = self.on_insert.take() else {
+            return;
+        };
+        if let Modification::Pipeline(stages) = &mut self.modification {
+            // A pipeline can't see whether it inserts, but an inserted document lacks the field.
+            let stored = format!("${name}");
+            stages.push(doc! {"$set": {name: {"$ifNull": [stored, value]}}});
+            return;
+        }
+        let modification =
+            std::mem::replace(&mut self.modification, Modification::Pipeline(Vec::new()));
+        let Bson::Document(mut operators) = modification.into_bson() else {
+            return;
+        };
+        match operators.get_mut("$setOnInsert") {
+            Some(Bson::Document(fields)) => {
+                fields.insert(name, value);
+            }
+            _ => {
+                operators.insert("$setOnInsert", doc! {name: value});
+            }
+        }
+        self.modification = Modification::Operators(operators);
     }
 }
 
@@ -145,6 +175,13 @@ impl Request {
 }
 
 impl Operation {
+    /// Adds to an update what only upserts set.
+    pub(crate) fn complete_upsert(&mut self) {
+        if let Self::Update(update) | Self::FindAndUpdate(update) = self {
+            update.complete_upsert();
+        }
+    }
+
     /// Restricts a `find` to the first document.
     pub(crate) fn only_first(&mut self) {
         if let Self::Find { one, .. } = self {

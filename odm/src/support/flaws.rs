@@ -41,10 +41,20 @@ pub const fn flaw(ty: &TypeMeta, declared: Declared) -> Option<&'static str> {
 /// Why a newtype may not have this type. Its documents and references are declared at the fields that
 /// have the newtype.
 pub const fn null_flaw(ty: &TypeMeta) -> Option<&'static str> {
-    if ty.contents.null_is_ambiguous {
+    if let Some(bare) = ty.contents.bare {
+        Some(if ty.nullable { bare.option } else { bare.field })
+    } else if ty.contents.null_is_ambiguous {
         Some(AMBIGUOUS_NULL)
     } else {
         None
+    }
+}
+
+/// Why a field without a serializer of its own may not have a type with these contents.
+pub const fn bare_flaw(contents: Contents) -> Option<&'static str> {
+    match contents.bare {
+        Some(bare) => Some(bare.field),
+        None => None,
     }
 }
 
@@ -131,6 +141,9 @@ const NOT_DOCUMENTS: &str =
 
 /// What is wrong with an `_id` of this type.
 pub const fn id_flaw(ty: &TypeMeta) -> Option<&'static str> {
+    if let Some(bare) = ty.contents.bare {
+        return Some(bare.id);
+    }
     match ty.shape {
         Shape::Any => None,
         Shape::Reference { id, .. } if !ty.nullable => id_flaw(id),

@@ -285,7 +285,7 @@ impl Part {
         let has = |path: &str| path.split('.').any(|part| part == segment);
         match self {
             Self::Field(change) => has(&change.path),
-            Self::Raw(_) | Self::ArrayFilter(_) | Self::Unless(_) => false,
+            Self::Raw(_) | Self::ArrayFilter(_) | Self::Unless(_) | Self::InCurrency(_) => false,
             Self::Elements(elements) => {
                 has(&elements.array) || elements.parts.iter().any(|part| part.mentions(segment))
             }
@@ -341,7 +341,7 @@ impl Naming {
                     self.taken.extend(names.map(str::to_owned));
                 }
                 Part::Elements(elements) => self.take(&elements.parts),
-                Part::Unless(_) => {}
+                Part::Unless(_) | Part::InCurrency(_) => {}
             }
         }
     }
@@ -364,7 +364,9 @@ impl Naming {
                     self.flat
                         .push(Part::Unless(Box::new(Unless { path, element })));
                 }
-                part @ (Part::Raw(_) | Part::ArrayFilter(_)) => self.flat.push(part),
+                part @ (Part::Raw(_) | Part::ArrayFilter(_) | Part::InCurrency(_)) => {
+                    self.flat.push(part);
+                }
                 Part::Elements(elements) => {
                     let Elements {
                         array,

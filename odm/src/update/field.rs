@@ -94,7 +94,7 @@ impl<M, T, E: Encode<T>> Field<M, T, E> {
     /// ```
     pub fn inc(&self, value: impl IntoValue<T>) -> Update<M>
     where
-        T: Additive,
+        E: Encode<T, Stored: Additive>,
     {
         Update::operator(self.path(), "$inc", operand(Self::encode(value)))
     }
@@ -116,7 +116,7 @@ impl<M, T, E: Encode<T>> Field<M, T, E> {
     /// ```
     pub fn dec(&self, value: impl IntoValue<T>) -> Update<M>
     where
-        T: Additive,
+        E: Encode<T, Stored: Additive>,
     {
         Update::operator(
             self.path(),
@@ -138,7 +138,7 @@ impl<M, T, E: Encode<T>> Field<M, T, E> {
     /// ```
     pub fn mul(&self, value: impl IntoValue<T>) -> Update<M>
     where
-        T: Number,
+        E: Encode<T, Stored: Number>,
     {
         Update::operator(self.path(), "$mul", operand(Self::encode(value)))
     }
@@ -162,7 +162,7 @@ impl<M, T, E: Encode<T>> Field<M, T, E> {
     /// ```
     pub fn times(&self, factor: i64) -> Update<M>
     where
-        T: Multiple,
+        E: Encode<T, Stored: Multiple>,
     {
         Update::operator(self.path(), "$mul", Ok(Bson::Int64(factor)))
     }
@@ -180,7 +180,7 @@ impl<M, T, E: Encode<T>> Field<M, T, E> {
     /// ```
     pub fn bit_and(&self, mask: impl IntoValue<T>) -> Update<M>
     where
-        T: Integer,
+        E: Encode<T, Stored: Integer>,
     {
         Update::operator(self.path(), "$bit", bit("and", Self::encode(mask)))
     }
@@ -202,7 +202,7 @@ impl<M, T, E: Encode<T>> Field<M, T, E> {
     /// ```
     pub fn bit_or(&self, mask: impl IntoValue<T>) -> Update<M>
     where
-        T: Integer,
+        E: Encode<T, Stored: Integer>,
     {
         Update::operator(self.path(), "$bit", bit("or", Self::encode(mask)))
     }
@@ -220,7 +220,7 @@ impl<M, T, E: Encode<T>> Field<M, T, E> {
     /// ```
     pub fn bit_xor(&self, mask: impl IntoValue<T>) -> Update<M>
     where
-        T: Integer,
+        E: Encode<T, Stored: Integer>,
     {
         Update::operator(self.path(), "$bit", bit("xor", Self::encode(mask)))
     }
@@ -308,9 +308,9 @@ impl<M, T, E> Field<M, T, E> {
     /// ```
     pub fn current_date(&self) -> Update<M>
     where
-        T: Temporal,
+        E: Encode<T, Stored: Temporal>,
     {
-        let value = match T::KIND {
+        let value = match <E::Stored as Temporal>::KIND {
             "date" => Bson::Boolean(true),
             kind => Bson::Document(bson::doc! {"$type": kind}),
         };

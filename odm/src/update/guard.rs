@@ -1,11 +1,12 @@
-//! Conditions that keep an update from documents whose lists have no room, or have the key already.
+//! Conditions that keep an update from documents whose lists have no room or have the key already, or whose amounts are in
+//! another currency.
 //!
 //! MongoDB checks no declared bound in `$push`. A guard is a condition on the list that goes into the filter of the
 //! update, so that check and change are one atomic write: `{"contacts.11": {$exists: false}}` for a list of at most 12.
 
 use bson::{Bson, Document, doc};
 
-use super::operators::{Changes, OnField, Part, Unless};
+use super::operators::{Changes, InCurrency, OnField, Part, Unless};
 use crate::error::WithheldReason;
 use crate::model::EmbeddedMeta;
 use crate::model::bound::{self, Excess};
@@ -17,7 +18,7 @@ use crate::query::operators::Operators;
 /// What keeps an update from a document.
 #[derive(Debug, Clone)]
 pub(crate) struct Guard {
-    /// The stored path of the list, without the parts that stand for elements.
+    /// The stored path of the list, without the parts that stand for elements, or that of the currency.
     pub(crate) path: String,
     pub(crate) reason: WithheldReason,
     /// The condition of the documents that the update is withheld from.
@@ -58,6 +59,7 @@ impl Changes {
             match part {
                 Part::Field(change) => check(change, meta, &mut added)?,
                 Part::Unless(unless) => guards.push(duplicate(unless, parts)?),
+                Part::InCurrency(currency) => guards.push(other_currency(currency)),
                 Part::Raw(_) | Part::ArrayFilter(_) | Part::Elements(_) => {}
             }
         }
@@ -222,6 +224,16 @@ fn duplicate(unless: &Unless, parts: &[Part]) -> Result<Guard, Deferred> {
         reason: WithheldReason::Duplicate,
         withheld: Leaf::Has(&unless.element).at(&unless.path, parts)?,
     })
+}
+
+/// The guard of an amount whose currency must be that of the amount which is added.
+fn other_currency(currency: &InCurrency) -> Guard {
+    let code = Bson::from(currency.code.as_str());
+    Guard {
+        path: currency.path.clone(),
+        reason: WithheldReason::OtherCurrency,
+        withheld: Node::operator(currency.path.clone().into(), "$ne", code),
+    }
 }
 
 /// The path without `$[]` and `$[name]`.

@@ -1,7 +1,7 @@
 //! The fields that trees keep: typed updates leave them to the operations of the tree.
 
+use super::maintained::is_in;
 use super::operators::{Changes, Part, Stage};
-use super::version::is_in;
 use crate::model::ModelMeta;
 use crate::query::deferred::Deferred;
 

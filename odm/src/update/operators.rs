@@ -41,6 +41,8 @@ pub(crate) enum Part {
     Elements(Box<Elements>),
     /// What keeps the update from a document.
     Unless(Box<Unless>),
+    /// The currency that keeps the update from documents in another one.
+    InCurrency(Box<InCurrency>),
 }
 
 /// One operator on one field.
@@ -69,6 +71,14 @@ pub(crate) struct Unless {
     /// The path of the array.
     pub(super) path: String,
     pub(super) element: Node,
+}
+
+/// The currency of an amount that is added.
+#[derive(Debug, Clone)]
+pub(crate) struct InCurrency {
+    /// The path of the currency.
+    pub(super) path: String,
+    pub(super) code: String,
 }
 
 impl Stage {
@@ -172,7 +182,11 @@ impl Changes {
         };
         let filter = |part| match part {
             Part::ArrayFilter(filter) => Some(filter),
-            Part::Field(_) | Part::Raw(_) | Part::Elements(_) | Part::Unless(_) => None,
+            Part::Field(_)
+            | Part::Raw(_)
+            | Part::Elements(_)
+            | Part::Unless(_)
+            | Part::InCurrency(_) => None,
         };
         Ok(parts.into_iter().filter_map(filter).collect())
     }
@@ -210,7 +224,7 @@ impl Changes {
                 Part::Field(change) => add(document, change)?,
                 Part::Raw(raw) => add_raw(document, raw)?,
                 Part::ArrayFilter(filter) => to.array_filters.push(filter),
-                Part::Elements(_) | Part::Unless(_) => {}
+                Part::Elements(_) | Part::Unless(_) | Part::InCurrency(_) => {}
             }
         }
         if document.is_empty() {
@@ -390,7 +404,7 @@ fn apart(parts: &[Part]) -> bool {
                     && !path.contains('.')
                     && !parts.iter().take(place).any(|part| before(part, path))
             }
-            Part::ArrayFilter(_) | Part::Unless(_) => true,
+            Part::ArrayFilter(_) | Part::Unless(_) | Part::InCurrency(_) => true,
             Part::Raw(_) | Part::Elements(_) => false,
         }
     })

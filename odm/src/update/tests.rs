@@ -262,6 +262,8 @@ fn pipelines() {
 struct AsText;
 
 impl Encode<Vec<i32>> for AsText {
+    type Stored = Vec<i32>;
+
     fn encode(value: &Vec<i32>) -> Result<Bson> {
         let texts = value.iter().map(|each| Bson::String(format!("#{each}")));
         Ok(Bson::Array(texts.collect()))

@@ -184,7 +184,10 @@ impl<M: Document> Write<M> {
 
     pub(super) fn prepare(self) -> Result<Prepared> {
         let error_model = |error: Error| error.with_model(M::model().name);
-        let operation = self.operation.map_err(error_model)?;
+        let mut operation = self.operation.map_err(error_model)?;
+        if self.options.upsert == Some(true) {
+            operation.complete_upsert();
+        }
         if let Some(guards) = &self.guards {
             guards.check(&self.options).map_err(error_model)?;
         }

@@ -35,12 +35,12 @@ impl Changes {
         unstored.cloned().collect()
     }
 
-    /// Compares whole documents. The `_id` must be equal; the version is ignored.
+    /// Compares whole documents. The `_id` must be equal; the fields that the library maintains are ignored.
     pub(super) fn compare(
         &mut self,
         old: &RawDocument,
         new: &RawDocument,
-        version: Option<&str>,
+        maintained: &[&str],
     ) -> Result<()> {
         if !same(find(old, "_id"), find(new, "_id")) {
             return Err(Error::usage(
@@ -50,14 +50,19 @@ impl Changes {
             .with_path("_id"));
         }
         for (key, _) in elements(old).chain(elements(new)) {
-            if !addressable(key) && Some(key) != version && !same(find(old, key), find(new, key)) {
+            if !addressable(key)
+                && !maintained.contains(&key)
+                && !same(find(old, key), find(new, key))
+            {
                 return Err(Error::usage(format!(
                     "the field `{key}` can't be saved by itself, because no path can name it: \
                      use `replace_one`"
                 )));
             }
         }
-        self.fields("", old, new, &|key| key == "_id" || Some(key) == version)
+        self.fields("", old, new, &|key| {
+            key == "_id" || maintained.contains(&key)
+        })
     }
 
     /// The update document; `None` if there is nothing to send.
@@ -166,7 +171,7 @@ mod tests {
     fn update(old: &Document, new: &Document) -> Option<Document> {
         let raw = |document: &Document| RawDocumentBuf::try_from(document).unwrap();
         let mut changes = Changes::default();
-        changes.compare(&raw(old), &raw(new), Some("v")).unwrap();
+        changes.compare(&raw(old), &raw(new), &["v"]).unwrap();
         changes.into_update()
     }
 
@@ -210,7 +215,7 @@ mod tests {
     fn a_changed_id_is_refused() {
         let raw = |document: &Document| RawDocumentBuf::try_from(document).unwrap();
         let (old, new) = (raw(&doc! { "_id": 1 }), raw(&doc! { "_id": 2 }));
-        let error = Changes::default().compare(&old, &new, None).unwrap_err();
+        let error = Changes::default().compare(&old, &new, &[]).unwrap_err();
         assert!(error.is_usage() && error.path() == Some("_id"), "{error}");
     }
 }

@@ -5,13 +5,13 @@ use std::ops::{Deref, DerefMut};
 use std::sync::OnceLock;
 
 use bson::raw::{RawDocument, RawDocumentBuf};
-use bson::{Bson, Document as BsonDocument, doc};
+use bson::{Bson, DateTime, Document as BsonDocument, doc};
 
 use super::diff::{Changes, unstored};
-use crate::collection::call::{encode, equality};
+use crate::collection::call::{encode, encode_document, equality};
 use crate::collection::decode::decode;
 use crate::error::{Error, Result, StaleError};
-use crate::model::{Document, Version};
+use crate::model::{Document, ModelMeta, Version};
 use crate::store::{Attempt, Modification, Outcome, Update as Operands};
 
 /// A loaded document that can be changed and saved: [`Collection::load`].
@@ -50,7 +50,7 @@ struct Baseline {
 struct Pending<M> {
     attempt: Attempt,
     seen: Baseline,
-    /// The document with its committed version, if it was read after an abort.
+    /// The document with its committed version and times, if it was read after an abort.
     reverted: OnceLock<Option<M>>,
 }
 
@@ -58,8 +58,8 @@ struct Pending<M> {
 pub(super) struct Change<M> {
     pub(super) update: Option<Box<Operands>>,
     saved: Baseline,
-    /// The document with its new version, if the model has one.
-    versioned: Option<M>,
+    /// The document with its new version and times, if the model has such fields.
+    maintained: Option<M>,
 }
 
 impl<M: Document> Loaded<M> {
@@ -111,61 +111,79 @@ impl<M: Document> Loaded<M> {
     pub(super) fn change(&mut self, attempt: Option<&Attempt>) -> Result<Option<Change<M>>> {
         self.settle();
         let baseline = self.baseline(attempt)?;
-        let document = encode(&self.document)?;
-        let version = M::model().version();
+        let document = encode_document(&self.document)?;
+        let model = M::model();
         let mut changes = Changes::of_unstored(baseline.unstored.clone());
-        let name = version.as_ref().map(|version| version.name);
-        changes.compare(&baseline.document, &document, name)?;
+        changes.compare(&baseline.document, &document, &maintained_names(model))?;
         let unstored = changes.still_unstored();
         let Some(mut update) = changes.into_update() else {
             return Ok(None);
         };
         let mut filter = doc! { "_id": equality(baseline.id()?) };
-        let (saved, versioned) = match version {
-            None => {
-                let version = None;
-                let saved = Baseline {
-                    document,
-                    version,
-                    unstored,
-                };
-                (saved, None)
+        let mut fields = baseline.timestamps(model)?;
+        for field in model
+            .timestamps
+            .into_iter()
+            .flat_map(|it| it.maintained(DateTime::now()))
+        {
+            let Some(change) = field.change else {
+                continue;
+            };
+            if let Bson::DateTime(_) = change.operand {
+                fields.push((field.name, Some(change.operand.clone())));
             }
-            Some(Version { name, one }) => {
-                let loaded = match &baseline.version {
-                    Some(version) => equality(version.clone()),
-                    None => Bson::Document(doc! { "$exists": false }),
-                };
-                filter.insert(name, loaded);
-                let version = baseline.next_version(&one);
-                update.insert("$inc", doc! { name: one });
-                let version = version.map_err(|error| error.with_path(name))?;
-                let (document, versioned) = with_version(&document, name, Some(&version))
-                    // Fails before sending if the model can't decode the new version.
-                    .map_err(|error| {
+            match update.get_mut(change.operator) {
+                Some(Bson::Document(operands)) => {
+                    operands.insert(field.name, change.operand);
+                }
+                _ => {
+                    update.insert(change.operator, doc! { field.name: change.operand });
+                }
+            }
+        }
+        let mut next = None;
+        if let Some(Version { name, one }) = model.version() {
+            let loaded = match &baseline.version {
+                Some(version) => equality(version.clone()),
+                None => Bson::Document(doc! { "$exists": false }),
+            };
+            filter.insert(name, loaded);
+            let version = baseline.next_version(&one);
+            update.insert("$inc", doc! { name: one });
+            let version = version.map_err(|error| error.with_path(name))?;
+            fields.push((name, Some(version.clone())));
+            next = Some(version);
+        }
+        let (document, maintained) = if fields.is_empty() {
+            (document, None)
+        } else {
+            let (document, maintained) = with_fields(&document, fields)
+                // Fails before sending if the model can't decode the new version.
+                .map_err(|error| match &next {
+                    Some(version) => {
                         error.context(format!("the version after this save is {version}"))
-                    })?;
-                let version = Some(version);
-                let saved = Baseline {
-                    document,
-                    version,
-                    unstored,
-                };
-                (saved, Some(versioned))
-            }
+                    }
+                    None => error,
+                })?;
+            (document, Some(maintained))
+        };
+        let saved = Baseline {
+            document,
+            version: next,
+            unstored,
         };
         let mut operands = Operands::new(filter.into());
         operands.modification = Modification::Operators(update);
         Ok(Some(Change {
             update: Some(Box::new(operands)),
             saved,
-            versioned,
+            maintained,
         }))
     }
 
     /// Records that the change was sent in `attempt`, or outside of transactions.
     pub(super) fn saved(&mut self, change: Change<M>, attempt: Option<Attempt>) {
-        if let Some(document) = change.versioned {
+        if let Some(document) = change.maintained {
             self.document = document;
         }
         self.know(change.saved, attempt);
@@ -225,12 +243,19 @@ impl<M: Document> Loaded<M> {
         }
     }
 
-    /// The current document with the committed version, if the model has one.
+    /// The current document with the committed version and times, if the model has such fields.
     fn reverted(&self) -> Option<M> {
-        let name = M::model().version?;
-        let version = self.committed.as_ref()?.version.as_ref();
+        let model = M::model();
+        let committed = self.committed.as_ref()?;
+        let mut fields = committed.timestamps(model).ok()?;
+        if let Some(name) = model.version {
+            fields.push((name, committed.version.clone()));
+        }
+        if fields.is_empty() {
+            return None;
+        }
         let document = encode(&self.document).ok()?;
-        let (_, document) = with_version(&document, name, version).ok()?;
+        let (_, document) = with_fields(&document, fields).ok()?;
         Some(document)
     }
 }
@@ -252,6 +277,19 @@ impl Baseline {
         }
     }
 
+    /// The times that the model declares, as they were written last.
+    fn timestamps(&self, model: &ModelMeta) -> Result<Vec<(&'static str, Option<Bson>)>> {
+        let Some(declared) = model.timestamps else {
+            return Ok(Vec::new());
+        };
+        let names = [declared.created_at, declared.updated_at]
+            .into_iter()
+            .flatten();
+        names
+            .map(|name| Ok((name, field(&self.document, name)?)))
+            .collect()
+    }
+
     fn id(&self) -> Result<Bson> {
         field(&self.document, "_id")?.ok_or_else(|| {
             Error::usage("the document has no `_id`: its serializer leaves it out").with_path("_id")
@@ -259,17 +297,28 @@ impl Baseline {
     }
 }
 
-/// The document with another version, as bytes and as the decoded model.
-fn with_version<M: Document>(
+/// The fields that `save` maintains, which the values in memory do not change.
+fn maintained_names(model: &ModelMeta) -> Vec<&'static str> {
+    let mut names: Vec<_> = model.version.into_iter().collect();
+    if let Some(timestamps) = model.timestamps {
+        names.extend(timestamps.created_at);
+        names.extend(timestamps.updated_at);
+    }
+    names
+}
+
+/// The document with other values of some fields, as bytes and as the decoded model; `None` removes a field.
+fn with_fields<M: Document>(
     document: &RawDocument,
-    name: &str,
-    version: Option<&Bson>,
+    fields: Vec<(&'static str, Option<Bson>)>,
 ) -> Result<(RawDocumentBuf, M)> {
     let mut document = BsonDocument::try_from(document).map_err(Error::encode)?;
-    match version {
-        Some(version) => document.insert(name, version.clone()),
-        None => document.remove(name),
-    };
+    for (name, value) in fields {
+        match value {
+            Some(value) => document.insert(name, value),
+            None => document.remove(name),
+        };
+    }
     let raw = RawDocumentBuf::try_from(&document).map_err(Error::encode)?;
     let document = decode(&raw, M::model().name)?;
     Ok((raw, document))

@@ -26,7 +26,7 @@ fn or_conditions_are_flattened_in_order() {
     let tree = fields::<Tree>();
     let mut behind = tree.a.eq(0);
     for number in 1..MANY {
-        behind = behind | tree.a.eq(number);
+        behind |= tree.a.eq(number);
     }
     let mut before = tree.a.eq(MANY - 1);
     for number in (0..MANY - 1).rev() {
@@ -43,7 +43,7 @@ fn and_conditions_are_flattened_in_order() {
     let tree = fields::<Tree>();
     let mut filter = Filter::all();
     for number in 0..MANY {
-        filter = filter & tree.a.ne(number);
+        filter &= tree.a.ne(number);
     }
     let document = filter.to_document().expect("fits");
     assert_eq!(document.get("a"), Some(&Bson::Document(doc! {"$ne": 0})));

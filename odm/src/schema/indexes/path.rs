@@ -22,8 +22,10 @@ pub(super) fn resolve(meta: &'static EmbeddedMeta, names: &[&str]) -> Result<Res
         ty: None,
         arrays: Vec::new(),
     };
+    let mut names = names.to_vec();
+    names.extend(ordered_by(meta, &names)?);
     for length in 1..=names.len() {
-        let prefix = names.get(..length).unwrap_or(names);
+        let prefix = names.get(..length).unwrap_or(&names);
         let step = name::resolve(meta, prefix)?;
         resolved.path = step.path.to_string();
         resolved.ty = Some(step.ty);
@@ -32,4 +34,19 @@ pub(super) fn resolve(meta: &'static EmbeddedMeta, names: &[&str]) -> Result<Res
         }
     }
     Ok(resolved)
+}
+
+/// The field that orders the values at the end of the path, if one does.
+fn ordered_by(meta: &'static EmbeddedMeta, names: &[&str]) -> Result<Option<&'static str>> {
+    if names.is_empty() {
+        return Ok(None);
+    }
+    let mut ty = name::resolve(meta, names)?.ty;
+    while let Shape::Array { element, .. } = ty.shape {
+        ty = *element;
+    }
+    Ok(match ty.shape {
+        Shape::Embedded(meta) => meta().ordered_by,
+        _ => None,
+    })
 }

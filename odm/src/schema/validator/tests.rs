@@ -314,6 +314,7 @@ const fn enumeration(tagging: Tagging) -> EmbeddedMeta {
             variants: VARIANTS,
         }),
         deny_undeclared: false,
+        ordered_by: None,
     }
 }
 

@@ -28,9 +28,12 @@ pub(crate) const CONTAINER: &[&str] = &[
 pub(crate) const FIELD: &[&str] = &[
     BSON_TYPE,
     BYTES,
+    CREATED_AT,
+    CURRENCY,
     EMBED,
     INDEX,
     ITEMS,
+    KEYWORDS,
     LENGTH,
     ON_DELETE,
     ONE_OF,
@@ -45,6 +48,7 @@ pub(crate) const FIELD: &[&str] = &[
     UNBOUNDED,
     UNIQUE,
     UNIQUE_ITEMS,
+    UPDATED_AT,
     VERSION,
 ];
 
@@ -79,6 +83,9 @@ pub(crate) const COLLATIONS: &[&str] = &[
     "numeric_ordering",
     "strength",
 ];
+
+/// Words of `keywords(…)`.
+pub(crate) const KEYWORD_WORDS: &[&str] = &[ALLOW, FROM, LANGUAGE, MAX];
 
 /// Words of `has_one(…)`, `has_many(…)`, `has_squillions(…)` and `subset(…)`.
 pub(crate) const INVERSES: &[&str] = &[ALLOW_SCAN, BY, KEY];
@@ -154,6 +161,8 @@ pub(crate) const COLLATION: &str = "collation";
 pub(crate) const COLLECTION: &str = "collection";
 pub(crate) const COUNT: &str = "count";
 pub(crate) const CRATE: &str = "crate";
+pub(crate) const CREATED_AT: &str = "created_at";
+pub(crate) const CURRENCY: &str = "currency";
 pub(crate) const DEFAULT_LANGUAGE: &str = "default_language";
 pub(crate) const DENY_UNDECLARED: &str = "deny_undeclared";
 pub(crate) const DEPTH: &str = "depth";
@@ -162,6 +171,7 @@ pub(crate) const DESC: &str = "desc";
 pub(crate) const EMBED: &str = "embed";
 pub(crate) const EXCEPT: &str = "except";
 pub(crate) const EXPIRE_AFTER: &str = "expire_after";
+pub(crate) const FROM: &str = "from";
 pub(crate) const GRAPH: &str = "graph";
 pub(crate) const HASHED: &str = "hashed";
 pub(crate) const HAS_MANY: &str = "has_many";
@@ -170,8 +180,10 @@ pub(crate) const HAS_SQUILLIONS: &str = "has_squillions";
 pub(crate) const HIDDEN: &str = "hidden";
 pub(crate) const INDEX: &str = "index";
 pub(crate) const ITEMS: &str = "items";
+pub(crate) const LANGUAGE: &str = "language";
 pub(crate) const LANGUAGE_OVERRIDE: &str = "language_override";
 pub(crate) const KEY: &str = "key";
+pub(crate) const KEYWORDS: &str = "keywords";
 pub(crate) const LEFT: &str = "left";
 pub(crate) const LENGTH: &str = "length";
 pub(crate) const MAX: &str = "max";
@@ -197,6 +209,7 @@ pub(crate) const REST_OF: &str = "rest_of";
 pub(crate) const RIGHT: &str = "right";
 pub(crate) const RULE: &str = "rule";
 pub(crate) const SCOPE: &str = "scope";
+pub(crate) const SERVER: &str = "server";
 pub(crate) const SORT: &str = "sort";
 pub(crate) const SPARSE: &str = "sparse";
 pub(crate) const SPHERE: &str = "2dsphere";
@@ -209,6 +222,7 @@ pub(crate) const UNBOUNDED: &str = "unbounded";
 pub(crate) const UNIQUE: &str = "unique";
 pub(crate) const UNIQUE_AMONG_SIBLINGS: &str = "unique_among_siblings";
 pub(crate) const UNIQUE_ITEMS: &str = "unique_items";
+pub(crate) const UPDATED_AT: &str = "updated_at";
 pub(crate) const VALIDATION: &str = "validation";
 pub(crate) const VERSION: &str = "version";
 pub(crate) const WILDCARD: &str = "wildcard";
@@ -229,6 +243,11 @@ const USAGES: &[(&str, &str)] = &[
     (COLLATION, "`collation(locale = \"en\", strength = 2)`"),
     (COLLECTION, "`collection = \"books\"`"),
     (CRATE, "`crate = path::to::odm`"),
+    (CREATED_AT, "alone: `created_at`"),
+    (
+        CURRENCY,
+        "`currency = field`, the name of the field with the currency of the amount",
+    ),
     (DEFAULT_LANGUAGE, "`default_language = \"english\"`"),
     (DENY_UNDECLARED, "alone: `deny_undeclared`"),
     (EMBED, "`embed(few, max = 12)`, or `embed` for one document"),
@@ -249,6 +268,10 @@ const USAGES: &[(&str, &str)] = &[
     ),
     (ITEMS, "`items(min = 1, max = 10)`"),
     (KEY, "`key = isbn`"),
+    (
+        KEYWORDS,
+        "`keywords(max = 100)`, or `keywords(from(title, body), language = \"english\", max = 100)`",
+    ),
     (LANGUAGE_OVERRIDE, "`language_override = \"field\"`"),
     (LENGTH, "`length(min = 1, max = 100)`"),
     (MAX, "with a number: `max = 10`"),
@@ -285,6 +308,10 @@ const USAGES: &[(&str, &str)] = &[
         "`unique` on a field, `unique(field, other)` on the struct",
     ),
     (UNIQUE_ITEMS, "alone: `unique_items`"),
+    (
+        UPDATED_AT,
+        "`updated_at`, or `updated_at(server)` for the server's clock",
+    ),
     (
         VALIDATION,
         "`validation(level = \"moderate\", action = \"warn\")`",

@@ -7,6 +7,7 @@ mod budget;
 mod container;
 mod field;
 mod index;
+mod keywords;
 mod list;
 mod names;
 mod relation;

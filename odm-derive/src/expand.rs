@@ -17,6 +17,7 @@ pub(crate) mod generics;
 pub(crate) mod handle_type;
 mod header;
 mod keys;
+mod keywords;
 pub(crate) mod meta;
 pub(crate) mod parts;
 pub(crate) mod projection;
@@ -60,13 +61,13 @@ pub(crate) fn model(facts: &Facts<'_>) -> TokenStream {
             wraps,
             has_contents,
         } => field_type::forward(facts, ty, *wraps, *has_contents),
-        Implementation::Opaque(bson_type) => field_type::opaque(model, *bson_type),
+        Implementation::Opaque(opaque) => field_type::opaque(model, opaque),
         Implementation::Tuple {
-            types,
+            values,
             with_contents,
         } => {
-            let mut tokens = field_type::tuple(model, types.len(), with_contents);
-            tokens.extend(parts::tuple(model, types));
+            let mut tokens = field_type::tuple(model, values.len(), with_contents);
+            tokens.extend(parts::tuple(model, values));
             tokens
         }
         Implementation::Choice(names) => field_type::choice(model, names),

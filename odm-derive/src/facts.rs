@@ -7,14 +7,16 @@ pub(crate) mod index;
 pub(crate) mod parts;
 
 use quote::ToTokens;
-use syn::{Ident, LitStr, Type};
+use syn::{Ident, Type};
 
 use self::assertions::Assertions;
 use self::field::FieldFacts;
 use self::index::Index;
 use self::parts::Part;
 use crate::model::rust_type::{holds_only_scalars, is_option, unknown_span};
-use crate::model::{Derive, Enum, Field, Model, Shape, Tagging, VariantContent};
+use crate::model::{
+    Derive, Enum, Field, Model, Opaque, Shape, Tagging, TupleValue, VariantContent,
+};
 
 /// The facts about a struct or an enum.
 pub(crate) struct Facts<'a> {
@@ -58,10 +60,10 @@ pub(crate) enum Implementation<'a> {
         has_contents: bool,
     },
     /// A type of unknown contents, or of the BSON type that the attribute names.
-    Opaque(Option<&'a LitStr>),
+    Opaque(&'a Opaque),
     /// An array of several values.
     Tuple {
-        types: &'a [Type],
+        values: &'a [TupleValue],
         /// The types whose contents have to be read from their metadata.
         with_contents: Vec<&'a Type>,
     },
@@ -129,10 +131,14 @@ impl<'a> Implementation<'a> {
                 wraps: *wraps,
                 has_contents: has_contents(ty),
             },
-            Shape::Opaque(bson_type) => Self::Opaque(bson_type.as_ref()),
-            Shape::Tuple(types) => Self::Tuple {
-                types,
-                with_contents: types.iter().filter(|ty| has_contents(ty)).collect(),
+            Shape::Opaque(opaque) => Self::Opaque(opaque),
+            Shape::Tuple(values) => Self::Tuple {
+                values,
+                with_contents: values
+                    .iter()
+                    .filter(|value| !value.is_opaque && has_contents(&value.ty))
+                    .map(|value| &value.ty)
+                    .collect(),
             },
             Shape::Choice(names) => Self::Choice(names),
             Shape::Unknown => Self::Fallback,

@@ -12,7 +12,9 @@ use syn::{
     Visibility,
 };
 
-pub(crate) use self::shape::{Enum, Field, Shape, Tagging, Variant, VariantContent};
+pub(crate) use self::shape::{
+    Enum, Field, Opaque, Shape, Tagging, TupleValue, Variant, VariantContent,
+};
 use crate::errors::Errors;
 use crate::parse::container::Container;
 use crate::parse::relation::Inverse;
@@ -46,6 +48,15 @@ pub(crate) struct Model {
 }
 
 impl Model {
+    /// The field with the currency of an amount.
+    pub(crate) fn currency_of(&self, field: &Field) -> Option<&Field> {
+        let currency = field.attributes.currency.as_ref()?;
+        let Shape::Struct { fields, .. } = &self.shape else {
+            return None;
+        };
+        fields.iter().find(|other| other.ident == currency.field)
+    }
+
     /// Reads the input of a derive.
     pub(crate) fn new(input: &DeriveInput, derive: Derive, errors: &mut Errors) -> Self {
         let mut attributes = parse::container::container(&input.attrs, errors);
@@ -115,6 +126,15 @@ impl Model {
             .filter(|field| !field.skipped && !field.decoder)
             .find_map(|field| rust_type::first_reference(&field.ty))
             .map(Borrow::Field)
+    }
+
+    /// The variants that hold a DBRef and nothing else, which rows of joins have by name.
+    pub(crate) fn db_ref_variants(&self) -> impl Iterator<Item = &Variant> {
+        let variants: &[Variant] = match &self.shape {
+            Shape::Enum(shape) => &shape.variants,
+            _ => &[],
+        };
+        variants.iter().filter(|variant| variant.db_ref().is_some())
     }
 
     /// The field that an attribute names.

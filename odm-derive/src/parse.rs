@@ -5,6 +5,7 @@ pub(crate) mod collation;
 pub(crate) mod container;
 pub(crate) mod field;
 pub(crate) mod index;
+pub(crate) mod keywords;
 pub(crate) mod relation;
 pub(crate) mod rule;
 pub(crate) mod self_type;

@@ -37,6 +37,10 @@ fn a_document() -> DeriveInput {
             seen: When,
             #[odm(version)]
             version: i64,
+            #[odm(created_at)]
+            created_at: DateTime,
+            #[odm(updated_at(server))]
+            updated_at: Option<DateTime>,
             #[serde(skip)]
             scratch: String,
         }

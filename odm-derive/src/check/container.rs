@@ -110,6 +110,16 @@ fn document(facts: &Facts<'_>, errors: &mut Errors) {
     if let (Some(_), Some(second)) = (versions.next(), versions.next()) {
         errors.at(second, "a document has one version; keep one of the two");
     }
+    let fields = || model.fields().iter().map(|field| &field.attributes);
+    let created: Vec<_> = fields().filter_map(|it| it.created_at.as_ref()).collect();
+    let updated = fields().filter_map(|it| it.updated_at.as_ref());
+    let updated: Vec<_> = updated.map(|it| &it.word).collect();
+    for second in [created.get(1), updated.get(1)].into_iter().flatten() {
+        errors.at(
+            *second,
+            format!("a document has one `{second}`; keep one of the two"),
+        );
+    }
 }
 
 /// The message for a field that is a reference: it names the owned type to declare.

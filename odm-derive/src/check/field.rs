@@ -5,7 +5,8 @@ use crate::attribute_names;
 use crate::errors::Errors;
 use crate::facts::field::FieldFacts;
 use crate::model::rust_type::{BSON_TYPES, Kind, is_option, kind};
-use crate::model::{Derive, Field, Model};
+use crate::model::{Derive, Field, Model, Shape};
+use crate::parse::serde;
 
 pub(super) fn check(model: &Model, one: &FieldFacts<'_>, errors: &mut Errors) {
     let field = one.field;
@@ -36,6 +37,16 @@ pub(super) fn check(model: &Model, one: &FieldFacts<'_>, errors: &mut Errors) {
     }
     if model.derive == Derive::Embedded {
         for index in &attributes.indexes {
+            if index.is_of_keywords() {
+                errors.at(
+                    &index.word,
+                    format!(
+                        "keywords have an index, which is declared where the collection is: write `items(max = N), unique_items` here, and on the document `#[odm(index(outer.{}))]`",
+                        field.rust
+                    ),
+                );
+                continue;
+            }
             errors.at(
                 &index.word,
                 format!(
@@ -47,13 +58,21 @@ pub(super) fn check(model: &Model, one: &FieldFacts<'_>, errors: &mut Errors) {
         if let Some(word) = &attributes.version {
             errors.at(word, "only a document has a version; write it on a field of the struct that derives `Document`");
         }
+        if let Some(word) = attributes.timestamp() {
+            errors.at(
+                word,
+                format!("only a document has `{word}`; write it on a field of the struct that derives `Document`"),
+            );
+        }
     }
     version(field, errors);
+    currency(model, one, errors);
+    timestamp(field, errors);
     on_delete(one, errors);
     for rule in &attributes.rules {
         rule::check(one, rule, errors);
     }
-    list::check(one, errors);
+    list::check(model, one, errors);
 }
 
 fn bson_type(field: &Field, errors: &mut Errors) {
@@ -84,7 +103,8 @@ fn on_delete(one: &FieldFacts<'_>, errors: &mut Errors) {
         return;
     };
     let word = &declared.word;
-    if one.relation.is_none() && field.attributes.refers_to.is_none() {
+    if one.relation.as_ref().is_none_or(|one| one.is_db_ref) && field.attributes.refers_to.is_none()
+    {
         errors.at(
             word,
             format!(
@@ -101,6 +121,43 @@ fn on_delete(one: &FieldFacts<'_>, errors: &mut Errors) {
             ),
         );
     }
+}
+
+fn currency(model: &Model, one: &FieldFacts<'_>, errors: &mut Errors) {
+    let field = one.field;
+    let Some(currency) = &field.attributes.currency else {
+        return;
+    };
+    let Shape::Struct { fields, .. } = &model.shape else {
+        errors.at(
+            &currency.word,
+            "an amount with a currency is a field of a struct; put both into a struct of their own, or store an `AnyMoney`",
+        );
+        return;
+    };
+    let other = fields.iter().find(|other| other.ident == currency.field);
+    let name = serde::unraw(&currency.field);
+    let message = match other {
+        None => {
+            let names = fields.iter().map(|field| field.rust.as_str());
+            let hint = attribute_names::hint(&name, names);
+            format!("there is no field `{name}`{hint}; add one: `{name}: AnyCurrency`")
+        }
+        Some(other) if other.ident == field.ident => {
+            format!("`{name}` is the amount itself; name the field with its currency")
+        }
+        Some(other) if other.skipped || other.flatten.is_some() => {
+            format!("`{name}` is not stored as one field, so it can't be the currency")
+        }
+        Some(_) if field.encoder.is_some() => {
+            format!(
+                "`{}` has a serializer of its own; take that off, so that it is stored as an amount",
+                field.rust
+            )
+        }
+        Some(_) => return,
+    };
+    errors.at(&currency.field, message);
 }
 
 fn version(field: &Field, errors: &mut Errors) {
@@ -124,5 +181,52 @@ fn version(field: &Field, errors: &mut Errors) {
             &field.ty,
             "a version is counted up by `save`: declare it as `i64` or `i32`",
         );
+    }
+}
+
+fn timestamp(field: &Field, errors: &mut Errors) {
+    let attributes = &field.attributes;
+    let Some(word) = attributes.timestamp() else {
+        return;
+    };
+    if let (Some(_), Some(updated)) = (&attributes.created_at, &attributes.updated_at) {
+        errors.at(
+            &updated.word,
+            "the time of the insert and of the last change are two fields; write one of the two words",
+        );
+    } else if field.stored == "_id" {
+        errors.at(
+            word,
+            format!("`_id` is the document's own; take another field for `{word}`"),
+        );
+    } else if field.encoder.is_some() || field.decoder {
+        errors.at(
+            word,
+            format!("writes set `{word}` to a date; declare it as `bson::DateTime`, without a serializer of its own"),
+        );
+    } else if !is_instant(&field.ty) {
+        errors.at(
+            &field.ty,
+            format!("`{word}` is a date: declare it as `bson::DateTime`, or as an `Option` of it"),
+        );
+    } else if let Some(default) = field.default.as_ref().filter(|_| !is_option(&field.ty)) {
+        errors.at(
+            default,
+            format!("a document without `{word}` would be read with a time that nobody recorded; declare `Option<DateTime>`, or take `default` off"),
+        );
+    } else if field.sometimes && !is_option(&field.ty) {
+        errors.at(
+            word,
+            format!("`{word}` is always written: take `skip_serializing` and `skip_serializing_if` off, or declare `Option<DateTime>`"),
+        );
+    }
+}
+
+/// Whether the spelling shows a date, or does not show what it is.
+fn is_instant(ty: &syn::Type) -> bool {
+    match kind(ty) {
+        Kind::Date | Kind::Unknown => true,
+        Kind::Optional(inner) => matches!(kind(inner), Kind::Date | Kind::Unknown),
+        _ => false,
     }
 }

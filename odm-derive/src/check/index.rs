@@ -1,6 +1,6 @@
 //! Checks of indexes: each by itself, then all of a collection together.
 
-mod options;
+pub(super) mod options;
 mod set;
 mod single;
 
@@ -11,6 +11,7 @@ use crate::errors::Errors;
 use crate::facts::Facts;
 use crate::facts::index::{Index, Path};
 use crate::model::{Field, Model};
+use crate::parse::field::List;
 use crate::parse::index::KeyKind;
 use crate::parse::serde::unraw;
 
@@ -19,6 +20,14 @@ pub(super) fn check(facts: &Facts<'_>, errors: &mut Errors) {
     for index in &facts.indexes {
         // `field::check` reports indexes on these fields.
         if index.declared.of_tree {
+            continue;
+        }
+        // `keywords::check` reports indexes beside `keywords`.
+        let is_beside_keywords = index.on.is_some_and(|field| {
+            let list = field.attributes.list.as_ref();
+            list.is_some_and(List::is_keywords) && !index.declared.is_of_keywords()
+        });
+        if is_beside_keywords {
             continue;
         }
         let without_key = |field: &Field| field.skipped || field.flatten.is_some();

@@ -4,11 +4,12 @@
 use quote::ToTokens;
 use syn::LitStr;
 
+use super::keywords;
 use crate::attribute_names;
 use crate::errors::{Errors, coded};
 use crate::facts::field::{Cardinality, FieldFacts};
-use crate::model::Field;
 use crate::model::rust_type::{Kind, holds_only_scalars, is_fixed};
+use crate::model::{Field, Model};
 use crate::parse::field::{List, Unbounded};
 use crate::parse::rule::{Rule, Size};
 
@@ -17,7 +18,7 @@ const MAX_EMBEDDED: u32 = 200;
 /// The largest `max` of `references`.
 const MAX_REFERENCED: u32 = 5_000;
 
-pub(super) fn check(one: &FieldFacts<'_>, errors: &mut Errors) {
+pub(super) fn check(model: &Model, one: &FieldFacts<'_>, errors: &mut Errors) {
     let field = one.field;
     if let Some(unbounded) = &field.attributes.unbounded {
         check_unbounded(one, unbounded, errors);
@@ -26,6 +27,10 @@ pub(super) fn check(one: &FieldFacts<'_>, errors: &mut Errors) {
     let Some(list) = &field.attributes.list else {
         return;
     };
+    if list.is_keywords() {
+        keywords::check(model, one, list, errors);
+        return;
+    }
     let word = &list.word;
     let is_list = matches!(one.stored, Kind::List(_) | Kind::Map);
     let is_unknown = matches!(one.stored, Kind::Unknown);
@@ -141,7 +146,16 @@ fn check_unbounded(one: &FieldFacts<'_>, unbounded: &Unbounded, errors: &mut Err
 
 /// `allow` is for a `max` beyond the rule of thumb, and has a reason.
 fn allowed(list: &List, reason: &LitStr, max: u32, errors: &mut Errors) {
-    let (code, most) = rule_of_thumb(list);
+    allowed_beyond(rule_of_thumb(list), reason, max, errors);
+}
+
+/// `allow` is for a `max` beyond that of the check with this code, and has a reason.
+pub(super) fn allowed_beyond(
+    (code, most): (&'static str, u32),
+    reason: &LitStr,
+    max: u32,
+    errors: &mut Errors,
+) {
     if max <= most {
         errors.at(
             reason,
@@ -206,6 +220,11 @@ fn bounds(field: &Field, list: &List, errors: &mut Errors) {
             ),
         ));
     }
+    items_without_max(field, list, errors);
+}
+
+/// The `max` of the list is said once.
+pub(super) fn items_without_max(field: &Field, list: &List, errors: &mut Errors) {
     for rule in &field.attributes.rules {
         if let Rule::Items(size) = &rule.rule
             && size.max.is_some()

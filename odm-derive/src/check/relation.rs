@@ -64,7 +64,8 @@ pub(super) fn check(facts: &Facts<'_>, errors: &mut Errors) {
 fn reference(one: &FieldFacts<'_>, counterpart: &Counterpart, errors: &mut Errors) {
     let word = &counterpart.word;
     let field = &one.field.rust;
-    match (&one.relation, counterpart.kind) {
+    let relation = one.relation.as_ref().filter(|one| !one.is_db_ref);
+    match (relation, counterpart.kind) {
         (None, _) => errors.at(
             word,
             format!(

@@ -4,6 +4,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::Ident;
 
+use super::encoder;
 use super::generics::Generics;
 use super::handle_type::SpannedType;
 use super::meta;
@@ -99,6 +100,18 @@ fn assertion(model: &Model, assertion: &Assertion<'_>) -> TokenStream {
                 ::core::assert!(!(#one && #other), "{}", #message);
             }
         }
+        Assertion::Defaults {
+            span,
+            variant,
+            field,
+            message,
+        } => {
+            let encoder = encoder::name(model, *variant, field);
+            let ty = &field.ty;
+            quote_spanned! {*span=>
+                ::core::assert!(!#support::defaults::<#ty, #encoder>(), "{}", #message);
+            }
+        }
         Assertion::Evaluated(ty) => {
             let ty = SpannedType::new(ty).ty;
             quote!(let _ = #support::Probe::<#ty>::FIELDS;)
@@ -120,7 +133,7 @@ fn found(model: &Model, flaw: &Flaw<'_>) -> TokenStream {
         }
         Flaw::Tuple(ty) => quote!(#support::tuple_flaw(#support::Probe::<#ty>::CONTENTS)),
         Flaw::Id(field) => {
-            let ty = meta::ty(model, field);
+            let ty = meta::ty(model, None, field);
             quote!(#support::id_flaw(&#ty))
         }
     }
@@ -145,7 +158,7 @@ fn is_list(model: &Model, span: Span, subjects: &[Subject<'_>]) -> TokenStream {
 /// The metadata of what an assertion is about.
 fn type_meta(model: &Model, subject: &Subject<'_>) -> TokenStream {
     match subject {
-        Subject::Field(field) => meta::ty(model, field),
+        Subject::Field(field, variant) => meta::ty(model, *variant, field),
         Subject::Value(ty) => SpannedType::new(ty).meta(&model.support),
         Subject::Nested(path) => {
             let (support, ident) = (&model.support, &model.ident);

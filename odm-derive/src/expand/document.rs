@@ -65,10 +65,12 @@ pub(crate) fn document(facts: &Facts<'_>, id: &Id<'_>) -> TokenStream {
             .map(|field| &field.stored)
             .as_ref(),
     );
+    let timestamps = timestamps(model);
     let inverses = model.inverses().map(|one| relations::meta(model, one));
     let recents =
         counterparts::recents(model).map(|(field, one)| counterparts::recent(model, field, one));
     let trees = tree::list(model);
+    let keywords = super::keywords::meta(model);
     let counterparts = counterparts::all(facts).map(|one| counterparts::meta(model, &one));
     let id_ident = &id.field.ident;
     let id_ty = sound(model, &id.unproven, &id.field.ty.to_token_stream());
@@ -93,16 +95,46 @@ pub(crate) fn document(facts: &Facts<'_>, id: &Id<'_>) -> TokenStream {
                 budget: #budget,
                 change_stream_images: #images,
                 collation: #collation,
+                keywords: &[#(#keywords),*],
                 inverse: &[#(#inverses),*],
                 recents: &[#(#recents),*],
                 counterparts: &[#(#counterparts),*],
                 trees: #trees,
                 version: #version,
+                timestamps: #timestamps,
             };
             fn id(&self) -> &#id_ty {
                 &self.#id_ident
             }
         }
+    }
+}
+
+/// The fields that record when a document was inserted and last changed.
+fn timestamps(model: &Model) -> TokenStream {
+    let support = &model.support;
+    let fields = || model.fields().iter();
+    let created = fields().find(|field| field.attributes.created_at.is_some());
+    let updated = fields().find(|field| field.attributes.updated_at.is_some());
+    if created.is_none() && updated.is_none() {
+        return quote!(::core::option::Option::None);
+    }
+    let by_server = updated
+        .and_then(|field| field.attributes.updated_at.as_ref())
+        .is_some_and(|one| one.server);
+    let clock = if by_server {
+        quote!(Server)
+    } else {
+        quote!(Client)
+    };
+    let created = option(created.map(|field| &field.stored).as_ref());
+    let updated = option(updated.map(|field| &field.stored).as_ref());
+    quote! {
+        ::core::option::Option::Some(&#support::TimestampsMeta {
+            created_at: #created,
+            updated_at: #updated,
+            clock: #support::Clock::#clock,
+        })
     }
 }
 

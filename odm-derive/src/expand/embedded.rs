@@ -46,6 +46,7 @@ fn embedded(facts: &Facts<'_>, fields: &TokenStream, variants: &TokenStream) -> 
             fields: &[#fields],
             variants: #variants,
             deny_undeclared: #deny,
+            ordered_by: ::core::option::Option::None,
         }
     };
     let meta = if deferred.is_empty() {

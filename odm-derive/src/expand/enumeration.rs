@@ -7,6 +7,7 @@ use syn::Ident;
 use super::encoder;
 use super::fields::{self, Handle};
 use super::generics::Generics;
+use super::relations;
 use crate::model::{Enum, Field, Model, Tagging, Variant, VariantContent};
 use crate::parse::serde::unraw;
 
@@ -43,6 +44,13 @@ pub(crate) fn handles(model: &Model, shape: &Enum) -> Vec<Handle> {
         let doc = format!("What is stored of the variant `{}`.", unraw(&variant.ident));
         let (ty, make) = match &variant.content {
             VariantContent::Unit | VariantContent::Opaque => continue,
+            VariantContent::Newtype(ty) if variant.db_ref().is_some() => {
+                let target = variant.db_ref().unwrap_or(ty);
+                let name = relations::name(model, &ident);
+                let types = (&**ty, target);
+                handles.push(fields::of_db_ref(support, ident, doc, types, &name, &path));
+                continue;
+            }
             VariantContent::Newtype(ty) => {
                 handles.push(fields::of_type(support, ident, doc, ty, &path));
                 continue;

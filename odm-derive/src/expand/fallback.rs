@@ -45,6 +45,7 @@ fn embedded(model: &Model) -> TokenStream {
                 fields: &[],
                 variants: ::core::option::Option::None,
                 deny_undeclared: false,
+                ordered_by: ::core::option::Option::None,
             };
             fn fields<__OdmModel>(__odm_path: #support::Path) -> #support::Field<__OdmModel, Self> {
                 #support::Field::at_path(__odm_path)

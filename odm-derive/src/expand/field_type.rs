@@ -1,15 +1,16 @@
 //! `impl FieldType`: how the type is stored, and its handle.
 
 use proc_macro2::TokenStream;
-use quote::quote;
-use syn::{LitStr, Type};
+use quote::{format_ident, quote};
+use syn::Type;
 
+use super::encoder;
 use super::fields::{Handle, name};
 use super::generics::Generics;
 use super::handle_type::{SpannedType, sound};
 use super::parts;
 use crate::facts::Facts;
-use crate::model::{Derive, Model};
+use crate::model::{Derive, Model, Opaque};
 
 /// Writes the implementation for a type with a struct of typed fields.
 pub(crate) fn of_fields(facts: &Facts<'_>, handles: &[Handle], nullable: bool) -> TokenStream {
@@ -93,9 +94,37 @@ pub(crate) fn forward(
 }
 
 /// Writes the implementation for a newtype with a serializer of its own.
-pub(crate) fn opaque(model: &Model, bson_type: Option<&LitStr>) -> TokenStream {
-    let ty = super::meta::declared(&model.support, bson_type);
-    without_fields(model, &ty, &parts::none(model))
+pub(crate) fn opaque(model: &Model, opaque: &Opaque) -> TokenStream {
+    let support = &model.support;
+    let Opaque {
+        ty,
+        module,
+        bson_type,
+    } = opaque;
+    if module.is_none() {
+        let ty = super::meta::declared(support, bson_type.as_ref());
+        return without_fields(model, &ty, &parts::none(model));
+    }
+    let (ident, vis) = (&model.ident, &model.vis);
+    let generics = Generics::new(model);
+    let (parameters, arguments) = (generics.parameters(), generics.arguments());
+    let predicates = &generics.predicates;
+    let name = format_ident!("__Odm_{}", ident);
+    let marked = encoder::marked(model, &name, module.as_ref());
+    let form = encoder::form(model, &name, ty);
+    let mut tokens = without_fields(
+        model,
+        &quote!(#support::form::<#ty, #name>()),
+        &quote!(#form::Parts<__OdmLevel>),
+    );
+    tokens.extend(quote! {
+        #[doc(hidden)]
+        #[allow(non_camel_case_types, missing_debug_implementations)]
+        #vis enum #name {}
+        #marked
+        #support::forward_stored! { [#support] [#parameters] [#ident #arguments] [#form::OfNewtype] [#predicates] }
+    });
+    tokens
 }
 
 /// Writes the implementation for a tuple struct, which is stored as an array.

@@ -1,13 +1,14 @@
 //! The struct of typed fields.
 
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use quote::{format_ident, quote, quote_spanned};
 use syn::{Ident, Type, Visibility};
 
 use super::encoder;
 use super::generics::Generics;
 use super::handle_type::SpannedType;
 use super::relations;
+use crate::model::rust_type::db_ref;
 use crate::model::{Field, Model};
 
 /// One handle: its field in the struct of typed fields, and the code that makes it.
@@ -68,8 +69,27 @@ pub(crate) fn handle(model: &Model, field: &Field, encoder: &Ident) -> Handle {
             make: quote!(#support::Field::at_path(#path)),
         };
     }
+    if field.attributes.keywords_from.is_some() {
+        return Handle {
+            ident: field.ident.clone(),
+            set: field.ident.clone(),
+            doc,
+            ty: quote!(#support::Field<__OdmModel, #ty, #support::Derived<#encoder>>),
+            make: quote!(#support::Field::at_path(#path)),
+        };
+    }
     if field.is_joined() {
         let name = relations::name(model, &field.ident);
+        if let Some(target) = db_ref(&field.ty) {
+            return of_db_ref(
+                support,
+                field.ident.clone(),
+                doc,
+                (ty, target),
+                &name,
+                &path,
+            );
+        }
         let encoder = if field.attributes.refers_to.is_some() {
             quote!(ByKey)
         } else {
@@ -83,6 +103,19 @@ pub(crate) fn handle(model: &Model, field: &Field, encoder: &Ident) -> Handle {
             make: quote!(#support::Field::at_path(#path)),
         };
     }
+    if let Some(currency) = model.currency_of(field) {
+        let (currency_type, stored_currency) = (&currency.ty, &currency.stored);
+        let spanned = SpannedType::new(ty);
+        let amount = &spanned.ty;
+        let amount = quote_spanned!(spanned.span=> <#amount as #support::AmountIn<#currency_type>>);
+        return Handle {
+            ident: field.ident.clone(),
+            set: field.ident.clone(),
+            doc,
+            ty: quote!(#amount::Handle<__OdmModel>),
+            make: quote!(#amount::handle(#path, __odm_path.child(#stored_currency))),
+        };
+    }
     if field.encoder.is_none() {
         return of_type(support, field.ident.clone(), doc, ty, &path);
     }
@@ -92,6 +125,24 @@ pub(crate) fn handle(model: &Model, field: &Field, encoder: &Ident) -> Handle {
         doc,
         ty: quote!(#support::Field<__OdmModel, #ty, #support::With<#encoder>>),
         make: quote!(#support::Field::at_path(#path)),
+    }
+}
+
+/// The handle of a DBRef, which rows of joins have by this name.
+pub(crate) fn of_db_ref(
+    support: &TokenStream,
+    ident: Ident,
+    doc: String,
+    (ty, target): (&Type, &Type),
+    name: &TokenStream,
+    path: &TokenStream,
+) -> Handle {
+    Handle {
+        set: ident.clone(),
+        ident,
+        doc,
+        ty: quote!(#support::DbRefFields<__OdmModel, #ty, #target, #support::Named<#name>>),
+        make: quote!(#support::DbRefFields::at_path(#path)),
     }
 }
 

@@ -2,8 +2,9 @@
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
-use syn::LitStr;
+use syn::{Ident, LitStr};
 
+use super::encoder;
 use super::handle_type::SpannedType;
 use crate::facts::Facts;
 use crate::facts::field::FieldFacts;
@@ -38,7 +39,7 @@ fn fields<'a>(model: &Model, fields: impl Iterator<Item = &'a FieldFacts<'a>>) -
 
 fn field(model: &Model, one: &FieldFacts<'_>) -> TokenStream {
     let (support, field) = (&model.support, one.field);
-    let ty = ty(model, field);
+    let ty = ty(model, one.variant, field);
     let (rust, flatten) = (&field.rust, field.flatten.is_some());
     let stored = if flatten { "" } else { field.stored.as_str() };
     let rules = rules(support, &one.rules);
@@ -76,10 +77,14 @@ fn field(model: &Model, one: &FieldFacts<'_>) -> TokenStream {
 }
 
 /// How a field is stored.
-pub(crate) fn ty(model: &Model, field: &Field) -> TokenStream {
+pub(crate) fn ty(model: &Model, variant: Option<&Ident>, field: &Field) -> TokenStream {
     let (support, ty) = (&model.support, &field.ty);
     if field.encoder.is_none() {
         return SpannedType::new(ty).meta(support);
+    }
+    if field.module.is_some() {
+        let encoder = encoder::name(model, variant, field);
+        return quote!(#support::form::<#ty, #encoder>());
     }
     let declared = declared(support, field.attributes.bson_type.as_ref());
     if field.attributes.bson_type.is_some() && crate::model::rust_type::is_option(ty) {
@@ -93,7 +98,7 @@ pub(crate) fn ty(model: &Model, field: &Field) -> TokenStream {
 pub(crate) fn declared(support: &TokenStream, bson_type: Option<&LitStr>) -> TokenStream {
     let variant = bson_type.and_then(|alias| bson_variant(&alias.value()));
     if let Some(variant) = variant {
-        let variant = proc_macro2::Ident::new(variant, proc_macro2::Span::call_site());
+        let variant = Ident::new(variant, proc_macro2::Span::call_site());
         quote!(#support::TypeMeta::scalar(&[#support::BsonType::#variant]))
     } else {
         quote!(#support::TypeMeta::ANY)

@@ -1,15 +1,14 @@
 //! The derived types inside a type, as constants that size budgets read.
 
-use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
-use syn::Type;
-
+use super::encoder;
 use super::generics::Generics;
 use super::handle_type::SpannedType;
 use super::meta::option;
 use crate::facts::Facts;
 use crate::facts::parts::Part;
-use crate::model::Model;
+use crate::model::{Model, TupleValue};
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
 
 /// The associated type of a struct or an enum with data.
 pub(crate) fn of_fields(facts: &Facts<'_>) -> TokenStream {
@@ -40,7 +39,12 @@ pub(crate) fn fields(facts: &Facts<'_>) -> TokenStream {
     }
     let model = facts.model;
     let support = &model.support;
-    let parts = facts.parts.iter().map(|Part { name, ty }| {
+    let parts = facts.parts.iter().map(|Part { name, ty, encoded }| {
+        if let Some((variant, field)) = encoded {
+            let encoder = encoder::name(model, *variant, field);
+            let parts = encoder::form(model, &encoder, ty);
+            return quote!(#support::part::<__OdmLevel, #parts::Parts<#support::Down<__OdmLevel>>>(#name),);
+        }
         let spanned = SpannedType::new(ty);
         let parts = spanned.item(support, "Parts");
         quote_spanned! {spanned.span=>
@@ -72,10 +76,10 @@ pub(crate) fn fields(facts: &Facts<'_>) -> TokenStream {
 }
 
 /// The values of a tuple struct.
-pub(crate) fn tuple(model: &Model, types: &[Type]) -> TokenStream {
+pub(crate) fn tuple(model: &Model, values: &[TupleValue]) -> TokenStream {
     let support = &model.support;
-    let values = types.iter().map(|ty| {
-        if model.depends_on_parameter(ty) {
+    let values = values.iter().map(|TupleValue { ty, is_opaque }| {
+        if *is_opaque || model.depends_on_parameter(ty) {
             quote!((#support::TypeMeta::ANY, #support::Part::None),)
         } else {
             quote!(#support::Value::<#ty, __OdmLevel>::VALUE,)

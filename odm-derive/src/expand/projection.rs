@@ -46,7 +46,25 @@ pub(crate) fn checks(projection: &Projection) -> TokenStream {
             }
         }
     });
+    let bare = projection.fields.iter().filter(|field| !field.decoder).map(|field| {
+        let ty = &field.ty;
+        quote_spanned! {ty.span()=>
+            if let ::core::option::Option::Some(__odm_flaw) = #support::bare_flaw(#support::Probe::<#ty>::CONTENTS) {
+                ::core::panic!("{}", __odm_flaw);
+            }
+        }
+    });
+    let bare = projection.generics.params.is_empty().then(|| {
+        quote! {
+            const _: () = {
+                #[allow(unused_imports)]
+                use #support::Unprobed as _;
+                #(#bare)*
+            };
+        }
+    });
     quote! {
+        #bare
         const _: () = {
             #[allow(dead_code)]
             fn __odm_types #parameters (__odm_fields: <#of as #support::Embedded>::Fields<#of>) #clause {

@@ -10,7 +10,7 @@ use super::fields::documented;
 use super::keys;
 use crate::errors::coded;
 use crate::facts::Facts;
-use crate::model::{Derive, Model};
+use crate::model::{Derive, Model, Variant};
 use crate::parse::relation::{Expected, Inverse};
 use crate::parse::serde::unraw;
 
@@ -46,7 +46,9 @@ pub(crate) fn all(facts: &Facts<'_>) -> TokenStream {
     let forward = facts.fields.iter().filter(|one| one.field.is_joined());
     let mut names: Vec<&Ident> = Vec::new();
     let inverses = model.inverses().map(|one| &one.name);
-    for name in forward.map(|one| &one.field.ident).chain(inverses) {
+    let variants: Vec<Ident> = model.db_ref_variants().map(Variant::handle).collect();
+    let forward = forward.map(|one| &one.field.ident).chain(&variants);
+    for name in forward.chain(inverses) {
         if !names.contains(&name) {
             names.push(name);
         }

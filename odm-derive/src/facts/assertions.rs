@@ -8,9 +8,9 @@ mod variants;
 
 use proc_macro2::Span;
 use quote::ToTokens;
-use syn::{LitStr, Type};
+use syn::{Ident, LitStr, Type};
 
-pub(crate) use self::fields::{LIST, NUMBER, TEXT, UNIQUE_LIST};
+pub(crate) use self::fields::{KEYWORDS, LIST, NUMBER, TEXT, UNIQUE_LIST};
 use super::field::FieldFacts;
 use super::index::{Index, Path};
 use crate::model::rust_type::generic_types;
@@ -60,6 +60,13 @@ pub(crate) enum Assertion<'a> {
         keys: [Vec<Subject<'a>>; 2],
         message: String,
     },
+    /// The serializer of a field that may be null declares nothing, so that serde need not read a missing field.
+    Defaults {
+        span: Span,
+        variant: Option<&'a Ident>,
+        field: &'a Field,
+        message: String,
+    },
     /// The deferred assertions of a generic type hold of these parameters.
     Evaluated(&'a Type),
 }
@@ -67,8 +74,8 @@ pub(crate) enum Assertion<'a> {
 /// What an assertion is about.
 #[derive(Clone, Copy)]
 pub(crate) enum Subject<'a> {
-    /// The stored type of a named field.
-    Field(&'a Field),
+    /// The stored type of a named field, in a variant if there is one.
+    Field(&'a Field, Option<&'a Ident>),
     /// The type of an unnamed value.
     Value(&'a Type),
     /// The type at the end of a nested key.

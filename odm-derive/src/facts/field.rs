@@ -4,6 +4,7 @@ use syn::{Ident, Type};
 
 use crate::model::rust_type::{Kind, element_kind, is_option, stored_kind, value_kind};
 use crate::model::{Field, Model, Shape, VariantContent, tree};
+use crate::parse::field::List;
 use crate::parse::rule::{Rule, Size};
 
 /// The facts about a named field.
@@ -30,6 +31,8 @@ pub(crate) struct Relation<'a> {
     pub(crate) cardinality: Cardinality,
     /// The type of the documents.
     pub(crate) target: &'a Type,
+    /// Whether the field stores DBRefs.
+    pub(crate) is_db_ref: bool,
 }
 
 /// How many documents a field refers to.
@@ -84,23 +87,26 @@ impl<'a> FieldFacts<'a> {
 
 impl<'a> Relation<'a> {
     fn new(ty: &'a Type) -> Option<Self> {
-        let Kind::Ref(target) = value_kind(ty) else {
-            return None;
+        let (target, is_db_ref) = match value_kind(ty) {
+            Kind::Ref(target) => (target, false),
+            Kind::DbRef(target) => (target, true),
+            _ => return None,
         };
         let cardinality = match stored_kind(ty) {
-            Kind::Ref(_) if is_option(ty) => Cardinality::AtMostOne,
-            Kind::Ref(_) => Cardinality::One,
+            Kind::Ref(_) | Kind::DbRef(_) if is_option(ty) => Cardinality::AtMostOne,
+            Kind::Ref(_) | Kind::DbRef(_) => Cardinality::One,
             _ => Cardinality::Many,
         };
         Some(Self {
             cardinality,
             target,
+            is_db_ref,
         })
     }
 }
 
-/// The rules of a field, with those of the trees that keep it, where `embed(few, max = N)` and `references(many, max = N)`
-/// bound its `Items`.
+/// The rules of a field, with those of the trees that keep it, where `embed(few, max = N)`, `references(many, max = N)`
+/// and `keywords(max = N)` bound its `Items`.
 fn merged_rules(model: &Model, variant: Option<&Ident>, field: &Field) -> Vec<Rule> {
     let list = field.attributes.list.as_ref();
     let bound = list.and_then(|list| list.max).map(|(max, _)| max);
@@ -112,6 +118,10 @@ fn merged_rules(model: &Model, variant: Option<&Ident>, field: &Field) -> Vec<Ru
         .collect();
     if variant.is_none() {
         rules.extend(tree::rules(&model.attributes, field));
+    }
+    let is_unique = rules.iter().any(|rule| matches!(rule, Rule::UniqueItems));
+    if list.is_some_and(List::is_keywords) && !is_unique {
+        rules.push(Rule::UniqueItems);
     }
     let mut sizes = rules.iter_mut().filter_map(|rule| match rule {
         Rule::Items(size) => Some(size),

@@ -20,7 +20,7 @@ fn with_facts<T>(input: &DeriveInput, derive: Derive, test: impl Fn(&Facts<'_>) 
 
 fn subject(subject: &Subject<'_>) -> String {
     match subject {
-        Subject::Field(field) => field.rust.clone(),
+        Subject::Field(field, _) => field.rust.clone(),
         Subject::Value(ty) => quote::quote!(#ty).to_string(),
         Subject::Nested(path) => path.spelled(),
     }
@@ -55,6 +55,7 @@ fn summary(assertion: &Assertion<'_>) -> String {
             });
             format!("not both arrays: {}", keys.join(", "))
         }
+        Assertion::Defaults { field, .. } => format!("defaults {}", field.rust),
         Assertion::Evaluated(one) => format!("evaluated {}", ty(one)),
     }
 }

@@ -23,6 +23,8 @@ pub(crate) struct Part {
     /// The stored name, as this struct reads it.
     pub(crate) stored: String,
     pub(crate) renamed: Option<LitStr>,
+    /// Whether a custom function deserializes the field.
+    pub(crate) decoder: bool,
 }
 
 impl Projection {
@@ -95,6 +97,7 @@ impl Part {
             ty: field.ty.clone(),
             stored,
             renamed: serde.rename,
+            decoder: serde.deserialize_with,
         })
     }
 }

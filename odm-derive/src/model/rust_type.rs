@@ -20,6 +20,8 @@ pub(crate) enum Kind<'a> {
     Map,
     /// A reference to documents of this type.
     Ref(&'a Type),
+    /// A DBRef to documents of this type.
+    DbRef(&'a Type),
     List(&'a Type),
     Optional(&'a Type),
     Boxed(&'a Type),
@@ -27,15 +29,28 @@ pub(crate) enum Kind<'a> {
     Unknown,
 }
 
-/// Whether the spelling shows that the field is joined by its name: `Ref<T>`, `Option<Ref<T>>` or `Vec<Ref<T>>`.
+/// Whether the spelling shows that the field is joined by its name: `Ref<T>`, `Option<Ref<T>>` or `Vec<Ref<T>>`, or a
+/// `DbRef` in the same places.
 pub(crate) fn is_joined(ty: &Type) -> bool {
     let inner = match kind(ty) {
-        Kind::Ref(_) => return true,
+        Kind::Ref(_) | Kind::DbRef(_) => return true,
         Kind::Optional(inner) => inner,
         Kind::List(inner) if is_vec(ty) => inner,
         _ => return false,
     };
-    matches!(kind(inner), Kind::Ref(_))
+    matches!(kind(inner), Kind::Ref(_) | Kind::DbRef(_))
+}
+
+/// The target of a type that is spelled `DbRef<T>` or `Option<DbRef<T>>`.
+pub(crate) fn db_ref(ty: &Type) -> Option<&Type> {
+    match kind(ty) {
+        Kind::DbRef(target) => Some(target),
+        Kind::Optional(inner) => match kind(inner) {
+            Kind::DbRef(target) => Some(target),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 fn is_vec(ty: &Type) -> bool {
@@ -78,6 +93,7 @@ pub(crate) fn kind(ty: &Type) -> Kind<'_> {
                 ("Document" | "RawDocumentBuf", None)
                 | ("HashMap" | "BTreeMap" | "IndexMap", Some(_)) => Kind::Map,
                 ("Ref", Some(target)) => Kind::Ref(target),
+                ("DbRef", Some(target)) => Kind::DbRef(target),
                 (
                     "Vec" | "VecDeque" | "HashSet" | "BTreeSet" | "IndexSet" | "SmallVec",
                     Some(inner),
@@ -139,7 +155,7 @@ pub(crate) fn is_option(ty: &Type) -> bool {
 }
 
 /// Whether the spelling shows that nothing is wrong with the type of a field: it holds no documents, no references, and
-/// one `Option` at most.
+/// one `Option` at most. `DateTime` and `Uuid` may be those of another crate.
 pub(crate) fn holds_only_scalars(ty: &Type) -> bool {
     match kind(ty) {
         Kind::Text
@@ -147,14 +163,14 @@ pub(crate) fn holds_only_scalars(ty: &Type) -> bool {
         | Kind::Integer
         | Kind::Float
         | Kind::Decimal
-        | Kind::Date
         | Kind::ObjectId
-        | Kind::Uuid
         | Kind::Binary => true,
         Kind::List(inner) | Kind::Boxed(inner) => holds_only_scalars(inner),
         Kind::Optional(inner) => holds_only_scalars(inner) && !is_option(inner),
         Kind::Map => map(ty).is_none_or(|(_, value)| holds_only_scalars(value)),
-        Kind::Ref(_) | Kind::Tuple | Kind::Unknown => false,
+        Kind::Date | Kind::Uuid | Kind::Ref(_) | Kind::DbRef(_) | Kind::Tuple | Kind::Unknown => {
+            false
+        }
     }
 }
 
@@ -173,7 +189,7 @@ pub(crate) fn is_without_parts(ty: &Type) -> bool {
         | Kind::Map => true,
         Kind::List(inner) | Kind::Boxed(inner) | Kind::Optional(inner) => is_without_parts(inner),
         Kind::Unknown => is_object_id(ty),
-        Kind::Uuid | Kind::Ref(_) | Kind::Tuple => false,
+        Kind::Uuid | Kind::Ref(_) | Kind::DbRef(_) | Kind::Tuple => false,
     }
 }
 

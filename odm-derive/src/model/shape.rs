@@ -6,6 +6,7 @@ use super::rust_type;
 use crate::errors::Errors;
 use crate::parse::case::{Case, snake};
 use crate::parse::field::FieldAttributes;
+use crate::parse::serde::Module;
 use crate::parse::{self, serde};
 
 /// The stored shape.
@@ -22,15 +23,30 @@ pub(crate) enum Shape {
         wraps: bool,
     },
     /// A newtype whose value has a serializer of its own.
-    Opaque(Option<LitStr>),
+    Opaque(Opaque),
     /// Several values, as an array.
-    Tuple(Vec<Type>),
+    Tuple(Vec<TupleValue>),
     /// An enum of unit variants: one of these strings.
     Choice(Vec<String>),
     /// An enum with data.
     Enum(Enum),
     /// Refused.
     Unknown,
+}
+
+/// The value of a newtype, with a serializer of its own.
+pub(crate) struct Opaque {
+    pub(crate) ty: Box<Type>,
+    /// The module after `with`, unless `bson_type` says what is stored.
+    pub(crate) module: Option<Module>,
+    pub(crate) bson_type: Option<LitStr>,
+}
+
+/// A value of a tuple struct.
+pub(crate) struct TupleValue {
+    pub(crate) ty: Type,
+    /// Whether it has a serializer of its own.
+    pub(crate) is_opaque: bool,
 }
 
 /// A named field.
@@ -53,9 +69,15 @@ pub(crate) struct Field {
     pub(crate) sometimes: bool,
     /// Whether a missing value is left out, rather than stored as null.
     pub(crate) omits: bool,
+    /// `default`: a missing field is read as a value of its own.
+    pub(crate) default: Option<Ident>,
     pub(crate) flatten: Option<Ident>,
     /// The function that serializes it.
     pub(crate) encoder: Option<ExprPath>,
+    /// The module after `with`, unless `bson_type` says what is stored.
+    pub(crate) module: Option<Module>,
+    /// Whether a missing field has a default, of its own or of the struct.
+    pub(crate) has_default: bool,
     /// Whether a custom function deserializes the field.
     pub(crate) decoder: bool,
     pub(crate) attributes: FieldAttributes,
@@ -92,6 +114,16 @@ pub(crate) struct Variant {
     pub(crate) content: VariantContent,
 }
 
+impl Variant {
+    /// The target of a variant that holds a DBRef and nothing else.
+    pub(crate) fn db_ref(&self) -> Option<&Type> {
+        match &self.content {
+            VariantContent::Newtype(ty) => rust_type::db_ref(ty),
+            _ => None,
+        }
+    }
+}
+
 /// The content of a variant.
 pub(crate) enum VariantContent {
     Unit,
@@ -121,14 +153,15 @@ impl Shape {
                 let mut fields: Vec<Field> = named
                     .named
                     .iter()
-                    .filter_map(|field| Field::new(field, serde.rename_all, errors))
+                    .filter_map(|field| Field::new(field, serde.rename_all, serde.default, errors))
                     .collect();
                 if serde.transparent.is_some() {
                     fields.retain(|field| !field.skipped);
                     return match fields.pop() {
                         Some(field) => {
-                            nameless(&field.attributes, field.encoder.is_some(), errors);
-                            forward(field.ty, field.encoder.is_some(), field.attributes, false)
+                            let opaque = field.encoder.is_some();
+                            nameless(&field.attributes, opaque, errors);
+                            forward(field.ty, opaque, field.module, field.attributes, false)
                         }
                         None => Self::Unknown,
                     };
@@ -150,19 +183,27 @@ impl Shape {
                         let ident = Ident::new("value", proc_macro2::Span::call_site());
                         let attributes = parse::field::field(&field.attrs, &ident, errors);
                         nameless(&attributes, how.serialize_with.is_some(), errors);
-                        stored.push((field.ty.clone(), how.serialize_with.is_some(), attributes));
+                        stored.push((field.ty.clone(), how, attributes));
                     }
                 }
                 // serde writes a newtype as its inner value. With a second field, even a skipped one, it
                 // writes an array, unless the struct is `transparent`.
                 let newtype = unnamed.unnamed.len() == 1 || serde.transparent.is_some();
                 match (newtype, stored.pop()) {
-                    (true, Some((ty, opaque, attributes))) => {
-                        forward(ty, opaque, attributes, unnamed.unnamed.len() == 1)
-                    }
+                    (true, Some((ty, how, attributes))) => forward(
+                        ty,
+                        how.serialize_with.is_some(),
+                        how.module,
+                        attributes,
+                        unnamed.unnamed.len() == 1,
+                    ),
                     (_, Some(last)) => {
                         stored.push(last);
-                        Self::Tuple(stored.into_iter().map(|(ty, ..)| ty).collect())
+                        let values = stored.into_iter().map(|(ty, how, _)| TupleValue {
+                            ty,
+                            is_opaque: how.serialize_with.is_some(),
+                        });
+                        Self::Tuple(values.collect())
                     }
                     (_, None) => {
                         errors.at(
@@ -232,9 +273,19 @@ fn nameless(attributes: &FieldAttributes, opaque: bool, errors: &mut Errors) {
     }
 }
 
-fn forward(ty: Type, opaque: bool, attributes: FieldAttributes, wraps: bool) -> Shape {
+fn forward(
+    ty: Type,
+    opaque: bool,
+    module: Option<Module>,
+    attributes: FieldAttributes,
+    wraps: bool,
+) -> Shape {
     if opaque {
-        Shape::Opaque(attributes.bson_type)
+        Shape::Opaque(Opaque {
+            ty: Box::new(ty),
+            module: module.filter(|_| attributes.bson_type.is_none()),
+            bson_type: attributes.bson_type,
+        })
     } else {
         Shape::Forward {
             ty: Box::new(ty),
@@ -244,7 +295,12 @@ fn forward(ty: Type, opaque: bool, attributes: FieldAttributes, wraps: bool) -> 
 }
 
 impl Field {
-    fn new(field: &syn::Field, case: Option<Case>, errors: &mut Errors) -> Option<Self> {
+    fn new(
+        field: &syn::Field,
+        case: Option<Case>,
+        container_default: bool,
+        errors: &mut Errors,
+    ) -> Option<Self> {
         let ident = field.ident.clone()?;
         let serde = serde::field(&field.attrs, errors);
         let attributes = parse::field::field(&field.attrs, &ident, errors);
@@ -254,6 +310,7 @@ impl Field {
             (None, Some(case)) => case.field(&rust),
             (None, None) => rust.clone(),
         };
+        let has_default = serde.default.is_some() || container_default;
         Some(Self {
             ident,
             rust,
@@ -263,8 +320,11 @@ impl Field {
             skipped: serde.skip || (serde.skip_serializing && serde.skip_deserializing),
             sometimes: serde.skip_serializing || serde.skip_serializing_if,
             omits: serde.skip_serializing_if,
+            default: serde.default,
             flatten: serde.flatten,
             encoder: serde.serialize_with,
+            module: serde.module.filter(|_| attributes.bson_type.is_none()),
+            has_default,
             decoder: serde.deserialize_with,
             attributes,
         })
@@ -312,7 +372,7 @@ impl Variant {
                     named
                         .named
                         .iter()
-                        .filter_map(|field| Field::new(field, case, errors))
+                        .filter_map(|field| Field::new(field, case, false, errors))
                         .collect(),
                 )
             }

@@ -6,6 +6,7 @@ use syn::parse::ParseStream;
 use syn::{Attribute, Ident, LitStr};
 
 use super::index::{self, Index};
+use super::keywords;
 use super::relation::{self, Counterpart, CounterpartKind, KeyReference, Recent};
 use super::rule::{FieldRule, Rule, field_rule};
 use super::{attributes, choice, number, once, unknown, value};
@@ -19,12 +20,18 @@ pub(crate) struct FieldAttributes {
     pub(crate) rules: Vec<FieldRule>,
     pub(crate) list: Option<List>,
     pub(crate) recent: Option<Recent>,
+    /// What the keywords in the field are computed from.
+    pub(crate) keywords_from: Option<keywords::Sources>,
     pub(crate) refers_to: Option<KeyReference>,
     pub(crate) counterpart: Option<Counterpart>,
     /// What becomes of the document if the one that it refers to is deleted.
     pub(crate) on_delete: Option<OnDelete>,
     pub(crate) unbounded: Option<Unbounded>,
     pub(crate) version: Option<Ident>,
+    /// The field with the currency of this amount.
+    pub(crate) currency: Option<CurrencyField>,
+    pub(crate) created_at: Option<Ident>,
+    pub(crate) updated_at: Option<UpdatedAt>,
     pub(crate) bson_type: Option<LitStr>,
 }
 
@@ -41,6 +48,14 @@ impl FieldAttributes {
                 list.map(|list| &list.word)
             })
             .or(self.version.as_ref())
+            .or_else(|| self.currency.as_ref().map(|one| &one.word))
+            .or_else(|| self.timestamp())
+    }
+
+    /// `created_at` or `updated_at`.
+    pub(crate) fn timestamp(&self) -> Option<&Ident> {
+        let updated = self.updated_at.as_ref().map(|one| &one.word);
+        self.created_at.as_ref().or(updated)
     }
 
     /// The first word that only a named field can have.
@@ -55,6 +70,8 @@ impl FieldAttributes {
             .or_else(|| self.on_delete.as_ref().map(|one| &one.word))
             .or_else(|| self.unbounded.as_ref().map(|one| &one.word))
             .or(self.version.as_ref())
+            .or_else(|| self.currency.as_ref().map(|one| &one.word))
+            .or_else(|| self.timestamp())
     }
 }
 
@@ -79,10 +96,23 @@ impl FieldAttributes {
     }
 }
 
+/// `updated_at` or `updated_at(server)`.
+pub(crate) struct UpdatedAt {
+    pub(crate) word: Ident,
+    /// Whether updates take the server's clock.
+    pub(crate) server: bool,
+}
+
 /// `unbounded = "the reason"`: a list of documents or references that declares no bound.
 pub(crate) struct Unbounded {
     pub(crate) word: Ident,
     pub(crate) reason: LitStr,
+}
+
+/// `currency = other_field`.
+pub(crate) struct CurrencyField {
+    pub(crate) word: Ident,
+    pub(crate) field: Ident,
 }
 
 /// `on_delete = "restrict"`.
@@ -93,7 +123,7 @@ pub(crate) struct OnDelete {
 
 /// A declared cardinality.
 pub(crate) struct List {
-    /// `embed`, `references` or `recent`.
+    /// `embed`, `keywords`, `references` or `recent`.
     pub(crate) word: Ident,
     /// `None` for one document: `embed` alone.
     pub(crate) max: Option<(u32, Span)>,
@@ -105,6 +135,11 @@ impl List {
     /// Whether it keeps documents, and not references: `embed` or `recent`.
     pub(crate) fn embeds(&self) -> bool {
         self.word == attribute_names::EMBED || self.is_recent()
+    }
+
+    /// Whether it is `keywords`.
+    pub(crate) fn is_keywords(&self) -> bool {
+        self.word == attribute_names::KEYWORDS
     }
 
     /// Whether it is `recent`.
@@ -135,6 +170,13 @@ pub(crate) fn field(list: &[Attribute], ident: &Ident, errors: &mut Errors) -> F
             attribute_names::EMBED | attribute_names::REFERENCES => {
                 let list = cardinality(word, input)?;
                 once(&mut field.list, word, list)
+            }
+            attribute_names::KEYWORDS => {
+                let (list, sources) = keywords::on_field(word, input)?;
+                once(&mut field.list, word, list)?;
+                field.keywords_from = sources;
+                field.indexes.push(Index::of_keywords(word, ident));
+                Ok(())
             }
             attribute_names::RECENT => {
                 let recent = relation::recent(word, input)?;
@@ -169,6 +211,25 @@ pub(crate) fn field(list: &[Attribute], ident: &Ident, errors: &mut Errors) -> F
                 )
             }
             attribute_names::VERSION => once(&mut field.version, word, word.clone()),
+            attribute_names::CURRENCY => {
+                input.parse::<syn::Token![=]>()?;
+                let currency = CurrencyField {
+                    word: word.clone(),
+                    field: input.call(Ident::parse_any)?,
+                };
+                once(&mut field.currency, word, currency)
+            }
+            attribute_names::CREATED_AT if input.peek(syn::token::Paren) => {
+                Err(syn::Error::new_spanned(
+                    word,
+                    "an insert takes the client's clock, because MongoDB sets no dates in inserts; write `created_at` alone",
+                ))
+            }
+            attribute_names::CREATED_AT => once(&mut field.created_at, word, word.clone()),
+            attribute_names::UPDATED_AT => {
+                let updated = updated_at(word, input)?;
+                once(&mut field.updated_at, word, updated)
+            }
             attribute_names::BSON_TYPE => once(&mut field.bson_type, word, value(input)?),
             other if attribute_names::CONTAINER.contains(&other) => Err(syn::Error::new_spanned(
                 word,
@@ -182,6 +243,24 @@ pub(crate) fn field(list: &[Attribute], ident: &Ident, errors: &mut Errors) -> F
         }
     });
     field
+}
+
+fn updated_at(word: &Ident, input: ParseStream<'_>) -> syn::Result<UpdatedAt> {
+    let mut server: Option<Ident> = None;
+    if input.peek(syn::token::Paren) {
+        super::inner(input, |word, _| match word.to_string().as_str() {
+            attribute_names::SERVER => once(&mut server, word, word.clone()),
+            _ => Err(unknown(
+                word,
+                "word of `updated_at`",
+                &[attribute_names::SERVER],
+            )),
+        })?;
+    }
+    Ok(UpdatedAt {
+        word: word.clone(),
+        server: server.is_some(),
+    })
 }
 
 fn cardinality(word: &Ident, input: ParseStream<'_>) -> syn::Result<List> {

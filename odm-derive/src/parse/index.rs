@@ -47,7 +47,7 @@ impl Projection {
 
 /// One declared index.
 pub(crate) struct Index {
-    /// `index`, `unique`, `ttl`, `text` or `wildcard`.
+    /// `index`, `unique`, `ttl`, `text`, `wildcard` or `keywords`.
     pub(crate) word: Ident,
     pub(crate) keys: Vec<Key>,
     pub(crate) name: Option<LitStr>,
@@ -77,6 +77,22 @@ impl Index {
         index.of_tree = true;
         index.unique = unique.then(|| word.span());
         index
+    }
+
+    /// The index of a list of keywords.
+    pub(super) fn of_keywords(word: &Ident, field: &Ident) -> Self {
+        let mut index = Self::new(word);
+        index.keys.push(Key {
+            path: vec![field.clone()],
+            kind: KeyKind::Ascending,
+            kind_span: None,
+        });
+        index
+    }
+
+    /// Whether `keywords` declares it.
+    pub(crate) fn is_of_keywords(&self) -> bool {
+        self.word == attribute_names::KEYWORDS
     }
 
     fn new(word: &Ident) -> Self {

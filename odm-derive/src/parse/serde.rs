@@ -22,6 +22,8 @@ pub(crate) struct Container {
     pub(crate) untagged: Option<Span>,
     pub(crate) transparent: Option<Span>,
     pub(crate) into: Option<Type>,
+    /// Whether missing fields have a default.
+    pub(crate) default: bool,
 }
 
 /// `#[serde(…)]` on a variant of an enum.
@@ -44,11 +46,36 @@ pub(crate) struct Field {
     pub(crate) skip_serializing: bool,
     pub(crate) skip_deserializing: bool,
     pub(crate) skip_serializing_if: bool,
+    pub(crate) default: Option<Ident>,
     pub(crate) flatten: Option<Ident>,
     /// The function that serializes the field.
     pub(crate) serialize_with: Option<ExprPath>,
+    /// The module after `with`.
+    pub(crate) module: Option<Module>,
     /// Whether a custom function deserializes the field.
     pub(crate) deserialize_with: bool,
+}
+
+/// A module that `with` names, which may declare to the derives what it stores.
+#[derive(Clone)]
+pub(crate) struct Module {
+    pub(crate) path: syn::Path,
+    pub(crate) literal: LitStr,
+}
+
+impl Module {
+    /// The module that a path spells. `with` also takes a type, which by convention begins with a capital letter.
+    fn new(path: &ExprPath, literal: &LitStr) -> Option<Self> {
+        let last = path.path.segments.last()?;
+        let name = unraw(&last.ident);
+        let is_module = path.qself.is_none()
+            && path.path.segments.iter().all(|one| one.arguments.is_none())
+            && !name.starts_with(char::is_uppercase);
+        is_module.then(|| Self {
+            path: path.path.clone(),
+            literal: literal.clone(),
+        })
+    }
 }
 
 /// Reads a container's attributes.
@@ -64,6 +91,10 @@ pub(crate) fn container(list: &[Attribute], errors: &mut Errors) -> Container {
             "untagged" => serde.untagged = Some(word.span()),
             "transparent" => serde.transparent = Some(word.span()),
             "into" => serde.into = Some(string(input)?.parse()?),
+            "default" => {
+                serde.default = true;
+                skip(input)?;
+            }
             "remote" | "variant_identifier" | "field_identifier" => {
                 return Err(syn::Error::new_spanned(
                     word,
@@ -121,9 +152,15 @@ pub(crate) fn field(list: &[Attribute], errors: &mut Errors) -> Field {
                 serde.skip_serializing_if = true;
                 skip(input)?;
             }
+            "default" => {
+                serde.default = Some(word.clone());
+                skip(input)?;
+            }
             "flatten" => serde.flatten = Some(word.clone()),
             "with" => {
-                let mut path: ExprPath = string(input)?.parse()?;
+                let literal = string(input)?;
+                let mut path: ExprPath = literal.parse()?;
+                serde.module = Module::new(&path, &literal);
                 path.path
                     .segments
                     .push(Ident::new("serialize", word.span()).into());

@@ -138,7 +138,7 @@ fn name(index: &Index<'_>) -> Option<Mistake> {
 }
 
 /// The languages of text indexes, as MongoDB spells them.
-const LANGUAGES: &[&str] = &[
+pub(in crate::check) const LANGUAGES: &[&str] = &[
     "danish",
     "dutch",
     "english",

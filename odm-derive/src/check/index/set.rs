@@ -33,13 +33,13 @@ pub(super) fn check(indexes: &[&Index<'_>], errors: &mut Errors) {
             .clone()
             .find(|other| same_keys(&index.keys, &other.keys) && same_documents(index, other))
         {
-            errors.at(
-                &index.declared.word,
-                format!(
-                    "`{}` is indexed twice; keep one of the two",
-                    keys(&other.keys)
-                ),
-            );
+            let keys = keys(&other.keys);
+            let message = if other.declared.is_of_keywords() {
+                format!("`keywords` declares the index of `{keys}`; take this one off")
+            } else {
+                format!("`{keys}` is indexed twice; keep one of the two")
+            };
+            errors.at(&index.declared.word, message);
             continue;
         }
         if let Some(name) = name(index)
@@ -97,7 +97,8 @@ fn same_documents(a: &Index<'_>, b: &Index<'_>) -> bool {
 /// Whether `longer` makes `short` superfluous.
 fn is_prefix(short: &Index<'_>, longer: &Index<'_>) -> bool {
     let index = short.declared;
-    let without_options = index.unique.is_none()
+    let without_options = !index.is_of_keywords()
+        && index.unique.is_none()
         && index.sparse.is_none()
         && index.hidden.is_none()
         && index.partial.is_none()

@@ -120,7 +120,7 @@ fn ttl(model: &Model, index: &Index<'_>) -> Option<Mistake> {
     let field = key.path.own_field()?;
     let bson_type = field.attributes.bson_type.as_ref();
     let date = if field.encoder.is_some() {
-        bson_type.is_some_and(|alias| alias.value() == "date")
+        field.module.is_some() || bson_type.is_some_and(|alias| alias.value() == "date")
     } else {
         matches!(key.path.element_kind(), Some(Kind::Date | Kind::Unknown))
     };

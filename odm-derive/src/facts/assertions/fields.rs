@@ -4,8 +4,9 @@ use syn::spanned::Spanned;
 
 use super::{Assertion, Flaw, Subject};
 use crate::facts::field::FieldFacts;
-use crate::model::rust_type::{Kind, holds_only_scalars, is_scalar};
+use crate::model::rust_type::{Kind, holds_only_scalars, is_option, is_scalar};
 use crate::model::{Derive, Field, Model};
+use crate::parse::field::List;
 use crate::parse::rule::Rule;
 
 /// The message for `range` on a wrong type.
@@ -15,6 +16,8 @@ pub(crate) const TEXT: &str =
     "is for strings; for a number write `range(…)`, for the size of a list `items(…)`";
 /// The message for `items` on a wrong type.
 pub(crate) const LIST: &str = "is for lists and maps; for the length of a string write `length(…)`";
+/// The message for `keywords` on a wrong type.
+pub(crate) const KEYWORDS: &str = "is not a list of strings: declare keywords as `Vec<String>`";
 /// The message for `unique_items` on a wrong type.
 pub(crate) const UNIQUE_LIST: &str = "is for lists; take it off";
 
@@ -22,9 +25,18 @@ pub(crate) const UNIQUE_LIST: &str = "is for lists; take it off";
 pub(super) fn of_field<'a>(model: &Model, one: &FieldFacts<'a>) -> Vec<Assertion<'a>> {
     let field = one.field;
     if field.encoder.is_some() {
-        return Vec::new();
+        return encoded(one);
     }
-    let mut assertions: Vec<_> = sound(field).into_iter().collect();
+    let is_id = field.stored == "_id" && model.derive == Derive::Document && !is_scalar(&field.ty);
+    let mut assertions = Vec::new();
+    // Before the other assertions, because an id of another crate's type is stored by a newtype.
+    if is_id && field.flatten.is_none() {
+        assertions.push(Assertion::Sound {
+            span: field.ty.span(),
+            flaw: Flaw::Id(field),
+        });
+    }
+    assertions.extend(sound(field));
     let is_unknown = matches!(one.stored, Kind::Unknown);
     if field.flatten.is_some() {
         if is_unknown {
@@ -32,22 +44,54 @@ pub(super) fn of_field<'a>(model: &Model, one: &FieldFacts<'a>) -> Vec<Assertion
         }
         return assertions;
     }
-    if is_unknown {
+    let list = field.attributes.list.as_ref();
+    if let Some(list) = list.filter(|list| list.is_keywords()) {
+        assertions.extend(keywords(one, list));
+    } else if is_unknown {
         assertions.extend(bounded(field));
     }
     assertions.extend(rules(one));
-    if field.stored == "_id" && model.derive == Derive::Document && !is_scalar(&field.ty) {
-        assertions.push(Assertion::Sound {
-            span: field.ty.span(),
-            flaw: Flaw::Id(field),
-        });
-    }
     if field.attributes.version.is_some() && is_unknown {
         assertions.push(Assertion::Holds {
             span: field.ty.span(),
             test: "is_integer",
-            subject: Subject::Field(field),
+            subject: Subject::Field(field, None),
             message: "a version is counted up by `save`: declare it as `i64` or `i32`".to_owned(),
+        });
+    }
+    if let Some(word) = field.attributes.timestamp() {
+        // A name such as `DateTime` shows no more than that a type may be a date.
+        assertions.push(Assertion::Holds {
+            span: field.ty.span(),
+            test: "is_one_date",
+            subject: Subject::Field(field, None),
+            message: format!(
+                "`{word}` is a date: declare it as `bson::DateTime`, or as an `Option` of it"
+            ),
+        });
+    }
+    assertions
+}
+
+/// The assertions about a field with a serializer of its own, which may declare what it stores.
+fn encoded<'a>(one: &FieldFacts<'a>) -> Vec<Assertion<'a>> {
+    let field = one.field;
+    let Some(module) = &field.module else {
+        return Vec::new();
+    };
+    if one.depends_on_parameter {
+        return Vec::new();
+    }
+    let mut assertions = rules(one);
+    if is_option(&field.ty) && field.decoder && !field.has_default {
+        let (rust, path) = (&field.rust, module.literal.value());
+        assertions.push(Assertion::Defaults {
+            span: field.ty.span(),
+            variant: one.variant,
+            field,
+            message: format!(
+                "a document without `{rust}` could not be read, because serde's `with` takes a missing field for an error even of an `Option`: write `#[serde(default, with = \"{path}\")]`"
+            ),
         });
     }
     assertions
@@ -58,20 +102,23 @@ pub(super) fn sound(field: &Field) -> Option<Assertion<'_>> {
     if let Some(unbounded) = &field.attributes.unbounded {
         return Some(Assertion::Sound {
             span: unbounded.word.span(),
-            flaw: Flaw::Undeclared(Subject::Field(field), "Unbounded"),
+            flaw: Flaw::Undeclared(Subject::Field(field, None), "Unbounded"),
         });
     }
     let (declared, span) = match &field.attributes.list {
-        None if holds_only_scalars(&field.ty) => return None,
+        list if holds_only_scalars(&field.ty) && list.as_ref().is_none_or(List::is_keywords) => {
+            return None;
+        }
         None if field.flatten.is_some() => ("Flattened", field.ty.span()),
         None => ("Nothing", field.ty.span()),
+        Some(list) if list.is_keywords() => ("Nothing", field.ty.span()),
         Some(list) if list.max.is_none() => ("Embed", list.word.span()),
         Some(list) if list.embeds() => ("Few", field.ty.span()),
         Some(_) => ("Many", field.ty.span()),
     };
     Some(Assertion::Sound {
         span,
-        flaw: Flaw::Undeclared(Subject::Field(field), declared),
+        flaw: Flaw::Undeclared(Subject::Field(field, None), declared),
     })
 }
 
@@ -81,7 +128,7 @@ fn flattened<'a>(model: &Model, field: &'a Field) -> Vec<Assertion<'a>> {
     let holds = |test, message| Assertion::Holds {
         span: field.ty.span(),
         test,
-        subject: Subject::Field(field),
+        subject: Subject::Field(field, None),
         message,
     };
     let mut assertions = vec![holds(
@@ -101,6 +148,16 @@ fn flattened<'a>(model: &Model, field: &'a Field) -> Vec<Assertion<'a>> {
     assertions
 }
 
+/// Keywords whose type does not show it are a list of strings.
+fn keywords<'a>(one: &FieldFacts<'a>, list: &List) -> Option<Assertion<'a>> {
+    matches!(one.element, Kind::Unknown).then(|| Assertion::Holds {
+        span: list.word.span(),
+        test: "is_list_of_text",
+        subject: Subject::Field(one.field, None),
+        message: format!("`{}` {KEYWORDS}", one.field.rust),
+    })
+}
+
 /// A type of unknown kind with a bound has elements.
 fn bounded(field: &Field) -> Option<Assertion<'_>> {
     let list = field.attributes.list.as_ref()?;
@@ -109,7 +166,7 @@ fn bounded(field: &Field) -> Option<Assertion<'_>> {
     Some(Assertion::Holds {
         span: word.span(),
         test: "has_elements",
-        subject: Subject::Field(field),
+        subject: Subject::Field(field, None),
         message: format!(
             "`{word}` bounds a list or a map, and `{}` is neither; take it off, or declare a `Vec`",
             field.rust
@@ -120,8 +177,9 @@ fn bounded(field: &Field) -> Option<Assertion<'_>> {
 /// A type of unknown kind is one that its rules apply to.
 fn rules<'a>(one: &FieldFacts<'a>) -> Vec<Assertion<'a>> {
     let field = one.field;
-    let is_unknown = matches!(one.stored, Kind::Unknown);
-    let has_unknown_elements = matches!(one.element, Kind::Unknown);
+    let is_encoded = field.encoder.is_some();
+    let is_unknown = is_encoded || matches!(one.stored, Kind::Unknown);
+    let has_unknown_elements = is_encoded || matches!(one.element, Kind::Unknown);
     let mut assertions = Vec::new();
     for rule in &field.attributes.rules {
         let (test, needs, applies) = match rule.rule {
@@ -138,7 +196,7 @@ fn rules<'a>(one: &FieldFacts<'a>) -> Vec<Assertion<'a>> {
             assertions.push(Assertion::Holds {
                 span: rule.word.span(),
                 test,
-                subject: Subject::Field(field),
+                subject: Subject::Field(field, one.variant),
                 message: format!("`{}` {needs}", rule.word),
             });
         }

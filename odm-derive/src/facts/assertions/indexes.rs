@@ -34,9 +34,10 @@ fn of_key<'a>(model: &Model, index: &Index<'a>, key: &Key<'a>) -> Vec<Assertion<
         let is_asserted = has_concrete_handles(model);
         (last.to_string(), Subject::Nested(path), is_asserted)
     } else {
-        let is_unknown = matches!(path.element_kind(), Some(Kind::Unknown));
+        let is_unknown =
+            field.module.is_some() || matches!(path.element_kind(), Some(Kind::Unknown));
         let is_asserted = is_unknown && !model.depends_on_parameter(&field.ty);
-        (field.rust.clone(), Subject::Field(field), is_asserted)
+        (field.rust.clone(), Subject::Field(field, None), is_asserted)
     };
     if !is_asserted {
         return Vec::new();
@@ -48,7 +49,12 @@ fn of_key<'a>(model: &Model, index: &Index<'a>, key: &Key<'a>) -> Vec<Assertion<
         message,
     };
     let mut assertions = Vec::new();
-    if index.declared.expire_after.is_some() {
+    if index.declared.expire_after.is_some() && field.module.is_some() && !path.is_nested() {
+        let message = format!(
+            "documents expire by a date, and `{name}` is not one; if its serializer writes one, say so on the field: `#[odm(bson_type = \"date\")]`"
+        );
+        assertions.push(holds("is_known_date", message));
+    } else if index.declared.expire_after.is_some() {
         let message = format!(
             "documents expire by a date, and `{name}` is not one; declare it as `bson::DateTime`"
         );
@@ -88,7 +94,7 @@ fn parallel_fields<'a>(model: &Model, index: &Index<'a>) -> Vec<Assertion<'a>> {
             }
             assertions.push(Assertion::NotParallel {
                 span: path.idents.first().map_or_else(Span::call_site, Ident::span),
-                keys: [vec![Subject::Field(other)], vec![Subject::Field(field)]],
+                keys: [vec![Subject::Field(other, None)], vec![Subject::Field(field, None)]],
                 message: format!(
                     "`{}` and `{}` are both arrays, and an index can hold only one; declare an index for each",
                     other.rust, field.rust
@@ -140,7 +146,7 @@ fn possible_arrays<'a>(path: &Path<'a>, begins_apart: bool) -> Vec<Subject<'a>> 
         .filter(|field| field.encoder.is_none() && (begins_apart || !path.is_nested()));
     let end = path.is_nested().then_some(Subject::Nested(*path));
     beginning
-        .map(Subject::Field)
+        .map(|field| Subject::Field(field, None))
         .into_iter()
         .chain(end)
         .collect()

@@ -5,16 +5,17 @@ use syn::spanned::Spanned;
 
 use super::{Assertion, Flaw, Subject};
 use crate::model::rust_type::{Kind, holds_only_scalars, kind, without_option};
-use crate::model::{Model, Shape, Tagging, Variant, VariantContent};
+use crate::model::{Model, Shape, Tagging, TupleValue, Variant, VariantContent};
 use crate::parse::serde::unraw;
 
 /// Groups of assertions about values whose types are known where the type is declared.
 pub(super) fn of_values(model: &Model) -> Vec<Vec<Assertion<'_>>> {
     match &model.shape {
         Shape::Forward { ty, .. } => vec![sound(model, ty, Flaw::Null(ty)).into_iter().collect()],
-        Shape::Tuple(types) => types
+        Shape::Tuple(values) => values
             .iter()
-            .map(|ty| sound(model, ty, Flaw::Tuple(ty)).into_iter().collect())
+            .filter(|value| !value.is_opaque)
+            .map(|TupleValue { ty, .. }| sound(model, ty, Flaw::Tuple(ty)).into_iter().collect())
             .collect(),
         Shape::Enum(shape) => shape
             .variants

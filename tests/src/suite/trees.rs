@@ -8,9 +8,11 @@ mod damage;
 mod load;
 mod models;
 mod names;
+mod operations;
 mod options;
 mod plain;
 mod random;
+mod stops;
 
 use crate::case::Case;
 
@@ -26,6 +28,7 @@ pub(super) fn cases() -> Vec<Case> {
         names::CASES,
         options::CASES,
         random::CASES,
+        stops::CASES,
     ]
     .concat()
 }

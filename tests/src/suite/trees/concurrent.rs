@@ -1,74 +1,248 @@
 //! Concurrent changes of one tree, and of trees in different scopes.
+//!
+//! `ODM_TREE_OPERATIONS` is the number of changes in each case.
 
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use odm::bson::Document as BsonDocument;
 use odm::prelude::*;
 use odm::tree::TreeDelete;
 
-use super::models::{ByAll, ByPath, TestTree};
-use super::plain::Plain;
-use super::random::Random;
+use super::models::{
+    ByAll, ByAncestors, ByBounds, ByBoundsAndParent, ByChildren, ByParent, ByPath, Scoped, TestTree,
+};
+use super::plain::{Place, Plain};
+use super::random::{Random, position};
 use crate::case::cases;
 
 cases![
-    concurrent_changes_of_paths_leave_one_tree,
-    concurrent_changes_of_all_patterns_leave_one_tree,
+    concurrent_changes_of_parent_references_leave_the_tree_of_their_order,
+    concurrent_changes_of_child_references_leave_the_tree_of_their_order,
+    concurrent_changes_of_ancestors_leave_the_tree_of_their_order,
+    concurrent_changes_of_paths_leave_the_tree_of_their_order,
+    concurrent_changes_of_bounds_leave_the_tree_of_their_order,
+    concurrent_changes_of_bounds_with_parents_leave_the_tree_of_their_order,
+    concurrent_changes_of_all_patterns_leave_the_tree_of_their_order,
+    changes_in_different_scopes_do_not_meet,
 ];
 
-async fn concurrent_changes_of_paths_leave_one_tree(db: &Db) {
+async fn concurrent_changes_of_parent_references_leave_the_tree_of_their_order(db: &Db) {
+    concurrent::<ByParent>(db).await;
+}
+
+async fn concurrent_changes_of_child_references_leave_the_tree_of_their_order(db: &Db) {
+    concurrent::<ByChildren>(db).await;
+}
+
+async fn concurrent_changes_of_ancestors_leave_the_tree_of_their_order(db: &Db) {
+    concurrent::<ByAncestors>(db).await;
+}
+
+async fn concurrent_changes_of_paths_leave_the_tree_of_their_order(db: &Db) {
     concurrent::<ByPath>(db).await;
 }
 
-async fn concurrent_changes_of_all_patterns_leave_one_tree(db: &Db) {
+async fn concurrent_changes_of_bounds_leave_the_tree_of_their_order(db: &Db) {
+    concurrent::<ByBounds>(db).await;
+}
+
+async fn concurrent_changes_of_bounds_with_parents_leave_the_tree_of_their_order(db: &Db) {
+    concurrent::<ByBoundsAndParent>(db).await;
+}
+
+async fn concurrent_changes_of_all_patterns_leave_the_tree_of_their_order(db: &Db) {
     concurrent::<ByAll>(db).await;
 }
 
-/// Tasks that change one tree at random. Afterwards the kept fields agree with each other.
+/// The number of changes of a tree, without those that are refused.
+fn operations() -> usize {
+    let set = std::env::var("ODM_TREE_OPERATIONS").ok();
+    set.map_or(64, |set| set.parse().unwrap())
+}
+
+/// The nodes of a tree, about which the changes keep their number.
+const NODES: usize = 40;
+
+#[derive(Debug, Clone, Copy)]
+enum Change {
+    Insert(i32, Place),
+    Move(i32, Place),
+    Swap(i32, i32),
+    Delete(i32, TreeDelete),
+}
+
+impl Change {
+    fn random(random: &mut Random, ids: &[i32], next: &AtomicI32) -> Self {
+        let one = match ids {
+            [] => 0,
+            ids => random.of(ids),
+        };
+        let is_small = ids.len() < NODES;
+        match random.below(12) {
+            _ if ids.len() < 4 => {
+                let id = next.fetch_add(1, Ordering::Relaxed);
+                Self::Insert(id, random.place(ids, id))
+            }
+            0..4 => Self::Move(one, random.place(ids, one)),
+            4 => Self::Swap(one, random.of(ids)),
+            5 => Self::Delete(one, TreeDelete::Adopt),
+            6 => Self::Delete(one, TreeDelete::Restrict),
+            7 => Self::Delete(one, TreeDelete::MakeRoots),
+            8 if !is_small => Self::Delete(one, TreeDelete::Cascade),
+            _ => {
+                let id = next.fetch_add(1, Ordering::Relaxed);
+                Self::Insert(id, random.place(ids, id))
+            }
+        }
+    }
+
+    async fn run<D: TestTree>(self, tree: &Tree<D>, session: &mut Session) -> odm::Result<()> {
+        let node = Ref::<D::Model>::from;
+        match self {
+            Self::Insert(id, place) => {
+                let insert = tree.insert(D::node(id), position(place));
+                return insert.session(session).await.map(drop);
+            }
+            Self::Move(one, place) => tree.move_to(node(one), position(place)),
+            Self::Swap(one, other) => tree.swap(node(one), node(other)),
+            Self::Delete(one, policy) => tree.delete_with(node(one), policy),
+        }
+        .session(session)
+        .await
+        .map(drop)
+    }
+
+    #[track_caller]
+    fn replay(self, plain: &mut Plain) {
+        match self {
+            Self::Insert(id, place) => plain.insert(id, place),
+            Self::Move(one, place) => assert!(plain.relocate(one, place), "{self:?}"),
+            Self::Swap(one, other) => assert!(plain.swap(one, other), "{self:?}"),
+            Self::Delete(one, TreeDelete::Adopt) => plain.adopt(one),
+            Self::Delete(one, TreeDelete::MakeRoots) => plain.make_roots(one),
+            Self::Delete(one, policy) => {
+                assert!(policy == TreeDelete::Cascade || plain.children(one).is_empty());
+                plain.cascade(one);
+            }
+        }
+    }
+}
+
+/// The number of changes of a tree so far, as its fence counts them.
+async fn order(db: &Db, session: &mut Session) -> odm::Result<i64> {
+    let find = doc! {"find": "odm_tree_fences"};
+    let fences = db.run_command(find).session(session).all().await?;
+    Ok(fences[0].get_i64("writes").unwrap())
+}
+
+/// Eight tasks change one tree at random. It is then the tree that the same changes make of a plain one, in the order in
+/// which they were committed.
 async fn concurrent<D: TestTree>(db: &Db) {
     let plan = db.sync([D::Model::model()]).plan().await.unwrap();
     plan.apply(Allow::CREATE).await.unwrap();
     let tree = db.tree::<D>();
-    let next = AtomicI32::new(1);
-    for _ in 0..6 {
-        let id = next.fetch_add(1, Ordering::Relaxed);
-        tree.insert(D::node(id), Position::root()).await.unwrap();
-    }
+    let (next, left) = (AtomicI32::new(1), AtomicUsize::new(operations()));
+    let (tries, slowest) = (AtomicUsize::new(0), Mutex::new(Duration::ZERO));
+    let log = Mutex::new(Vec::new());
+    let began = Instant::now();
     let tasks = (0..8).map(|task| {
-        let (tree, next) = (&tree, &next);
+        let (tree, next, left, log) = (&tree, &next, &left, &log);
+        let (tries, slowest) = (&tries, &slowest);
         async move {
             let mut random = Random::new(task);
-            for _ in 0..12 {
+            let one_less = |left: usize| left.checked_sub(1);
+            while left
+                .fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less)
+                .is_ok()
+            {
                 let ids = tree.all().ids().await.unwrap();
-                if ids.is_empty() {
-                    continue;
-                }
-                let (one, other) = (random.of(&ids), random.of(&ids));
-                let result = match random.below(8) {
-                    0 => tree
-                        .delete_with(Ref::from(one), TreeDelete::Adopt)
-                        .await
-                        .map(drop),
-                    1..=4 => {
-                        let id = next.fetch_add(1, Ordering::Relaxed);
-                        let position = Position::first_child_of(Ref::from(one));
-                        tree.insert(D::node(id), position).await.map(drop)
+                let change = Change::random(&mut random, &ids, next);
+                let began = Instant::now();
+                let changed = transaction!(db, |tx| -> odm::Result<i64> {
+                    tries.fetch_add(1, Ordering::Relaxed);
+                    change.run(tree, tx).await?;
+                    order(db, tx).await
+                })
+                .await;
+                let mut slowest = slowest.lock().unwrap();
+                *slowest = began.elapsed().max(*slowest);
+                drop(slowest);
+                match changed {
+                    Ok(order) => log.lock().unwrap().push((order, change)),
+                    // Another task has deleted the node, or moved the place below it.
+                    Err(error) => {
+                        assert!(error.tree_refusal().is_some(), "{error}");
+                        left.fetch_add(1, Ordering::Relaxed);
                     }
-                    _ => {
-                        let position = Position::child_of(Ref::from(other));
-                        tree.move_to(Ref::from(one), position).await.map(drop)
-                    }
-                };
-                // Another task may have deleted the node, or moved the place below it.
-                if let Err(error) = result {
-                    assert!(error.tree_refusal().is_some(), "{error}");
                 }
             }
         }
     });
     futures::future::join_all(tasks).await;
+    let took = began.elapsed();
+    let report = tree.check().await.unwrap();
+    assert!(report.is_sound(), "{report}");
+    let mut log = log.into_inner().unwrap();
+    log.sort_by_key(|(order, _)| *order);
+    let mut plain = Plain::default();
+    for (_, change) in &log {
+        change.replay(&mut plain);
+    }
     let stored = tree.collection().find_all().with_type::<BsonDocument>();
-    let stored = stored.all().await.unwrap();
-    let plain = Plain::of(D::TREE, &stored);
-    plain.assert_stored(D::TREE, &stored);
+    plain.assert_stored(D::TREE, &stored.all().await.unwrap());
+    assert_eq!(tree.all().pre_order().ids().await.unwrap(), plain.below(0));
+    if std::env::var_os("ODM_TREE_OPERATIONS").is_some() {
+        report_figures(&format!(
+            "{}: {} changes in {took:.1?}, {} runs of transactions, the slowest took {:.1?}",
+            D::Model::model().collection,
+            log.len(),
+            tries.into_inner(),
+            slowest.into_inner().unwrap()
+        ));
+    }
+}
+
+#[expect(clippy::print_stdout, reason = "the figures of long runs")]
+fn report_figures(line: &str) {
+    println!("{line}");
+}
+
+async fn changes_in_different_scopes_do_not_meet(db: &Db) {
+    let plan = db.sync(odm::models![Scoped]).plan().await.unwrap();
+    plan.apply(Allow::CREATE).await.unwrap();
+    let tree = db.tree::<Scoped>();
+    for shop in [1, 2] {
+        let node = Scoped::of_shop(shop, shop);
+        tree.insert(node, Position::root()).await.unwrap();
+    }
+    let child = |id, shop| {
+        let position = Position::child_of(Ref::from(shop));
+        tree.insert(Scoped::of_shop(id, shop), position)
+    };
+    let mut session = db.start_session().await.unwrap();
+    session.start_transaction().await.unwrap();
+    child(11, 1).session(&mut session).await.unwrap();
+    // While that transaction is open, the other tree changes.
+    let mut other = db.start_session().await.unwrap();
+    other.start_transaction().await.unwrap();
+    let began = Instant::now();
+    child(21, 2).session(&mut other).await.unwrap();
+    other.commit_transaction().await.unwrap();
+    child(22, 2).await.unwrap();
+    tree.delete(Ref::from(21)).await.unwrap();
+    assert!(began.elapsed() < Duration::from_secs(5));
+    // A change of the same tree conflicts.
+    other.start_transaction().await.unwrap();
+    let failed = child(12, 1).session(&mut other).await.unwrap_err();
+    assert!(failed.has_label("TransientTransactionError"), "{failed:?}");
+    let _ = other.abort_transaction().await;
+    session.commit_transaction().await.unwrap();
+    child(12, 1).await.unwrap();
+    assert_eq!(
+        tree.all().pre_order().ids().await.unwrap(),
+        [1, 11, 12, 2, 22]
+    );
+    assert!(tree.check().await.unwrap().is_sound());
 }

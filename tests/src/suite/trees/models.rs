@@ -59,6 +59,9 @@ models! {
     ByBounds("by_bounds", nested_sets) {
         left: Left, right: Right
     }
+    ByBoundsInShops("by_bounds_in_shops", nested_sets, scope = shop, depth = depth) {
+        shop: i32, left: Left, right: Right, depth: Depth
+    }
     ByBoundsAndParent("by_bounds_and_parent", nested_sets, parent = parent, depth = depth, count(children = children_count, descendants = descendants_count)) {
         parent: Parent<ByBoundsAndParent, ZeroRoot>, left: Left, right: Right, depth: Depth,
         children_count: NodeCount, descendants_count: NodeCount
@@ -72,5 +75,15 @@ models! {
     }
     Scoped("scoped", parent_references, order = rank, scope = shop) {
         shop: i32, parent: Parent<Scoped>, rank: Rank
+    }
+}
+
+impl Scoped {
+    /// A node of the tree of a shop.
+    pub(super) fn of_shop(id: i32, shop: i32) -> Self {
+        Self {
+            shop,
+            ..Self::node(id)
+        }
     }
 }

@@ -155,7 +155,12 @@ async fn siblings_are_unique(db: &Db) {
         .await
         .unwrap_err();
     assert!(taken.is_duplicate_key(), "{taken}");
-    assert!(tree.check().await.unwrap().is_sound());
+    // Without a transaction, too, nothing is written.
+    let moved = tree.move_to(&twin, Position::child_of(id("Books")));
+    let taken = moved.non_atomic().await.unwrap_err();
+    assert!(taken.is_duplicate_key(), "{taken}");
+    let report = tree.check().await.unwrap();
+    assert!(report.is_sound(), "{report}");
 }
 
 async fn children_are_kept_sorted(db: &Db) {

@@ -23,24 +23,6 @@ pub(super) enum Place {
 }
 
 impl Plain {
-    /// The tree that the paths of stored nodes describe, with siblings by their ranks.
-    pub(super) fn of(tree: &TreeMeta, stored: &[Document]) -> Self {
-        let (path, _) = tree.path.unwrap();
-        let mut plain = Self::default();
-        let mut nodes: Vec<_> = stored.iter().collect();
-        let rank = |node: &&Document| node.get_str(tree.order.unwrap()).unwrap().to_owned();
-        nodes.sort_by_key(rank);
-        for node in nodes {
-            let id = node.get_i32("_id").unwrap();
-            let parts = node.get_str(path).ok().map(|path| path.trim_matches(','));
-            let parent = parts.and_then(|parts| parts.rsplit(',').next());
-            let parent = parent.map_or(0, |parent| parent.parse().unwrap());
-            plain.parents.insert(id, parent);
-            plain.children.entry(parent).or_default().push(id);
-        }
-        plain
-    }
-
     pub(super) fn ids(&self) -> Vec<i32> {
         self.parents.keys().copied().collect()
     }

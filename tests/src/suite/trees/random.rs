@@ -70,7 +70,7 @@ impl Random {
     }
 
     /// A place among these nodes, other than beside `moving`.
-    fn place(&mut self, ids: &[i32], moving: i32) -> Place {
+    pub(super) fn place(&mut self, ids: &[i32], moving: i32) -> Place {
         let others: Vec<i32> = ids.iter().copied().filter(|id| *id != moving).collect();
         if others.is_empty() || self.below(8) == 0 {
             return [Place::FirstOf(0), Place::LastOf(0)][self.below(2)];
@@ -85,7 +85,7 @@ impl Random {
     }
 }
 
-fn position<D: TestTree>(place: Place) -> Position<D> {
+pub(super) fn position<D: TestTree>(place: Place) -> Position<D> {
     match place {
         Place::FirstOf(0) => Position::first_root(),
         Place::LastOf(0) => Position::last_root(),

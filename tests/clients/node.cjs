@@ -2,7 +2,7 @@
 // with NODE_PATH naming its packages. The server takes test commands; ODM_TEST_USER_URI may name one, and its user.
 'use strict';
 const assert = require('node:assert/strict');
-const { DBRef, GridFSBucket, Long, MongoClient, ObjectId } = require('mongodb');
+const { BSON, DBRef, GridFSBucket, Long, MongoClient, ObjectId } = require('mongodb');
 
 async function crud(db) {
   const books = db.collection('books');
@@ -137,6 +137,16 @@ async function files(db) {
   await db.collection('refs').insertOne({ _id: 1, author: new DBRef('authors', new ObjectId('6565656565656565656565ff')) });
   const found = await db.collection('refs').findOne({ 'author.$id': new ObjectId('6565656565656565656565ff') });
   assert.equal(found.author.collection, 'authors');
+  await db.collection('refs').insertOne({ _id: 2, author: { $id: 7, $db: 'clients_node', $ref: 'authors', rank: 1 } });
+  // The test wrote it by odm before it started this script.
+  const written = await db.client.db('clients_rust').collection('refs').findOne({ _id: 1 });
+  if (written) {
+    assert.ok(written.author instanceof DBRef && written.untyped instanceof DBRef);
+    assert.deepEqual([written.author.collection, written.author.oid], ['authors', 7]);
+    assert.deepEqual([written.untyped.collection, written.untyped.oid], ['films', 'x']);
+    const bytes = BSON.serialize({ author: new DBRef('authors', 7, written.author.db) });
+    assert.deepEqual(BSON.serialize({ author: written.author }), bytes);
+  }
 }
 
 async function main(uri) {

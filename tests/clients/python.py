@@ -240,6 +240,14 @@ def files(db):
     db.refs.insert_one({"_id": 1, "author": DBRef("authors", 7, db.name), "raw": Binary(b"\0\1")})
     found = db.refs.find_one({"author.$id": 7})
     assert db.dereference(found["author"])["name"] == "Jane"
+    # In other orders and with another field, which no driver writes and every driver reads.
+    db.refs.insert_one({"_id": 2, "author": {"$id": 7, "$db": db.name, "$ref": "authors", "rank": 1}})
+    # The test wrote it by odm before it started this script.
+    written = db.client.clients_rust.refs.find_one({"_id": 1})
+    if written is not None:
+        assert written["author"] == DBRef("authors", 7, db.name), written
+        assert db.dereference(written["author"])["name"] == "Jane"
+        assert written["untyped"] == DBRef("films", "x")
 
 
 def diagnostics(client, db):

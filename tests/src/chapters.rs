@@ -17,9 +17,13 @@ chapters! {
     queries_and_updates = "../../book/src/queries-and-updates.md";
     relations = "../../book/src/relations.md";
     relation_kinds = "../../book/src/relation-kinds.md";
+    dbrefs = "../../book/src/dbrefs.md";
     design_checks = "../../book/src/design-checks.md";
     trees = "../../book/src/trees.md";
+    keywords = "../../book/src/keywords.md";
     money = "../../book/src/money.md";
+    time = "../../book/src/time.md";
+    foreign_types = "../../book/src/foreign-types.md";
     change_streams = "../../book/src/change-streams.md";
     validation = "../../book/src/validation.md";
     indexes_and_sync = "../../book/src/indexes-and-sync.md";

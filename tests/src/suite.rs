@@ -1,11 +1,13 @@
 //! The cases, one file for each feature.
 
+mod any_money;
 mod bounds;
 mod bounds_in_upserts;
 mod bulk;
 mod changes;
 mod collections;
 mod copies;
+mod dbrefs;
 mod definitions;
 mod documents;
 mod elements;
@@ -13,9 +15,13 @@ mod errors;
 mod expressions;
 mod filters;
 mod flattening;
+mod foreign;
+mod foreign_types;
 mod indexes;
 mod joins;
 mod keys;
+mod keywords;
+mod local_times;
 mod money;
 mod pipelines;
 mod places;
@@ -33,6 +39,7 @@ mod sizes;
 mod statistics;
 mod sync;
 mod text;
+mod timestamps;
 mod transaction_bodies;
 mod transactions;
 mod tree_declarations;
@@ -54,6 +61,7 @@ pub(crate) fn cases() -> Vec<Case> {
         changes::CASES,
         collections::CASES,
         copies::CASES,
+        dbrefs::CASES,
         definitions::CASES,
         elements::CASES,
         documents::CASES,
@@ -61,10 +69,15 @@ pub(crate) fn cases() -> Vec<Case> {
         expressions::CASES,
         filters::CASES,
         flattening::CASES,
+        foreign::CASES,
+        foreign_types::CASES,
         indexes::CASES,
         joins::CASES,
         keys::CASES,
+        keywords::CASES,
+        local_times::CASES,
         money::CASES,
+        any_money::CASES,
         pipelines::CASES,
         places::CASES,
         plans::CASES,
@@ -81,6 +94,7 @@ pub(crate) fn cases() -> Vec<Case> {
         statistics::CASES,
         sync::CASES,
         text::CASES,
+        timestamps::CASES,
         transaction_bodies::CASES,
         transactions::CASES,
         tree_declarations::CASES,

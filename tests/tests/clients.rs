@@ -7,6 +7,7 @@ use std::process::{Command, ExitCode};
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use odm::bson::{self, Bson, doc, oid::ObjectId};
+use odm::dbref::{AnyDbRef, DbRef};
 use odm::prelude::*;
 use odm::server::Server;
 use tokio::runtime::Builder;
@@ -21,6 +22,36 @@ struct File {
     length: i64,
     #[serde(rename = "chunkSize")]
     chunk_size: i32,
+}
+
+/// A document with DBRefs, as this project and drivers write it.
+#[derive(Debug, Serialize, Deserialize, Document)]
+#[odm(collection = "refs")]
+struct Linked {
+    #[serde(rename = "_id")]
+    id: i32,
+    author: AnyDbRef,
+    #[serde(default)]
+    untyped: Option<AnyDbRef>,
+}
+
+#[derive(Debug, Serialize, Deserialize, Document)]
+#[odm(collection = "authors")]
+struct Author {
+    #[serde(rename = "_id")]
+    id: i32,
+}
+
+/// Writes references that the scripts read.
+async fn write_references(db: &Db, database: &str) -> odm::Result<()> {
+    let author = DbRef::<Author>::from(7).in_database(database);
+    let linked = Linked {
+        id: 1,
+        author: author.to_any()?,
+        untyped: Some(AnyDbRef::new("films", "x")),
+    };
+    db.collection::<Linked>().insert_one(&linked).await?;
+    Ok(())
 }
 
 fn main() -> ExitCode {
@@ -82,6 +113,11 @@ fn trial(
             .user("ann", "pencil")?
             .bind(&Db::memory(), "127.0.0.1:0")?;
         let (mut command, left) = command(&needs, &server.uri());
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        if let Some(left) = left {
+            let ours = db.database("clients_rust");
+            runtime.block_on(write_references(&ours, left))?;
+        }
         let user_uri = guarded.uri().replace("//", "//ann:pencil@");
         let output = command.env("ODM_TEST_USER_URI", user_uri).output()?;
         let (out, err) = (text(&output.stdout), text(&output.stderr));
@@ -89,10 +125,7 @@ fn trial(
             return Err(Failed::from(format!("{}\n{out}\n{err}", output.status)));
         }
         if let Some(left) = left {
-            Builder::new_current_thread()
-                .enable_all()
-                .build()?
-                .block_on(what_is_left_can_be_read(&db.database(left)));
+            runtime.block_on(what_is_left_can_be_read(&db.database(left)));
         }
         Ok(())
     };
@@ -138,15 +171,16 @@ async fn what_is_left_can_be_read(db: &Db) {
             .all(|(at, byte)| at % around == usize::from(*byte))
     );
 
-    let command = doc! { "find": "refs", "filter": { "_id": 1 } };
-    let found = db.run_command(command).await.unwrap();
-    let found = found
-        .get_document("cursor")
-        .unwrap()
-        .get_array("firstBatch")
-        .unwrap();
-    let author = found.first().and_then(Bson::as_document).unwrap();
-    let author = author.get_document("author").unwrap();
-    assert_eq!(author.get("$ref"), Some(&Bson::from("authors")));
-    assert!(author.contains_key("$id"));
+    let refs = db.collection::<Linked>();
+    let linked = refs.get(&1).await.unwrap().unwrap();
+    assert_eq!(linked.author.collection(), "authors");
+    assert!(matches!(
+        linked.author.id(),
+        Bson::Int32(7) | Bson::ObjectId(_)
+    ));
+    // Its fields are in another order, and it has one more.
+    let linked = refs.get(&2).await.unwrap().unwrap();
+    let author = linked.author.typed::<Author>().unwrap();
+    assert_eq!((author.id(), author.database()), (&7, Some(db.name())));
+    assert_eq!(*author.extra(), doc! { "rank": 1 });
 }

@@ -1,0 +1,15 @@
+use odm::prelude::*;
+use odm::query::fields;
+use odm::time::{Iso, JavaScript, LocalTime};
+
+#[derive(Serialize, Deserialize, Embedded)]
+struct Visit {
+    at: LocalTime<Iso>,
+}
+
+fn main() {
+    let visit = fields::<Visit>();
+    let time: LocalTime<JavaScript> = "2026-03-29T10:30:00+02:00".parse().unwrap();
+    let _ = visit.at.gt(time);
+    let _ = visit.at.set(time);
+}

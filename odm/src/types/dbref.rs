@@ -86,9 +86,9 @@ use crate::query::{IntoValue, encode};
 /// }
 ///
 /// let book = fields::<Book>();
-/// let filter = book.publisher.in_([DbRef::from(7)]);
-/// let whole = doc! {"$ref": "publishers", "$id": 7};
-/// assert_eq!(filter.to_document()?, doc! {"publisher": {"$in": [whole]}});
+/// let filter = book.publisher.in_([DbRef::from(7), DbRef::from(8)]);
+/// let whole = |id| doc! {"$ref": "publishers", "$id": id};
+/// assert_eq!(filter.to_document()?, doc! {"publisher": {"$in": [whole(7), whole(8)]}});
 /// assert_eq!(book.publisher.id.eq(7).to_document()?, doc! {"publisher.$id": 7});
 /// # Ok::<(), odm::Error>(())
 /// ```

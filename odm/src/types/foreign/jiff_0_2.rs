@@ -88,8 +88,13 @@ impl<const TRUNCATES: bool> StoredAs<Timestamp> for Jiff<TRUNCATES> {
     }
 
     fn from_stored(date: BsonDate) -> Result<Timestamp, ConversionError> {
-        Timestamp::from_millisecond(date.timestamp_millis())
-            .map_err(|_| instant::out_of_range(date, "jiff::Timestamp"))
+        let millis = date.timestamp_millis();
+        let nanos = millis.rem_euclid(1_000) * 1_000_000;
+        // `from_millisecond` refuses the last second that a `Timestamp` holds.
+        i32::try_from(nanos)
+            .ok()
+            .and_then(|nanos| Timestamp::new(millis.div_euclid(1_000), nanos).ok())
+            .ok_or_else(|| instant::out_of_range(date, "jiff::Timestamp"))
     }
 }
 

@@ -110,7 +110,7 @@ impl From<Document> for Operators {
 pub(crate) fn stands_for_itself(value: &Bson) -> bool {
     match value {
         Bson::RegularExpression(_) => false,
-        Bson::Document(document) => names_fields(document),
+        Bson::Document(document) => names_fields(document) || is_db_ref(document),
         _ => true,
     }
 }
@@ -118,6 +118,14 @@ pub(crate) fn stands_for_itself(value: &Bson) -> bool {
 /// Whether no key could be read as an operator.
 fn names_fields(document: &Document) -> bool {
     !document.keys().any(|key| key.starts_with('$'))
+}
+
+/// Whether MongoDB reads the document as a DBRef, whose names are not operators.
+fn is_db_ref(document: &Document) -> bool {
+    let mut names = document.keys().filter(|name| name.starts_with('$'));
+    document.contains_key("$ref")
+        && document.contains_key("$id")
+        && names.all(|name| is_of_db_ref(name))
 }
 
 /// Whether the name is one of a DBRef, which MongoDB reads as a name inside a path.

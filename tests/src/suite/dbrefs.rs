@@ -197,7 +197,7 @@ async fn equality_compares_the_whole_document_by_one_index(db: &Db) {
     let plan = of_first().explain().await.unwrap();
     let whole = doc! {"$ref": "publishers", "$id": 1};
     let filter = plan.command.get_document("filter").unwrap();
-    assert_eq!(*filter, doc! {"publisher": {"$eq": whole}});
+    assert_eq!(*filter, doc! {"publisher": whole});
     assert_eq!(plan.indexes, ["publisher_1"]);
     assert_eq!(
         ids(&of_first().sort(|b| b.id.asc()).all().await.unwrap()),

@@ -7,10 +7,7 @@ pub(crate) mod tree;
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{
-    Data, DeriveInput, GenericParam, Generics, Ident, Lifetime, Path, Type, TypeReference,
-    Visibility,
-};
+use syn::{Data, DeriveInput, Generics, Ident, Lifetime, Path, Type, TypeReference, Visibility};
 
 pub(crate) use self::shape::{
     Enum, Field, Opaque, Shape, Tagging, TupleValue, Variant, VariantContent,
@@ -170,14 +167,8 @@ impl Model {
 
     /// Whether a type names a parameter of the struct, and so is not known where the struct is declared.
     pub(crate) fn depends_on_parameter(&self, ty: &Type) -> bool {
-        self.generics.params.iter().any(|param| {
-            let ident = match param {
-                GenericParam::Lifetime(one) => &one.lifetime.ident,
-                GenericParam::Type(one) => &one.ident,
-                GenericParam::Const(one) => &one.ident,
-            };
-            rust_type::mentions(ty, ident)
-        })
+        let mut params = self.generics.params.iter();
+        params.any(|param| rust_type::mentions(ty, rust_type::parameter_name(param)))
     }
 }
 

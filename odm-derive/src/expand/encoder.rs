@@ -33,7 +33,7 @@ pub(crate) fn encoder(model: &Model, name: &Ident, field: &Field) -> TokenStream
         return TokenStream::new();
     };
     let (support, vis, ty) = (&model.support, &model.vis, &field.ty);
-    let generics = Generics::new(model);
+    let generics = Generics::of_type(model, ty);
     let (parameters, clause) = (generics.parameters(), generics.clause());
     let marked = marked(model, name, field.module.as_ref());
     let form = form(model, name, ty);

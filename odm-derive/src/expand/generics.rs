@@ -2,10 +2,10 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{GenericParam, Ident};
+use syn::{GenericParam, Ident, Type};
 
 use crate::model::Model;
-use crate::model::rust_type::mentions;
+use crate::model::rust_type::{mentions, parameter_name};
 
 /// The struct's generics, without defaults, and with the bounds that handles need.
 pub(crate) struct Generics {
@@ -24,12 +24,23 @@ pub(crate) struct Generics {
 impl Generics {
     /// Reads the generics of a model.
     pub(crate) fn new(model: &Model) -> Self {
+        Self::with(model, |_| true)
+    }
+
+    /// The generics of a model that a type names: an implementation for the type can't have others.
+    pub(crate) fn of_type(model: &Model, ty: &Type) -> Self {
+        Self::with(model, |param| mentions(ty, parameter_name(param)))
+    }
+
+    fn with(model: &Model, keeps: impl Fn(&GenericParam) -> bool) -> Self {
+        let (kept, others): (Vec<_>, Vec<_>) =
+            model.generics.params.iter().partition(|param| keeps(param));
         let mut generics = Self {
             declared: TokenStream::new(),
             used: TokenStream::new(),
             predicates: TokenStream::new(),
             types: Vec::new(),
-            empty: model.generics.params.is_empty(),
+            empty: kept.is_empty(),
         };
         if generics.empty {
             return generics;
@@ -38,10 +49,15 @@ impl Generics {
         let stored = model.stored_types();
         if let Some(clause) = &model.generics.where_clause {
             for predicate in &clause.predicates {
-                generics.predicates.extend(quote!(#predicate,));
+                if !others
+                    .iter()
+                    .any(|param| mentions(predicate, parameter_name(param)))
+                {
+                    generics.predicates.extend(quote!(#predicate,));
+                }
             }
         }
-        for param in &model.generics.params {
+        for param in kept {
             match param {
                 GenericParam::Lifetime(one) => {
                     let (lifetime, colon, bounds) = (&one.lifetime, &one.colon_token, &one.bounds);

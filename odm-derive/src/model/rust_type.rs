@@ -3,7 +3,7 @@
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::spanned::Spanned;
-use syn::{GenericArgument, Ident, PathArguments, Type, TypeReference};
+use syn::{GenericArgument, GenericParam, Ident, PathArguments, Type, TypeReference};
 
 /// The kind of a type, by its name.
 #[derive(Clone, Copy)]
@@ -268,8 +268,17 @@ pub(crate) fn first_reference(ty: &Type) -> Option<&TypeReference> {
     }
 }
 
-/// Whether a type names a parameter.
-pub(crate) fn mentions(ty: &Type, parameter: &Ident) -> bool {
+/// The name of a generic parameter, for a lifetime without the apostrophe.
+pub(crate) fn parameter_name(parameter: &GenericParam) -> &Ident {
+    match parameter {
+        GenericParam::Lifetime(one) => &one.lifetime.ident,
+        GenericParam::Type(one) => &one.ident,
+        GenericParam::Const(one) => &one.ident,
+    }
+}
+
+/// Whether a type or a predicate names a parameter.
+pub(crate) fn mentions(tokens: &impl ToTokens, parameter: &Ident) -> bool {
     fn within(tokens: TokenStream, parameter: &Ident) -> bool {
         tokens.into_iter().any(|token| match token {
             TokenTree::Ident(one) => one == *parameter,
@@ -277,7 +286,7 @@ pub(crate) fn mentions(ty: &Type, parameter: &Ident) -> bool {
             _ => false,
         })
     }
-    within(ty.to_token_stream(), parameter)
+    within(tokens.to_token_stream(), parameter)
 }
 
 /// The type inside `Option` and `Box`.

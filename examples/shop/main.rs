@@ -1,4 +1,5 @@
-//! A small shop: amounts of money, times, database references and keywords, each beside what is stored.
+//! A small shop: amounts of money, times, database references, keywords and types of other crates, each beside what is
+//! stored.
 //!
 //! ```sh
 //! cargo run --example shop                                           # on the engine in this process
@@ -16,10 +17,12 @@ mod models;
 
 use std::process::ExitCode;
 
+use chrono::NaiveDate;
 use odm::dbref::DbRef;
 use odm::money::{AnyMoney, Money, PreciseMoney, Rounding, Usd};
 use odm::prelude::*;
 use odm::time::{Iso, LocalTime, day};
+use uuid::Uuid;
 
 use crate::arguments::{Arguments, USAGE};
 use crate::models::{Order, Product, ProductJoined, Supplier};
@@ -180,19 +183,22 @@ async fn search(db: &Db) -> Outcome {
 async fn orders(db: &Db) -> Outcome {
     println!("\n## Orders, with the customer's own time");
     let orders = db.collection::<Order>();
-    let order = |id, placed: &str, total: &str| -> Result<_, Box<dyn std::error::Error>> {
+    let order = |id, placed: &str, total: &str, due| -> Result<_, Box<dyn std::error::Error>> {
+        let placed: LocalTime<Iso> = placed.parse()?;
         Ok(Order {
             id,
             product: DbRef::from(1),
-            placed: placed.parse()?,
+            placed,
             total: total.parse()?,
+            due: NaiveDate::from_ymd_opt(2026, 4, due).ok_or("no such day")?,
+            parcel: Uuid::from_u128(0x5eed_0000 + u128::try_from(id)?),
         })
     };
     orders
         .insert_many([
-            order(1, "2026-03-28T23:30:00-05:00", "20 USD")?,
-            order(2, "2026-03-29T23:30:00+02:00", "10 EUR")?,
-            order(3, "2026-03-30T00:30:00+02:00", "5 EUR")?,
+            order(1, "2026-03-28T23:30:00-05:00", "20 USD", 3)?,
+            order(2, "2026-03-29T23:30:00+02:00", "10 EUR", 2)?,
+            order(3, "2026-03-30T00:30:00+02:00", "5 EUR", 1)?,
         ])
         .await?;
     stored::<Order>(db).await?;
@@ -210,6 +216,12 @@ async fn orders(db: &Db) -> Outcome {
     );
     let found = orders.find(|o| o.placed.on_writers_day(sunday));
     println!("on Sunday of the customer: {:?}", ids(found.all().await?));
+    let second = NaiveDate::from_ymd_opt(2026, 4, 2).ok_or("no such day")?;
+    let found = orders.find(|o| o.due.lte(second)).sort(|o| o.due.asc());
+    println!("due by {second}: {:?}", ids(found.all().await?));
+    let parcel = Uuid::from_u128(0x5eed_0002);
+    let found = orders.find(|o| o.parcel.eq(parcel));
+    println!("in the parcel {parcel}: {:?}", ids(found.all().await?));
     let first = orders.get(&1).await?.ok_or("no order 1")?;
     let placed: LocalTime<Iso> = first.placed;
     println!(

@@ -1,9 +1,11 @@
 //! What the shop stores.
 
+use chrono::NaiveDate;
 use odm::dbref::DbRef;
 use odm::money::{AnyMoney, Money, PreciseMoney, Usd};
 use odm::prelude::*;
 use odm::time::{Iso, LocalTime};
+use uuid::Uuid;
 
 /// This file, which the example prints beside the stored documents.
 pub(crate) const SOURCE: &str = include_str!("models.rs");
@@ -49,4 +51,11 @@ pub(crate) struct Order {
     #[odm(index)]
     pub(crate) placed: LocalTime<Iso>,
     pub(crate) total: AnyMoney,
+    /// Text that sorts, `2026-04-02`.
+    #[serde(with = "odm::chrono_0_4")]
+    #[odm(index)]
+    pub(crate) due: NaiveDate,
+    /// Binary data of the subtype 4.
+    #[serde(with = "odm::uuid_1")]
+    pub(crate) parcel: Uuid,
 }

@@ -4,6 +4,7 @@ mod budget;
 pub mod bytes;
 mod flaws;
 mod place;
+mod serializer;
 mod size;
 mod text;
 mod transaction;

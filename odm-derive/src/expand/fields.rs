@@ -119,12 +119,13 @@ pub(crate) fn handle(model: &Model, field: &Field, encoder: &Ident) -> Handle {
     if field.encoder.is_none() {
         return of_type(support, field.ident.clone(), doc, ty, &path);
     }
+    let form = encoder::form(model, encoder, ty);
     Handle {
         ident: field.ident.clone(),
         set: field.ident.clone(),
         doc,
-        ty: quote!(#support::Field<__OdmModel, #ty, #support::With<#encoder>>),
-        make: quote!(#support::Field::at_path(#path)),
+        ty: quote!(#form::Handle<__OdmModel, #encoder>),
+        make: quote!(#form::handle::<__OdmModel, #encoder>(#path)),
     }
 }
 

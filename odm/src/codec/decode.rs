@@ -14,14 +14,14 @@ mod tests;
 use std::borrow::Cow;
 use std::marker::PhantomData;
 
-use bson::RawDeserializer;
 use bson::error::Error as BsonError;
 use bson::spec::ElementType;
+use bson::{Bson, RawDeserializer, doc};
 use odm_language::value::raw::{self, Elements};
 use serde::de::value::BorrowedStrDeserializer;
 use serde::de::{
-    Deserialize, DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, MapAccess, SeqAccess,
-    VariantAccess, Visitor,
+    Deserialize, DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer,
+    MapAccess, SeqAccess, VariantAccess, Visitor,
 };
 use serde::forward_to_deserialize_any;
 
@@ -41,6 +41,18 @@ pub(crate) fn trace<'de, T: Deserialize<'de>>(
     document: &'de [u8],
 ) -> Result<T, serde_path_to_error::Error<BsonError>> {
     serde_path_to_error::deserialize(Reader::new(document))
+}
+
+/// Decodes a value as the field of a document. bson's own deserializer of values claims to be a text format, for which a type
+/// may have another form.
+pub(crate) fn value<T: DeserializeOwned>(value: Bson) -> Result<T, BsonError> {
+    #[derive(serde::Deserialize)]
+    struct Only<T> {
+        value: T,
+    }
+
+    let document = bson::serialize_to_vec(&doc! {"value": value})?;
+    Only::deserialize(Reader::new(&document)).map(|only| only.value)
 }
 
 /// Converts a result of bson's deserializer.

@@ -10,6 +10,7 @@ use super::Collection;
 use super::call::{Call, filter};
 use super::decode::said;
 use super::options::options;
+use crate::codec::decode;
 use crate::error::{DecodeError, Error, Result};
 use crate::model::{Document, Embedded};
 use crate::query::{Decode, Field, Filter, fields};
@@ -57,7 +58,7 @@ impl<'s, M: Document, T: 'static> Distinct<'s, M, T> {
         Distinct {
             call: self.call,
             path: self.path,
-            decode: bson::deserialize_from_bson,
+            decode: decode::value,
             of: PhantomData,
         }
     }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::kind::Sequence;
-use crate::codec::encode as stored;
+use crate::codec::{decode, encode as stored};
 use crate::error::{Error, Result, UsageError};
 use crate::model::FieldType;
 
@@ -104,25 +104,25 @@ pub trait Decode<T> {
 
 impl<T: DeserializeOwned> Decode<T> for BySerde {
     fn decode(stored: Bson) -> std::result::Result<T, bson::error::Error> {
-        bson::deserialize_from_bson(stored)
+        decode::value(stored)
     }
 }
 
 impl<T: DeserializeOwned, N> Decode<T> for Named<N> {
     fn decode(stored: Bson) -> std::result::Result<T, bson::error::Error> {
-        bson::deserialize_from_bson(stored)
+        decode::value(stored)
     }
 }
 
 impl<T: DeserializeOwned, N> Decode<T> for ByKey<N> {
     fn decode(stored: Bson) -> std::result::Result<T, bson::error::Error> {
-        bson::deserialize_from_bson(stored)
+        decode::value(stored)
     }
 }
 
 impl<T: DeserializeOwned, S> Decode<T> for RecentOf<S> {
     fn decode(stored: Bson) -> std::result::Result<T, bson::error::Error> {
-        bson::deserialize_from_bson(stored)
+        decode::value(stored)
     }
 }
 

@@ -48,7 +48,7 @@
 //! as text, so they need no module.
 //!
 //! # A module of your own
-//! [`StoredAs`] says what a type is stored as, and [`serializer!`](crate::foreign::serializer) makes a module of it:
+//! [`StoredAs`] says what a type is stored as, and [`serializer!`](crate::serializer) makes a module of it:
 //!
 //! ```
 //! use odm::prelude::*;
@@ -81,7 +81,7 @@
 //!         }
 //!     }
 //!
-//!     odm::foreign::serializer!(Tenths);
+//!     odm::serializer!(Tenths);
 //! }
 //!
 //! #[derive(Serialize, Deserialize, Document)]
@@ -115,6 +115,7 @@ mod containers;
 mod decimal;
 mod form;
 mod instant;
+#[macro_use]
 mod stored_as;
 
 #[cfg(feature = "chrono_0_4")]
@@ -136,11 +137,8 @@ pub mod url_2;
 #[cfg(feature = "uuid_1")]
 pub mod uuid_1;
 
-#[doc(inline)]
-pub use crate::__odm_serializer as serializer;
-
 #[doc(hidden)]
-pub use self::form::{Form, Undeclared, defaults, form, undeclared};
+pub use self::form::{AsItself, Form, Undeclared, defaults, form, undeclared};
 pub use self::stored_as::{By, ConversionError, StoredAs};
 #[doc(hidden)]
 pub use self::stored_as::{deserialize, serialize};

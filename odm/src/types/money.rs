@@ -45,6 +45,7 @@ mod codes;
 mod currencies;
 mod error;
 mod handle;
+pub mod json;
 mod parts;
 #[cfg(feature = "bigdecimal_0_4")]
 mod precise;
@@ -63,7 +64,7 @@ pub use self::error::MoneyError;
 pub use self::handle::AmountIn;
 pub use self::handle::AnyMoneyFields;
 #[cfg(feature = "bigdecimal_0_4")]
-pub use self::precise::{PreciseMoney, PreciseMoneyFields};
+pub use self::precise::{BinaryForm, DisplayForm, PreciseMoney, PreciseMoneyFields, TextForm};
 pub use self::rounding::Rounding;
 
 /// A currency as a type: one of [this module](self), a [finer](Finer) one, or your own.

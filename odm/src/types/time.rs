@@ -23,7 +23,8 @@
 //! let sales = db.collection::<Sale>();
 //! sales.insert_one(&Sale { id: 1, at: "2026-03-29T10:30:00+02:00".parse()? }).await?;
 //!
-//! let sale = sales.find_one(|s| s.at.within(day("2026-03-29")?.in_utc())).await?.ok_or("no sale")?;
+//! let sunday = day("2026-03-29")?.in_utc();
+//! let sale = sales.find_one(|s| s.at.within(sunday)).await?.ok_or("no sale")?;
 //! assert_eq!((sale.at.hour(), sale.at.minute()), (10, 30));
 //! assert_eq!(sale.at.to_string(), "2026-03-29T10:30:00+02:00");
 //! # Ok(())

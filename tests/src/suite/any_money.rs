@@ -1,7 +1,9 @@
 //! Amounts whose currency is a value, and amounts of any precision.
 
 use odm::bson::{self, Bson, Document as BsonDocument};
-use odm::money::{Amount, AnyCurrency, AnyMoney, PreciseMoney, Scaled};
+use odm::money::{
+    Amount, AnyCurrency, AnyMoney, BinaryForm, Iso4217, Money, PreciseMoney, Scaled, Usd,
+};
 use odm::prelude::*;
 
 use crate::case::cases;
@@ -14,6 +16,8 @@ cases![
     validators_take_amounts_and_no_doubles,
     precise_amounts_are_stored_as_in_the_guide,
     ranges_of_precise_amounts_are_exact,
+    exact_text_is_stored_as_binary_data,
+    fields_with_a_json_form_are_stored_and_compared_as_without,
 ];
 
 /// As in the guide: 9990 for 9.99.
@@ -256,4 +260,111 @@ async fn ranges_of_precise_amounts_are_exact(db: &Db) {
         let found: Vec<PreciseMoney> = found.into_iter().map(|rate| rate.price).collect();
         assert_eq!(found, (start..end).map(amount).collect::<Vec<_>>());
     }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = "rates")]
+struct BinaryRate {
+    #[serde(rename = "_id")]
+    id: i32,
+    price: PreciseMoney<Iso4217, BinaryForm>,
+}
+
+async fn exact_text_is_stored_as_binary_data(db: &Db) {
+    let plan = db.sync([BinaryRate::model()]).plan().await.unwrap();
+    plan.apply(Allow::CREATE).await.unwrap();
+    let rates = db.collection::<BinaryRate>();
+    let rate = |id, price: &str| BinaryRate {
+        id,
+        price: price.parse().unwrap(),
+    };
+    rates
+        .insert_many([rate(1, "9.99 USD"), rate(2, "0.1 USD")])
+        .await
+        .unwrap();
+    let stored: Option<BsonDocument> = rates.find_one(|r| r.id.eq(1)).with_type().await.unwrap();
+    let display = bson::Binary {
+        subtype: bson::spec::BinarySubtype::Generic,
+        bytes: b"9.99".to_vec(),
+    };
+    let price = doc! {"display": display, "approx": 9.99, "currency": "USD"};
+    assert_eq!(stored.unwrap(), doc! {"_id": 1, "price": price});
+    let exact = rate(1, "9.990 USD").price;
+    let found = rates.find(|r| r.price.eq(&exact)).all().await.unwrap();
+    assert_eq!(found, [rate(1, "9.99 USD")]);
+    let near = rates.find(|r| r.price.candidates(..exact.clone()));
+    assert_eq!(near.all().await.unwrap().len(), 2);
+    // The validator asks for binary data.
+    let text = doc! {"display": "9.99", "approx": 9.99, "currency": "USD"};
+    let insert = doc! {"insert": "rates", "documents": [{"_id": 3, "price": text}]};
+    let reply = db.run_command(insert).await.unwrap();
+    let errors = reply.get_array("writeErrors").unwrap();
+    let code = errors[0].as_document().unwrap().get_i32("code");
+    assert_eq!(code.unwrap(), 121);
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = "sales", index(total.currency, total.amount))]
+struct Sale {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[serde(with = "odm::money::json::amount")]
+    price: Money<Usd>,
+    #[serde(with = "odm::money::json::parts")]
+    total: AnyMoney,
+    #[serde(default, with = "odm::money::json::text")]
+    tip: Option<PreciseMoney>,
+    #[serde(with = "odm::money::json::text")]
+    #[odm(embed(few, max = 3))]
+    paid: Vec<Money<Usd>>,
+}
+
+async fn fields_with_a_json_form_are_stored_and_compared_as_without(db: &Db) {
+    let plan = db.sync([Sale::model()]).plan().await.unwrap();
+    plan.apply(Allow::CREATE).await.unwrap();
+    let sales = db.collection::<Sale>();
+    let cents = Money::<Usd>::from_minor;
+    let sale = Sale {
+        id: 1,
+        price: cents(999),
+        total: "19.98 USD".parse().unwrap(),
+        tip: Some("0.125 USD".parse().unwrap()),
+        paid: vec![cents(1), cents(2)],
+    };
+    sales.insert_one(&sale).await.unwrap();
+    let stored: Option<BsonDocument> = sales.find_one(|s| s.id.eq(1)).with_type().await.unwrap();
+    let expected = doc! {
+        "_id": 1,
+        "price": 999_i64,
+        "total": {"amount": 1998_i64, "currency": "USD"},
+        "tip": {"display": "0.125", "approx": 0.125, "currency": "USD"},
+        "paid": [1_i64, 2_i64],
+    };
+    assert_eq!(stored.unwrap(), expected);
+    let of = || sales.find(|s| s.price.lt(cents(1_000)) & s.total.gte("19 USD".parse().unwrap()));
+    assert_eq!(of().all().await.unwrap(), [sale]);
+    assert_eq!(
+        of().explain().await.unwrap().indexes,
+        ["total.currency_1_total.amount_1"]
+    );
+    let prices = sales.distinct(|s| s.price, |s| s.id.eq(1)).await.unwrap();
+    assert_eq!(prices, [cents(999)]);
+    let whole: Vec<Sale> = sales.find_all().with_type().all().await.unwrap();
+    assert_eq!(whole.len(), 1);
+    sales
+        .update_one(
+            |s| s.paid.any().eq(cents(2)) & s.tip.currency.eq(AnyCurrency::of::<Usd>().unwrap()),
+            |s| {
+                s.price.inc(cents(1))
+                    & s.total.inc("0.02 USD".parse().unwrap())
+                    & s.paid.push(cents(3))
+            },
+        )
+        .await
+        .unwrap();
+    let changed = sales.get(&1).await.unwrap().unwrap();
+    let json = "{\"_id\":1,\"price\":\"10.00\",\"total\":{\"amount\":\"20.00\",\"currency\":\"USD\"},\
+                \"tip\":\"0.125 USD\",\"paid\":[\"0.01 USD\",\"0.02 USD\",\"0.03 USD\"]}";
+    assert_eq!(serde_json::to_string(&changed).unwrap(), json);
+    assert_eq!(serde_json::from_str::<Sale>(json).unwrap(), changed);
 }

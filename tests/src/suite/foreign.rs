@@ -332,7 +332,7 @@ mod tenths {
         }
     }
 
-    odm::foreign::serializer!(Tenths);
+    odm::serializer!(Tenths);
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]

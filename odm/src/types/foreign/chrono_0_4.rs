@@ -62,12 +62,12 @@ use super::stored_as::{ConversionError, StoredAs};
 #[derive(Debug)]
 pub enum Chrono<const TRUNCATES: bool> {}
 
-crate::foreign::serializer!(Chrono<false>);
+serializer!(Chrono<false>);
 
 /// Like [the module above](super::chrono_0_4), but drops what is less than a millisecond: a time is rounded down to the earlier
 /// millisecond, a `TimeDelta` toward zero. Values in filters and updates are truncated, too.
 pub mod truncated {
-    crate::foreign::serializer!(super::Chrono<true>);
+    serializer!(super::Chrono<true>);
 }
 
 bare! {

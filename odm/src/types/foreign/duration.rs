@@ -52,26 +52,26 @@ use super::stored_as::{ConversionError, StoredAs};
 #[derive(Debug)]
 pub enum Count<const UNIT: u32, const TRUNCATES: bool> {}
 
-crate::foreign::serializer!(Count<1_000_000, false>);
+serializer!(Count<1_000_000, false>);
 
 /// Milliseconds; what is less than one is dropped. Values in filters and updates are truncated, too.
 pub mod truncated {
-    crate::foreign::serializer!(super::Count<1_000_000, true>);
+    serializer!(super::Count<1_000_000, true>);
 }
 
 /// Seconds.
 pub mod seconds {
-    crate::foreign::serializer!(super::Count<1_000_000_000, false>);
+    serializer!(super::Count<1_000_000_000, false>);
 }
 
 /// Microseconds.
 pub mod micros {
-    crate::foreign::serializer!(super::Count<1_000, false>);
+    serializer!(super::Count<1_000, false>);
 }
 
 /// Nanoseconds.
 pub mod nanos {
-    crate::foreign::serializer!(super::Count<1, false>);
+    serializer!(super::Count<1, false>);
 }
 
 bare! {

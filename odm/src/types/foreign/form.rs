@@ -4,8 +4,9 @@ use bson::Bson;
 use serde::de::{DeserializeOwned, Error as _};
 
 use super::stored_as::{By, StoredAs};
-use crate::model::{FieldType, Level, NoParts, Parts, TypeMeta};
-use crate::query::{Decode, Marked};
+use crate::codec::decode;
+use crate::model::{FieldType, Level, NoParts, Parts, Path, TypeMeta};
+use crate::query::{Decode, Field, Marked, With};
 
 /// How values of `T` are stored, as far as a marker declares it.
 pub trait Form<T> {
@@ -15,6 +16,9 @@ pub trait Form<T> {
     /// The type whose methods a newtype has.
     type OfNewtype: ?Sized;
 
+    /// The handle of a field whose encoder is `E`.
+    type Handle<M, E>;
+
     /// The derived types inside.
     type Parts<L: Level>: Parts;
 
@@ -23,6 +27,33 @@ pub trait Form<T> {
 
     /// Whether the marker declares anything.
     const IS_DECLARED: bool;
+
+    /// The handle of the field with this path.
+    fn handle<M, E>(path: Path) -> Self::Handle<M, E>;
+}
+
+/// The marker of modules that change how a type is written in text formats, and not how it is stored.
+#[derive(Debug)]
+pub enum AsItself {}
+
+impl<T: FieldType> Form<T> for AsItself {
+    type Stored = T;
+    type OfNewtype = T;
+    type Handle<M, E> = T::Handle<M, T>;
+    type Parts<L: Level> = T::Parts<L>;
+    const TYPE: TypeMeta = T::TYPE;
+    const IS_DECLARED: bool = true;
+
+    #[inline]
+    fn handle<M, E>(path: Path) -> T::Handle<M, T> {
+        T::handle(path)
+    }
+}
+
+impl<T: DeserializeOwned> Decode<T> for AsItself {
+    fn decode(stored: Bson) -> Result<T, bson::error::Error> {
+        decode::value(stored)
+    }
 }
 
 /// The marker of modules that declare nothing.
@@ -32,28 +63,40 @@ pub enum Undeclared {}
 impl<T> Form<T> for Undeclared {
     type Stored = T;
     type OfNewtype = ();
+    type Handle<M, E> = Field<M, T, With<E>>;
     type Parts<L: Level> = NoParts;
     const TYPE: TypeMeta = TypeMeta::ANY;
     const IS_DECLARED: bool = false;
+
+    #[inline]
+    fn handle<M, E>(path: Path) -> Field<M, T, With<E>> {
+        Field::at_path(path)
+    }
 }
 
 impl<T, W: StoredAs<T>> Form<T> for By<W> {
     type Stored = W::Stored;
     type OfNewtype = W::Stored;
+    type Handle<M, E> = Field<M, T, With<E>>;
     type Parts<L: Level> = <W::Stored as FieldType>::Parts<L>;
     const TYPE: TypeMeta = W::Stored::TYPE;
     const IS_DECLARED: bool = true;
+
+    #[inline]
+    fn handle<M, E>(path: Path) -> Field<M, T, With<E>> {
+        Field::at_path(path)
+    }
 }
 
 impl<T: DeserializeOwned> Decode<T> for Undeclared {
     fn decode(stored: Bson) -> Result<T, bson::error::Error> {
-        bson::deserialize_from_bson(stored)
+        decode::value(stored)
     }
 }
 
 impl<T, W: StoredAs<T>> Decode<T> for By<W> {
     fn decode(stored: Bson) -> Result<T, bson::error::Error> {
-        let stored = bson::deserialize_from_bson(stored)?;
+        let stored = decode::value(stored)?;
         W::from_stored(stored).map_err(bson::error::Error::custom)
     }
 }

@@ -48,7 +48,7 @@ use super::stored_as::{ConversionError, StoredAs};
 #[derive(Debug)]
 pub enum AsDecimal {}
 
-crate::foreign::serializer!(AsDecimal);
+serializer!(AsDecimal);
 
 /// Text that sorts as the numbers do: 39 digits with zeros in front. A negative number is `-` and, so that it sorts, the 39 digits
 /// that are left to 10^39: -1 is `-999…9`.
@@ -58,7 +58,7 @@ pub mod text {
     #[derive(Debug)]
     pub enum AsText {}
 
-    crate::foreign::serializer!(AsText);
+    serializer!(AsText);
 }
 
 bare! {

@@ -36,7 +36,7 @@ use super::stored_as::{ConversionError, StoredAs};
 #[derive(Debug)]
 pub enum Address {}
 
-crate::foreign::serializer!(Address);
+serializer!(Address);
 
 bare! {
     [] IpAddr: String, "std::net::IpAddr", "a document of numbers", "text", "odm::ip";

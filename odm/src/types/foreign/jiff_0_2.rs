@@ -63,12 +63,12 @@ use super::stored_as::{ConversionError, StoredAs};
 #[derive(Debug)]
 pub enum Jiff<const TRUNCATES: bool> {}
 
-crate::foreign::serializer!(Jiff<false>);
+serializer!(Jiff<false>);
 
 /// Like [the module above](super::jiff_0_2), but drops what is less than a millisecond: a `Timestamp` is rounded down to the
 /// earlier millisecond, a `SignedDuration` toward zero. Values in filters and updates are truncated, too.
 pub mod truncated {
-    crate::foreign::serializer!(super::Jiff<true>);
+    serializer!(super::Jiff<true>);
 }
 
 bare! {

@@ -42,7 +42,7 @@ use super::stored_as::{ConversionError, StoredAs};
 #[derive(Debug)]
 pub enum AsDecimal {}
 
-crate::foreign::serializer!(AsDecimal);
+serializer!(AsDecimal);
 
 bare! {
     [] Decimal: Decimal, "rust_decimal::Decimal", "text", "a decimal", "odm::rust_decimal_1";

@@ -59,7 +59,7 @@ use crate::query::scalars::field_type;
 #[derive(Debug)]
 pub enum AsBson {}
 
-crate::foreign::serializer!(AsBson);
+serializer!(AsBson);
 
 field_type!(
     [] Value,

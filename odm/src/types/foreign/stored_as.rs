@@ -11,7 +11,7 @@ use crate::model::FieldType;
 
 /// What values of `T` are stored as; implement it for a type of your own that stands for the way.
 ///
-/// A field whose `#[serde(with = "…")]` names a module made by [`serializer!`](crate::foreign::serializer) has the
+/// A field whose `#[serde(with = "…")]` names a module made by [`serializer!`](crate::serializer) has the
 /// operators, the validator and the indexes of [`Stored`](Self::Stored). See [`foreign`](crate::foreign) for an example.
 ///
 /// What implements it for `T` also implements it for `Option<T>`, `Box<T>`, lists and sets of `T`, and maps to `T`.
@@ -58,7 +58,7 @@ impl fmt::Display for ConversionError {
 
 impl std::error::Error for ConversionError {}
 
-/// How a module made by [`serializer!`](crate::foreign::serializer) stores its types: as the [`StoredAs`] of `W` says.
+/// How a module made by [`serializer!`](crate::serializer) stores its types: as the [`StoredAs`] of `W` says.
 #[derive(Debug)]
 pub struct By<W> {
     way: PhantomData<fn() -> W>,
@@ -83,17 +83,15 @@ pub fn deserialize<'de, W: StoredAs<T>, T, D: Deserializer<'de>>(
     W::from_stored(stored).map_err(D::Error::custom)
 }
 
-/// Makes the module around it one that `#[serde(with = "…")]` can name, and that the derives know.
-///
-/// It takes a type that implements [`StoredAs`](crate::foreign::StoredAs), and writes the functions `serialize` and
-/// `deserialize` and the type `OdmStored`. See [`foreign`](crate::foreign) for an example.
+/// The items of a module that `#[serde(with = "…")]` can name: the paths of [`foreign`](super) and of serde, and the type that
+/// implements [`StoredAs`].
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __odm_serializer {
-    ($way:ty) => {
+macro_rules! __odm_serializer_items {
+    ([$($foreign:tt)*] [$($serde:tt)*] $way:ty) => {
         /// What the derives read of this module.
         #[doc(hidden)]
-        pub type OdmStored = $crate::foreign::By<$way>;
+        pub type OdmStored = $($foreign)*::By<$way>;
 
         /// Writes a value of a type of this module; for `#[serde(with = "…")]`.
         ///
@@ -104,14 +102,14 @@ macro_rules! __odm_serializer {
             value: &T,
             serializer: S,
         ) -> ::core::result::Result<
-            <S as $crate::support::Serializer>::Ok,
-            <S as $crate::support::Serializer>::Error,
+            <S as $($serde)*::Serializer>::Ok,
+            <S as $($serde)*::Serializer>::Error,
         >
         where
-            S: $crate::support::Serializer,
-            $way: $crate::foreign::StoredAs<T>,
+            S: $($serde)*::Serializer,
+            $way: $($foreign)*::StoredAs<T>,
         {
-            $crate::foreign::serialize::<$way, T, S>(value, serializer)
+            $($foreign)*::serialize::<$way, T, S>(value, serializer)
         }
 
         /// Reads a value of a type of this module; for `#[serde(with = "…")]`.
@@ -121,12 +119,19 @@ macro_rules! __odm_serializer {
         /// The type can't hold what is stored.
         pub fn deserialize<'de, T, D>(
             deserializer: D,
-        ) -> ::core::result::Result<T, <D as $crate::support::Deserializer<'de>>::Error>
+        ) -> ::core::result::Result<T, <D as $($serde)*::Deserializer<'de>>::Error>
         where
-            D: $crate::support::Deserializer<'de>,
-            $way: $crate::foreign::StoredAs<T>,
+            D: $($serde)*::Deserializer<'de>,
+            $way: $($foreign)*::StoredAs<T>,
         {
-            $crate::foreign::deserialize::<$way, T, D>(deserializer)
+            $($foreign)*::deserialize::<$way, T, D>(deserializer)
         }
+    };
+}
+
+/// [`serializer!`](crate::serializer) for the modules of this crate.
+macro_rules! serializer {
+    ($way:ty) => {
+        __odm_serializer_items! {[crate::types::foreign] [::serde] $way}
     };
 }

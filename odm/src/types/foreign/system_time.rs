@@ -39,12 +39,12 @@ use super::stored_as::{ConversionError, StoredAs};
 #[derive(Debug)]
 pub enum System<const TRUNCATES: bool> {}
 
-crate::foreign::serializer!(System<false>);
+serializer!(System<false>);
 
 /// Like [the module above](super::system_time), but rounds down to the earlier millisecond. Values in filters and updates are
 /// truncated, too.
 pub mod truncated {
-    crate::foreign::serializer!(super::System<true>);
+    serializer!(super::System<true>);
 }
 
 bare! {

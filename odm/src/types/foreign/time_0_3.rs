@@ -57,12 +57,12 @@ use super::stored_as::{ConversionError, StoredAs};
 #[derive(Debug)]
 pub enum TimeCrate<const TRUNCATES: bool> {}
 
-crate::foreign::serializer!(TimeCrate<false>);
+serializer!(TimeCrate<false>);
 
 /// Like [the module above](super::time_0_3), but drops what is less than a millisecond: a time is rounded down to the earlier
 /// millisecond, a `Duration` toward zero. Values in filters and updates are truncated, too.
 pub mod truncated {
-    crate::foreign::serializer!(super::TimeCrate<true>);
+    serializer!(super::TimeCrate<true>);
 }
 
 bare! {

@@ -39,7 +39,7 @@ use crate::query::scalars::field_type;
 #[derive(Debug)]
 pub enum AsText {}
 
-crate::foreign::serializer!(AsText);
+serializer!(AsText);
 
 field_type!([] Url, TypeMeta::scalar(&[BsonType::String]));
 

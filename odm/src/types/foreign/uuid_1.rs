@@ -46,7 +46,7 @@ use super::stored_as::{ConversionError, StoredAs};
 #[derive(Debug)]
 pub enum AsBinary {}
 
-crate::foreign::serializer!(AsBinary);
+serializer!(AsBinary);
 
 /// Text in small letters with hyphens: `67e55044-10b1-426f-9247-bb680e5fe0c8`. It sorts as the binary form does.
 pub mod text {
@@ -55,7 +55,7 @@ pub mod text {
     #[derive(Debug)]
     pub enum AsText {}
 
-    crate::foreign::serializer!(AsText);
+    serializer!(AsText);
 }
 
 bare! {

@@ -3,11 +3,14 @@
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::marker::PhantomData;
 use std::ops::{Bound, Deref, RangeBounds};
 use std::str::FromStr;
 
 use bigdecimal::{BigDecimal, Zero};
-use serde::de::Error as _;
+use bson::Binary;
+use bson::spec::BinarySubtype;
+use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{AnyCurrency, Currencies, Iso4217, MoneyError, text};
@@ -36,6 +39,8 @@ const MAX_DIGITS: usize = 300;
 ///
 /// An amount has at most 300 digits, before and after the point.
 ///
+/// `PreciseMoney<Iso4217, BinaryForm>` stores the text as [binary data](BinaryForm).
+///
 /// ```
 /// use odm::money::PreciseMoney;
 ///
@@ -45,10 +50,11 @@ const MAX_DIGITS: usize = 300;
 /// assert_eq!(cost.to_string(), "12.5 USD");
 /// # Ok::<(), odm::money::MoneyError>(())
 /// ```
-pub struct PreciseMoney<S = Iso4217> {
+pub struct PreciseMoney<S = Iso4217, F = TextForm> {
     /// Normalized: no zeros at the end.
     value: BigDecimal,
     currency: AnyCurrency<S>,
+    form: PhantomData<fn() -> F>,
 }
 
 impl<S> PreciseMoney<S> {
@@ -58,14 +64,42 @@ impl<S> PreciseMoney<S> {
     ///
     /// The amount has more than 300 digits.
     pub fn new(value: impl Into<BigDecimal>, currency: AnyCurrency<S>) -> Result<Self, MoneyError> {
-        let value = value.into().normalized();
+        Self::checked(value.into(), currency)
+    }
+}
+
+impl<S, F> PreciseMoney<S, F> {
+    fn checked(value: BigDecimal, currency: AnyCurrency<S>) -> Result<Self, MoneyError> {
+        let value = value.normalized();
         let (digits, scale) = (value.digits(), value.fractional_digit_count());
         // The digits of the plain text.
         let width = digits.max(scale.unsigned_abs()) + scale.min(0).unsigned_abs();
         if usize::try_from(width).map_or(true, |width| width > MAX_DIGITS) {
             return Err(MoneyError::Overflow);
         }
-        Ok(Self { value, currency })
+        Ok(Self {
+            value,
+            currency,
+            form: PhantomData,
+        })
+    }
+
+    /// The same amount, stored in another form.
+    ///
+    /// ```
+    /// use odm::money::{BinaryForm, Iso4217, PreciseMoney};
+    ///
+    /// let price: PreciseMoney = "9.99 USD".parse()?;
+    /// let stored: PreciseMoney<Iso4217, BinaryForm> = price.into_form();
+    /// assert_eq!(stored.display(), "9.99");
+    /// # Ok::<(), odm::money::MoneyError>(())
+    /// ```
+    pub fn into_form<G>(self) -> PreciseMoney<S, G> {
+        PreciseMoney {
+            value: self.value,
+            currency: self.currency,
+            form: PhantomData,
+        }
     }
 
     /// The exact value, to compute with.
@@ -94,58 +128,127 @@ impl<S> PreciseMoney<S> {
 }
 
 // Implemented by hand, because derives would put bounds on `S`.
-impl<S> Clone for PreciseMoney<S> {
+impl<S, F> Clone for PreciseMoney<S, F> {
     fn clone(&self) -> Self {
         Self {
             value: self.value.clone(),
             currency: self.currency,
+            form: PhantomData,
         }
     }
 }
 
-impl<S> PartialEq for PreciseMoney<S> {
+impl<S, F> PartialEq for PreciseMoney<S, F> {
     fn eq(&self, other: &Self) -> bool {
         self.currency == other.currency && self.value == other.value
     }
 }
 
-impl<S> Eq for PreciseMoney<S> {}
+impl<S, F> Eq for PreciseMoney<S, F> {}
 
 /// Amounts in different currencies have no order.
-impl<S> PartialOrd for PreciseMoney<S> {
+impl<S, F> PartialOrd for PreciseMoney<S, F> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         (self.currency == other.currency).then(|| self.value.cmp(&other.value))
     }
 }
 
-impl<S> Hash for PreciseMoney<S> {
+impl<S, F> Hash for PreciseMoney<S, F> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         (&self.value, self.currency).hash(state);
     }
 }
 
-impl<S> fmt::Debug for PreciseMoney<S> {
+impl<S, F> fmt::Debug for PreciseMoney<S, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "PreciseMoney({self})")
     }
 }
 
 /// `9.99 USD`
-impl<S> fmt::Display for PreciseMoney<S> {
+impl<S, F> fmt::Display for PreciseMoney<S, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&format!("{} {}", self.display(), self.currency))
     }
 }
 
 /// Reads `9.99 USD`, exactly.
-impl<S: Currencies> FromStr for PreciseMoney<S> {
+impl<S: Currencies, F> FromStr for PreciseMoney<S, F> {
     type Err = MoneyError;
 
     fn from_str(text: &str) -> Result<Self, MoneyError> {
         match text.split_once(' ') {
-            Some((amount, code)) => Self::new(decimal(amount)?, code.parse()?),
+            Some((amount, code)) => Self::checked(decimal(amount)?, code.parse()?),
             None => Err(MoneyError::NoCurrency(text.to_owned())),
         }
+    }
+}
+
+/// How a [`PreciseMoney`] stores its exact value: [`TextForm`] or [`BinaryForm`].
+pub trait DisplayForm: sealed::Sealed + 'static {
+    /// The type of the field `display`.
+    #[doc(hidden)]
+    type Stored: FieldType + Serialize + DeserializeOwned + Clone;
+
+    #[doc(hidden)]
+    fn write(text: String) -> Self::Stored;
+
+    #[doc(hidden)]
+    fn read(stored: Self::Stored) -> Result<String, MoneyError>;
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// The exact value is text: `{display: "9.99", …}`.
+#[derive(Debug)]
+pub enum TextForm {}
+
+/// The exact value is binary data of the subtype 0: the ASCII characters of the text, `{display: BinData(0, "OS45OQ=="), …}`.
+///
+/// MongoDB's guide allows it beside text, for programs that must not take the value for words: a text index, a collation or
+/// a search does not see it.
+///
+/// ```
+/// use odm::money::{BinaryForm, Iso4217, PreciseMoney};
+///
+/// let price: PreciseMoney<Iso4217, BinaryForm> = "9.99 USD".parse()?;
+/// let stored = odm::bson::serialize_to_document(&price)?;
+/// assert_eq!(stored.get_binary_generic("display")?, b"9.99");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub enum BinaryForm {}
+
+impl sealed::Sealed for TextForm {}
+impl sealed::Sealed for BinaryForm {}
+
+impl DisplayForm for TextForm {
+    type Stored = String;
+
+    fn write(text: String) -> String {
+        text
+    }
+
+    fn read(stored: String) -> Result<String, MoneyError> {
+        Ok(stored)
+    }
+}
+
+impl DisplayForm for BinaryForm {
+    type Stored = Binary;
+
+    fn write(text: String) -> Binary {
+        Binary {
+            subtype: BinarySubtype::Generic,
+            bytes: text.into_bytes(),
+        }
+    }
+
+    fn read(stored: Binary) -> Result<String, MoneyError> {
+        String::from_utf8(stored.bytes)
+            .map_err(|error| MoneyError::NotANumber(format!("{:?}", error.as_bytes())))
     }
 }
 
@@ -164,17 +267,20 @@ fn decimal(text: &str) -> Result<BigDecimal, MoneyError> {
 
 /// The stored form.
 #[derive(Serialize, Deserialize)]
-#[serde(bound(serialize = "", deserialize = "S: Currencies"))]
-struct Stored<S> {
-    display: String,
+#[serde(bound(
+    serialize = "F: DisplayForm",
+    deserialize = "S: Currencies, F: DisplayForm"
+))]
+struct Stored<S, F: DisplayForm> {
+    display: F::Stored,
     approx: f64,
     currency: AnyCurrency<S>,
 }
 
-impl<S> Serialize for PreciseMoney<S> {
+impl<S, F: DisplayForm> Serialize for PreciseMoney<S, F> {
     fn serialize<Z: Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
-        let stored = Stored {
-            display: self.display(),
+        let stored = Stored::<S, F> {
+            display: F::write(self.display()),
             approx: self.approx(),
             currency: self.currency,
         };
@@ -182,26 +288,27 @@ impl<S> Serialize for PreciseMoney<S> {
     }
 }
 
-impl<'de, S: Currencies> Deserialize<'de> for PreciseMoney<S> {
+impl<'de, S: Currencies, F: DisplayForm> Deserialize<'de> for PreciseMoney<S, F> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let stored = Stored::deserialize(deserializer)?;
-        let value = decimal(&stored.display).map_err(D::Error::custom)?;
-        let money = Self::new(value, stored.currency).map_err(D::Error::custom)?;
+        let stored = Stored::<S, F>::deserialize(deserializer)?;
+        let display = F::read(stored.display).map_err(D::Error::custom)?;
+        let value = decimal(&display).map_err(D::Error::custom)?;
+        let money = Self::checked(value, stored.currency).map_err(D::Error::custom)?;
         let exact = money.approx();
         if (stored.approx - exact).abs() <= exact.abs() * TOLERANCE {
             return Ok(money);
         }
         Err(D::Error::custom(format_args!(
             "the approximation {} does not belong to the amount \"{}\"",
-            stored.approx, stored.display
+            stored.approx, display
         )))
     }
 }
 
 /// The typed fields of a [`PreciseMoney`].
-pub struct PreciseMoneyFields<M, As, S> {
+pub struct PreciseMoneyFields<M, As, S, F: DisplayForm> {
     /// The exact text.
-    pub display: Field<M, String>,
+    pub display: Field<M, F::Stored>,
     /// The double next to it, to sort by.
     pub approx: Field<M, f64>,
     /// The currency.
@@ -209,12 +316,13 @@ pub struct PreciseMoneyFields<M, As, S> {
     this: Field<M, As>,
 }
 
-impl<M, As, S: Currencies> PreciseMoneyFields<M, As, S> {
+impl<M, As, S: Currencies, F: DisplayForm> PreciseMoneyFields<M, As, S, F> {
     /// Matches where the amount is `value`: its text and its currency.
     ///
     /// It does not find a text that another program has written with zeros at the end.
-    pub fn eq(&self, value: &PreciseMoney<S>) -> Filter<M> {
-        self.one(self.currency.eq(value.currency) & self.display.eq(value.display()))
+    pub fn eq(&self, value: &PreciseMoney<S, F>) -> Filter<M> {
+        let display = F::write(value.display());
+        self.one(self.currency.eq(value.currency) & self.display.eq(display))
     }
 
     /// Matches the amounts that can be in the range, by their approximations: all that are, and those next to its ends. The
@@ -249,7 +357,7 @@ impl<M, As, S: Currencies> PreciseMoneyFields<M, As, S> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn candidates(&self, range: impl RangeBounds<PreciseMoney<S>>) -> Filter<M> {
+    pub fn candidates(&self, range: impl RangeBounds<PreciseMoney<S, F>>) -> Filter<M> {
         let ends = [range.start_bound(), range.end_bound()];
         let [start, end] = ends.map(|bound| match bound {
             Bound::Included(money) | Bound::Excluded(money) => Some(money),
@@ -292,7 +400,7 @@ impl<M, As, S: Currencies> PreciseMoneyFields<M, As, S> {
     }
 }
 
-impl<M, As, S> Deref for PreciseMoneyFields<M, As, S> {
+impl<M, As, S, F: DisplayForm> Deref for PreciseMoneyFields<M, As, S, F> {
     type Target = Field<M, As>;
 
     fn deref(&self) -> &Self::Target {
@@ -300,7 +408,7 @@ impl<M, As, S> Deref for PreciseMoneyFields<M, As, S> {
     }
 }
 
-impl<M, As, S> Clone for PreciseMoneyFields<M, As, S> {
+impl<M, As, S, F: DisplayForm> Clone for PreciseMoneyFields<M, As, S, F> {
     fn clone(&self) -> Self {
         Self {
             display: self.display.clone(),
@@ -311,17 +419,17 @@ impl<M, As, S> Clone for PreciseMoneyFields<M, As, S> {
     }
 }
 
-impl<M, As, S> fmt::Debug for PreciseMoneyFields<M, As, S> {
+impl<M, As, S, F: DisplayForm> fmt::Debug for PreciseMoneyFields<M, As, S, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "PreciseMoneyFields({})", self.path())
     }
 }
 
-impl<S: Currencies> FieldType for PreciseMoney<S> {
+impl<S: Currencies, F: DisplayForm> FieldType for PreciseMoney<S, F> {
     const TYPE: TypeMeta = TypeMeta::of(Shape::Embedded(<Self as Embedded>::meta));
     const FIELDS: &'static [FieldMeta] = <Self as Embedded>::META.fields;
     type Parts<L: Level> = Flat<Self>;
-    type Handle<M, As> = PreciseMoneyFields<M, As, S>;
+    type Handle<M, As> = PreciseMoneyFields<M, As, S, F>;
 
     #[inline]
     fn handle<M, As>(path: Path) -> Self::Handle<M, As> {
@@ -334,13 +442,13 @@ impl<S: Currencies> FieldType for PreciseMoney<S> {
     }
 }
 
-impl<S: Currencies> Embedded for PreciseMoney<S> {
-    type Fields<M> = PreciseMoneyFields<M, Self, S>;
+impl<S: Currencies, F: DisplayForm> Embedded for PreciseMoney<S, F> {
+    type Fields<M> = PreciseMoneyFields<M, Self, S, F>;
 
     const META: &'static EmbeddedMeta = &EmbeddedMeta {
         name: "PreciseMoney",
         fields: &[
-            FieldMeta::always("display", "display", TypeMeta::scalar(&[BsonType::String])),
+            FieldMeta::always("display", "display", <F::Stored as FieldType>::TYPE),
             FieldMeta::always("approx", "approx", TypeMeta::scalar(&[BsonType::Double])),
             FieldMeta::always(
                 "currency",
@@ -359,7 +467,7 @@ impl<S: Currencies> Embedded for PreciseMoney<S> {
     }
 }
 
-impl<S: Currencies> Inside for PreciseMoney<S> {
+impl<S: Currencies, F: DisplayForm> Inside for PreciseMoney<S, F> {
     type Inside = Self;
 }
 
@@ -420,6 +528,25 @@ mod tests {
         );
         assert!(read("9.99", f64::NAN).is_err());
         assert!(read("9.99", f64::INFINITY).is_err());
+    }
+
+    #[test]
+    fn binary_text_is_read_exactly_or_refused() {
+        use bson::spec::BinarySubtype;
+
+        type Binary = PreciseMoney<Iso4217, BinaryForm>;
+        let read = |bytes: &[u8]| {
+            let display = bson::Binary {
+                subtype: BinarySubtype::Generic,
+                bytes: bytes.to_vec(),
+            };
+            let stored = bson::doc! {"display": display, "approx": 9.99, "currency": "USD"};
+            bson::deserialize_from_document::<Binary>(stored)
+        };
+        assert_eq!(read(b"9.99").unwrap(), "9.99 USD".parse().unwrap());
+        assert!(read(b"9.98").is_err());
+        let error = read(&[0xFF, b'9']).unwrap_err().to_string();
+        assert!(error.contains("[255, 57]"), "{error}");
     }
 
     #[derive(Serialize, Deserialize, odm_derive::Embedded)]

@@ -54,7 +54,7 @@ fn pointer<'a>(stored: RawBsonRef<'a>, collection: &str) -> Pointer<'a> {
 type Target<V, E> = <<E as RefersBy<V>>::Reference as Reference>::Target;
 
 impl<M, V, T: Document, E: RefersBy<V>> DbRefFields<M, V, T, E> {
-    /// Joins the documents that match. A reference to another one is [`Resolved::Excluded`].
+    /// Joins the documents that match. A reference to another one is [`Resolved::Excluded`](super::Resolved::Excluded).
     pub fn filter(
         self,
         condition: impl FnOnce(<Target<V, E> as Embedded>::Fields<Target<V, E>>) -> Filter<Target<V, E>>,

@@ -1,6 +1,6 @@
 //! DBRefs: references that name the collection, and may name the database.
 //!
-//! A [`Ref`](super::Ref) stores an id alone and is what nearly every relation needs. A [`DbRef`] stores the document
+//! A [`Ref`] stores an id alone and is what nearly every relation needs. A [`DbRef`] stores the document
 //! `{$ref: "publishers", $id: 7}`, which programs in other languages know as a DBRef. Use it to share a collection with
 //! such programs, to refer to another database, or to refer to documents of several collections from one field.
 //!

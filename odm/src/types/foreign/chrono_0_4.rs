@@ -1,4 +1,4 @@
-//! The types of [chrono](chrono) 0.4, for `#[serde(with = "odm::chrono_0_4")]`.
+//! The types of [chrono] 0.4, for `#[serde(with = "odm::chrono_0_4")]`.
 //!
 //! | type | stored as |
 //! | --- | --- |

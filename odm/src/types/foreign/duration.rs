@@ -4,10 +4,10 @@
 //! | module | stored as (`long`) |
 //! | --- | --- |
 //! | `odm::duration` | milliseconds |
-//! | [`odm::duration::truncated`](truncated) | milliseconds, without what is less than one |
-//! | [`odm::duration::seconds`](seconds) | seconds |
-//! | [`odm::duration::micros`](micros) | microseconds |
-//! | [`odm::duration::nanos`](nanos) | nanoseconds, up to 292 years |
+//! | `odm::duration::truncated` | milliseconds, without what is less than one |
+//! | `odm::duration::seconds` | seconds |
+//! | `odm::duration::micros` | microseconds |
+//! | `odm::duration::nanos` | nanoseconds, up to 292 years |
 //!
 //! Except in `truncated`, a duration with a fraction of the unit is refused, by an error that names the field. So is one with
 //! more units than 64 bits hold, and a stored number that the type can't hold: a `std::time::Duration` is never negative.

@@ -3,7 +3,7 @@
 //! | module | stored as | values |
 //! | --- | --- | --- |
 //! | `odm::int128` | a `Decimal128`, which is a number: it has `inc`, `mul`, `range(…)` | those of at most 34 digits |
-//! | [`odm::int128::text`](text) | text of one length that sorts as the numbers do | all |
+//! | `odm::int128::text` | text of one length that sorts as the numbers do | all |
 //!
 //! A value of more than 34 digits is refused in the first, by an error that names the field. So is a stored decimal that is no
 //! integer or has more digits, when it is read: MongoDB rounds the result of an `$inc` to 34 digits.

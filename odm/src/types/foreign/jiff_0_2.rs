@@ -1,4 +1,4 @@
-//! The types of [jiff](jiff) 0.2, for `#[serde(with = "odm::jiff_0_2")]`.
+//! The types of [jiff] 0.2, for `#[serde(with = "odm::jiff_0_2")]`.
 //!
 //! | type | stored as |
 //! | --- | --- |

@@ -1,4 +1,4 @@
-//! The types of [time](time) 0.3, for `#[serde(with = "odm::time_0_3")]`.
+//! The types of [time] 0.3, for `#[serde(with = "odm::time_0_3")]`.
 //!
 //! | type | stored as |
 //! | --- | --- |

@@ -1,4 +1,4 @@
-//! `Url` of [url](url) 2 as text.
+//! `Url` of [url] 2 as text.
 //!
 //! A `Url` writes itself as text, so a field needs no attribute if the url crate has its feature `serde`. This module is for programs
 //! without it, `#[serde(with = "odm::url_2")]`, and stores the same text: the normalized URL, so equal ones are found.

@@ -1,4 +1,4 @@
-//! `Uuid` of [uuid](uuid) 1, for `#[serde(with = "odm::uuid_1")]`: binary data of subtype 4, as drivers of other languages store it.
+//! `Uuid` of [uuid] 1, for `#[serde(with = "odm::uuid_1")]`: binary data of subtype 4, as drivers of other languages store it.
 //!
 //! Binary UUIDs sort by their bytes, so those of version 7 sort by their time. The module [`text`] stores the 36 characters
 //! instead. Binary data of another subtype, and text of another form, is an error when it is read.

@@ -1,6 +1,6 @@
 //! How amounts are written as JSON, for web services: modules for `#[serde(with = "…")]`.
 //!
-//! An amount that is sent as JSON is an integer of the smallest unit, as it is stored, and [`AnyMoney`](super::AnyMoney) is
+//! An amount that is sent as JSON is an integer of the smallest unit, as it is stored, and [`AnyMoney`] is
 //! `{"amount": 999, "currency": "USD"}`. With one of these modules it is decimal text, and is read from such text, exactly.
 //! What MongoDB stores stays the same, with the same methods of the field.
 //!

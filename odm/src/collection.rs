@@ -8,6 +8,7 @@
 
 mod aggregate;
 mod bulk_write;
+mod by_id;
 mod call;
 mod count;
 mod cursor;
@@ -25,6 +26,7 @@ mod insert_many;
 mod insert_one;
 pub(crate) mod joint;
 mod options;
+mod pages;
 mod replace_one;
 mod results;
 mod run_command;

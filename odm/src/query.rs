@@ -37,7 +37,7 @@ pub use self::raw::{FromRaw, raw};
 pub use self::sort::Sort;
 pub use self::value::IntoValue;
 
-use crate::model::{Embedded, Path};
+use crate::model::{Document, Embedded, Path};
 
 /// Returns the typed fields of a model, for code outside of the closures that receive them.
 ///
@@ -64,6 +64,31 @@ use crate::model::{Embedded, Path};
 #[inline(never)]
 pub fn fields<M: Embedded>() -> M::Fields<M> {
     M::fields(Path::root())
+}
+
+/// Returns the field stored as `_id`, for code that is generic over the model and can't name the field.
+///
+/// ```
+/// use odm::prelude::*;
+/// use odm::query::id;
+///
+/// /// The documents with these ids, of any model.
+/// async fn some<M: Document>(db: &Db, ids: &[M::Id]) -> odm::Result<Vec<M>> {
+///     db.collection::<M>().find(|_| id::<M>().in_(ids)).all().await
+/// }
+/// # #[derive(Debug, Serialize, Deserialize, Document)]
+/// # #[odm(collection = "books")]
+/// # struct Book { #[serde(rename = "_id")] id: i32 }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> odm::Result<()> {
+/// # let db = Db::memory();
+/// # db.collection::<Book>().insert_many([Book { id: 1 }, Book { id: 2 }]).await?;
+/// # assert_eq!(some::<Book>(&db, &[2, 3]).await?.len(), 1);
+/// # Ok(())
+/// # }
+/// ```
+pub fn id<M: Document>() -> Field<M, M::Id> {
+    Field::at_path(Path::root().child("_id"))
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ mod definitions;
 mod documents;
 mod elements;
 mod errors;
+mod everyday;
 mod expressions;
 mod filters;
 mod flattening;
@@ -66,6 +67,7 @@ pub(crate) fn cases() -> Vec<Case> {
         elements::CASES,
         documents::CASES,
         errors::CASES,
+        everyday::CASES,
         expressions::CASES,
         filters::CASES,
         flattening::CASES,

@@ -14,6 +14,7 @@ use odm_language::value::raw;
 use serde::Serialize;
 
 use super::guarded::Guards;
+use super::pages::Paging;
 use crate::codec::encode::{self, Failure};
 use crate::error::{Error, Result};
 use crate::model::keywords;
@@ -86,6 +87,8 @@ pub(crate) struct Call<'s> {
     pub(crate) error: Option<Error>,
     /// What may withhold an update; the filter has the conditions already.
     pub(crate) guards: Option<Box<Guards>>,
+    /// How a query is cut into pages.
+    pub(crate) paging: Option<Box<Paging>>,
 }
 
 impl<'s> Call<'s> {
@@ -109,6 +112,7 @@ impl<'s> Call<'s> {
             defaults: defaults.cloned(),
             error,
             guards: None,
+            paging: None,
         }
     }
 
@@ -142,6 +146,11 @@ impl<'s> Call<'s> {
     pub(crate) fn complete(&mut self) -> Result<()> {
         if let Some(error) = self.error.take() {
             return Err(error.with_model(self.model.name));
+        }
+        if let Some(paging) = self.paging.take() {
+            paging
+                .complete(&mut self.request, self.model)
+                .map_err(|error| error.with_model(self.model.name))?;
         }
         if let Some(guards) = &self.guards {
             guards

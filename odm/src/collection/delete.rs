@@ -47,7 +47,7 @@ impl<M: Document> Collection<M> {
     }
 
     #[inline]
-    fn delete<'s>(&self, filter: Result<Condition>, multi: bool) -> Delete<'s, M> {
+    pub(super) fn delete<'s>(&self, filter: Result<Condition>, multi: bool) -> Delete<'s, M> {
         Delete {
             call: self.try_call(filter.map(|filter| Operation::Delete { filter, multi })),
             of: PhantomData,

@@ -8,11 +8,12 @@ use serde::de::DeserializeOwned;
 
 use super::call::{Call, filter};
 use super::options::options;
-use super::{Collection, Cursor};
-use crate::error::Result;
+use super::pages::Paging;
+use super::{Collection, CountDocuments, Cursor, Loaded};
+use crate::error::{Error, Result};
 use crate::model::{Document, Embedded, Projection};
 use crate::query::Filter;
-use crate::store::Operation;
+use crate::store::{Attempt, Operation};
 
 /// Reads documents: [`Collection::find`], [`Collection::find_all`].
 #[must_use = "nothing is read until it is awaited"]
@@ -72,6 +73,195 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> Find<'s, M, T> {
         Find::new(self.call)
     }
 
+    /// Adds a condition, which the documents must meet as well.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "books")]
+    /// # struct Book { #[serde(rename = "_id")] id: i32, year: i32, title: String }
+    /// # fn main() -> odm::Result<()> {
+    /// # let books = Db::memory().collection::<Book>();
+    /// # let (since, title) = (Some(1900), None::<String>);
+    /// let mut found = books.find_all();
+    /// if let Some(since) = since {
+    ///     found = found.filter(|b| b.year.gte(since));
+    /// }
+    /// if let Some(title) = &title {
+    ///     found = found.filter(|b| b.title.eq(title));
+    /// }
+    /// assert_eq!(found.command()?.get_document("filter")?, &doc! {"year": {"$gte": 1900}});
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn filter(
+        mut self,
+        condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
+    ) -> Self {
+        match filter::<M>(condition) {
+            Ok(more) => {
+                if let Operation::Find { filter, .. } = &mut self.call.request.operation {
+                    filter.join(more.into_document());
+                }
+            }
+            Err(error) => {
+                self.call.error.get_or_insert(error);
+            }
+        }
+        self
+    }
+
+    /// The documents of one page: `size` of them, where page 1 is the first.
+    ///
+    /// The server reads and skips all pages before it, so late pages are slow; [`after`](Self::after) is not. Documents that
+    /// are equal in the sort have no fixed order and may be on two pages, so end the sort with a unique field. Without a
+    /// sort, pages are sorted by `_id`. [`count`](Self::count) of the same query counts the documents of all pages.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "books")]
+    /// # struct Book { #[serde(rename = "_id")] id: i32, year: i32 }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let books = Db::memory().collection::<Book>();
+    /// # books.insert_many((1..=5).map(|id| Book { id, year: 1900 })).await?;
+    /// let found = || books.find(|b| b.year.gte(1900));
+    /// let page = found().sort(|b| b.year.desc().then(b.id.asc())).page(3, 2).all().await?;
+    /// assert_eq!(page[0].id, 5);
+    /// assert_eq!(found().count().await?.div_ceil(2), 3);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The number or the size is 0.
+    pub fn page(mut self, number: u64, size: u64) -> Self {
+        let before = number
+            .checked_sub(1)
+            .and_then(|before| before.checked_mul(size));
+        match (before, size) {
+            (Some(before), 1..) => {
+                self.call.paging = Some(Box::new(Paging::Numbered));
+                self.skip(before).limit(size)
+            }
+            _ => {
+                let refusal = Error::usage(format!(
+                    "there is no page {number} of {size} documents: pages are counted from 1, and have at least one document"
+                ));
+                self.call.error.get_or_insert(refusal);
+                self
+            }
+        }
+    }
+
+    /// The documents behind `last` in the order of the sort, for pages of which each begins where the last one ended; `None`
+    /// begins with the first document.
+    ///
+    /// The filter names the place, so a page costs the same wherever it is, and documents that are inserted or deleted between
+    /// two pages move no others. The sort is continued by `_id`, to make it unique: an index of the same fields and the `_id`
+    /// serves it.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// #[derive(Debug, Serialize, Deserialize, Document)]
+    /// #[odm(collection = "books", index(year = desc, id = desc))]
+    /// struct Book {
+    ///     #[serde(rename = "_id")]
+    ///     id: i32,
+    ///     year: i32,
+    /// }
+    ///
+    /// # let books = Db::memory().collection::<Book>();
+    /// # books.insert_many((1..=5).map(|id| Book { id, year: 1900 + id / 3 })).await?;
+    /// let mut last = None;
+    /// let mut ids = Vec::new();
+    /// loop {
+    ///     let newest = books.find_all().sort(|b| b.year.desc());
+    ///     let page = newest.after(last.as_ref()).limit(2).all().await?;
+    ///     ids.extend(page.iter().map(|book| book.id));
+    ///     last = page.into_iter().last();
+    ///     if last.is_none() {
+    ///         break;
+    ///     }
+    /// }
+    /// assert_eq!(ids, [5, 4, 3, 2, 1]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// A field of the sort is an array or NaN in `last`, or is not compared by its value (`$meta`).
+    pub fn after<'a>(mut self, last: impl Into<Option<&'a M>>) -> Self
+    where
+        M: 'a,
+    {
+        match Paging::after(last.into()) {
+            Ok(paging) => self.call.paging = Some(Box::new(paging)),
+            Err(error) => {
+                self.call.error.get_or_insert(error);
+            }
+        }
+        self
+    }
+
+    /// Counts the documents that the query matches, whatever its page, `skip` and `limit`.
+    ///
+    /// # Errors
+    ///
+    /// The query has an option that a count can't have: `min`, `max`, `let_vars`, `allow_partial_results`, `after`.
+    pub fn count(mut self) -> CountDocuments<'s, M> {
+        let options = self.call.options();
+        let unknown = [
+            ("min", options.min.is_some()),
+            ("max", options.max.is_some()),
+            ("let_vars", options.let_vars.is_some()),
+            (
+                "allow_partial_results",
+                options.allow_partial_results.is_some(),
+            ),
+            (
+                "after",
+                matches!(self.call.paging.as_deref(), Some(Paging::After(Some(_)))),
+            ),
+        ];
+        if let Some((name, _)) = unknown.into_iter().find(|(_, is_set)| *is_set) {
+            let refusal = Error::usage(format!(
+                "a query with `{name}` can't be counted: leave it out of the count"
+            ));
+            self.call.error.get_or_insert(refusal);
+        }
+        CountDocuments::of_find(self.call)
+    }
+
+    /// Whether a document matches. It reads the `_id` of one document.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "books")]
+    /// # struct Book { #[serde(rename = "_id")] id: i32, year: i32 }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let books = Db::memory().collection::<Book>();
+    /// assert!(!books.find(|b| b.year.gt(2000)).exists().await?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn exists(mut self) -> Result<bool> {
+        let options = self.call.options();
+        options.projection = Some(doc! {"_id": 1});
+        options.sort = None;
+        self.with_type::<BsonDocument>()
+            .first()
+            .await
+            .map(|first| first.is_some())
+    }
+
     /// Collects all documents, or returns the first error.
     pub async fn all(self) -> Result<Vec<T>> {
         self.run().await?.all().await
@@ -89,6 +279,55 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> Find<'s, M, T> {
         let answer = self.call.send();
         async move { Ok(Cursor::new(answer.await?.cursor()?, model)) }
     }
+}
+
+impl<M: Document> Find<'_, M> {
+    /// Loads all documents, to be changed and [saved](Collection::save).
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "books")]
+    /// # struct Book { #[serde(rename = "_id")] id: i32, year: i32 }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let books = Db::memory().collection::<Book>();
+    /// # books.insert_one(&Book { id: 1, year: 190 }).await?;
+    /// for mut book in books.find(|b| b.year.lt(1000)).load().await? {
+    ///     book.year *= 10;
+    ///     books.save(&mut book).await?;
+    /// }
+    /// # assert!(books.find(|b| b.year.eq(1900)).exists().await?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The query has a projection: a save could not tell missing fields from removed ones.
+    pub async fn load(self) -> Result<Vec<Loaded<M>>> {
+        let attempt = whole(&self.call)?;
+        let (call, name) = (self.call, M::model().name);
+        let mut cursor = call.send().await?.cursor()?;
+        let mut all = Vec::new();
+        while let Some(raw) = cursor.next().await {
+            let loaded = raw.and_then(|raw| Loaded::from_raw(raw, attempt.clone()));
+            all.push(loaded.map_err(|error| error.with_model(name))?);
+        }
+        Ok(all)
+    }
+}
+
+/// The transaction of a call that reads whole documents.
+pub(super) fn whole(call: &Call<'_>) -> Result<Option<Attempt>> {
+    if call.request.options.projection.is_some() {
+        return Err(Error::usage(
+            "a document with a projection can't be loaded: a save would not know its other fields",
+        )
+        .with_model(call.model.name));
+    }
+    let session = call.session.as_ref();
+    Ok(session.and_then(|session| session.attempt()))
 }
 
 /// The projection document of a derived struct.

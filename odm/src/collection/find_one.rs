@@ -6,11 +6,11 @@ use std::marker::PhantomData;
 use bson::Document as BsonDocument;
 use serde::de::DeserializeOwned;
 
-use super::Collection;
 use super::call::{Call, by_id, filter};
 use super::decode::decode;
-use super::find::projection;
+use super::find::{projection, whole};
 use super::options::options;
+use super::{Collection, Load};
 use crate::error::Result;
 use crate::model::{Document, Embedded, Projection};
 use crate::query::Filter;
@@ -85,6 +85,38 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> FindOne<'s, M, T> {
                 Some(Err(error)) => Err(error.with_model(model)),
             }
         }
+    }
+}
+
+impl<'s, M: Document> FindOne<'s, M> {
+    /// Loads the document, to be changed and [saved](Collection::save).
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "books")]
+    /// # struct Book { #[serde(rename = "_id")] id: i32, title: String, copies: i32 }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let books = Db::memory().collection::<Book>();
+    /// # books.insert_one(&Book { id: 1, title: "Walden".to_owned(), copies: 3 }).await?;
+    /// if let Some(mut book) = books.find_one(|b| b.title.eq("Walden")).load().await? {
+    ///     book.copies -= 1;
+    ///     books.save(&mut book).await?;
+    /// }
+    /// # assert_eq!(books.get(&1).await?.map(|book| book.copies), Some(2));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The query has a projection: a save could not tell missing fields from removed ones.
+    pub fn load(mut self) -> Load<'s, M> {
+        if let Err(error) = whole(&self.call) {
+            self.call.error.get_or_insert(error);
+        }
+        Load::of(self.call)
     }
 }
 

@@ -28,17 +28,10 @@ macro_rules! options {
         }
     };
     (@ limit) => {
-        /// Returns at most this many documents.
+        /// Returns at most this many documents; 0 means no limit, as in MongoDB.
         pub fn limit(mut self, limit: u64) -> Self {
-            match i64::try_from(limit) {
-                Ok(limit @ 1..) => self.call.options().limit = Some(limit),
-                _ => {
-                    let refusal = crate::error::Error::usage(
-                        "a limit is 1 or more, and below 2^63: leave it out for all documents",
-                    );
-                    self.call.error.get_or_insert(refusal);
-                }
-            }
+            // No collection has more documents than `i64::MAX`.
+            self.call.options().limit = i64::try_from(limit).ok().filter(|limit| *limit > 0);
             self
         }
     };

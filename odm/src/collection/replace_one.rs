@@ -7,8 +7,10 @@ use std::marker::PhantomData;
 use super::call::{Call, filter, replace};
 use super::options::{action, options};
 use super::{ActionFuture, Collection, UpdateResult};
+use crate::error::Result;
 use crate::model::{Document, Embedded};
 use crate::query::Filter;
+use crate::store::Condition;
 
 /// Replaces one document: [`Collection::replace_one`].
 #[must_use = "nothing is replaced until it is awaited"]
@@ -25,8 +27,15 @@ impl<M: Document> Collection<M> {
         condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
         replacement: impl Borrow<M>,
     ) -> ReplaceOne<'s, M> {
-        let filter = filter::<M>(condition);
-        let operation = filter.and_then(|filter| replace::<M>(filter, replacement.borrow()));
+        self.replace(filter::<M>(condition), replacement.borrow())
+    }
+
+    pub(super) fn replace<'s>(
+        &self,
+        filter: Result<Condition>,
+        replacement: &M,
+    ) -> ReplaceOne<'s, M> {
+        let operation = filter.and_then(|filter| replace::<M>(filter, replacement));
         ReplaceOne {
             call: self.try_call(operation),
             of: PhantomData,

@@ -32,14 +32,12 @@ pub struct Save<'s, M: Document> {
 }
 
 impl<M: Document> Collection<M> {
-    /// Loads the document with this `_id`, to be changed and [saved](Self::save).
+    /// Loads the document with this `_id`, to be changed and [saved](Self::save). [`FindOne::load`](super::FindOne::load) loads one
+    /// by a filter, and [`Find::load`](super::Find::load) all that match.
     pub fn load<'s>(&self, id: &M::Id) -> Load<'s, M> {
         let filter = by_id::<M>(id);
         let call = self.try_call(filter.map(|filter| Operation::Find { filter, one: true }));
-        Load {
-            call,
-            of: PhantomData,
-        }
+        Load::of(call)
     }
 
     /// Sends the changes since the load, as `$set` and `$unset` of single fields, and returns whether
@@ -63,6 +61,13 @@ impl<M: Document> Collection<M> {
 }
 
 impl<'s, M: Document> Load<'s, M> {
+    pub(super) fn of(call: Call<'s>) -> Self {
+        Self {
+            call,
+            of: PhantomData,
+        }
+    }
+
     options!(session command comment max_time read_concern read_preference);
 
     async fn run(self) -> Result<Option<Loaded<M>>> {

@@ -111,6 +111,12 @@ macro_rules! text {
             }
         }
 
+        impl IntoValue<$owned> for &&str {
+            fn into_value(self) -> $owned {
+                (*self).into()
+            }
+        }
+
         impl IntoValue<Option<$owned>> for &str {
             fn into_value(self) -> Option<$owned> {
                 Some(self.into())

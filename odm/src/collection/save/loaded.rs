@@ -63,8 +63,55 @@ pub(super) struct Change<M> {
 }
 
 impl<M: Document> Loaded<M> {
+    /// Takes a document that is stored as it is, such as one that was just inserted or found, to be changed and saved.
+    ///
+    /// It is compared with its state now, so changes before are not saved, and fields that are stored but that the model does
+    /// not declare are kept.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// use odm::collection::Loaded;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "books")]
+    /// # struct Book { #[serde(rename = "_id")] id: i32, copies: i32 }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let books = Db::memory().collection::<Book>();
+    /// let book = Book { id: 1, copies: 3 };
+    /// books.insert_one(&book).await?;
+    /// let mut book = Loaded::new(book)?;
+    /// book.copies -= 1;
+    /// assert!(books.save(&mut book).await?); // {$set: {copies: 2}}
+    /// # assert_eq!(books.get(&1).await?.map(|book| book.copies), Some(2));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The document can't be encoded.
+    pub fn new(document: M) -> Result<Self> {
+        let encoded = encode(&document)?;
+        let seen = Baseline {
+            version: match M::model().version {
+                Some(name) => field(&encoded, name)?,
+                None => None,
+            },
+            document: encoded,
+            unstored: Vec::new(),
+        };
+        Ok(Self {
+            document,
+            committed: Some(seen),
+            pending: None,
+        })
+    }
+
     /// Wraps a document that was read in `attempt`, or outside of transactions.
-    pub(super) fn from_raw(raw: &RawDocument, attempt: Option<Attempt>) -> Result<Self> {
+    pub(in crate::collection) fn from_raw(
+        raw: &RawDocument,
+        attempt: Option<Attempt>,
+    ) -> Result<Self> {
         let document: M = decode(raw, M::model().name)?;
         let encoded = encode(&document)?;
         let found = Baseline {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use bson::{Bson, Document};
+use bson::{Bson, Document, doc};
 
 /// A filter on its way to a store. Most filters test one field; those build no document unless the store needs one.
 #[derive(Debug, Clone)]
@@ -16,6 +16,16 @@ impl Condition {
     /// Whether the filter is empty, so that every document matches.
     pub(crate) fn is_empty(&self) -> bool {
         matches!(self, Self::Document(document) if document.is_empty())
+    }
+
+    /// Adds a condition, which the documents must meet as well.
+    pub(crate) fn join(&mut self, other: Document) {
+        let own = std::mem::replace(self, Self::Document(Document::new())).into_document();
+        *self = Self::Document(match (own.is_empty(), other.is_empty()) {
+            (true, _) => other,
+            (false, true) => own,
+            (false, false) => doc! {"$and": [own, other]},
+        });
     }
 
     /// The filter as a document.

@@ -1,0 +1,74 @@
+//! The verbs that take an `_id`: `update_by_id`, `replace_by_id` and `delete_by_id`.
+
+use std::borrow::Borrow;
+
+use super::call::by_id;
+use super::{Collection, Delete, ReplaceOne, Update};
+use crate::model::{Document, Embedded};
+use crate::query::id;
+use crate::update::Update as Change;
+
+impl<M: Document> Collection<M> {
+    /// Updates the document with this `_id`, as [`update_one`](Self::update_one) does.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "books")]
+    /// # struct Book { #[serde(rename = "_id")] id: i32, copies: i32 }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let books = Db::memory().collection::<Book>();
+    /// # books.insert_one(&Book { id: 1, copies: 3 }).await?;
+    /// let result = books.update_by_id(&1, |b| b.copies.inc(1)).await?;
+    /// assert_eq!(result.matched, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn update_by_id<'s>(
+        &self,
+        id_of: &M::Id,
+        change: impl FnOnce(<M as Embedded>::Fields<M>) -> Change<M>,
+    ) -> Update<'s, M> {
+        self.update_one(|_| id::<M>().eq(id_of), change)
+    }
+
+    /// Replaces the document with this `_id`, as [`replace_one`](Self::replace_one) does.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "books")]
+    /// # struct Book { #[serde(rename = "_id")] id: i32, copies: i32 }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let books = Db::memory().collection::<Book>();
+    /// let book = Book { id: 1, copies: 3 };
+    /// books.replace_by_id(&1, &book).upsert(true).await?;
+    /// assert_eq!(books.get(&1).await?.map(|book| book.copies), Some(3));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn replace_by_id<'s>(&self, id: &M::Id, replacement: impl Borrow<M>) -> ReplaceOne<'s, M> {
+        self.replace(by_id::<M>(id), replacement.borrow())
+    }
+
+    /// Removes the document with this `_id`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "books")]
+    /// # struct Book { #[serde(rename = "_id")] id: i32, copies: i32 }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let books = Db::memory().collection::<Book>();
+    /// # books.insert_one(&Book { id: 1, copies: 3 }).await?;
+    /// assert_eq!(books.delete_by_id(&1).await?.deleted, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn delete_by_id<'s>(&self, id: &M::Id) -> Delete<'s, M> {
+        self.delete(by_id::<M>(id), false)
+    }
+}

@@ -2,6 +2,7 @@
 
 mod budget;
 pub mod bytes;
+mod collection;
 mod flaws;
 mod place;
 mod serializer;
@@ -15,6 +16,7 @@ pub use bson::Bson;
 pub use serde::de::DeserializeOwned;
 pub use serde::{Deserializer, Serialize, Serializer};
 
+pub use self::collection::collection_flaw;
 pub use crate::collection::transaction::Tries;
 pub use crate::error::Result;
 pub use crate::model::field::VariantContent;

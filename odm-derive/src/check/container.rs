@@ -7,6 +7,7 @@ use crate::errors::Errors;
 use crate::facts::{Facts, Id};
 use crate::model::rust_type::{Kind, is_option, kind, stored_kind};
 use crate::model::{Borrow, Derive, Model, Shape};
+use crate::parse::container::CollectionName;
 
 pub(super) fn check(facts: &Facts<'_>, errors: &mut Errors) {
     let model = facts.model;
@@ -79,7 +80,9 @@ fn document(facts: &Facts<'_>, errors: &mut Errors) {
     }
     let attributes = &model.attributes;
     match &attributes.collection {
-        Some(name) => collection(name, errors),
+        Some(CollectionName::Literal(name)) => collection(name, errors),
+        // Checked by the compiler, which knows the value.
+        Some(CollectionName::Constant(_)) => {}
         None if attributes.whole => errors.at(
             &model.ident,
             "a document says which collection it is stored in: `#[odm(collection = \"…\")]`",

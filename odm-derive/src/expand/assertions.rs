@@ -3,6 +3,7 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::Ident;
+use syn::spanned::Spanned;
 
 use super::encoder;
 use super::generics::Generics;
@@ -11,15 +12,30 @@ use super::meta;
 use crate::facts::Facts;
 use crate::facts::assertions::{Assertion, Flaw, Subject};
 use crate::model::Model;
+use crate::parse::container::CollectionName;
 
 /// Every assertion that is evaluated where the type is declared.
 pub(crate) fn all(facts: &Facts<'_>) -> TokenStream {
     let groups = facts.assertions.constants.iter();
     let mut tokens: TokenStream = groups.map(|group| constant(facts.model, group)).collect();
+    tokens.extend(collection(facts.model));
     tokens.extend(nested(facts));
     tokens.extend(super::relations::checks(facts));
     tokens.extend(super::budget::checks(facts));
     tokens
+}
+
+/// The check of a collection's name that is a constant.
+fn collection(model: &Model) -> Option<TokenStream> {
+    let Some(CollectionName::Constant(path)) = &model.attributes.collection else {
+        return None;
+    };
+    let support = &model.support;
+    Some(quote_spanned! {path.span()=>
+        const _: () = if let ::core::option::Option::Some(__odm_flaw) = #support::collection_flaw(#path) {
+            ::core::panic!("{}", __odm_flaw);
+        };
+    })
 }
 
 /// The assertions that are evaluated with the metadata of the type.

@@ -15,6 +15,7 @@ use crate::facts::index::{Index, Key, Path};
 use crate::facts::{Facts, Id};
 use crate::model::Model;
 use crate::parse::collation::Collation;
+use crate::parse::container::CollectionName;
 use crate::parse::index::KeyKind;
 use crate::parse::serde::unraw;
 
@@ -27,10 +28,11 @@ pub(crate) fn document(facts: &Facts<'_>, id: &Id<'_>) -> TokenStream {
     let predicates = &generics.predicates;
     let types = &generics.types;
     let attributes = &model.attributes;
-    let collection = attributes
-        .collection
-        .as_ref()
-        .map_or_else(String::new, LitStr::value);
+    let collection = match &attributes.collection {
+        Some(CollectionName::Literal(name)) => name.value().to_token_stream(),
+        Some(CollectionName::Constant(path)) => path.to_token_stream(),
+        None => quote!(""),
+    };
     let indexes = facts.indexes.iter().map(|one| index(model, one));
     let rules = attributes.rules.iter().map(|rule| {
         let (name, filter) = (&rule.name, &rule.filter);

@@ -1,8 +1,9 @@
 //! `#[odm(…)]` on a struct or an enum.
 
 use proc_macro2::Span;
-use syn::parse::ParseStream;
-use syn::{Attribute, Ident, LitInt, LitStr, Path};
+use syn::ext::IdentExt;
+use syn::parse::{Parse, ParseStream};
+use syn::{Attribute, Ident, LitInt, LitStr, Path, Token};
 
 use super::collation::{Collation, collation};
 use super::index::{self, Index};
@@ -17,7 +18,7 @@ use crate::errors::Errors;
 #[derive(Default)]
 pub(crate) struct Container {
     pub(crate) krate: Option<Path>,
-    pub(crate) collection: Option<LitStr>,
+    pub(crate) collection: Option<CollectionName>,
     pub(crate) budget: Option<Budget>,
     pub(crate) deny_undeclared: Option<Ident>,
     /// The model of a struct that also derives `Projection`.
@@ -36,6 +37,26 @@ pub(crate) struct Container {
     pub(crate) document_words: Vec<Ident>,
     /// Whether everything was read.
     pub(crate) whole: bool,
+}
+
+/// `collection = "books"`, or `collection = BOOKS`.
+pub(crate) enum CollectionName {
+    Literal(LitStr),
+    Constant(Path),
+}
+
+impl Parse for CollectionName {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        if input.peek(LitStr) {
+            return input.parse().map(Self::Literal);
+        }
+        if input.peek(Ident::peek_any) || input.peek(Token![::]) {
+            return input.parse().map(Self::Constant);
+        }
+        Err(input.error(
+            "expected the name of a collection: `collection = \"books\"`, or a constant: `collection = BOOKS`",
+        ))
+    }
 }
 
 /// `budget = "1MiB"`, or `budget(max = "1MiB", allow = "the reason")`.

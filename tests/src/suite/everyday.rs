@@ -22,6 +22,7 @@ cases![
     a_limit_of_zero_is_none,
     slices_of_text_are_values,
     generic_code_reaches_the_id,
+    collections_are_named_by_constants,
 ];
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -357,4 +358,23 @@ async fn generic_code_reaches_the_id(db: &Db) {
     }
     library(db, 5).await;
     assert_eq!(ids(&among::<Book>(db, &[3, 1, 9]).await), [1, 3]);
+}
+
+mod names {
+    pub(super) const SHELVES: &str = "library.shelves";
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = names::SHELVES)]
+struct Shelf {
+    #[serde(rename = "_id")]
+    id: i32,
+}
+
+async fn collections_are_named_by_constants(db: &Db) {
+    let shelves = db.collection::<Shelf>();
+    assert_eq!(shelves.name(), "library.shelves");
+    shelves.insert_one(&Shelf { id: 1 }).await.unwrap();
+    let stored = db.run_command(doc! {"find": "library.shelves"}).all().await;
+    assert_eq!(stored.unwrap(), [doc! {"_id": 1}]);
 }

@@ -1,0 +1,10 @@
+use odm::prelude::*;
+
+#[derive(Serialize, Deserialize, Document)]
+#[odm(collection = 'b')]
+struct Book {
+    #[serde(rename = "_id")]
+    id: i32,
+}
+
+fn main() {}

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::mem;
 use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, Not};
 
-use bson::Document;
+use bson::{Document, doc};
 
 use super::deferred::Deferred;
 use super::node::Node;
@@ -125,6 +125,40 @@ impl<M> Filter<M> {
     pub fn none_of(filters: impl IntoIterator<Item = Self>) -> Self {
         let nodes: Result<Vec<_>, _> = filters.into_iter().map(Self::into_node).collect();
         Self::from_node(nodes.and_then(Node::nor))
+    }
+
+    /// Matches by the text index of the collection: `{$text: {$search: words}}`.
+    ///
+    /// Words are joined by *or*, phrases stand in quotation marks, and a word behind `-` excludes documents. The model declares
+    /// the index: `text(title(weight = 10), body)`. [`Sort::by_text_score`](super::Sort::by_text_score) sorts by relevance.
+    ///
+    /// ```
+    /// use odm::prelude::*;
+    /// use odm::query::{Filter, Sort};
+    ///
+    /// #[derive(Debug, Serialize, Deserialize, Document)]
+    /// #[odm(collection = "articles", text(title(weight = 10), body))]
+    /// struct Article {
+    ///     #[serde(rename = "_id")]
+    ///     id: i32,
+    ///     title: String,
+    ///     body: String,
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let db = Db::memory();
+    /// # db.sync(models![Article]).plan().await?.apply(Allow::CREATE).await?;
+    /// let articles = db.collection::<Article>();
+    /// # let article = |id, title: &str, body: &str| Article { id, title: title.into(), body: body.into() };
+    /// # articles.insert_many([article(1, "Ships", "no whales"), article(2, "Whales", "of the sea")]).await?;
+    /// let found = articles.find(|_| Filter::text("whale -fish")).sort(|_| Sort::by_text_score());
+    /// assert_eq!(found.first().await?.map(|article| article.id), Some(2));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn text(words: impl Into<String>) -> Self {
+        Self::from_node(Ok(Node::Raw(doc! {"$text": {"$search": words.into()}})))
     }
 
     /// Returns the document that is sent.

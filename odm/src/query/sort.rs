@@ -3,7 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use bson::{Bson, Document};
+use bson::{Bson, Document, doc};
 
 use super::deferred::Deferred;
 use super::field::Field;
@@ -39,6 +39,22 @@ impl<M> Sort<M> {
             keys,
             of: PhantomData,
         }
+    }
+
+    /// The most relevant documents of a [text search](super::Filter::text) first: `{score: {$meta: "textScore"}}`.
+    ///
+    /// ```
+    /// use odm::prelude::*;
+    /// use odm::query::Sort;
+    ///
+    /// struct Article;
+    /// let sort = Sort::<Article>::by_text_score();
+    /// assert_eq!(sort.to_document()?, doc! {"score": {"$meta": "textScore"}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    pub fn by_text_score() -> Self {
+        let score = Bson::Document(doc! {"$meta": "textScore"});
+        Self::from_keys(vec![("score".to_owned(), score)])
     }
 
     /// Sorts by this order, and documents that are equal in it by `next`.

@@ -1,6 +1,7 @@
 //! Computes the steps from an existing collection to what its model declares.
 
 mod indexes;
+mod validator;
 
 use bson::{Bson, Document, doc};
 
@@ -127,12 +128,12 @@ impl Target {
         let mut command = doc! {"collMod": self.meta.collection};
         let mut reasons = Vec::new();
         if !normal::same(&is.validator, &wanted.validator) {
-            command.insert("validator", wanted.validator);
-            reasons.push(if is.validator.is_empty() {
-                "there is no validator".to_owned()
+            if is.validator.is_empty() {
+                reasons.push("there is no validator".to_owned());
             } else {
-                "the validator differs".to_owned()
-            });
+                reasons.extend(validator::differences(&is.validator, &wanted.validator));
+            }
+            command.insert("validator", wanted.validator);
         }
         for (option, is, wanted) in [
             ("validationLevel", is.level, wanted.level),

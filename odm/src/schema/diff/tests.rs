@@ -318,7 +318,8 @@ fn differences_of_options() {
     assert_eq!(
         steps_now[0].reasons,
         [
-            "the validator differs",
+            "the validator differs: a is 1, no longer declared",
+            "the validator differs: there is no $jsonSchema",
             "validationLevel is moderate, declared strict"
         ]
     );

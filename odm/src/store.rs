@@ -80,6 +80,15 @@ impl Store {
         }))
     }
 
+    /// The driver's handle of the database.
+    #[cfg(feature = "mongodb")]
+    pub(crate) fn as_driver(&self) -> Option<&mongodb::Database> {
+        match &self.0.backend {
+            Backend::Driver(driver) => Some(driver.database()),
+            Backend::Memory(_) => None,
+        }
+    }
+
     /// The same store, with a handler that is called for every command of this handle and its clones.
     pub(crate) fn watched(&self, monitor: Monitor) -> Self {
         Self(Arc::new(Inner {

@@ -76,6 +76,23 @@ impl Db {
         }
     }
 
+    /// The database handle of the official driver, for what odm has no method for; `None` in memory.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # async fn pool(db: &Db) -> Result<(), mongodb::error::Error> {
+    /// if let Some(database) = db.as_driver() {
+    ///     let names = database.client().list_database_names().await?;
+    ///     println!("{names:?}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[cfg(feature = "mongodb")]
+    pub fn as_driver(&self) -> Option<&mongodb::Database> {
+        self.store.as_driver()
+    }
+
     /// The database's name.
     pub fn name(&self) -> &str {
         self.store.database()

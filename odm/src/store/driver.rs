@@ -93,6 +93,11 @@ impl Driver {
         }
     }
 
+    /// The driver's own handle.
+    pub(crate) fn database(&self) -> &Database {
+        &self.database
+    }
+
     /// Another database of the same client.
     pub(crate) fn sibling(&self, database: &str) -> Self {
         Self {

@@ -15,6 +15,7 @@ chapters! {
     getting_started = "../../book/src/getting-started.md";
     models = "../../book/src/models.md";
     queries_and_updates = "../../book/src/queries-and-updates.md";
+    cookbook = "../../book/src/cookbook.md";
     relations = "../../book/src/relations.md";
     relation_kinds = "../../book/src/relation-kinds.md";
     dbrefs = "../../book/src/dbrefs.md";

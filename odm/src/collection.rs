@@ -74,6 +74,8 @@ pub use self::watch::{
 pub use crate::error::{BulkWriteResult, Withheld, WithheldReason, WriteError};
 use crate::error::{Error, Result};
 use crate::model::{Document, ModelMeta};
+#[cfg(feature = "tracing")]
+pub use crate::store::TracedValues;
 pub use crate::store::options::{
     Acknowledgment, Alternate, CaseFirst, Collation, Hint, MaxVariable, ReadConcern,
     ReadPreference, ReturnDocument, WriteConcern,

@@ -20,11 +20,12 @@ pub(crate) mod options;
 mod reply;
 mod response;
 mod session;
+#[cfg(feature = "tracing")]
+mod trace;
 mod watch;
 
 use std::future::ready;
 use std::sync::Arc;
-use std::time::Instant;
 
 use bson::Document;
 use futures_core::future::BoxFuture;
@@ -42,11 +43,14 @@ pub(crate) use self::memory::Memory;
 use self::memory::{MemoryChanges, MemoryCursor, MemoryPage, MemorySession};
 pub use self::monitor::CommandEvent;
 pub(crate) use self::monitor::Monitor;
+use self::monitor::Sent;
 pub(crate) use self::operation::{Condition, Modification, Operation, Request, Update};
 pub(crate) use self::reply::{WriteKind, Written};
 pub(crate) use self::response::Response;
 pub(crate) use self::session::{Attempt, Outcome};
 pub use self::session::{Session, SessionOptions, TransactionOptions};
+#[cfg(feature = "tracing")]
+pub use self::trace::TracedValues;
 pub(crate) use self::watch::{Scope, Watch};
 use crate::error::{Error, Result};
 
@@ -89,7 +93,12 @@ impl Store {
         }
     }
 
-    /// The same store, with a handler that is called for every command of this handle and its clones.
+    /// What reports the commands of this handle.
+    pub(crate) fn monitor(&self) -> &Monitor {
+        &self.0.monitor
+    }
+
+    /// The same store, whose commands, those of its clones included, are reported there.
     pub(crate) fn watched(&self, monitor: Monitor) -> Self {
         Self(Arc::new(Inner {
             backend: self.0.backend.clone(),
@@ -210,14 +219,14 @@ impl Store {
     ) -> Result<Response<'_>> {
         let command = request.command()?;
         let updates = request.operation.updates();
-        let started = Instant::now();
-        let mut response = self.clone().dispatch(request, session).await;
+        let sent = self.0.monitor.begin(&self.0.database, &command);
+        let mut response = sent.of(self.clone().dispatch(request, session)).await;
         let reply = response.as_ref().map(|response| response.to_reply(updates));
         let outcome = reply.as_ref().map_err(|error| *error);
         let Inner {
             database, monitor, ..
         } = &*self.0;
-        monitor.report(database, &command, outcome, started);
+        monitor.report(database, &command, outcome, &sent);
         if let Ok(Response::Cursor(cursor)) = &mut response {
             cursor.watch(monitor, database);
         }
@@ -231,6 +240,20 @@ impl Store {
         }
     }
 
+    /// The command that is about to be sent, if it is monitored.
+    fn shown(
+        &self,
+        command: impl FnOnce() -> Result<Document>,
+    ) -> Result<Option<(Document, Sent)>> {
+        let monitor = &self.0.monitor;
+        if !monitor.is_on() {
+            return Ok(None);
+        }
+        let command = command()?;
+        let sent = monitor.begin(&self.0.database, &command);
+        Ok(Some((command, sent)))
+    }
+
     /// Runs any command that replies with one document; `ok: 0` is an error.
     pub(crate) async fn run_command(&self, command: Document) -> Result<Document> {
         self.run_command_in(command, None).await
@@ -242,22 +265,27 @@ impl Store {
         command: Document,
         session: Option<&mut Session>,
     ) -> Result<Document> {
-        let shown = self.0.monitor.is_on().then(|| command.clone());
+        let shown = self.shown(|| Ok(command.clone()))?;
         let attempt = session.as_deref().and_then(Session::attempt);
-        let started = Instant::now();
-        let reply = match &self.0.backend {
-            Backend::Memory(memory) => memory.run_command(command, session).await,
-            Backend::Driver(driver) => driver.run_command(command, session).await,
+        let answer = async {
+            match &self.0.backend {
+                Backend::Memory(memory) => memory.run_command(command, session).await,
+                Backend::Driver(driver) => driver.run_command(command, session).await,
+            }
+        };
+        let reply = match &shown {
+            None => answer.await,
+            Some((_, sent)) => sent.of(answer).await,
         };
         if let Some(attempt) = attempt {
             attempt.note(&reply);
         }
-        if let Some(command) = shown {
+        if let Some((command, sent)) = shown {
             let outcome = reply.as_ref();
             let Inner {
                 database, monitor, ..
             } = &*self.0;
-            monitor.report(database, &command, outcome, started);
+            monitor.report(database, &command, outcome, &sent);
         }
         reply
     }
@@ -273,17 +301,22 @@ impl Store {
         command: Document,
         session: Option<&mut Session>,
     ) -> Result<Vec<Document>> {
-        let shown = self.0.monitor.is_on().then(|| command.clone());
+        let shown = self.shown(|| Ok(command.clone()))?;
         let attempt = session.as_deref().and_then(Session::attempt);
-        let started = Instant::now();
-        let opened = match &self.0.backend {
-            Backend::Memory(memory) => memory.run_cursor(command, session).await,
-            Backend::Driver(driver) => driver.run_cursor(command, session).await,
+        let answer = async {
+            match &self.0.backend {
+                Backend::Memory(memory) => memory.run_cursor(command, session).await,
+                Backend::Driver(driver) => driver.run_cursor(command, session).await,
+            }
+        };
+        let opened = match &shown {
+            None => answer.await,
+            Some((_, sent)) => sent.of(answer).await,
         };
         if let Some(attempt) = &attempt {
             attempt.note(&opened);
         }
-        if let Some(command) = shown {
+        if let Some((command, sent)) = shown {
             let reply = opened
                 .as_ref()
                 .map(|cursor| cursor::shown_reply(&cursor.reply()));
@@ -291,7 +324,7 @@ impl Store {
             let Inner {
                 database, monitor, ..
             } = &*self.0;
-            monitor.report(database, &command, outcome, started);
+            monitor.report(database, &command, outcome, &sent);
         }
         let mut cursor = opened?;
         if let Some(attempt) = attempt {
@@ -316,20 +349,24 @@ impl Store {
         if let Some(options) = watch.options.chosen() {
             options.check()?;
         }
-        let is_shown = self.0.monitor.is_on();
-        let shown = is_shown.then(|| watch.command()).transpose()?;
-        let started = Instant::now();
-        let opened = match &self.0.backend {
-            Backend::Memory(memory) => memory.watch(watch, session).await,
-            Backend::Driver(driver) => driver.watch(watch, session).await,
+        let shown = self.shown(|| watch.command())?;
+        let answer = async {
+            match &self.0.backend {
+                Backend::Memory(memory) => memory.watch(watch, session).await,
+                Backend::Driver(driver) => driver.watch(watch, session).await,
+            }
         };
-        if let Some(command) = shown {
+        let opened = match &shown {
+            None => answer.await,
+            Some((_, sent)) => sent.of(answer).await,
+        };
+        if let Some((command, sent)) = shown {
             let done = bson::doc! { "ok": 1 };
             let outcome = opened.as_ref().map(|_| &done);
             let Inner {
                 database, monitor, ..
             } = &*self.0;
-            monitor.report(database, &command, outcome, started);
+            monitor.report(database, &command, outcome, &sent);
         }
         opened
     }

@@ -3,7 +3,9 @@
 use super::{Change, ChangeStream, Collection};
 use crate::error::Result;
 use crate::model::Document;
-use crate::store::{Capability, CommandEvent, Monitor, Session, SessionOptions, Store};
+#[cfg(feature = "tracing")]
+use crate::store::TracedValues;
+use crate::store::{Capability, CommandEvent, Session, SessionOptions, Store};
 
 /// A database, in memory or on a MongoDB server. Cheap to clone; there is no global state.
 #[derive(Debug, Clone)]
@@ -128,11 +130,48 @@ impl Db {
     }
 
     /// Returns a handle that calls `handler` with each command and its reply, for commands sent through
-    /// this handle and through handles made from it.
+    /// this handle and through handles made from it. It is called after the handlers that the handle had before.
     #[must_use]
     pub fn on_command(&self, handler: impl Fn(&CommandEvent<'_>) + Send + Sync + 'static) -> Self {
         Self {
-            store: self.store.watched(Monitor::new(handler)),
+            store: self
+                .store
+                .watched(self.store.monitor().clone().with(handler)),
+        }
+    }
+
+    /// Returns a handle that opens a span of `tracing` around each command, and logs its outcome inside; for commands sent through
+    /// this handle and through handles made from it. It needs the feature `tracing`.
+    ///
+    /// Spans have the level `DEBUG`, the target `odm::command` and the fields of OpenTelemetry's conventions for databases:
+    /// `db.operation.name` (the command), `db.collection.name`, `db.namespace` (the database), `db.response.returned_rows` and, of
+    /// a failed command, `db.response.status_code`. The event inside has the time in microseconds; it is a warning if the
+    /// command failed. Values of documents and filters are left out, unless you ask for them.
+    ///
+    /// The command monitoring of the driver is configured on its `Client`: see [`from_driver`](Self::from_driver).
+    ///
+    /// ```
+    /// use odm::collection::TracedValues;
+    /// use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "books")]
+    /// # struct Book { #[serde(rename = "_id")] id: i32 }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// let db = Db::memory().with_tracing(TracedValues::Hidden);
+    /// db.collection::<Book>().find_all().first().await?;
+    /// // command{db.operation.name="find" db.collection.name="books" …}: succeeded duration_us=21 rows=0
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[cfg(feature = "tracing")]
+    #[must_use]
+    pub fn with_tracing(&self, values: TracedValues) -> Self {
+        Self {
+            store: self
+                .store
+                .watched(self.store.monitor().clone().tracing(values)),
         }
     }
 

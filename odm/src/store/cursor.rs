@@ -4,14 +4,13 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Instant;
 
 use bson::raw::RawDocument;
 use bson::{Document, doc};
 
 use crate::error::Result;
 use crate::store::batch::Batch;
-use crate::store::monitor::Monitor;
+use crate::store::monitor::{Monitor, Sent};
 use crate::store::session::Attempt;
 use crate::store::{ImplicitCursor, MemoryCursor, SessionCursor};
 
@@ -38,7 +37,7 @@ pub(crate) enum Source<'s> {
 struct Watch {
     monitor: Monitor,
     database: Arc<str>,
-    started: Option<(Instant, Document)>,
+    started: Option<(Sent, Document)>,
 }
 
 impl<'s> RawCursor<'s> {
@@ -148,13 +147,13 @@ impl<'s> RawCursor<'s> {
             if let Some(size) = self.batch_size {
                 command.insert("batchSize", i64::from(size));
             }
-            watch.started = Some((Instant::now(), command));
+            watch.started = Some((watch.monitor.begin(&watch.database, &command), command));
         }
     }
 
     fn report(&mut self, outcome: &Result<Batch>) {
         let Some(watch) = &mut self.watch else { return };
-        let Some((started, command)) = watch.started.take() else {
+        let Some((sent, command)) = watch.started.take() else {
             return;
         };
         let reply = outcome.as_ref().map(|batch| shown_reply(&batch.reply()));
@@ -162,7 +161,7 @@ impl<'s> RawCursor<'s> {
             &watch.database,
             &command,
             reply.as_ref().map_err(|error| *error),
-            started,
+            &sent,
         );
     }
 }

@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 
 use bson::Document;
 
+#[cfg(feature = "tracing")]
+use super::trace::TracedValues;
 use crate::error::Error;
 
 /// One command and its outcome, for handlers set by
@@ -26,17 +28,55 @@ pub struct CommandEvent<'a> {
 /// The type of handlers.
 type Handler = dyn Fn(&CommandEvent<'_>) + Send + Sync;
 
-/// The handler, if there is one.
+/// What is told of each command: the handler, if there is one, and `tracing`.
 #[derive(Clone, Default)]
-pub(crate) struct Monitor(Option<Arc<Handler>>);
+pub(crate) struct Monitor {
+    handler: Option<Arc<Handler>>,
+    #[cfg(feature = "tracing")]
+    traces: Option<TracedValues>,
+}
 
 impl Monitor {
-    pub(crate) fn new(handler: impl Fn(&CommandEvent<'_>) + Send + Sync + 'static) -> Self {
-        Self(Some(Arc::new(handler)))
+    /// Adds a handler, which is called after those before it.
+    pub(crate) fn with(
+        mut self,
+        handler: impl Fn(&CommandEvent<'_>) + Send + Sync + 'static,
+    ) -> Self {
+        self.handler = Some(match self.handler.take() {
+            None => Arc::new(handler),
+            Some(before) => Arc::new(move |event: &CommandEvent<'_>| {
+                before(event);
+                handler(event);
+            }),
+        });
+        self
+    }
+
+    #[cfg(feature = "tracing")]
+    pub(crate) fn tracing(mut self, values: TracedValues) -> Self {
+        self.traces = Some(values);
+        self
     }
 
     pub(crate) fn is_on(&self) -> bool {
-        self.0.is_some()
+        #[cfg(feature = "tracing")]
+        if self.traces.is_some() {
+            return true;
+        }
+        self.handler.is_some()
+    }
+
+    /// Notes that a command is about to be sent.
+    pub(crate) fn begin(&self, database: &str, command: &Document) -> Sent {
+        #[cfg(not(feature = "tracing"))]
+        let _ = (database, command);
+        Sent {
+            started: Instant::now(),
+            #[cfg(feature = "tracing")]
+            span: self.traces.map_or_else(tracing::Span::none, |values| {
+                super::trace::span(database, command, values)
+            }),
+        }
     }
 
     pub(crate) fn report(
@@ -44,16 +84,34 @@ impl Monitor {
         database: &str,
         command: &Document,
         outcome: Result<&Document, &Error>,
-        started: Instant,
+        sent: &Sent,
     ) {
-        if let Some(handler) = &self.0 {
+        #[cfg(feature = "tracing")]
+        super::trace::finish(&sent.span, outcome, sent.started.elapsed());
+        if let Some(handler) = &self.handler {
             handler(&CommandEvent {
                 database,
                 command,
                 outcome,
-                duration: started.elapsed(),
+                duration: sent.started.elapsed(),
             });
         }
+    }
+}
+
+/// A command that was sent.
+pub(crate) struct Sent {
+    started: Instant,
+    #[cfg(feature = "tracing")]
+    span: tracing::Span,
+}
+
+impl Sent {
+    /// Polls the future inside the span of the command.
+    pub(crate) fn of<F: Future>(&self, future: F) -> impl Future<Output = F::Output> + use<F> {
+        #[cfg(feature = "tracing")]
+        let future = tracing::Instrument::instrument(future, self.span.clone());
+        future
     }
 }
 

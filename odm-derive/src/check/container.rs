@@ -81,13 +81,12 @@ fn document(facts: &Facts<'_>, errors: &mut Errors) {
     let attributes = &model.attributes;
     match &attributes.collection {
         Some(CollectionName::Literal(name)) => collection(name, errors),
-        // Checked by the compiler, which knows the value.
-        Some(CollectionName::Constant(_)) => {}
         None if attributes.whole => errors.at(
             &model.ident,
             "a document says which collection it is stored in: `#[odm(collection = \"…\")]`",
         ),
-        None => {}
+        // The compiler, which knows the value, checks a constant.
+        Some(CollectionName::Constant(_)) | None => {}
     }
     id(facts, errors);
     let mut names: Vec<String> = Vec::new();

@@ -142,19 +142,17 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> Find<'s, M, T> {
         let before = number
             .checked_sub(1)
             .and_then(|before| before.checked_mul(size));
-        match (before, size) {
-            (Some(before), 1..) => {
-                self.call.paging = Some(Box::new(Paging::Numbered));
-                self.skip(before).limit(size)
-            }
-            _ => {
-                let refusal = Error::usage(format!(
-                    "there is no page {number} of {size} documents: pages are counted from 1, and have at least one document"
-                ));
-                self.call.error.get_or_insert(refusal);
-                self
-            }
+        if size > 0
+            && let Some(before) = before
+        {
+            self.call.paging = Some(Box::new(Paging::Numbered));
+            return self.skip(before).limit(size);
         }
+        let refusal = Error::usage(format!(
+            "there is no page {number} of {size} documents: pages are counted from 1, and have at least one document"
+        ));
+        self.call.error.get_or_insert(refusal);
+        self
     }
 
     /// The documents behind `last` in the order of the sort, for pages of which each begins where the last one ended; `None`

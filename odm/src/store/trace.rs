@@ -60,7 +60,7 @@ pub(super) fn finish(span: &Span, outcome: Result<&Document, &Error>, duration: 
             debug!(target: "odm::command", duration_us, rows, "succeeded");
         }
         Err(error) => {
-            let code = error.code().map(|code| code.number());
+            let code = error.code().map(crate::error::Code::number);
             if let Some(code) = code {
                 span.record("db.response.status_code", code);
             }

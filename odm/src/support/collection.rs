@@ -14,36 +14,27 @@ pub const fn collection_flaw(name: &'static str) -> Option<&'static str> {
             "no collection can have this name: it is too long: with the database's it may have 255 bytes",
         );
     }
-    if begins(bytes, b"system.") {
+    if let [b's', b'y', b's', b't', b'e', b'm', b'.', ..] = bytes {
         return Some("no collection can have this name: `system.` is the server's own");
     }
-    let mut at = 0;
-    while at < bytes.len() {
-        if bytes[at] == b'$' || bytes[at] == 0 {
+    let mut rest = bytes;
+    // A dot at the start is behind an empty part, too.
+    let mut before = b'.';
+    while let [byte, behind @ ..] = rest {
+        if *byte == b'$' || *byte == 0 {
             return Some(
                 "no collection can have this name: it has a `$` or a NUL; write letters, digits and `_`",
             );
         }
-        let is_edge = at == 0 || at + 1 == bytes.len() || bytes[at - 1] == b'.';
-        if bytes[at] == b'.' && is_edge {
+        if *byte == b'.' && (before == b'.' || behind.is_empty()) {
             return Some(
                 "no collection can have this name: a part of it between dots is empty; write letters, digits and `_`",
             );
         }
-        at += 1;
+        before = *byte;
+        rest = behind;
     }
     None
-}
-
-const fn begins(bytes: &[u8], with: &[u8]) -> bool {
-    let mut at = 0;
-    while at < with.len() {
-        if at >= bytes.len() || bytes[at] != with[at] {
-            return false;
-        }
-        at += 1;
-    }
-    true
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! `Decimal` of [rust_decimal] 1 as `Decimal128`, for `#[serde(with = "odm::rust_decimal_1")]`.
+//! `Decimal` of [`rust_decimal`] 1 as `Decimal128`, for `#[serde(with = "odm::rust_decimal_1")]`.
 //!
 //! Each `Decimal` has a `Decimal128` of the same digits: `1.50` is stored as `1.50`, and equals `1.5` in both. Results of `$mul` and
 //! of aggregations may have up to 34 digits. Reading one that `Decimal` can't hold is an error, as is reading a NaN or an

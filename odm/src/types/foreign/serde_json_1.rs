@@ -1,4 +1,4 @@
-//! `Value` of [serde_json] 1 as the BSON value of it, for `#[serde(with = "odm::serde_json_1")]`.
+//! `Value` of [`serde_json`] 1 as the BSON value of it, for `#[serde(with = "odm::serde_json_1")]`.
 //!
 //! | JSON | stored as |
 //! | --- | --- |

@@ -64,12 +64,12 @@ impl<S> PreciseMoney<S> {
     ///
     /// The amount has more than 300 digits.
     pub fn new(value: impl Into<BigDecimal>, currency: AnyCurrency<S>) -> Result<Self, MoneyError> {
-        Self::checked(value.into(), currency)
+        Self::checked(&value.into(), currency)
     }
 }
 
 impl<S, F> PreciseMoney<S, F> {
-    fn checked(value: BigDecimal, currency: AnyCurrency<S>) -> Result<Self, MoneyError> {
+    fn checked(value: &BigDecimal, currency: AnyCurrency<S>) -> Result<Self, MoneyError> {
         let value = value.normalized();
         let (digits, scale) = (value.digits(), value.fractional_digit_count());
         // The digits of the plain text.
@@ -178,7 +178,7 @@ impl<S: Currencies, F> FromStr for PreciseMoney<S, F> {
 
     fn from_str(text: &str) -> Result<Self, MoneyError> {
         match text.split_once(' ') {
-            Some((amount, code)) => Self::checked(decimal(amount)?, code.parse()?),
+            Some((amount, code)) => Self::checked(&decimal(amount)?, code.parse()?),
             None => Err(MoneyError::NoCurrency(text.to_owned())),
         }
     }
@@ -293,7 +293,7 @@ impl<'de, S: Currencies, F: DisplayForm> Deserialize<'de> for PreciseMoney<S, F>
         let stored = Stored::<S, F>::deserialize(deserializer)?;
         let display = F::read(stored.display).map_err(D::Error::custom)?;
         let value = decimal(&display).map_err(D::Error::custom)?;
-        let money = Self::checked(value, stored.currency).map_err(D::Error::custom)?;
+        let money = Self::checked(&value, stored.currency).map_err(D::Error::custom)?;
         let exact = money.approx();
         if (stored.approx - exact).abs() <= exact.abs() * TOLERANCE {
             return Ok(money);

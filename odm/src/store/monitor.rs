@@ -67,6 +67,10 @@ impl Monitor {
     }
 
     /// Notes that a command is about to be sent.
+    #[cfg_attr(
+        not(feature = "tracing"),
+        expect(clippy::unused_self, reason = "only `tracing` opens spans")
+    )]
     pub(crate) fn begin(&self, database: &str, command: &Document) -> Sent {
         #[cfg(not(feature = "tracing"))]
         let _ = (database, command);
@@ -108,6 +112,10 @@ pub(crate) struct Sent {
 
 impl Sent {
     /// Polls the future inside the span of the command.
+    #[cfg_attr(
+        not(feature = "tracing"),
+        expect(clippy::unused_self, reason = "only `tracing` opens spans")
+    )]
     pub(crate) fn of<F: Future>(&self, future: F) -> impl Future<Output = F::Output> + use<F> {
         #[cfg(feature = "tracing")]
         let future = tracing::Instrument::instrument(future, self.span.clone());

@@ -33,7 +33,7 @@
 //!
 //! | BSON | JSON | read back |
 //! | --- | --- | --- |
-//! | ObjectId | `"507f1f77bcf86cd799439011"` | the same |
+//! | `ObjectId` | `"507f1f77bcf86cd799439011"` | the same |
 //! | date | `"2026-04-02T10:30:00.123Z"`; milliseconds since 1970 as a number where the year is not in 0–9999 | the same; offsets such as `+02:00` are converted to UTC, and digits below a millisecond are cut off |
 //! | Decimal128 | `"9.99"` | the same; a JSON number is refused, because it may have lost digits already |
 //! | binary data | base64 text | the same |
@@ -42,10 +42,10 @@
 //! | timestamp | `{"t": 1, "i": 2}` | the same |
 //! | regular expression | `{"pattern": "^a", "options": "i"}` | the same |
 //! | int, long | a number | the same; JavaScript rounds numbers beyond ±2⁵³ |
-//! | double | a number; serde_json writes NaN and infinities as `null` | the same; `null` is not a double |
+//! | double | a number; `serde_json` writes NaN and infinities as `null` | the same; `null` is not a double |
 //! | undefined | `null` | `null` |
 //! | symbol, JavaScript code | text | a string |
-//! | code with scope, DBPointer, min key, max key | Extended JSON | the same |
+//! | code with scope, `DBPointer`, min key, max key | Extended JSON | the same |
 //!
 //! A `Bson`, a `Document` or another field without a declared type keeps only what JSON has: a date in it is read back as a
 //! string. All other serde attributes of a model (`rename`, `skip_serializing_if`, `flatten`, `with`) apply as without

@@ -14,7 +14,7 @@ use super::write::base64;
 /// between the path and the message.
 pub(super) struct Node(pub(super) Bson);
 
-impl<'de> IntoDeserializer<'de, Error> for Node {
+impl IntoDeserializer<'_, Error> for Node {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {
@@ -117,7 +117,7 @@ impl<'de> Deserializer<'de> for Node {
 /// A name of a field, which can be read as a newtype.
 pub(super) struct Key(String);
 
-impl<'de> IntoDeserializer<'de, Error> for Key {
+impl IntoDeserializer<'_, Error> for Key {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {

@@ -68,7 +68,7 @@ enum Step {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embedded)]
 #[serde(tag = "t", content = "c")]
-enum Result_ {
+enum Verdict {
     At(DateTime),
     Nothing,
 }
@@ -105,7 +105,7 @@ struct Order {
     when: Vec<When>,
     #[odm(embed(few, max = 9))]
     steps: Vec<Step>,
-    result: Result_,
+    result: Verdict,
     #[serde(skip_serializing_if = "Option::is_none")]
     paid: Option<DateTime>,
     price: Money<Usd>,
@@ -179,7 +179,7 @@ fn order() -> Order {
             Step::Moved(noon, oid),
             Step::Lost,
         ],
-        result: Result_::At(noon),
+        result: Verdict::At(noon),
         paid: None,
         price: Money::from_minor(999),
         shown: Money::from_minor(999),
@@ -257,7 +257,7 @@ fn other_variants_and_containers_are_read() {
     assert_eq!(serde_json::to_value(Plain(&payment)).unwrap(), due);
     assert_eq!(read(due), Ok(payment));
     assert_eq!(read(json!({"kind": "free"})), Ok(Payment::Free));
-    assert_eq!(read(json!({"t": "Nothing"})), Ok(Result_::Nothing));
+    assert_eq!(read(json!({"t": "Nothing"})), Ok(Verdict::Nothing));
 
     let mut orders = json!([order_json(), order_json()]);
     assert_eq!(read(orders.clone()), Ok(vec![order(), order()]));
@@ -504,4 +504,31 @@ proptest! {
         let back: Plain<Anything> = serde_json::from_str(&json).unwrap();
         prop_assert_eq!(&back.0, &value, "{}", json);
     }
+}
+
+#[test]
+fn serializers_of_bson_are_left_alone() {
+    /// Its id and its date are text in the database, too.
+    #[derive(Debug, PartialEq, Serialize, Deserialize, Document)]
+    #[odm(collection = "texts", index(at))]
+    struct Texts {
+        #[serde(rename = "_id")]
+        id: i32,
+        #[serde(with = "bson::serde_helpers::object_id::AsHexString")]
+        oid: ObjectId,
+        #[serde(with = "bson::serde_helpers::datetime::AsRfc3339String")]
+        at: DateTime,
+    }
+    let texts = Texts {
+        id: 1,
+        oid: ObjectId::parse_str(HEX).unwrap(),
+        at: date("2026-04-02T12:00:00Z"),
+    };
+    let json = json!({"_id": 1, "oid": HEX, "at": "2026-04-02T12:00:00Z"});
+    assert_eq!(serde_json::to_value(Plain(&texts)).unwrap(), json);
+    let oid = texts.oid;
+    // A filter has the form of the field's serializer.
+    let filter = crate::query::fields::<Texts>().oid.eq(oid);
+    assert_eq!(filter.to_document().unwrap(), doc! {"oid": HEX});
+    assert_eq!(read(json), Ok(texts));
 }

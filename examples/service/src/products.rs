@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
+use odm::Code;
 use odm::json::Plain;
 use odm::prelude::*;
 use odm::query::Filter;
@@ -150,7 +151,10 @@ pub async fn import(
                 .map(|one| {
                     let reason = match one.validation_failure() {
                         Some(failure) => broken_rules(&failure),
-                        None => "another product has this sku".to_owned(),
+                        None if one.error().code() == Code::DUPLICATE_KEY => {
+                            "another product has this sku".to_owned()
+                        }
+                        None => "something went wrong".to_owned(),
                     };
                     json!({"index": one.index(), "error": reason})
                 })

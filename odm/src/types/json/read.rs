@@ -52,25 +52,40 @@ pub(super) fn conform(json: Bson, ty: &TypeMeta) -> Conformed {
             conformed.collect::<Result<_, _>>().map(Bson::Array)
         }
         (Shape::Map(element), Bson::Document(fields)) => {
-            each(fields, |_| Some(**element)).map(Bson::Document)
+            each(fields, |_, _| Some(Declared::Type(**element))).map(Bson::Document)
         }
         (Shape::Embedded(meta), json) => embedded(json, meta()),
         (Shape::Any | Shape::OneOf(_) | Shape::Array { .. } | Shape::Map(_), json) => Ok(json),
     }
 }
 
-/// Converts the fields of a document, each to the type that `declared` gives for its name.
+/// What is declared for a field.
+enum Declared {
+    Type(TypeMeta),
+    /// The content of a variant of a flattened enum.
+    Content(&'static VariantContent),
+}
+
+/// Converts the fields of a document, each to what `declared` gives for its name in this document.
 fn each(
     fields: Document,
-    declared: impl Fn(&str) -> Option<TypeMeta>,
+    declared: impl Fn(&str, &Document) -> Option<Declared>,
 ) -> Result<Document, Mismatch> {
-    let conformed = fields.into_iter().map(|(name, value)| {
-        let value = match declared(&name) {
-            Some(ty) => conform(value, &ty).map_err(|error| error.inside(&name))?,
-            None => value,
-        };
-        Ok((name, value))
-    });
+    let declarations: Vec<_> = fields.keys().map(|name| declared(name, &fields)).collect();
+    let conformed = fields
+        .into_iter()
+        .zip(declarations)
+        .map(|((name, value), declared)| {
+            let value = match declared {
+                Some(Declared::Type(ty)) => conform(value, &ty),
+                Some(Declared::Content(content)) => contents(value, content),
+                None => Ok(value),
+            };
+            match value {
+                Ok(value) => Ok((name, value)),
+                Err(error) => Err(error.inside(name)),
+            }
+        });
     conformed.collect()
 }
 
@@ -78,7 +93,7 @@ fn embedded(json: Bson, meta: &'static EmbeddedMeta) -> Conformed {
     let Some(variants) = &meta.variants else {
         return match json {
             Bson::Document(fields) => {
-                each(fields, |name| declared(meta.fields, name)).map(Bson::Document)
+                each(fields, |name, whole| declared(meta.fields, name, whole)).map(Bson::Document)
             }
             other => Ok(other),
         };
@@ -86,25 +101,22 @@ fn embedded(json: Bson, meta: &'static EmbeddedMeta) -> Conformed {
     match variants.tagging {
         Tagging::External => match json {
             Bson::Document(fields) => {
-                let conformed = fields.into_iter().map(|(name, value)| {
-                    let value = match variant(variants, &name) {
-                        Some(content) => {
-                            contents(value, content).map_err(|error| error.inside(&name))?
-                        }
-                        None => value,
-                    };
-                    Ok((name, value))
-                });
-                conformed.collect::<Result<_, _>>().map(Bson::Document)
+                let content = |name: &str, _: &_| variant(variants, name).map(Declared::Content);
+                each(fields, content).map(Bson::Document)
             }
             other => Ok(other),
         },
-        Tagging::Internal { tag } => match tagged(&json, tag, variants) {
+        Tagging::Internal { tag } => match json
+            .as_document()
+            .and_then(|whole| tagged(whole, tag, variants))
+        {
             Some(content) => contents(json, content),
             None => Ok(json),
         },
         Tagging::Adjacent { tag, content } => {
-            let declared = tagged(&json, tag, variants);
+            let declared = json
+                .as_document()
+                .and_then(|whole| tagged(whole, tag, variants));
             match (declared, json) {
                 (Some(declared), Bson::Document(mut fields)) => {
                     if let Some(value) = fields.get_mut(content) {
@@ -121,16 +133,20 @@ fn embedded(json: Bson, meta: &'static EmbeddedMeta) -> Conformed {
 }
 
 /// The content of the variant that the tag of a document names.
-fn tagged<'a>(json: &Bson, tag: &str, variants: &'a EnumMeta) -> Option<&'a VariantContent> {
-    variant(variants, json.as_document()?.get_str(tag).ok()?)
+fn tagged(
+    whole: &Document,
+    tag: &str,
+    variants: &'static EnumMeta,
+) -> Option<&'static VariantContent> {
+    variant(variants, whole.get_str(tag).ok()?)
 }
 
-fn variant<'a>(variants: &'a EnumMeta, name: &str) -> Option<&'a VariantContent> {
+fn variant(variants: &'static EnumMeta, name: &str) -> Option<&'static VariantContent> {
     let mut all = variants.variants.iter();
     all.find(|one| one.name == name).map(|one| &one.content)
 }
 
-fn contents(json: Bson, content: &VariantContent) -> Conformed {
+fn contents(json: Bson, content: &'static VariantContent) -> Conformed {
     match (content, json) {
         (VariantContent::Newtype(ty), json) => conform(json, ty),
         (VariantContent::Tuple(types), Bson::Array(elements)) => {
@@ -145,20 +161,22 @@ fn contents(json: Bson, content: &VariantContent) -> Conformed {
             conformed.collect::<Result<_, _>>().map(Bson::Array)
         }
         (VariantContent::Struct(declarations), Bson::Document(fields)) => {
-            each(fields, |name| declared(declarations, name)).map(Bson::Document)
+            each(fields, |name, whole| declared(declarations, name, whole)).map(Bson::Document)
         }
         (_, json) => Ok(json),
     }
 }
 
-/// Converts by the first variant that the value can be, as serde chooses.
-fn untagged(json: Bson, variants: &EnumMeta) -> Bson {
-    let fitting = variants
-        .variants
-        .iter()
-        .filter(|one| fits(&json, &one.content))
-        .find_map(|one| contents(json.clone(), &one.content).ok());
-    fitting.unwrap_or(json)
+/// Converts by the first variant that the value can be, as serde chooses. If there is none, a field may have a form of its
+/// own in JSON (`with`), so the first that can be converted counts.
+fn untagged(json: Bson, variants: &'static EnumMeta) -> Bson {
+    let all = || variants.variants.iter().map(|one| &one.content);
+    let converted = |content| contents(json.clone(), content).ok();
+    let mut fitting = all().filter(|content| fits(&json, content));
+    let fitting = fitting.find_map(converted);
+    fitting
+        .or_else(|| all().find_map(converted))
+        .unwrap_or(json)
 }
 
 /// Whether JSON has the shape of a variant.
@@ -234,43 +252,53 @@ fn is(value: &Bson, ty: BsonType) -> bool {
     }
 }
 
-/// The declared type of the field of this name, which may come from a flattened struct or map.
-fn declared(fields: &[FieldMeta], name: &str) -> Option<TypeMeta> {
+/// What is declared for the field of this name, which may come from a flattened struct, enum or map.
+fn declared(fields: &'static [FieldMeta], name: &str, whole: &Document) -> Option<Declared> {
     let mut own = fields.iter().filter(|field| !field.flatten);
     if let Some(field) = own.find(|field| field.name == name) {
-        return Some(field.ty);
+        return Some(Declared::Type(field.ty));
     }
-    let mut flattened = fields.iter().filter(|field| field.flatten);
-    flattened.find_map(|field| match field.ty.shape {
-        Shape::Embedded(meta) => flat(meta(), name),
-        Shape::Map(element) => Some(*element),
+    let flattened = || fields.iter().filter(|field| field.flatten);
+    let of_struct = flattened().find_map(|field| match field.ty.shape {
+        Shape::Embedded(meta) => flat(meta(), name, whole),
         _ => None,
-    })
-}
-
-/// The same in a flattened struct, or in an enum, of whose variants the first with such a field counts.
-fn flat(meta: &EmbeddedMeta, name: &str) -> Option<TypeMeta> {
-    let own = declared(meta.fields, name);
-    let Some(variants) = &meta.variants else {
-        return own;
-    };
-    own.or_else(|| {
-        let mut all = variants.variants.iter();
-        all.find_map(|one| match (&variants.tagging, &one.content) {
-            (Tagging::External, VariantContent::Newtype(ty)) if one.name == name => Some(*ty),
-            (Tagging::Internal { .. } | Tagging::Untagged, VariantContent::Struct(fields)) => {
-                declared(fields, name)
-            }
-            (
-                Tagging::Internal { .. } | Tagging::Untagged,
-                VariantContent::Newtype(TypeMeta {
-                    shape: Shape::Embedded(meta),
-                    ..
-                }),
-            ) => flat(meta(), name),
+    });
+    // A map takes what nothing else has declared.
+    of_struct.or_else(|| {
+        flattened().find_map(|field| match field.ty.shape {
+            Shape::Map(element) => Some(Declared::Type(*element)),
             _ => None,
         })
     })
+}
+
+/// The same in a flattened struct, or in the variant of a flattened enum that the document has.
+fn flat(meta: &'static EmbeddedMeta, name: &str, whole: &Document) -> Option<Declared> {
+    if let Some(own) = declared(meta.fields, name, whole) {
+        return Some(own);
+    }
+    let variants = meta.variants.as_ref()?;
+    let content = match variants.tagging {
+        Tagging::External => return variant(variants, name).map(Declared::Content),
+        Tagging::Adjacent { tag, content } => {
+            let content = (name == content).then_some(());
+            return content.and_then(|()| tagged(whole, tag, variants).map(Declared::Content));
+        }
+        Tagging::Internal { tag } => tagged(whole, tag, variants)?,
+        Tagging::Untagged => {
+            let json = Bson::Document(whole.clone());
+            let mut all = variants.variants.iter().map(|one| &one.content);
+            all.find(|content| fits(&json, content))?
+        }
+    };
+    match content {
+        VariantContent::Struct(fields) => declared(fields, name, whole),
+        VariantContent::Newtype(TypeMeta {
+            shape: Shape::Embedded(meta),
+            ..
+        }) => flat(meta(), name, whole),
+        _ => None,
+    }
 }
 
 /// Converts a value that is of none of these types. Of several types, the first that can be read counts.

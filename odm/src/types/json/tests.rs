@@ -532,3 +532,60 @@ fn serializers_of_bson_are_left_alone() {
     assert_eq!(filter.to_document().unwrap(), doc! {"oid": HEX});
     assert_eq!(read(json), Ok(texts));
 }
+
+#[test]
+fn flattened_enums_are_read_by_their_variant() {
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embedded)]
+    #[serde(tag = "kind")]
+    enum Internal {
+        Note { at: String },
+        Visit { at: DateTime },
+    }
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embedded)]
+    #[serde(untagged)]
+    enum Untagged {
+        Until {
+            until: DateTime,
+            #[serde(with = "crate::money::json::amount")]
+            price: Money<Usd>,
+        },
+        Label {
+            label: String,
+        },
+    }
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embedded)]
+    struct All {
+        #[serde(flatten)]
+        internal: Internal,
+        #[serde(flatten)]
+        external: Step,
+        #[serde(flatten)]
+        adjacent: Verdict,
+        untagged: Untagged,
+    }
+    let noon = date("2026-04-02T12:00:00Z");
+    let note = All {
+        internal: Internal::Note {
+            at: "2026-04-02T12:00:00Z".to_owned(),
+        },
+        external: Step::Moved(noon, ObjectId::parse_str(HEX).unwrap()),
+        adjacent: Verdict::At(noon),
+        untagged: Untagged::Until {
+            until: noon,
+            price: Money::from_minor(1),
+        },
+    };
+    let visit = All {
+        internal: Internal::Visit { at: noon },
+        external: Step::Sent(noon),
+        untagged: Untagged::Label {
+            label: HEX.to_owned(),
+        },
+        ..note.clone()
+    };
+    for value in [note, visit] {
+        let json = serde_json::to_string(&Plain(&value)).unwrap();
+        let back: Plain<All> = serde_json::from_str(&json).unwrap();
+        assert_eq!(back.0, value, "{json}");
+    }
+}

@@ -3,6 +3,7 @@
 pub mod dbref;
 pub mod foreign;
 mod id;
+pub mod json;
 pub mod money;
 mod reference;
 pub mod time;

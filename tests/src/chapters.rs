@@ -25,6 +25,7 @@ chapters! {
     money = "../../book/src/money.md";
     time = "../../book/src/time.md";
     foreign_types = "../../book/src/foreign-types.md";
+    web_services = "../../book/src/web-services.md";
     change_streams = "../../book/src/change-streams.md";
     validation = "../../book/src/validation.md";
     indexes_and_sync = "../../book/src/indexes-and-sync.md";

@@ -1,0 +1,48 @@
+//! A web service for a shop: products and orders over HTTP, in plain JSON.
+//!
+//! ```sh
+//! cargo run --manifest-path examples/service/Cargo.toml                                        # in memory
+//! cargo run --manifest-path examples/service/Cargo.toml -- --uri mongodb://localhost/shop      # on a server
+//! cargo test --manifest-path examples/service/Cargo.toml
+//! ```
+
+mod body;
+mod error;
+mod models;
+mod orders;
+mod products;
+
+// ANCHOR: router
+use axum::Router;
+use axum::routing::{get, post};
+use odm::prelude::*;
+
+pub use crate::models::{Order, Product};
+
+/// Creates what is missing in the database: collections with their validators, and indexes.
+pub async fn prepare(db: &Db) -> odm::Result<()> {
+    db.sync(models![Product, Order])
+        .plan()
+        .await?
+        .apply(Allow::CREATE)
+        .await?;
+    Ok(())
+}
+
+/// The routes. A `Db` is a handle: clones share its connections.
+pub fn router(db: Db) -> Router {
+    Router::new()
+        .route("/products", get(products::list).post(products::create))
+        .route("/products/search", get(products::search))
+        .route("/products/import", post(products::import))
+        .route(
+            "/products/{id}",
+            get(products::show)
+                .patch(products::change)
+                .delete(products::remove),
+        )
+        .route("/orders", post(orders::place))
+        .route("/orders/{id}", get(orders::show))
+        .with_state(db)
+}
+// ANCHOR_END: router

@@ -1,0 +1,168 @@
+//! The routes of products.
+
+use axum::Json;
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use odm::Code;
+use odm::json::Plain;
+use odm::prelude::*;
+use odm::query::Filter;
+use serde_json::{Value, json};
+
+use crate::body::Body;
+use crate::error::{ApiError, broken_rules};
+use crate::models::{NewProduct, Product, ProductChange};
+
+type Response<T> = Result<T, ApiError>;
+
+// ANCHOR: create
+pub async fn create(
+    State(db): State<Db>,
+    Body(new): Body<NewProduct>,
+) -> Response<(StatusCode, Json<Plain<Product>>)> {
+    let products = db.collection::<Product>();
+    let product = Product::from(new);
+    products.insert_one(&product).await?;
+    // With `created_at`, which the insert has set.
+    let stored = products.get(&product.id).await?;
+    let stored = stored.ok_or(ApiError::NotFound("product"))?;
+    Ok((StatusCode::CREATED, Json(Plain(stored))))
+}
+
+pub async fn show(
+    State(db): State<Db>,
+    Path(id): Path<Id<Product>>,
+) -> Response<Json<Plain<Product>>> {
+    let product = db.collection::<Product>().get(&id).await?;
+    Ok(Json(Plain(product.ok_or(ApiError::NotFound("product"))?)))
+}
+// ANCHOR_END: create
+
+// ANCHOR: list
+#[derive(Debug, Deserialize)]
+pub struct Page {
+    #[serde(default)]
+    page: u32,
+    #[serde(default = "twenty")]
+    size: u32,
+}
+
+fn twenty() -> u32 {
+    20
+}
+
+#[derive(Debug, Serialize)]
+pub struct Products {
+    items: Vec<Product>,
+    total: u64,
+}
+
+/// `GET /products?page=0&size=20`
+pub async fn list(
+    State(db): State<Db>,
+    Query(page): Query<Page>,
+) -> Response<Json<Plain<Products>>> {
+    if !(1..=100).contains(&page.size) {
+        return Err(ApiError::Refused(
+            StatusCode::BAD_REQUEST,
+            "size: expected a number from 1 to 100".to_owned(),
+        ));
+    }
+    let products = db.collection::<Product>();
+    let items = products
+        .find_all()
+        .sort(|p| p.sku.asc())
+        .skip(u64::from(page.page) * u64::from(page.size))
+        .limit(page.size.into())
+        .all()
+        .await?;
+    let total = products.estimated_document_count().await?;
+    Ok(Json(Plain(Products { items, total })))
+}
+// ANCHOR_END: list
+
+#[derive(Debug, Deserialize)]
+pub struct Search {
+    q: String,
+}
+
+/// `GET /products/search?q=whale`, by the text index.
+pub async fn search(
+    State(db): State<Db>,
+    Query(search): Query<Search>,
+) -> Response<Json<Plain<Vec<Product>>>> {
+    let found = db
+        .collection::<Product>()
+        .find(|_| Filter::raw(doc! {"$text": {"$search": search.q}}))
+        .sort(|p| p.sku.asc())
+        .limit(50)
+        .all()
+        .await?;
+    Ok(Json(Plain(found)))
+}
+
+pub async fn change(
+    State(db): State<Db>,
+    Path(id): Path<Id<Product>>,
+    Body(change): Body<ProductChange>,
+) -> Response<Json<Plain<Product>>> {
+    if change.price.is_none() && change.stock.is_none() {
+        let message = "expected a `price` or a `stock`".to_owned();
+        return Err(ApiError::Refused(StatusCode::UNPROCESSABLE_ENTITY, message));
+    }
+    let products = db.collection::<Product>();
+    let changed = products.find_one_and_update(
+        |p| p.id.eq(id),
+        |p| {
+            let price = change.price.map(|price| p.price.set(price));
+            let stock = change.stock.map(|stock| p.stock.set(stock));
+            Update::all_of(price.into_iter().chain(stock))
+        },
+    );
+    let product = changed.return_document(ReturnDocument::After).await?;
+    Ok(Json(Plain(product.ok_or(ApiError::NotFound("product"))?)))
+}
+
+pub async fn remove(State(db): State<Db>, Path(id): Path<Id<Product>>) -> Response<StatusCode> {
+    let result = db
+        .collection::<Product>()
+        .delete_one(|p| p.id.eq(id))
+        .await?;
+    match result.deleted {
+        0 => Err(ApiError::NotFound("product")),
+        _ => Ok(StatusCode::NO_CONTENT),
+    }
+}
+
+// ANCHOR: import
+/// Inserts what can be inserted, and lists what could not with its position.
+pub async fn import(
+    State(db): State<Db>,
+    Body(new): Body<Vec<NewProduct>>,
+) -> Response<Json<Value>> {
+    let all: Vec<Product> = new.into_iter().map(Product::from).collect();
+    let insert = db.collection::<Product>().insert_many(&all).ordered(false);
+    match insert.await {
+        Ok(_) => Ok(Json(json!({"inserted": all.len(), "failed": []}))),
+        Err(error) if error.is_bulk() => {
+            let failed: Vec<Value> = error
+                .write_errors()
+                .iter()
+                .map(|one| {
+                    let reason = match one.validation_failure() {
+                        Some(failure) => broken_rules(&failure),
+                        None if one.error().code() == Code::DUPLICATE_KEY => {
+                            "another product has this sku".to_owned()
+                        }
+                        None => "something went wrong".to_owned(),
+                    };
+                    json!({"index": one.index(), "error": reason})
+                })
+                .collect();
+            let inserted = error.partial_result().map_or(0, |result| result.inserted);
+            Ok(Json(json!({"inserted": inserted, "failed": failed})))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+// ANCHOR_END: import

@@ -1,0 +1,348 @@
+//! The service over real HTTP, on a database in memory.
+
+use std::error::Error;
+
+use odm::prelude::*;
+use odm_service::{Product, prepare, router};
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+type Outcome<T = ()> = Result<T, Box<dyn Error>>;
+
+// ANCHOR: start
+/// A running service on a port and a database of its own.
+struct Service {
+    address: std::net::SocketAddr,
+    db: Db,
+}
+
+impl Service {
+    async fn start() -> Outcome<Self> {
+        let db = Db::memory();
+        prepare(&db).await?;
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let address = listener.local_addr()?;
+        let routes = router(db.clone());
+        tokio::spawn(async move { axum::serve(listener, routes).await });
+        Ok(Self { address, db })
+    }
+    // ANCHOR_END: start
+
+    /// Sends one request, and returns the status and the body as text.
+    async fn send(&self, method: &str, path: &str, body: &str) -> Outcome<(u16, String)> {
+        let mut stream = TcpStream::connect(self.address).await?;
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nhost: shop\r\nconnection: close\r\n\
+             content-type: application/json\r\ncontent-length: {}\r\n\r\n",
+            body.len()
+        );
+        stream.write_all(head.as_bytes()).await?;
+        stream.write_all(body.as_bytes()).await?;
+        let mut response = String::new();
+        stream.read_to_string(&mut response).await?;
+        let (head, body) = response
+            .split_once("\r\n\r\n")
+            .ok_or("no end of the head")?;
+        let status = head.split(' ').nth(1).ok_or("no status")?.parse()?;
+        Ok((status, body.to_owned()))
+    }
+
+    async fn request(&self, method: &str, path: &str, body: Value) -> Outcome<(u16, Value)> {
+        let body = if body.is_null() {
+            String::new()
+        } else {
+            body.to_string()
+        };
+        let (status, body) = self.send(method, path, &body).await?;
+        if body.is_empty() {
+            return Ok((status, Value::Null));
+        }
+        Ok((
+            status,
+            serde_json::from_str(&body).map_err(|error| format!("{error}: {body}"))?,
+        ))
+    }
+
+    async fn get(&self, path: &str) -> Outcome<(u16, Value)> {
+        self.request("GET", path, Value::Null).await
+    }
+
+    async fn post(&self, path: &str, body: Value) -> Outcome<(u16, Value)> {
+        self.request("POST", path, body).await
+    }
+
+    /// Makes a product, and returns its id.
+    async fn product(&self, sku: &str, stock: i32) -> Outcome<String> {
+        let (status, product) = self.post("/products", whale(sku, stock)).await?;
+        assert_eq!(status, 201, "{product}");
+        Ok(product["_id"].as_str().ok_or("no id")?.to_owned())
+    }
+
+    async fn stock(&self, id: &str) -> Outcome<i32> {
+        let product = self.db.collection::<Product>().get(&Id::parse(id)?).await?;
+        Ok(product.ok_or("no product")?.stock)
+    }
+}
+
+fn whale(sku: &str, stock: i32) -> Value {
+    json!({"sku": sku, "title": "Moby-Dick", "blurb": "about a whale", "price": "9.99", "stock": stock})
+}
+
+const MISSING: &str = "507f1f77bcf86cd799439011";
+
+// ANCHOR: test
+#[tokio::test]
+async fn a_product_is_made_and_shown() -> Outcome {
+    let service = Service::start().await?;
+    let (status, made) = service.post("/products", whale("moby", 3)).await?;
+    assert_eq!(status, 201);
+    assert_eq!(made["price"], "9.99");
+    let id = made["_id"].as_str().ok_or("the id is not text")?;
+    let created = made["created_at"].as_str().ok_or("the date is not text")?;
+    DateTime::parse_rfc3339_str(created)?;
+
+    assert_eq!(service.get(&format!("/products/{id}")).await?, (200, made));
+    Ok(())
+}
+// ANCHOR_END: test
+
+#[tokio::test]
+async fn bad_products_are_refused() -> Outcome {
+    let service = Service::start().await?;
+    service.product("moby", 1).await?;
+    let (status, error) = service.post("/products", whale("moby", 1)).await?;
+    assert_eq!(
+        (status, error),
+        (
+            409,
+            json!({"error": "sku: another document has this value"})
+        )
+    );
+
+    // The declared rules.
+    let (status, error) = service.post("/products", whale("dick", -1)).await?;
+    assert_eq!(status, 422);
+    assert!(
+        error["error"].as_str().is_some_and(|e| e.contains("stock")),
+        "{error}"
+    );
+
+    // The types.
+    let mut product = whale("dick", 1);
+    product["price"] = json!(9.99);
+    let (status, error) = service.post("/products", product).await?;
+    assert_eq!(status, 422);
+    assert!(
+        error["error"]
+            .as_str()
+            .is_some_and(|e| e.contains("price: ")),
+        "{error}"
+    );
+
+    // The syntax.
+    let (status, body) = service.send("POST", "/products", "{").await?;
+    assert_eq!(status, 400);
+    assert!(body.starts_with("{\"error\":"), "{body}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_does_not_exist_is_not_found() -> Outcome {
+    let service = Service::start().await?;
+    let product = format!("/products/{MISSING}");
+    let not_found = |what: &str| (404, json!({"error": format!("no such {what}")}));
+    assert_eq!(service.get(&product).await?, not_found("product"));
+    let change = json!({"stock": 1});
+    assert_eq!(
+        service.request("PATCH", &product, change).await?,
+        not_found("product")
+    );
+    assert_eq!(
+        service.request("DELETE", &product, Value::Null).await?,
+        not_found("product")
+    );
+    assert_eq!(
+        service.get(&format!("/orders/{MISSING}")).await?,
+        not_found("order")
+    );
+    // Not an id.
+    assert_eq!(service.send("GET", "/products/moby", "").await?.0, 400);
+    Ok(())
+}
+
+#[tokio::test]
+async fn products_are_changed_and_removed() -> Outcome {
+    let service = Service::start().await?;
+    let id = service.product("moby", 1).await?;
+    let path = format!("/products/{id}");
+    let (status, changed) = service.request("PATCH", &path, json!({"stock": 7})).await?;
+    assert_eq!(
+        (status, &changed["stock"], &changed["price"]),
+        (200, &json!(7), &json!("9.99"))
+    );
+    let (_, changed) = service
+        .request("PATCH", &path, json!({"price": "12.50"}))
+        .await?;
+    assert_eq!(
+        (&changed["stock"], &changed["price"]),
+        (&json!(7), &json!("12.50"))
+    );
+    assert_eq!(
+        service
+            .request("PATCH", &path, json!({"stock": -7}))
+            .await?
+            .0,
+        422
+    );
+    assert_eq!(service.request("PATCH", &path, json!({})).await?.0, 422);
+    assert_eq!(
+        service
+            .request("PATCH", &path, json!({"title": "x"}))
+            .await?
+            .0,
+        422
+    );
+    assert_eq!(service.stock(&id).await?, 7);
+
+    assert_eq!(
+        service.request("DELETE", &path, Value::Null).await?,
+        (204, Value::Null)
+    );
+    assert_eq!(service.get(&path).await?.0, 404);
+    Ok(())
+}
+
+#[tokio::test]
+async fn products_are_listed_by_page() -> Outcome {
+    let service = Service::start().await?;
+    for number in 0..5 {
+        service.product(&format!("sku-{number}"), 1).await?;
+    }
+    let (status, page) = service.get("/products?page=1&size=2").await?;
+    assert_eq!((status, &page["total"]), (200, &json!(5)));
+    let skus: Vec<_> = page["items"]
+        .as_array()
+        .ok_or("no list")?
+        .iter()
+        .map(|p| &p["sku"])
+        .collect();
+    assert_eq!(skus, ["sku-2", "sku-3"]);
+    let (_, page) = service.get("/products").await?;
+    assert_eq!(page["items"].as_array().map(Vec::len), Some(5));
+    assert_eq!(service.get("/products?size=0").await?.0, 400);
+    assert_eq!(service.send("GET", "/products?size=x", "").await?.0, 400);
+    Ok(())
+}
+
+#[tokio::test]
+async fn products_are_imported_and_found_by_words() -> Outcome {
+    let service = Service::start().await?;
+    service.product("moby", 1).await?;
+    let mut walden = whale("walden", 2);
+    walden["title"] = json!("Walden");
+    walden["blurb"] = json!("life in the woods");
+    let (status, result) = service
+        .post(
+            "/products/import",
+            json!([whale("moby", 1), walden, whale("dick", -1)]),
+        )
+        .await?;
+    assert_eq!((status, &result["inserted"]), (200, &json!(1)));
+    assert_eq!(
+        result["failed"][0],
+        json!({"index": 0, "error": "another product has this sku"})
+    );
+    assert_eq!(result["failed"][1]["index"], 2);
+    assert!(
+        result["failed"][1]["error"]
+            .as_str()
+            .is_some_and(|e| e.contains("stock")),
+        "{result}"
+    );
+    let (_, result) = service
+        .post("/products/import", json!([whale("two", 1)]))
+        .await?;
+    assert_eq!(result, json!({"inserted": 1, "failed": []}));
+
+    let (status, found) = service.get("/products/search?q=wood").await?;
+    assert_eq!((status, &found[0]["sku"]), (200, &json!("walden")));
+    assert_eq!(
+        service.get("/products/search?q=spaceship").await?,
+        (200, json!([]))
+    );
+    assert_eq!(service.send("GET", "/products/search", "").await?.0, 400);
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_order_takes_stock_or_does_nothing() -> Outcome {
+    let service = Service::start().await?;
+    let (moby, dick) = (
+        service.product("moby", 3).await?,
+        service.product("dick", 1).await?,
+    );
+    let lines = |one: i32, two: i32| json!({"lines": [{"product": moby, "quantity": one}, {"product": dick, "quantity": two}]});
+    let (status, order) = service.post("/orders", lines(2, 1)).await?;
+    assert_eq!((status, &order["total"]), (201, &json!("29.97")));
+    assert_eq!(order["lines"][0]["product"], json!(moby));
+    assert_eq!(
+        (service.stock(&moby).await?, service.stock(&dick).await?),
+        (1, 0)
+    );
+    let path = format!("/orders/{}", order["_id"].as_str().ok_or("no id")?);
+    assert_eq!(service.get(&path).await?, (200, order));
+
+    // The first line could be had, the second not.
+    let (status, error) = service.post("/orders", lines(1, 1)).await?;
+    assert_eq!(
+        (status, error),
+        (409, json!({"error": format!("{dick}: not in stock")}))
+    );
+    assert_eq!(service.stock(&moby).await?, 1);
+
+    assert_eq!(service.post("/orders", json!({"lines": []})).await?.0, 422);
+    assert_eq!(service.post("/orders", lines(-1, 1)).await?.0, 422);
+    let (status, error) = service
+        .post(
+            "/orders",
+            json!({"lines": [{"product": "moby", "quantity": 1}]}),
+        )
+        .await?;
+    assert_eq!(status, 422);
+    assert!(
+        error["error"]
+            .as_str()
+            .is_some_and(|e| e.contains("lines.0.product: expected an id")),
+        "{error}"
+    );
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_last_one_is_sold_once() -> Outcome {
+    let service = Service::start().await?;
+    let id = service.product("moby", 1).await?;
+    let order = json!({"lines": [{"product": id, "quantity": 1}]});
+    let place = || service.post("/orders", order.clone());
+    let (a, b, c) = tokio::try_join!(place(), place(), place())?;
+    let mut statuses = [a.0, b.0, c.0];
+    statuses.sort_unstable();
+    assert_eq!(statuses, [201, 409, 409]);
+    assert_eq!(service.stock(&id).await?, 0);
+    Ok(())
+}
+
+#[tokio::test]
+async fn other_errors_have_no_details() -> Outcome {
+    let service = Service::start().await?;
+    // A document that is not a product, which the validator would refuse.
+    let raw = doc! {"insert": "products", "documents": [{"sku": "secret"}], "bypassDocumentValidation": true};
+    service.db.run_command(raw).await?;
+    let (status, error) = service.get("/products").await?;
+    assert_eq!(
+        (status, error),
+        (500, json!({"error": "something went wrong"}))
+    );
+    Ok(())
+}

@@ -10,8 +10,8 @@ use super::call::{Call, filter};
 use super::options::options;
 use super::{Collection, Cursor};
 use crate::error::Result;
-use crate::model::{Document, Embedded, Projection};
-use crate::query::Filter;
+use crate::model::{Document, Projection};
+use crate::query::FilterFn;
 use crate::store::Operation;
 
 /// Reads documents: [`Collection::find`], [`Collection::find_all`].
@@ -23,10 +23,7 @@ pub struct Find<'s, M: Document, T = M> {
 
 impl<M: Document> Collection<M> {
     /// Finds the documents that match. `.await` returns a [`Cursor`], [`.all()`](Find::all) a `Vec`.
-    pub fn find<'s>(
-        &self,
-        condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
-    ) -> Find<'s, M> {
+    pub fn find<'s>(&self, condition: impl FilterFn<M>) -> Find<'s, M> {
         let filter = filter::<M>(condition);
         let operation = filter.map(|filter| Operation::Find { filter, one: false });
         Find::new(self.try_call(operation))

@@ -7,8 +7,8 @@ use std::marker::PhantomData;
 use super::call::{Call, filter, replace};
 use super::options::{action, options};
 use super::{ActionFuture, Collection, UpdateResult};
-use crate::model::{Document, Embedded};
-use crate::query::Filter;
+use crate::model::Document;
+use crate::query::FilterFn;
 
 /// Replaces one document: [`Collection::replace_one`].
 #[must_use = "nothing is replaced until it is awaited"]
@@ -22,7 +22,7 @@ impl<M: Document> Collection<M> {
     /// lost; [`save`](Self::save) keeps them and sends only changed fields.
     pub fn replace_one<'s>(
         &self,
-        condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
+        condition: impl FilterFn<M>,
         replacement: impl Borrow<M>,
     ) -> ReplaceOne<'s, M> {
         let filter = filter::<M>(condition);

@@ -35,6 +35,8 @@ pub use self::keywords::KeywordsOf;
 pub use self::number::IntoMask;
 pub use self::raw::{FromRaw, raw};
 pub use self::sort::{Sort, SortFn};
+#[doc(hidden)]
+pub use self::value::FieldAsValue;
 pub use self::value::IntoValue;
 
 use crate::model::{Embedded, Path};

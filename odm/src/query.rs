@@ -30,11 +30,13 @@ pub use self::encode::{
     ByKey, BySerde, Decode, Derived, ElementOf, Encode, Named, RecentOf, With, encode,
 };
 pub use self::field::{Descend, Field, Inside};
-pub use self::filter::Filter;
+pub use self::filter::{Filter, FilterFn};
 pub use self::keywords::KeywordsOf;
 pub use self::number::IntoMask;
 pub use self::raw::{FromRaw, raw};
-pub use self::sort::Sort;
+pub use self::sort::{Sort, SortFn};
+#[doc(hidden)]
+pub use self::value::FieldAsValue;
 pub use self::value::IntoValue;
 
 use crate::model::{Document, Embedded, Path};

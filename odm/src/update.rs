@@ -27,7 +27,7 @@ pub(crate) use self::guard::Guard;
 pub(crate) use self::maintained::{Maintained, replacing};
 pub(crate) use self::operators::Changes;
 use crate::error::Result;
-use crate::model::{FieldType, Path, Segment};
+use crate::model::{Embedded, FieldType, Path, Segment};
 use crate::query::deferred::Deferred;
 use crate::query::{Filter, FromRaw};
 use crate::store::Update as Operands;
@@ -61,6 +61,42 @@ pub struct Update<M> {
     changes: Result<Changes, Deferred>,
     of: PhantomData<fn() -> M>,
 }
+
+/// A closure that makes an [`Update`] of the typed fields of `M`: `|book| book.available.inc(-1)`.
+///
+/// Every closure and function of that signature is one.
+///
+/// ```
+/// use odm::prelude::*;
+/// use odm::query::fields;
+/// use odm::update::UpdateFn;
+///
+/// #[derive(Serialize, Deserialize, Embedded)]
+/// struct Book {
+///     available: i32,
+///     out: bool,
+/// }
+///
+/// fn lend(change: impl UpdateFn<Book>) -> Update<Book> {
+///     change(fields::<Book>()) & fields::<Book>().out.set(true)
+/// }
+///
+/// let update = lend(|book| book.available.inc(-1));
+/// assert_eq!(
+///     update.to_document()?,
+///     doc! {"$inc": {"available": -1}, "$set": {"out": true}},
+/// );
+/// # Ok::<(), odm::Error>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a change of `{M}`",
+    label = "write a closure, such as `|b| b.title.set(\"…\")`",
+    note = "an update that exists already is given as `|_| update`, one written by hand as `|_| raw(doc! {{\"$set\": {{…}}}})`, and a pipeline as `|_| Update::pipeline([…])`"
+)]
+pub trait UpdateFn<M: Embedded>: FnOnce(<M as Embedded>::Fields<M>) -> Update<M> {}
+
+#[diagnostic::do_not_recommend]
+impl<M: Embedded, F: FnOnce(<M as Embedded>::Fields<M>) -> Update<M>> UpdateFn<M> for F {}
 
 impl<M> Update<M> {
     pub(crate) fn from_changes(changes: Result<Changes, Deferred>) -> Self {

@@ -4,9 +4,9 @@ use std::borrow::Borrow;
 
 use super::call::by_id;
 use super::{Collection, Delete, ReplaceOne, Update};
-use crate::model::{Document, Embedded};
+use crate::model::Document;
 use crate::query::id;
-use crate::update::Update as Change;
+use crate::update::UpdateFn;
 
 impl<M: Document> Collection<M> {
     /// Updates the document with this `_id`, as [`update_one`](Self::update_one) does.
@@ -25,11 +25,7 @@ impl<M: Document> Collection<M> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn update_by_id<'s>(
-        &self,
-        id_of: &M::Id,
-        change: impl FnOnce(<M as Embedded>::Fields<M>) -> Change<M>,
-    ) -> Update<'s, M> {
+    pub fn update_by_id<'s>(&self, id_of: &M::Id, change: impl UpdateFn<M>) -> Update<'s, M> {
         self.update_one(|_| id::<M>().eq(id_of), change)
     }
 

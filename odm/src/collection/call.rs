@@ -18,11 +18,11 @@ use super::pages::Paging;
 use crate::codec::encode::{self, Failure};
 use crate::error::{Error, Result};
 use crate::model::keywords;
-use crate::model::{Document as Model, Embedded, ModelMeta, TimestampsMeta, Version};
+use crate::model::{Document as Model, ModelMeta, TimestampsMeta, Version};
 use crate::query::deferred::Deferred;
 use crate::query::encode::encode_field;
 use crate::query::node::Node;
-use crate::query::{Filter, fields};
+use crate::query::{FilterFn, fields};
 use crate::store::options::{Options, ReadConcern, ReadPreference, WriteConcern};
 use crate::store::{
     Answer, Condition, Modification, Operation, Request, Response, Session, Store,
@@ -267,9 +267,7 @@ pub(crate) fn refused(error: Error, model: &'static ModelMeta) -> Error {
 }
 
 /// The filter that a closure over the model's fields makes.
-pub(crate) fn filter<M: Model>(
-    condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
-) -> Result<Condition> {
+pub(crate) fn filter<M: Model>(condition: impl FilterFn<M>) -> Result<Condition> {
     condition(fields::<M>()).into_condition()
 }
 

@@ -6,8 +6,8 @@ use std::marker::PhantomData;
 use super::call::{Call, filter};
 use super::options::{action, options};
 use super::{ActionFuture, Collection};
-use crate::model::{Document, Embedded};
-use crate::query::Filter;
+use crate::model::Document;
+use crate::query::FilterFn;
 use crate::store::Operation;
 
 /// Counts the documents that match: [`Collection::count_documents`].
@@ -26,10 +26,7 @@ pub struct EstimatedDocumentCount<'s, M: Document> {
 
 impl<M: Document> Collection<M> {
     /// Counts the documents that match, exactly.
-    pub fn count_documents<'s>(
-        &self,
-        condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
-    ) -> CountDocuments<'s, M> {
+    pub fn count_documents<'s>(&self, condition: impl FilterFn<M>) -> CountDocuments<'s, M> {
         let filter = filter::<M>(condition);
         CountDocuments {
             call: self.try_call(filter.map(|filter| Operation::Count { filter })),

@@ -9,8 +9,8 @@ use super::call::{Call, filter, some};
 use super::options::{action, options};
 use super::{ActionFuture, Collection, DeleteResult};
 use crate::error::Result;
-use crate::model::{Document, Embedded};
-use crate::query::Filter;
+use crate::model::Document;
+use crate::query::FilterFn;
 use crate::store::{Condition, Operation};
 
 /// Removes documents: [`Collection::delete_one`], [`Collection::delete_many`],
@@ -23,19 +23,13 @@ pub struct Delete<'s, M: Document> {
 
 impl<M: Document> Collection<M> {
     /// Removes the first document that matches.
-    pub fn delete_one<'s>(
-        &self,
-        condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
-    ) -> Delete<'s, M> {
+    pub fn delete_one<'s>(&self, condition: impl FilterFn<M>) -> Delete<'s, M> {
         self.delete(filter::<M>(condition), false)
     }
 
     /// Removes every document that matches. A filter that matches everything is an error: use
     /// [`delete_all`](Self::delete_all).
-    pub fn delete_many<'s>(
-        &self,
-        condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
-    ) -> Delete<'s, M> {
+    pub fn delete_many<'s>(&self, condition: impl FilterFn<M>) -> Delete<'s, M> {
         let filter =
             filter::<M>(condition).and_then(|filter| some(filter, "delete_many", "delete_all"));
         self.delete(filter, true)

@@ -13,7 +13,7 @@ use super::options::options;
 use crate::codec::decode;
 use crate::error::{DecodeError, Error, Result};
 use crate::model::{Document, Embedded};
-use crate::query::{Decode, Field, Filter, fields};
+use crate::query::{Decode, Field, FilterFn, fields};
 use crate::store::Operation;
 
 /// Returns the distinct values of one field: [`Collection::distinct`].
@@ -34,7 +34,7 @@ impl<M: Document> Collection<M> {
     pub fn distinct<'s, T: 'static, E: Decode<T>>(
         &self,
         field: impl FnOnce(<M as Embedded>::Fields<M>) -> Field<M, T, E>,
-        condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
+        condition: impl FilterFn<M>,
     ) -> Distinct<'s, M, T> {
         let path = field(fields::<M>()).path().to_string();
         let operation = filter::<M>(condition).map(|filter| Operation::Distinct {

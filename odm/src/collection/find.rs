@@ -11,8 +11,8 @@ use super::options::options;
 use super::pages::Paging;
 use super::{Collection, CountDocuments, Cursor, Loaded};
 use crate::error::{Error, Result};
-use crate::model::{Document, Embedded, Projection};
-use crate::query::Filter;
+use crate::model::{Document, Projection};
+use crate::query::FilterFn;
 use crate::store::{Attempt, Operation};
 
 /// Reads documents: [`Collection::find`], [`Collection::find_all`].
@@ -24,10 +24,7 @@ pub struct Find<'s, M: Document, T = M> {
 
 impl<M: Document> Collection<M> {
     /// Finds the documents that match. `.await` returns a [`Cursor`], [`.all()`](Find::all) a `Vec`.
-    pub fn find<'s>(
-        &self,
-        condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
-    ) -> Find<'s, M> {
+    pub fn find<'s>(&self, condition: impl FilterFn<M>) -> Find<'s, M> {
         let filter = filter::<M>(condition);
         let operation = filter.map(|filter| Operation::Find { filter, one: false });
         Find::new(self.try_call(operation))
@@ -95,10 +92,7 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> Find<'s, M, T> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn filter(
-        mut self,
-        condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
-    ) -> Self {
+    pub fn filter(mut self, condition: impl FilterFn<M>) -> Self {
         match filter::<M>(condition) {
             Ok(more) => {
                 if let Operation::Find { filter, .. } = &mut self.call.request.operation {

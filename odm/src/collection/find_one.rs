@@ -12,8 +12,8 @@ use super::find::{projection, whole};
 use super::options::options;
 use super::{Collection, Load};
 use crate::error::Result;
-use crate::model::{Document, Embedded, Projection};
-use crate::query::Filter;
+use crate::model::{Document, Projection};
+use crate::query::FilterFn;
 use crate::store::{Condition, Operation};
 
 /// Reads one document: [`Collection::find_one`], [`Collection::get`].
@@ -25,10 +25,7 @@ pub struct FindOne<'s, M: Document, T = M> {
 
 impl<M: Document> Collection<M> {
     /// Finds the first document that matches, if one does.
-    pub fn find_one<'s>(
-        &self,
-        condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
-    ) -> FindOne<'s, M> {
+    pub fn find_one<'s>(&self, condition: impl FilterFn<M>) -> FindOne<'s, M> {
         self.one(filter::<M>(condition))
     }
 

@@ -14,10 +14,10 @@ use super::find::projection;
 use super::options::options;
 use super::{Collection, guarded};
 use crate::error::Result;
-use crate::model::{Document, Embedded, Projection};
-use crate::query::{Filter, fields};
+use crate::model::{Document, Projection};
+use crate::query::{FilterFn, fields};
 use crate::store::Operation;
-use crate::update::Update as Change;
+use crate::update::UpdateFn;
 
 /// Emits the builder methods that choose the type and the fields of the returned document.
 macro_rules! returned {
@@ -89,8 +89,8 @@ impl<M: Document> Collection<M> {
     /// The document stays as it is.
     pub fn find_one_and_update<'s>(
         &self,
-        condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
-        change: impl FnOnce(<M as Embedded>::Fields<M>) -> Change<M>,
+        condition: impl FilterFn<M>,
+        change: impl UpdateFn<M>,
     ) -> FindOneAndUpdate<'s, M> {
         let condition = condition(fields::<M>()).into_node();
         let change = change(fields::<M>()).into_changes();
@@ -104,7 +104,7 @@ impl<M: Document> Collection<M> {
     /// Replaces the first document that matches and returns it, atomically.
     pub fn find_one_and_replace<'s>(
         &self,
-        condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
+        condition: impl FilterFn<M>,
         replacement: impl Borrow<M>,
     ) -> FindOneAndReplace<'s, M> {
         let filter = filter::<M>(condition);
@@ -117,10 +117,7 @@ impl<M: Document> Collection<M> {
     }
 
     /// Removes the first document that matches and returns it, atomically.
-    pub fn find_one_and_delete<'s>(
-        &self,
-        condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
-    ) -> FindOneAndDelete<'s, M> {
+    pub fn find_one_and_delete<'s>(&self, condition: impl FilterFn<M>) -> FindOneAndDelete<'s, M> {
         let filter = filter::<M>(condition);
         FindOneAndDelete {
             call: self.try_call(filter.map(|filter| Operation::FindAndDelete { filter })),

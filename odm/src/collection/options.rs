@@ -182,7 +182,7 @@ macro_rules! options {
         /// The sort order: `|book| book.year.desc().then(book.title.asc())`.
         pub fn sort(
             mut self,
-            order: impl FnOnce(<M as crate::model::Embedded>::Fields<M>) -> crate::query::Sort<M>,
+            order: impl crate::query::SortFn<M>,
         ) -> Self {
             let order = order(crate::query::fields::<M>()).to_document();
             let order = self.call.keep(order);

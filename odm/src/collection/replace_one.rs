@@ -8,8 +8,8 @@ use super::call::{Call, filter, replace};
 use super::options::{action, options};
 use super::{ActionFuture, Collection, UpdateResult};
 use crate::error::Result;
-use crate::model::{Document, Embedded};
-use crate::query::Filter;
+use crate::model::Document;
+use crate::query::FilterFn;
 use crate::store::Condition;
 
 /// Replaces one document: [`Collection::replace_one`].
@@ -24,7 +24,7 @@ impl<M: Document> Collection<M> {
     /// lost; [`save`](Self::save) keeps them and sends only changed fields.
     pub fn replace_one<'s>(
         &self,
-        condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
+        condition: impl FilterFn<M>,
         replacement: impl Borrow<M>,
     ) -> ReplaceOne<'s, M> {
         self.replace(filter::<M>(condition), replacement.borrow())

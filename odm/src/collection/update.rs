@@ -6,10 +6,10 @@ use std::marker::PhantomData;
 use super::call::{Call, Reach, operands};
 use super::options::{action, options};
 use super::{ActionFuture, Collection, UpdateResult, guarded};
-use crate::model::{Document, Embedded};
-use crate::query::{Filter, fields};
+use crate::model::Document;
+use crate::query::{Filter, FilterFn, fields};
 use crate::store::Operation;
-use crate::update::Update as Change;
+use crate::update::{Update as Change, UpdateFn};
 
 /// Updates documents: [`Collection::update_one`], [`Collection::update_many`],
 /// [`Collection::update_all`].
@@ -31,8 +31,8 @@ impl<M: Document> Collection<M> {
     /// creates it.
     pub fn update_one<'s>(
         &self,
-        condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
-        change: impl FnOnce(<M as Embedded>::Fields<M>) -> Change<M>,
+        condition: impl FilterFn<M>,
+        change: impl UpdateFn<M>,
     ) -> Update<'s, M> {
         let condition = condition(fields::<M>());
         self.update(condition, change(fields::<M>()), Reach::One)
@@ -45,18 +45,15 @@ impl<M: Document> Collection<M> {
     /// ([`UpdateResult::withheld`]); the count is exact in a transaction.
     pub fn update_many<'s>(
         &self,
-        condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
-        change: impl FnOnce(<M as Embedded>::Fields<M>) -> Change<M>,
+        condition: impl FilterFn<M>,
+        change: impl UpdateFn<M>,
     ) -> Update<'s, M> {
         let condition = condition(fields::<M>());
         self.update(condition, change(fields::<M>()), Reach::Many)
     }
 
     /// Updates every document of the collection.
-    pub fn update_all<'s>(
-        &self,
-        change: impl FnOnce(<M as Embedded>::Fields<M>) -> Change<M>,
-    ) -> Update<'s, M> {
+    pub fn update_all<'s>(&self, change: impl UpdateFn<M>) -> Update<'s, M> {
         self.update(Filter::all(), change(fields::<M>()), Reach::All)
     }
 

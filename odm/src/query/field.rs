@@ -95,17 +95,33 @@ pointers!(Box, Arc, Rc);
 /// Reaches the fields inside an `Option`, a `Box` or a sequence. Generated code uses it to check attributes
 /// that name nested fields (`index(contacts.name)`).
 pub trait Descend {
-    /// The typed fields inside.
-    type Inside;
+    /// The model.
+    type Model;
+
+    /// The declared type.
+    type Declared;
 
     /// Returns the typed fields inside.
-    fn descend(&self) -> Self::Inside;
+    // The bound is on the method: rustc then reports a type without fields by the message of `Inside`.
+    fn descend(&self) -> InsideOf<Self>
+    where
+        Self::Declared: Inside;
 }
 
-impl<M, T: Inside, E> Descend for Field<M, T, E> {
-    type Inside = <T::Inside as FieldType>::Handle<M, T::Inside>;
+/// The typed fields inside a field.
+type InsideOf<D> = <<<D as Descend>::Declared as Inside>::Inside as FieldType>::Handle<
+    <D as Descend>::Model,
+    <<D as Descend>::Declared as Inside>::Inside,
+>;
 
-    fn descend(&self) -> Self::Inside {
+impl<M, T, E> Descend for Field<M, T, E> {
+    type Model = M;
+    type Declared = T;
+
+    fn descend(&self) -> InsideOf<Self>
+    where
+        T: Inside,
+    {
         T::Inside::handle(self.path.clone())
     }
 }
@@ -113,7 +129,8 @@ impl<M, T: Inside, E> Descend for Field<M, T, E> {
 /// A type whose inner value has fields at the same path, such as `Vec<T>`.
 #[diagnostic::on_unimplemented(
     message = "a field declared as `{Self}` has no fields inside",
-    label = "nothing to name in here"
+    label = "nothing to name in here",
+    note = "a path leads into derived structs and into the elements of lists; the keys of a map are data, so an index of a map is one of all its entries: `wildcard(map)`"
 )]
 pub trait Inside {
     /// The inner type.

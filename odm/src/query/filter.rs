@@ -10,6 +10,7 @@ use bson::{Document, doc};
 use super::deferred::Deferred;
 use super::node::Node;
 use crate::error::Result;
+use crate::model::Embedded;
 use crate::store::Condition;
 
 /// A condition on documents of the model `M`.
@@ -185,6 +186,38 @@ impl<M> Filter<M> {
             .map_err(|error| error.to_error())
     }
 }
+
+/// A closure that makes a [`Filter`] of the typed fields of `M`: `|book| book.year.gte(1900)`.
+///
+/// Every closure and function of that signature is one.
+///
+/// ```
+/// use odm::prelude::*;
+/// use odm::query::{FilterFn, fields};
+///
+/// #[derive(Serialize, Deserialize, Embedded)]
+/// struct Book {
+///     year: i32,
+/// }
+///
+/// fn negated(condition: impl FilterFn<Book>) -> Filter<Book> {
+///     !condition(fields::<Book>())
+/// }
+///
+/// let filter = negated(|book| book.year.gte(1900));
+/// assert_eq!(filter.to_document()?, doc! {"year": {"$not": {"$gte": 1900}}});
+/// # Ok::<(), odm::Error>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a condition on `{M}`",
+    label = "write a closure, such as `|b| b.title.eq(\"…\")`",
+    note = "a filter that exists already is given as `|_| filter`, and one written by hand as `|_| raw(doc! {{…}})`",
+    note = "for one document by its id, there are `get(&id)` and `delete_by_id(&id)`"
+)]
+pub trait FilterFn<M: Embedded>: FnOnce(<M as Embedded>::Fields<M>) -> Filter<M> {}
+
+#[diagnostic::do_not_recommend]
+impl<M: Embedded, F: FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>> FilterFn<M> for F {}
 
 impl<M> BitAnd for Filter<M> {
     type Output = Self;

@@ -9,6 +9,7 @@ use super::deferred::Deferred;
 use super::field::Field;
 use super::operators::is_of_db_ref;
 use crate::error::Result;
+use crate::model::Embedded;
 
 /// A sort order of documents of the model `M`: a list of keys.
 ///
@@ -32,6 +33,38 @@ pub struct Sort<M> {
     keys: Vec<(String, Bson)>,
     of: PhantomData<fn() -> M>,
 }
+
+/// A closure that makes a [`Sort`] of the typed fields of `M`: `|book| book.year.desc()`.
+///
+/// Every closure and function of that signature is one.
+///
+/// ```
+/// use odm::prelude::*;
+/// use odm::query::{SortFn, fields};
+///
+/// #[derive(Serialize, Deserialize, Embedded)]
+/// struct Book {
+///     year: i32,
+///     title: String,
+/// }
+///
+/// fn by_title_at_last(order: impl SortFn<Book>) -> Sort<Book> {
+///     order(fields::<Book>()).then(fields::<Book>().title.asc())
+/// }
+///
+/// let sort = by_title_at_last(|book| book.year.desc());
+/// assert_eq!(sort.to_document()?, doc! {"year": -1, "title": 1});
+/// # Ok::<(), odm::Error>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a sort order of `{M}`",
+    label = "write a closure, such as `|b| b.title.asc()`",
+    note = "an order that exists already is given as `|_| sort`, and one written by hand as `|_| raw(doc! {{…}})`"
+)]
+pub trait SortFn<M: Embedded>: FnOnce(<M as Embedded>::Fields<M>) -> Sort<M> {}
+
+#[diagnostic::do_not_recommend]
+impl<M: Embedded, F: FnOnce(<M as Embedded>::Fields<M>) -> Sort<M>> SortFn<M> for F {}
 
 impl<M> Sort<M> {
     pub(crate) fn from_keys(keys: Vec<(String, Bson)>) -> Self {

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use super::field::Field;
+
 /// A value that can be compared with, or stored in, a field declared as `T`.
 ///
 /// That is a `T` itself or a reference to one, `&str` for a `String`, a `T` for an `Option<T>` or a `Box<T>`,
@@ -36,7 +38,8 @@ use std::borrow::Cow;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a value of a field declared as `{T}`",
     label = "expected `{T}`",
-    note = "a filter or an update takes what the field stores: write a value of the field's own type"
+    note = "a filter or an update takes what the field stores: write a value of the field's own type",
+    note = "of a list, `has(value)` finds the documents with that element, and `any()` has the other conditions on elements"
 )]
 pub trait IntoValue<T> {
     /// The value as the field declares it.
@@ -126,3 +129,34 @@ macro_rules! text {
 }
 
 text!(String, Box<str>, std::sync::Arc<str>, std::rc::Rc<str>);
+
+/// No type implements this trait. A field would be a value if its type did, so that rustc prints this message.
+// The bounds are on the type of the field: of a bound on the field itself, rustc prints the message of `IntoValue`.
+#[diagnostic::on_unimplemented(
+    message = "a field is given where a value belongs",
+    label = "not a value of one document, but the handle of a field",
+    note = "a filter compares two fields by an expression: `raw(doc! {{\"$expr\": {{\"$eq\": [\"$a\", \"$b\"]}}}})`",
+    note = "an update copies a field by a pipeline: `|_| Update::pipeline([doc! {{\"$set\": {{\"a\": \"$b\"}}}}])`"
+)]
+pub trait FieldAsValue: Sized {
+    /// Is never called.
+    fn never() -> Self;
+}
+
+impl<M, T, E> IntoValue<T> for Field<M, T, E>
+where
+    T: FieldAsValue,
+{
+    fn into_value(self) -> T {
+        T::never()
+    }
+}
+
+impl<M, T, E> IntoValue<T> for &Field<M, T, E>
+where
+    T: FieldAsValue,
+{
+    fn into_value(self) -> T {
+        T::never()
+    }
+}

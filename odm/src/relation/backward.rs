@@ -17,7 +17,7 @@ use super::source::Source;
 use super::stored::StoredPath;
 use crate::error::{Error, Result};
 use crate::model::{Document, Embedded, Projection, RelationMeta, name};
-use crate::query::{Filter, Sort};
+use crate::query::{FilterFn, SortFn};
 use crate::store::operation::Operation;
 
 /// A relation that a struct declares in the other direction, named by `N`: documents of `T` that refer to one of `M`.
@@ -118,18 +118,12 @@ impl<M: Document, N, T: Document, K> Inverse<M, N, T, K> {
     }
 
     /// Joins the documents that match.
-    pub fn filter(
-        self,
-        condition: impl FnOnce(<T as Embedded>::Fields<T>) -> Filter<T>,
-    ) -> Backward<M, N, T, K> {
+    pub fn filter(self, condition: impl FilterFn<T>) -> Backward<M, N, T, K> {
         self.backward().filter(condition)
     }
 
     /// Sorts the documents of each row.
-    pub fn sort(
-        self,
-        sort: impl FnOnce(<T as Embedded>::Fields<T>) -> Sort<T>,
-    ) -> Backward<M, N, T, K> {
+    pub fn sort(self, sort: impl SortFn<T>) -> Backward<M, N, T, K> {
         self.backward().sort(sort)
     }
 
@@ -200,16 +194,13 @@ pub struct Backward<M, N, T, K, D = T, J = ()> {
 
 impl<M: Document, N, T: Document, K, D, J> Backward<M, N, T, K, D, J> {
     /// Joins the documents that match this, too.
-    pub fn filter(
-        mut self,
-        condition: impl FnOnce(<T as Embedded>::Fields<T>) -> Filter<T>,
-    ) -> Self {
+    pub fn filter(mut self, condition: impl FilterFn<T>) -> Self {
         self.scope.filter::<T>(condition);
         self
     }
 
     /// Sorts the documents of each row.
-    pub fn sort(mut self, sort: impl FnOnce(<T as Embedded>::Fields<T>) -> Sort<T>) -> Self {
+    pub fn sort(mut self, sort: impl SortFn<T>) -> Self {
         self.scope.sort::<T>(sort);
         self
     }

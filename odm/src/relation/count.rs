@@ -10,8 +10,8 @@ use super::backward::{Backward, Many, Referred};
 use super::branch::{Branch, IntoBranch};
 use super::source::{Source, counted};
 use crate::error::Result;
-use crate::model::{Document, Embedded};
-use crate::query::Filter;
+use crate::model::Document;
+use crate::query::FilterFn;
 use crate::store::operation::Operation;
 
 /// A relation in the other direction of which the documents are only counted.
@@ -24,7 +24,7 @@ impl<M: Document, N, T: Document> Counted<M, N, T> {
     }
 
     /// Counts the documents that match this, too.
-    pub fn filter(self, condition: impl FnOnce(<T as Embedded>::Fields<T>) -> Filter<T>) -> Self {
+    pub fn filter(self, condition: impl FilterFn<T>) -> Self {
         Self(self.0.filter(condition))
     }
 }

@@ -8,7 +8,7 @@ use super::reference::{AtMostOneKey, ById, ManyKeys, OneKey, Pointer, Reference,
 use crate::collection::Db;
 use crate::error::Result;
 use crate::model::{Document, Embedded, Projection};
-use crate::query::Filter;
+use crate::query::FilterFn;
 use crate::types::dbref::{DbRef, DbRefFields};
 
 macro_rules! references {
@@ -55,10 +55,7 @@ type Target<V, E> = <<E as RefersBy<V>>::Reference as Reference>::Target;
 
 impl<M, V, T: Document, E: RefersBy<V>> DbRefFields<M, V, T, E> {
     /// Joins the documents that match. A reference to another one is [`Resolved::Excluded`](super::Resolved::Excluded).
-    pub fn filter(
-        self,
-        condition: impl FnOnce(<Target<V, E> as Embedded>::Fields<Target<V, E>>) -> Filter<Target<V, E>>,
-    ) -> Joins<M, V, E> {
+    pub fn filter(self, condition: impl FilterFn<Target<V, E>>) -> Joins<M, V, E> {
         self.into_whole().filter(condition)
     }
 

@@ -18,7 +18,7 @@ use super::stored::StoredPath;
 use crate::collection::decode_key;
 use crate::error::{DecodeError, Error, Result};
 use crate::model::{Document, Embedded, Path, Projection};
-use crate::query::{Field, Filter};
+use crate::query::{Field, FilterFn};
 
 /// A reference to join, with what is read of the documents on the other side.
 ///
@@ -79,10 +79,7 @@ impl<M, V, E: RefersBy<V>> Field<M, V, E> {
 
     /// Joins the documents that match. A reference to another one is
     /// [`Resolved::Excluded`], as is one to a document that is missing.
-    pub fn filter(
-        self,
-        condition: impl FnOnce(<Target<V, E> as Embedded>::Fields<Target<V, E>>) -> Filter<Target<V, E>>,
-    ) -> Joins<M, V, E> {
+    pub fn filter(self, condition: impl FilterFn<Target<V, E>>) -> Joins<M, V, E> {
         self.forward().filter(condition)
     }
 
@@ -105,10 +102,7 @@ impl<M, V, E: RefersBy<V>> Field<M, V, E> {
 
 impl<M, N, R: Reference, D, J> Forward<M, N, R, D, J> {
     /// Joins the documents that match this, too.
-    pub fn filter(
-        mut self,
-        condition: impl FnOnce(<R::Target as Embedded>::Fields<R::Target>) -> Filter<R::Target>,
-    ) -> Self {
+    pub fn filter(mut self, condition: impl FilterFn<R::Target>) -> Self {
         self.scope.filter::<R::Target>(condition);
         self
     }

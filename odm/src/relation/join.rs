@@ -16,7 +16,7 @@ use super::source::{Plans, Source, open};
 use crate::collection::{Explain, Find, FindOne, decode};
 use crate::error::{Error, Result};
 use crate::model::{Document, Embedded};
-use crate::query::{Filter, Sort, fields};
+use crate::query::{FilterFn, SortFn, fields};
 use crate::store::options::{Chosen, Options};
 use crate::store::{RawCursor, Request, Session, Store};
 
@@ -108,7 +108,7 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static> Find<'s, M, T
     pub fn where_any<L: IntoLink<M>>(
         self,
         relation: impl FnOnce(<M as Embedded>::Fields<M>) -> L,
-        condition: impl FnOnce(<L::Target as Embedded>::Fields<L::Target>) -> Filter<L::Target>,
+        condition: impl FilterFn<L::Target>,
     ) -> Join<'s, M, T> {
         self.with_relations().where_any(relation, condition)
     }
@@ -117,7 +117,7 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static> Find<'s, M, T
     pub fn where_none<L: IntoLink<M>>(
         self,
         relation: impl FnOnce(<M as Embedded>::Fields<M>) -> L,
-        condition: impl FnOnce(<L::Target as Embedded>::Fields<L::Target>) -> Filter<L::Target>,
+        condition: impl FilterFn<L::Target>,
     ) -> Join<'s, M, T> {
         self.with_relations().where_none(relation, condition)
     }
@@ -128,7 +128,7 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static> Find<'s, M, T
     pub fn where_all<L: IntoLink<M>>(
         self,
         relation: impl FnOnce(<M as Embedded>::Fields<M>) -> L,
-        condition: impl FnOnce(<L::Target as Embedded>::Fields<L::Target>) -> Filter<L::Target>,
+        condition: impl FilterFn<L::Target>,
     ) -> Join<'s, M, T> {
         self.with_relations().where_all(relation, condition)
     }
@@ -163,7 +163,7 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static> Find<'s, M, T
     pub fn order_by_related<L: IntoLink<M>>(
         self,
         relation: impl FnOnce(<M as Embedded>::Fields<M>) -> L,
-        sort: impl FnOnce(<L::Target as Embedded>::Fields<L::Target>) -> Sort<L::Target>,
+        sort: impl SortFn<L::Target>,
     ) -> Join<'s, M, T> {
         self.with_relations().order_by_related(relation, sort)
     }
@@ -194,7 +194,7 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches> 
     pub fn where_any<L: IntoLink<M>>(
         self,
         relation: impl FnOnce(<M as Embedded>::Fields<M>) -> L,
-        condition: impl FnOnce(<L::Target as Embedded>::Fields<L::Target>) -> Filter<L::Target>,
+        condition: impl FilterFn<L::Target>,
     ) -> Self {
         self.related(Quantifier::Any, relation, condition)
     }
@@ -203,7 +203,7 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches> 
     pub fn where_none<L: IntoLink<M>>(
         self,
         relation: impl FnOnce(<M as Embedded>::Fields<M>) -> L,
-        condition: impl FnOnce(<L::Target as Embedded>::Fields<L::Target>) -> Filter<L::Target>,
+        condition: impl FilterFn<L::Target>,
     ) -> Self {
         self.related(Quantifier::None, relation, condition)
     }
@@ -212,7 +212,7 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches> 
     pub fn where_all<L: IntoLink<M>>(
         self,
         relation: impl FnOnce(<M as Embedded>::Fields<M>) -> L,
-        condition: impl FnOnce(<L::Target as Embedded>::Fields<L::Target>) -> Filter<L::Target>,
+        condition: impl FilterFn<L::Target>,
     ) -> Self {
         self.related(Quantifier::All, relation, condition)
     }
@@ -221,7 +221,7 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches> 
         mut self,
         quantifier: Quantifier,
         relation: impl FnOnce(<M as Embedded>::Fields<M>) -> L,
-        condition: impl FnOnce(<L::Target as Embedded>::Fields<L::Target>) -> Filter<L::Target>,
+        condition: impl FilterFn<L::Target>,
     ) -> Self {
         let link = relation(fields::<M>()).into_link();
         let filter = condition(fields::<L::Target>()).into_document();
@@ -234,7 +234,7 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches> 
     pub fn order_by_related<L: IntoLink<M>>(
         mut self,
         relation: impl FnOnce(<M as Embedded>::Fields<M>) -> L,
-        sort: impl FnOnce(<L::Target as Embedded>::Fields<L::Target>) -> Sort<L::Target>,
+        sort: impl SortFn<L::Target>,
     ) -> Self {
         let link = relation(fields::<M>()).into_link();
         let sort = sort(fields::<L::Target>()).to_document();

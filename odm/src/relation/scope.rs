@@ -9,8 +9,8 @@ use super::projected;
 use super::source::Source;
 use crate::collection::{decode, projection};
 use crate::error::{DecodeError, Error, Result};
-use crate::model::{self, Embedded, ModelMeta, Projection};
-use crate::query::{Filter, Sort, fields};
+use crate::model::{self, ModelMeta, Projection};
+use crate::query::{FilterFn, SortFn, fields};
 use crate::store::operation::{Operation, Request};
 use crate::store::options::Chosen;
 
@@ -41,10 +41,7 @@ impl Scope {
     }
 
     /// Adds a condition to those that were set before.
-    pub(super) fn filter<T: model::Document>(
-        &mut self,
-        condition: impl FnOnce(<T as Embedded>::Fields<T>) -> Filter<T>,
-    ) {
+    pub(super) fn filter<T: model::Document>(&mut self, condition: impl FilterFn<T>) {
         match condition(fields::<T>()).into_document() {
             Ok(filter) => {
                 self.filter = Some(match self.filter.take() {
@@ -58,10 +55,7 @@ impl Scope {
         }
     }
 
-    pub(super) fn sort<T: model::Document>(
-        &mut self,
-        sort: impl FnOnce(<T as Embedded>::Fields<T>) -> Sort<T>,
-    ) {
+    pub(super) fn sort<T: model::Document>(&mut self, sort: impl SortFn<T>) {
         match sort(fields::<T>()).to_document() {
             Ok(sort) => self.sort = Some(sort),
             Err(error) => {

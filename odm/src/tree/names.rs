@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::model::Embedded;
 use crate::model::tree::{DeclaredTree, SingleParent};
 use crate::query::encode::Encode;
-use crate::query::{Field, Filter, IntoValue, fields};
+use crate::query::{Field, Filter, FilterFn, IntoValue, fields};
 use crate::store::Session;
 use crate::store::options::Options;
 
@@ -149,10 +149,7 @@ impl<'s, D: DeclaredTree> FindByNames<'s, D> {
     }
 
     /// Follows only nodes that match: those of one scope, for example.
-    pub fn filter(
-        mut self,
-        condition: impl FnOnce(<D::Model as Embedded>::Fields<D::Model>) -> Filter<D::Model>,
-    ) -> Self {
+    pub fn filter(mut self, condition: impl FilterFn<D::Model>) -> Self {
         self.filter &= condition(fields::<D::Model>());
         self
     }

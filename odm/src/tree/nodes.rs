@@ -16,8 +16,8 @@ use super::select::{Extent, Selected, Selection};
 use crate::collection::{Find, decode, decode_id, projection};
 use crate::error::{Error, Result};
 use crate::model::tree::{DeclaredTree, SingleParent};
-use crate::model::{Document, Embedded, Projection};
-use crate::query::{Filter, FromRaw, Sort, fields};
+use crate::model::{Document, Projection};
+use crate::query::{Filter, FilterFn, FromRaw, Sort, SortFn, fields};
 use crate::store::Session;
 use crate::store::options::Options;
 
@@ -80,19 +80,13 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
     }
 
     /// Reads only nodes that match; several filters must all match.
-    pub fn filter(
-        mut self,
-        condition: impl FnOnce(<D::Model as Embedded>::Fields<D::Model>) -> Filter<D::Model>,
-    ) -> Self {
+    pub fn filter(mut self, condition: impl FilterFn<D::Model>) -> Self {
         self.filter &= condition(fields::<D::Model>());
         self
     }
 
     /// Sorts the documents.
-    pub fn sort(
-        mut self,
-        sort: impl FnOnce(<D::Model as Embedded>::Fields<D::Model>) -> Sort<D::Model>,
-    ) -> Self {
+    pub fn sort(mut self, sort: impl SortFn<D::Model>) -> Self {
         self.sort = Some(sort(fields::<D::Model>()));
         self
     }

@@ -8,10 +8,10 @@ use bson::{Bson, Document as BsonDocument};
 use super::Tree;
 use crate::collection::Loaded;
 use crate::error::Result;
+use crate::model::Document;
 use crate::model::tree::{DeclaredTree, OrderedSiblings};
-use crate::model::{Document, Embedded};
 use crate::query::encode::encode_field;
-use crate::query::{Filter, fields};
+use crate::query::{FilterFn, fields};
 use crate::types::Ref;
 
 /// A value that names a node: the document, or a [`Ref`] with its id.
@@ -156,7 +156,7 @@ impl<D: DeclaredTree> Tree<D> {
     pub fn sorted_child_of(
         &self,
         parent: impl NodeId<D::Model>,
-        before: impl FnOnce(<D::Model as Embedded>::Fields<D::Model>) -> Filter<D::Model>,
+        before: impl FilterFn<D::Model>,
     ) -> Position<D>
     where
         D: OrderedSiblings,
@@ -165,10 +165,7 @@ impl<D: DeclaredTree> Tree<D> {
     }
 
     /// The place of a root among sorted roots: before the first root that matches, or last if none matches.
-    pub fn sorted_root(
-        &self,
-        before: impl FnOnce(<D::Model as Embedded>::Fields<D::Model>) -> Filter<D::Model>,
-    ) -> Position<D>
+    pub fn sorted_root(&self, before: impl FilterFn<D::Model>) -> Position<D>
     where
         D: OrderedSiblings,
     {
@@ -178,7 +175,7 @@ impl<D: DeclaredTree> Tree<D> {
 
 fn sorted<D: DeclaredTree>(
     parent: Result<Option<Bson>>,
-    before: impl FnOnce(<D::Model as Embedded>::Fields<D::Model>) -> Filter<D::Model>,
+    before: impl FilterFn<D::Model>,
 ) -> Position<D> {
     let before = before(fields::<D::Model>()).into_document();
     Position::new(parent.and_then(|parent| {

@@ -9,11 +9,11 @@ use bson::raw::RawDocumentBuf;
 use crate::collection::call::{Reach, Ready, encode_with_id, filter, operands, replace, some};
 use crate::collection::guarded::Guards;
 use crate::error::{Error, Result};
-use crate::model::{Document, Embedded};
-use crate::query::{Filter, fields};
+use crate::model::Document;
+use crate::query::{Filter, FilterFn, fields};
 use crate::store::Operation;
 use crate::store::options::{Collation, Hint, Options};
-use crate::update::Update;
+use crate::update::{Update, UpdateFn};
 
 /// Builds the writes of a [`bulk_write`](crate::collection::Collection::bulk_write).
 #[derive(Debug, Clone, Copy)]
@@ -48,38 +48,27 @@ impl<M: Document> Writes<M> {
     }
 
     /// Updates the first document that matches.
-    pub fn update_one(
-        &self,
-        condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
-        change: impl FnOnce(<M as Embedded>::Fields<M>) -> Update<M>,
-    ) -> Write<M> {
+    pub fn update_one(&self, condition: impl FilterFn<M>, change: impl UpdateFn<M>) -> Write<M> {
         let condition = condition(fields::<M>());
         Write::update(condition, change(fields::<M>()), Reach::One)
     }
 
     /// Updates every document that matches. A filter that matches everything is an error: use
     /// [`update_all`](Self::update_all).
-    pub fn update_many(
-        &self,
-        condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
-        change: impl FnOnce(<M as Embedded>::Fields<M>) -> Update<M>,
-    ) -> Write<M> {
+    pub fn update_many(&self, condition: impl FilterFn<M>, change: impl UpdateFn<M>) -> Write<M> {
         let condition = condition(fields::<M>());
         Write::update(condition, change(fields::<M>()), Reach::Many)
     }
 
     /// Updates every document of the collection.
-    pub fn update_all(
-        &self,
-        change: impl FnOnce(<M as Embedded>::Fields<M>) -> Update<M>,
-    ) -> Write<M> {
+    pub fn update_all(&self, change: impl UpdateFn<M>) -> Write<M> {
         Write::update(Filter::all(), change(fields::<M>()), Reach::All)
     }
 
     /// Replaces the first document that matches.
     pub fn replace_one(
         &self,
-        condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
+        condition: impl FilterFn<M>,
         replacement: impl Borrow<M>,
     ) -> Write<M> {
         let filter = filter::<M>(condition);
@@ -87,10 +76,7 @@ impl<M: Document> Writes<M> {
     }
 
     /// Removes the first document that matches.
-    pub fn delete_one(
-        &self,
-        condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
-    ) -> Write<M> {
+    pub fn delete_one(&self, condition: impl FilterFn<M>) -> Write<M> {
         let filter = filter::<M>(condition);
         Write::new(filter.map(|filter| Operation::Delete {
             filter,
@@ -100,10 +86,7 @@ impl<M: Document> Writes<M> {
 
     /// Removes every document that matches. A filter that matches everything is an error: use
     /// [`delete_all`](Self::delete_all).
-    pub fn delete_many(
-        &self,
-        condition: impl FnOnce(<M as Embedded>::Fields<M>) -> Filter<M>,
-    ) -> Write<M> {
+    pub fn delete_many(&self, condition: impl FilterFn<M>) -> Write<M> {
         let filter =
             filter::<M>(condition).and_then(|filter| some(filter, "delete_many", "delete_all"));
         Write::new(filter.map(|filter| Operation::Delete {

@@ -57,17 +57,17 @@ use crate::types::foreign::{AsItself, ConversionError, StoredAs};
 /// `"9.99"`
 #[doc(hidden)]
 #[derive(Debug)]
-pub enum Amount {}
+pub enum JsonAmount {}
 
 /// `"9.99 USD"`
 #[doc(hidden)]
 #[derive(Debug)]
-pub enum Text {}
+pub enum JsonText {}
 
 /// `{"amount": "9.99", "currency": "USD"}`
 #[doc(hidden)]
 #[derive(Debug)]
-pub enum Parts {}
+pub enum JsonParts {}
 
 macro_rules! form {
     ($form:ty) => {
@@ -115,20 +115,20 @@ macro_rules! form {
 
 /// An amount as decimal text without its currency: `"9.99"`. It reads `"9.99 USD"`, too.
 pub mod amount {
-    form!(super::Amount);
+    form!(super::JsonAmount);
 }
 
 /// An amount as decimal text with its currency: `"9.99 USD"`.
 pub mod text {
-    form!(super::Text);
+    form!(super::JsonText);
 }
 
 /// An amount as an object of decimal text and a currency: `{"amount": "9.99", "currency": "USD"}`.
 pub mod parts {
-    form!(super::Parts);
+    form!(super::JsonParts);
 }
 
-impl<C: Currency> StoredAs<Money<C>> for Amount {
+impl<C: Currency> StoredAs<Money<C>> for JsonAmount {
     type Stored = String;
 
     fn to_stored(value: &Money<C>) -> Result<String, ConversionError> {
@@ -142,7 +142,7 @@ impl<C: Currency> StoredAs<Money<C>> for Amount {
 
 macro_rules! with_currency {
     ($([$($generics:tt)*] $money:ty, $amount:ident, $currency:expr;)*) => {$(
-        impl<$($generics)*> StoredAs<$money> for Text {
+        impl<$($generics)*> StoredAs<$money> for JsonText {
             type Stored = String;
 
             fn to_stored(value: &$money) -> Result<String, ConversionError> {
@@ -154,7 +154,7 @@ macro_rules! with_currency {
             }
         }
 
-        impl<$($generics)*> StoredAs<$money> for Parts {
+        impl<$($generics)*> StoredAs<$money> for JsonParts {
             type Stored = BTreeMap<String, String>;
 
             fn to_stored(value: &$money) -> Result<Self::Stored, ConversionError> {

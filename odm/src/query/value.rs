@@ -106,17 +106,19 @@ impl IntoValue<Cow<'static, str>> for &'static str {
     }
 }
 
+/// The items of a `&[&str]`.
+#[diagnostic::do_not_recommend]
+impl IntoValue<String> for &&str {
+    fn into_value(self) -> String {
+        (*self).to_owned()
+    }
+}
+
 macro_rules! text {
     ($($owned:ty),*) => {$(
         impl IntoValue<$owned> for &str {
             fn into_value(self) -> $owned {
                 self.into()
-            }
-        }
-
-        impl IntoValue<$owned> for &&str {
-            fn into_value(self) -> $owned {
-                (*self).into()
             }
         }
 

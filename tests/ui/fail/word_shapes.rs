@@ -39,7 +39,7 @@ macro_rules! containers {
 
 containers! {
     M { #[odm(collection)] }
-    N { #[odm(collection = books)] }
+    N { #[odm(collection = 3)] }
     O { #[odm(collection = "a", index = 3)] }
     P { #[odm(collection = "a", index(title title))] }
     Q { #[odm(collection = "a", deny_undeclared = 3)] }

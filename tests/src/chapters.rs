@@ -13,6 +13,7 @@ macro_rules! chapters {
 chapters! {
     introduction = "../../book/src/introduction.md";
     getting_started = "../../book/src/getting-started.md";
+    coming_from = "../../book/src/coming-from.md";
     models = "../../book/src/models.md";
     queries_and_updates = "../../book/src/queries-and-updates.md";
     cookbook = "../../book/src/cookbook.md";

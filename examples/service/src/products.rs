@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use odm::Code;
 use odm::json::Plain;
 use odm::prelude::*;
-use odm::query::Filter;
+use odm::query::{Filter, Sort};
 use serde_json::{Value, json};
 
 use crate::body::Body;
@@ -41,10 +41,14 @@ pub async fn show(
 // ANCHOR: list
 #[derive(Debug, Deserialize)]
 pub struct Page {
-    #[serde(default)]
+    #[serde(default = "one")]
     page: u32,
     #[serde(default = "twenty")]
     size: u32,
+}
+
+fn one() -> u32 {
+    1
 }
 
 fn twenty() -> u32 {
@@ -57,26 +61,24 @@ pub struct Products {
     total: u64,
 }
 
-/// `GET /products?page=0&size=20`
+/// `GET /products?page=1&size=20`
 pub async fn list(
     State(db): State<Db>,
     Query(page): Query<Page>,
 ) -> Response<Json<Plain<Products>>> {
-    if !(1..=100).contains(&page.size) {
+    if page.page == 0 || !(1..=100).contains(&page.size) {
         return Err(ApiError::Refused(
             StatusCode::BAD_REQUEST,
-            "size: expected a number from 1 to 100".to_owned(),
+            "expected a page from 1, and a size from 1 to 100".to_owned(),
         ));
     }
     let products = db.collection::<Product>();
-    let items = products
-        .find_all()
-        .sort(|p| p.sku.asc())
-        .skip(u64::from(page.page) * u64::from(page.size))
-        .limit(page.size.into())
+    let sorted = products.find_all().sort(|p| p.sku.asc());
+    let items = sorted
+        .page(page.page.into(), page.size.into())
         .all()
         .await?;
-    let total = products.estimated_document_count().await?;
+    let total = products.find_all().count().await?;
     Ok(Json(Plain(Products { items, total })))
 }
 // ANCHOR_END: list
@@ -93,8 +95,8 @@ pub async fn search(
 ) -> Response<Json<Plain<Vec<Product>>>> {
     let found = db
         .collection::<Product>()
-        .find(|_| Filter::raw(doc! {"$text": {"$search": search.q}}))
-        .sort(|p| p.sku.asc())
+        .find(|_| Filter::text(search.q))
+        .sort(|_| Sort::by_text_score())
         .limit(50)
         .all()
         .await?;
@@ -124,10 +126,7 @@ pub async fn change(
 }
 
 pub async fn remove(State(db): State<Db>, Path(id): Path<Id<Product>>) -> Response<StatusCode> {
-    let result = db
-        .collection::<Product>()
-        .delete_one(|p| p.id.eq(id))
-        .await?;
+    let result = db.collection::<Product>().delete_by_id(&id).await?;
     match result.deleted {
         0 => Err(ApiError::NotFound("product")),
         _ => Ok(StatusCode::NO_CONTENT),

@@ -219,7 +219,7 @@ async fn products_are_listed_by_page() -> Outcome {
     for number in 0..5 {
         service.product(&format!("sku-{number}"), 1).await?;
     }
-    let (status, page) = service.get("/products?page=1&size=2").await?;
+    let (status, page) = service.get("/products?page=2&size=2").await?;
     assert_eq!((status, &page["total"]), (200, &json!(5)));
     let skus: Vec<_> = page["items"]
         .as_array()
@@ -231,6 +231,7 @@ async fn products_are_listed_by_page() -> Outcome {
     let (_, page) = service.get("/products").await?;
     assert_eq!(page["items"].as_array().map(Vec::len), Some(5));
     assert_eq!(service.get("/products?size=0").await?.0, 400);
+    assert_eq!(service.get("/products?page=0").await?.0, 400);
     assert_eq!(service.send("GET", "/products?size=x", "").await?.0, 400);
     Ok(())
 }

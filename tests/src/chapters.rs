@@ -36,6 +36,7 @@ chapters! {
     performance = "../../book/src/performance.md";
     support = "../../book/src/support.md";
     limits = "../../book/src/limits.md";
+    engine_limits = "../../book/src/engine-limits.md";
     derive_document = "../../odm-derive/docs/document.md";
     derive_embedded = "../../odm-derive/docs/embedded.md";
     derive_projection = "../../odm-derive/docs/projection.md";

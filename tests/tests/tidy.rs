@@ -175,11 +175,14 @@ fn the_book_lists_what_the_engine_refuses() {
         refused.len() > 10,
         "the tables are not where they were: {refused:?}"
     );
-    let chapter = fs::read_to_string(root().join("book/src/limits.md")).unwrap();
+    let chapter = fs::read_to_string(root().join("book/src/engine-limits.md")).unwrap();
     let (_, chapter) = chapter.split_once("## In memory only").unwrap();
     let listed = |name: &String| chapter.contains(&format!("`{name}`"));
     let missing: Vec<_> = refused.iter().filter(|name| !listed(name)).collect();
-    assert!(missing.is_empty(), "limits.md does not list {missing:?}");
+    assert!(
+        missing.is_empty(),
+        "engine-limits.md does not list {missing:?}"
+    );
     let supported: Vec<_> = chapter
         .split('`')
         .skip(1)
@@ -189,7 +192,7 @@ fn the_book_lists_what_the_engine_refuses() {
         .collect();
     assert!(
         supported.is_empty(),
-        "limits.md lists {supported:?}, which work"
+        "engine-limits.md lists {supported:?}, which work"
     );
 }
 

@@ -44,12 +44,12 @@ mod tests {
 
     #[test]
     fn each_exception_has_its_reason_in_the_book() {
-        let book = include_str!("../../../../book/src/limits.md");
+        let book = include_str!("../../../../book/src/engine-limits.md");
         for (title, _) in ALL.iter().copied().flatten() {
             let listed = format!("- *{title}");
             assert!(
                 book.lines().any(|line| line.starts_with(&listed)),
-                "{title}: no known difference of that title is in book/src/limits.md"
+                "{title}: no known difference of that title is in book/src/engine-limits.md"
             );
         }
     }

@@ -29,7 +29,7 @@ const HEAD: &str = "\
 
 Every name of MongoDB 6.0 that reaches the in-memory engine, read from the tables of its own parsers; a test keeps this page
 as they are. A server runs all of it, as far as it is set up for it. *Supported* works as a server's does, but for what
-[Limits](limits.md) lists. *Planned* and *refused* are answered with an error that names the operator, stage, option or
+[The engine's limits](engine-limits.md) lists. *Planned* and *refused* are answered with an error that names the operator, stage, option or
 command, and never ignored; refused ones are not meant to come.
 ";
 

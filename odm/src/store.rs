@@ -93,7 +93,7 @@ impl Store {
         }
     }
 
-    /// What reports the commands of this handle.
+    /// The monitor that reports the commands of this handle.
     pub(crate) fn monitor(&self) -> &Monitor {
         &self.0.monitor
     }

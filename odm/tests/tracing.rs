@@ -39,7 +39,7 @@ impl<'a> MakeWriter<'a> for Lines {
     }
 }
 
-/// What is logged while a user is inserted, found, and inserted again.
+/// Inserts a user, finds it and inserts it again, and returns the log.
 async fn logged(values: TracedValues) -> String {
     let lines = Lines::default();
     let subscriber = tracing_subscriber::fmt()

@@ -9,9 +9,9 @@ use serde_json::json;
 /// Why a request failed.
 #[derive(Debug)]
 pub enum ApiError {
-    /// There is no document with the id.
+    /// No document has the id.
     NotFound(&'static str),
-    /// The request can't be read, or its values make no sense.
+    /// The request can't be parsed, or a value in it is invalid.
     Refused(StatusCode, String),
     /// The request contradicts what is stored.
     Conflict(String),

@@ -28,7 +28,7 @@ pub struct CommandEvent<'a> {
 /// The type of handlers.
 type Handler = dyn Fn(&CommandEvent<'_>) + Send + Sync;
 
-/// What is told of each command: the handler, if there is one, and `tracing`.
+/// Reports each command to the handler, if there is one, and to `tracing`.
 #[derive(Clone, Default)]
 pub(crate) struct Monitor {
     handler: Option<Arc<Handler>>,

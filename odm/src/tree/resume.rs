@@ -199,7 +199,7 @@ impl Shifting {
         shift.map_or(bound, |shift| bound.saturating_add(shift.by))
     }
 
-    /// Whether the bounds of a node show that it moves. As in the statements, that is also so between two shifts.
+    /// Whether the bounds of a node show that it moves, also between the two steps of a shift.
     fn moves(&self, node: &Node) -> bool {
         let Some((from, to)) = self.range() else {
             return false;

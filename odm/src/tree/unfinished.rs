@@ -55,7 +55,7 @@ pub(super) enum Below {
     Bounds(i64, i64),
 }
 
-/// What is added to new bounds until all nodes have them. No tree has so many nodes.
+/// The offset that marks new bounds until all nodes have moved. It is larger than any bound of a tree.
 pub(super) const MARK: i64 = 1 << 40;
 
 /// A move of bounds. Without a transaction it has two steps: the first adds [`MARK`] to new bounds, so that they differ from

@@ -1,8 +1,8 @@
 //! How long `check` takes, and how much memory, by the pattern of the tree.
 //!
-//! `cargo run --release -p odm-tests --bin tree-check -- URI [NODES [CHILDREN [PATTERN]]]`: each node has that many children,
-//! 10 unless told otherwise, of 1,000,000 nodes. Each check is a process of its own; its growth is that of the largest resident
-//! memory from before the check to after it. Linux only: it reads `/proc/self/status`.
+//! `cargo run --release -p odm-tests --bin tree-check -- URI [NODES [CHILDREN [PATTERN]]]`: it loads a tree of
+//! `NODES` nodes (default 1,000,000), each with `CHILDREN` children (default 10). Each check runs in a process of its own, which
+//! reports its peak resident memory before and after the check. Linux only: it reads `/proc/self/status`.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,

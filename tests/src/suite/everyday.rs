@@ -147,7 +147,7 @@ async fn exists_reads_one_id(db: &Db) {
     assert!(books.find(|b| b.year.eq(1903)).exists().await.unwrap());
     assert!(!books.find(|b| b.year.eq(2000)).exists().await.unwrap());
     assert!(!books.find_all().skip(10).exists().await.unwrap());
-    // What is stored need not fit the model.
+    // `exists` decodes no document, so one that does not fit the model is found, too.
     let insert = doc! {"insert": "books", "documents": [{"_id": 99, "year": "none"}], "bypassDocumentValidation": true};
     db.run_command(insert).await.unwrap();
     assert!(books.find(|b| b.id.eq(99)).exists().await.unwrap());

@@ -9,12 +9,12 @@ use serde::{Deserializer, Serialize, Serializer};
 
 use crate::model::FieldType;
 
-/// What values of `T` are stored as; implement it for a type of your own that stands for the way.
+/// Converts values of `T` to the type that is stored, and back. Implement it for a marker type of your own.
 ///
 /// A field whose `#[serde(with = "…")]` names a module made by [`serializer!`](crate::serializer) has the
 /// operators, the validator and the indexes of [`Stored`](Self::Stored). See [`foreign`](crate::foreign) for an example.
 ///
-/// What implements it for `T` also implements it for `Option<T>`, `Box<T>`, lists and sets of `T`, and maps to `T`.
+/// An implementation for `T` is also one for `Option<T>`, `Box<T>`, lists and sets of `T`, and maps to `T`.
 #[diagnostic::on_unimplemented(
     message = "this serializer does not store a `{T}`",
     label = "not a type that the module after `with` stores",

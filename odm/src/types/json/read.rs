@@ -59,7 +59,7 @@ pub(super) fn conform(json: Bson, ty: &TypeMeta) -> Conformed {
     }
 }
 
-/// What is declared for a field.
+/// The declaration of a field.
 enum Declared {
     Type(TypeMeta),
     /// The content of a variant of a flattened enum.
@@ -167,8 +167,8 @@ fn contents(json: Bson, content: &'static VariantContent) -> Conformed {
     }
 }
 
-/// Converts by the first variant that the value can be, as serde chooses. If there is none, a field may have a form of its
-/// own in JSON (`with`), so the first that can be converted counts.
+/// Converts by the first variant whose shape the value has, as serde chooses one. If no variant has it, because a `with` writes
+/// a field in another form, the first variant that can be converted is taken.
 fn untagged(json: Bson, variants: &'static EnumMeta) -> Bson {
     let all = || variants.variants.iter().map(|one| &one.content);
     let converted = |content| contents(json.clone(), content).ok();
@@ -252,7 +252,7 @@ fn is(value: &Bson, ty: BsonType) -> bool {
     }
 }
 
-/// What is declared for the field of this name, which may come from a flattened struct, enum or map.
+/// The declaration of the field of this name, which may come from a flattened struct, enum or map.
 fn declared(fields: &'static [FieldMeta], name: &str, whole: &Document) -> Option<Declared> {
     let mut own = fields.iter().filter(|field| !field.flatten);
     if let Some(field) = own.find(|field| field.name == name) {

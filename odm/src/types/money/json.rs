@@ -97,7 +97,7 @@ macro_rules! form {
         ///
         /// # Errors
         ///
-        /// What is read is not an amount of the type.
+        /// The input is no amount of this type.
         pub fn deserialize<'de, T, D>(deserializer: D) -> Result<T, D::Error>
         where
             T: super::Deserialize<'de>,
@@ -288,7 +288,7 @@ mod tests {
             ("amount", json!("9.99 EUR"), "the amount is in EUR"),
             ("text", json!("9.99"), "currency"),
             ("option", json!("9.99"), "currency"),
-            ("text", json!("9.99 XXXX"), "XXXX"),
+            ("text", json!("9.99 ABCD"), "ABCD"),
             ("parts", json!({"amount": "1"}), "a field `currency`"),
             (
                 "parts",

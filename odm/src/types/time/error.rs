@@ -1,4 +1,4 @@
-//! What is wrong with a time.
+//! The errors of times and days.
 
 use std::fmt;
 

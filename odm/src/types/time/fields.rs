@@ -19,7 +19,7 @@ use crate::query::{Field, Filter, FromRaw, Inside, Sort};
 
 /// The typed field of a [`LocalTime`]: its comparisons and sorts are those of the instant.
 ///
-/// What it lacks, such as `set` of an `Option` and `exists`, are methods of the [`Field`] that it derefs to.
+/// It derefs to a [`Field`], which has the other methods, such as `set` of an `Option` and `exists`.
 pub struct LocalTimeFields<M, F, As = LocalTime<F>> {
     /// The instant.
     pub date: Field<M, DateTime>,
@@ -104,7 +104,7 @@ impl<M, F: OffsetForm, As> LocalTimeFields<M, F, As> {
             .in_(values.into_iter().map(IntoInstant::into_instant))
     }
 
-    /// Matches where the field is none of these instants, or missing: `{"at.date": {$nin: […]}}`.
+    /// Matches if the field is missing or equals none of these instants: `{"at.date": {$nin: […]}}`.
     pub fn nin<V: IntoInstant<F>>(&self, values: impl IntoIterator<Item = V>) -> Filter<M> {
         self.date
             .nin(values.into_iter().map(IntoInstant::into_instant))

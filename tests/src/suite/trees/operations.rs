@@ -128,7 +128,7 @@ pub(super) async fn sample<D: TestTree>(db: &Db) -> Tree<D> {
     tree
 }
 
-/// What is stored: the nodes, and the fences.
+/// The stored nodes and fences.
 #[derive(Debug, Clone)]
 pub(super) struct State {
     collection: &'static str,

@@ -80,7 +80,7 @@ pub use crate::store::options::{
     Acknowledgment, Alternate, CaseFirst, Collation, Hint, MaxVariable, ReadConcern,
     ReadPreference, ReturnDocument, WriteConcern,
 };
-use crate::store::{self, Store, Written};
+use crate::store::{self, CollectionName, Store, Written};
 pub use crate::store::{Capability, CommandEvent, Session, SessionOptions, TransactionOptions};
 
 /// A collection of documents of the model `M`, from [`Db::collection`].
@@ -89,6 +89,7 @@ pub use crate::store::{Capability, CommandEvent, Session, SessionOptions, Transa
 /// one handle of an in-memory collection slow each other down.
 pub struct Collection<M> {
     pub(crate) store: Store,
+    name: CollectionName,
     /// `None` in most handles, so that their calls copy and check no concerns.
     defaults: Option<Arc<Defaults>>,
     of: PhantomData<fn() -> M>,
@@ -96,20 +97,18 @@ pub struct Collection<M> {
 
 impl<M: Document> Collection<M> {
     pub(crate) fn new(store: &Store) -> Self {
+        let name = store.names().of(M::model().collection);
         Self {
-            store: store.at(M::model().collection),
+            store: store.at(&name),
+            name,
             defaults: None,
             of: PhantomData,
         }
     }
 
-    /// The collection's name.
-    #[expect(
-        clippy::misnamed_getters,
-        reason = "the name of a collection; the model's own is another"
-    )]
-    pub fn name(&self) -> &'static str {
-        M::model().collection
+    /// The collection's name: as declared, unless the database handle [chose another](Db::with_collection).
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// Sets the read concern for actions that set none themselves.
@@ -143,15 +142,15 @@ impl<M: Document> Collection<M> {
 
     /// A call of this operation, or one that fails when it is sent if the builder failed.
     fn try_call<'s>(&self, operation: Result<store::Operation>) -> Call<'s> {
-        Call::new(&self.store, self.defaults.as_ref(), M::model(), operation)
+        let (defaults, name) = (self.defaults.as_ref(), self.name.clone());
+        Call::new(&self.store, defaults, M::model(), name, operation)
     }
 
     /// The collection of another model, with the same concerns.
     pub(crate) fn other<T: Document>(&self) -> Collection<T> {
         Collection {
-            store: self.store.at(T::model().collection),
             defaults: self.defaults.clone(),
-            of: PhantomData,
+            ..Collection::new(&self.store)
         }
     }
 
@@ -162,9 +161,10 @@ impl<M: Document> Collection<M> {
         statements: Vec<RawDocumentBuf>,
         session: Option<&'s mut Session>,
     ) -> ActionFuture<'s, Written> {
-        let store = self.store.at(model.collection);
+        let name = self.store.names().of(model.collection);
+        let store = self.store.at(&name);
         let operation = store::Operation::Updates { statements };
-        let mut call = Call::new(&store, self.defaults.as_ref(), model, Ok(operation));
+        let mut call = Call::new(&store, self.defaults.as_ref(), model, name, Ok(operation));
         call.session = session;
         call.future(|response, ()| response.written())
     }
@@ -194,6 +194,7 @@ impl<M> Clone for Collection<M> {
     fn clone(&self) -> Self {
         Self {
             store: self.store.apart(),
+            name: self.name.clone(),
             defaults: self.defaults.clone(),
             of: PhantomData,
         }

@@ -15,6 +15,7 @@ mod driver;
 #[cfg(feature = "memory")]
 mod memory;
 mod monitor;
+mod names;
 pub(crate) mod operation;
 pub(crate) mod options;
 mod reply;
@@ -44,6 +45,7 @@ use self::memory::{MemoryChanges, MemoryCursor, MemoryPage, MemorySession};
 pub use self::monitor::CommandEvent;
 pub(crate) use self::monitor::Monitor;
 use self::monitor::Sent;
+pub(crate) use self::names::{CollectionName, CollectionNames};
 pub(crate) use self::operation::{Condition, Modification, Operation, Request, Update};
 pub(crate) use self::reply::{WriteKind, Written};
 pub(crate) use self::response::Response;
@@ -67,6 +69,7 @@ struct Inner {
     backend: Backend,
     database: Arc<str>,
     monitor: Monitor,
+    names: CollectionNames,
 }
 
 #[derive(Debug, Clone)]
@@ -81,6 +84,7 @@ impl Store {
             backend,
             database: database.into(),
             monitor: Monitor::default(),
+            names: CollectionNames::default(),
         }))
     }
 
@@ -98,12 +102,28 @@ impl Store {
         &self.0.monitor
     }
 
+    /// The names of the collections of this handle.
+    pub(crate) fn names(&self) -> &CollectionNames {
+        &self.0.names
+    }
+
+    /// The same store, with these names of collections.
+    pub(crate) fn named(&self, names: CollectionNames) -> Self {
+        Self(Arc::new(Inner {
+            backend: self.0.backend.clone(),
+            database: Arc::clone(&self.0.database),
+            monitor: self.0.monitor.clone(),
+            names,
+        }))
+    }
+
     /// The same store, whose commands, those of its clones included, are reported there.
     pub(crate) fn watched(&self, monitor: Monitor) -> Self {
         Self(Arc::new(Inner {
             backend: self.0.backend.clone(),
             database: Arc::clone(&self.0.database),
             monitor,
+            names: self.0.names.clone(),
         }))
     }
 
@@ -117,6 +137,7 @@ impl Store {
             backend,
             database: Arc::clone(&self.0.database),
             monitor: self.0.monitor.clone(),
+            names: self.0.names.clone(),
         }))
     }
 
@@ -131,6 +152,7 @@ impl Store {
             backend,
             database: Arc::clone(&self.0.database),
             monitor: self.0.monitor.clone(),
+            names: self.0.names.clone(),
         }))
     }
 
@@ -144,6 +166,7 @@ impl Store {
             backend,
             database: database.into(),
             monitor: self.0.monitor.clone(),
+            names: self.0.names.clone(),
         }))
     }
 

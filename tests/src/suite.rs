@@ -5,6 +5,7 @@ mod bounds;
 mod bounds_in_upserts;
 mod bulk;
 mod changes;
+mod chosen_names;
 mod collections;
 mod copies;
 mod dbrefs;
@@ -60,6 +61,7 @@ pub(crate) fn cases() -> Vec<Case> {
         bounds_in_upserts::CASES,
         bulk::CASES,
         changes::CASES,
+        chosen_names::CASES,
         collections::CASES,
         copies::CASES,
         dbrefs::CASES,

@@ -73,7 +73,7 @@ impl<'s, M: Document> BulkWrite<'s, M> {
             .into_iter()
             .map(|group| {
                 let command = Request {
-                    collection: request.collection,
+                    collection: request.collection.clone(),
                     operation: group.operation,
                     options: request.options.clone(),
                 };
@@ -138,10 +138,11 @@ impl<'s, M: Document> BulkWrite<'s, M> {
             return Err(Error::usage(message).with_model(model.name));
         }
         let store = self.call.store.clone();
+        let collection = self.call.request.collection.clone();
         let commands = self.commands()?;
         Ok(Plan::new(
             store,
-            vec![Step::writes(model, commands, reason.into())],
+            vec![Step::writes(model, &collection, commands, reason.into())],
         ))
     }
 
@@ -166,7 +167,7 @@ impl<'s, M: Document> BulkWrite<'s, M> {
                 options.bypass_document_validation = None;
             }
             let command = Request {
-                collection: request.collection,
+                collection: request.collection.clone(),
                 operation,
                 options,
             };

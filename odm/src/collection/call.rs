@@ -25,7 +25,7 @@ use crate::query::node::Node;
 use crate::query::{FilterFn, fields};
 use crate::store::options::{Options, ReadConcern, ReadPreference, WriteConcern};
 use crate::store::{
-    Answer, Condition, Modification, Operation, Request, Response, Session, Store,
+    Answer, CollectionName, Condition, Modification, Operation, Request, Response, Session, Store,
     Update as Operands,
 };
 use crate::update::{Changes, Maintained, replacing};
@@ -97,6 +97,7 @@ impl<'s> Call<'s> {
         store: &Store,
         defaults: Option<&Arc<Defaults>>,
         model: &'static ModelMeta,
+        collection: CollectionName,
         operation: Result<Operation>,
     ) -> Self {
         let (operation, error) = match operation {
@@ -107,7 +108,7 @@ impl<'s> Call<'s> {
         Self {
             store: store.clone(),
             model,
-            request: Request::new(model.collection, operation),
+            request: Request::new(collection, operation),
             session: None,
             defaults: defaults.cloned(),
             error,

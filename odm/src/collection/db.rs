@@ -113,6 +113,75 @@ impl Db {
         Collection::new(&self.store)
     }
 
+    /// Returns a handle on which the collection of the model `M` has another name than the declared one: a collection for
+    /// each month, for example, whose name is known at run time.
+    ///
+    /// Everything that starts at the handle uses the name: collections, joins of other models with `M`, trees, change
+    /// streams and [`sync`](Self::sync), which creates the collection. Other models keep their names. Where data of tenants
+    /// has to be apart, prefer a [database](Self::database) for each tenant, or give every collection a name of its own with
+    /// [`with_collection_names`](Self::with_collection_names).
+    ///
+    /// A [`DbRef`](crate::dbref::DbRef) stores the declared name. MongoDB refuses a name that is empty, contains `$` or starts
+    /// with a dot (code 73, `InvalidNamespace`).
+    ///
+    /// ```
+    /// use odm::prelude::*;
+    ///
+    /// #[derive(Debug, Serialize, Deserialize, Document)]
+    /// #[odm(collection = "events")]
+    /// struct Event {
+    ///     #[serde(rename = "_id")]
+    ///     id: i32,
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// let db = Db::memory();
+    /// let november = db.with_collection::<Event>("events_2026_11");
+    /// november.sync(models![Event]).plan().await?.apply(Allow::CREATE).await?;
+    /// november.collection::<Event>().insert_one(&Event { id: 1 }).await?;
+    ///
+    /// assert_eq!(november.collection::<Event>().name(), "events_2026_11");
+    /// assert_eq!(november.collection::<Event>().find_all().count().await?, 1);
+    /// assert_eq!(db.collection::<Event>().find_all().count().await?, 0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn with_collection<M: Document>(&self, name: &str) -> Self {
+        let names = self.store.names().with(M::model().collection, name);
+        Self {
+            store: self.store.named(names),
+        }
+    }
+
+    /// Returns a handle on which every collection has the name that `rename` makes of the one it has on this handle: a prefix
+    /// for each tenant, for example. See [`with_collection`](Self::with_collection) for what uses the names.
+    ///
+    /// `rename` must give different collections different names. It is called once for each [`collection`](Self::collection)
+    /// and once for each command of a join. The collection of the fences of trees keeps its name; its documents name the
+    /// collections.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "books")]
+    /// # struct Book { #[serde(rename = "_id")] id: i32 }
+    /// # let db = Db::memory();
+    /// let tenant = "acme";
+    /// let db = db.with_collection_names(move |name| format!("{tenant}_{name}"));
+    /// assert_eq!(db.collection::<Book>().name(), "acme_books");
+    /// ```
+    #[must_use]
+    pub fn with_collection_names(
+        &self,
+        rename: impl Fn(&str) -> String + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            store: self.store.named(self.store.names().mapped(rename)),
+        }
+    }
+
     /// What the connected deployment can do: transactions, change streams, sharding. It sends `hello`; the
     /// in-memory engine answers at once.
     ///

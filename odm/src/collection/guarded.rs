@@ -235,7 +235,7 @@ impl<'s> Guarded<'s> {
 
     /// A read with the options of the update that a read has, too.
     fn read(&self, operation: Operation) -> Request {
-        let mut request = Request::new(self.request.collection, operation);
+        let mut request = Request::new(self.request.collection.clone(), operation);
         if let Some(given) = self.request.options.chosen() {
             request.options = Chosen::from(Options {
                 hint: given.hint.clone(),

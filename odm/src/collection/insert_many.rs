@@ -90,7 +90,7 @@ impl<'s, M: Document> InsertMany<'s, M> {
         for documents in batches(documents) {
             let count = documents.len();
             let request = Request {
-                collection,
+                collection: collection.clone(),
                 operation: Operation::InsertMany { documents },
                 options: options.clone(),
             };

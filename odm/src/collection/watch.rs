@@ -94,7 +94,7 @@ impl<M: Document> Collection<M> {
     /// ```
     pub fn watch<'s>(&self) -> Watch<'s, M> {
         let model = M::model();
-        let scope = Scope::Collection(model.collection);
+        let scope = Scope::Collection(self.name.clone());
         Watch::new(&self.store, self.defaults.clone(), model.name, scope)
     }
 }

@@ -13,12 +13,17 @@ const STATEMENTS: [&str; 3] = ["updates", "deletes", "documents"];
 
 impl Step {
     /// A step that sends these write commands, in batches of at most 1,000 statements.
-    pub(crate) fn writes(model: &ModelMeta, commands: Vec<Document>, reason: String) -> Self {
+    pub(crate) fn writes(
+        model: &ModelMeta,
+        collection: &str,
+        commands: Vec<Document>,
+        reason: String,
+    ) -> Self {
         let commands: Vec<_> = commands.into_iter().flat_map(batches).collect();
         let count = commands.iter().filter_map(statements).map(<[Bson]>::len);
         Self {
             model: model.name,
-            collection: model.collection.to_owned(),
+            collection: collection.to_owned(),
             action: Action::WriteDocuments {
                 count: count.map(|len| len as u64).sum(),
             },

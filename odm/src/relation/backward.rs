@@ -419,7 +419,7 @@ where
                 doc! {"$match": {key: {"$in": part}}},
                 doc! {"$project": {key: 1}},
                 doc! {"$lookup": {
-                    "from": T::model().collection,
+                    "from": source.collection(T::model()),
                     "localField": key,
                     "foreignField": by,
                     "pipeline": self.scope.stages(),

@@ -363,6 +363,6 @@ impl<'s, M: Document> IntoFuture for InsertWithRecent<'s, M> {
 
 impl<M: Document> fmt::Debug for InsertWithRecent<'_, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "InsertWithRecent({})", M::model().collection)
+        write!(f, "InsertWithRecent({})", self.collection.name())
     }
 }

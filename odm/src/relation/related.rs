@@ -11,7 +11,7 @@ use super::stored::StoredPath;
 use crate::error::{Error, Result};
 use crate::model::Expected;
 use crate::store::options::{Chosen, Options};
-use crate::store::{Operation, Request};
+use crate::store::{CollectionNames, Operation, Request};
 
 /// The most bytes that the ids of all conditions may take in one command.
 const MAX_BYTES: usize = 12_000_000;
@@ -77,6 +77,16 @@ impl Related {
         }
     }
 
+    /// Whether the rows are sorted by documents on the other side.
+    pub(super) fn is_ordered(&self) -> bool {
+        !self.order.is_empty()
+    }
+
+    /// Leaves out the order, which a count does not need.
+    pub(super) fn forget_order(&mut self) {
+        self.order.clear();
+    }
+
     /// Changes the request of a find so that it returns these rows in this order. The commands of semi-joins are sent
     /// first.
     pub(super) async fn apply(
@@ -95,7 +105,7 @@ impl Related {
         if !filter.is_empty() {
             filters.push(filter);
         }
-        let mut look_ups = Stages::default();
+        let mut look_ups = Stages::new(source.names().clone());
         let most = MAX_BYTES / self.conditions.len().max(1);
         for condition in self.conditions {
             match condition.semi_join(source, most).await? {
@@ -127,17 +137,26 @@ fn conjunction(mut filters: Vec<Document>) -> Document {
 }
 
 /// Stages that look up documents on the other side, each into a field of its own.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Stages {
+    names: CollectionNames,
     list: Vec<Document>,
     fields: Vec<String>,
 }
 
 impl Stages {
+    fn new(names: CollectionNames) -> Self {
+        Self {
+            names,
+            list: Vec::new(),
+            fields: Vec::new(),
+        }
+    }
+
     fn look_up(&mut self, link: &Link, inner: Vec<Document>) -> String {
         let field = format!("__odm_{}", self.fields.len());
         self.list.push(doc! {"$lookup": {
-            "from": link.target.collection,
+            "from": self.names.of(link.target.collection),
             "localField": link.local.to_string(),
             "foreignField": &link.foreign,
             "pipeline": inner,

@@ -195,7 +195,7 @@ impl Scope {
             return Ok(());
         }
         let (operation, options) = self.query(source, condition);
-        let mut request = Request::new(self.model.collection, operation);
+        let mut request = Request::new(source.collection(self.model), operation);
         request.options = options;
         source.explain(self.model, request).await
     }

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::model::ModelMeta;
 use crate::store::operation::{Operation, Request};
 use crate::store::options::Chosen;
-use crate::store::{RawCursor, Response, Session, Store};
+use crate::store::{CollectionName, CollectionNames, RawCursor, Response, Session, Store};
 
 /// The store, the options and the session of a join's commands.
 #[derive(Debug)]
@@ -91,6 +91,16 @@ impl<'a> Source<'a> {
             .then(|| Self::new(self.store, self.options, None))
     }
 
+    /// The names of the collections.
+    pub(super) fn names(&self) -> &'a CollectionNames {
+        self.store.names()
+    }
+
+    /// The name of the model's collection.
+    pub(super) fn collection(&self, model: &ModelMeta) -> CollectionName {
+        self.names().of(model.collection)
+    }
+
     /// The options that all commands of the join have.
     pub(super) fn options(&self) -> Chosen {
         self.options.clone()
@@ -146,7 +156,7 @@ impl<'a> Source<'a> {
         options: Chosen,
         mut visit: impl FnMut(&RawDocument) -> Result<bool> + Send,
     ) -> Result<()> {
-        let mut request = Request::new(model.collection, operation);
+        let mut request = Request::new(self.collection(model), operation);
         request.options = options;
         let mut cursor = self.open(model, request).await?;
         while let Some(raw) = cursor.next().await {
@@ -165,12 +175,10 @@ impl Source<'_> {
         model: &'static ModelMeta,
         mut request: Request,
     ) -> Result<u64> {
-        request.options.projection = None;
         match &mut request.operation {
             Operation::Aggregate { pipeline } => pipeline.push(doc! {"$count": "n"}),
             Operation::Find { filter, .. } => {
                 let filter = filter.clone();
-                request.options.sort = None;
                 request.operation = Operation::Count { filter };
                 let session = self.session.as_deref_mut();
                 let response = self.store.clone().exec(request, session).await;

@@ -300,14 +300,14 @@ impl<'s, M: Document, T: Document> IntoFuture for DeleteWith<'s, M, T> {
 
 impl<M: Document, T: Document> fmt::Debug for InsertWith<'_, M, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (document, rest) = (M::model().collection, T::model().collection);
+        let (document, rest) = (self.collection.name(), T::model().collection);
         write!(f, "InsertWith({document}, {rest})")
     }
 }
 
 impl<M: Document, T: Document> fmt::Debug for DeleteWith<'_, M, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (document, rest) = (M::model().collection, T::model().collection);
+        let (document, rest) = (self.collection.name(), T::model().collection);
         write!(f, "DeleteWith({document}, {rest}, {:?})", self.filter)
     }
 }

@@ -10,7 +10,8 @@ use crate::model::ModelMeta;
 use crate::plan::{Action, Settled, Step, describe, shell};
 use crate::schema::indexes::{Declared, declared, i64_to_bson};
 use crate::schema::normal::{self, IMAGES, NormalOptions};
-use crate::schema::validator::validator;
+use crate::schema::validator::{refuse_system_collection, validator};
+use crate::store::CollectionName;
 
 /// One existing collection, as the server lists it.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,14 +28,17 @@ pub(crate) struct Existing {
 #[derive(Debug)]
 pub(crate) struct Target {
     meta: &'static ModelMeta,
+    collection: CollectionName,
     options: Document,
     indexes: Vec<Declared>,
 }
 
 impl Target {
-    pub(crate) fn new(meta: &'static ModelMeta) -> Result<Self> {
+    pub(crate) fn new(meta: &'static ModelMeta, collection: CollectionName) -> Result<Self> {
+        refuse_system_collection(&collection).map_err(|error| error.with_model(meta.name))?;
         Ok(Self {
             meta,
+            collection,
             options: normal::options(meta, validator(meta)?),
             indexes: declared(meta)?,
         })
@@ -56,7 +60,7 @@ impl Target {
     fn step(&self, action: Action, reasons: Vec<String>, commands: Vec<Document>) -> Step {
         Step {
             model: self.meta.name,
-            collection: self.meta.collection.to_owned(),
+            collection: self.collection.to_string(),
             action,
             reasons,
             commands,
@@ -66,7 +70,7 @@ impl Target {
     }
 
     fn create(&self) -> Vec<Step> {
-        let mut command = doc! {"create": self.meta.collection};
+        let mut command = doc! {"create": &self.collection};
         command.extend(self.options.clone());
         let shown = self
             .options
@@ -96,7 +100,7 @@ impl Target {
 
     fn create_command(&self, specs: Vec<&Document>) -> Document {
         let specs: Vec<Bson> = specs.into_iter().cloned().map(Bson::Document).collect();
-        doc! {"createIndexes": self.meta.collection, "indexes": specs}
+        doc! {"createIndexes": &self.collection, "indexes": specs}
     }
 
     fn in_the_way(&self, existing: &Existing) -> Step {
@@ -125,7 +129,7 @@ impl Target {
                 show(&wanted.collation),
             ));
         }
-        let mut command = doc! {"collMod": self.meta.collection};
+        let mut command = doc! {"collMod": &self.collection};
         let mut reasons = Vec::new();
         if !normal::same(&is.validator, &wanted.validator) {
             if is.validator.is_empty() {
@@ -181,7 +185,7 @@ impl Target {
             (size, None) => format!("{size} bytes"),
             (size, Some(max)) => format!("{size} bytes and {max} documents"),
         };
-        let mut command = doc! {"collMod": self.meta.collection};
+        let mut command = doc! {"collMod": &self.collection};
         if is.0 != wanted.0 {
             command.insert("cappedSize", i64_to_bson(wanted.0));
         }

@@ -10,7 +10,7 @@ use crate::model::tree::FENCES;
 use crate::plan::Plan;
 use crate::schema::diff::{Existing, Target};
 use crate::schema::validator::{declaration, refuse_system_database};
-use crate::store::Store;
+use crate::store::{CollectionName, Store};
 
 /// Names models for [`Db::sync`](crate::collection::Db::sync): `models![Book, Publisher]`.
 #[macro_export]
@@ -40,9 +40,12 @@ impl Sync {
     /// [`is_declaration`](Error::is_declaration): a declaration that can't be carried out, or two
     /// models that claim one collection.
     pub async fn plan(self) -> Result<Plan> {
-        let Self { store, mut models } = self;
-        if models.iter().any(|meta| !meta.trees.is_empty()) {
-            models.push(&FENCES);
+        let Self { store, models } = self;
+        let named = |meta: &&'static ModelMeta| (*meta, store.names().of(meta.collection));
+        let mut models: Vec<_> = models.iter().map(named).collect();
+        if models.iter().any(|(meta, _)| !meta.trees.is_empty()) {
+            // Handles with other names write the same fences.
+            models.push((&FENCES, CollectionName::Declared(FENCES.collection)));
         }
         if !models.is_empty() {
             refuse_system_database(store.database())?;
@@ -50,16 +53,16 @@ impl Sync {
         refuse_shared_collections(&models)?;
         let targets = models
             .iter()
-            .map(|meta| Target::new(meta))
+            .map(|(meta, name)| Target::new(meta, name.clone()))
             .collect::<Result<Vec<_>>>()?;
-        let names: Vec<_> = models.iter().map(|meta| meta.collection).collect();
+        let names: Vec<&str> = models.iter().map(|(_, name)| &**name).collect();
         let planning = |error: Error| error.context("planning");
         let mut listed = list(&store, &names).await.map_err(planning)?;
         let mut steps = Vec::new();
-        for (target, meta) in targets.iter().zip(&models) {
-            let existing = match listed.remove(meta.collection) {
+        for (target, (meta, name)) in targets.iter().zip(&models) {
+            let existing = match listed.remove(&**name) {
                 Some(listed) => {
-                    let read = existing(&store, meta.collection, listed).await;
+                    let read = existing(&store, name, listed).await;
                     Some(read.map_err(|error| planning(error.with_model(meta.name)))?)
                 }
                 None => None,
@@ -70,12 +73,18 @@ impl Sync {
     }
 }
 
-fn refuse_shared_collections(models: &[&'static ModelMeta]) -> Result<()> {
-    for (position, meta) in models.iter().enumerate() {
+fn refuse_shared_collections(models: &[(&'static ModelMeta, CollectionName)]) -> Result<()> {
+    for (position, (meta, name)) in models.iter().enumerate() {
         let mut before = models.iter().take(position);
-        if let Some(other) = before.find(|other| other.collection == meta.collection) {
+        if let Some((other, _)) = before.find(|(_, other)| other == name) {
             let message = if std::ptr::eq(*other, *meta) || other.name == meta.name {
                 format!("`{}` is listed twice; list each model once", meta.name)
+            } else if other.collection != meta.collection {
+                format!(
+                    "the names of collections that were chosen for this handle put `{}` and `{}` into one collection, `{name}`: \
+                     give each a name of its own",
+                    other.name, meta.name,
+                )
             } else {
                 format!(
                     "`{}` and `{}` both declare the collection `{}`, which can have one validator \

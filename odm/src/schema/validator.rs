@@ -101,7 +101,7 @@ fn forbidden(filter: &Document) -> Option<&'static str> {
     })
 }
 
-fn refuse_system_collection(collection: &str) -> Result<()> {
+pub(crate) fn refuse_system_collection(collection: &str) -> Result<()> {
     if collection.starts_with("system.") {
         return Err(declaration(format!(
             "collection `{collection}` can't have a validator: names that start with `system.` \

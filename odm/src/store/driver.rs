@@ -150,8 +150,8 @@ impl Driver {
         };
         let action = Action {
             database: &self.database,
+            target: self.collection(&request.collection),
             collection: request.collection,
-            target: self.collection(request.collection),
             options: request.options,
             session,
         };

@@ -272,7 +272,7 @@ impl Memory {
             Ok(_) => return None,
             Err(_) => return parts.err().map(Err),
         };
-        match self.ask(database, request.collection, parts.request()) {
+        match self.ask(database, &request.collection, parts.request()) {
             Err(error) if error.code() == Code::WRITE_CONFLICT => None,
             Err(error) => Some(Err(error.into())),
             Ok(answer) => Some(self.respond(parts, answer, request)),
@@ -312,7 +312,7 @@ impl Memory {
             && let Some(parts) = Parts::of(&request)?
             && !parts.is_large()
         {
-            let ask = || self.ask(database, request.collection, parts.request());
+            let ask = || self.ask(database, &request.collection, parts.request());
             let answer = waiting(None, ask).await?;
             return self.respond(&parts, answer, &request);
         }

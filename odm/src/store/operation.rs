@@ -8,12 +8,13 @@ pub(crate) use self::condition::Condition;
 use bson::{Bson, Document, RawDocumentBuf, doc};
 
 use crate::error::{Error, Result};
+use crate::store::CollectionName;
 use crate::store::options::Chosen;
 
 /// One operation on one collection.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
-    pub(crate) collection: &'static str,
+    pub(crate) collection: CollectionName,
     pub(crate) operation: Operation,
     pub(crate) options: Chosen,
 }
@@ -159,7 +160,7 @@ pub(crate) fn operators(operator: &str, path: String, value: Bson) -> Document {
 }
 
 impl Request {
-    pub(crate) fn new(collection: &'static str, operation: Operation) -> Self {
+    pub(crate) fn new(collection: CollectionName, operation: Operation) -> Self {
         Self {
             collection,
             operation,

@@ -5,13 +5,14 @@ use std::time::Duration;
 use bson::{Document, Timestamp, doc};
 
 use crate::error::Result;
+use crate::store::CollectionName;
 use crate::store::operation::{Operation, Request};
 use crate::store::options::{Chosen, FullDocument, FullDocumentBeforeChange};
 
 /// What a change stream watches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Scope {
-    Collection(&'static str),
+    Collection(CollectionName),
     Database,
     Cluster,
 }
@@ -61,9 +62,9 @@ impl Watch {
 
     /// The command as a driver sends it, without the database and session fields.
     pub(crate) fn command(&self) -> Result<Document> {
-        let (collection, is_whole) = match self.scope {
-            Scope::Collection(name) => (name, false),
-            Scope::Database | Scope::Cluster => ("", true),
+        let (collection, is_whole) = match &self.scope {
+            Scope::Collection(name) => (name.clone(), false),
+            Scope::Database | Scope::Cluster => (CollectionName::Declared(""), true),
         };
         let mut pipeline = vec![doc! { "$changeStream": self.stage() }];
         pipeline.extend(self.pipeline.iter().cloned());

@@ -227,7 +227,7 @@ impl<'s> IntoFuture for CheckTree<'s> {
 
 impl fmt::Debug for CheckTree<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "CheckTree({:?})", self.forest.model.collection)
+        write!(f, "CheckTree({:?})", &*self.forest.collection())
     }
 }
 

@@ -230,10 +230,11 @@ impl Source {
 /// Refuses trees of different collections, and trees that can't both be stored while one becomes the other.
 fn comparable(old: &Forest, new: &Forest) -> Result<()> {
     let refused = |message: String| Err(Error::usage(message).with_model(new.model.name));
-    if old.model.collection != new.model.collection {
+    if old.collection() != new.collection() {
         return refused(format!(
             "the trees are in the collections `{}` and `{}`: to copy a tree, read its documents and pass them to `load_edges`",
-            old.model.collection, new.model.collection
+            old.collection(),
+            new.collection()
         ));
     }
     let (before, after) = (roles(old.tree), roles(new.tree));
@@ -315,9 +316,9 @@ fn incomplete(forest: &Forest, document: &RawDocument, field: &str) -> Error {
 
 fn updates(forest: &Forest, statements: Vec<Document>, reason: String) -> Step {
     let command = doc! {
-        "update": forest.model.collection,
+        "update": forest.collection(),
         "updates": statements,
         "ordered": false,
     };
-    Step::writes(forest.model, vec![command], reason)
+    forest.write_step(vec![command], reason)
 }

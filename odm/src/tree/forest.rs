@@ -6,9 +6,12 @@ use super::node::Node;
 use crate::collection::equality;
 use crate::error::{Error, Result, TreeError, TreeRefusal};
 use crate::model::{ModelMeta, TreeMeta};
+use crate::plan::Step;
 use crate::query::text::escape;
 use crate::store::options::{Chosen, Options};
-use crate::store::{Operation, RawCursor, Request, Response, Session, Store, Written};
+use crate::store::{
+    CollectionName, Operation, RawCursor, Request, Response, Session, Store, Written,
+};
 
 /// A session, or none, for a shorter time.
 macro_rules! within {
@@ -47,13 +50,23 @@ impl Forest {
         Error::new(TreeError::new(refusal, message)).with_model(self.model.name)
     }
 
+    /// The name of the collection of the nodes.
+    pub(super) fn collection(&self) -> CollectionName {
+        self.store.names().of(self.model.collection)
+    }
+
+    /// A step of a plan that sends these commands to the collection.
+    pub(super) fn write_step(&self, commands: Vec<Document>, reason: String) -> Step {
+        Step::writes(self.model, &self.collection(), commands, reason)
+    }
+
     async fn exec<'s>(
         &self,
         session: Option<&'s mut Session>,
         operation: Operation,
         options: Chosen,
     ) -> Result<Response<'s>> {
-        let mut request = Request::new(self.model.collection, operation);
+        let mut request = Request::new(self.collection(), operation);
         request.options = options;
         let response = self.store.clone().exec(request, session).await;
         response.map_err(|error| crate::collection::refused(error, self.model))

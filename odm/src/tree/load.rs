@@ -360,6 +360,6 @@ impl<'s, D: DeclaredTree> IntoFuture for LoadTree<'s, D> {
 
 impl<D> fmt::Debug for LoadTree<'_, D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "LoadTree({})", self.forest.model.collection)
+        write!(f, "LoadTree({})", self.forest.collection())
     }
 }

@@ -124,7 +124,7 @@ fn lookup(
     levels: Option<u32>,
 ) -> Option<Vec<Document>> {
     let mut lookup = doc! {
-        "from": forest.model.collection,
+        "from": forest.collection(),
         "startWith": format!("${}", links.start),
         "connectFromField": links.from,
         "connectToField": links.to,

@@ -14,7 +14,7 @@ use super::spot::{Gap, Spot};
 use crate::collection::equality;
 use crate::error::{Error, Result};
 use crate::model::tree::DeclaredTree;
-use crate::plan::{Plan, Step};
+use crate::plan::Plan;
 use crate::store::options::Options;
 use crate::types::tree::between;
 
@@ -88,11 +88,11 @@ impl<D: DeclaredTree> Tree<D> {
                 statements.len()
             );
             let command = doc! {
-                "update": forest.model.collection,
+                "update": forest.collection(),
                 "updates": statements,
                 "ordered": false,
             };
-            steps.push(Step::writes(forest.model, vec![command], reason));
+            steps.push(forest.write_step(vec![command], reason));
         }
         steps.extend(after);
         Ok(Plan::new(forest.store, steps))

@@ -108,8 +108,8 @@ impl Forest {
         *documents = rest;
         if !statements.is_empty() {
             let reason = format!("the {} of {} has not ended", found.what, record.node);
-            let command = doc! {"delete": self.model.collection, "deletes": statements};
-            steps.push(Step::writes(self.model, vec![command], reason));
+            let command = doc! {"delete": self.collection(), "deletes": statements};
+            steps.push(self.write_step(vec![command], reason));
         }
         Ok(())
     }
@@ -149,9 +149,9 @@ impl Forest {
         }
         let scope = found.scope.as_ref();
         let update = |statements: Vec<Document>| {
-            let command = doc! {"update": self.model.collection, "updates": statements};
+            let command = doc! {"update": self.collection(), "updates": statements};
             let reason = format!("the {} of {} has not ended", found.what, found.record.node);
-            Step::writes(self.model, vec![command], reason)
+            self.write_step(vec![command], reason)
         };
         if !shift.is_moved {
             steps.push(update(self.begin_shift(scope, shift)));
@@ -265,5 +265,10 @@ fn fences(statements: Vec<Document>, reason: String) -> Option<Step> {
         return None;
     }
     let command = doc! {"update": FENCES.collection, "updates": statements};
-    Some(Step::writes(&FENCES, vec![command], reason))
+    Some(Step::writes(
+        &FENCES,
+        FENCES.collection,
+        vec![command],
+        reason,
+    ))
 }

@@ -278,7 +278,7 @@ impl Forest {
             return self.with_ids(ids);
         } else if let Some(children) = tree.children {
             let lookup = doc! {"$lookup": {
-                "from": self.model.collection,
+                "from": self.collection(),
                 "localField": "_id",
                 "foreignField": children,
                 "pipeline": [{"$limit": 1}, {"$project": {"_id": 1}}],
@@ -326,7 +326,7 @@ impl Forest {
         project.extend(computed.map(|own| ("own".to_owned(), Bson::from(own))));
         let mut pipeline = vec![doc! {"$project": project}];
         pipeline.push(doc! {"$lookup": {
-            "from": self.model.collection,
+            "from": self.collection(),
             "localField": local,
             "foreignField": foreign,
             "pipeline": [{"$limit": 1}, {"$project": {"_id": 1}}],
@@ -409,7 +409,7 @@ impl Forest {
         let pipeline = vec![
             doc! {"$match": {"_id": equality(node.id.clone())}},
             doc! {"$graphLookup": {
-                "from": self.model.collection,
+                "from": self.collection(),
                 "startWith": start,
                 "connectFromField": from,
                 "connectToField": to,

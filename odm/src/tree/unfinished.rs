@@ -8,7 +8,10 @@ use super::statements::{Around, Shift};
 use crate::error::{Error, Result, TreeRefusal};
 use crate::model::tree::FENCES;
 use crate::store::options::{Chosen, Options};
-use crate::store::{Operation, Request, Session};
+use crate::store::{CollectionName, Operation, Request, Session};
+
+/// The collection of fences keeps its name: all handles that change a tree write one fence, whatever names they use.
+const FENCE_NAME: CollectionName = CollectionName::Declared(FENCES.collection);
 
 /// The field of a fence that holds the record.
 const FIELD: &str = "unfinished";
@@ -217,7 +220,7 @@ fn value(document: &Document, field: &str) -> Bson {
 
 impl Forest {
     fn fence_id(&self, scope: Option<&Bson>) -> Document {
-        let mut id = doc! {"collection": self.model.collection};
+        let mut id = doc! {"collection": self.collection()};
         if !self.tree.name.is_empty() {
             id.insert("tree", self.tree.name);
         }
@@ -271,8 +274,8 @@ impl Forest {
         let operation = Operation::Updates {
             statements: super::forest::encoded(vec![statement])?,
         };
-        let request = Request::new(FENCES.collection, operation);
-        let store = self.store.at(FENCES.collection);
+        let request = Request::new(FENCE_NAME, operation);
+        let store = self.store.at(&FENCE_NAME);
         let response = store
             .exec(request, session)
             .await
@@ -285,9 +288,9 @@ impl Forest {
             filter: filter.into(),
             one: false,
         };
-        let mut request = Request::new(FENCES.collection, operation);
+        let mut request = Request::new(FENCE_NAME, operation);
         request.options = Chosen::from(Options::default());
-        let store = self.store.at(FENCES.collection);
+        let store = self.store.at(&FENCE_NAME);
         let mut cursor = store.exec(request, None).await?.cursor()?;
         let mut found = Vec::new();
         while let Some(fence) = cursor.next().await {
@@ -346,7 +349,7 @@ impl Forest {
             name => doc! {"$eq": name},
         };
         let filter = doc! {
-            "_id.collection": self.model.collection,
+            "_id.collection": self.collection(),
             "_id.tree": name,
             FIELD: {"$exists": true},
         };

@@ -6,6 +6,7 @@ use bson::{DateTime, Document, Timestamp, Uuid};
 use serde::{Deserialize, Serialize};
 
 use super::read::{self, Watched};
+use crate::collection::Collection;
 use crate::error::Result;
 use crate::model::{BsonType, Document as Model, FieldType, Level, NoParts, Path, Shape, TypeMeta};
 use crate::query::Field;
@@ -348,9 +349,23 @@ impl Change<Document> {
     ///
     /// [`is_decode`](crate::Error::is_decode): the event's document does not fit the model.
     pub fn of<M: Model>(&self) -> Result<Option<Change<M>>> {
+        self.named(M::model().collection)
+    }
+
+    /// The event as one of this collection, whose name may be [chosen at run time](crate::Db::with_collection); `None` if it
+    /// belongs to another collection or to no collection.
+    ///
+    /// # Errors
+    ///
+    /// As [`of`](Self::of).
+    pub fn of_collection<M: Model>(&self, collection: &Collection<M>) -> Result<Option<Change<M>>> {
+        self.named(collection.name())
+    }
+
+    fn named<M: Model>(&self, name: &str) -> Result<Option<Change<M>>> {
         let namespace = self.namespace.as_ref();
         let collection = namespace.and_then(|namespace| namespace.collection.as_deref());
-        if collection != Some(M::model().collection) {
+        if collection != Some(name) {
             return Ok(None);
         }
         read::retyped(self).map(Some)

@@ -231,7 +231,7 @@ impl Target {
             [name] => Bson::String(name.clone()),
             names => Bson::from(names.to_vec()),
         };
-        doc! {"dropIndexes": self.meta.collection, "index": index}
+        doc! {"dropIndexes": &self.collection, "index": index}
     }
 
     /// The step for the differences that `collMod` can change.
@@ -254,7 +254,7 @@ impl Target {
             reasons.push(format!("expireAfterSeconds is {now}, declared {seconds}"));
             change.insert("expireAfterSeconds", i64_to_bson(seconds));
         }
-        let command = |index: Document| doc! {"collMod": self.meta.collection, "index": index};
+        let command = |index: Document| doc! {"collMod": &self.collection, "index": index};
         let mut commands = Vec::new();
         if !reasons.is_empty() {
             commands.push(command(change));

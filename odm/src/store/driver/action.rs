@@ -8,17 +8,17 @@ use mongodb::{Collection, Database};
 use super::cursor::{ImplicitCursor, SessionCursor};
 use super::{DriverSession, error, errors, options};
 use crate::error::{Error, Result};
-use crate::store::Answer;
 use crate::store::operation::{Condition, Modification, Operation, Request, Update, operators};
 use crate::store::options::Chosen;
 use crate::store::reply::{self, WriteKind, Written};
 use crate::store::response::Response;
+use crate::store::{Answer, CollectionName};
 
 /// One operation on its way to the driver. The methods return `async` blocks, which capture only what
 /// they use; the future of an `async fn` would store each parameter twice.
 pub(super) struct Action<'d, 's> {
     pub(super) database: &'d Database,
-    pub(super) collection: &'static str,
+    pub(super) collection: CollectionName,
     pub(super) target: Collection<RawDocumentBuf>,
     pub(super) options: Chosen,
     pub(super) session: Option<&'s mut DriverSession>,

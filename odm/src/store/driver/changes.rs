@@ -68,7 +68,7 @@ impl Driver {
                 }
             }};
         }
-        let stream = match watch.scope {
+        let stream = match &watch.scope {
             Scope::Collection(name) => {
                 let collection = self.collection(name);
                 open!(collection)

@@ -12,7 +12,7 @@ impl Request {
     /// The command as a driver sends it, without the database and session fields.
     pub(crate) fn raw_command(&self) -> Result<RawDocumentBuf> {
         let options = &self.options;
-        let collection = self.collection;
+        let collection = &*self.collection;
         let mut command = Command::default();
         match &self.operation {
             Operation::InsertOne { document } => {

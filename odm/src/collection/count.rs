@@ -46,24 +46,12 @@ impl<M: Document> Collection<M> {
 }
 
 impl<'s, M: Document> CountDocuments<'s, M> {
-    /// Counts what a query matches, on all of its pages.
+    /// Counts what a query matches.
     pub(super) fn of_find(mut call: Call<'s>) -> Self {
         let find = std::mem::replace(&mut call.request.operation, Operation::EstimatedCount);
         if let Operation::Find { filter, .. } = find {
             call.request.operation = Operation::Count { filter };
         }
-        call.paging = None;
-        let options = call.options();
-        options.skip = None;
-        options.limit = None;
-        // These do not change which documents match.
-        options.sort = None;
-        options.projection = None;
-        options.batch_size = None;
-        options.allow_disk_use = None;
-        options.no_cursor_timeout = None;
-        options.show_record_id = None;
-        options.return_key = None;
         Self {
             call,
             of: PhantomData,

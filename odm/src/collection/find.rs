@@ -207,7 +207,12 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> Find<'s, M, T> {
     /// # Errors
     ///
     /// The query has an option that a count can't have: `min`, `max`, `let_vars`, `allow_partial_results`, `after`.
-    pub fn count(mut self) -> CountDocuments<'s, M> {
+    pub fn count(self) -> CountDocuments<'s, M> {
+        CountDocuments::of_find(self.countable().call)
+    }
+
+    /// The query without its page and order, for a count.
+    pub(crate) fn countable(mut self) -> Self {
         let options = self.call.options();
         let unknown = [
             ("min", options.min.is_some()),
@@ -228,7 +233,24 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> Find<'s, M, T> {
             ));
             self.call.error.get_or_insert(refusal);
         }
-        CountDocuments::of_find(self.call)
+        self.call.paging = None;
+        let options = self.call.options();
+        options.skip = None;
+        options.limit = None;
+        // These do not change which documents match.
+        options.sort = None;
+        options.projection = None;
+        options.batch_size = None;
+        options.allow_disk_use = None;
+        options.no_cursor_timeout = None;
+        options.show_record_id = None;
+        options.return_key = None;
+        self
+    }
+
+    /// Whether the query is cut into pages by [`after`](Self::after).
+    pub(crate) fn has_keyset_pages(&self) -> bool {
+        matches!(self.call.paging.as_deref(), Some(Paging::After(_)))
     }
 
     /// Whether a document matches. It reads the `_id` of one document.

@@ -243,6 +243,59 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches> 
         self
     }
 
+    /// Adds a condition on the rows: see [`Find::filter`].
+    pub fn filter(mut self, condition: impl FilterFn<M>) -> Self {
+        self.find = self.find.filter(condition);
+        self
+    }
+
+    /// The order of the rows, after that of [`order_by_related`](Self::order_by_related): see [`Find::sort`].
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "publishers")]
+    /// # struct Publisher { #[serde(rename = "_id")] id: i32 }
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "books")]
+    /// # struct Book { #[serde(rename = "_id")] id: i32, publisher: Ref<Publisher>, year: i32 }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let db = Db::memory();
+    /// let books = db.collection::<Book>();
+    /// books.insert_many((1..=5).map(|id| Book { id, publisher: Ref::from(1), year: 1900 + id })).await?;
+    /// let newest = books.find_all().join(|b| b.publisher).sort(|b| b.year.desc()).limit(2).all().await?;
+    /// assert_eq!(newest[0].year, 1905);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn sort(mut self, order: impl SortFn<M>) -> Self {
+        self.find = self.find.sort(order);
+        self
+    }
+
+    /// Skips this many rows.
+    pub fn skip(mut self, skip: u64) -> Self {
+        self.find = self.find.skip(skip);
+        self
+    }
+
+    /// Returns at most this many rows; 0 means no limit.
+    pub fn limit(mut self, limit: u64) -> Self {
+        self.find = self.find.limit(limit);
+        self
+    }
+
+    /// The rows of one page: see [`Find::page`].
+    ///
+    /// # Errors
+    ///
+    /// The number or the size is 0.
+    pub fn page(mut self, number: u64, size: u64) -> Self {
+        self.find = self.find.page(number, size);
+        self
+    }
+
     /// Runs all queries in this session, and in its transaction if one is under way.
     pub fn session(mut self, session: &'s mut Session) -> Self {
         self.find = self.find.session(session);
@@ -292,10 +345,12 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches> 
         Ok(plans.into_list())
     }
 
-    /// Counts the rows without reading them or their relations. A limit and a skip of the find count, too.
-    pub async fn count(self) -> Result<u64> {
+    /// Counts the rows without reading them or their relations, whatever the page, `skip` and `limit` of the find: see
+    /// [`Find::count`].
+    pub async fn count(mut self) -> Result<u64> {
         let model = M::model();
-        let (store, request, session) = self.find.call.prepare()?;
+        let (store, request, session) = self.find.countable().call.prepare()?;
+        self.related.forget_order();
         let mut branches = self.branches;
         let named = |error: Error| error.with_model(model.name);
         let options = start(&mut branches, &request).map_err(named)?;
@@ -304,8 +359,18 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches> 
         source.count(model, request.map_err(named)?).await
     }
 
+    /// Refuses pages after a document whose place in the order depends on other collections.
+    fn check_order(&self) -> Result<()> {
+        if !self.related.is_ordered() || !self.find.has_keyset_pages() {
+            return Ok(());
+        }
+        let message = "`after` continues a sort by the fields of the model: use `page` with `order_by_related`";
+        Err(Error::usage(message).with_model(M::model().name))
+    }
+
     async fn run(self, plans: Option<&Plans>) -> Result<Vec<J::Row<T>>> {
         let model = M::model();
+        self.check_order()?;
         let (store, request, session) = self.find.call.prepare()?;
         let mut branches = self.branches;
         let options =
@@ -335,6 +400,7 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches> 
 
     async fn open(self) -> Result<Loaded<'s, J::Row<T>>> {
         let model = M::model().name;
+        self.check_order()?;
         let (store, request, session) = self.find.call.prepare()?;
         if session.is_some() {
             let message =

@@ -471,6 +471,15 @@ async fn filtered_rows_are_joined_counted_and_streamed(db: &Db) {
     assert_eq!(find().first().await.unwrap().map(|book| book.id), Some(2));
     let sorted = find().order_by_related(|b| b.publisher, |p| p.founded.asc());
     assert_eq!(sorted.count().await.unwrap(), 3);
+    assert_eq!(find().skip(1).limit(1).count().await.unwrap(), 3);
+    let page = find().page(2, 2).all().await.unwrap();
+    assert_eq!(page.iter().map(|book| book.id).collect::<Vec<_>>(), [7]);
+    let joined = find().join(|b| b.publisher).filter(|b| b.id.lt(7));
+    let rows = joined.sort(|b| b.id.desc()).skip(1).limit(1).all();
+    assert_eq!(rows.await.unwrap()[0].id, 2);
+    let sorted = find().order_by_related(|b| b.publisher, |p| p.founded.asc());
+    let rows = sorted.page(2, 1).all().await.unwrap();
+    assert_eq!(rows.iter().map(|book| book.id).collect::<Vec<_>>(), [2]);
     let sorted = find().order_by_related(|b| b.publisher, |p| p.founded.asc());
     assert_eq!(sorted.first().await.unwrap().map(|book| book.id), Some(5));
     let mut stream = find().stream();
@@ -513,4 +522,16 @@ async fn errors_of_conditions_are_returned(db: &Db) {
         .await
         .unwrap_err();
     assert_eq!(error.model(), Some("Publisher"), "{error}");
+    for last in [None, Some(&stock()[0])] {
+        let sorted = || {
+            let find = books.find_all().after(last);
+            find.order_by_related(|b| b.publisher, |p| p.founded.asc())
+        };
+        let error = sorted().all().await.unwrap_err();
+        assert!(error.is_usage(), "{error}");
+        assert!(error.to_string().contains("use `page`"), "{error}");
+        assert_eq!(error.model(), Some("Book"));
+        let error = sorted().stream().next().await.unwrap().unwrap_err();
+        assert!(error.is_usage(), "{error}");
+    }
 }

@@ -104,7 +104,7 @@ pub use self::types::foreign::uuid_1;
 #[doc(inline)]
 pub use self::types::foreign::{duration, int128, ip, system_time};
 #[doc(inline)]
-pub use self::types::{dbref, json, money, time};
+pub use self::types::{dbref, geo, json, money, time};
 pub mod update;
 
 pub mod prelude;

@@ -2,6 +2,7 @@
 
 pub mod dbref;
 pub mod foreign;
+pub mod geo;
 mod id;
 pub mod json;
 pub mod money;

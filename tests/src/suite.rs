@@ -19,6 +19,7 @@ mod filters;
 mod flattening;
 mod foreign;
 mod foreign_types;
+mod geometries;
 mod indexes;
 mod joins;
 mod keys;
@@ -75,6 +76,7 @@ pub(crate) fn cases() -> Vec<Case> {
         flattening::CASES,
         foreign::CASES,
         foreign_types::CASES,
+        geometries::CASES,
         indexes::CASES,
         joins::CASES,
         keys::CASES,

@@ -375,7 +375,7 @@ impl<M, T, E> Field<M, T, E> {
 
     /// Matches where the field meets a condition that is written by hand: `{field: condition}`.
     ///
-    /// Use it for operators without a method of their own, such as `$geoWithin`.
+    /// Use it for operators without a method of their own, such as a `$geoWithin` in the plane.
     ///
     /// ```
     /// use odm::prelude::*;

@@ -31,7 +31,7 @@ pub use self::index::{CollationMeta, IndexMeta, KeyKind, KeyMeta};
 pub use self::keywords::KeywordsMeta;
 pub use self::parts::{Level, NoParts, Parts};
 pub use self::path::{Path, Segment};
-pub use self::projection::Projection;
+pub use self::projection::{ProjectedField, Projection};
 pub use self::relation::{
     Cardinality, CounterpartKind, CounterpartMeta, Expected, RecentMeta, Relation, RelationMeta,
 };

@@ -30,9 +30,9 @@ pub use crate::model::{
     Bound, BsonType, Budget, Capped, Clock, CollationMeta, Contents, CounterpartKind,
     CounterpartMeta, Document, Embedded, EmbeddedMeta, EnumMeta, Expected, ExpressionRule,
     FieldMeta, FieldType, IndexMeta, KeyKind, KeyMeta, KeyReferenceMeta, KeywordsMeta, Level,
-    MapKey, ModelMeta, NoParts, OnDelete, Parts, Path, Presence, Projection, RecentMeta,
-    RelationMeta, Rule, Tagging, TimestampsMeta, TypeMeta, ValidationAction, ValidationLevel,
-    VariantMeta,
+    MapKey, ModelMeta, NoParts, OnDelete, Parts, Path, Presence, ProjectedField, Projection,
+    RecentMeta, RelationMeta, Rule, Tagging, TimestampsMeta, TypeMeta, ValidationAction,
+    ValidationLevel, VariantMeta,
 };
 pub use crate::query::kind::{
     Additive, Bits, Growable, Integer, Keyed, Multiple, Number as NumberLike, Optional, Sequence,
@@ -290,7 +290,62 @@ pub struct Leaf<T>(std::marker::PhantomData<T>);
 impl<T> Leaf<T> {
     /// Compiles if a field declared as `P` can hold what this one stores.
     pub fn fits<P: Projects<T>>(self) {}
+
+    /// The question whether a field declared as `P` can hold what this one stores.
+    pub fn held_by<P>(self) -> Holding<P, T> {
+        Holding(std::marker::PhantomData)
+    }
 }
+
+/// Whether a field declared as `P` can hold what a field declared as `T` stores. A call of `leaf` finds the method of
+/// [`PartFits`] first, and that of [`WholeFits`] where `P` is no projection of `T`.
+#[derive(Debug)]
+pub struct Holding<P, T>(std::marker::PhantomData<(P, T)>);
+
+/// A field of which a projection reads a part.
+#[derive(Debug)]
+pub struct Partial;
+
+impl Partial {
+    /// Compiles.
+    pub fn fits<P>(self) {}
+}
+
+/// The declared type of the field is a projection of the struct in the model's field.
+pub trait PartFits: Sized {
+    /// The model's field.
+    fn leaf(self) -> Partial {
+        Partial
+    }
+}
+
+impl<P: PartOf<T>, T> PartFits for Holding<P, T> {}
+
+/// The declared type of the field is no projection.
+pub trait WholeFits: Sized {
+    /// The declared type of the model's field.
+    type Whole;
+
+    /// The model's field.
+    fn leaf(self) -> Leaf<Self::Whole> {
+        Leaf(std::marker::PhantomData)
+    }
+}
+
+impl<P, T> WholeFits for &Holding<P, T> {
+    type Whole = T;
+}
+
+/// A projection of an embedded struct, or a list or an option of it where the model has such a list or option.
+pub trait PartOf<T> {}
+
+impl<P: Projection> PartOf<P::Of> for P {}
+
+impl<P: Projection> PartOf<Option<P::Of>> for Option<P> {}
+
+impl<P: Projection> PartOf<Vec<P::Of>> for Vec<P> {}
+
+impl<P: Projection> PartOf<Option<Vec<P::Of>>> for Option<Vec<P>> {}
 
 /// Compiles if the field refers to documents of `M`.
 pub fn refers_to<M: Document, F, T: RefersTo<M>, E>(_field: &Field<F, T, E>) {}
@@ -389,7 +444,7 @@ pub const fn has_subset<T: Document>(name: &str, field: &str) -> bool {
 }
 
 /// Compiles if `E` holds a part of documents of `M`.
-pub const fn copies<M: Document, E: Projection<Of = M> + Embedded>() {}
+pub const fn copies<M: Embedded, E: Projection<Of = M> + Embedded>() {}
 
 /// Compiles if the field is a list that copies documents of `M`.
 pub fn copied_into<M: Document, F, T, E: CopiesOf<M>>(_field: &Field<F, T, E>) {}
@@ -548,8 +603,23 @@ impl<T: Embedded> Probe<T> {
 }
 
 impl<T: Projection> Probe<T> {
-    /// The stored names that a projection has.
-    pub const COPIED: &'static [&'static str] = T::FIELDS;
+    /// The fields that a projection has.
+    pub const PROJECTED: &'static [ProjectedField] = T::FIELDS;
+}
+
+impl<T: Projection> Probe<Option<T>> {
+    /// The fields that a projection has.
+    pub const PROJECTED: &'static [ProjectedField] = T::FIELDS;
+}
+
+impl<T: Projection> Probe<Vec<T>> {
+    /// The fields that a projection has.
+    pub const PROJECTED: &'static [ProjectedField] = T::FIELDS;
+}
+
+impl<T: Projection> Probe<Option<Vec<T>>> {
+    /// The fields that a projection has.
+    pub const PROJECTED: &'static [ProjectedField] = T::FIELDS;
 }
 
 impl<T: FieldType> Probe<T> {
@@ -563,8 +633,8 @@ pub trait Unprobed {
     const FIELDS: &'static [FieldMeta] = &[];
     /// No contents.
     const CONTENTS: Contents = Contents::NONE;
-    /// No names.
-    const COPIED: &'static [&'static str] = &[];
+    /// No fields.
+    const PROJECTED: &'static [ProjectedField] = &[];
 }
 
 impl<T> Unprobed for Probe<T> {}

@@ -30,6 +30,7 @@ mod pipelines;
 mod places;
 mod plans;
 mod profiler;
+mod projections;
 mod related;
 mod relations;
 mod relations_within;
@@ -88,6 +89,7 @@ pub(crate) fn cases() -> Vec<Case> {
         places::CASES,
         plans::CASES,
         profiler::CASES,
+        projections::CASES,
         related::CASES,
         relations::CASES,
         relations_within::CASES,

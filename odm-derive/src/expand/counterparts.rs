@@ -75,7 +75,7 @@ pub(super) fn recent(model: &Model, field: &Field, recent: &Recent) -> TokenStre
             copied: {
                 #[allow(unused_imports)]
                 use #support::Unprobed as _;
-                #support::Probe::<#element>::COPIED
+                #support::Probe::<#element>::PROJECTED
             },
             max: #max,
             sort: #sort,

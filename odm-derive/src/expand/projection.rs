@@ -14,12 +14,21 @@ pub(crate) fn projection(projection: &Projection) -> TokenStream {
     };
     let (support, ident) = (&projection.support, &projection.ident);
     let (parameters, arguments, clause) = projection.generics.split_for_impl();
-    let names = projection.fields.iter().map(|field| &field.stored);
-    quote! {
-        impl #parameters #support::Projection for #ident #arguments #clause {
-            type Of = #of;
-            const FIELDS: &'static [&'static str] = &[#(#names),*];
+    let fields = projection.fields.iter().map(|field| {
+        let (name, ty) = (&field.stored, &field.ty);
+        quote! {
+            #support::ProjectedField { name: #name, fields: #support::Probe::<#ty>::PROJECTED }
         }
+    });
+    quote! {
+        const _: () = {
+            #[allow(unused_imports)]
+            use #support::Unprobed as _;
+            impl #parameters #support::Projection for #ident #arguments #clause {
+                type Of = #of;
+                const FIELDS: &'static [#support::ProjectedField] = &[#(#fields),*];
+            }
+        };
         impl #parameters #support::RowOf<#of> for #ident #arguments #clause {}
     }
 }
@@ -34,7 +43,7 @@ pub(crate) fn checks(projection: &Projection) -> TokenStream {
     let types = projection.fields.iter().map(|field| {
         let (ident, ty) = (&field.ident, &field.ty);
         let handle = quote_spanned!(ident.span()=> &__odm_fields.#ident);
-        quote_spanned!(ty.span()=> #support::leaf(#handle).fits::<#ty>();)
+        quote_spanned!(ty.span()=> #support::leaf(#handle).held_by::<#ty>().leaf().fits::<#ty>();)
     });
     let names = projection.fields.iter().map(|field| {
         let (rust, stored) = (unraw(&field.ident), &field.stored);
@@ -66,6 +75,8 @@ pub(crate) fn checks(projection: &Projection) -> TokenStream {
     quote! {
         #bare
         const _: () = {
+            #[allow(unused_imports)]
+            use #support::{PartFits as _, WholeFits as _};
             #[allow(dead_code)]
             fn __odm_types #parameters (__odm_fields: <#of as #support::Embedded>::Fields<#of>) #clause {
                 #(#types)*

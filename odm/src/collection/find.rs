@@ -11,7 +11,7 @@ use super::options::options;
 use super::pages::Paging;
 use super::{Collection, CountDocuments, Cursor, Loaded};
 use crate::error::{Error, Result};
-use crate::model::{Document, Projection};
+use crate::model::{Document, ProjectedField, Projection};
 use crate::query::FilterFn;
 use crate::store::{Attempt, Operation};
 
@@ -348,13 +348,26 @@ pub(super) fn whole(call: &Call<'_>) -> Result<Option<Attempt>> {
 /// The projection document of a derived struct.
 pub(crate) fn projection<P: Projection>() -> BsonDocument {
     let mut projection = doc! {};
-    if !P::FIELDS.contains(&"_id") {
+    if P::FIELDS.iter().all(|field| field.name != "_id") {
         projection.insert("_id", 0);
     }
-    for field in P::FIELDS {
-        projection.insert(*field, 1);
-    }
+    project(P::FIELDS, "", &mut projection);
     projection
+}
+
+/// Adds the fields inside the one at `path`.
+fn project(fields: &[ProjectedField], path: &str, projection: &mut BsonDocument) {
+    for field in fields {
+        let path = match path {
+            "" => field.name.to_owned(),
+            path => format!("{path}.{}", field.name),
+        };
+        if field.fields.is_empty() {
+            projection.insert(path, 1);
+        } else {
+            project(field.fields, &path, projection);
+        }
+    }
 }
 
 impl<'s, M: Document, T: DeserializeOwned + 'static> IntoFuture for Find<'s, M, T> {

@@ -5,7 +5,7 @@ use super::index::IndexMeta;
 use super::path::{Path, Segment};
 use super::rule::Rule;
 use super::types::{Shape, TypeMeta};
-use super::{ModelMeta, Tagging};
+use super::{ModelMeta, ProjectedField, Tagging};
 
 /// A relation of a model: a reference that its documents store, at the top level or inside.
 ///
@@ -69,8 +69,8 @@ pub struct RecentMeta {
     pub field: &'static str,
     /// The model whose documents are copied.
     pub source: fn() -> &'static ModelMeta,
-    /// The stored names of the copied fields.
-    pub copied: &'static [&'static str],
+    /// The copied fields.
+    pub copied: &'static [ProjectedField],
     /// The largest number of elements.
     pub max: u32,
     /// The Rust name, in the source, of the field that decides which documents are the newest: those with the largest

@@ -14,7 +14,9 @@ use crate::collection::joint::{Place, joint};
 use crate::collection::transaction::Tries;
 use crate::collection::{Collection, Db, TransactionOptions, encode_with_id, maintained, typed_id};
 use crate::error::{Error, Result};
-use crate::model::{CounterpartKind, CounterpartMeta, Document, ModelMeta, RecentMeta, name};
+use crate::model::{
+    CounterpartKind, CounterpartMeta, Document, ModelMeta, ProjectedField, RecentMeta, name,
+};
 use crate::store::Session;
 
 /// The most update statements of one command, and their most bytes.
@@ -233,6 +235,30 @@ struct List {
     elements: BTreeMap<usize, Vec<Bson>>,
 }
 
+/// The part of a document that a projection reads.
+fn copied(document: &RawDocument, fields: &[ProjectedField]) -> Result<BsonDocument> {
+    let mut part = BsonDocument::new();
+    for field in fields {
+        if let Ok(Some(value)) = document.get(field.name) {
+            part.insert(field.name, copied_value(value, field.fields)?);
+        }
+    }
+    Ok(part)
+}
+
+/// The part of a subdocument, or of each in a list; the whole value where `fields` names none.
+fn copied_value(value: RawBsonRef<'_>, fields: &[ProjectedField]) -> Result<Bson> {
+    match value {
+        RawBsonRef::Document(inner) if !fields.is_empty() => copied(inner, fields).map(Bson::from),
+        RawBsonRef::Array(items) if !fields.is_empty() => items
+            .into_iter()
+            .map(|item| copied_value(item.map_err(Error::encode)?, fields))
+            .collect::<Result<Vec<_>>>()
+            .map(Bson::from),
+        whole => Bson::try_from(whole).map_err(Error::encode),
+    }
+}
+
 /// The lists that documents of a model are copied into.
 fn lists(model: &'static ModelMeta) -> Result<Vec<List>> {
     let counterparts = model.counterparts.iter();
@@ -274,12 +300,7 @@ impl List {
             }
         });
         for position in referred {
-            let mut element = BsonDocument::new();
-            for name in self.recent.copied {
-                if let Ok(Some(value)) = document.get(name) {
-                    element.insert(*name, Bson::try_from(value).map_err(Error::encode)?);
-                }
-            }
+            let element = copied(document, self.recent.copied)?;
             self.elements
                 .entry(position?)
                 .or_default()

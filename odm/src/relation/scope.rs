@@ -69,10 +69,12 @@ impl Scope {
         let mut projection = projection::<P>();
         for path in needed {
             let top = path.split('.').next().unwrap_or(path);
-            if P::FIELDS.contains(&top) {
+            if projected::sends(&projection, path) {
                 continue;
             }
-            self.extra.push(top.to_owned());
+            if P::FIELDS.iter().all(|field| field.name != top) {
+                self.extra.push(top.to_owned());
+            }
             if top == "_id" {
                 projection.remove("_id");
             } else {

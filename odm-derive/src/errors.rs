@@ -35,6 +35,11 @@ impl Errors {
         self.found.is_empty()
     }
 
+    /// How many mistakes were found so far.
+    pub(crate) fn len(&self) -> usize {
+        self.found.len()
+    }
+
     /// The mistakes as `compile_error!`s.
     pub(crate) fn finish(mut self) -> TokenStream {
         self.finished = true;

@@ -4,7 +4,7 @@ use super::{list, rule};
 use crate::attribute_names;
 use crate::errors::Errors;
 use crate::facts::field::FieldFacts;
-use crate::model::rust_type::{BSON_TYPES, Kind, is_option, kind};
+use crate::model::rust_type::{BSON_TYPES, Kind, has_ambiguous_null, is_option, kind};
 use crate::model::{Derive, Field, Model, Shape};
 use crate::parse::serde;
 
@@ -24,6 +24,8 @@ pub(super) fn check(model: &Model, one: &FieldFacts<'_>, errors: &mut Errors) {
         return;
     }
     bson_type(field, errors);
+    ambiguous_null(field, errors);
+    tuple_id(model, field, errors);
     if let Some(flatten) = &field.flatten {
         if field.encoder.is_some() {
             errors.at(flatten, "a flattened field can't have a serializer of its own: what it stores would be unknown");
@@ -73,6 +75,25 @@ pub(super) fn check(model: &Model, one: &FieldFacts<'_>, errors: &mut Errors) {
         rule::check(one, rule, errors);
     }
     list::check(model, one, errors);
+}
+
+fn ambiguous_null(field: &Field, errors: &mut Errors) {
+    if field.encoder.is_none() && has_ambiguous_null(&field.ty) {
+        errors.at(
+            &field.ty,
+            "two values of this type are stored as null, `None` and `Some(None)`, and only one of them could be read back; declare one `Option`, or give the field a serializer that keeps them apart: `#[serde(with = \"…\")]`",
+        );
+    }
+}
+
+fn tuple_id(model: &Model, field: &Field, errors: &mut Errors) {
+    let is_id = model.derive == Derive::Document && field.stored == "_id";
+    if is_id && field.encoder.is_none() && matches!(kind(&field.ty), Kind::Tuple) {
+        errors.at(
+            &field.ty,
+            "`_id` can be of any type but an array; take one value, or a struct of several",
+        );
+    }
 }
 
 fn bson_type(field: &Field, errors: &mut Errors) {

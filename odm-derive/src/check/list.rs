@@ -8,7 +8,7 @@ use super::keywords;
 use crate::attribute_names;
 use crate::errors::{Errors, coded};
 use crate::facts::field::{Cardinality, FieldFacts};
-use crate::model::rust_type::{Kind, holds_only_scalars, is_fixed};
+use crate::model::rust_type::{Kind, holds_only_scalars, is_fixed, kind};
 use crate::model::{Field, Model};
 use crate::parse::field::{List, Unbounded};
 use crate::parse::rule::{Rule, Size};
@@ -25,6 +25,7 @@ pub(super) fn check(model: &Model, one: &FieldFacts<'_>, errors: &mut Errors) {
         return;
     }
     let Some(list) = &field.attributes.list else {
+        bare_references(one, errors);
         return;
     };
     if list.is_keywords() {
@@ -68,6 +69,11 @@ pub(super) fn check(model: &Model, one: &FieldFacts<'_>, errors: &mut Errors) {
                     field.rust
                 ),
             );
+        } else if holds_only_scalars(&field.ty) && !is_list {
+            errors.at(
+                word,
+                "`embed` is for a field that holds a document; take it off",
+            );
         }
         return;
     }
@@ -95,6 +101,27 @@ pub(super) fn check(model: &Model, one: &FieldFacts<'_>, errors: &mut Errors) {
         return;
     }
     bounds(field, list, errors);
+}
+
+/// A list of references says how many there can be.
+fn bare_references(one: &FieldFacts<'_>, errors: &mut Errors) {
+    let field = one.field;
+    let is_list_of_references = matches!(
+        one.stored,
+        Kind::List(inner) if matches!(kind(inner), Kind::Ref(_) | Kind::DbRef(_))
+    );
+    let says_nothing = field.encoder.is_none() && !field.attributes.is_malformed;
+    if is_list_of_references && says_nothing && !is_fixed(&field.ty) {
+        errors.at(
+            &field.ty,
+            coded(
+                "bare_list",
+                format!(
+                    "this is a list of references without a bound; say how many there can be: `#[odm(references(many, max = N))]` keeps up to {MAX_REFERENCED} ids; of more than that, each holds a `Ref` to this document instead, or say why there is no bound: `#[odm(unbounded = \"the reason\")]`"
+                ),
+            ),
+        );
+    }
 }
 
 /// `unbounded` is for a list without another bound, and has a reason.

@@ -154,6 +154,20 @@ pub(crate) fn is_option(ty: &Type) -> bool {
     }
 }
 
+/// Whether the spelling shows an `Option` in an `Option`, or an `Option` of `()`: BSON has one null for two values.
+pub(crate) fn has_ambiguous_null(ty: &Type) -> bool {
+    match kind(ty) {
+        Kind::Optional(inner) => is_option(inner) || is_unit(inner) || has_ambiguous_null(inner),
+        Kind::List(inner) | Kind::Boxed(inner) => has_ambiguous_null(inner),
+        Kind::Map => map(ty).is_some_and(|(_, value)| has_ambiguous_null(value)),
+        _ => false,
+    }
+}
+
+fn is_unit(ty: &Type) -> bool {
+    matches!(ty, Type::Tuple(tuple) if tuple.elems.is_empty())
+}
+
 /// Whether the spelling shows that nothing is wrong with the type of a field: it holds no documents, no references, and
 /// one `Option` at most. `DateTime` and `Uuid` may be those of another crate.
 pub(crate) fn holds_only_scalars(ty: &Type) -> bool {

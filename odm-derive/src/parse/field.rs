@@ -19,6 +19,8 @@ pub(crate) struct FieldAttributes {
     pub(crate) indexes: Vec<Index>,
     pub(crate) rules: Vec<FieldRule>,
     pub(crate) list: Option<List>,
+    /// Whether an attribute could not be read, so that what it declares is missing here.
+    pub(crate) is_malformed: bool,
     pub(crate) recent: Option<Recent>,
     /// What the keywords in the field are computed from.
     pub(crate) keywords_from: Option<keywords::Sources>,
@@ -151,6 +153,7 @@ impl List {
 /// Reads a field's attributes.
 pub(crate) fn field(list: &[Attribute], ident: &Ident, errors: &mut Errors) -> FieldAttributes {
     let mut field = FieldAttributes::default();
+    let before = errors.len();
     attributes(list, "odm", errors, |word, input| {
         if let Some(rule) = field_rule(word, input)? {
             if field.rules.iter().any(|one| one.word == rule.word) {
@@ -242,6 +245,7 @@ pub(crate) fn field(list: &[Attribute], ident: &Ident, errors: &mut Errors) -> F
             )),
         }
     });
+    field.is_malformed = errors.len() > before;
     field
 }
 

@@ -10,6 +10,10 @@ struct Contact {
 struct Library {
     #[odm(embed)]
     number: i32,
+}
+
+#[derive(Serialize, Deserialize, Embedded)]
+struct Branch {
     #[odm(embed(few, max = 2))]
     contact: Contact,
 }

@@ -26,8 +26,12 @@ struct Counts {
     plain: Option<Option<i32>>,
     list: Vec<Option<Option<i32>>>,
     map: HashMap<String, Option<Box<Option<i32>>>>,
-    newtype: Option<Maybe>,
     unit: Option<()>,
+}
+
+#[derive(Serialize, Deserialize, Embedded)]
+struct Hidden {
+    newtype: Option<Maybe>,
     untagged: Option<Nothing>,
     reported_already: Twice,
 }

@@ -39,8 +39,8 @@ impl<'a> MakeWriter<'a> for Lines {
     }
 }
 
-/// Inserts a user, finds it and inserts it again, and returns the log.
-async fn logged(values: TracedValues) -> String {
+/// Logs to the lines for as long as the guard is kept.
+fn logging() -> (Lines, tracing::subscriber::DefaultGuard) {
     let lines = Lines::default();
     let subscriber = tracing_subscriber::fmt()
         .with_max_level(tracing_subscriber::filter::LevelFilter::DEBUG)
@@ -48,7 +48,18 @@ async fn logged(values: TracedValues) -> String {
         .with_ansi(false)
         .with_writer(lines.clone())
         .finish();
-    let _guard = tracing::subscriber::set_default(subscriber);
+    (lines, tracing::subscriber::set_default(subscriber))
+}
+
+impl Lines {
+    fn text(&self) -> String {
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+    }
+}
+
+/// Inserts a user, finds it and inserts it again, and returns the log.
+async fn logged(values: TracedValues) -> String {
+    let (lines, _guard) = logging();
     let db = Db::memory().with_tracing(values);
     let users = db.collection::<User>();
     let password = "secret".to_owned();
@@ -58,8 +69,7 @@ async fn logged(values: TracedValues) -> String {
     assert_eq!(found.len(), 1);
     users.insert_one(&user).await.unwrap_err();
     db.run_command(doc! {"count": "users"}).await.unwrap();
-    let bytes = lines.0.lock().unwrap().clone();
-    String::from_utf8(bytes).unwrap()
+    lines.text()
 }
 
 /// `tracing` caches which spans are wanted for all threads, so these do not run side by side.
@@ -68,6 +78,7 @@ async fn commands_are_traced() {
     each_command_has_a_span_without_values().await;
     values_are_logged_where_they_are_asked_for().await;
     handlers_are_called_as_well().await;
+    incomplete_plans_are_warned_about().await;
 }
 
 async fn each_command_has_a_span_without_values() {
@@ -121,4 +132,19 @@ async fn handlers_are_called_as_well() {
         .on_command(log("second"));
     db.run_command(doc! {"ping": 1}).await.unwrap();
     assert_eq!(*seen.lock().unwrap(), ["first", "second"]);
+}
+
+async fn incomplete_plans_are_warned_about() {
+    let (lines, _guard) = logging();
+    let db = Db::memory();
+    let plan = db.sync(models![User]).plan().await.unwrap();
+    plan.apply(Allow::CREATE).await.unwrap();
+    assert_eq!(lines.text(), "");
+    let extra = doc! {"createIndexes": "users", "indexes": [{"key": {"x": 1}, "name": "mine"}]};
+    db.run_command(extra).await.unwrap();
+    let plan = db.sync(models![User]).plan().await.unwrap();
+    plan.apply(Allow::CREATE).await.unwrap();
+    let log = lines.text();
+    assert!(log.contains("WARN") && log.contains("odm::plan"), "{log}");
+    assert!(log.contains("drop index mine (needs Allow::DROP)"), "{log}");
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::step::{Step, documents, print_steps};
+use crate::error::{Error, Result};
 
 /// The result of applying a plan: the steps that were done, and those that were not allowed.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -38,6 +39,39 @@ impl Applied {
     /// Whether nothing was left undone.
     pub fn is_complete(&self) -> bool {
         self.left.is_empty() && self.unmatched == 0
+    }
+
+    /// Returns an error that lists what was left undone, for programs that must not start with a database that is out of
+    /// date. With the feature `tracing`, applying a plan logs a warning in any case.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "books")]
+    /// # struct Book { #[serde(rename = "_id")] id: i32, title: String }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let db = Db::memory();
+    /// # db.sync(models![Book]).plan().await?.apply(Allow::CREATE).await?;
+    /// db.run_command(doc! {"createIndexes": "books", "indexes": [{"key": {"x": 1}, "name": "mine"}]}).await?;
+    ///
+    /// let applied = db.sync(models![Book]).plan().await?.apply(Allow::CREATE).await?;
+    /// let error = applied.require_complete().unwrap_err();
+    /// assert!(error.to_string().contains("drop index mine (needs Allow::DROP)"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Steps were not allowed, or can only be done by hand; or documents that a plan of writes names have changed since.
+    pub fn require_complete(self) -> Result<Self> {
+        if self.is_complete() {
+            return Ok(self);
+        }
+        Err(Error::usage(format!(
+            "a plan was not applied completely\n{self}"
+        )))
     }
 }
 

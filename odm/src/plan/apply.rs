@@ -60,6 +60,11 @@ impl<'p> Apply<'p> {
                 applied.left.push(step.clone());
             }
         }
+        #[cfg(feature = "tracing")]
+        if !applied.is_complete() {
+            let database = self.plan.store.database();
+            tracing::warn!(target: "odm::plan", { db.namespace = database }, "{applied}");
+        }
         Ok(applied)
     }
 

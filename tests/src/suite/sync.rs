@@ -293,6 +293,9 @@ async fn undeclared_indexes_stay_unless_dropping_is_allowed(db: &Db) {
     );
     let applied = plan.apply(Allow::CREATE | Allow::CHANGE).await.unwrap();
     assert_eq!(applied.left_undone(), plan.steps());
+    let error = applied.require_complete().unwrap_err();
+    assert!(error.is_usage(), "{error}");
+    assert!(error.to_string().contains("left undone"), "{error}");
     assert!(plan.apply(Allow::DROP).await.unwrap().is_complete());
     assert!(in_line(db, models![Car]).await);
 }

@@ -66,7 +66,7 @@ pub use self::replace_one::ReplaceOne;
 pub use self::results::{DeleteResult, InsertManyResult, InsertOneResult, UpdateResult};
 pub use self::run_command::RunCommand;
 pub use self::save::{Load, Loaded, Save};
-pub use self::update::Update;
+pub use self::update::UpdateDocuments;
 pub use self::watch::{
     Change, ChangeFields, ChangeStream, FullDocument, FullDocumentBeforeChange, Namespace,
     Operation, OperationType, ResumeToken, TruncatedArray, UpdateDescription, Watch, Watched,

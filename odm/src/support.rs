@@ -21,7 +21,7 @@ pub use crate::collection::transaction::Tries;
 pub use crate::error::Result;
 pub use crate::model::field::VariantContent;
 pub use crate::model::parts::{Composite, Content, Depth, Flat, Own, Part};
-pub use crate::model::rule::Number;
+pub use crate::model::rule::Limit;
 pub use crate::model::tree::{
     DeclaredTree, OrderedSiblings, PathId, Pattern, RootParent, SeveralParents, SingleParent,
     TreeDelete, TreeMeta,
@@ -35,8 +35,7 @@ pub use crate::model::{
     ValidationLevel, VariantMeta,
 };
 pub use crate::query::kind::{
-    Additive, Bits, Growable, Integer, Keyed, Multiple, Number as NumberLike, Optional, Sequence,
-    Temporal, Text,
+    Additive, Bits, Growable, Integer, Keyed, Multiple, Number, Optional, Sequence, Temporal, Text,
 };
 pub use crate::query::{
     ByKey, Derived, Descend, Encode, Field, Inside, KeywordsOf, Marked, Named, RecentOf, With,
@@ -672,7 +671,7 @@ macro_rules! __odm_forward {
         const _: () = {
             use $($support)* as __odm_support;
             impl $($parameters)* __odm_support::Text for $($this)* where $($predicates)* for<'__odm> $inner: __odm_support::Text {}
-            impl $($parameters)* __odm_support::NumberLike for $($this)* where $($predicates)* for<'__odm> $inner: __odm_support::NumberLike {}
+            impl $($parameters)* __odm_support::Number for $($this)* where $($predicates)* for<'__odm> $inner: __odm_support::Number {}
             impl $($parameters)* __odm_support::Additive for $($this)* where $($predicates)* for<'__odm> $inner: __odm_support::Additive {}
             impl $($parameters)* __odm_support::Multiple for $($this)* where $($predicates)* for<'__odm> $inner: __odm_support::Multiple {}
             impl $($parameters)* __odm_support::Integer for $($this)* where $($predicates)* for<'__odm> $inner: __odm_support::Integer {}
@@ -709,7 +708,7 @@ macro_rules! __odm_forward_stored {
         const _: () = {
             use $($support)* as __odm_support;
             impl $($parameters)* __odm_support::Text for $($this)* where $($predicates)* for<'__odm> $stored: __odm_support::Text {}
-            impl $($parameters)* __odm_support::NumberLike for $($this)* where $($predicates)* for<'__odm> $stored: __odm_support::NumberLike {}
+            impl $($parameters)* __odm_support::Number for $($this)* where $($predicates)* for<'__odm> $stored: __odm_support::Number {}
             impl $($parameters)* __odm_support::Additive for $($this)* where $($predicates)* for<'__odm> $stored: __odm_support::Additive {}
             impl $($parameters)* __odm_support::Multiple for $($this)* where $($predicates)* for<'__odm> $stored: __odm_support::Multiple {}
             impl $($parameters)* __odm_support::Integer for $($this)* where $($predicates)* for<'__odm> $stored: __odm_support::Integer {}

@@ -136,7 +136,7 @@ fn end(support: &TokenStream, bound: Option<Bound>) -> TokenStream {
             Number::Int(int) => quote!(Int(#int)),
             Number::Double(double) => quote!(Double(#double)),
         };
-        quote!(#support::Bound { value: #support::Number::#value, exclusive: #exclusive })
+        quote!(#support::Bound { value: #support::Limit::#value, exclusive: #exclusive })
     });
     option(bound.as_ref())
 }

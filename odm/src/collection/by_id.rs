@@ -3,7 +3,7 @@
 use std::borrow::Borrow;
 
 use super::call::by_id;
-use super::{Collection, Delete, ReplaceOne, Update};
+use super::{Collection, Delete, ReplaceOne, UpdateDocuments};
 use crate::model::Document;
 use crate::query::id;
 use crate::update::UpdateFn;
@@ -25,7 +25,11 @@ impl<M: Document> Collection<M> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn update_by_id<'s>(&self, id_of: &M::Id, change: impl UpdateFn<M>) -> Update<'s, M> {
+    pub fn update_by_id<'s>(
+        &self,
+        id_of: &M::Id,
+        change: impl UpdateFn<M>,
+    ) -> UpdateDocuments<'s, M> {
         self.update_one(|_| id::<M>().eq(id_of), change)
     }
 

@@ -14,7 +14,7 @@ use crate::update::{Update as Change, UpdateFn};
 /// Updates documents: [`Collection::update_one`], [`Collection::update_many`],
 /// [`Collection::update_all`].
 #[must_use = "nothing is changed until it is awaited"]
-pub struct Update<'s, M: Document> {
+pub struct UpdateDocuments<'s, M: Document> {
     call: Call<'s>,
     of: PhantomData<fn() -> M>,
 }
@@ -33,7 +33,7 @@ impl<M: Document> Collection<M> {
         &self,
         condition: impl FilterFn<M>,
         change: impl UpdateFn<M>,
-    ) -> Update<'s, M> {
+    ) -> UpdateDocuments<'s, M> {
         let condition = condition(fields::<M>());
         self.update(condition, change(fields::<M>()), Reach::One)
     }
@@ -47,31 +47,36 @@ impl<M: Document> Collection<M> {
         &self,
         condition: impl FilterFn<M>,
         change: impl UpdateFn<M>,
-    ) -> Update<'s, M> {
+    ) -> UpdateDocuments<'s, M> {
         let condition = condition(fields::<M>());
         self.update(condition, change(fields::<M>()), Reach::Many)
     }
 
     /// Updates every document of the collection.
-    pub fn update_all<'s>(&self, change: impl UpdateFn<M>) -> Update<'s, M> {
+    pub fn update_all<'s>(&self, change: impl UpdateFn<M>) -> UpdateDocuments<'s, M> {
         self.update(Filter::all(), change(fields::<M>()), Reach::All)
     }
 
-    fn update<'s>(&self, condition: Filter<M>, change: Change<M>, reach: Reach) -> Update<'s, M> {
+    fn update<'s>(
+        &self,
+        condition: Filter<M>,
+        change: Change<M>,
+        reach: Reach,
+    ) -> UpdateDocuments<'s, M> {
         let ready = operands(
             condition.into_node(),
             change.into_changes(),
             M::model(),
             reach,
         );
-        Update {
+        UpdateDocuments {
             call: self.update_call(ready, Operation::Update),
             of: PhantomData,
         }
     }
 }
 
-impl<'s, M: Document> Update<'s, M> {
+impl<'s, M: Document> UpdateDocuments<'s, M> {
     options!(
         session command explain upsert hint comment collation let_vars bypass_document_validation
         write_concern
@@ -86,9 +91,9 @@ impl<'s, M: Document> Update<'s, M> {
     }
 }
 
-action!(Update => ActionFuture<UpdateResult<M::Id>>);
+action!(UpdateDocuments => ActionFuture<UpdateResult<M::Id>>);
 
-impl<M: Document> fmt::Debug for Update<'_, M> {
+impl<M: Document> fmt::Debug for UpdateDocuments<'_, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&self.call, f)
     }

@@ -7,7 +7,7 @@ use crate::error::{DeclarationError, Error, Result};
 
 /// The stored path and type of a field, from [`resolve`].
 #[derive(Debug, Clone)]
-pub struct Resolved {
+pub struct ResolvedPath {
     /// The stored path.
     pub path: Path,
     /// How the field is stored.
@@ -46,9 +46,9 @@ pub struct Resolved {
 /// # Errors
 ///
 /// The path names a field that does not exist; the error lists those that do.
-pub fn resolve(meta: &'static EmbeddedMeta, path: &[&str]) -> Result<Resolved> {
+pub fn resolve(meta: &'static EmbeddedMeta, path: &[&str]) -> Result<ResolvedPath> {
     let mut place = Place::of(meta);
-    let mut resolved = Resolved {
+    let mut resolved = ResolvedPath {
         path: Path::root(),
         ty: TypeMeta::ANY,
         through_array: false,

@@ -46,14 +46,14 @@ pub enum Rule {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bound {
     /// The number.
-    pub value: Number,
+    pub value: Limit,
     /// Whether the number itself is out of range.
     pub exclusive: bool,
 }
 
 /// A number in an attribute.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Number {
+pub enum Limit {
     /// Written without a decimal point.
     Int(i64),
     /// Written with a decimal point.

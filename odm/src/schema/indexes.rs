@@ -8,7 +8,7 @@ mod path;
 use bson::{Bson, Document, doc};
 
 pub(crate) use self::check::MAX_INDEXES;
-use self::path::{Resolved, resolve};
+use self::path::{KeyPath, resolve};
 use crate::error::{Error, Result};
 use crate::model::{IndexMeta, KeyKind, ModelMeta};
 
@@ -109,9 +109,9 @@ fn one(meta: &ModelMeta, index: &IndexMeta) -> Result<Declared> {
 }
 
 /// The key pattern.
-fn pattern(keys: &[(Resolved, KeyKind)]) -> Document {
+fn pattern(keys: &[(KeyPath, KeyKind)]) -> Document {
     let mut pattern = Document::new();
-    for (Resolved { path, .. }, kind) in keys {
+    for (KeyPath { path, .. }, kind) in keys {
         let (path, value) = match kind {
             KeyKind::Ascending => (path.clone(), Bson::Int32(1)),
             KeyKind::Descending => (path.clone(), Bson::Int32(-1)),
@@ -139,7 +139,7 @@ fn name(pattern: &Document) -> String {
 fn add_text_options(
     meta: &ModelMeta,
     index: &IndexMeta,
-    keys: &[(Resolved, KeyKind)],
+    keys: &[(KeyPath, KeyKind)],
     spec: &mut Document,
 ) {
     let mut weights = Document::new();

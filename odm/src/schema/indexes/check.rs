@@ -4,7 +4,7 @@
 use bson::Document;
 
 use super::Declared;
-use super::path::Resolved;
+use super::path::KeyPath;
 use crate::error::Result;
 use crate::model::{BsonType, IndexMeta, KeyKind, ModelMeta, Shape, TypeMeta};
 use crate::schema::normal::NormalIndex;
@@ -19,7 +19,7 @@ const LARGEST_WEIGHT: u32 = 99_999;
 pub(super) fn alone(
     meta: &ModelMeta,
     index: &IndexMeta,
-    keys: &[(Resolved, KeyKind)],
+    keys: &[(KeyPath, KeyKind)],
 ) -> Result<()> {
     match refusal(meta, index, keys) {
         Some(message) => Err(declaration(message)),
@@ -27,7 +27,7 @@ pub(super) fn alone(
     }
 }
 
-fn refusal(meta: &ModelMeta, index: &IndexMeta, keys: &[(Resolved, KeyKind)]) -> Option<String> {
+fn refusal(meta: &ModelMeta, index: &IndexMeta, keys: &[(KeyPath, KeyKind)]) -> Option<String> {
     if keys.is_empty() || keys.len() > MAX_KEYS {
         return Some(format!(
             "an index has 1 to {MAX_KEYS} keys, and this one has {}",
@@ -50,11 +50,11 @@ fn refusal(meta: &ModelMeta, index: &IndexMeta, keys: &[(Resolved, KeyKind)]) ->
 }
 
 /// Refuses keys in different arrays: MongoDB can index only one array of a document in one index.
-fn arrays(keys: &[(Resolved, KeyKind)]) -> Option<String> {
+fn arrays(keys: &[(KeyPath, KeyKind)]) -> Option<String> {
     for (position, (key, _)) in keys.iter().enumerate() {
         for (other, _) in keys.iter().take(position) {
             let within =
-                |a: &Resolved, b: &Resolved| a.arrays.iter().all(|path| b.arrays.contains(path));
+                |a: &KeyPath, b: &KeyPath| a.arrays.iter().all(|path| b.arrays.contains(path));
             if !within(key, other) && !within(other, key) {
                 return Some(format!(
                     "`{}` and `{}` go through different arrays, and the server can index only one \
@@ -67,7 +67,7 @@ fn arrays(keys: &[(Resolved, KeyKind)]) -> Option<String> {
     None
 }
 
-fn kinds(index: &IndexMeta, keys: &[(Resolved, KeyKind)]) -> Option<String> {
+fn kinds(index: &IndexMeta, keys: &[(KeyPath, KeyKind)]) -> Option<String> {
     let count =
         |matches: fn(&KeyKind) -> bool| keys.iter().filter(|(_, kind)| matches(kind)).count();
     let text = count(|kind| matches!(kind, KeyKind::Text { .. }));
@@ -106,7 +106,7 @@ fn kinds(index: &IndexMeta, keys: &[(Resolved, KeyKind)]) -> Option<String> {
         }
     }
     if text > 0 {
-        let is_text = |(_, kind): &&(Resolved, KeyKind)| matches!(kind, KeyKind::Text { .. });
+        let is_text = |(_, kind): &&(KeyPath, KeyKind)| matches!(kind, KeyKind::Text { .. });
         let adjacent = keys
             .iter()
             .skip_while(|key| !is_text(key))
@@ -146,7 +146,7 @@ fn kinds(index: &IndexMeta, keys: &[(Resolved, KeyKind)]) -> Option<String> {
     })
 }
 
-fn options(index: &IndexMeta, keys: &[(Resolved, KeyKind)]) -> Option<String> {
+fn options(index: &IndexMeta, keys: &[(KeyPath, KeyKind)]) -> Option<String> {
     let wildcard = keys.iter().any(|(_, kind)| *kind == KeyKind::Wildcard);
     if wildcard && (index.unique || index.sparse) {
         return Some(
@@ -179,7 +179,7 @@ fn options(index: &IndexMeta, keys: &[(Resolved, KeyKind)]) -> Option<String> {
     None
 }
 
-fn ttl(meta: &ModelMeta, index: &IndexMeta, keys: &[(Resolved, KeyKind)]) -> Option<String> {
+fn ttl(meta: &ModelMeta, index: &IndexMeta, keys: &[(KeyPath, KeyKind)]) -> Option<String> {
     let seconds = index.expire_after_seconds?;
     if i32::try_from(seconds).is_err() {
         return Some(format!(

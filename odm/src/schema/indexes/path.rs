@@ -6,7 +6,7 @@ use crate::model::{Shape, TypeMeta, name};
 
 /// A stored path and the type of its field.
 #[derive(Debug, Clone)]
-pub(super) struct Resolved {
+pub(super) struct KeyPath {
     /// With dots between the names; empty for the whole document.
     pub(super) path: String,
     /// The type at the end of the path; `None` for the whole document.
@@ -16,8 +16,8 @@ pub(super) struct Resolved {
 }
 
 /// The stored path of the Rust fields `names`, from the struct down.
-pub(super) fn resolve(meta: &'static EmbeddedMeta, names: &[&str]) -> Result<Resolved> {
-    let mut resolved = Resolved {
+pub(super) fn resolve(meta: &'static EmbeddedMeta, names: &[&str]) -> Result<KeyPath> {
+    let mut resolved = KeyPath {
         path: String::new(),
         ty: None,
         arrays: Vec::new(),

@@ -2,7 +2,7 @@
 
 use bson::{Bson, Document};
 
-use crate::model::rule::Number;
+use crate::model::rule::Limit;
 use crate::model::{Bound, BsonType, Rule};
 
 /// The rules of a field, split between an array and its elements.
@@ -170,10 +170,10 @@ fn bound(schema: &mut Document, keyword: &str, exclusive: &str, bound: Option<Bo
     }
 }
 
-fn number(number: Number) -> Bson {
+fn number(number: Limit) -> Bson {
     match number {
-        Number::Int(int) => i32::try_from(int).map_or(Bson::Int64(int), Bson::Int32),
-        Number::Double(double) => Bson::Double(double),
+        Limit::Int(int) => i32::try_from(int).map_or(Bson::Int64(int), Bson::Int32),
+        Limit::Double(double) => Bson::Double(double),
     }
 }
 
@@ -201,7 +201,7 @@ impl Interval {
         }
         for (keyword, bound) in [(min, self.min), (max, self.max)] {
             if let Some(bound) = bound {
-                schema.insert(keyword, number(Number::Int(i64::from(bound))));
+                schema.insert(keyword, number(Limit::Int(i64::from(bound))));
             }
         }
         Ok(())

@@ -6,7 +6,7 @@ use super::{DEEPEST, UNROLLED, validator};
 use crate::model::field::{
     EmbeddedMeta, EnumMeta, FieldMeta, Presence, Tagging, VariantContent, VariantMeta,
 };
-use crate::model::rule::{Bound, ExpressionRule, Number, Rule};
+use crate::model::rule::{Bound, ExpressionRule, Limit, Rule};
 use crate::model::{BsonType, ModelMeta, Shape, TypeMeta};
 use crate::schema::testing::{INT, STRING, array, field, model, object, shape};
 
@@ -63,11 +63,11 @@ fn refused(ty: TypeMeta, rules: &'static [Rule]) -> String {
 const fn range(min: i64, exclusive: bool) -> Rule {
     Rule::Range {
         min: Some(Bound {
-            value: Number::Int(min),
+            value: Limit::Int(min),
             exclusive,
         }),
         max: Some(Bound {
-            value: Number::Double(9.5),
+            value: Limit::Double(9.5),
             exclusive: false,
         }),
     }

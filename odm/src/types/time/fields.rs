@@ -8,7 +8,7 @@ use bson::{DateTime, doc};
 use super::form::MAX_OFFSET;
 use super::{CivilDay, InstantRange, LocalTime, Offset, OffsetForm, Sign};
 use crate::model::parts::Flat;
-use crate::model::rule::Number;
+use crate::model::rule::Limit;
 use crate::model::{
     Bound, Contents, Embedded, EmbeddedMeta, FieldMeta, FieldType, Level, Path, Presence, Rule,
     Segment, Shape, TypeMeta,
@@ -236,7 +236,7 @@ pub(super) const fn part(
 
 const fn bound(minutes: i16) -> Bound {
     Bound {
-        value: Number::Int(minutes as i64),
+        value: Limit::Int(minutes as i64),
         exclusive: false,
     }
 }

@@ -8,37 +8,55 @@
 //! logic.
 
 pub(crate) mod bound;
+#[doc(hidden)]
 pub mod field;
+#[doc(hidden)]
 pub mod index;
+#[doc(hidden)]
 pub mod keywords;
 pub mod name;
 pub(crate) mod parts;
 pub mod path;
 pub mod projection;
+#[doc(hidden)]
 pub mod relation;
+#[doc(hidden)]
 pub mod rule;
+#[doc(hidden)]
 pub mod timestamps;
+#[doc(hidden)]
 pub mod tree;
 pub mod types;
 
 use bson::Bson;
 use serde::{Serialize, de::DeserializeOwned};
 
+pub use self::field::OnDelete;
+// What the derives fill in.
+#[doc(hidden)]
 pub use self::field::{
-    EmbeddedMeta, EnumMeta, FieldMeta, KeyReferenceMeta, OnDelete, Presence, Tagging, VariantMeta,
+    EmbeddedMeta, EnumMeta, FieldMeta, KeyReferenceMeta, Presence, Tagging, VariantMeta,
 };
+#[doc(hidden)]
 pub use self::index::{CollationMeta, IndexMeta, KeyKind, KeyMeta};
+#[doc(hidden)]
 pub use self::keywords::KeywordsMeta;
+#[doc(hidden)]
 pub use self::parts::{Level, NoParts, Parts};
 pub use self::path::{Path, Segment};
 pub use self::projection::{ProjectedField, Projection};
-pub use self::relation::{
-    Cardinality, CounterpartKind, CounterpartMeta, Expected, RecentMeta, Relation, RelationMeta,
-};
+pub use self::relation::{Cardinality, CounterpartKind, Expected, Relation};
+#[doc(hidden)]
+pub use self::relation::{CounterpartMeta, RecentMeta, RelationMeta};
+#[doc(hidden)]
 pub use self::rule::{Bound, ExpressionRule, Rule};
+#[doc(hidden)]
 pub use self::timestamps::{Clock, TimestampsMeta};
+#[doc(hidden)]
 pub use self::tree::TreeMeta;
-pub use self::types::{BsonType, Contents, Count, FieldType, MapKey, Shape, TypeMeta};
+pub use self::types::{BsonType, FieldType, MapKey, Shape, TypeMeta};
+#[doc(hidden)]
+pub use self::types::{Contents, Count};
 
 /// A struct or enum with typed fields, stored inside documents; derive it with `#[derive(Embedded)]`.
 #[diagnostic::on_unimplemented(

@@ -64,7 +64,7 @@ mod writes;
 use std::fmt;
 use std::marker::PhantomData;
 
-pub use self::branch::Branch;
+pub use self::branch::{Branch, Branches};
 pub use self::check::{CheckTree, Damage, DamageKind, TreeReport};
 use self::forest::Forest;
 pub use self::forest::TreeWrite;

@@ -60,7 +60,6 @@ pub(crate) use self::find::projection;
 pub use self::find_one::FindOne;
 pub use self::find_one_and::{FindOneAndDelete, FindOneAndReplace, FindOneAndUpdate};
 pub use self::insert_many::InsertMany;
-pub(crate) use self::insert_many::batches as insert_batches;
 pub use self::insert_one::InsertOne;
 pub use self::replace_one::ReplaceOne;
 pub use self::results::{DeleteResult, InsertManyResult, InsertOneResult, UpdateResult};

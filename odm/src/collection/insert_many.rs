@@ -139,7 +139,7 @@ fn partial(error: Error, inserted: u64) -> Error {
 }
 
 /// Splits documents into batches that each fit one command.
-pub(crate) fn batches(documents: Vec<RawDocumentBuf>) -> Vec<Vec<RawDocumentBuf>> {
+fn batches(documents: Vec<RawDocumentBuf>) -> Vec<Vec<RawDocumentBuf>> {
     let mut batches = Vec::new();
     let mut batch: Vec<RawDocumentBuf> = Vec::new();
     let mut bytes = 0;

@@ -1,6 +1,7 @@
 //! Trees in memory: nodes with their children inside.
 
 use std::fmt::{self, Write as _};
+use std::ops::{Deref, DerefMut};
 
 use bson::raw::RawDocumentBuf;
 use serde::{Deserialize, Serialize};
@@ -15,8 +16,8 @@ use crate::model::tree::DeclaredTree;
 
 /// A node with its children, in their order.
 ///
-/// Branches nest as deep as their tree, and so does the stack that drops them: for trees of more than some thousand levels,
-/// use [`Tree::load_edges`].
+/// Branches nest as deep as their tree. Visits, loads and drops take any depth; comparing, cloning, formatting with `Debug` and
+/// serializing branches recurse, and overflow the stack at some thousand levels.
 ///
 /// A branch serializes nested, as `{"node": …, "children": […]}`; what was read back can be [loaded](Tree::load).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,7 +25,78 @@ pub struct Branch<M> {
     /// The node.
     pub node: M,
     /// The children.
-    pub children: Vec<Branch<M>>,
+    pub children: Branches<M>,
+}
+
+/// The children of a [`Branch`]: a vector that drops branches of any depth without recursion.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Branches<M>(Vec<Branch<M>>);
+
+impl<M> Branches<M> {
+    /// The branches as a plain vector.
+    pub fn into_vec(mut self) -> Vec<Branch<M>> {
+        std::mem::take(&mut self.0)
+    }
+}
+
+impl<M> Drop for Branches<M> {
+    fn drop(&mut self) {
+        let mut open = std::mem::take(&mut self.0);
+        while let Some(mut branch) = open.pop() {
+            open.append(&mut branch.children.0);
+        }
+    }
+}
+
+impl<M> Default for Branches<M> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<M> From<Vec<Branch<M>>> for Branches<M> {
+    fn from(branches: Vec<Branch<M>>) -> Self {
+        Self(branches)
+    }
+}
+
+impl<M> FromIterator<Branch<M>> for Branches<M> {
+    fn from_iter<I: IntoIterator<Item = Branch<M>>>(branches: I) -> Self {
+        Self(branches.into_iter().collect())
+    }
+}
+
+impl<M> Deref for Branches<M> {
+    type Target = Vec<Branch<M>>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl<M> DerefMut for Branches<M> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
+    }
+}
+
+impl<M> IntoIterator for Branches<M> {
+    type Item = Branch<M>;
+    type IntoIter = std::vec::IntoIter<Branch<M>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.into_vec().into_iter()
+    }
+}
+
+impl<'b, M> IntoIterator for &'b Branches<M> {
+    type Item = &'b Branch<M>;
+    type IntoIter = std::slice::Iter<'b, Branch<M>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
 }
 
 impl<M> Branch<M> {
@@ -32,7 +104,7 @@ impl<M> Branch<M> {
     pub fn leaf(node: M) -> Self {
         Self {
             node,
-            children: Vec::new(),
+            children: Branches::default(),
         }
     }
 
@@ -192,6 +264,30 @@ fn branches<M>(shape: &Shape, documents: Vec<M>) -> Vec<Branch<M>> {
 #[cfg(test)]
 mod tests {
     use super::Branch;
+
+    #[test]
+    fn deep_branches_are_visited_and_dropped() {
+        let mut deep = Branch::leaf(0);
+        for node in 1..100_000 {
+            deep = Branch::leaf(node).with(deep);
+        }
+        assert_eq!(deep.len(), 100_000);
+        let mut deepest = None;
+        deep.visit(&mut |node, level| deepest = Some((*node, level)));
+        assert_eq!(deepest, Some((0, 99_999)));
+        let below = deep.children.into_vec();
+        assert_eq!(below.len(), 1);
+        drop(below);
+    }
+
+    #[test]
+    fn branches_serialize_nested() {
+        let tree = Branch::leaf(1).with(2);
+        let text = serde_json::to_string(&tree).unwrap();
+        assert_eq!(text, r#"{"node":1,"children":[{"node":2,"children":[]}]}"#);
+        let back: Branch<i32> = serde_json::from_str(&text).unwrap();
+        assert_eq!(back, tree);
+    }
 
     #[test]
     fn branches_are_drawn() {

@@ -43,7 +43,7 @@ impl Forest {
             fields.extend(other.fields_of_root(session, document).await?);
         }
         let document = with_fields(document, fields)?;
-        writes.insert.push(document.clone());
+        writes.insert = document.clone().into();
         let mut done = TreeWrite::default();
         writes::run(vec![writes], session, &mut done).await?;
         Ok((document, done))
@@ -257,6 +257,11 @@ impl Forest {
         value
             .map(|value| Bson::try_from(value).map_err(Error::encode))
             .transpose()
+    }
+
+    /// Whether there are ids that the tree could not refer to.
+    pub(super) fn checks_ids(&self) -> bool {
+        self.tree.path.is_some() || matches!(self.tree.parent, Some((_, RootParent::Zero)))
     }
 
     /// Refuses ids that the tree could not refer to.

@@ -8,7 +8,7 @@ use super::arrange::Shape;
 use super::check::Source;
 use super::forest::Forest;
 use super::node::Node;
-use super::repair::{Start, statement};
+use super::repair::statement;
 use crate::collection::equality;
 use crate::error::{Error, Result, TreeRefusal};
 use crate::model::TreeMeta;
@@ -169,7 +169,7 @@ impl Forest {
         }
         let shape = old.arrange(&before)?;
         self.check_shape(&nodes, &shape)?;
-        let expected = self.expected_fields(&nodes, &shape, &Start::default())?;
+        let expected = self.expected_fields(&nodes, &shape)?;
         let mut statements = Vec::new();
         for (document, expected) in documents.iter().zip(expected) {
             let Some(mut update) = statement(document, expected)? else {

@@ -45,8 +45,12 @@ pub struct TreeWrite {
 }
 
 impl Forest {
-    /// The error for a change that the tree does not take.
+    /// The error for a change that the tree does not take. It names the tree, if the model has several.
     pub(super) fn refused(&self, refusal: TreeRefusal, message: impl Into<String>) -> Error {
+        let mut message = message.into();
+        if !self.tree.name.is_empty() {
+            message = format!("in the tree `{}`: {message}", self.tree.name);
+        }
         Error::new(TreeError::new(refusal, message)).with_model(self.model.name)
     }
 
@@ -220,7 +224,7 @@ impl Forest {
         Ok(())
     }
 
-    async fn insert(
+    pub(super) async fn insert(
         &self,
         session: Option<&mut Session>,
         document: RawDocumentBuf,
@@ -232,23 +236,14 @@ impl Forest {
         Ok(())
     }
 
-    /// Inserts encoded nodes, in as many commands as they need.
-    pub(super) async fn insert_all(
+    /// Inserts encoded nodes in one command; returns how many it inserted.
+    pub(super) async fn insert_many(
         &self,
-        mut session: Option<&mut Session>,
-        mut documents: Vec<RawDocumentBuf>,
-        done: &mut TreeWrite,
-    ) -> Result<()> {
-        if documents.len() == 1
-            && let Some(document) = documents.pop()
-        {
-            return self.insert(session, document, done).await;
-        }
-        for documents in crate::collection::insert_batches(documents) {
-            let operation = Operation::InsertMany { documents };
-            done.inserted += self.written(within!(session), operation).await?.n;
-        }
-        Ok(())
+        session: Option<&mut Session>,
+        documents: Vec<RawDocumentBuf>,
+    ) -> Result<u64> {
+        let operation = Operation::InsertMany { documents };
+        Ok(self.written(session, operation).await?.n)
     }
 
     async fn written(

@@ -3,16 +3,19 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use bson::Bson;
-use bson::raw::{RawDocument, RawDocumentBuf};
+use bson::raw::{RawBsonRef, RawDocumentBuf};
 use futures_core::future::BoxFuture;
+use odm_language::value::raw;
 
-use super::arrange::Shape;
+use super::arrange::{Shape, Visit};
 use super::branch::Branch;
-use super::change::with_fields;
 use super::forest::{Forest, TreeWrite, within};
-use super::node::{Node, id_key};
+use super::inserts::Inserts;
+use super::node::{id_key, raw_id_key};
+use super::planting::{Seeds, planted};
 use super::position::Target;
 use super::unfinished::Unfinished;
 use super::writes::{self, Writes};
@@ -28,19 +31,28 @@ use crate::store::Session;
 #[must_use = "nothing is loaded until it is awaited"]
 pub struct LoadTree<'s, D> {
     forest: Forest,
-    nodes: Result<Loading>,
+    nodes: Result<Arc<Loading>>,
     target: Result<Target>,
     session: Option<&'s mut Session>,
     non_atomic: bool,
     of: PhantomData<fn() -> D>,
 }
 
-/// Encoded documents, their ids, and the ids of their parents.
+/// Encoded documents, and their parents.
 #[derive(Debug, Default)]
 pub(super) struct Loading {
     documents: Vec<RawDocumentBuf>,
-    ids: Vec<Bson>,
-    parents: Vec<Option<Bson>>,
+    parents: Vec<Above>,
+}
+
+/// What is above a node that is loaded.
+#[derive(Debug)]
+enum Above {
+    Nothing,
+    /// The node at this position.
+    At(usize),
+    /// The node with this id.
+    Named(Bson),
 }
 
 impl<D: DeclaredTree> Tree<D> {
@@ -87,15 +99,14 @@ impl<D: DeclaredTree> Tree<D> {
         let mut loading = Loading::default();
         let mut error = None;
         for branch in branches {
-            // By level: the id of the last node.
-            let mut last: Vec<Bson> = Vec::new();
+            // By level: the position of the last node.
+            let mut last: Vec<usize> = Vec::new();
             branch.visit(&mut |node, level| {
                 last.truncate(level);
-                match loading.add(node, last.last().cloned()) {
-                    Ok(id) => last.push(id),
-                    Err(failure) => {
-                        error.get_or_insert(failure);
-                    }
+                let above = last.last().copied().map_or(Above::Nothing, Above::At);
+                last.push(loading.documents.len());
+                if let Err(failure) = loading.add(node, above) {
+                    error.get_or_insert(failure);
                 }
             });
         }
@@ -118,7 +129,7 @@ impl<D: DeclaredTree> Tree<D> {
         let mut loading = Loading::default();
         let added = nodes.into_iter().try_for_each(|(node, parent)| {
             let parent = parent.map(NodeId::stored_id).transpose()?;
-            loading.add(&node, parent).map(drop)
+            loading.add(&node, parent.map_or(Above::Nothing, Above::Named))
         });
         self.loading(added.map(|()| loading))
     }
@@ -126,7 +137,7 @@ impl<D: DeclaredTree> Tree<D> {
     fn loading<'s>(&self, nodes: Result<Loading>) -> LoadTree<'s, D> {
         LoadTree {
             forest: self.forest(),
-            nodes,
+            nodes: nodes.map(Arc::new),
             target: Ok(Target::LAST_ROOT),
             session: None,
             non_atomic: false,
@@ -136,34 +147,37 @@ impl<D: DeclaredTree> Tree<D> {
 }
 
 impl Loading {
-    fn add<M: crate::model::Document>(&mut self, node: &M, parent: Option<Bson>) -> Result<Bson> {
+    fn add<M: crate::model::Document>(&mut self, node: &M, above: Above) -> Result<()> {
         let (document, _) = encode_with_id(node)?;
-        let id = encoded_id(&document)?;
         self.documents.push(document);
-        self.ids.push(id.clone());
-        self.parents.push(parent);
-        Ok(id)
+        self.parents.push(above);
+        Ok(())
     }
 
     /// Encoded documents, each the parent of the next.
-    pub(super) fn chain(documents: &[RawDocumentBuf]) -> Result<Self> {
-        let mut chain = Self::default();
-        for document in documents {
-            let parent = chain.last_id();
-            chain.documents.push(document.clone());
-            chain.ids.push(encoded_id(document)?);
-            chain.parents.push(parent);
-        }
-        Ok(chain)
+    pub(super) fn chain(documents: &[RawDocumentBuf]) -> Arc<Self> {
+        let below = (0..documents.len()).map(Above::At);
+        Arc::new(Self {
+            documents: documents.to_vec(),
+            parents: std::iter::once(Above::Nothing)
+                .chain(below)
+                .take(documents.len())
+                .collect(),
+        })
     }
 
     /// The id of the last document.
-    pub(super) fn last_id(&self) -> Option<Bson> {
-        self.ids.last().cloned()
+    pub(super) fn last_id(&self) -> Result<Option<Bson>> {
+        let last = self.documents.len().checked_sub(1);
+        last.map(|position| self.owned_id(position)).transpose()
+    }
+
+    fn owned_id(&self, position: usize) -> Result<Bson> {
+        Bson::try_from(self.id(position)).map_err(Error::encode)
     }
 
     async fn run(
-        &self,
+        self: &Arc<Self>,
         forest: &Forest,
         target: &Target,
         mut session: Option<&mut Session>,
@@ -178,7 +192,7 @@ impl Loading {
 
     /// Inserts the nodes, behind the fence of their tree.
     pub(super) async fn insert(
-        &self,
+        self: &Arc<Self>,
         forest: &Forest,
         target: &Target,
         mut session: Option<&mut Session>,
@@ -188,112 +202,131 @@ impl Loading {
             return Ok(done);
         };
         let scope = forest.scope_of(first)?;
-        let nodes = self.nodes(forest, scope.as_ref())?;
-        let shape = self.shape(forest, &nodes)?;
+        self.check(forest, scope.as_ref())?;
+        let (shape, visits) = self.shape(forest)?;
         let spot = forest
             .spot(within!(session), target, scope.as_ref(), None)
             .await?;
-        for visit in shape.visits() {
+        for visit in &visits {
             forest.check_level(spot.lineage.len() + visit.level)?;
         }
-        let roots = shape.roots.iter().filter_map(|root| nodes.get(*root));
-        let roots: Vec<_> = roots.map(|root| root.id.clone()).collect();
-        let count = i64::try_from(nodes.len()).unwrap_or(i64::MAX);
+        let roots = shape.roots.iter().map(|root| self.owned_id(*root));
+        let roots = roots.collect::<Result<Vec<_>>>()?;
+        let count = self.documents.len();
         let record = Unfinished::new("load", roots.first().unwrap_or(&Bson::Null));
         let mut writes = Writes::new(forest, scope.as_ref(), record);
-        forest.make_room(&mut writes, &spot, &roots, count);
-        let start = forest.start_at(spot)?;
-        let mut fields = forest.expected_fields(&nodes, &shape, &start)?;
+        let opened = i64::try_from(count).unwrap_or(i64::MAX);
+        forest.make_room(&mut writes, &spot, &roots, opened);
+        let mut plantings = vec![forest.planting(Arc::new(shape), &visits, spot)?];
         for other in forest.others() {
             let scope = other.scope_of(first)?;
+            self.check(&other, scope.as_ref())?;
             other.fence(within!(session), scope.as_ref()).await?;
             let spot = other.spot(within!(session), &Target::LAST_ROOT, scope.as_ref(), None);
-            let start = other.start_at(spot.await?)?;
-            let roots = other.expected_fields(&nodes, &Shape::roots(nodes.len()), &start)?;
-            for (fields, more) in fields.iter_mut().zip(roots) {
-                fields.extend(more);
-            }
+            let shape = Shape::roots(count);
+            let visits = shape.visits();
+            plantings.push(other.planting(Arc::new(shape), &visits, spot.await?)?);
         }
-        let documents = self.documents.iter().zip(fields);
-        let documents = documents.map(|(document, fields)| with_fields(document, fields));
-        let documents = documents.map(|document| document.map(Some));
-        let mut documents = documents.collect::<Result<Vec<_>>>()?;
+        let nodes = Arc::clone(self);
         // Parents first, so that each part of a load that stops is a tree.
-        let visits = shape.visits().into_iter();
-        let ordered = visits.filter_map(|visit| documents.get_mut(visit.position)?.take());
-        writes.insert = ordered.collect();
+        let visits = visits.into_iter().enumerate();
+        let documents = visits.filter_map(move |(number, visit)| {
+            planted(&mut plantings, &*nodes, (&visit, number)).transpose()
+        });
+        writes.insert = Inserts::new(count, documents);
         writes::run(vec![writes], session, &mut done).await?;
         Ok(done)
     }
 
-    /// The ids and scopes of the nodes; the other kept fields are computed.
-    fn nodes(&self, forest: &Forest, scope: Option<&Bson>) -> Result<Vec<Node>> {
-        let mut nodes = Vec::with_capacity(self.documents.len());
-        for (document, id) in self.documents.iter().zip(&self.ids) {
-            forest.check_id(id)?;
-            let own = forest.scope_of(document)?;
-            if own.as_ref() != scope {
+    /// Refuses ids that the tree could not refer to, and nodes of several trees.
+    fn check(&self, forest: &Forest, scope: Option<&Bson>) -> Result<()> {
+        if forest.checks_ids() {
+            for position in 0..self.documents.len() {
+                forest.check_id(&self.owned_id(position)?)?;
+            }
+        }
+        let Some(field) = forest.tree.scope else {
+            return Ok(());
+        };
+        for (position, document) in self.documents.iter().enumerate() {
+            if forest.scope_of(document)?.as_ref() != scope {
+                let id = self.owned_id(position)?;
                 return Err(forest.refused(
                     TreeRefusal::OtherTree,
-                    format!(
-                        "the nodes are in different trees: {id} has another `{}`",
-                        forest.tree.scope.unwrap_or_default()
-                    ),
+                    format!("the nodes are in different trees: {id} has another `{field}`"),
                 ));
             }
-            nodes.push(Node {
-                id: id.clone(),
-                scope: own,
-                ..Node::default()
-            });
         }
-        Ok(nodes)
+        Ok(())
     }
 
-    fn shape(&self, forest: &Forest, nodes: &[Node]) -> Result<Shape> {
-        let mut positions = HashMap::with_capacity(nodes.len());
-        for (position, node) in nodes.iter().enumerate() {
-            positions.insert(id_key(&node.id)?, position);
-        }
-        let mut parents = Vec::with_capacity(nodes.len());
-        // Siblings often come one after the other.
-        let mut last: (Option<&Bson>, Option<usize>) = (None, None);
-        for parent in &self.parents {
-            if let Some(id) = parent
-                && last.0 != Some(id)
-            {
-                let position = positions.get(&id_key(id)?).copied();
-                last = (
-                    Some(id),
-                    Some(position.ok_or_else(|| {
-                        forest.refused(
-                            TreeRefusal::NotFound,
-                            format!("the parent {id} is not among the nodes that are loaded"),
-                        )
-                    })?),
-                );
-            }
-            parents.push(parent.as_ref().and(last.1));
-        }
+    /// The shape of the nodes, and the nodes in pre-order.
+    fn shape(&self, forest: &Forest) -> Result<(Shape, Vec<Visit>)> {
+        let parents = self.parents(forest)?;
         let shape = Shape::of_parents(&parents);
-        for visit in shape.visits() {
+        let visits = shape.visits();
+        for visit in &visits {
             let named = parents.get(visit.position).copied().flatten();
             if visit.parent != named {
-                let id = self.ids.get(visit.position).unwrap_or(&Bson::Null);
+                let id = self.owned_id(visit.position)?;
                 return Err(forest.refused(
                     TreeRefusal::OwnSubtree,
                     format!("the parents of the node {id} lead back to it"),
                 ));
             }
         }
-        Ok(shape)
+        Ok((shape, visits))
+    }
+
+    /// The position of each node's parent.
+    fn parents(&self, forest: &Forest) -> Result<Vec<Option<usize>>> {
+        let mut positions = HashMap::new();
+        if self.parents.iter().any(Above::is_named) {
+            let ids = (0..self.documents.len()).map(|at| (raw_id_key(self.id(at)), at));
+            positions = ids.collect();
+        }
+        let mut parents = Vec::with_capacity(self.documents.len());
+        // Siblings often come one after the other.
+        let mut last: Option<(&Bson, usize)> = None;
+        for above in &self.parents {
+            let parent = match (above, last) {
+                (Above::Nothing, _) => None,
+                (Above::At(position), _) => Some(*position),
+                (Above::Named(id), Some((known, position))) if known == id => Some(position),
+                (Above::Named(id), _) => {
+                    let position = positions.get(&id_key(id)?).copied();
+                    let position = position.ok_or_else(|| {
+                        forest.refused(
+                            TreeRefusal::NotFound,
+                            format!("the parent {id} is not among the nodes that are loaded"),
+                        )
+                    })?;
+                    last = Some((id, position));
+                    Some(position)
+                }
+            };
+            parents.push(parent);
+        }
+        Ok(parents)
     }
 }
 
-fn encoded_id(document: &RawDocument) -> Result<Bson> {
-    let id = document.get("_id").ok().flatten();
-    let id = id.ok_or_else(|| Error::malformed_reply("an `_id`"))?;
-    Bson::try_from(id).map_err(Error::encode)
+impl Above {
+    fn is_named(&self) -> bool {
+        matches!(self, Self::Named(_))
+    }
+}
+
+impl Seeds for Loading {
+    fn document(&self, position: usize) -> Option<&RawDocumentBuf> {
+        self.documents.get(position)
+    }
+
+    fn id(&self, position: usize) -> RawBsonRef<'_> {
+        let document = self.documents.get(position);
+        let id = document.and_then(|document| raw::get(document, "_id"));
+        id.unwrap_or(RawBsonRef::Null)
+    }
 }
 
 impl<'s, D: DeclaredTree> LoadTree<'s, D> {

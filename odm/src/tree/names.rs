@@ -368,8 +368,8 @@ impl Forest {
                 parent: last,
                 first: false,
             };
-            let chain = Loading::chain(missing)?;
-            last = chain.last_id();
+            let chain = Loading::chain(missing);
+            last = chain.last_id()?;
             done = chain.insert(self, &target, within!(session)).await?;
         }
         let id = last.unwrap_or(Bson::Null);

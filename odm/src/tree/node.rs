@@ -127,7 +127,12 @@ pub(super) fn integer(value: RawBsonRef<'_>) -> Option<i64> {
 /// The bytes of an id in an index: equal for ids that MongoDB takes for equal.
 pub(super) fn id_key(id: &Bson) -> Result<Vec<u8>> {
     let raw = RawBson::try_from(id.clone()).map_err(Error::encode)?;
-    Ok(key::of(raw.as_raw_bson_ref(), None))
+    Ok(raw_id_key(raw.as_raw_bson_ref()))
+}
+
+/// As [`id_key`], of an encoded id.
+pub(super) fn raw_id_key(id: RawBsonRef<'_>) -> Vec<u8> {
+    key::of(id, None)
 }
 
 /// A whole number as `int`, or as `long` if it is larger, as the kept fields store it.

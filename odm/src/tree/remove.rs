@@ -21,7 +21,15 @@ impl Forest {
         id: &Bson,
         policy: TreeDelete,
     ) -> Result<TreeWrite> {
-        let node = self.node(within!(session), id).await?;
+        let is_read = policy != TreeDelete::Cascade || !self.deletes_by_id();
+        let node = if is_read {
+            self.node(within!(session), id).await?
+        } else {
+            Node {
+                id: id.clone(),
+                ..Node::default()
+            }
+        };
         self.fence(within!(session), node.scope.as_ref()).await?;
         let knows = self.tree.children.is_some() || self.tree.bounds.is_some();
         // Descendants that go, too, and are in no other tree, need no question whether there are any.
@@ -31,7 +39,7 @@ impl Forest {
         if is_leaf || policy != TreeDelete::Restrict {
             all = self.leave_others(within!(session), id).await?;
         }
-        let own = match policy {
+        let mut own = match policy {
             TreeDelete::Restrict if !is_leaf => {
                 return Err(self.refused(
                     TreeRefusal::HasChildren,
@@ -52,10 +60,24 @@ impl Forest {
                     .await?
             }
         };
+        own.requires = (!is_read).then(|| id.clone());
         all.insert(0, own);
         let mut done = TreeWrite::default();
         writes::run(all, session, &mut done).await?;
         Ok(done)
+    }
+
+    /// Whether the id of a node is enough to delete it with its descendants.
+    fn deletes_by_id(&self) -> bool {
+        let tree = self.tree;
+        let finds_by_id = tree.parent.is_some() || tree.ancestors.is_some();
+        let needs_fields = tree.children.is_some()
+            || tree.bounds.is_some()
+            || tree.path.is_some()
+            || tree.scope.is_some()
+            || tree.child_count.is_some()
+            || tree.descendant_count.is_some();
+        finds_by_id && !needs_fields && self.model.trees.len() == 1
     }
 
     /// Deletes a node and its descendants.
@@ -144,12 +166,9 @@ impl Forest {
             let node = other.node(within!(session), id).await?;
             other.fence(within!(session), node.scope.as_ref()).await?;
             if other.has_children(within!(session), &node).await? {
-                return Err(self.refused(
+                return Err(other.refused(
                     TreeRefusal::HasChildren,
-                    format!(
-                        "the node {id} has children in the tree `{}`: move them first",
-                        other.tree.name
-                    ),
+                    format!("the node {id} has children: move them first"),
                 ));
             }
             all.push(other.detached(within!(session), &node).await?);

@@ -10,7 +10,7 @@ use super::arrange::{Shape, Visit};
 use super::forest::Forest;
 use super::node::{Node, child_path, id_key, stored};
 use super::resume::Resumed;
-use super::spot::{Gap, Spot};
+use super::spot::Gap;
 use crate::collection::equality;
 use crate::error::{Error, Result};
 use crate::model::tree::DeclaredTree;
@@ -68,7 +68,7 @@ impl<D: DeclaredTree> Tree<D> {
             forest.graph_fields(&nodes)?
         } else {
             let shape = forest.arrange(&nodes)?;
-            forest.expected_fields(&nodes, &shape, &Start::default())?
+            forest.expected_fields(&nodes, &shape)?
         };
         if let Some(order) = forest.tree.order {
             for (fields, node) in expected.iter_mut().zip(&nodes) {
@@ -127,54 +127,14 @@ pub(super) fn statement(
 /// Kept fields with their values.
 pub(super) type KeptFields = Vec<(&'static str, Bson)>;
 
-/// Where the roots of a shape are.
-#[derive(Debug)]
-pub(super) struct Start {
-    /// The ancestors of the roots; only their parent, where no field depends on the others.
-    lineage: Vec<Bson>,
-    /// The path of the roots.
-    path: Option<String>,
-    /// The ranks before and after the roots.
-    ranks: Gap,
-    /// The first bound.
-    bound: i64,
-}
-
-impl Default for Start {
-    /// No other nodes.
-    fn default() -> Self {
-        Self {
-            lineage: Vec::new(),
-            path: None,
-            ranks: Gap::default(),
-            bound: 1,
-        }
-    }
-}
-
 impl Forest {
-    /// A start at a place among other nodes.
-    pub(super) fn start_at(&self, spot: Spot) -> Result<Start> {
-        Ok(Start {
-            path: self.path_of(&spot.lineage)?,
-            lineage: spot.lineage,
-            ranks: spot.ranks,
-            bound: spot.left,
-        })
-    }
-
     /// The kept fields that each node should have, by the tree that their source describes.
-    pub(super) fn expected_fields(
-        &self,
-        nodes: &[Node],
-        shape: &Shape,
-        start: &Start,
-    ) -> Result<Vec<KeptFields>> {
+    pub(super) fn expected_fields(&self, nodes: &[Node], shape: &Shape) -> Result<Vec<KeptFields>> {
         let visits = shape.visits();
         let mut expected = vec![KeptFields::new(); nodes.len()];
         let mut families: HashMap<Option<usize>, Vec<usize>> = HashMap::new();
         let has_families = self.tree.children.is_some() || self.tree.order.is_some();
-        let mut lineage = start.lineage.clone();
+        let mut lineage = Vec::new();
         // By level: the paths of the node and its ancestors.
         let mut paths: Vec<Option<String>> = Vec::new();
         for visit in &visits {
@@ -183,12 +143,12 @@ impl Forest {
             else {
                 continue;
             };
-            lineage.truncate(start.lineage.len() + visit.level);
+            lineage.truncate(visit.level);
             paths.truncate(visit.level);
             if self.tree.path.is_some() {
                 let path = match (paths.last(), lineage.last()) {
                     (Some(path), Some(parent)) => Some(child_path(path.as_deref(), parent)?),
-                    _ => start.path.clone(),
+                    _ => None,
                 };
                 paths.push(path);
             }
@@ -204,9 +164,9 @@ impl Forest {
                 family.push(visit.position);
             }
         }
-        self.family_fields(nodes, &families, &start.ranks, &mut expected)?;
+        self.family_fields(nodes, &families, &mut expected)?;
         self.count_fields(nodes, &visits, &mut expected);
-        self.bound_fields(nodes, &visits, start.bound, &mut expected);
+        self.bound_fields(nodes, &visits, &mut expected);
         Ok(expected)
     }
 
@@ -243,7 +203,6 @@ impl Forest {
         &self,
         nodes: &[Node],
         families: &HashMap<Option<usize>, Vec<usize>>,
-        roots: &Gap,
         expected: &mut [KeptFields],
     ) -> Result<()> {
         if let Some(field) = self.tree.children {
@@ -257,11 +216,8 @@ impl Forest {
         let Some(field) = self.tree.order else {
             return Ok(());
         };
-        let groups = families.iter().flat_map(|(parent, family)| {
-            let groups = by_scope(nodes, family).into_iter();
-            groups.map(move |siblings| (parent.is_none(), siblings))
-        });
-        for (are_roots, siblings) in groups {
+        let groups = families.values();
+        for siblings in groups.flat_map(|family| by_scope(nodes, family)) {
             let ranks = siblings
                 .iter()
                 .map(|at| nodes.get(*at).and_then(|node| node.rank.as_deref()));
@@ -270,8 +226,7 @@ impl Forest {
             if ranks.iter().copied().all(is_rank) && ranks.is_sorted_by(|one, next| one < next) {
                 continue;
             }
-            let gap = if are_roots { roots } else { &Gap::default() };
-            let ranks = self.ranks(gap, siblings.len())?;
+            let ranks = self.ranks(&Gap::default(), siblings.len())?;
             for (position, rank) in siblings.into_iter().zip(ranks) {
                 if let Some(fields) = expected.get_mut(position) {
                     fields.push((field, rank.into()));
@@ -308,13 +263,7 @@ impl Forest {
         }
     }
 
-    fn bound_fields(
-        &self,
-        nodes: &[Node],
-        visits: &[Visit],
-        first: i64,
-        expected: &mut [KeptFields],
-    ) {
+    fn bound_fields(&self, nodes: &[Node], visits: &[Visit], expected: &mut [KeptFields]) {
         let Some((left, right)) = self.tree.bounds else {
             return;
         };
@@ -324,7 +273,7 @@ impl Forest {
             let scope = nodes
                 .get(visit.position)
                 .map(|node| format!("{:?}", node.scope));
-            let number = next.entry(scope.unwrap_or_default()).or_insert(first);
+            let number = next.entry(scope.unwrap_or_default()).or_insert(1);
             if let Some(fields) = expected.get_mut(visit.position) {
                 fields.push((field, stored(*number)));
             }

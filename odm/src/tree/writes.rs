@@ -1,12 +1,13 @@
 //! The writes of a change, in an order in which `repair` can complete them.
 
 use bson::oid::ObjectId;
-use bson::raw::RawDocumentBuf;
+use bson::raw::{RawDocument, RawDocumentBuf};
 use bson::{Bson, Document, doc};
 
 use super::change::with_fields;
 use super::forest::{Forest, TreeWrite, within};
-use super::node::{Node, stored};
+use super::inserts::Inserts;
+use super::node::{integer, stored};
 use super::statements::{Around, Shift};
 use super::unfinished::{MARK, Placed, Shifting, Unfinished};
 use crate::error::{Code, Result};
@@ -23,7 +24,7 @@ pub(super) struct Writes {
     pub(super) shift: Option<Shifting>,
     pub(super) then: Vec<Document>,
     /// Encoded nodes, parents before their children.
-    pub(super) insert: Vec<RawDocumentBuf>,
+    pub(super) insert: Inserts,
     /// A node that has not been read. Without it, the change is refused.
     pub(super) requires: Option<Bson>,
     /// The filters of the nodes to delete; all but the first one match several.
@@ -39,7 +40,7 @@ impl Writes {
             first: Vec::new(),
             shift: None,
             then: Vec::new(),
-            insert: Vec::new(),
+            insert: Inserts::default(),
             requires: None,
             delete: Vec::new(),
         }
@@ -94,7 +95,8 @@ impl Writes {
         }
         statements.extend(self.then);
         forest.update(within!(session), statements, done).await?;
-        if let Some(id) = self.requires.filter(|_| done.matched == 0) {
+        let is_missing = done.matched == 0 && done.deleted == 0;
+        if let Some(id) = self.requires.filter(|_| is_missing) {
             return Err(forest.missing(&id));
         }
         forest.insert_all(session, self.insert, done).await
@@ -114,10 +116,8 @@ impl Writes {
         }
         let mut nodes = self.insert;
         if self.shift.is_some() {
-            let moving = nodes
-                .into_iter()
-                .map(|node| forest.with_moving_bounds(node));
-            nodes = moving.collect::<Result<_>>()?;
+            let tree = forest.clone();
+            nodes = nodes.map(move |node| tree.with_moving_bounds(&node));
         }
         if let Err(error) = forest.insert_all(within!(session), nodes, done).await {
             let is_refused =
@@ -200,14 +200,14 @@ pub(super) async fn run(
 
 impl Forest {
     /// A new node with its bounds as the first step of a move of bounds writes them.
-    fn with_moving_bounds(&self, document: RawDocumentBuf) -> Result<RawDocumentBuf> {
+    fn with_moving_bounds(&self, document: &RawDocument) -> Result<RawDocumentBuf> {
         let Some((left, right)) = self.tree.bounds else {
-            return Ok(document);
+            return Ok(document.to_owned());
         };
-        let node = Node::read(self.tree, &document)?;
-        let mut fields = Document::new();
-        fields.insert(left, stored(node.left + MARK));
-        fields.insert(right, stored(node.right + MARK));
-        with_fields(&document, fields)
+        let moving = |field: &'static str| {
+            let bound = document.get(field).ok().flatten().and_then(integer);
+            (field, stored(bound.unwrap_or_default() + MARK))
+        };
+        with_fields(document, [moving(left), moving(right)])
     }
 }

@@ -19,6 +19,8 @@ cases![
     a_removal_is_resumed,
     trees_that_do_not_fit_are_not_converted,
     trees_of_one_model_are_converted,
+    errors_name_the_tree,
+    a_load_into_several_scopes_of_another_tree_is_refused,
 ];
 
 macro_rules! models {
@@ -292,4 +294,64 @@ async fn trees_of_one_model_are_converted(db: &Db) {
     // The model declares the fields of both trees.
     let removal = owners.remove_fields_of(&regions).await.unwrap();
     assert!(removal.is_empty());
+}
+
+async fn errors_name_the_tree(db: &Db) {
+    let new = |id| PlaceNode {
+        id,
+        region: Parent::default(),
+        left: Left::default(),
+        right: Right::default(),
+    };
+    let (regions, owners) = (db.tree::<ByRegion>(), db.tree::<ByOwner>());
+    let edges = [1, 2].map(|id| (new(id), None::<Ref<PlaceNode>>));
+    regions.load_edges(edges).await.unwrap();
+    let one = || Ref::<PlaceNode>::from(1);
+    let below = owners.move_to(Ref::from(2), Position::child_of(one()));
+    below.await.unwrap();
+    let error = regions.delete(one()).await.unwrap_err();
+    assert_eq!(error.tree_refusal(), Some(TreeRefusal::HasChildren));
+    let text = error.to_string();
+    assert!(text.contains("PlaceNode"), "{text}");
+    assert!(text.contains("in the tree `ByOwner`"), "{text}");
+    assert!(!text.contains("ByRegion"), "{text}");
+}
+
+/// A model with a tree for each owner, and one across owners.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(
+    collection = "stands",
+    tree(parent_references, parent = region, name = StandsByRegion),
+    tree(nested_sets, left = left, right = right, scope = owner, name = StandsByOwner)
+)]
+struct Stand {
+    #[serde(rename = "_id")]
+    id: i32,
+    region: Parent<Stand>,
+    owner: i32,
+    left: Left,
+    right: Right,
+}
+
+async fn a_load_into_several_scopes_of_another_tree_is_refused(db: &Db) {
+    let new = |id, owner| Stand {
+        id,
+        region: Parent::default(),
+        owner,
+        left: Left::default(),
+        right: Right::default(),
+    };
+    let regions = db.tree::<StandsByRegion>();
+    let edges = |owners: [i32; 2]| {
+        let ids = [1, 2].into_iter().zip(owners);
+        ids.map(move |(id, owner)| (new(id, owner), None::<Ref<Stand>>))
+    };
+    let error = regions.load_edges(edges([7, 8])).await.unwrap_err();
+    assert_eq!(error.tree_refusal(), Some(TreeRefusal::OtherTree));
+    let text = error.to_string();
+    assert!(text.contains("in the tree `StandsByOwner`"), "{text}");
+    assert_eq!(regions.all().count().await.unwrap(), 0);
+    regions.load_edges(edges([7, 7])).await.unwrap();
+    let report = db.tree::<StandsByOwner>().check().await.unwrap();
+    assert!(report.is_sound(), "{report}");
 }

@@ -9,6 +9,7 @@ mod serializer;
 mod size;
 mod text;
 mod transaction;
+mod type_checks;
 
 pub use std::string::String;
 
@@ -54,6 +55,10 @@ pub use crate::types::tree::{
 pub use self::budget::{budget_flaw, unbounded, worst_case};
 pub use self::flaws::{Declared, bare_flaw, flaw, id_flaw, null_flaw, tuple_flaw};
 pub use self::text::Text as Message;
+pub use self::type_checks::{
+    has_elements, has_fields, is_date, is_integer, is_known_date, is_list, is_list_of_text,
+    is_no_list, is_no_map, is_number, is_one_date, is_text, may_hold_text, takes_a_tag,
+};
 
 use crate::model::Shape;
 use crate::model::name::{same, same_path};
@@ -461,134 +466,6 @@ impl<M> CopiesOf<M> for RecentOf<M> {}
 /// The declared type of `field`.
 pub fn leaf<M, T, E>(_field: &Field<M, T, E>) -> Leaf<T> {
     Leaf(std::marker::PhantomData)
-}
-
-/// Whether the type is an array.
-pub const fn is_list(ty: &TypeMeta) -> bool {
-    matches!(ty.shape, Shape::Array { .. })
-}
-
-/// Whether the type is not an array.
-pub const fn is_no_list(ty: &TypeMeta) -> bool {
-    !is_list(ty)
-}
-
-/// Whether the type is not a map.
-pub const fn is_no_map(ty: &TypeMeta) -> bool {
-    !matches!(ty.shape, Shape::Map(_))
-}
-
-/// Whether the type has fields, declared or not.
-pub const fn has_fields(ty: &TypeMeta) -> bool {
-    match ty.shape {
-        Shape::Embedded(_) | Shape::Map(_) => true,
-        Shape::Reference { id, .. } => has_fields(id),
-        _ => false,
-    }
-}
-
-/// Whether the type is a list or a map, whose number of elements can be bounded.
-pub const fn has_elements(ty: &TypeMeta) -> bool {
-    matches!(ty.shape, Shape::Array { .. } | Shape::Map(_))
-}
-
-/// Whether serde can write a tag among the fields of a value of the type.
-pub const fn takes_a_tag(ty: &TypeMeta) -> bool {
-    match ty.shape {
-        Shape::Any | Shape::Scalar([BsonType::Null]) => true,
-        _ => has_fields(ty) && !ty.nullable,
-    }
-}
-
-/// Whether the type, or the type of the elements, is a number. An unknown type may be one, and counts.
-pub const fn is_number(ty: &TypeMeta) -> bool {
-    all_of(
-        ty,
-        &[
-            BsonType::Int,
-            BsonType::Long,
-            BsonType::Double,
-            BsonType::Decimal,
-        ],
-    )
-}
-
-/// Whether the type is a single integer that is never null. An unknown type may be one, and counts.
-pub const fn is_integer(ty: &TypeMeta) -> bool {
-    !ty.nullable && !is_list(ty) && all_of(ty, &[BsonType::Int, BsonType::Long])
-}
-
-/// Whether the type, or the type of the elements, is a date. An unknown type may be one, and counts.
-pub const fn is_date(ty: &TypeMeta) -> bool {
-    all_of(ty, &[BsonType::Date])
-}
-
-/// Whether the type is a single date. An unknown type may be one, and counts.
-pub const fn is_one_date(ty: &TypeMeta) -> bool {
-    !is_list(ty) && is_date(ty)
-}
-
-/// Whether the type, or the type of the elements, is known to be a date.
-pub const fn is_known_date(ty: &TypeMeta) -> bool {
-    !holds_anything(ty) && is_date(ty)
-}
-
-const fn holds_anything(ty: &TypeMeta) -> bool {
-    match ty.shape {
-        Shape::Any => true,
-        Shape::Array { element, .. } => holds_anything(element),
-        _ => false,
-    }
-}
-
-/// Whether the type, or the type of the elements, is a string. An unknown type may be one, and counts.
-pub const fn is_text(ty: &TypeMeta) -> bool {
-    all_of(ty, &[BsonType::String])
-}
-
-/// Whether the type is a list of strings. An unknown type of elements may be one, and counts.
-pub const fn is_list_of_text(ty: &TypeMeta) -> bool {
-    match ty.shape {
-        Shape::Array { element, .. } => is_text(element) && !is_list(element),
-        _ => false,
-    }
-}
-
-/// Whether a text index finds strings in the type.
-pub const fn may_hold_text(ty: &TypeMeta) -> bool {
-    match ty.shape {
-        Shape::OneOf(_) | Shape::Map(_) => true,
-        Shape::Array { element: ty, .. } | Shape::Reference { id: ty, .. } => may_hold_text(ty),
-        _ => is_text(ty),
-    }
-}
-
-/// Whether every value of the type, or of its elements, is of one of `types`.
-const fn all_of(ty: &TypeMeta, types: &[BsonType]) -> bool {
-    match ty.shape {
-        Shape::Any => true,
-        Shape::Array { element: ty, .. } | Shape::Reference { id: ty, .. } => all_of(ty, types),
-        Shape::Scalar(mut rest) => {
-            while let [one, behind @ ..] = rest {
-                if !contains(types, *one) {
-                    return false;
-                }
-                rest = behind;
-            }
-            true
-        }
-        Shape::OneOf(_) | Shape::Map(_) | Shape::Embedded(_) => false,
-    }
-}
-
-const fn contains(mut types: &[BsonType], one: BsonType) -> bool {
-    while let [first, behind @ ..] = types {
-        if *first as u8 == one as u8 {
-            return true;
-        }
-        types = behind;
-    }
-    false
 }
 
 /// The fields of a derived type and the contents of a field type; empty for other types. An inherent constant

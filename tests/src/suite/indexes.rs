@@ -17,6 +17,7 @@ cases![
     partial_array_indexes_are_not_used_for_elements,
     updates_keep_indexes,
     queries_name_the_index_that_served_them,
+    decimals_bound_ranges_of_an_index,
     a_range_and_a_sort_share_an_index,
     a_hint_is_followed_or_refused,
     a_hidden_index_serves_nothing,
@@ -204,6 +205,72 @@ async fn queries_name_the_index_that_served_them(db: &Db) {
     );
     let explained = cars.find(|c| c.make.eq("Opel")).explain().await.unwrap();
     assert!(explained.indexes.is_empty(), "{explained}");
+}
+
+/// A price as each number type stores it.
+#[derive(Debug, Serialize, Deserialize, Document)]
+#[odm(collection = "prices", index(price, name = "it"))]
+struct Price {
+    #[serde(rename = "_id")]
+    id: i32,
+    price: Bson,
+}
+
+async fn decimals_bound_ranges_of_an_index(db: &Db) {
+    let decimal = |text: &str| Bson::Decimal128(text.parse().unwrap());
+    let prices = db.collection::<Price>();
+    let stored = [
+        decimal("-1.5"),
+        Bson::Int32(-1),
+        Bson::Double(0.1),
+        decimal("0.1"),
+        Bson::Int64(2),
+        decimal("2.00"),
+        decimal("Infinity"),
+        decimal("NaN"),
+        Bson::String("2".to_owned()),
+        Bson::Null,
+    ];
+    let stored = (0..).zip(stored).map(|(id, price)| Price { id, price });
+    prices
+        .insert_many(stored.collect::<Vec<_>>())
+        .await
+        .unwrap();
+    let found = async |filter: bson::Document| {
+        let find = || {
+            let filter = filter.clone();
+            prices.find(move |_| Filter::raw(filter))
+        };
+        let found = find().all().await.unwrap();
+        let mut ids: Vec<i32> = found.iter().map(|price| price.id).collect();
+        ids.sort_unstable();
+        let examined = find().explain().await.unwrap().keys_examined;
+        (ids, examined)
+    };
+    let filters = [
+        // 0.1 as a double is a little more than the decimal.
+        (doc! {"$gt": decimal("0.1")}, vec![2, 4, 5, 6]),
+        (doc! {"$gte": decimal("0.1")}, vec![2, 3, 4, 5, 6]),
+        (doc! {"$lt": decimal("-1")}, vec![0]),
+        (doc! {"$lte": decimal("2")}, vec![0, 1, 2, 3, 4, 5]),
+        (doc! {"$gte": decimal("NaN")}, vec![7]),
+        (doc! {"$gt": decimal("NaN")}, vec![]),
+        (doc! {"$gt": -1, "$lt": decimal("2")}, vec![2, 3]),
+    ];
+    for (condition, expected) in &filters {
+        let (ids, _) = found(doc! {"price": condition}).await;
+        assert_eq!(ids, *expected, "{condition}");
+    }
+    let plan = db.sync(models![Price]).plan().await.unwrap();
+    plan.apply(Allow::CREATE).await.unwrap();
+    for (condition, expected) in &filters {
+        let (ids, examined) = found(doc! {"price": condition}).await;
+        assert_eq!(ids, *expected, "by the index: {condition}");
+        assert!(
+            (1..=7).contains(&examined) || expected.is_empty(),
+            "{condition}: {examined} keys"
+        );
+    }
 }
 
 async fn a_range_and_a_sort_share_an_index(db: &Db) {

@@ -5,6 +5,7 @@ use bson::spec::ElementType;
 use odm_language::matcher::{Comparison, Regex, Test};
 use odm_language::value::bson_type::{self, Bracket, TypeSet};
 use odm_language::value::collation::Collator;
+use odm_language::value::number::Number;
 use odm_language::value::raw;
 
 use crate::planner::conditions::{ConditionKind, Fit};
@@ -126,7 +127,7 @@ fn ordered(
     collation: Option<&Collator>,
 ) -> Option<(Vec<Interval>, Fit, ConditionKind)> {
     match value {
-        RawBsonRef::Double(number) if number.is_nan() => Some((
+        _ if is_nan(value) => Some((
             inclusive
                 .then(|| Interval::point(value, collation))
                 .into_iter()
@@ -150,6 +151,7 @@ fn ordered(
         RawBsonRef::Double(_)
         | RawBsonRef::Int32(_)
         | RawBsonRef::Int64(_)
+        | RawBsonRef::Decimal128(_)
         | RawBsonRef::String(_)
         | RawBsonRef::ObjectId(_)
         | RawBsonRef::DateTime(_)
@@ -164,6 +166,10 @@ fn ordered(
         )),
         _ => None,
     }
+}
+
+fn is_nan(value: RawBsonRef<'_>) -> bool {
+    Number::from_raw(value).is_some_and(Number::is_nan)
 }
 
 /// The values that pass a comparison of an expression: values of every type. A missing field, whose key is that of

@@ -243,7 +243,9 @@ async fn existing_indexes_change_only_if_allowed(db: &Db) {
 
 async fn an_index_over_duplicates_does_not_become_unique(db: &Db) {
     old_cars(db).await;
-    let car = doc! {"plate": "X", "make": "Fiat", "sold": DateTime::from_millis(0)};
+    // The TTL index would delete cars that were sold long ago.
+    let sold = DateTime::now();
+    let car = doc! {"plate": "X", "make": "Fiat", "sold": sold};
     let insert = || db.run_command(doc! {"insert": "cars", "documents": [&car]});
     insert().await.unwrap();
     insert().await.unwrap();
@@ -262,7 +264,7 @@ async fn an_index_over_duplicates_does_not_become_unique(db: &Db) {
             id,
             plate: "X".to_owned(),
             make: "Fiat".to_owned(),
-            sold: DateTime::from_millis(0),
+            sold,
         })
     };
     insert(1).await.unwrap();
@@ -442,7 +444,7 @@ async fn a_unique_index_over_duplicates_says_which_step_failed(db: &Db) {
             id,
             plate: "X".to_owned(),
             make: "Fiat".to_owned(),
-            sold: DateTime::from_millis(0),
+            sold: DateTime::now(),
         })
         .await
         .unwrap();
@@ -552,7 +554,7 @@ async fn failed_rebuilds_restore_the_old_index(db: &Db) {
     ]})
     .await
     .unwrap();
-    let car = doc! {"plate": "X", "make": "Fiat", "sold": DateTime::from_millis(0)};
+    let car = doc! {"plate": "X", "make": "Fiat", "sold": DateTime::now()};
     for _ in 0..2 {
         let insert = doc! {"insert": "cars", "documents": [&car]};
         db.run_command(insert).await.unwrap();

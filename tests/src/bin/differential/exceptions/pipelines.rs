@@ -106,12 +106,16 @@ fn old_elements(seen: &Seen<'_>) -> bool {
         && seen.mentions(&nested)
         && seen.has(&["$project"])
         && seen.has(&["$unwind"]);
+    let one_of = |names: &'static [&str]| move |key: &str, _: &Bson| names.contains(&key);
+    let updates_by = |wanted: &dyn Fn(&str, &Bson) -> bool| {
+        seen.mentions(wanted) || seen.was_piped() && seen.mentioned(wanted)
+    };
     is_unwound
         || seen.both_answer()
             && is_update
-            && seen.mentions(&nested)
-            && seen.has(&["$project"])
-            && seen.has(&["$set", "$addFields"])
+            && updates_by(&nested)
+            && updates_by(&one_of(&["$project"]))
+            && updates_by(&one_of(&["$set", "$addFields"]))
             && ["[[", "[]"]
                 .iter()
                 .any(|text| json(seen.memory).contains(text))

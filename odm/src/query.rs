@@ -32,6 +32,7 @@ pub use self::encode::{
 pub use self::field::{Descend, Field, Inside};
 pub use self::filter::{Filter, FilterFn};
 pub use self::keywords::KeywordsOf;
+pub use self::map::NamesKeys;
 pub use self::number::IntoMask;
 pub use self::raw::{FromRaw, raw};
 pub use self::sort::{Sort, SortFn};

@@ -352,6 +352,7 @@ impl TypeMeta {
     message = "`{Self}` can't be the key of a map",
     label = "not stored as a string",
     note = "keys are the names of fields: declare a `String`, or derive `Embedded` for a newtype of one or for an enum whose variants hold nothing",
+    note = "of integers, ids and references, write `#[serde(with = \"odm::map_keys\")]` on the field",
     note = "of other types, keep a list of pairs: a `Vec` of a struct that has the key and the value"
 )]
 pub trait MapKey {}

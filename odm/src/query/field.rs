@@ -1,5 +1,6 @@
 //! The typed handle of a field.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::fmt;
 use std::marker::PhantomData;
@@ -145,7 +146,18 @@ macro_rules! sequences {
     )*};
 }
 
-sequences!(Vec<T>, VecDeque<T>, BTreeSet<T>);
+sequences!(
+    Vec<T>,
+    Box<[T]>,
+    Arc<[T]>,
+    Rc<[T]>,
+    VecDeque<T>,
+    BTreeSet<T>
+);
+
+impl<T: FieldType + Clone> Inside for Cow<'_, [T]> {
+    type Inside = T;
+}
 
 impl<T: FieldType, S> Inside for HashSet<T, S> {
     type Inside = T;

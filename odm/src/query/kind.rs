@@ -164,6 +164,29 @@ impl<T> Sequence for Vec<T> {
     }
 }
 
+macro_rules! slices {
+    ($([$($generics:tt)*] $slice:ty;)*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<$($generics)*> Sequence for $slice {
+            type Element = T;
+
+            fn of_one(element: T) -> Option<Self> {
+                Some(vec![element].into())
+            }
+        }
+
+        #[diagnostic::do_not_recommend]
+        impl<$($generics)*> Growable for $slice {}
+    )*};
+}
+
+slices! {
+    [T] Box<[T]>;
+    [T] Arc<[T]>;
+    [T] Rc<[T]>;
+    [T: Clone] Cow<'_, [T]>;
+}
+
 impl<T> Sequence for VecDeque<T> {
     type Element = T;
 

@@ -1,5 +1,6 @@
 //! Handles for the entries of maps.
 
+use super::encode::{BySerde, Marked, With};
 use super::field::Field;
 use super::kind::Keyed;
 use crate::model::{FieldType, Segment};
@@ -32,5 +33,24 @@ impl<M, T> Field<M, T> {
     {
         let key: String = key.into();
         T::Value::handle(self.path().then(Segment::Name(key.into())))
+    }
+}
+
+/// An encoder of maps whose keys a `K` can name.
+pub trait NamesKeys<T, K> {
+    /// The name of the field that is stored for the key.
+    #[doc(hidden)]
+    fn name(key: K) -> String;
+}
+
+impl<T: Keyed, K: Into<String>> NamesKeys<T, K> for BySerde {
+    fn name(key: K) -> String {
+        key.into()
+    }
+}
+
+impl<T, K, W: Marked<Marker: NamesKeys<T, K>>> NamesKeys<T, K> for With<W> {
+    fn name(key: K) -> String {
+        W::Marker::name(key)
     }
 }

@@ -103,6 +103,10 @@ field_type!([] RawDocumentBuf, map(&TypeMeta::ANY));
 field_type!([] RawArrayBuf, array(&TypeMeta::ANY, None, false));
 
 field_type!([T: FieldType] Vec<T>, array(&T::TYPE, None, false); parts: T::Parts<L>);
+field_type!([T: FieldType] Box<[T]>, array(&T::TYPE, None, false); parts: T::Parts<L>);
+field_type!([T: FieldType] Arc<[T]>, array(&T::TYPE, None, false); parts: T::Parts<L>);
+field_type!([T: FieldType] Rc<[T]>, array(&T::TYPE, None, false); parts: T::Parts<L>);
+field_type!([T: FieldType + Clone] Cow<'_, [T]>, array(&T::TYPE, None, false); parts: T::Parts<L>);
 field_type!([T: FieldType] VecDeque<T>, array(&T::TYPE, None, false); parts: T::Parts<L>);
 field_type!([T: FieldType, const N: usize] [T; N], array(&T::TYPE, Some(N), false); parts: T::Parts<L>);
 field_type!([T: FieldType, S] HashSet<T, S>, array(&T::TYPE, None, true); parts: T::Parts<L>);

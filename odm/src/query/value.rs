@@ -100,6 +100,38 @@ impl<T: Clone> IntoValue<Vec<T>> for &[T] {
     }
 }
 
+macro_rules! slices {
+    ($([$($generics:tt)*] $slice:ty;)*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<$($generics)*, V: IntoValue<T>, const N: usize> IntoValue<$slice> for [V; N] {
+            fn into_value(self) -> $slice {
+                self.into_iter().map(IntoValue::into_value).collect()
+            }
+        }
+
+        #[diagnostic::do_not_recommend]
+        impl<$($generics)*> IntoValue<$slice> for Vec<T> {
+            fn into_value(self) -> $slice {
+                self.into()
+            }
+        }
+    )*};
+}
+
+slices! {
+    [T] Box<[T]>;
+    [T] std::sync::Arc<[T]>;
+    [T] std::rc::Rc<[T]>;
+    [T: Clone] Cow<'static, [T]>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Clone> IntoValue<Box<[T]>> for &[T] {
+    fn into_value(self) -> Box<[T]> {
+        self.into()
+    }
+}
+
 impl IntoValue<Cow<'static, str>> for &'static str {
     fn into_value(self) -> Cow<'static, str> {
         Cow::Borrowed(self)

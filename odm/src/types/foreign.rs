@@ -43,6 +43,7 @@
 //! | [`odm::system_time`](crate::system_time) | | `std::time::SystemTime` |
 //! | [`odm::ip`](crate::ip) | | `IpAddr`, `Ipv4Addr`, `Ipv6Addr`, `SocketAddr`, `SocketAddrV4`, `SocketAddrV6` |
 //! | [`odm::int128`](crate::int128) | | `u128`, `i128` |
+//! | [`odm::map_keys`](crate::map_keys) | | `BTreeMap` and `HashMap` whose keys are integers, ids or references |
 //!
 //! A module also takes an `Option`, a `Box`, a list, a set or a map of its types. `PathBuf` and `url::Url` write themselves
 //! as text, so they need no module.
@@ -125,6 +126,7 @@ pub mod int128;
 pub mod ip;
 #[cfg(feature = "jiff_0_2")]
 pub mod jiff_0_2;
+pub mod map_keys;
 #[cfg(feature = "rust_decimal_1")]
 pub mod rust_decimal_1;
 #[cfg(feature = "serde_json_1")]

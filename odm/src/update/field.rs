@@ -6,8 +6,8 @@ use super::Update;
 use crate::error::{Error, Result, UsageError};
 use crate::model::{Path, Segment};
 use crate::query::compare::stored_path;
-use crate::query::kind::{Additive, Integer, Keyed, Multiple, Number, Optional, Temporal};
-use crate::query::{Encode, Field, IntoValue};
+use crate::query::kind::{Additive, Integer, Multiple, Number, Optional, Temporal};
+use crate::query::{Encode, Field, IntoValue, NamesKeys};
 
 impl<M, T, E: Encode<T>> Field<M, T, E> {
     /// Stores `value`: `{$set: {field: value}}`.
@@ -333,11 +333,11 @@ impl<M, T, E> Field<M, T, E> {
     /// assert_eq!(book.stock.remove_key("Graz").to_document()?, doc! {"$unset": {"stock.Graz": ""}});
     /// # Ok::<(), odm::Error>(())
     /// ```
-    pub fn remove_key(&self, key: impl Into<String>) -> Update<M>
+    pub fn remove_key<K>(&self, key: K) -> Update<M>
     where
-        T: Keyed,
+        E: NamesKeys<T, K>,
     {
-        remove_key(self.path(), key.into())
+        remove_key(self.path(), E::name(key))
     }
 }
 

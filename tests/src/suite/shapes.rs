@@ -1,5 +1,6 @@
 //! Field types that round-trip: keys of maps, embedded documents, and variants.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 use odm::prelude::*;
@@ -10,6 +11,9 @@ cases![
     map_keys_round_trip,
     map_entries_are_addressed_by_key,
     a_bounded_map_is_validated,
+    keys_of_numbers_and_ids_are_text,
+    a_key_has_one_text,
+    slices_are_lists,
     embedded_documents_are_stored_inline,
     unit_variants_have_a_tag,
     a_newtype_gives_an_id_its_serializer,
@@ -114,6 +118,162 @@ async fn map_entries_are_addressed_by_key(db: &Db) {
         .unwrap();
     let found = all.get(&1).await.unwrap().unwrap();
     assert_eq!(found.days.get(&Day::Tuesday).map(String::as_str), Some("t"));
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = "shops")]
+struct Shop {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[serde(with = "odm::map_keys")]
+    stock: HashMap<Ref<Part>, i32>,
+    #[serde(with = "odm::map_keys")]
+    #[odm(embed(few, max = 2))]
+    hours: BTreeMap<i8, Opening>,
+    #[serde(default, with = "odm::map_keys")]
+    tills: Option<BTreeMap<u64, bool>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embedded)]
+struct Opening {
+    from: i32,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = "parts")]
+struct Part {
+    #[serde(rename = "_id")]
+    id: Id<Part>,
+}
+
+fn shop(id: i32, part: &Part) -> Shop {
+    Shop {
+        id,
+        stock: [(Ref::to(part), 3)].into(),
+        hours: [(-1, Opening { from: 9 }), (10, Opening { from: 8 })].into(),
+        tills: Some([(u64::MAX, true)].into()),
+    }
+}
+
+async fn keys_of_numbers_and_ids_are_text(db: &Db) {
+    let shops = db.collection::<Shop>();
+    sync(db, models![Shop, Part]).await;
+    let part = Part { id: Id::new() };
+    shops.insert_one(&shop(1, &part)).await.unwrap();
+    let without = Shop {
+        tills: None,
+        ..shop(2, &part)
+    };
+    shops.insert_one(&without).await.unwrap();
+
+    let raw = doc! {"find": "shops", "filter": {"_id": 1}};
+    let stored = db.run_command(raw).all().await.unwrap();
+    let hex = part.id.to_hex();
+    let expected = doc! {
+        "_id": 1,
+        "stock": {&hex: 3},
+        "hours": {"-1": {"from": 9}, "10": {"from": 8}},
+        "tills": {u64::MAX.to_string(): true},
+    };
+    assert_eq!(stored, [expected]);
+    assert_eq!(shops.get(&1).await.unwrap(), Some(shop(1, &part)));
+    assert_eq!(shops.get(&2).await.unwrap(), Some(without));
+
+    let update = shops.update_one(
+        |s| s.hours.key(10).from.eq(8) & s.stock.key(&part).gt(2) & s.tills.key(u64::MAX).eq(true),
+        |s| s.stock.key(part.id).inc(1) & s.hours.remove_key(-1) & s.tills.set(None),
+    );
+    assert_eq!(update.await.unwrap().modified, 1);
+    let found = shops
+        .find_one(|s| s.stock.eq(HashMap::from([(Ref::to(&part), 4)])))
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(found.hours.keys().collect::<Vec<_>>(), [&10]);
+    assert_eq!(found.tills, None);
+    let hours = shops.distinct(|s| s.hours, |s| s.id.eq(1)).await.unwrap();
+    assert!(hours.contains(&found.hours), "{hours:?}");
+}
+
+async fn a_key_has_one_text(db: &Db) {
+    let shops = db.collection::<Shop>();
+    sync(db, models![Shop]).await;
+    let stored = |hour: &str| doc! {"_id": hour.len() as i32, "stock": {}, "hours": {hour: {"from": 9}}, "tills": null};
+    let insert = async |shop| {
+        let insert = doc! {"insert": "shops", "documents": [shop]};
+        let reply = db.run_command(insert).await.unwrap();
+        assert_eq!(reply.get_i32("n").ok(), Some(1), "{reply}");
+    };
+    for wrong in ["007", "+7", " 7", "128", "seven"] {
+        insert(stored(wrong)).await;
+        let error = shops.find_all().all().await.unwrap_err();
+        let text = format!("{wrong:?} is not the text of a key of this map, a `i8`");
+        assert!(
+            error.is_decode() && error.to_string().contains(&text),
+            "{error}"
+        );
+        shops.delete_all().await.unwrap();
+    }
+    let part = Part { id: Id::new() };
+    let mut many = shop(1, &part);
+    many.hours.insert(12, Opening { from: 1 });
+    let error = shops.insert_one(&many).await.unwrap_err();
+    assert!(
+        error.is_validation_failure() && error.to_string().contains("hours"),
+        "{error}"
+    );
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = "slices", index(words), index(openings.from))]
+struct Slices {
+    #[serde(rename = "_id")]
+    id: i32,
+    words: Box<[String]>,
+    #[odm(embed(few, max = 2))]
+    openings: Box<[Opening]>,
+    numbers: Cow<'static, [i32]>,
+    maybe: Option<Box<[i64]>>,
+}
+
+async fn slices_are_lists(db: &Db) {
+    let all = db.collection::<Slices>();
+    sync(db, models![Slices]).await;
+    let slices = Slices {
+        id: 1,
+        words: ["a".to_owned()].into(),
+        openings: [Opening { from: 8 }].into(),
+        numbers: Cow::Borrowed(&[1, 2]),
+        maybe: None,
+    };
+    all.insert_one(&slices).await.unwrap();
+    assert_eq!(all.get(&1).await.unwrap(), Some(slices));
+    let update = all.update_one(
+        |s| s.words.has("a") & s.openings.any().from.gte(8) & s.numbers.eq([1, 2]),
+        |s| s.words.push("b") & s.numbers.pull(1) & s.maybe.set(Some([7].into())),
+    );
+    assert_eq!(update.await.unwrap().modified, 1);
+    let found = all
+        .find_one(|s| s.words.eq(["a", "b"]))
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(
+        (&*found.numbers, found.maybe.as_deref()),
+        (&[2][..], Some(&[7][..]))
+    );
+    let many = all.update_one(
+        |s| s.id.eq(1),
+        |s| {
+            s.openings.set([
+                Opening { from: 1 },
+                Opening { from: 2 },
+                Opening { from: 3 },
+            ])
+        },
+    );
+    let error = many.await.unwrap_err();
+    assert!(error.to_string().contains("openings"), "{error}");
 }
 
 async fn a_bounded_map_is_validated(db: &Db) {

@@ -112,6 +112,8 @@ fn containers_are_stored_as_declared() {
     check([vec![], vec![1_u32, 2]]);
     check([vec![Some("a".to_owned()), None]]);
     check([VecDeque::from([1])]);
+    check([Box::<[i32]>::from([1]), Box::from([])]);
+    check([Cow::Borrowed(&[1, 2][..])]);
     check([[1_i64, 2, 3]]);
     check([HashSet::from([1])]);
     check([BTreeSet::from(["a".to_owned()])]);

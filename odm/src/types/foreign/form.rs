@@ -6,7 +6,8 @@ use serde::de::{DeserializeOwned, Error as _};
 use super::stored_as::{By, StoredAs};
 use crate::codec::decode;
 use crate::model::{FieldType, Level, NoParts, Parts, Path, TypeMeta};
-use crate::query::{Decode, Field, Marked, With};
+use crate::query::kind::Keyed;
+use crate::query::{Decode, Field, Marked, NamesKeys, With};
 
 /// How values of `T` are stored, as far as a marker declares it.
 pub trait Form<T> {
@@ -99,6 +100,22 @@ impl<T, W: StoredAs<T>> Decode<T> for By<W> {
         let stored = decode::value(stored)?;
         W::from_stored(stored).map_err(bson::error::Error::custom)
     }
+}
+
+macro_rules! named_by_text {
+    ($([$($generics:ident)?] $marker:ty;)*) => {$(
+        impl<$($generics,)? T: Keyed, K: Into<String>> NamesKeys<T, K> for $marker {
+            fn name(key: K) -> String {
+                key.into()
+            }
+        }
+    )*};
+}
+
+named_by_text! {
+    [] AsItself;
+    [] Undeclared;
+    [W] By<W>;
 }
 
 /// How the field of an encoder is stored.

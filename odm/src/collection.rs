@@ -106,6 +106,17 @@ impl<M: Document> Collection<M> {
     }
 
     /// The collection's name: as declared, unless the database handle [chose another](Db::with_collection).
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = Db::memory();
+    /// # let books = db.collection::<Book>();
+    /// assert_eq!(books.name(), "books");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn name(&self) -> &str {
         &self.name
     }

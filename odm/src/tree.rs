@@ -85,6 +85,16 @@ pub use crate::model::tree::{
 ///
 /// Reads of the whole collection ([`all`](Self::all), [`roots`](Self::roots), …) see the trees of all scopes; for one of
 /// them, filter: `tree.roots().filter(|c| c.shop.eq(&shop))`.
+///
+/// The examples of its methods begin with this tree, where `node("Books")` is a [`Ref`](crate::prelude::Ref) to the node `Books`:
+///
+/// ```text
+/// Books
+///   Programming
+///     Languages
+///     Databases
+///   Fiction
+/// ```
 pub struct Tree<D: DeclaredTree> {
     collection: Collection<D::Model>,
     of: PhantomData<fn() -> D>,

@@ -23,6 +23,21 @@ pub struct Aggregate<'s, M: Document, T = BsonDocument> {
 impl<M: Document> Collection<M> {
     /// Runs a pipeline of raw stages over the collection. Choose the type of its results with
     /// [`with_type`](Aggregate::with_type).
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let pipeline = [
+    ///     doc! {"$group": {"_id": {"$gte": ["$year", 1900]}, "count": {"$sum": 1}}},
+    ///     doc! {"$sort": {"_id": 1}},
+    /// ];
+    /// let groups = books.aggregate(pipeline).all().await?;
+    /// assert_eq!(groups, [doc! {"_id": false, "count": 2}, doc! {"_id": true, "count": 1}]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn aggregate<'s>(
         &self,
         pipeline: impl IntoIterator<Item = BsonDocument>,
@@ -43,6 +58,27 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> Aggregate<'s, M, T> {
     );
 
     /// Reads the results as `U`.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// #[derive(Debug, PartialEq, Deserialize)]
+    /// struct Decade {
+    ///     #[serde(rename = "_id")]
+    ///     decade: i32,
+    /// }
+    ///
+    /// let pipeline = [
+    ///     doc! {"$match": {"_id": 1}},
+    ///     doc! {"$project": {"_id": {"$subtract": ["$year", {"$mod": ["$year", 10]}]}}},
+    /// ];
+    /// let decades = books.aggregate(pipeline).with_type::<Decade>().all().await?;
+    /// assert_eq!(decades, [Decade { decade: 1810 }]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn with_type<U: DeserializeOwned + 'static>(self) -> Aggregate<'s, M, U> {
         Aggregate {
             call: self.call,
@@ -51,6 +87,17 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> Aggregate<'s, M, T> {
     }
 
     /// Collects all results, or returns the first error.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let counted = books.aggregate([doc! {"$count": "books"}]).all().await?;
+    /// assert_eq!(counted, [doc! {"books": 3}]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn all(self) -> Result<Vec<T>> {
         self.run().await?.all().await
     }

@@ -26,6 +26,16 @@ pub struct EstimatedDocumentCount<'s, M: Document> {
 
 impl<M: Document> Collection<M> {
     /// Counts the documents that match, exactly.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// assert_eq!(books.count_documents(|b| b.year.lt(1900)).await?, 2);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn count_documents<'s>(&self, condition: impl FilterFn<M>) -> CountDocuments<'s, M> {
         let filter = filter::<M>(condition);
         CountDocuments {
@@ -37,6 +47,16 @@ impl<M: Document> Collection<M> {
     /// Returns the collection's document count from its metadata: fast, but possibly wrong after an
     /// unclean shutdown or in a sharded cluster. It takes no session, because metadata ignores
     /// transactions.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// assert_eq!(books.estimated_document_count().await?, 3);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn estimated_document_count<'s>(&self) -> EstimatedDocumentCount<'s, M> {
         EstimatedDocumentCount {
             call: self.call(Operation::EstimatedCount),

@@ -34,11 +34,36 @@ impl<'s, T: DeserializeOwned> Cursor<'s, T> {
     }
 
     /// Returns the next document, or `None` after the last.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let mut cursor = books.find_all().sort(|b| b.id.asc()).await?;
+    /// let first = cursor.next().await.ok_or("no book")??;
+    /// assert_eq!(first.title, "Emma");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn next(&mut self) -> Option<Result<T>> {
         std::future::poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
     }
 
     /// Collects all remaining documents, or returns the first error.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let mut cursor = books.find_all().sort(|b| b.id.asc()).await?;
+    /// let first = cursor.next().await.ok_or("no book")??;
+    /// let others = cursor.all().await?;
+    /// assert_eq!((first.id, others.len()), (1, 2));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn all(mut self) -> Result<Vec<T>> {
         let mut all = Vec::new();
         while let Some(next) = self.next().await {

@@ -16,6 +16,18 @@ pub struct Db {
 impl Db {
     /// Creates an empty in-memory database, independent of all others. Dropping its last clone frees
     /// the data. It behaves like MongoDB 6.0.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let other = Db::memory();
+    /// assert_eq!(other.collection::<Book>().count_documents(|_| Filter::all()).await?, 0);
+    /// assert_eq!(books.count_documents(|_| Filter::all()).await?, 3);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[cfg(feature = "memory")]
     pub fn memory() -> Self {
         Self::memory_with(odm_engine::Context::system())
@@ -59,6 +71,16 @@ impl Db {
     ///
     /// The first action that needs a connection opens it.
     ///
+    /// ```no_run
+    /// # async fn run() -> odm::Result<()> {
+    /// use odm::prelude::*;
+    ///
+    /// let db = Db::connect("mongodb://127.0.0.1:27017/shop").await?;
+    /// assert_eq!(db.name(), "shop");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`is_config`](crate::Error::is_config): the string is malformed or names no database. The
@@ -96,11 +118,36 @@ impl Db {
     }
 
     /// The database's name.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = Db::memory();
+    /// # let books = db.collection::<Book>();
+    /// let db = Db::memory().database("shop");
+    /// assert_eq!(db.name(), "shop");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn name(&self) -> &str {
         self.store.database()
     }
 
     /// Another database on the same server, or in the same engine.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = Db::memory();
+    /// # let books = db.collection::<Book>();
+    /// let archive = db.database("archive").collection::<Book>();
+    /// archive.insert_one(book(1, "Emma", 1815)).await?;
+    /// assert_eq!(books.count_documents(|_| Filter::all()).await?, 0);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn database(&self, name: &str) -> Self {
         Self {
@@ -109,6 +156,18 @@ impl Db {
     }
 
     /// The collection of a model.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = Db::memory();
+    /// # let books = db.collection::<Book>();
+    /// let books = db.collection::<Book>();
+    /// assert_eq!(books.name(), "books");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn collection<M: Document>(&self) -> Collection<M> {
         Collection::new(&self.store)
     }
@@ -200,6 +259,22 @@ impl Db {
 
     /// Returns a handle that calls `handler` with each command and its reply, for commands sent through
     /// this handle and through handles made from it. It is called after the handlers that the handle had before.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// use std::sync::{Arc, Mutex};
+    ///
+    /// let log = Arc::new(Mutex::new(Vec::new()));
+    /// let kept = Arc::clone(&log);
+    /// let db = db.on_command(move |event| kept.lock().unwrap().push(event.command.keys().next().cloned()));
+    /// db.collection::<Book>().get(&1).await?;
+    /// assert_eq!(*log.lock().unwrap(), [Some("find".to_owned())]);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn on_command(&self, handler: impl Fn(&CommandEvent<'_>) + Send + Sync + 'static) -> Self {
         Self {
@@ -246,6 +321,20 @@ impl Db {
 
     /// Starts a session, for causally consistent reads and writes or for transactions that the caller
     /// controls; [`transaction!`](crate::transaction) runs a transaction and retries it.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let mut session = db.start_session().await?;
+    /// session.start_transaction().await?;
+    /// books.delete_all().session(&mut session).await?;
+    /// session.abort_transaction().await?;
+    /// assert_eq!(books.count_documents(|_| Filter::all()).await?, 3);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn start_session(&self) -> Result<Session> {
         self.start_session_with(SessionOptions::default()).await
     }
@@ -256,6 +345,17 @@ impl Db {
     }
 
     /// Drops the whole database.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// db.drop().await?;
+    /// assert_eq!(books.count_documents(|_| Filter::all()).await?, 0);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn drop(&self) -> Result<()> {
         self.store.drop_database().await
     }

@@ -23,12 +23,34 @@ pub struct Delete<'s, M: Document> {
 
 impl<M: Document> Collection<M> {
     /// Removes the first document that matches.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let result = books.delete_one(|b| b.title.eq("Emma")).await?;
+    /// assert_eq!(result.deleted, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn delete_one<'s>(&self, condition: impl FilterFn<M>) -> Delete<'s, M> {
         self.delete(filter::<M>(condition), false)
     }
 
     /// Removes every document that matches. A filter that matches everything is an error: use
     /// [`delete_all`](Self::delete_all).
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let result = books.delete_many(|b| b.year.lt(1900)).await?;
+    /// assert_eq!(result.deleted, 2);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn delete_many<'s>(&self, condition: impl FilterFn<M>) -> Delete<'s, M> {
         let filter =
             filter::<M>(condition).and_then(|filter| some(filter, "delete_many", "delete_all"));
@@ -36,6 +58,17 @@ impl<M: Document> Collection<M> {
     }
 
     /// Removes every document of the collection; its indexes and its validator stay.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let result = books.delete_all().await?;
+    /// assert_eq!(result.deleted, 3);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn delete_all<'s>(&self) -> Delete<'s, M> {
         self.delete(Ok(BsonDocument::new().into()), true)
     }

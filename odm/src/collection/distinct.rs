@@ -31,6 +31,18 @@ impl<M: Document> Collection<M> {
     /// these are its elements: choose their type with [`with_type`](Distinct::with_type).
     ///
     /// The values of an optional field have the type `Option`, because some may be `null`.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let mut years = books.distinct(|b| b.year, |b| b.year.lt(1900)).await?;
+    /// years.sort_unstable();
+    /// assert_eq!(years, [1815, 1854]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn distinct<'s, T: 'static, E: Decode<T>>(
         &self,
         field: impl FnOnce(<M as Embedded>::Fields<M>) -> Field<M, T, E>,
@@ -54,6 +66,17 @@ impl<'s, M: Document, T: 'static> Distinct<'s, M, T> {
     options!(session command hint comment collation max_time read_concern read_preference);
 
     /// Reads the values as another type.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let titles = books.distinct(|b| b.title, |b| b.year.lt(1850)).with_type::<odm::bson::Bson>().await?;
+    /// assert_eq!(titles, [odm::bson::Bson::from("Emma")]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn with_type<U: DeserializeOwned + 'static>(self) -> Distinct<'s, M, U> {
         Distinct {
             call: self.call,

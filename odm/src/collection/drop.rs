@@ -20,6 +20,17 @@ pub struct DropCollection<'s, M: Document> {
 impl<M: Document> Collection<M> {
     /// Drops the collection with its documents, indexes and validator. It is not an error if the
     /// collection does not exist.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// books.drop().await?;
+    /// assert_eq!(books.count_documents(|_| Filter::all()).await?, 0);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn drop<'s>(&self) -> DropCollection<'s, M> {
         DropCollection {
             call: self.call(Operation::Drop),

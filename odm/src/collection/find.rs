@@ -24,6 +24,22 @@ pub struct Find<'s, M: Document, T = M> {
 
 impl<M: Document> Collection<M> {
     /// Finds the documents that match. `.await` returns a [`Cursor`], [`.all()`](Find::all) a `Vec`.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let old = books.find(|b| b.year.lt(1900)).sort(|b| b.year.desc()).all().await?;
+    /// assert_eq!(old.iter().map(|book| book.id).collect::<Vec<_>>(), [2, 1]);
+    ///
+    /// let mut cursor = books.find(|b| b.title.starts_with("U")).await?;
+    /// while let Some(book) = cursor.next().await {
+    ///     assert_eq!(book?.title, "Ulysses");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn find<'s>(&self, condition: impl FilterFn<M>) -> Find<'s, M> {
         let filter = filter::<M>(condition);
         let operation = filter.map(|filter| Operation::Find { filter, one: false });
@@ -31,6 +47,17 @@ impl<M: Document> Collection<M> {
     }
 
     /// Finds every document of the collection.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let last = books.find_all().sort(|b| b.year.desc()).limit(1).all().await?;
+    /// assert_eq!(last[0].title, "Ulysses");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn find_all<'s>(&self) -> Find<'s, M> {
         Find::new(self.call(Operation::Find {
             filter: BsonDocument::new().into(),
@@ -54,18 +81,58 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> Find<'s, M, T> {
     );
 
     /// Reads documents as `P`; the server sends only its fields.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// #[derive(Debug, PartialEq, Serialize, Deserialize, Projection)]
+    /// #[odm(of = Book)]
+    /// struct Title {
+    ///     title: String,
+    /// }
+    ///
+    /// let titles = books.find(|b| b.year.gt(1900)).select::<Title>().all().await?;
+    /// assert_eq!(titles, [Title { title: "Ulysses".to_owned() }]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn select<P: Projection<Of = M> + 'static>(mut self) -> Find<'s, M, P> {
         self.call.options().projection = Some(projection::<P>());
         Find::new(self.call)
     }
 
     /// Sets a raw projection. Choose the type of its results with [`with_type`](Self::with_type).
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let shown = doc! {"_id": 0, "age": {"$subtract": [2026, "$year"]}};
+    /// let ages = books.find(|b| b.id.eq(1)).projection(shown).with_type::<odm::bson::Document>().all().await?;
+    /// assert_eq!(ages, [doc! {"age": 211}]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn projection(mut self, projection: BsonDocument) -> Self {
         self.call.options().projection = Some(projection);
         self
     }
 
     /// Reads documents as `U`, which is not checked against the model.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let raw = books.find(|b| b.id.eq(1)).with_type::<odm::bson::Document>().all().await?;
+    /// assert_eq!(raw[0].get_str("title")?, "Emma");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn with_type<U: DeserializeOwned + 'static>(self) -> Find<'s, M, U> {
         Find::new(self.call)
     }
@@ -204,6 +271,18 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> Find<'s, M, T> {
 
     /// Counts the documents that the query matches, whatever its page, `skip` and `limit`.
     ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let old = || books.find(|b| b.year.lt(1900)).sort(|b| b.year.asc());
+    /// assert_eq!(old().limit(1).all().await?.len(), 1);
+    /// assert_eq!(old().limit(1).count().await?, 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// The query has an option that a count can't have: `min`, `max`, `let_vars`, `allow_partial_results`, `after`.
@@ -278,11 +357,33 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> Find<'s, M, T> {
     }
 
     /// Collects all documents, or returns the first error.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let titles = books.find(|b| b.year.lt(1850)).all().await?;
+    /// assert_eq!(titles, [book(1, "Emma", 1815)]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn all(self) -> Result<Vec<T>> {
         self.run().await?.all().await
     }
 
     /// Returns the first document, if one matches.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let oldest = books.find_all().sort(|b| b.year.asc()).first().await?;
+    /// assert_eq!(oldest, Some(book(1, "Emma", 1815)));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn first(mut self) -> Result<Option<T>> {
         self.call.request.operation.only_first();
         let mut cursor = self.run().await?;

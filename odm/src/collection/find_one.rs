@@ -25,11 +25,34 @@ pub struct FindOne<'s, M: Document, T = M> {
 
 impl<M: Document> Collection<M> {
     /// Finds the first document that matches, if one does.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let found = books.find_one(|b| b.title.eq("Walden")).await?;
+    /// assert_eq!(found.map(|book| book.id), Some(2));
+    /// assert_eq!(books.find_one(|b| b.title.eq("Persuasion")).await?, None);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn find_one<'s>(&self, condition: impl FilterFn<M>) -> FindOne<'s, M> {
         self.one(filter::<M>(condition))
     }
 
     /// Finds the document with this `_id`, if there is one.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// assert_eq!(books.get(&3).await?, Some(book(3, "Ulysses", 1922)));
+    /// assert_eq!(books.get(&4).await?, None);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn get<'s>(&self, id: &M::Id) -> FindOne<'s, M> {
         self.one(by_id::<M>(id))
     }
@@ -55,18 +78,58 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> FindOne<'s, M, T> {
     );
 
     /// Reads the document as `P`; the server sends only its fields.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// #[derive(Debug, PartialEq, Serialize, Deserialize, Projection)]
+    /// #[odm(of = Book)]
+    /// struct Title {
+    ///     title: String,
+    /// }
+    ///
+    /// let title = books.get(&3).select::<Title>().await?;
+    /// assert_eq!(title, Some(Title { title: "Ulysses".to_owned() }));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn select<P: Projection<Of = M> + 'static>(mut self) -> FindOne<'s, M, P> {
         self.call.options().projection = Some(projection::<P>());
         FindOne::new(self.call)
     }
 
     /// Sets a raw projection. Choose the type of its result with [`with_type`](Self::with_type).
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let shown = doc! {"_id": 0, "year": 1};
+    /// let found = books.get(&1).projection(shown).with_type::<odm::bson::Document>().await?;
+    /// assert_eq!(found, Some(doc! {"year": 1815}));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn projection(mut self, projection: BsonDocument) -> Self {
         self.call.options().projection = Some(projection);
         self
     }
 
     /// Reads the document as `U`, which is not checked against the model.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let raw = books.get(&1).with_type::<odm::bson::Document>().await?.ok_or("no book")?;
+    /// assert_eq!(raw.get_i32("year")?, 1815);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn with_type<U: DeserializeOwned + 'static>(self) -> FindOne<'s, M, U> {
         FindOne::new(self.call)
     }

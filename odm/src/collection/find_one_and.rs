@@ -82,6 +82,21 @@ pub struct FindOneAndDelete<'s, M: Document, T = M> {
 impl<M: Document> Collection<M> {
     /// Updates the first document that matches and returns it, atomically.
     ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let before = books.find_one_and_update(|b| b.id.eq(1), |b| b.year.inc(1)).await?;
+    /// assert_eq!(before.map(|book| book.year), Some(1815));
+    ///
+    /// let update = books.find_one_and_update(|b| b.id.eq(1), |b| b.year.inc(1));
+    /// let after = update.return_document(ReturnDocument::After).await?;
+    /// assert_eq!(after.map(|book| book.year), Some(1817));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`is_full`](crate::Error::is_full): a list with a declared maximum has no room for the new values.
@@ -102,6 +117,17 @@ impl<M: Document> Collection<M> {
     }
 
     /// Replaces the first document that matches and returns it, atomically.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let before = books.find_one_and_replace(|b| b.id.eq(1), book(1, "Emma", 1816)).await?;
+    /// assert_eq!(before, Some(book(1, "Emma", 1815)));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn find_one_and_replace<'s>(
         &self,
         condition: impl FilterFn<M>,
@@ -117,6 +143,17 @@ impl<M: Document> Collection<M> {
     }
 
     /// Removes the first document that matches and returns it, atomically.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let oldest = books.find_one_and_delete(|_| Filter::all()).sort(|b| b.year.asc()).await?;
+    /// assert_eq!(oldest, Some(book(1, "Emma", 1815)));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn find_one_and_delete<'s>(&self, condition: impl FilterFn<M>) -> FindOneAndDelete<'s, M> {
         let filter = filter::<M>(condition);
         FindOneAndDelete {

@@ -28,6 +28,18 @@ impl<M: Document> Collection<M> {
     ///
     /// If some inserts fail, the error lists them ([`Error::write_errors`]) and counts the inserted
     /// documents ([`Error::partial_result`]). An empty list sends nothing and is not an error.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = Db::memory();
+    /// # let books = db.collection::<Book>();
+    /// let inserted = books.insert_many([book(1, "Emma", 1815), book(2, "Walden", 1854)]).await?;
+    /// assert_eq!(inserted.inserted_ids, [1, 2]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn insert_many<'s>(
         &self,
         documents: impl IntoIterator<Item = impl Borrow<M>>,

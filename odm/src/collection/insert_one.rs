@@ -21,6 +21,21 @@ impl<M: Document> Collection<M> {
     /// Inserts a document.
     ///
     /// If the model's serializer leaves out the `_id`, the document gets a new `ObjectId`.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = Db::memory();
+    /// # let books = db.collection::<Book>();
+    /// let inserted = books.insert_one(book(4, "Persuasion", 1817)).await?;
+    /// assert_eq!(inserted.inserted_id, 4);
+    ///
+    /// let error = books.insert_one(&book(4, "Mansfield Park", 1814)).await.unwrap_err();
+    /// assert!(error.is_duplicate_key());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn insert_one<'s>(&self, document: impl Borrow<M>) -> InsertOne<'s, M> {
         let document = document.borrow();
         let encoded = encode_with_id(document)

@@ -5,6 +5,21 @@ macro_rules! options {
     ($($name:ident)*) => { $( options!(@ $name); )* };
     (@ session) => {
         /// Runs in this session, and in its transaction if one is under way.
+        ///
+        /// ```
+        /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+        /// # let (db, books) = three_books().await?;
+        /// let mut session = db.start_session().await?;
+        /// session.start_transaction().await?;
+        /// books.delete_one(|b| b.id.eq(1)).session(&mut session).await?;
+        /// assert_eq!(books.find_all().session(&mut session).all().await?.len(), 2);
+        /// session.abort_transaction().await?;
+        /// assert_eq!(books.find_all().all().await?.len(), 3);
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn session(mut self, session: &'s mut crate::store::Session) -> Self {
             self.call.session = Some(session);
             self
@@ -12,6 +27,17 @@ macro_rules! options {
     };
     (@ command) => {
         /// Returns the command document without sending it.
+        ///
+        /// ```
+        /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+        /// # let (db, books) = three_books().await?;
+        /// let command = books.find(|b| b.year.lt(1900)).limit(2).command()?;
+        /// assert_eq!(command, doc! {"find": "books", "filter": {"year": {"$lt": 1900}}, "limit": 2_i64});
+        /// # Ok(())
+        /// # }
+        /// ```
         ///
         /// # Errors
         ///
@@ -22,6 +48,17 @@ macro_rules! options {
     };
     (@ skip) => {
         /// Skips this many documents.
+        ///
+        /// ```
+        /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+        /// # let (db, books) = three_books().await?;
+        /// let later = books.find_all().sort(|b| b.year.asc()).skip(1).all().await?;
+        /// assert_eq!(later[0].title, "Walden");
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn skip(mut self, skip: u64) -> Self {
             self.call.options().skip = Some(skip);
             self
@@ -29,6 +66,17 @@ macro_rules! options {
     };
     (@ limit) => {
         /// Returns at most this many documents; 0 means no limit, as in MongoDB.
+        ///
+        /// ```
+        /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+        /// # let (db, books) = three_books().await?;
+        /// assert_eq!(books.find_all().limit(2).all().await?.len(), 2);
+        /// assert_eq!(books.find_all().limit(0).all().await?.len(), 3);
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn limit(mut self, limit: u64) -> Self {
             // No collection has more documents than `i64::MAX`.
             self.call.options().limit = i64::try_from(limit).ok().filter(|limit| *limit > 0);
@@ -37,6 +85,18 @@ macro_rules! options {
     };
     (@ batch_size) => {
         /// How many documents the server sends per batch.
+        ///
+        /// ```
+        /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+        /// # let (db, books) = three_books().await?;
+        /// let command = books.find_all().batch_size(500).command()?;
+        /// assert_eq!(command.get_i64("batchSize")?, 500);
+        /// assert_eq!(books.find_all().batch_size(1).all().await?.len(), 3);
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn batch_size(mut self, size: u32) -> Self {
             self.call.options().batch_size = Some(size);
             self
@@ -44,6 +104,18 @@ macro_rules! options {
     };
     (@ hint) => {
         /// The index to use, by its name or its keys.
+        ///
+        /// ```
+        /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+        /// # let (db, books) = three_books().await?;
+        /// let by_id = books.find(|b| b.year.gt(1900)).hint("_id_");
+        /// assert_eq!(by_id.explain().await?.indexes, ["_id_"]);
+        /// assert!(books.find_all().hint(doc! {"year": 1}).all().await.is_err(), "there is no such index");
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn hint(mut self, hint: impl Into<crate::store::options::Hint>) -> Self {
             self.call.options().hint = Some(hint.into());
             self
@@ -51,6 +123,17 @@ macro_rules! options {
     };
     (@ comment) => {
         /// A comment that appears in the server's log, profiler and `currentOp`.
+        ///
+        /// ```
+        /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+        /// # let (db, books) = three_books().await?;
+        /// let command = books.find_all().comment("nightly report").command()?;
+        /// assert_eq!(command.get_str("comment")?, "nightly report");
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn comment(mut self, comment: impl Into<bson::Bson>) -> Self {
             self.call.options().comment = Some(comment.into());
             self
@@ -58,6 +141,18 @@ macro_rules! options {
     };
     (@ collation) => {
         /// The rules for comparing strings. Default: the collection's collation.
+        ///
+        /// ```
+        /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+        /// # let (db, books) = three_books().await?;
+        /// let any_case = Collation::new("en").strength(2);
+        /// let found = books.find(|b| b.title.eq("emma")).collation(any_case).all().await?;
+        /// assert_eq!(found[0].title, "Emma");
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn collation(mut self, collation: crate::store::options::Collation) -> Self {
             self.call.options().collation = Some(collation);
             self
@@ -65,6 +160,17 @@ macro_rules! options {
     };
     (@ upsert) => {
         /// Whether a document is inserted when none matches.
+        ///
+        /// ```
+        /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+        /// # let (db, books) = three_books().await?;
+        /// let result = books.replace_one(|b| b.id.eq(4), book(4, "Persuasion", 1817)).upsert(true).await?;
+        /// assert_eq!(result.upserted_id, Some(4));
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn upsert(mut self, upsert: bool) -> Self {
             self.call.options().upsert = Some(upsert);
             self
@@ -72,6 +178,20 @@ macro_rules! options {
     };
     (@ ordered) => {
         /// Whether to stop at the first failed write (the default) or to attempt all writes.
+        ///
+        /// ```
+        /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+        /// # let (db, books) = three_books().await?;
+        /// // The first is a duplicate; the second is inserted nevertheless.
+        /// let both = [book(1, "Emma", 1815), book(4, "Persuasion", 1817)];
+        /// let error = books.insert_many(both).ordered(false).await.unwrap_err();
+        /// assert!(error.is_bulk());
+        /// assert!(books.get(&4).await?.is_some());
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn ordered(mut self, ordered: bool) -> Self {
             self.call.options().ordered = Some(ordered);
             self
@@ -79,6 +199,17 @@ macro_rules! options {
     };
     (@ bypass_document_validation) => {
         /// Whether to skip the collection's validator.
+        ///
+        /// ```
+        /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+        /// # let (db, books) = three_books().await?;
+        /// let insert = books.insert_one(book(4, "Persuasion", 1817)).bypass_document_validation(true);
+        /// assert!(insert.command()?.get_bool("bypassDocumentValidation")?);
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn bypass_document_validation(mut self, bypass: bool) -> Self {
             self.call.options().bypass_document_validation = Some(bypass);
             self
@@ -86,6 +217,18 @@ macro_rules! options {
     };
     (@ let_vars) => {
         /// Variables for aggregation expressions, as `$$name`.
+        ///
+        /// ```
+        /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+        /// # let (db, books) = three_books().await?;
+        /// let filter = doc! {"$expr": {"$lt": ["$year", "$$year"]}};
+        /// let found = books.find(|_| Filter::raw(filter)).let_vars(doc! {"year": 1850}).all().await?;
+        /// assert_eq!(found[0].title, "Emma");
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn let_vars(mut self, variables: bson::Document) -> Self {
             self.call.options().let_vars = Some(variables);
             self
@@ -93,6 +236,19 @@ macro_rules! options {
     };
     (@ max_time) => {
         /// How long the server may take; the action fails with code 50 when it takes longer.
+        ///
+        /// ```
+        /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+        /// # let (db, books) = three_books().await?;
+        /// use std::time::Duration;
+        ///
+        /// let command = books.find_all().max_time(Duration::from_secs(2)).command()?;
+        /// assert_eq!(command.get("maxTimeMS"), Some(&2_000.into()));
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn max_time(mut self, time: std::time::Duration) -> Self {
             self.call.options().max_time = Some(time);
             self
@@ -100,6 +256,17 @@ macro_rules! options {
     };
     (@ allow_disk_use) => {
         /// Whether a large sort or group may spill to disk.
+        ///
+        /// ```
+        /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+        /// # let (db, books) = three_books().await?;
+        /// let command = books.find_all().sort(|b| b.title.asc()).allow_disk_use(true).command()?;
+        /// assert!(command.get_bool("allowDiskUse")?);
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn allow_disk_use(mut self, allow: bool) -> Self {
             self.call.options().allow_disk_use = Some(allow);
             self
@@ -107,6 +274,17 @@ macro_rules! options {
     };
     (@ min) => {
         /// The inclusive lower bound of the scan of the [`hint`](Self::hint)ed index.
+        ///
+        /// ```
+        /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+        /// # let (db, books) = three_books().await?;
+        /// let from = books.find_all().hint("_id_").min(doc! {"_id": 2});
+        /// assert_eq!(from.all().await?.len(), 2);
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn min(mut self, keys: bson::Document) -> Self {
             self.call.options().min = Some(keys);
             self
@@ -114,6 +292,17 @@ macro_rules! options {
     };
     (@ max) => {
         /// The exclusive upper bound of the scan of the [`hint`](Self::hint)ed index.
+        ///
+        /// ```
+        /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+        /// # let (db, books) = three_books().await?;
+        /// let before = books.find_all().hint("_id_").max(doc! {"_id": 3});
+        /// assert_eq!(before.all().await?.len(), 2);
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn max(mut self, keys: bson::Document) -> Self {
             self.call.options().max = Some(keys);
             self
@@ -121,6 +310,17 @@ macro_rules! options {
     };
     (@ allow_partial_results) => {
         /// Whether to return the results of the available shards while others are down.
+        ///
+        /// ```
+        /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+        /// # let (db, books) = three_books().await?;
+        /// let command = books.find_all().allow_partial_results(true).command()?;
+        /// assert!(command.get_bool("allowPartialResults")?);
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn allow_partial_results(mut self, allow: bool) -> Self {
             self.call.options().allow_partial_results = Some(allow);
             self
@@ -128,6 +328,17 @@ macro_rules! options {
     };
     (@ no_cursor_timeout) => {
         /// Whether the server keeps the cursor open no matter how long it is idle.
+        ///
+        /// ```
+        /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+        /// # let (db, books) = three_books().await?;
+        /// let command = books.find_all().no_cursor_timeout(true).command()?;
+        /// assert!(command.get_bool("noCursorTimeout")?);
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn no_cursor_timeout(mut self, keep: bool) -> Self {
             self.call.options().no_cursor_timeout = Some(keep);
             self
@@ -135,6 +346,17 @@ macro_rules! options {
     };
     (@ show_record_id) => {
         /// Whether to add a field `$recordId` to each document; read it with a type that has this field.
+        ///
+        /// ```
+        /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+        /// # let (db, books) = three_books().await?;
+        /// let raw = books.find_all().show_record_id(true).with_type::<odm::bson::Document>().all().await?;
+        /// assert!(raw[0].contains_key("$recordId"));
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn show_record_id(mut self, show: bool) -> Self {
             self.call.options().show_record_id = Some(show);
             self

@@ -22,6 +22,18 @@ pub struct ReplaceOne<'s, M: Document> {
 impl<M: Document> Collection<M> {
     /// Replaces the first document that matches. Stored fields that the model does not declare are
     /// lost; [`save`](Self::save) keeps them and sends only changed fields.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let result = books.replace_one(|b| b.title.eq("Emma"), book(1, "Emma", 1816)).await?;
+    /// assert_eq!(result.modified, 1);
+    /// assert_eq!(books.get(&1).await?, Some(book(1, "Emma", 1816)));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn replace_one<'s>(
         &self,
         condition: impl FilterFn<M>,

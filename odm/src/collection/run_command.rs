@@ -18,6 +18,17 @@ pub struct RunCommand<'s> {
 
 impl Db {
     /// Sends a command unchanged and returns its reply; a reply with `ok: 0` is an error.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let reply = db.run_command(doc! {"count": "books"}).await?;
+    /// assert_eq!(reply.get_i32("n")?, 3);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn run_command<'s>(&self, command: Document) -> RunCommand<'s> {
         RunCommand {
             store: self.store.clone(),
@@ -35,6 +46,17 @@ impl<'s> RunCommand<'s> {
     }
 
     /// Runs a command that returns a cursor, and collects all its documents.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let found = db.run_command(doc! {"find": "books", "filter": {"year": 1854}}).all().await?;
+    /// assert_eq!(found[0].get_str("title")?, "Walden");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn all(self) -> Result<Vec<Document>> {
         self.store.run_cursor_in(self.command, self.session).await
     }

@@ -34,6 +34,19 @@ pub struct Save<'s, M: Document> {
 impl<M: Document> Collection<M> {
     /// Loads the document with this `_id`, to be changed and [saved](Self::save). [`FindOne::load`](super::FindOne::load) loads one
     /// by a filter, and [`Find::load`](super::Find::load) all that match.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let mut book = books.load(&1).await?.ok_or("no book")?;
+    /// book.year = 1816;
+    /// books.save(&mut book).await?;
+    /// assert_eq!(books.get(&1).await?.map(|book| book.year), Some(1816));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn load<'s>(&self, id: &M::Id) -> Load<'s, M> {
         let filter = by_id::<M>(id);
         let call = self.try_call(filter.map(|filter| Operation::Find { filter, one: true }));
@@ -48,6 +61,20 @@ impl<M: Document> Collection<M> {
     /// the last writer of a field wins.
     ///
     /// A save in a transaction takes effect when the transaction commits: see [`Loaded`].
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let mut book = books.load(&1).await?.ok_or("no book")?;
+    /// book.tags.push("novel".to_owned());
+    /// let save = books.save(&mut book).command()?.ok_or("nothing changed")?;
+    /// let set = &save.get_array("updates")?[0].as_document().ok_or("no update")?.get_document("u")?;
+    /// assert_eq!(set.get_document("$set")?, &doc! {"tags": ["novel"]});
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///

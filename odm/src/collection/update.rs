@@ -29,6 +29,18 @@ impl<M: Document> Collection<M> {
     /// As an upsert, such an update must name its document, by equality on `_id` or on the field of a declared unique
     /// index; otherwise it could insert a second document beside the full one, and is refused. The index must exist: sync
     /// creates it.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let result = books.update_one(|b| b.title.eq("Emma"), |b| b.year.set(1816) & b.tags.push("novel")).await?;
+    /// assert_eq!((result.matched, result.modified), (1, 1));
+    /// assert_eq!(books.get(&1).await?.ok_or("no book")?.tags, ["novel"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn update_one<'s>(
         &self,
         condition: impl FilterFn<M>,
@@ -43,6 +55,17 @@ impl<M: Document> Collection<M> {
     ///
     /// If the update adds to lists with a declared maximum, a count of the documents that have no room goes before it
     /// ([`UpdateResult::withheld`]); the count is exact in a transaction.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let result = books.update_many(|b| b.year.lt(1900), |b| b.tags.add_to_set("classic")).await?;
+    /// assert_eq!(result.modified, 2);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn update_many<'s>(
         &self,
         condition: impl FilterFn<M>,
@@ -53,6 +76,17 @@ impl<M: Document> Collection<M> {
     }
 
     /// Updates every document of the collection.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let result = books.update_all(|b| b.year.inc(1)).await?;
+    /// assert_eq!(result.modified, 3);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn update_all<'s>(&self, change: impl UpdateFn<M>) -> UpdateDocuments<'s, M> {
         self.update(Filter::all(), change(fields::<M>()), Reach::All)
     }

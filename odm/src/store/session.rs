@@ -54,6 +54,21 @@ impl Session {
     }
 
     /// Starts a transaction. Every action that then uses this session is part of it.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let mut session = db.start_session().await?;
+    /// session.start_transaction().await?;
+    /// books.update_one(|b| b.id.eq(1), |b| b.year.set(1816)).session(&mut session).await?;
+    /// assert_eq!(books.get(&1).await?.map(|book| book.year), Some(1815));
+    /// session.commit_transaction().await?;
+    /// assert_eq!(books.get(&1).await?.map(|book| book.year), Some(1816));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn start_transaction(&mut self) -> Result<()> {
         self.start_transaction_with(TransactionOptions::default())
             .await
@@ -79,6 +94,20 @@ impl Session {
 
     /// Commits the transaction, which makes all its writes visible at once. After an error with the
     /// label `UnknownTransactionCommitResult`, call it again.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let mut session = db.start_session().await?;
+    /// session.start_transaction().await?;
+    /// books.delete_one(|b| b.id.eq(1)).session(&mut session).await?;
+    /// session.commit_transaction().await?;
+    /// assert_eq!(books.get(&1).await?, None);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn commit_transaction(&mut self) -> Result<()> {
         if let Some(transaction) = &self.transaction {
             transaction.committing();
@@ -94,6 +123,20 @@ impl Session {
     }
 
     /// Aborts the transaction and discards its writes.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let mut session = db.start_session().await?;
+    /// session.start_transaction().await?;
+    /// books.delete_one(|b| b.id.eq(1)).session(&mut session).await?;
+    /// session.abort_transaction().await?;
+    /// assert_eq!(books.get(&1).await?.map(|book| book.id), Some(1));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn abort_transaction(&mut self) -> Result<()> {
         if let Some(transaction) = &self.transaction {
             transaction.abort();
@@ -105,6 +148,20 @@ impl Session {
     }
 
     /// Whether a transaction is under way.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = Db::memory();
+    /// # let books = db.collection::<Book>();
+    /// let mut session = db.start_session().await?;
+    /// assert!(!session.in_transaction());
+    /// session.start_transaction().await?;
+    /// assert!(session.in_transaction());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn in_transaction(&self) -> bool {
         match &self.backend {
             Backend::Memory(session) => session.in_transaction(),

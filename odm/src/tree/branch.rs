@@ -35,6 +35,13 @@ pub struct Branches<M>(Vec<Branch<M>>);
 
 impl<M> Branches<M> {
     /// The branches as a plain vector.
+    ///
+    /// ```
+    /// # use odm::tree::Branch;
+    /// let books = Branch::leaf("Books").with("Fiction").with("History");
+    /// let children = books.children.into_vec();
+    /// assert_eq!(children[1].node, "History");
+    /// ```
     pub fn into_vec(mut self) -> Vec<Branch<M>> {
         std::mem::take(&mut self.0)
     }
@@ -101,6 +108,12 @@ impl<'b, M> IntoIterator for &'b Branches<M> {
 
 impl<M> Branch<M> {
     /// A node without children.
+    ///
+    /// ```
+    /// # use odm::tree::Branch;
+    /// let fiction = Branch::leaf("Fiction");
+    /// assert_eq!(fiction.len(), 1);
+    /// ```
     pub fn leaf(node: M) -> Self {
         Self {
             node,
@@ -109,6 +122,12 @@ impl<M> Branch<M> {
     }
 
     /// Adds a last child.
+    ///
+    /// ```
+    /// # use odm::tree::Branch;
+    /// let books = Branch::leaf("Books").with("Fiction").with(Branch::leaf("Programming").with("Databases"));
+    /// assert_eq!(books.len(), 4);
+    /// ```
     #[must_use]
     pub fn with(mut self, child: impl Into<Self>) -> Self {
         self.children.push(child.into());
@@ -116,6 +135,12 @@ impl<M> Branch<M> {
     }
 
     /// The number of nodes.
+    ///
+    /// ```
+    /// # use odm::tree::Branch;
+    /// let books = Branch::leaf("Books").with("Fiction").with("History");
+    /// assert_eq!(books.len(), 3);
+    /// ```
     pub fn len(&self) -> usize {
         let mut count = 0;
         self.visit(&mut |_, _| count += 1);
@@ -128,6 +153,14 @@ impl<M> Branch<M> {
     }
 
     /// Calls `visit` with each node in pre-order, and with its level below this one.
+    ///
+    /// ```
+    /// # use odm::tree::Branch;
+    /// let books = Branch::leaf("Books").with(Branch::leaf("Programming").with("Databases"));
+    /// let mut depths = Vec::new();
+    /// books.visit(&mut |node, depth| depths.push((*node, depth)));
+    /// assert_eq!(depths, [("Books", 0), ("Programming", 1), ("Databases", 2)]);
+    /// ```
     pub fn visit<'b>(&'b self, visit: &mut impl FnMut(&'b M, usize)) {
         let mut open = vec![(self, 0)];
         while let Some((branch, level)) = open.pop() {
@@ -137,6 +170,13 @@ impl<M> Branch<M> {
     }
 
     /// The branch as indented text, a line for each node.
+    ///
+    /// ```
+    /// # use odm::tree::Branch;
+    /// let books = Branch::leaf("Books").with(Branch::leaf("Programming").with("Databases")).with("Fiction");
+    /// let text = books.to_text(|name| name.to_string());
+    /// assert_eq!(text, "Books\n  Programming\n    Databases\n  Fiction\n");
+    /// ```
     pub fn to_text(&self, mut label: impl FnMut(&M) -> String) -> String {
         let mut text = String::new();
         self.visit(&mut |node, level| {
@@ -148,6 +188,13 @@ impl<M> Branch<M> {
     }
 
     /// The branch as a Mermaid flowchart, which Markdown viewers draw.
+    ///
+    /// ```
+    /// # use odm::tree::Branch;
+    /// let books = Branch::leaf("Books").with("Fiction");
+    /// let diagram = books.to_mermaid(|name| name.to_string());
+    /// assert!(diagram.starts_with("flowchart TD") && diagram.contains("Fiction"), "{diagram}");
+    /// ```
     pub fn to_mermaid(&self, mut label: impl FnMut(&M) -> String) -> String {
         let mut text = "flowchart TD\n".to_owned();
         // By level: the number of the last node.

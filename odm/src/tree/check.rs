@@ -97,6 +97,18 @@ pub struct TreeReport {
 
 impl TreeReport {
     /// Whether nothing is wrong.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// let report = tree.check().await?;
+    /// assert!(report.is_sound(), "{report}");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn is_sound(&self) -> bool {
         self.damages == 0
     }
@@ -168,6 +180,19 @@ impl<D: DeclaredTree> Tree<D> {
 
 impl<'s> CheckTree<'s> {
     /// Calls `report` with the number of nodes that were read, after each chunk.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// let mut read = 0;
+    /// tree.check().on_progress(|nodes| read = nodes).await?;
+    /// assert_eq!(read, 5);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn on_progress(mut self, report: impl FnMut(u64) + Send + 's) -> Self {
         self.progress = Some(Box::new(report));
         self

@@ -68,24 +68,72 @@ impl<D: DeclaredTree> Nodes<'_, D> {
 
 impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s, D, T> {
     /// Also reads the node itself.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// let ids = tree.descendants(node("Programming")).with_self().pre_order().ids().await?;
+    /// assert_eq!(ids, ["Programming", "Languages", "Databases"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn with_self(mut self) -> Self {
         self.extent.with_self = true;
         self
     }
 
     /// Reads only nodes at most this many levels away from the node: 1 for its children or its parent.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// let ids = tree.descendants(node("Books")).max_depth(1).pre_order().ids().await?;
+    /// assert_eq!(ids, ["Programming", "Fiction"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn max_depth(mut self, levels: u32) -> Self {
         self.extent.max_depth = Some(levels);
         self
     }
 
     /// Reads only nodes that match; several filters must all match.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// let ids = tree.descendants(node("Books")).filter(|c| c.id.ne("Programming")).pre_order().ids().await?;
+    /// assert_eq!(ids, ["Languages", "Databases", "Fiction"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn filter(mut self, condition: impl FilterFn<D::Model>) -> Self {
         self.filter &= condition(fields::<D::Model>());
         self
     }
 
     /// Sorts the documents.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// let ids = tree.descendants(node("Books")).sort(|c| c.id.asc()).ids().await?;
+    /// assert_eq!(ids, ["Databases", "Fiction", "Languages", "Programming"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn sort(mut self, sort: impl SortFn<D::Model>) -> Self {
         self.sort = Some(sort(fields::<D::Model>()));
         self
@@ -95,30 +143,100 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
     ///
     /// Nested sets have this order in their index. For the other patterns the client computes it from all the nodes of
     /// the selection; a limit applies afterwards.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// let ids = tree.all().pre_order().ids().await?;
+    /// assert_eq!(ids, ["Books", "Programming", "Languages", "Databases", "Fiction"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn pre_order(mut self) -> Self {
         self.pre_order = true;
         self
     }
 
     /// Skips the first documents.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// let ids = tree.all().pre_order().skip(3).ids().await?;
+    /// assert_eq!(ids, ["Databases", "Fiction"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn skip(mut self, count: u64) -> Self {
         self.skip = Some(count);
         self
     }
 
     /// Returns at most this many documents; 0 is no limit.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// let ids = tree.all().pre_order().limit(2).ids().await?;
+    /// assert_eq!(ids, ["Books", "Programming"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn limit(mut self, count: u64) -> Self {
         self.limit = (count > 0).then_some(count);
         self
     }
 
     /// Reads in this session.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// let mut session = db.start_session().await?;
+    /// session.start_transaction().await?;
+    /// tree.delete(node("Fiction")).session(&mut session).await?;
+    /// assert_eq!(tree.children(node("Books")).session(&mut session).count().await?, 1);
+    /// session.abort_transaction().await?;
+    /// assert_eq!(tree.children(node("Books")).count().await?, 2);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn session(mut self, session: &'s mut Session) -> Self {
         self.session = Some(session);
         self
     }
 
     /// Reads documents as `P`; the server sends only its fields.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// #[derive(Debug, PartialEq, Serialize, Deserialize, Projection)]
+    /// #[odm(of = Category)]
+    /// struct Place {
+    ///     path: Materialized<Category>,
+    /// }
+    ///
+    /// let places = tree.children(node("Programming")).select::<Place>().all().await?;
+    /// assert_eq!(places[0].path.as_str(), Some(",Books,Programming,"));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn select<P: Projection<Of = D::Model> + 'static>(self) -> Nodes<'s, D, P> {
         Nodes {
             projection: Some(projection::<P>()),
@@ -138,6 +256,19 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
 
     /// Resolves the nodes, and returns the find that reads them, for joins and for all options of a find. It keeps the
     /// filter, the sort, the limit and the session; but no order that the client computes.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// let found = tree.children(node("Books")).find().await?;
+    /// let first = found.projection(doc! {"_id": 1}).with_type::<odm::bson::Document>().first().await?;
+    /// assert_eq!(first, Some(doc! {"_id": "Programming"}));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn find(mut self) -> Result<Find<'s, D::Model>> {
         let selected = self.selected().await?;
         let filter = self.matching(selected.filter)?;
@@ -158,6 +289,18 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
     }
 
     /// Reads the documents.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// let children = tree.children(node("Books")).all().await?;
+    /// assert_eq!(children[1].id, "Fiction");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn all(mut self) -> Result<Vec<T>> {
         let name = D::Model::model().name;
         let documents = if let Some((id, stages)) = self.lookup()? {
@@ -173,12 +316,36 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
     }
 
     /// Reads the first document.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// let first = tree.children(node("Books")).first().await?;
+    /// assert_eq!(first.map(|category| category.id), Some("Programming".to_owned()));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn first(mut self) -> Result<Option<T>> {
         self.limit = Some(1);
         Ok(self.all().await?.into_iter().next())
     }
 
     /// Reads the ids of the nodes, without their documents.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// let ids = tree.children(node("Programming")).ids().await?;
+    /// assert_eq!(ids, ["Languages", "Databases"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn ids(mut self) -> Result<Vec<<D::Model as Document>::Id>> {
         let documents = if let Some((id, stages)) = self.lookup()? {
             let kept = || Node::projection(D::TREE);
@@ -213,6 +380,17 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
     }
 
     /// Counts the nodes, without loading them.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// assert_eq!(tree.descendants(node("Books")).count().await?, 4);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn count(mut self) -> Result<u64> {
         let selected = self.selected().await?;
         let filter = self.matching(selected.filter)?;
@@ -252,6 +430,17 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
     }
 
     /// Whether there is such a node.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// assert!(!tree.children(node("Fiction")).exists().await?);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn exists(mut self) -> Result<bool> {
         self.limit = Some(1);
         self.pre_order = false;

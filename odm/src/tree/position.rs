@@ -103,11 +103,35 @@ impl<D: DeclaredTree> Position<D> {
     }
 
     /// A root.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// tree.insert(new("History"), Position::root()).await?;
+    /// assert_eq!(tree.roots().ids().await?, ["Books", "History"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn root() -> Self {
         Self::under(Ok(None), false)
     }
 
     /// A child of a node.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// tree.insert(new("History"), Position::child_of(node("Fiction"))).await?;
+    /// assert_eq!(tree.children(node("Fiction")).ids().await?, ["History"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn child_of(parent: impl NodeId<D::Model>) -> Self {
         Self::under(parent.stored_id().map(Some), false)
     }
@@ -115,31 +139,103 @@ impl<D: DeclaredTree> Position<D> {
 
 impl<D: OrderedSiblings> Position<D> {
     /// The first root.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// tree.insert(new("History"), Position::first_root()).await?;
+    /// assert_eq!(tree.roots().ids().await?, ["History", "Books"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn first_root() -> Self {
         Self::under(Ok(None), true)
     }
 
     /// The last root.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// tree.insert(new("History"), Position::last_root()).await?;
+    /// assert_eq!(tree.roots().ids().await?, ["Books", "History"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn last_root() -> Self {
         Self::root()
     }
 
     /// The first child of a node.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// tree.insert(new("History"), Position::first_child_of(node("Books"))).await?;
+    /// assert_eq!(tree.children(node("Books")).ids().await?, ["History", "Programming", "Fiction"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn first_child_of(parent: impl NodeId<D::Model>) -> Self {
         Self::under(parent.stored_id().map(Some), true)
     }
 
     /// The last child of a node.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// tree.insert(new("History"), Position::last_child_of(node("Books"))).await?;
+    /// assert_eq!(tree.children(node("Books")).ids().await?, ["Programming", "Fiction", "History"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn last_child_of(parent: impl NodeId<D::Model>) -> Self {
         Self::child_of(parent)
     }
 
     /// Directly before a sibling.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// tree.insert(new("History"), Position::before(node("Fiction"))).await?;
+    /// assert_eq!(tree.children(node("Books")).ids().await?, ["Programming", "History", "Fiction"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn before(sibling: impl NodeId<D::Model>) -> Self {
         Self::beside(sibling.stored_id(), false)
     }
 
     /// Directly after a sibling.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// tree.insert(new("History"), Position::after(node("Programming"))).await?;
+    /// assert_eq!(tree.children(node("Books")).ids().await?, ["Programming", "History", "Fiction"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn after(sibling: impl NodeId<D::Model>) -> Self {
         Self::beside(sibling.stored_id(), true)
     }
@@ -153,6 +249,20 @@ impl<D: DeclaredTree> Tree<D> {
     /// The place of a child among sorted children: before the first child that matches, or last if none matches.
     ///
     /// `tree.insert(&new, tree.sorted_child_of(&books, |c| c.name.gt(&new.name)))` keeps children in the order of their names.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// // Fiction comes first.
+    /// tree.move_to(node("Fiction"), Position::first_child_of(node("Books"))).await?;
+    /// tree.insert(new("History"), tree.sorted_child_of(node("Books"), |c| c.id.gt("History"))).await?;
+    /// assert_eq!(tree.children(node("Books")).ids().await?, ["Fiction", "History", "Programming"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn sorted_child_of(
         &self,
         parent: impl NodeId<D::Model>,
@@ -165,6 +275,18 @@ impl<D: DeclaredTree> Tree<D> {
     }
 
     /// The place of a root among sorted roots: before the first root that matches, or last if none matches.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// tree.insert(new("History"), tree.sorted_root(|c| c.id.gt("History"))).await?;
+    /// assert_eq!(tree.roots().ids().await?, ["Books", "History"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn sorted_root(&self, before: impl FilterFn<D::Model>) -> Position<D>
     where
         D: OrderedSiblings,

@@ -133,11 +133,38 @@ impl<D: DeclaredTree> Tree<D> {
     }
 
     /// Deletes a node; `on_delete` of the declaration says what becomes of its descendants.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// assert_eq!(tree.delete(node("Fiction")).await?.deleted, 1);
+    /// let error = tree.delete(node("Programming")).await.unwrap_err();
+    /// assert!(error.tree_refusal().is_some(), "it has children, and `on_delete` is `restrict`");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn delete<'s>(&self, node: impl NodeId<D::Model>) -> ChangeTree<'s, D> {
         self.delete_with(node, D::TREE.on_delete)
     }
 
     /// Deletes a node, with another policy than the declared one.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// use odm::tree::TreeDelete;
+    ///
+    /// tree.delete_with(node("Programming"), TreeDelete::Adopt).await?;
+    /// assert_eq!(tree.children(node("Books")).ids().await?, ["Languages", "Databases", "Fiction"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn delete_with<'s>(
         &self,
         node: impl NodeId<D::Model>,
@@ -150,6 +177,18 @@ impl<D: DeclaredTree> Tree<D> {
     /// Moves a node with its subtree.
     ///
     /// The number of commands does not depend on the size of the subtree: one update changes all the descendants.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// tree.move_to(node("Databases"), Position::before(node("Fiction"))).await?;
+    /// assert_eq!(tree.children(node("Books")).ids().await?, ["Programming", "Databases", "Fiction"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
@@ -170,6 +209,18 @@ impl<D: DeclaredTree> Tree<D> {
     }
 
     /// Swaps two nodes, each with its subtree. Neither may be in the subtree of the other.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// tree.swap(node("Programming"), node("Fiction")).await?;
+    /// assert_eq!(tree.children(node("Books")).ids().await?, ["Fiction", "Programming"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn swap<'s>(
         &self,
         one: impl NodeId<D::Model>,

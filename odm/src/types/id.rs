@@ -41,6 +41,13 @@ impl<T> Id<T> {
     }
 
     /// Makes an id from an `ObjectId`.
+    ///
+    /// ```
+    /// # struct Book;
+    /// # use odm::prelude::*;
+    /// let oid = odm::bson::oid::ObjectId::new();
+    /// assert_eq!(Id::<Book>::from_object_id(oid).object_id(), oid);
+    /// ```
     pub const fn from_object_id(oid: ObjectId) -> Self {
         Self {
             oid,
@@ -49,6 +56,15 @@ impl<T> Id<T> {
     }
 
     /// Reads 24 hexadecimal digits.
+    ///
+    /// ```
+    /// # struct Book;
+    /// # use odm::prelude::*;
+    /// let id = Id::<Book>::parse("65f1c0ffee65f1c0ffee65f1")?;
+    /// assert_eq!(id.to_string(), "65f1c0ffee65f1c0ffee65f1");
+    /// assert!(Id::<Book>::parse("65f1").is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn parse(hex: impl AsRef<str>) -> Result<Self, ParseIdError> {
         match ObjectId::parse_str(hex.as_ref()) {
             Ok(oid) => Ok(Self::from_object_id(oid)),
@@ -57,16 +73,37 @@ impl<T> Id<T> {
     }
 
     /// Returns the stored `ObjectId`.
+    ///
+    /// ```
+    /// # struct Book;
+    /// # use odm::prelude::*;
+    /// let id = Id::<Book>::new();
+    /// assert_eq!(id.object_id().to_hex(), id.to_hex());
+    /// ```
     pub const fn object_id(self) -> ObjectId {
         self.oid
     }
 
     /// The 24 hexadecimal digits.
+    ///
+    /// ```
+    /// # struct Book;
+    /// # use odm::prelude::*;
+    /// assert_eq!(Id::<Book>::new().to_hex().len(), 24);
+    /// ```
     pub fn to_hex(self) -> String {
         self.oid.to_hex()
     }
 
     /// When the id was generated, to the second.
+    ///
+    /// ```
+    /// # struct Book;
+    /// # use odm::prelude::*;
+    /// let id = Id::<Book>::parse("65f1c0ff0000000000000000")?;
+    /// assert_eq!(id.timestamp().try_to_rfc3339_string()?, "2024-03-13T15:06:39Z");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn timestamp(self) -> DateTime {
         self.oid.timestamp()
     }

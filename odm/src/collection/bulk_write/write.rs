@@ -42,12 +42,38 @@ impl<M: Document> Writes<M> {
     }
 
     /// Inserts a document.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = Db::memory();
+    /// # let books = db.collection::<Book>();
+    /// let result = books.bulk_write(|w| [w.insert_one(book(1, "Emma", 1815))]).await?;
+    /// assert_eq!(result.inserted, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn insert_one(&self, document: impl Borrow<M>) -> Write<M> {
         let encoded = encode_with_id(document.borrow());
         Write::new(encoded.map(|(document, _)| Operation::InsertOne { document }))
     }
 
     /// Updates the first document that matches.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let years = [(1, 1816), (2, 1855)];
+    /// let result = books
+    ///     .bulk_write(|w| years.map(|(id, year)| w.update_one(|b| b.id.eq(id), |b| b.year.set(year))))
+    ///     .await?;
+    /// assert_eq!(result.modified, 2);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn update_one(&self, condition: impl FilterFn<M>, change: impl UpdateFn<M>) -> Write<M> {
         let condition = condition(fields::<M>());
         Write::update(condition, change(fields::<M>()), Reach::One)
@@ -55,17 +81,54 @@ impl<M: Document> Writes<M> {
 
     /// Updates every document that matches. A filter that matches everything is an error: use
     /// [`update_all`](Self::update_all).
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let result = books
+    ///     .bulk_write(|w| [w.update_many(|b| b.year.lt(1900), |b| b.tags.push("classic"))])
+    ///     .await?;
+    /// assert_eq!(result.modified, 2);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn update_many(&self, condition: impl FilterFn<M>, change: impl UpdateFn<M>) -> Write<M> {
         let condition = condition(fields::<M>());
         Write::update(condition, change(fields::<M>()), Reach::Many)
     }
 
     /// Updates every document of the collection.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let result = books.bulk_write(|w| [w.update_all(|b| b.year.inc(1))]).await?;
+    /// assert_eq!(result.modified, 3);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn update_all(&self, change: impl UpdateFn<M>) -> Write<M> {
         Write::update(Filter::all(), change(fields::<M>()), Reach::All)
     }
 
     /// Replaces the first document that matches.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let result = books
+    ///     .bulk_write(|w| [w.replace_one(|b| b.id.eq(4), book(4, "Persuasion", 1817)).upsert(true)])
+    ///     .await?;
+    /// assert_eq!(result.upserted_ids.len(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn replace_one(
         &self,
         condition: impl FilterFn<M>,
@@ -76,6 +139,19 @@ impl<M: Document> Writes<M> {
     }
 
     /// Removes the first document that matches.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let result = books
+    ///     .bulk_write(|w| [w.delete_one(|b| b.id.eq(1)), w.insert_one(book(4, "Persuasion", 1817))])
+    ///     .await?;
+    /// assert_eq!((result.deleted, result.inserted), (1, 1));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn delete_one(&self, condition: impl FilterFn<M>) -> Write<M> {
         let filter = filter::<M>(condition);
         Write::new(filter.map(|filter| Operation::Delete {
@@ -86,6 +162,17 @@ impl<M: Document> Writes<M> {
 
     /// Removes every document that matches. A filter that matches everything is an error: use
     /// [`delete_all`](Self::delete_all).
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let result = books.bulk_write(|w| [w.delete_many(|b| b.year.lt(1900))]).await?;
+    /// assert_eq!(result.deleted, 2);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn delete_many(&self, condition: impl FilterFn<M>) -> Write<M> {
         let filter =
             filter::<M>(condition).and_then(|filter| some(filter, "delete_many", "delete_all"));
@@ -96,6 +183,17 @@ impl<M: Document> Writes<M> {
     }
 
     /// Removes every document of the collection.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let result = books.bulk_write(|w| [w.delete_all()]).await?;
+    /// assert_eq!(result.deleted, 3);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn delete_all(&self) -> Write<M> {
         Write::new(Ok(Operation::Delete {
             filter: bson::Document::new().into(),

@@ -41,6 +41,12 @@ pub struct AnyDbRef {
 
 impl AnyDbRef {
     /// A reference to the document with this id in this collection.
+    ///
+    /// ```
+    /// # use odm::dbref::AnyDbRef;
+    /// let publisher = AnyDbRef::new("publishers", 7);
+    /// assert_eq!(publisher.collection(), "publishers");
+    /// ```
     pub fn new(collection: impl Into<String>, id: impl Into<Bson>) -> Self {
         Self {
             collection: collection.into(),
@@ -56,6 +62,12 @@ impl AnyDbRef {
     }
 
     /// The same reference, into this database.
+    ///
+    /// ```
+    /// # use odm::dbref::AnyDbRef;
+    /// let publisher = AnyDbRef::new("publishers", 7).in_database("shop");
+    /// assert_eq!(publisher.database(), Some("shop"));
+    /// ```
     #[must_use]
     pub fn in_database(mut self, name: impl Into<String>) -> Self {
         self.database = Some(name.into());
@@ -63,26 +75,51 @@ impl AnyDbRef {
     }
 
     /// The name of the collection: `$ref`.
+    ///
+    /// ```
+    /// # use odm::dbref::AnyDbRef;
+    /// assert_eq!(AnyDbRef::new("publishers", 7).collection(), "publishers");
+    /// ```
     pub fn collection(&self) -> &str {
         &self.collection
     }
 
     /// The id of the document: `$id`.
+    ///
+    /// ```
+    /// # use odm::dbref::AnyDbRef;
+    /// assert_eq!(AnyDbRef::new("publishers", 7).id().as_i32(), Some(7));
+    /// ```
     pub fn id(&self) -> &Bson {
         &self.id
     }
 
     /// The name of the database, if the reference has one: `$db`.
+    ///
+    /// ```
+    /// # use odm::dbref::AnyDbRef;
+    /// assert_eq!(AnyDbRef::new("publishers", 7).database(), None);
+    /// ```
     pub fn database(&self) -> Option<&str> {
         self.database.as_deref()
     }
 
     /// The fields that the stored reference has besides `$ref`, `$id` and `$db`.
+    ///
+    /// ```
+    /// # use odm::dbref::AnyDbRef;
+    /// assert!(AnyDbRef::new("publishers", 7).extra().is_empty());
+    /// ```
     pub fn extra(&self) -> &BsonDocument {
         &self.extra
     }
 
     /// Whether the reference has only `$ref` and `$id`.
+    ///
+    /// ```
+    /// # use odm::dbref::AnyDbRef;
+    /// assert!(AnyDbRef::new("publishers", 7).is_canonical());
+    /// ```
     pub fn is_canonical(&self) -> bool {
         self.database.is_none() && self.extra.is_empty()
     }

@@ -28,6 +28,14 @@ pub struct Point {
 impl Point {
     /// The point at these degrees, the longitude first.
     ///
+    /// ```
+    /// # use odm::geo::Point;
+    /// let graz = Point::new(15.44, 47.07)?;
+    /// assert_eq!((graz.longitude(), graz.latitude()), (15.44, 47.07));
+    /// assert!(Point::new(47.07, 95.44).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// The longitude is not within -180 to 180, or the latitude not within -90 to 90.
@@ -45,11 +53,23 @@ impl Point {
     }
 
     /// Degrees east of Greenwich.
+    ///
+    /// ```
+    /// # use odm::geo::Point;
+    /// assert_eq!(Point::new(15.44, 47.07)?.longitude(), 15.44);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub const fn longitude(&self) -> f64 {
         self.longitude
     }
 
     /// Degrees north of the equator.
+    ///
+    /// ```
+    /// # use odm::geo::Point;
+    /// assert_eq!(Point::new(15.44, 47.07)?.latitude(), 47.07);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub const fn latitude(&self) -> f64 {
         self.latitude
     }

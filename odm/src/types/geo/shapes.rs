@@ -47,6 +47,13 @@ impl LineString {
     }
 
     /// The points, in order.
+    ///
+    /// ```
+    /// # use odm::geo::{LineString, Point};
+    /// let road = LineString::new([Point::new(15.4, 47.1)?, Point::new(16.4, 48.2)?])?;
+    /// assert_eq!(road.points()[1].latitude(), 48.2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn points(&self) -> &[Point] {
         &self.0
     }
@@ -119,6 +126,15 @@ impl Polygon {
 
     /// Adds a hole.
     ///
+    /// ```
+    /// # use odm::geo::Polygon;
+    /// let block = Polygon::between(0.0, 0.0, 4.0, 4.0)?;
+    /// let yard = Polygon::between(1.0, 1.0, 2.0, 2.0)?;
+    /// let built = block.with_hole(yard.exterior().iter().copied())?;
+    /// assert_eq!(built.holes().len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// As [`new`](Self::new).
@@ -128,11 +144,24 @@ impl Polygon {
     }
 
     /// The outer ring; its last point is its first.
+    ///
+    /// ```
+    /// # use odm::geo::Polygon;
+    /// let block = Polygon::between(0.0, 0.0, 4.0, 4.0)?;
+    /// assert_eq!(block.exterior()[0], *block.exterior().last().ok_or("no ring")?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn exterior(&self) -> &[Point] {
         self.0.first().map_or(&[], Vec::as_slice)
     }
 
     /// The holes; the last point of each is its first.
+    ///
+    /// ```
+    /// # use odm::geo::Polygon;
+    /// assert_eq!(Polygon::between(0.0, 0.0, 4.0, 4.0)?.holes().len(), 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn holes(&self) -> impl ExactSizeIterator<Item = &[Point]> {
         self.0.iter().skip(1).map(Vec::as_slice)
     }

@@ -47,6 +47,11 @@ impl<C: Currency> Money<C> {
     pub const ZERO: Self = Self::from_minor(0);
 
     /// A count of the smallest unit: cents for [`Usd`](super::Usd).
+    ///
+    /// ```
+    /// # use odm::money::{Money, Usd};
+    /// assert_eq!(Money::<Usd>::from_minor(999).to_string(), "9.99 USD");
+    /// ```
     pub const fn from_minor(minor: i64) -> Self {
         // Checked wherever an amount is made.
         let _ = digits::<C>();
@@ -57,21 +62,46 @@ impl<C: Currency> Money<C> {
     }
 
     /// The count of the smallest unit, as it is stored.
+    ///
+    /// ```
+    /// # use odm::money::{Money, Usd};
+    /// let price: Money<Usd> = "9.99".parse()?;
+    /// assert_eq!(price.minor(), 999);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub const fn minor(self) -> i64 {
         self.minor
     }
 
     /// The code of the currency: `USD`.
+    ///
+    /// ```
+    /// # use odm::money::{Money, Usd};
+    /// assert_eq!(Money::<Usd>::from_minor(999).code(), "USD");
+    /// ```
     pub const fn code(self) -> &'static str {
         C::CODE
     }
 
     /// The decimal text without the code: `9.99`.
+    ///
+    /// ```
+    /// # use odm::money::{Money, Usd};
+    /// assert_eq!(Money::<Usd>::from_minor(-5).amount(), "-0.05");
+    /// ```
     pub fn amount(self) -> String {
         text::format(self.minor, digits::<C>())
     }
 
     /// Adds an amount of the same currency.
+    ///
+    /// ```
+    /// # use odm::money::{Money, Usd};
+    /// let (price, tax) = (Money::<Usd>::from_minor(999), Money::from_minor(80));
+    /// assert_eq!(price.try_add(tax)?.amount(), "10.79");
+    /// assert!(price.try_add(Money::from_minor(i64::MAX)).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -81,16 +111,35 @@ impl<C: Currency> Money<C> {
     }
 
     /// Subtracts an amount of the same currency.
+    ///
+    /// ```
+    /// # use odm::money::{Money, Usd};
+    /// let (price, discount) = (Money::<Usd>::from_minor(999), Money::from_minor(100));
+    /// assert_eq!(price.try_sub(discount)?.amount(), "8.99");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn try_sub(self, other: Self) -> Result<Self, MoneyError> {
         exact(self.minor.checked_sub(other.minor))
     }
 
     /// Multiplies by a whole number, such as a quantity.
+    ///
+    /// ```
+    /// # use odm::money::{Money, Usd};
+    /// assert_eq!(Money::<Usd>::from_minor(999).try_mul(3)?.amount(), "29.97");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn try_mul(self, factor: i64) -> Result<Self, MoneyError> {
         exact(self.minor.checked_mul(factor))
     }
 
     /// The amount with the other sign.
+    ///
+    /// ```
+    /// # use odm::money::{Money, Usd};
+    /// assert_eq!(Money::<Usd>::from_minor(999).try_neg()?.amount(), "-9.99");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn try_neg(self) -> Result<Self, MoneyError> {
         exact(self.minor.checked_neg())
     }
@@ -109,6 +158,14 @@ impl<C: Currency> Money<C> {
     }
 
     /// The amount times a fraction, rounded once: `ratio(19, 100, …)` is 19 %, `ratio(1, 3, …)` a third.
+    ///
+    /// ```
+    /// # use odm::money::{Money, Rounding, Usd};
+    /// // 7.7 % of 9.99
+    /// let tax = Money::<Usd>::from_minor(999).ratio(77, 1000, Rounding::HalfEven)?;
+    /// assert_eq!(tax.amount(), "0.77");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -143,6 +200,13 @@ impl<C: Currency> Money<C> {
 
     /// The amount in parts in the proportions of the weights; together they are the amount. Each part is less than one unit
     /// away from its exact share.
+    ///
+    /// ```
+    /// # use odm::money::{Money, Usd};
+    /// let shares = Money::<Usd>::from_minor(100).split_by(&[1, 1, 1])?;
+    /// assert_eq!(shares.iter().map(|share| share.minor()).collect::<Vec<_>>(), [34, 33, 33]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///

@@ -43,26 +43,62 @@ fn minor<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
 
 impl<S: Currencies> AnyMoney<S> {
     /// A count of the smallest unit of a currency.
+    ///
+    /// ```
+    /// # use odm::money::{AnyCurrency, AnyMoney};
+    /// let euro: AnyCurrency = "EUR".parse()?;
+    /// assert_eq!(AnyMoney::from_minor(999, euro).to_string(), "9.99 EUR");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub const fn from_minor(amount: i64, currency: AnyCurrency<S>) -> Self {
         Self { amount, currency }
     }
 
     /// The count of the smallest unit, as it is stored.
+    ///
+    /// ```
+    /// # use odm::money::AnyMoney;
+    /// let price: AnyMoney = "9.99 EUR".parse()?;
+    /// assert_eq!(price.minor(), 999);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub const fn minor(self) -> i64 {
         self.amount
     }
 
     /// The currency.
+    ///
+    /// ```
+    /// # use odm::money::AnyMoney;
+    /// let price: AnyMoney = "9.99 EUR".parse()?;
+    /// assert_eq!(price.currency().code(), "EUR");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub const fn currency(self) -> AnyCurrency<S> {
         self.currency
     }
 
     /// The decimal text without the code: `9.99`.
+    ///
+    /// ```
+    /// # use odm::money::AnyMoney;
+    /// let price: AnyMoney = "500 JPY".parse()?;
+    /// assert_eq!(price.amount(), "500");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn amount(self) -> String {
         text::format(self.amount, self.currency.digits())
     }
 
     /// Adds an amount.
+    ///
+    /// ```
+    /// # use odm::money::AnyMoney;
+    /// let (price, tax): (AnyMoney, AnyMoney) = ("9.99 EUR".parse()?, "0.80 EUR".parse()?);
+    /// assert_eq!(price.try_add(tax)?.to_string(), "10.79 EUR");
+    /// assert!(price.try_add("1.00 USD".parse()?).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -73,22 +109,50 @@ impl<S: Currencies> AnyMoney<S> {
     }
 
     /// Subtracts an amount.
+    ///
+    /// ```
+    /// # use odm::money::AnyMoney;
+    /// let (price, discount): (AnyMoney, AnyMoney) = ("9.99 EUR".parse()?, "1.00 EUR".parse()?);
+    /// assert_eq!(price.try_sub(discount)?.to_string(), "8.99 EUR");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn try_sub(self, other: Self) -> Result<Self, MoneyError> {
         self.check(other)?;
         self.exact(self.amount.checked_sub(other.amount))
     }
 
     /// Multiplies by a whole number, such as a quantity.
+    ///
+    /// ```
+    /// # use odm::money::AnyMoney;
+    /// let price: AnyMoney = "9.99 EUR".parse()?;
+    /// assert_eq!(price.try_mul(3)?.to_string(), "29.97 EUR");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn try_mul(self, factor: i64) -> Result<Self, MoneyError> {
         self.exact(self.amount.checked_mul(factor))
     }
 
     /// The amount with the other sign.
+    ///
+    /// ```
+    /// # use odm::money::AnyMoney;
+    /// let price: AnyMoney = "9.99 EUR".parse()?;
+    /// assert_eq!(price.try_neg()?.to_string(), "-9.99 EUR");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn try_neg(self) -> Result<Self, MoneyError> {
         self.exact(self.amount.checked_neg())
     }
 
     /// The amount times a fraction, rounded once, as [`Money::ratio`] does.
+    ///
+    /// ```
+    /// # use odm::money::{AnyMoney, Rounding};
+    /// let price: AnyMoney = "9.99 EUR".parse()?;
+    /// assert_eq!(price.ratio(1, 3, Rounding::HalfEven)?.to_string(), "3.33 EUR");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn ratio(
         self,
         numerator: i64,
@@ -100,11 +164,26 @@ impl<S: Currencies> AnyMoney<S> {
     }
 
     /// The amount in this many parts, none of which loses a unit, as [`Money::split`] makes them.
+    ///
+    /// ```
+    /// # use odm::money::AnyMoney;
+    /// let bill: AnyMoney = "1.00 EUR".parse()?;
+    /// let shares: Vec<String> = bill.split(3)?.map(|share| share.amount()).collect();
+    /// assert_eq!(shares, ["0.34", "0.33", "0.33"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn split(self, parts: usize) -> Result<impl ExactSizeIterator<Item = Self>, MoneyError> {
         self.split_by(&vec![1; parts]).map(Vec::into_iter)
     }
 
     /// The amount in parts in the proportions of the weights, as [`Money::split_by`] makes them.
+    ///
+    /// ```
+    /// # use odm::money::AnyMoney;
+    /// let bill: AnyMoney = "1.00 EUR".parse()?;
+    /// assert_eq!(bill.split_by(&[3, 1])?[0].to_string(), "0.75 EUR");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn split_by(self, weights: &[u64]) -> Result<Vec<Self>, MoneyError> {
         let parts = parts::by_weights(self.amount, weights)?;
         let part = |amount| Self { amount, ..self };

@@ -97,6 +97,13 @@ pub struct AnyCurrency<S = Iso4217> {
 impl<S: Currencies> AnyCurrency<S> {
     /// The currency of a type.
     ///
+    /// ```
+    /// # use odm::money::{AnyCurrency, Eur};
+    /// let euro: AnyCurrency = AnyCurrency::of::<Eur>()?;
+    /// assert_eq!(euro, "EUR".parse()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// The set lacks it, or counts it in another unit.
@@ -110,6 +117,13 @@ impl<S: Currencies> AnyCurrency<S> {
     }
 
     /// How many digits after the decimal point the smallest unit has.
+    ///
+    /// ```
+    /// # use odm::money::AnyCurrency;
+    /// let (euro, yen): (AnyCurrency, AnyCurrency) = ("EUR".parse()?, "JPY".parse()?);
+    /// assert_eq!((euro.digits(), yen.digits()), (2, 0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn digits(self) -> u32 {
         S::digits(self.code()).unwrap_or_default()
     }
@@ -117,6 +131,13 @@ impl<S: Currencies> AnyCurrency<S> {
 
 impl<S> AnyCurrency<S> {
     /// `USD`
+    ///
+    /// ```
+    /// # use odm::money::AnyCurrency;
+    /// let euro: AnyCurrency = "EUR".parse()?;
+    /// assert_eq!(euro.code(), "EUR");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn code(&self) -> &str {
         let bytes = self.code.split(|byte| *byte == 0).next();
         str::from_utf8(bytes.unwrap_or_default()).unwrap_or_default()

@@ -60,6 +60,13 @@ pub struct PreciseMoney<S = Iso4217, F = TextForm> {
 impl<S> PreciseMoney<S> {
     /// An amount in a currency.
     ///
+    /// ```
+    /// # use odm::money::PreciseMoney;
+    /// let price: PreciseMoney = PreciseMoney::new(10, "USD".parse()?)?;
+    /// assert_eq!(price, "10.00 USD".parse()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// The amount has more than 300 digits.
@@ -103,16 +110,37 @@ impl<S, F> PreciseMoney<S, F> {
     }
 
     /// The exact value, to compute with.
+    ///
+    /// ```
+    /// # use odm::money::PreciseMoney;
+    /// let rate: PreciseMoney = "0.0000125 USD".parse()?;
+    /// assert_eq!(rate.value().to_string(), "0.0000125");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn value(&self) -> &BigDecimal {
         &self.value
     }
 
     /// The currency.
+    ///
+    /// ```
+    /// # use odm::money::PreciseMoney;
+    /// let rate: PreciseMoney = "0.0000125 USD".parse()?;
+    /// assert_eq!(rate.currency().code(), "USD");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn currency(&self) -> AnyCurrency<S> {
         self.currency
     }
 
     /// The exact decimal text, as it is stored: no exponent, and no zeros at the end.
+    ///
+    /// ```
+    /// # use odm::money::PreciseMoney;
+    /// let price: PreciseMoney = "9.990 USD".parse()?;
+    /// assert_eq!(price.display(), "9.99");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn display(&self) -> String {
         if self.value.is_zero() {
             return "0".to_owned();
@@ -121,6 +149,13 @@ impl<S, F> PreciseMoney<S, F> {
     }
 
     /// The nearest double.
+    ///
+    /// ```
+    /// # use odm::money::PreciseMoney;
+    /// let price: PreciseMoney = "9.99 USD".parse()?;
+    /// assert_eq!(price.approx(), 9.99);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn approx(&self) -> f64 {
         // At most 300 digits, so it is finite.
         self.display().parse().unwrap_or(f64::NAN)

@@ -21,6 +21,11 @@ pub enum Weekday {
 
 impl Weekday {
     /// The number in ISO 8601: 1 for Monday, 7 for Sunday.
+    ///
+    /// ```
+    /// # use odm::time::Weekday;
+    /// assert_eq!((Weekday::Monday.number(), Weekday::Sunday.number()), (1, 7));
+    /// ```
     pub const fn number(self) -> u8 {
         self as u8 + 1
     }

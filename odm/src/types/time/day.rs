@@ -20,6 +20,14 @@ pub struct CivilDay {
 
 /// Reads a day: `day("2026-03-29")`.
 ///
+/// ```
+/// # use odm::time::day;
+/// let day = day("2026-03-29")?;
+/// assert_eq!((day.year(), day.month(), day.day()), (2026, 3, 29));
+/// assert!(odm::time::day("2026-02-29").is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 ///
 /// The text is not a day of the calendar, written as in ISO 8601.
@@ -29,6 +37,14 @@ pub fn day(text: &str) -> Result<CivilDay, TimeError> {
 
 impl CivilDay {
     /// A day of a year from 0 to 9999.
+    ///
+    /// ```
+    /// # use odm::time::CivilDay;
+    /// let day = CivilDay::new(2026, 3, 29)?;
+    /// assert_eq!(day.to_string(), "2026-03-29");
+    /// assert!(CivilDay::new(2026, 2, 29).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -42,26 +58,59 @@ impl CivilDay {
     }
 
     /// The year.
+    ///
+    /// ```
+    /// # use odm::time::day;
+    /// assert_eq!(day("2026-03-29")?.year(), 2026);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub const fn year(self) -> i32 {
         self.year
     }
 
     /// The month, from 1.
+    ///
+    /// ```
+    /// # use odm::time::day;
+    /// assert_eq!(day("2026-03-29")?.month(), 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub const fn month(self) -> u8 {
         self.month
     }
 
     /// The day of the month, from 1.
+    ///
+    /// ```
+    /// # use odm::time::day;
+    /// assert_eq!(day("2026-03-29")?.day(), 29);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub const fn day(self) -> u8 {
         self.day
     }
 
     /// The day in UTC.
+    ///
+    /// ```
+    /// # use odm::time::day;
+    /// let range = day("2026-03-29")?.in_utc();
+    /// assert_eq!(range.start().try_to_rfc3339_string()?, "2026-03-29T00:00:00Z");
+    /// assert_eq!(range.millis(), 24 * 3_600_000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn in_utc(self) -> InstantRange {
         self.in_offset(Offset::<()>::UTC)
     }
 
     /// The day of clocks with this offset.
+    ///
+    /// ```
+    /// # use odm::time::{Iso, Offset, day};
+    /// let range = day("2026-03-29")?.in_offset(Offset::<Iso>::from_minutes_east(120)?);
+    /// assert_eq!(range.start().try_to_rfc3339_string()?, "2026-03-28T22:00:00Z");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn in_offset<F>(self, offset: Offset<F>) -> InstantRange {
         let start = self.midnight() - i64::from(offset.minutes_east()) * 60_000;
         InstantRange::from_millis(start, start + DAY)
@@ -69,6 +118,13 @@ impl CivilDay {
 
     /// The instants that are on this day somewhere: from the midnight of the clocks 18 hours ahead of UTC to that of
     /// the clocks 18 hours behind it, which are 60 hours.
+    ///
+    /// ```
+    /// # use odm::time::day;
+    /// let range = day("2026-03-29")?.anywhere();
+    /// assert_eq!(range.millis(), 60 * 3_600_000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn anywhere(self) -> InstantRange {
         let widest = i64::from(MAX_OFFSET) * 60_000;
         let start = self.midnight();

@@ -100,6 +100,14 @@ impl<F> Offset<F> {
 
     /// The offset of clocks that are this many minutes ahead of UTC: 120 for `+02:00`, in every form.
     ///
+    /// ```
+    /// # use odm::time::{Iso, Offset};
+    /// let vienna = Offset::<Iso>::from_minutes_east(120)?;
+    /// assert_eq!(vienna.to_string(), "+02:00");
+    /// assert!(Offset::<Iso>::from_minutes_east(19 * 60).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// More than 18 hours.
@@ -116,6 +124,13 @@ impl<F> Offset<F> {
     }
 
     /// How many minutes clocks are ahead of UTC: 120 for `+02:00`, in every form.
+    ///
+    /// ```
+    /// # use odm::time::{JavaScript, Offset};
+    /// let offset = Offset::<JavaScript>::from_minutes_east(120)?;
+    /// assert_eq!(offset.minutes_east(), 120);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn minutes_east(self) -> i32 {
         self.east.into()
     }
@@ -123,6 +138,13 @@ impl<F> Offset<F> {
 
 impl<F: OffsetForm> Offset<F> {
     /// The number that is stored.
+    ///
+    /// ```
+    /// # use odm::time::{Iso, JavaScript, Offset};
+    /// assert_eq!(Offset::<Iso>::from_minutes_east(120)?.stored(), 120);
+    /// assert_eq!(Offset::<JavaScript>::from_minutes_east(120)?.stored(), -120);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn stored(self) -> i32 {
         match F::SIGN {
             Sign::East => self.minutes_east(),

@@ -40,11 +40,28 @@ pub struct LocalTime<F> {
 
 impl<F> LocalTime<F> {
     /// An instant, and the offset of the clock that showed it.
+    ///
+    /// ```
+    /// # use odm::bson::DateTime;
+    /// # use odm::time::{Iso, LocalTime, Offset};
+    /// let offset = Offset::<Iso>::from_minutes_east(120)?;
+    /// let time = LocalTime::new(DateTime::from_millis(0), offset);
+    /// assert_eq!(time.to_string(), "1970-01-01T02:00:00+02:00");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub const fn new(date: DateTime, offset: Offset<F>) -> Self {
         Self { date, offset }
     }
 
     /// Reads a time as RFC 3339 writes it, and drops fractions of a millisecond, which `parse` refuses.
+    ///
+    /// ```
+    /// # use odm::time::{Iso, LocalTime};
+    /// let text = "2026-03-29T10:30:15.2509+02:00";
+    /// assert_eq!(LocalTime::<Iso>::parse_truncated(text)?.millisecond(), 250);
+    /// assert!(text.parse::<LocalTime<Iso>>().is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -64,16 +81,39 @@ impl<F> LocalTime<F> {
     }
 
     /// The instant.
+    ///
+    /// ```
+    /// # use odm::time::{Iso, LocalTime};
+    /// let time: LocalTime<Iso> = "2026-03-29T10:30:15.250+02:00".parse()?;
+    /// assert_eq!(time.instant().try_to_rfc3339_string()?, "2026-03-29T08:30:15.25Z");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub const fn instant(self) -> DateTime {
         self.date
     }
 
     /// The offset of the clock that showed it.
+    ///
+    /// ```
+    /// # use odm::time::{Iso, LocalTime};
+    /// let time: LocalTime<Iso> = "2026-03-29T10:30:15.250+02:00".parse()?;
+    /// assert_eq!(time.offset().minutes_east(), 120);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub const fn offset(self) -> Offset<F> {
         self.offset
     }
 
     /// The same time, stored in another form.
+    ///
+    /// ```
+    /// # use odm::time::{Iso, JavaScript, LocalTime};
+    /// let time: LocalTime<Iso> = "2026-03-29T10:30:15.250+02:00".parse()?;
+    /// let stored: LocalTime<JavaScript> = time.to_form();
+    /// assert_eq!(stored.offset().stored(), -120);
+    /// assert_eq!(stored.to_string(), time.to_string());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn to_form<G>(self) -> LocalTime<G> {
         // The offset is within the same bounds in every form.
         let offset = Offset::from_minutes_east(self.offset.minutes_east());
@@ -81,6 +121,14 @@ impl<F> LocalTime<F> {
     }
 
     /// The same instant, as a clock with another offset shows it.
+    ///
+    /// ```
+    /// # use odm::time::{Iso, LocalTime, Offset};
+    /// let time: LocalTime<Iso> = "2026-03-29T10:30:15.250+02:00".parse()?;
+    /// let in_utc = time.with_offset(Offset::from_minutes_east(0)?);
+    /// assert_eq!((in_utc.hour(), in_utc == time), (8, true));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn with_offset(self, offset: Offset<F>) -> Self {
         Self { offset, ..self }
@@ -91,31 +139,73 @@ impl<F> LocalTime<F> {
     }
 
     /// The year that the calendar showed.
+    ///
+    /// ```
+    /// # use odm::time::{Iso, LocalTime};
+    /// let time: LocalTime<Iso> = "2026-03-29T10:30:15.250+02:00".parse()?;
+    /// assert_eq!(time.year(), 2026);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn year(self) -> i32 {
         self.civil().year
     }
 
     /// The month that the calendar showed, from 1.
+    ///
+    /// ```
+    /// # use odm::time::{Iso, LocalTime};
+    /// let time: LocalTime<Iso> = "2026-03-29T10:30:15.250+02:00".parse()?;
+    /// assert_eq!(time.month(), 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn month(self) -> u8 {
         self.civil().month
     }
 
     /// The day of the month that the calendar showed, from 1.
+    ///
+    /// ```
+    /// # use odm::time::{Iso, LocalTime};
+    /// let time: LocalTime<Iso> = "2026-03-29T10:30:15.250+02:00".parse()?;
+    /// assert_eq!(time.day(), 29);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn day(self) -> u8 {
         self.civil().day
     }
 
     /// The hour that the clock showed, from 0 to 23.
+    ///
+    /// ```
+    /// # use odm::time::{Iso, LocalTime};
+    /// let time: LocalTime<Iso> = "2026-03-29T10:30:15.250+02:00".parse()?;
+    /// assert_eq!(time.hour(), 10);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn hour(self) -> u8 {
         self.part(3_600_000, 24)
     }
 
     /// The minute that the clock showed.
+    ///
+    /// ```
+    /// # use odm::time::{Iso, LocalTime};
+    /// let time: LocalTime<Iso> = "2026-03-29T10:30:15.250+02:00".parse()?;
+    /// assert_eq!(time.minute(), 30);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn minute(self) -> u8 {
         self.part(60_000, 60)
     }
 
     /// The second that the clock showed.
+    ///
+    /// ```
+    /// # use odm::time::{Iso, LocalTime};
+    /// let time: LocalTime<Iso> = "2026-03-29T10:30:15.250+02:00".parse()?;
+    /// assert_eq!(time.second(), 15);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn second(self) -> u8 {
         self.part(1_000, 60)
     }
@@ -125,16 +215,37 @@ impl<F> LocalTime<F> {
     }
 
     /// The millisecond of the second.
+    ///
+    /// ```
+    /// # use odm::time::{Iso, LocalTime};
+    /// let time: LocalTime<Iso> = "2026-03-29T10:30:15.250+02:00".parse()?;
+    /// assert_eq!(time.millisecond(), 250);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn millisecond(self) -> u16 {
         u16::try_from(self.civil().millis % 1_000).unwrap_or(0)
     }
 
     /// The day of the week that the calendar showed.
+    ///
+    /// ```
+    /// # use odm::time::{Iso, LocalTime, Weekday};
+    /// let time: LocalTime<Iso> = "2026-03-29T10:30:15.250+02:00".parse()?;
+    /// assert_eq!(time.weekday(), Weekday::Sunday);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn weekday(self) -> Weekday {
         self.civil().weekday
     }
 
     /// The day that the calendar showed.
+    ///
+    /// ```
+    /// # use odm::time::{Iso, LocalTime};
+    /// let time: LocalTime<Iso> = "2026-03-29T10:30:15.250+02:00".parse()?;
+    /// assert_eq!(time.civil_day()?.to_string(), "2026-03-29");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///

@@ -24,6 +24,14 @@ pub struct InstantRange {
 
 impl InstantRange {
     /// From `start`, inclusive, to `end`, exclusive.
+    ///
+    /// ```
+    /// # use odm::bson::DateTime;
+    /// # use odm::time::InstantRange;
+    /// let second = InstantRange::new(DateTime::from_millis(1_000), DateTime::from_millis(2_000));
+    /// assert_eq!(second.millis(), 1_000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub const fn new(start: DateTime, end: DateTime) -> Self {
         Self { start, end }
     }
@@ -33,32 +41,74 @@ impl InstantRange {
     }
 
     /// The first instant.
+    ///
+    /// ```
+    /// # use odm::time::day;
+    /// let range = day("2026-03-29")?.in_utc();
+    /// assert_eq!(range.start().try_to_rfc3339_string()?, "2026-03-29T00:00:00Z");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub const fn start(self) -> DateTime {
         self.start
     }
 
     /// The instant after the last.
+    ///
+    /// ```
+    /// # use odm::time::day;
+    /// let range = day("2026-03-29")?.in_utc();
+    /// assert_eq!(range.end().try_to_rfc3339_string()?, "2026-03-30T00:00:00Z");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub const fn end(self) -> DateTime {
         self.end
     }
 
     /// From the start of this range to the end of the other: `first_day.through(last_day)`.
+    ///
+    /// ```
+    /// # use odm::time::day;
+    /// let week = day("2026-03-23")?.in_utc().through(day("2026-03-29")?.in_utc());
+    /// assert_eq!(week.millis(), 7 * 24 * 3_600_000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub const fn through(self, last: Self) -> Self {
         Self::new(self.start, last.end)
     }
 
     /// Whether the instant is in the range.
+    ///
+    /// ```
+    /// # use odm::time::day;
+    /// let range = day("2026-03-29")?.in_utc();
+    /// assert!(range.contains(range.start()) && !range.contains(range.end()));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn contains(self, instant: DateTime) -> bool {
         self.start <= instant && instant < self.end
     }
 
     /// Whether no instant is in the range.
+    ///
+    /// ```
+    /// # use odm::time::{InstantRange, day};
+    /// let range = day("2026-03-29")?.in_utc();
+    /// assert!(!range.is_empty());
+    /// assert!(InstantRange::new(range.end(), range.start()).is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn is_empty(self) -> bool {
         self.start >= self.end
     }
 
     /// How many milliseconds it has.
+    ///
+    /// ```
+    /// # use odm::time::day;
+    /// assert_eq!(day("2026-03-29")?.in_utc().millis(), 86_400_000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn millis(self) -> u64 {
         let (start, end) = (self.start.timestamp_millis(), self.end.timestamp_millis());
         u64::try_from(end.saturating_sub(start)).unwrap_or(0)

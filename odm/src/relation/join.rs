@@ -1,40 +1,31 @@
 //! `.join` on a find.
 
-use std::fmt;
-use std::marker::PhantomData;
-use std::pin::Pin;
-use std::task::{Context, Poll};
+mod one;
+mod rows;
 
-use futures_core::Stream;
-use futures_core::future::BoxFuture;
+use std::fmt;
+
 use serde::de::DeserializeOwned;
 
+pub use self::one::JoinOne;
+pub use self::rows::Rows;
+use self::rows::{Chunk, Loaded, Reading};
 use super::branch::{Also, Branches, IntoBranch, also};
 use super::link::IntoLink;
 use super::related::{Quantifier, Related};
 use super::source::{Plans, Source, open};
-use crate::collection::{Explain, Find, FindOne, decode};
+use crate::collection::{Explain, Find};
 use crate::error::{Error, Result};
 use crate::model::{Document, Embedded};
 use crate::query::{FilterFn, SortFn, fields};
 use crate::store::options::{Chosen, Options};
-use crate::store::{RawCursor, Request, Session, Store};
-
-/// The most rows whose relations a stream loads at once.
-const CHUNK: usize = 1_000;
+use crate::store::{Request, Session};
 
 /// A find whose relations are loaded: [`Find::join`].
 #[must_use = "nothing is read until `all`, `first` or `stream` is used"]
 pub struct Join<'s, M: Document, T, J = ()> {
     find: Find<'s, M, T>,
     related: Related,
-    branches: J,
-}
-
-/// A find of one document whose relations are loaded: [`FindOne::join`].
-#[must_use = "nothing is read until it is awaited"]
-pub struct JoinOne<'s, M: Document, T, J> {
-    find: FindOne<'s, M, T>,
     branches: J,
 }
 
@@ -54,17 +45,15 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static> Find<'s, M, T
     /// # #[odm(collection = "films")]
     /// # struct Film {
     /// #     #[serde(rename = "_id")] id: i32,
-    /// #     director: Ref<Person>,
-    /// #     composer: Option<Ref<Person>>,
+    /// #     director: Ref<Person>, composer: Option<Ref<Person>>,
     /// # }
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> odm::Result<()> {
     /// # let db = Db::memory();
-    /// # let person = Person { id: 1, name: "Chaplin".to_owned() };
-    /// # db.collection::<Person>().insert_one(&person).await?;
-    /// # let (director, composer) = (Ref::from(1), Some(Ref::from(2)));
-    /// # db.collection::<Film>().insert_one(&Film { id: 1, director, composer }).await?;
+    /// # db.collection::<Person>().insert_one(Person { id: 1, name: "Chaplin".to_owned() }).await?;
     /// let films = db.collection::<Film>();
+    /// let composer = Some(Ref::from(2));
+    /// films.insert_one(Film { id: 1, director: Ref::from(1), composer }).await?;
     /// let rows = films.find_all().join(|f| f.director).join(|f| f.composer).all().await?;
     /// let film = &rows[0];
     /// assert_eq!(film.director().found().map(|person| person.name.as_str()), Some("Chaplin"));
@@ -86,22 +75,12 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static> Find<'s, M, T
     /// looks up the related documents of each document by the index of the relation.
     ///
     /// ```
-    /// # use odm::prelude::*;
-    /// # #[derive(Serialize, Deserialize, Document)]
-    /// # #[odm(collection = "publishers")]
-    /// # struct Publisher { #[serde(rename = "_id")] id: String, founded: i32 }
-    /// # #[derive(Serialize, Deserialize, Document)]
-    /// # #[odm(collection = "books")]
-    /// # struct Book { #[serde(rename = "_id")] id: i32, publisher: Ref<Publisher> }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> odm::Result<()> {
-    /// # let db = Db::memory();
-    /// # let publishers = db.collection::<Publisher>();
-    /// # publishers.insert_one(&Publisher { id: "oreilly".to_owned(), founded: 1980 }).await?;
-    /// let books = db.collection::<Book>();
-    /// books.insert_one(&Book { id: 1, publisher: Ref::from("oreilly".to_owned()) }).await?;
-    /// let old = books.find_all().where_any(|b| b.publisher, |p| p.founded.lt(1990)).all().await?;
-    /// assert_eq!(old.len(), 1);
+    /// # let (authors, books) = two_authors().await?;
+    /// let rows = books.find_all().where_any(|b| b.author, |a| a.born.lt(1800)).all().await?;
+    /// assert_eq!(rows.len(), 2);
     /// # Ok(())
     /// # }
     /// ```
@@ -114,6 +93,17 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static> Find<'s, M, T
     }
 
     /// Reads only the documents that have no related document which matches; see [`where_any`](Self::where_any).
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let (authors, books) = two_authors().await?;
+    /// let late = authors.find_all().where_none(|a| a.books, |b| b.year.lt(1900)).all().await?;
+    /// assert_eq!(late[0].name, "Joyce");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn where_none<L: IntoLink<M>>(
         self,
         relation: impl FnOnce(<M as Embedded>::Fields<M>) -> L,
@@ -125,6 +115,17 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static> Find<'s, M, T
     /// Reads only the documents whose related documents all match; see [`where_any`](Self::where_any).
     ///
     /// A document without related documents is read. A dangling reference does not match.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let (authors, books) = two_authors().await?;
+    /// let early = authors.find_all().where_all(|a| a.books, |b| b.year.lt(1900)).all().await?;
+    /// assert_eq!(early[0].name, "Austen");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn where_all<L: IntoLink<M>>(
         self,
         relation: impl FnOnce(<M as Embedded>::Fields<M>) -> L,
@@ -139,24 +140,12 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static> Find<'s, M, T
     /// the sort. Of several related documents the first in this order counts; a document without one sorts as null.
     ///
     /// ```
-    /// # use odm::prelude::*;
-    /// # #[derive(Serialize, Deserialize, Document)]
-    /// # #[odm(collection = "publishers")]
-    /// # struct Publisher { #[serde(rename = "_id")] id: i32, name: String }
-    /// # #[derive(Serialize, Deserialize, Document)]
-    /// # #[odm(collection = "books")]
-    /// # struct Book { #[serde(rename = "_id")] id: i32, publisher: Ref<Publisher> }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> odm::Result<()> {
-    /// # let db = Db::memory();
-    /// # let publishers = db.collection::<Publisher>();
-    /// # publishers.insert_one(&Publisher { id: 1, name: "Wiley".to_owned() }).await?;
-    /// # publishers.insert_one(&Publisher { id: 2, name: "Ace".to_owned() }).await?;
-    /// let books = db.collection::<Book>();
-    /// books.insert_one(&Book { id: 7, publisher: Ref::from(1) }).await?;
-    /// books.insert_one(&Book { id: 8, publisher: Ref::from(2) }).await?;
-    /// let rows = books.find_all().order_by_related(|b| b.publisher, |p| p.name.asc()).all().await?;
-    /// assert_eq!(rows[0].id, 8);
+    /// # let (authors, books) = two_authors().await?;
+    /// let row = books.find_all().order_by_related(|b| b.author, |a| a.born.desc()).first().await?;
+    /// assert_eq!(row.map(|book| book.id), Some(3));
     /// # Ok(())
     /// # }
     /// ```
@@ -179,6 +168,18 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static> Find<'s, M, T
 
 impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches> Join<'s, M, T, J> {
     /// Loads another relation with one more query; without a session the queries run at the same time.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (authors, books) = two_authors().await?;
+    /// let old = books.find_all().where_any(|b| b.author, |a| a.born.lt(1800));
+    /// let rows = old.join(|b| b.author).all().await?;
+    /// assert_eq!(rows[0].author().found().map(|author| author.id), Some(1));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn join<B: IntoBranch<M>>(
         self,
         relation: impl FnOnce(<M as Embedded>::Fields<M>) -> B,
@@ -191,6 +192,17 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches> 
     }
 
     /// Reads only the rows that have a related document which matches: see [`Find::where_any`].
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (authors, books) = two_authors().await?;
+    /// let rows = books.find_all().join(|b| b.author).where_any(|b| b.author, |a| a.name.eq("Joyce"));
+    /// assert_eq!(rows.all().await?[0].title, "Ulysses");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn where_any<L: IntoLink<M>>(
         self,
         relation: impl FnOnce(<M as Embedded>::Fields<M>) -> L,
@@ -200,6 +212,17 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches> 
     }
 
     /// Reads only the rows that have no related document which matches: see [`Find::where_none`].
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (authors, books) = two_authors().await?;
+    /// let rows = authors.find_all().join(|a| a.books).where_none(|a| a.books, |b| b.year.gt(1900));
+    /// assert_eq!(rows.all().await?[0].name, "Austen");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn where_none<L: IntoLink<M>>(
         self,
         relation: impl FnOnce(<M as Embedded>::Fields<M>) -> L,
@@ -209,6 +232,17 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches> 
     }
 
     /// Reads only the rows whose related documents all match: see [`Find::where_all`].
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (authors, books) = two_authors().await?;
+    /// let rows = authors.find_all().join(|a| a.books).where_all(|a| a.books, |b| b.year.gt(1815));
+    /// assert_eq!(rows.all().await?[0].name, "Joyce");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn where_all<L: IntoLink<M>>(
         self,
         relation: impl FnOnce(<M as Embedded>::Fields<M>) -> L,
@@ -231,6 +265,17 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches> 
     }
 
     /// Sorts by a field of the related document: see [`Find::order_by_related`].
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (authors, books) = two_authors().await?;
+    /// let rows = books.find_all().join(|b| b.author).order_by_related(|b| b.author, |a| a.name.desc());
+    /// assert_eq!(rows.all().await?[0].title, "Ulysses");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn order_by_related<L: IntoLink<M>>(
         mut self,
         relation: impl FnOnce(<M as Embedded>::Fields<M>) -> L,
@@ -244,6 +289,17 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches> 
     }
 
     /// Adds a condition on the rows: see [`Find::filter`].
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let (authors, books) = two_authors().await?;
+    /// let rows = books.find_all().join(|b| b.author).filter(|b| b.year.gt(1900)).all().await?;
+    /// assert_eq!(rows.len(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn filter(mut self, condition: impl FilterFn<M>) -> Self {
         self.find = self.find.filter(condition);
         self
@@ -252,20 +308,12 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches> 
     /// The order of the rows, after that of [`order_by_related`](Self::order_by_related): see [`Find::sort`].
     ///
     /// ```
-    /// # use odm::prelude::*;
-    /// # #[derive(Debug, Serialize, Deserialize, Document)]
-    /// # #[odm(collection = "publishers")]
-    /// # struct Publisher { #[serde(rename = "_id")] id: i32 }
-    /// # #[derive(Debug, Serialize, Deserialize, Document)]
-    /// # #[odm(collection = "books")]
-    /// # struct Book { #[serde(rename = "_id")] id: i32, publisher: Ref<Publisher>, year: i32 }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> odm::Result<()> {
-    /// # let db = Db::memory();
-    /// let books = db.collection::<Book>();
-    /// books.insert_many((1..=5).map(|id| Book { id, publisher: Ref::from(1), year: 1900 + id })).await?;
-    /// let newest = books.find_all().join(|b| b.publisher).sort(|b| b.year.desc()).limit(2).all().await?;
-    /// assert_eq!(newest[0].year, 1905);
+    /// # let (authors, books) = two_authors().await?;
+    /// let rows = books.find_all().join(|b| b.author).sort(|b| b.year.desc()).all().await?;
+    /// assert_eq!(rows[0].title, "Ulysses");
     /// # Ok(())
     /// # }
     /// ```
@@ -275,18 +323,51 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches> 
     }
 
     /// Skips this many rows.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let (authors, books) = two_authors().await?;
+    /// let rows = books.find_all().join(|b| b.author).sort(|b| b.year.asc()).skip(2).all().await?;
+    /// assert_eq!(rows[0].title, "Ulysses");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn skip(mut self, skip: u64) -> Self {
         self.find = self.find.skip(skip);
         self
     }
 
     /// Returns at most this many rows; 0 means no limit.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let (authors, books) = two_authors().await?;
+    /// let rows = books.find_all().join(|b| b.author).sort(|b| b.year.asc()).limit(1).all().await?;
+    /// assert_eq!(rows[0].title, "Emma");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn limit(mut self, limit: u64) -> Self {
         self.find = self.find.limit(limit);
         self
     }
 
     /// The rows of one page: see [`Find::page`].
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let (authors, books) = two_authors().await?;
+    /// let rows = books.find_all().join(|b| b.author).page(2, 2).all().await?;
+    /// assert_eq!(rows[0].title, "Ulysses");
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
@@ -297,18 +378,56 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches> 
     }
 
     /// Runs all queries in this session, and in its transaction if one is under way.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = Db::memory();
+    /// # let (authors, books) = two_authors_in(&db).await?;
+    /// let mut session = db.start_session().await?;
+    /// session.start_transaction().await?;
+    /// books.delete_by_id(&1).session(&mut session).await?;
+    /// let rows = authors.find_all().join(|a| a.books).session(&mut session).all().await?;
+    /// assert_eq!(rows[0].books().len(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn session(mut self, session: &'s mut Session) -> Self {
         self.find = self.find.session(session);
         self
     }
 
     /// Returns the first row.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let (authors, books) = two_authors().await?;
+    /// let row = authors.find_all().join(|a| a.books).first().await?.expect("two authors");
+    /// assert_eq!((row.name.as_str(), row.books().len()), ("Austen", 2));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn first(mut self) -> Result<Option<J::Row<T>>> {
         self.find.call.request.operation.only_first();
         Ok(self.all().await?.pop())
     }
 
     /// Returns all rows, or the first error.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let (authors, books) = two_authors().await?;
+    /// let rows = books.find_all().join(|b| b.author).all().await?;
+    /// let ids: Vec<_> = rows.iter().map(|book| book.author().found().map(|it| it.id)).collect();
+    /// assert_eq!(ids, [Some(1), Some(1), Some(2)]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn all(self) -> Result<Vec<J::Row<T>>> {
         self.run(None).await
     }
@@ -320,21 +439,12 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches> 
     /// several rows is followed by the plan of the find that it runs for the first of them.
     ///
     /// ```
-    /// # use odm::prelude::*;
-    /// # #[derive(Serialize, Deserialize, Document)]
-    /// # #[odm(collection = "people")]
-    /// # struct Person { #[serde(rename = "_id")] id: i32 }
-    /// # #[derive(Serialize, Deserialize, Document)]
-    /// # #[odm(collection = "films")]
-    /// # struct Film { #[serde(rename = "_id")] id: i32, director: Ref<Person> }
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> odm::Result<()> {
-    /// # let db = Db::memory();
-    /// let films = db.collection::<Film>();
-    /// films.insert_one(&Film { id: 1, director: Ref::from(7) }).await?;
-    /// db.collection::<Person>().insert_one(&Person { id: 7 }).await?;
-    /// let plans = films.find(|f| f.id.eq(1)).join(|f| f.director).explain().await?;
-    /// assert_eq!(plans[1].command, doc! {"find": "people", "filter": {"_id": {"$in": [7]}}});
+    /// # let (authors, books) = two_authors().await?;
+    /// let plans = books.find(|b| b.id.eq(1)).join(|b| b.author).explain().await?;
+    /// assert_eq!(plans[1].command, doc! {"find": "authors", "filter": {"_id": {"$in": [1]}}});
     /// assert_eq!(plans[1].indexes, ["_id_"]);
     /// # Ok(())
     /// # }
@@ -347,6 +457,17 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches> 
 
     /// Counts the rows without reading them or their relations, whatever the page, `skip` and `limit` of the find: see
     /// [`Find::count`].
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let (authors, books) = two_authors().await?;
+    /// let written_by_joyce = books.find_all().where_any(|b| b.author, |a| a.name.eq("Joyce"));
+    /// assert_eq!(written_by_joyce.count().await?, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn count(mut self) -> Result<u64> {
         let model = M::model();
         let (store, request, session) = self.find.countable().call.prepare()?;
@@ -391,11 +512,20 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches> 
     ///
     /// In a session the stream fails: its cursor is open while the relations are read, and a session runs one command at
     /// a time.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let (authors, books) = two_authors().await?;
+    /// let mut rows = books.find_all().join(|b| b.author).stream();
+    /// let first = rows.next().await.transpose()?;
+    /// assert_eq!(first.map(|book| book.title.clone()), Some("Emma".to_owned()));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn stream(self) -> Rows<'s, J::Row<T>> {
-        Rows {
-            loaded: Vec::new().into_iter(),
-            next: Some(Box::pin(self.open())),
-        }
+        Rows::new(self.open())
     }
 
     async fn open(self) -> Result<Loaded<'s, J::Row<T>>> {
@@ -413,169 +543,8 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches> 
         let request = self.related.apply(&mut source, request).await;
         let request = request.map_err(|error| error.with_model(model))?;
         let cursor = open(&store, request, None, M::model()).await?;
-        let reading: Reading<'s, M, T, J> = Reading {
-            cursor,
-            branches,
-            store,
-            options,
-            of: PhantomData,
-        };
+        let reading = Reading::<M, T, J>::new(cursor, branches, store, options);
         reading.chunk().await
-    }
-}
-
-/// The rows of a join, one by one: a [`Stream`] of `Result<T>`.
-#[must_use = "nothing is read until the stream is polled"]
-pub struct Rows<'s, R> {
-    loaded: std::vec::IntoIter<R>,
-    next: Option<BoxFuture<'s, Result<Loaded<'s, R>>>>,
-}
-
-/// The rows of a chunk, and the future of the next one.
-struct Loaded<'s, R> {
-    rows: Vec<R>,
-    next: Option<BoxFuture<'s, Result<Loaded<'s, R>>>>,
-}
-
-/// A find whose rows are read in chunks.
-struct Reading<'s, M, T, J> {
-    cursor: RawCursor<'s>,
-    branches: J,
-    store: Store,
-    options: Chosen,
-    of: PhantomData<fn() -> (M, T)>,
-}
-
-impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches>
-    Reading<'s, M, T, J>
-{
-    async fn chunk(mut self) -> Result<Loaded<'s, J::Row<T>>> {
-        let mut chunk = Chunk::default();
-        let mut is_last = true;
-        while let Some(raw) = self.cursor.next().await {
-            chunk.add::<M>(&self.branches, raw)?;
-            if chunk.documents.len() == CHUNK {
-                is_last = false;
-                break;
-            }
-        }
-        let source = Source::new(&self.store, &self.options, None);
-        let rows = chunk.load(&self.branches, source).await?;
-        Ok(Loaded {
-            rows,
-            next: if is_last { None } else { Some(self.boxed()) },
-        })
-    }
-
-    fn boxed(self) -> BoxFuture<'s, Result<Loaded<'s, J::Row<T>>>> {
-        Box::pin(self.chunk())
-    }
-}
-
-impl<R> Rows<'_, R> {
-    /// Returns the next row, or `None` after the last.
-    pub async fn next(&mut self) -> Option<Result<R>> {
-        std::future::poll_fn(|cx| self.poll(cx)).await
-    }
-
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<R>>> {
-        loop {
-            if let Some(row) = self.loaded.next() {
-                return Poll::Ready(Some(Ok(row)));
-            }
-            let Some(next) = &mut self.next else {
-                return Poll::Ready(None);
-            };
-            match std::task::ready!(next.as_mut().poll(cx)) {
-                Ok(loaded) => {
-                    self.loaded = loaded.rows.into_iter();
-                    self.next = loaded.next;
-                }
-                Err(error) => {
-                    self.next = None;
-                    return Poll::Ready(Some(Err(error)));
-                }
-            }
-        }
-    }
-}
-
-impl<R: Unpin> Stream for Rows<'_, R> {
-    type Item = Result<R>;
-
-    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.get_mut().poll(cx)
-    }
-}
-
-impl<R> fmt::Debug for Rows<'_, R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Rows")
-            .field("loaded", &self.loaded.len())
-            .field("is_last", &self.next.is_none())
-            .finish()
-    }
-}
-
-impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static> FindOne<'s, M, T> {
-    /// Loads a relation of the document with one more query: see [`Find::join`].
-    pub fn join<B: IntoBranch<M>>(
-        self,
-        relation: impl FnOnce(<M as Embedded>::Fields<M>) -> B,
-    ) -> JoinOne<'s, M, T, Also<(), B::Branch>> {
-        JoinOne {
-            find: self,
-            branches: also((), relation),
-        }
-    }
-}
-
-impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches>
-    JoinOne<'s, M, T, J>
-{
-    /// Loads another relation of the document.
-    pub fn join<B: IntoBranch<M>>(
-        self,
-        relation: impl FnOnce(<M as Embedded>::Fields<M>) -> B,
-    ) -> JoinOne<'s, M, T, Also<J, B::Branch>> {
-        JoinOne {
-            find: self.find,
-            branches: also(self.branches, relation),
-        }
-    }
-
-    /// Runs all queries in this session, and in its transaction if one is under way.
-    pub fn session(mut self, session: &'s mut Session) -> Self {
-        self.find = self.find.session(session);
-        self
-    }
-
-    /// Runs the join and returns the plan of each command: see [`Join::explain`].
-    pub async fn explain(self) -> Result<Vec<Explain>> {
-        self.into_join().explain().await
-    }
-
-    async fn run(self) -> Result<Option<J::Row<T>>> {
-        Ok(self.into_join().all().await?.pop())
-    }
-
-    fn into_join(self) -> Join<'s, M, T, J> {
-        Join {
-            find: Find::<M, T>::new(self.find.call),
-            related: Related::default(),
-            branches: self.branches,
-        }
-    }
-}
-
-impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches> IntoFuture
-    for JoinOne<'s, M, T, J>
-{
-    type Output = Result<Option<J::Row<T>>>;
-    type IntoFuture = BoxFuture<'s, Self::Output>;
-
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.run())
     }
 }
 
@@ -594,56 +563,8 @@ pub(super) fn start<J: Branches>(branches: &mut J, request: &Request) -> Result<
     }))
 }
 
-/// Rows before their relations are loaded.
-struct Chunk<T, G> {
-    documents: Vec<T>,
-    gathered: G,
-}
-
-impl<T, G: Default> Default for Chunk<T, G> {
-    fn default() -> Self {
-        Self {
-            documents: Vec::new(),
-            gathered: G::default(),
-        }
-    }
-}
-
-impl<T: DeserializeOwned + Send + Sync + 'static, G> Chunk<T, G> {
-    fn add<M: Document>(
-        &mut self,
-        branches: &impl Branches<Gathered = G>,
-        raw: Result<&bson::RawDocument>,
-    ) -> Result<()> {
-        let model = M::model().name;
-        let raw = raw.map_err(|error| error.with_model(model))?;
-        self.documents.push(decode(raw, model)?);
-        let gathered = branches.gather(&mut self.gathered, raw);
-        gathered.map_err(|error| error.with_model(model))
-    }
-
-    async fn load<J: Branches<Gathered = G>>(
-        self,
-        branches: &J,
-        source: Source<'_>,
-    ) -> Result<Vec<J::Row<T>>> {
-        let rows = self.documents.len();
-        let values = branches.load(self.gathered, rows, source).await?;
-        let rows = self.documents.into_iter().zip(values);
-        Ok(rows
-            .map(|(document, values)| J::row(document, values))
-            .collect())
-    }
-}
-
 impl<M: Document, T, J: fmt::Debug> fmt::Debug for Join<'_, M, T, J> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Join({:?}, {:?})", self.branches, self.find)
-    }
-}
-
-impl<M: Document, T, J: fmt::Debug> fmt::Debug for JoinOne<'_, M, T, J> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "JoinOne({:?}, {:?})", self.branches, self.find)
     }
 }

@@ -122,6 +122,18 @@ impl<M: Document> Collection<M> {
     }
 
     /// Sets the read concern for actions that set none themselves.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let books = books.with_read_concern(ReadConcern::Majority);
+    /// let command = books.find_all().command()?;
+    /// assert_eq!(command.get_document("readConcern")?, &doc! {"level": "majority"});
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn with_read_concern(mut self, concern: ReadConcern) -> Self {
         self.defaults().read_concern = Some(concern);
@@ -129,6 +141,18 @@ impl<M: Document> Collection<M> {
     }
 
     /// Sets the write concern for actions that set none themselves.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let books = books.with_write_concern(WriteConcern::majority());
+    /// let command = books.delete_one(|b| b.id.eq(1)).command()?;
+    /// assert_eq!(command.get_document("writeConcern")?, &doc! {"w": "majority"});
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn with_write_concern(mut self, concern: WriteConcern) -> Self {
         self.defaults().write_concern = Some(concern);
@@ -136,6 +160,18 @@ impl<M: Document> Collection<M> {
     }
 
     /// Sets the read preference for actions that set none themselves.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let books = books.with_read_preference(ReadPreference::secondary_preferred());
+    /// let command = books.find_all().command()?;
+    /// assert_eq!(command.get_document("$readPreference")?, &doc! {"mode": "secondaryPreferred"});
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn with_read_preference(mut self, preference: ReadPreference) -> Self {
         self.defaults().read_preference = Some(preference);

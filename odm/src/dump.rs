@@ -48,6 +48,19 @@ pub struct LoadReport {
 
 impl LoadReport {
     /// The number of documents in all collections.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let folder = std::env::temp_dir().join(format!("odm-documents-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// std::fs::write(folder.join("books.json"), r#"[{"_id": 1}, {"_id": 2}]"#)?;
+    /// std::fs::write(folder.join("authors.json"), r#"{"_id": 1}"#)?;
+    /// assert_eq!(Db::memory().load(&folder)?.documents(), 3);
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn documents(&self) -> u64 {
         let counts = self.collections.iter().map(|loaded| loaded.documents);
         counts.sum()

@@ -120,11 +120,33 @@ impl Error {
     }
 
     /// The Rust name of the model concerned, if there is one.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let error = books.insert_one(book(1, "Emma", 1815)).await.unwrap_err();
+    /// assert_eq!(error.model(), Some("Book"));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn model(&self) -> Option<&str> {
         self.0.model
     }
 
     /// The stored path of the field concerned (`contacts.0.name`), if there is one.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let error = books.insert_one(book(1, "Emma", 1815)).await.unwrap_err();
+    /// assert_eq!(error.path(), Some("_id"));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn path(&self) -> Option<&str> {
         let named = self.0.path.as_deref();
         named.or_else(|| self.duplicate_path())

@@ -39,16 +39,50 @@ impl Plan {
     }
 
     /// Whether the database is already in line with the models.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let plan = db.sync(models![Book]).plan().await?;
+    /// plan.apply(Allow::CREATE | Allow::CHANGE).await?;
+    /// assert!(db.sync(models![Book]).plan().await?.is_empty());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }
 
     /// The steps, in the order in which they are applied.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let plan = Db::memory().sync(models![Book]).plan().await?;
+    /// assert_eq!(plan.steps()[0].collection, "books");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
 
     /// The commands of all steps, in order, including steps that may not be allowed.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let plan = Db::memory().sync(models![Book]).plan().await?;
+    /// assert_eq!(plan.commands().count(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn commands(&self) -> impl Iterator<Item = &Document> {
         self.steps.iter().flat_map(|step| &step.commands)
     }
@@ -60,6 +94,18 @@ impl Plan {
     ///
     /// A step that writes documents sends at most 1,000 writes at a time.
     /// [`on_progress`](Apply::on_progress) reports after each command.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = Db::memory();
+    /// let plan = db.sync(models![Book]).plan().await?;
+    /// assert!(!plan.apply(Allow::NOTHING).await?.is_complete());
+    /// assert!(plan.apply(Allow::CREATE).await?.is_complete());
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///

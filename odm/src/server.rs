@@ -52,6 +52,20 @@ pub struct Server(odm_server::Server);
 impl Server {
     /// Serves all databases of the engine behind `db` at a loopback address; port 0 picks a free port.
     ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// use odm::server::Server;
+    ///
+    /// let server = Server::bind(&db, "127.0.0.1:0")?;
+    /// let client = Db::connect(&server.uri_of(db.name())).await?;
+    /// assert_eq!(client.collection::<Book>().find_all().count().await?, 3);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// - [`is_config`](Error::is_config): `db` is not an in-memory database, or the address is not a loopback address.
@@ -62,27 +76,79 @@ impl Server {
     }
 
     /// Returns the default options, for callers that change some of them.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::server::Server;
+    /// # let db = Db::memory();
+    /// let server = Server::options().replica_set("tests").bind(&db, "127.0.0.1:0")?;
+    /// assert!(server.uri().ends_with("?replicaSet=tests"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn options() -> ServerOptions {
         ServerOptions::default()
     }
 
     /// The address that the server listens on.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::server::Server;
+    /// # let db = Db::memory();
+    /// let server = Server::bind(&db, "127.0.0.1:0")?;
+    /// assert!(server.address().ip().is_loopback());
+    /// assert_ne!(server.address().port(), 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn address(&self) -> SocketAddr {
         self.0.address()
     }
 
     /// The connection string for clients, with the replica set's name. It contains no user name or password.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::server::Server;
+    /// # let db = Db::memory();
+    /// let server = Server::bind(&db, "127.0.0.1:0")?;
+    /// let expected = format!("mongodb://{}/?replicaSet=odm", server.address());
+    /// assert_eq!(server.uri(), expected);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn uri(&self) -> String {
         self.0.uri_of("")
     }
 
     /// The connection string for clients, as [`uri`](Self::uri) returns it, with `database` as the default database.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::server::Server;
+    /// # let db = Db::memory();
+    /// let server = Server::bind(&db, "127.0.0.1:0")?;
+    /// let expected = format!("mongodb://{}/shop?replicaSet=odm", server.address());
+    /// assert_eq!(server.uri_of("shop"), expected);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn uri_of(&self, database: &str) -> String {
         self.0.uri_of(database)
     }
 
     /// Closes the port and every connection, and waits up to five seconds for running commands to finish. The data
     /// stays in the [`Db`].
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// # use odm::server::Server;
+    /// let server = Server::bind(&db, "127.0.0.1:0")?;
+    /// server.stop();
+    /// assert_eq!(books.find_all().count().await?, 3);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn stop(self) {
         self.0.stop();
     }
@@ -112,6 +178,15 @@ pub struct ServerOptions(Options);
 
 impl ServerOptions {
     /// The name of the replica set whose only member this server is. Default: `odm`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::server::Server;
+    /// # let db = Db::memory();
+    /// let server = Server::options().replica_set("shop").bind(&db, "127.0.0.1:0")?;
+    /// assert!(server.uri().ends_with("?replicaSet=shop"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn replica_set(mut self, name: &str) -> Self {
         name.clone_into(&mut self.0.replica_set);
@@ -119,6 +194,19 @@ impl ServerOptions {
     }
 
     /// The maximum number of open connections. Default: 1,000. The server closes further connections at once.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::server::Server;
+    /// # let db = Db::memory();
+    /// # use std::io::Read;
+    /// # use std::net::TcpStream;
+    /// let server = Server::options().max_connections(1).bind(&db, "127.0.0.1:0")?;
+    /// let first = TcpStream::connect(server.address())?;
+    /// let mut second = TcpStream::connect(server.address())?;
+    /// assert_eq!(second.read(&mut [0])?, 0, "the server closes it");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn max_connections(mut self, connections: usize) -> Self {
         self.0.max_connections = connections;
@@ -127,6 +215,20 @@ impl ServerOptions {
 
     /// Adds a user, and requires clients to authenticate. Every user may run every command. Adding the same name again
     /// replaces its password. Clients authenticate with SCRAM-SHA-256 against `admin`, the drivers' default.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// # use odm::server::Server;
+    /// let server = Server::options().user("ann", "pencil")?.bind(&db, "127.0.0.1:0")?;
+    /// let uri = server.uri_of(db.name()).replace("//", "//ann:pencil@");
+    /// let ann = Db::connect(&uri).await?;
+    /// assert_eq!(ann.collection::<Book>().find_all().count().await?, 3);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
@@ -141,6 +243,24 @@ impl ServerOptions {
 
     /// Enables `configureFailPoint`, with which tests make commands fail, as `enableTestCommands` does in `mongod`. The
     /// server has `failCommand` and three other fail points.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// # use odm::server::Server;
+    /// let server = Server::options().test_commands().bind(&db, "127.0.0.1:0")?;
+    /// let admin = Db::connect(&server.uri_of("admin")).await?;
+    /// let data = doc! {"failCommands": ["insert"], "errorCode": 50};
+    /// let point = doc! {"configureFailPoint": "failCommand", "mode": "alwaysOn", "data": data};
+    /// admin.run_command(point).await?;
+    /// let books = admin.database(db.name()).collection::<Book>();
+    /// let error = books.insert_one(book(4, "Persuasion", 1817)).await.unwrap_err();
+    /// assert_eq!(error.code(), Some(50.into()));
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn test_commands(mut self) -> Self {
         self.0.test_commands = true;
@@ -149,6 +269,20 @@ impl ServerOptions {
 
     /// Allows addresses other than loopback addresses, so that other machines can connect. This requires a
     /// [user](Self::user). Connections are not encrypted.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::server::Server;
+    /// # let db = Db::memory();
+    /// let options = Server::options().bind_all();
+    /// // Without a user, it is refused.
+    /// let refused = options.clone().bind(&db, "0.0.0.0:0").unwrap_err();
+    /// assert!(refused.is_config());
+    /// # if false {
+    /// let server = options.user("ann", "pencil")?.bind(&db, "0.0.0.0:27017")?;
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn bind_all(mut self) -> Self {
         self.0.bind_all = true;
@@ -157,6 +291,22 @@ impl ServerOptions {
 
     /// The maximum number of open cursors in the engine. Default: 10,000. At the limit, commands that may open a cursor
     /// fail with code 146, `ExceededMemoryLimit`. Idle cursors are closed after ten minutes.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// # use odm::server::Server;
+    /// let server = Server::options().max_cursors(1).bind(&db, "127.0.0.1:0")?;
+    /// let books = Db::connect(&server.uri_of(db.name())).await?.collection::<Book>();
+    /// let open = books.find_all().batch_size(1).await?;
+    /// let error = books.find_all().all().await.unwrap_err();
+    /// assert_eq!(error.code(), Some(146.into()));
+    /// # drop(open);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn max_cursors(mut self, cursors: usize) -> Self {
         self.0.max_cursors = cursors;
@@ -164,6 +314,20 @@ impl ServerOptions {
     }
 
     /// How long a connection may stay idle before the server closes it. Default: 30 minutes.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::server::Server;
+    /// # let db = Db::memory();
+    /// # use std::io::Read;
+    /// # use std::net::TcpStream;
+    /// # use std::time::Duration;
+    /// let options = Server::options().idle_timeout(Duration::from_millis(50));
+    /// let server = options.bind(&db, "127.0.0.1:0")?;
+    /// let mut idle = TcpStream::connect(server.address())?;
+    /// assert_eq!(idle.read(&mut [0])?, 0, "the server closes it");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn idle_timeout(mut self, timeout: Duration) -> Self {
         self.0.idle_timeout = timeout;
@@ -171,6 +335,15 @@ impl ServerOptions {
     }
 
     /// Opens the port: see [`Server::bind`].
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::server::Server;
+    /// # let db = Db::memory();
+    /// let server = Server::options().max_connections(8).bind(&db, "127.0.0.1:0")?;
+    /// assert!(server.address().ip().is_loopback());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn bind(self, db: &Db, address: impl ToSocketAddrs) -> Result<Server> {
         let Some(memory) = db.store.engine() else {
             return Err(Error::new(ConfigError::new(

@@ -102,6 +102,17 @@ pub struct Tree<D: DeclaredTree> {
 
 impl Db {
     /// The tree that a model declares, or one of its trees: `db.tree::<Category>()`, `db.tree::<ByRegion>()`.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// let tree = db.tree::<Category>();
+    /// assert_eq!(tree.children(node("Programming")).ids().await?, ["Languages", "Databases"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn tree<D: DeclaredTree>(&self) -> Tree<D> {
         Tree {
             collection: self.collection(),
@@ -120,6 +131,18 @@ impl<D: DeclaredTree> Tree<D> {
     }
 
     /// The collection of the nodes.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// let fiction = tree.collection().get(&"Fiction".to_owned()).await?.ok_or("no node")?;
+    /// assert_eq!(fiction.path.as_str(), Some(",Books,"));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn collection(&self) -> &Collection<D::Model> {
         &self.collection
     }

@@ -112,6 +112,16 @@ impl<M> Update<M> {
     }
 
     /// Like [`raw`](crate::query::raw), with a known type, so that it can stand on the left of `&`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { title: String, out: i32 }
+    /// let update = Update::<Book>::raw(doc! {"$inc": {"lent": 1}}) & fields::<Book>().out.inc(1);
+    /// assert_eq!(update.to_document()?, doc! {"$inc": {"lent": 1, "out": 1}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
     pub fn raw(document: Document) -> Self {
         Self::from_raw(document)
     }
@@ -210,6 +220,20 @@ impl<M> Update<M> {
 
     /// Returns the update that is sent: a document of operators, or an array of pipeline stages.
     ///
+    /// ```
+    /// # use bson::bson;
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { title: String, out: i32 }
+    /// let book = fields::<Book>();
+    /// let operators = book.out.set(0).to_bson()?;
+    /// assert_eq!(operators, bson!({"$set": {"out": 0}}));
+    /// let stages = book.out.set_literal(0).to_bson()?;
+    /// assert_eq!(stages, bson!([{"$set": {"out": {"$literal": 0}}}]));
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// A value can't be encoded, or a field is changed twice; the error names the field.
@@ -228,6 +252,18 @@ impl<M> Update<M> {
 
     /// Returns the document of operators that is sent.
     ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { title: String, out: i32 }
+    /// let book = fields::<Book>();
+    /// let update = book.out.inc(1) & book.title.set("Emma");
+    /// assert_eq!(update.to_document()?, doc! {"$inc": {"out": 1}, "$set": {"title": "Emma"}});
+    /// assert!(book.out.set_literal(0).to_document().is_err(), "a pipeline");
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// The errors of [`to_bson`](Self::to_bson), or the update is a pipeline.
@@ -243,6 +279,18 @@ impl<M> Update<M> {
     }
 
     /// Returns the `arrayFilters` that are sent.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Student { grades: Vec<i32> }
+    /// let student = fields::<Student>();
+    /// let update = student.grades.filtered("low").set(60)
+    ///     & student.grades.array_filter("low", |grade| grade.lt(60));
+    /// assert_eq!(update.array_filters()?, [doc! {"low": {"$lt": 60}}]);
+    /// # Ok::<(), odm::Error>(())
+    /// ```
     pub fn array_filters(&self) -> Result<Vec<Document>> {
         let filters = match &self.changes {
             Ok(changes) => changes.array_filters(),

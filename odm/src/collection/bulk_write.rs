@@ -38,6 +38,19 @@ impl<M: Document> Collection<M> {
     ///
     /// The driver retries inserts after a broken connection, but not updates and deletes, because
     /// their commands contain several statements.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let result = books
+    ///     .bulk_write(|w| [w.delete_one(|b| b.id.eq(1)), w.update_all(|b| b.year.inc(1))])
+    ///     .await?;
+    /// assert_eq!((result.deleted, result.modified), (1, 2));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn bulk_write<'s, I: IntoIterator<Item = Write<M>>>(
         &self,
         writes: impl FnOnce(Writes<M>) -> I,
@@ -66,6 +79,19 @@ impl<'s, M: Document> BulkWrite<'s, M> {
     options!(session comment ordered bypass_document_validation let_vars write_concern);
 
     /// Returns the command documents without sending them.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let both = books.bulk_write(|w| [1, 2].map(|id| w.delete_one(|b| b.id.eq(id))));
+    /// let commands = both.commands()?;
+    /// assert_eq!(commands.len(), 1);
+    /// assert_eq!(commands[0].get_array("deletes")?.len(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn commands(self) -> Result<Vec<bson::Document>> {
         let (_, request, _) = self.call.prepare()?;
         let ordered = request.options.ordered != Some(false);

@@ -93,6 +93,17 @@ impl Db {
     }
 
     /// Wraps a database handle of the official driver.
+    ///
+    /// ```no_run
+    /// # async fn run() -> Result<(), mongodb::error::Error> {
+    /// use odm::prelude::*;
+    ///
+    /// let client = mongodb::Client::with_uri_str("mongodb://127.0.0.1:27017").await?;
+    /// let db = Db::from_driver(client.database("shop"));
+    /// assert_eq!(db.name(), "shop");
+    /// # Ok(())
+    /// # }
+    /// ```
     #[cfg(feature = "mongodb")]
     pub fn from_driver(database: mongodb::Database) -> Self {
         Self {
@@ -340,6 +351,23 @@ impl Db {
     }
 
     /// Starts a session with these options: see [`start_session`](Self::start_session).
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// use odm::collection::SessionOptions;
+    ///
+    /// let safe = TransactionOptions::new().write_concern(WriteConcern::majority());
+    /// let mut session = db.start_session_with(SessionOptions::new().transactions(safe)).await?;
+    /// session.start_transaction().await?;
+    /// books.delete_all().session(&mut session).await?;
+    /// session.commit_transaction().await?;
+    /// assert_eq!(books.count_documents(|_| Filter::all()).await?, 0);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn start_session_with(&self, options: SessionOptions) -> Result<Session> {
         self.store.start_session(options).await
     }

@@ -23,18 +23,60 @@ use crate::update::UpdateFn;
 macro_rules! returned {
     ($builder:ident) => {
         /// Returns the document as `P`; the server sends only its fields.
+        ///
+        /// ```
+        /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+        /// # let (db, books) = three_books().await?;
+        /// #[derive(Debug, PartialEq, Serialize, Deserialize, Projection)]
+        /// #[odm(of = Book)]
+        /// struct Year {
+        ///     year: i32,
+        /// }
+        ///
+        /// let update = books.find_one_and_update(|b| b.id.eq(1), |b| b.year.inc(1));
+        /// assert_eq!(update.select::<Year>().await?, Some(Year { year: 1815 }));
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn select<P: Projection<Of = M> + 'static>(mut self) -> $builder<'s, M, P> {
             self.call.options().projection = Some(projection::<P>());
             self.with_type()
         }
 
         /// Sets a raw projection. Choose the type of its result with [`with_type`](Self::with_type).
+        ///
+        /// ```
+        /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+        /// # let (db, books) = three_books().await?;
+        /// let update = books.find_one_and_update(|b| b.id.eq(1), |b| b.year.inc(1));
+        /// let update = update.projection(doc! {"_id": 0, "year": 1});
+        /// let shown = update.with_type::<odm::bson::Document>().await?;
+        /// assert_eq!(shown, Some(doc! {"year": 1815}));
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn projection(mut self, projection: BsonDocument) -> Self {
             self.call.options().projection = Some(projection);
             self
         }
 
         /// Returns the document as `U`, which is not checked against the model.
+        ///
+        /// ```
+        /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+        /// # let (db, books) = three_books().await?;
+        /// let deletion = books.find_one_and_delete(|b| b.id.eq(1));
+        /// let deleted = deletion.with_type::<odm::bson::Document>().await?.ok_or("no book")?;
+        /// assert_eq!(deleted.get_str("title")?, "Emma");
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn with_type<U: DeserializeOwned + 'static>(self) -> $builder<'s, M, U> {
             $builder {
                 call: self.call,

@@ -364,6 +364,18 @@ macro_rules! options {
     };
     (@ return_key) => {
         /// Whether to return only the index keys; read them with a type that has these fields.
+        ///
+        /// ```
+        /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+        /// # let (db, books) = three_books().await?;
+        /// let find = books.find(|b| b.id.eq(2)).return_key(true);
+        /// let keys = find.with_type::<odm::bson::Document>().all().await?;
+        /// assert_eq!(keys, [doc! {"_id": 2}]);
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn return_key(mut self, keys: bool) -> Self {
             self.call.options().return_key = Some(keys);
             self
@@ -371,6 +383,18 @@ macro_rules! options {
     };
     (@ return_document) => {
         /// Whether the document is returned as it was before (the default) or after the change.
+        ///
+        /// ```
+        /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+        /// # let (db, books) = three_books().await?;
+        /// let update = books.find_one_and_update(|b| b.id.eq(1), |b| b.year.inc(1));
+        /// let after = update.return_document(ReturnDocument::After).await?;
+        /// assert_eq!(after.map(|book| book.year), Some(1816));
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn return_document(mut self, returned: crate::store::options::ReturnDocument) -> Self {
             self.call.options().return_document = Some(returned);
             self
@@ -378,6 +402,18 @@ macro_rules! options {
     };
     (@ read_concern) => {
         /// Overrides the collection's read concern.
+        ///
+        /// ```
+        /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+        /// # let (db, books) = three_books().await?;
+        /// let books = books.with_read_concern(ReadConcern::Majority);
+        /// let command = books.find_all().read_concern(ReadConcern::Local).command()?;
+        /// assert_eq!(command.get_document("readConcern")?, &doc! {"level": "local"});
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn read_concern(mut self, concern: crate::store::options::ReadConcern) -> Self {
             self.call.options().read_concern = Some(concern);
             self
@@ -385,6 +421,18 @@ macro_rules! options {
     };
     (@ write_concern) => {
         /// Overrides the collection's write concern.
+        ///
+        /// ```
+        /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+        /// # let (db, books) = three_books().await?;
+        /// let books = books.with_write_concern(WriteConcern::majority());
+        /// let delete = books.delete_one(|b| b.id.eq(1)).write_concern(WriteConcern::nodes(1));
+        /// assert_eq!(delete.command()?.get_document("writeConcern")?, &doc! {"w": 1});
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn write_concern(mut self, concern: crate::store::options::WriteConcern) -> Self {
             self.call.options().write_concern = Some(concern);
             self
@@ -392,6 +440,18 @@ macro_rules! options {
     };
     (@ read_preference) => {
         /// Overrides the collection's read preference.
+        ///
+        /// ```
+        /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+        /// # let (db, books) = three_books().await?;
+        /// let books = books.with_read_preference(ReadPreference::secondary_preferred());
+        /// let command = books.find_all().read_preference(ReadPreference::primary()).command()?;
+        /// assert_eq!(command.get_document("$readPreference")?, &doc! {"mode": "primary"});
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn read_preference(
             mut self,
             preference: crate::store::options::ReadPreference,
@@ -402,6 +462,17 @@ macro_rules! options {
     };
     (@ sort) => {
         /// The sort order: `|book| book.year.desc().then(book.title.asc())`.
+        ///
+        /// ```
+        /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+        /// # let (db, books) = three_books().await?;
+        /// let sorted = books.find_all().sort(|b| b.year.desc().then(b.title.asc())).all().await?;
+        /// assert_eq!(sorted[0].title, "Ulysses");
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn sort(
             mut self,
             order: impl crate::query::SortFn<M>,
@@ -414,6 +485,18 @@ macro_rules! options {
     };
     (@ explain) => {
         /// Returns the query plan with its execution statistics. Nothing is written.
+        ///
+        /// ```
+        /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+        /// # let (db, books) = three_books().await?;
+        /// let plan = books.find(|b| b.year.lt(1900)).explain().await?;
+        /// assert!(plan.indexes.is_empty(), "no index serves it");
+        /// assert_eq!((plan.documents_examined, plan.returned), (3, 2));
+        /// # Ok(())
+        /// # }
+        /// ```
         pub async fn explain(self) -> crate::error::Result<crate::collection::Explain> {
             crate::collection::explain::explain(self.call).await
         }

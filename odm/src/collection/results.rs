@@ -85,6 +85,18 @@ impl<I> UpdateResult<I> {
 
     /// Whether the update was withheld from a document because a list in it had an element with the key of the new one
     /// ([`push_new`](crate::query::Field::push_new), which has an example).
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let tag = || books.update_one(|b| b.id.eq(1), |b| b.tags.push_new(|tag| tag, "novel"));
+    /// assert_eq!(tag().await?.modified, 1);
+    /// assert!(tag().await?.is_duplicate());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn is_duplicate(&self) -> bool {
         let duplicate = |it: &Withheld| it.reason == WithheldReason::Duplicate;
         self.withheld.iter().any(duplicate)
@@ -92,6 +104,24 @@ impl<I> UpdateResult<I> {
 
     /// Whether the update was withheld from a document because an amount in it is in another currency than the one that is
     /// added ([`AnyMoneyFields::inc`](crate::money::AnyMoneyFields::inc)).
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// use odm::money::AnyMoney;
+    ///
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "offers")]
+    /// # struct Offer { #[serde(rename = "_id")] id: i32, total: AnyMoney }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let offers = Db::memory().collection::<Offer>();
+    /// offers.insert_one(&Offer { id: 1, total: "9.99 USD".parse()? }).await?;
+    /// let euro: AnyMoney = "1 EUR".parse()?;
+    /// let result = offers.update_one(|o| o.id.eq(1), |o| o.total.inc(euro)).await?;
+    /// assert!(result.matched == 0 && result.is_in_other_currency());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn is_in_other_currency(&self) -> bool {
         let other = |it: &Withheld| it.reason == WithheldReason::OtherCurrency;
         self.withheld.iter().any(other)

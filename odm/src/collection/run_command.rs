@@ -40,6 +40,21 @@ impl Db {
 
 impl<'s> RunCommand<'s> {
     /// Runs in this session, and in its transaction if one is under way.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let mut session = db.start_session().await?;
+    /// session.start_transaction().await?;
+    /// let delete = doc! {"delete": "books", "deletes": [{"q": {"_id": 1}, "limit": 1}]};
+    /// db.run_command(delete).session(&mut session).await?;
+    /// session.abort_transaction().await?;
+    /// assert!(books.get(&1).await?.is_some());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn session(mut self, session: &'s mut Session) -> Self {
         self.session = Some(session);
         self

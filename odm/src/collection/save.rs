@@ -117,6 +117,19 @@ impl<'s, M: Document> Save<'s, M> {
     options!(session comment bypass_document_validation write_concern);
 
     /// Returns the command document without sending it; `None` if nothing changed.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let mut book = books.load(&1).await?.ok_or("no book")?;
+    /// assert!(books.save(&mut book).command()?.is_none());
+    /// book.year = 1816;
+    /// assert!(books.save(&mut book).command()?.is_some());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn command(mut self) -> Result<Option<BsonDocument>> {
         match self.prepare()? {
             Some(_) => self.call.command().map(Some),

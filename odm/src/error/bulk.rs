@@ -62,6 +62,25 @@ impl WriteError {
     }
 
     /// The rules that the document breaks, if a validator refused it (code 121).
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "books")]
+    /// # struct Book { #[serde(rename = "_id")] id: i32, #[odm(range(min = 1450))] year: i32 }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = Db::memory();
+    /// # db.sync(models![Book]).plan().await?.apply(Allow::CREATE).await?;
+    /// # let books = db.collection::<Book>();
+    /// // `year` has the rule `range(min = 1450)`.
+    /// let both = [Book { id: 7, year: 1515 }, Book { id: 8, year: 150 }];
+    /// let error = books.insert_many(both).await.unwrap_err();
+    /// let failure = error.write_errors()[0].validation_failure().ok_or("another error")?;
+    /// assert_eq!(failure.violations()[0].path, "year");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn validation_failure(&self) -> Option<ValidationFailure> {
         let mut failure = ValidationFailure::from_server(&self.error)?;
         failure.name_rules(&self.rules);
@@ -73,11 +92,35 @@ impl WriteError {
     }
 
     /// The position of the document or operation in the call, starting at 0.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let both = [book(4, "Persuasion", 1817), book(1, "Emma", 1815)];
+    /// let error = books.insert_many(both).await.unwrap_err();
+    /// assert_eq!(error.write_errors()[0].index(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn index(&self) -> usize {
         self.index
     }
 
     /// The server's error.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let both = [book(4, "Persuasion", 1817), book(1, "Emma", 1815)];
+    /// let error = books.insert_many(both).await.unwrap_err();
+    /// assert_eq!(error.write_errors()[0].error().code(), odm::Code::DUPLICATE_KEY);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn error(&self) -> &ServerError {
         &self.error
     }
@@ -167,11 +210,36 @@ impl From<BulkError> for Kind {
 impl Error {
     /// Whether some of several writes failed (`insert_many`, `bulk_write`). The other writes succeeded;
     /// if the writes were ordered, only those before the first failure did.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let both = [book(4, "Persuasion", 1817), book(1, "Emma", 1815)];
+    /// let error = books.insert_many(both).await.unwrap_err();
+    /// assert!(error.is_bulk());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn is_bulk(&self) -> bool {
         matches!(self.kind(), Kind::Bulk(_))
     }
 
     /// The writes that failed, each with its position; empty unless [`Error::is_bulk`].
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let both = [book(4, "Persuasion", 1817), book(1, "Emma", 1815)];
+    /// let error = books.insert_many(both).await.unwrap_err();
+    /// assert_eq!(error.write_errors().len(), 1);
+    /// assert_eq!(error.write_errors()[0].index(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn write_errors(&self) -> &[WriteError] {
         match self.kind() {
             Kind::Bulk(error) => &error.errors,
@@ -180,6 +248,18 @@ impl Error {
     }
 
     /// The result of the writes that succeeded, if [`Error::is_bulk`].
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let both = [book(4, "Persuasion", 1817), book(1, "Emma", 1815)];
+    /// let error = books.insert_many(both).await.unwrap_err();
+    /// assert_eq!(error.partial_result().map(|done| done.inserted), Some(1));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn partial_result(&self) -> Option<&BulkWriteResult> {
         match self.kind() {
             Kind::Bulk(error) => Some(&error.result),

@@ -29,6 +29,16 @@ impl From<ConfigError> for Kind {
 
 impl Error {
     /// Whether the connection string or a setting is invalid.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let error = Db::connect("mongodb://localhost:27017").await.unwrap_err();
+    /// assert!(error.is_config(), "the string names no database");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn is_config(&self) -> bool {
         matches!(self.kind(), Kind::Config(_))
     }

@@ -54,12 +54,36 @@ impl From<ConnectionError> for Kind {
 
 impl Error {
     /// Whether no server could be reached, or the connection to it broke.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// // Nothing listens on port 1.
+    /// let db = Db::connect("mongodb://127.0.0.1:1/shop?serverSelectionTimeoutMS=50").await?;
+    /// let error = db.run_command(doc! {"ping": 1}).await.unwrap_err();
+    /// assert!(error.is_connection());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn is_connection(&self) -> bool {
         matches!(self.kind(), Kind::Connection(_))
     }
 
     /// Whether the error is a timeout: of the connection, of server selection, or of the operation
     /// (`max_time`, code 50).
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// // Nothing listens on port 1.
+    /// let db = Db::connect("mongodb://127.0.0.1:1/shop?serverSelectionTimeoutMS=50").await?;
+    /// let error = db.run_command(doc! {"ping": 1}).await.unwrap_err();
+    /// assert!(error.is_timeout());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn is_timeout(&self) -> bool {
         match self.kind() {
             Kind::Connection(error) => error.timeout,

@@ -29,6 +29,21 @@ impl From<DeclarationError> for Kind {
 impl Error {
     /// Whether a model's declaration is invalid, such as a length for a number, a TTL index on a field
     /// that is not a date, or two models with the same collection. Nothing was sent.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = Db::memory();
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "books")]
+    /// # struct Journal { #[serde(rename = "_id")] id: i32 }
+    /// // Both models declare the collection `books`.
+    /// let error = db.sync(models![Book, Journal]).plan().await.unwrap_err();
+    /// assert!(error.is_declaration());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn is_declaration(&self) -> bool {
         matches!(self.kind(), Kind::Declaration(_))
     }

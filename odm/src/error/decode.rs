@@ -57,11 +57,35 @@ impl Error {
     ///
     /// [`Error::model`], [`Error::path`] and [`Error::document_id`] return where. A cursor yields this
     /// error for one document and continues with the next.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// db.run_command(doc! {"insert": "books", "documents": [{"_id": 4, "title": "No year"}]}).await?;
+    /// let error = books.get(&4).await.unwrap_err();
+    /// assert!(error.is_decode());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn is_decode(&self) -> bool {
         matches!(self.kind(), Kind::Decode(_))
     }
 
     /// The `_id` of the stored document that could not be decoded, if it has one.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// db.run_command(doc! {"insert": "books", "documents": [{"_id": 4, "title": "No year"}]}).await?;
+    /// let error = books.find_all().all().await.unwrap_err();
+    /// assert_eq!(error.document_id(), Some(&odm::bson::Bson::Int32(4)));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn document_id(&self) -> Option<&Bson> {
         match self.kind() {
             Kind::Decode(error) => error.id.as_ref(),

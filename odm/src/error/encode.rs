@@ -51,6 +51,20 @@ impl From<EncodeError> for Kind {
 
 impl Error {
     /// Whether a value could not be encoded as BSON, such as a `u64` above `i64::MAX`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "counters")]
+    /// # struct Counter { #[serde(rename = "_id")] id: i32, count: u64 }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let counters = Db::memory().collection::<Counter>();
+    /// let error = counters.insert_one(&Counter { id: 1, count: u64::MAX }).await.unwrap_err();
+    /// assert!(error.is_encode());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn is_encode(&self) -> bool {
         matches!(self.kind(), Kind::Encode(_))
     }

@@ -54,6 +54,11 @@ impl From<FileError> for Kind {
 
 impl Error {
     /// Whether a file or a folder can't be read or written, or has unexpected content. The message names it.
+    ///
+    /// ```
+    /// let error = odm::Db::memory().load("no/such/folder").unwrap_err();
+    /// assert!(error.is_file());
+    /// ```
     pub fn is_file(&self) -> bool {
         matches!(self.kind(), Kind::File(_))
     }

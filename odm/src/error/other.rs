@@ -41,11 +41,33 @@ impl Error {
     }
 
     /// Whether this wraps an error that was passed to [`Error::other`].
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let deletion = transaction!(db, |tx| -> odm::Result<()> {
+    ///     books.delete_all().session(tx).await?;
+    ///     Err(odm::Error::other("not today"))
+    /// });
+    /// assert!(deletion.await.unwrap_err().is_other());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn is_other(&self) -> bool {
         matches!(self.kind(), Kind::Other(_))
     }
 
     /// The error that was passed to [`Error::other`], if it is an `E`.
+    ///
+    /// ```
+    /// use std::num::ParseIntError;
+    ///
+    /// let error = odm::Error::other("five".parse::<i32>().unwrap_err());
+    /// assert!(error.downcast_ref::<ParseIntError>().is_some());
+    /// assert!(error.downcast_ref::<std::io::Error>().is_none());
+    /// ```
     pub fn downcast_ref<E: std::error::Error + 'static>(&self) -> Option<&E> {
         match self.kind() {
             Kind::Other(error) => error.0.downcast_ref(),

@@ -8,16 +8,50 @@ impl Error {
     /// The error code that MongoDB or the in-memory engine returned: `11000`, `121`, …
     ///
     /// Both stores use the codes of MongoDB 6.0. If several writes failed, this is the first one's code.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let error = books.insert_one(book(1, "Emma", 1815)).await.unwrap_err();
+    /// assert_eq!(error.code().map(odm::Code::number), Some(11000));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn code(&self) -> Option<Code> {
         self.kind().server().map(ServerError::code)
     }
 
     /// The complete error that the server reported, if it reported one.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let error = books.insert_one(book(1, "Emma", 1815)).await.unwrap_err();
+    /// let refusal = error.server().ok_or("an error of the client")?;
+    /// assert!(refusal.message().contains("E11000"));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn server(&self) -> Option<&ServerError> {
         self.kind().server()
     }
 
     /// Whether a unique index refused a value that another document already has (code 11000).
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let error = books.insert_one(book(1, "Emma", 1815)).await.unwrap_err();
+    /// assert!(error.is_duplicate_key());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn is_duplicate_key(&self) -> bool {
         self.code() == Some(Code::DUPLICATE_KEY)
     }
@@ -26,6 +60,17 @@ impl Error {
     ///
     /// It is parsed from the message, because the driver drops `keyPattern` and `keyValue` for
     /// inserts. If they are available, [`ServerError::details`] returns them.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let error = books.insert_one(book(1, "Emma", 1815)).await.unwrap_err();
+    /// assert_eq!(error.duplicate_index(), Some("_id_"));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn duplicate_index(&self) -> Option<&str> {
         let error = self.server().filter(|_| self.is_duplicate_key())?;
         let (_, rest) = error.message().split_once(" index: ")?;
@@ -80,11 +125,45 @@ impl Error {
     }
 
     /// The labels of the server or the driver, such as `TransientTransactionError`.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// # let (mut first, mut second) = (db.start_session().await?, db.start_session().await?);
+    /// # first.start_transaction().await?;
+    /// # second.start_transaction().await?;
+    /// // Two transactions change the same book.
+    /// let update = || books.update_one(|b| b.id.eq(1), |b| b.year.inc(1));
+    /// update().session(&mut first).await?;
+    /// let error = update().session(&mut second).await.unwrap_err();
+    /// assert_eq!(error.labels(), ["TransientTransactionError"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn labels(&self) -> &[String] {
         self.kind().labels()
     }
 
     /// Whether the error has this label, such as `TransientTransactionError`.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// # let (mut first, mut second) = (db.start_session().await?, db.start_session().await?);
+    /// # first.start_transaction().await?;
+    /// # second.start_transaction().await?;
+    /// // Two transactions change the same book.
+    /// let update = || books.update_one(|b| b.id.eq(1), |b| b.year.inc(1));
+    /// update().session(&mut first).await?;
+    /// let error = update().session(&mut second).await.unwrap_err();
+    /// assert!(error.has_label("TransientTransactionError"));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn has_label(&self, label: &str) -> bool {
         self.kind().labels().iter().any(|given| given == label)
     }
@@ -93,6 +172,23 @@ impl Error {
     /// that the server marks as transient or retryable, or after a broken connection.
     ///
     /// The driver has already retried once if that is safe.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// # let (mut first, mut second) = (db.start_session().await?, db.start_session().await?);
+    /// # first.start_transaction().await?;
+    /// # second.start_transaction().await?;
+    /// // Two transactions change the same book.
+    /// let update = || books.update_one(|b| b.id.eq(1), |b| b.year.inc(1));
+    /// update().session(&mut first).await?;
+    /// let error = update().session(&mut second).await.unwrap_err();
+    /// assert!(error.is_retryable());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn is_retryable(&self) -> bool {
         self.code() == Some(Code::WRITE_CONFLICT)
             || self.is_connection()

@@ -84,6 +84,19 @@ impl Error {
     /// Whether `save` failed because the document was removed or (if the model has a `version` field)
     /// changed since it was loaded, or because the end of a transaction left the stored state unknown.
     /// Nothing was written.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let mut book = books.load(&1).await?.ok_or("no book")?;
+    /// books.delete_one(|b| b.id.eq(1)).await?;
+    /// book.year = 1816;
+    /// assert!(books.save(&mut book).await.unwrap_err().is_stale());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn is_stale(&self) -> bool {
         matches!(self.kind(), Kind::Stale(_))
     }

@@ -61,6 +61,20 @@ impl From<TreeError> for Kind {
 
 impl Error {
     /// Why a change of a tree was refused. Nothing was written.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// use odm::error::TreeRefusal;
+    ///
+    /// let error = tree.delete(node("Programming")).await.unwrap_err();
+    /// assert_eq!(error.tree_refusal(), Some(TreeRefusal::HasChildren));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn tree_refusal(&self) -> Option<TreeRefusal> {
         match self.kind() {
             Kind::Tree(error) => Some(error.refusal),

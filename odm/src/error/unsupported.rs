@@ -29,6 +29,17 @@ impl From<UnsupportedError> for Kind {
 impl Error {
     /// Whether the store does not support the request, such as a read from a secondary on the
     /// in-memory store. Nothing was sent.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let find = books.find_all().read_preference(ReadPreference::secondary());
+    /// assert!(find.all().await.unwrap_err().is_unsupported());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn is_unsupported(&self) -> bool {
         matches!(self.kind(), Kind::Unsupported(_))
     }

@@ -29,6 +29,17 @@ impl From<UsageError> for Kind {
 impl Error {
     /// Whether the request itself is invalid, such as an update that changes one field twice. Nothing
     /// was sent.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let error = books.find_all().page(0, 20).all().await.unwrap_err();
+    /// assert!(error.is_usage());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn is_usage(&self) -> bool {
         matches!(self.kind(), Kind::Usage(_))
     }

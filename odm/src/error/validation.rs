@@ -67,22 +67,80 @@ impl ValidationFailure {
     }
 
     /// The Rust name of the model that the validator was generated from.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "books")]
+    /// # struct Book { #[serde(rename = "_id")] id: i32, #[odm(range(min = 1450))] year: i32 }
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// // `year` has the rule `range(min = 1450)`.
+    /// let error = Book { id: 7, year: 150 }.validate().unwrap_err();
+    /// let failure = error.validation_failure().ok_or("another error")?;
+    /// assert_eq!(failure.model(), Some("Book"));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn model(&self) -> Option<&str> {
         self.model.as_deref()
     }
 
     /// The `_id` of the refused document, if it has one.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "books")]
+    /// # struct Book { #[serde(rename = "_id")] id: i32, #[odm(range(min = 1450))] year: i32 }
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// // `year` has the rule `range(min = 1450)`.
+    /// let error = Book { id: 7, year: 150 }.validate().unwrap_err();
+    /// let failure = error.validation_failure().ok_or("another error")?;
+    /// assert_eq!(failure.document_id(), Some(&Bson::Int32(7)));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn document_id(&self) -> Option<&Bson> {
         err_info(&self.server)?.get("failingDocumentId")
     }
 
     /// The server's nested details, as in `errInfo.details`:
     /// `{operatorName: "$jsonSchema", schemaRulesNotSatisfied: […]}`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "books")]
+    /// # struct Book { #[serde(rename = "_id")] id: i32, #[odm(range(min = 1450))] year: i32 }
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// // `year` has the rule `range(min = 1450)`.
+    /// let error = Book { id: 7, year: 150 }.validate().unwrap_err();
+    /// let failure = error.validation_failure().ok_or("another error")?;
+    /// let details = failure.details().ok_or("no details")?;
+    /// assert_eq!(details.get_str("operatorName")?, "$jsonSchema");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn details(&self) -> Option<&Document> {
         details_of(&self.server)
     }
 
     /// The broken rules, in the order of the validator.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "books")]
+    /// # struct Book { #[serde(rename = "_id")] id: i32, #[odm(range(min = 1450))] year: i32 }
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// // `year` has the rule `range(min = 1450)`.
+    /// let error = Book { id: 7, year: 150 }.validate().unwrap_err();
+    /// let failure = error.validation_failure().ok_or("another error")?;
+    /// let violation = &failure.violations()[0];
+    /// assert_eq!((violation.rule.as_str(), violation.path.as_str()), ("minimum", "year"));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn violations(&self) -> &[Violation] {
         &self.violations
     }
@@ -158,6 +216,24 @@ impl Error {
     ///
     /// If several writes failed, each has its own:
     /// [`WriteError::validation_failure`](crate::WriteError::validation_failure).
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "books")]
+    /// # struct Book { #[serde(rename = "_id")] id: i32, #[odm(range(min = 1450))] year: i32 }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = Db::memory();
+    /// # db.sync(models![Book]).plan().await?.apply(Allow::CREATE).await?;
+    /// # let books = db.collection::<Book>();
+    /// // `year` has the rule `range(min = 1450)`.
+    /// let error = books.insert_one(&Book { id: 7, year: 150 }).await.unwrap_err();
+    /// let failure = error.validation_failure().ok_or("another error")?;
+    /// assert_eq!(failure.violations()[0].value, Some(Bson::Int32(150)));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn validation_failure(&self) -> Option<&ValidationFailure> {
         match self.kind() {
             Kind::Validation(failure) => Some(failure),
@@ -166,6 +242,23 @@ impl Error {
     }
 
     /// Whether the collection's validator refused a document (code 121).
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "books")]
+    /// # struct Book { #[serde(rename = "_id")] id: i32, #[odm(range(min = 1450))] year: i32 }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = Db::memory();
+    /// # db.sync(models![Book]).plan().await?.apply(Allow::CREATE).await?;
+    /// # let books = db.collection::<Book>();
+    /// // `year` has the rule `range(min = 1450)`.
+    /// let error = books.insert_one(&Book { id: 7, year: 150 }).await.unwrap_err();
+    /// assert!(error.is_validation_failure());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn is_validation_failure(&self) -> bool {
         self.code() == Some(Code::DOCUMENT_VALIDATION_FAILURE)
     }

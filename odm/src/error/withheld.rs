@@ -85,6 +85,26 @@ impl Error {
     ///
     /// Other updates return them as
     /// [`UpdateResult::withheld`](crate::collection::UpdateResult::withheld).
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "hosts")]
+    /// # struct Host {
+    /// #     #[serde(rename = "_id")] id: i32,
+    /// #     #[odm(items(max = 1))] aliases: Vec<String>,
+    /// # }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let hosts = Db::memory().collection::<Host>();
+    /// # hosts.insert_one(&Host { id: 1, aliases: vec!["goofy".to_owned()] }).await?;
+    /// // `aliases` has the rule `items(max = 1)`.
+    /// let update = hosts.find_one_and_update(|h| h.id.eq(1), |h| h.aliases.push("dippy"));
+    /// let error = update.await.unwrap_err();
+    /// assert_eq!(error.withheld()[0].path, "aliases");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn withheld(&self) -> &[Withheld] {
         match self.kind() {
             Kind::Withheld(WithheldError(withheld)) => withheld,

@@ -43,12 +43,23 @@ pub enum Segment {
 
 impl Path {
     /// The path of the document itself.
+    ///
+    /// ```
+    /// # use odm::model::Path;
+    /// assert!(Path::root().is_root());
+    /// ```
     #[inline]
     pub fn root() -> Self {
         Self(Parts::Root)
     }
 
     /// Appends a stored field name to this path.
+    ///
+    /// ```
+    /// # use odm::model::Path;
+    /// let name = Path::root().child("contacts").child("name");
+    /// assert_eq!(name.to_string(), "contacts.name");
+    /// ```
     #[must_use]
     #[inline]
     pub fn child(&self, name: &'static str) -> Self {
@@ -60,6 +71,12 @@ impl Path {
     }
 
     /// Appends a segment to this path.
+    ///
+    /// ```
+    /// # use odm::model::{Path, Segment};
+    /// let name = Path::root().child("contacts").then(Segment::Index(0)).child("name");
+    /// assert_eq!(name.to_string(), "contacts.0.name");
+    /// ```
     #[must_use]
     pub fn then(&self, segment: Segment) -> Self {
         match segment {
@@ -73,6 +90,12 @@ impl Path {
     }
 
     /// Whether the path is empty, and so names the value itself.
+    ///
+    /// ```
+    /// # use odm::model::Path;
+    /// assert!(Path::root().is_root());
+    /// assert!(!Path::root().child("name").is_root());
+    /// ```
     pub fn is_root(&self) -> bool {
         matches!(self.0, Parts::Root)
     }
@@ -86,6 +109,13 @@ impl Path {
     }
 
     /// The parts, outermost first.
+    ///
+    /// ```
+    /// # use odm::model::{Path, Segment};
+    /// let path = Path::root().child("tags").then(Segment::Positional);
+    /// let segments: Vec<Segment> = path.segments().collect();
+    /// assert_eq!(segments, [Segment::Name("tags".into()), Segment::Positional]);
+    /// ```
     pub fn segments(&self) -> impl Iterator<Item = Segment> {
         let (names, more): ([Option<&'static str>; 2], &[Segment]) = match &self.0 {
             Parts::Root => ([None, None], &[]),

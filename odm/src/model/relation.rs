@@ -191,6 +191,13 @@ impl ModelMeta {
     }
 
     /// The Rust name of the field that is stored as `_id`.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # fn main() {
+    /// assert_eq!(Book::model().id(), "id");
+    /// # }
+    /// ```
     pub fn id(&'static self) -> &'static str {
         let mut fields = (self.embedded)().fields.iter();
         fields
@@ -199,12 +206,45 @@ impl ModelMeta {
     }
 
     /// What the reference with this Rust name says about a relation of the other model.
+    ///
+    /// ```
+    /// # use odm::model::CounterpartKind;
+    /// # use odm::prelude::*;
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "people")]
+    /// # struct Person {
+    /// #     #[serde(rename = "_id")]
+    /// #     id: String,
+    /// #     #[odm(references(many, max = 1_000), two_way = owner)]
+    /// #     tasks: Vec<Ref<Task>>,
+    /// # }
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "tasks")]
+    /// # struct Task {
+    /// #     #[serde(rename = "_id")]
+    /// #     id: i32,
+    /// #     #[odm(index, two_way = tasks)]
+    /// #     owner: Ref<Person>,
+    /// # }
+    /// // `#[odm(index, two_way = tasks)] owner: Ref<Person>`
+    /// let owner = Task::model().counterpart("owner").ok_or("no counterpart")?;
+    /// assert_eq!((owner.kind, owner.name), (CounterpartKind::TwoWay, "tasks"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn counterpart(&'static self, field: &str) -> Option<&'static CounterpartMeta> {
         self.counterparts.iter().find(|one| one.field == field)
     }
 
     /// The first declared index that finds documents by equality of the field with these Rust names:
     /// [`IndexMeta::serves_equality`].
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # fn main() {
+    /// assert!(Book::model().index_for(&["author"]).is_some());
+    /// assert!(Book::model().index_for(&["title"]).is_none());
+    /// # }
+    /// ```
     pub fn index_for(&'static self, path: &[&str]) -> Option<&'static IndexMeta> {
         self.indexes
             .iter()

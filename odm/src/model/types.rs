@@ -51,6 +51,11 @@ pub enum BsonType {
 
 impl BsonType {
     /// The alias that `$type` and `bsonType` use.
+    ///
+    /// ```
+    /// # use odm::model::BsonType;
+    /// assert_eq!(BsonType::ObjectId.alias(), "objectId");
+    /// ```
     pub const fn alias(self) -> &'static str {
         match self {
             Self::Double => "double",
@@ -260,11 +265,23 @@ impl TypeMeta {
     pub const ANY: Self = Self::of(Shape::Any).nullable();
 
     /// A value of one of `types`.
+    ///
+    /// ```
+    /// # use odm::model::{BsonType, Shape, TypeMeta};
+    /// let number = TypeMeta::scalar(&[BsonType::Int, BsonType::Long]);
+    /// assert!(matches!(number.shape, Shape::Scalar([BsonType::Int, BsonType::Long])));
+    /// ```
     pub const fn scalar(types: &'static [BsonType]) -> Self {
         Self::of(Shape::Scalar(types))
     }
 
     /// A value of this shape, which is never `null`.
+    ///
+    /// ```
+    /// # use odm::model::{Shape, TypeMeta};
+    /// let status = TypeMeta::of(Shape::OneOf(&["open", "paid"]));
+    /// assert!(matches!(status.shape, Shape::OneOf(["open", "paid"])) && !status.nullable);
+    /// ```
     pub const fn of(shape: Shape) -> Self {
         let contents = match shape {
             Shape::Array {
@@ -284,6 +301,11 @@ impl TypeMeta {
     }
 
     /// This type, or `null`.
+    ///
+    /// ```
+    /// # use odm::model::{BsonType, TypeMeta};
+    /// assert!(TypeMeta::scalar(&[BsonType::Date]).nullable().nullable);
+    /// ```
     #[must_use]
     pub const fn nullable(self) -> Self {
         Self {

@@ -22,6 +22,13 @@ impl Allow {
     pub const WRITE: Self = Self(8);
 
     /// Whether all of `other` is allowed.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// let both = Allow::CREATE | Allow::CHANGE;
+    /// assert!(both.contains(Allow::CHANGE));
+    /// assert!(!both.contains(Allow::CHANGE | Allow::DROP));
+    /// ```
     #[must_use]
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0

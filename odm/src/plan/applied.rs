@@ -16,27 +16,89 @@ pub struct Applied {
 
 impl Applied {
     /// The steps that were done, in order.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let plan = Db::memory().sync(models![Book]).plan().await?;
+    /// assert_eq!(plan.apply(Allow::CREATE).await?.done().len(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn done(&self) -> &[Step] {
         &self.done
     }
 
     /// The steps that were not allowed, or that no command can do.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// // The collection is there, but it has no validator.
+    /// let plan = db.sync(models![Book]).plan().await?;
+    /// let applied = plan.apply(Allow::CREATE).await?;
+    /// assert_eq!(applied.left_undone(), plan.steps());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn left_undone(&self) -> &[Step] {
         &self.left
     }
 
     /// How many documents were inserted, changed or deleted.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let update = books
+    ///     .bulk_write(|w| [w.update_one(|b| b.id.eq(1) & b.year.eq(1815), |b| b.year.set(1816))]);
+    /// let plan = update.plan("the year was wrong")?;
+    /// assert_eq!(plan.apply(Allow::WRITE).await?.written(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn written(&self) -> u64 {
         self.written
     }
 
     /// How many writes of a single document matched none, because it has changed since the plan was made. Plan
     /// again to see what it needs now.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let update = books
+    ///     .bulk_write(|w| [w.update_one(|b| b.id.eq(1) & b.year.eq(1815), |b| b.year.set(1816))]);
+    /// let plan = update.plan("the year was wrong")?;
+    /// books.delete_one(|b| b.id.eq(1)).await?;
+    /// assert_eq!(plan.apply(Allow::WRITE).await?.unmatched(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn unmatched(&self) -> u64 {
         self.unmatched
     }
 
     /// Whether nothing was left undone.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let plan = Db::memory().sync(models![Book]).plan().await?;
+    /// assert!(plan.apply(Allow::CREATE).await?.is_complete());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn is_complete(&self) -> bool {
         self.left.is_empty() && self.unmatched == 0
     }

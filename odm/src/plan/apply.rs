@@ -45,6 +45,19 @@ impl<'p> Apply<'p> {
     }
 
     /// Calls `report` after each command.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let plan = books.bulk_write(|w| [w.update_all(|b| b.year.inc(1))]).plan("a year early")?;
+    /// let mut written = Vec::new();
+    /// plan.apply(Allow::WRITE).on_progress(|progress| written.push(progress.written)).await?;
+    /// assert_eq!(written, [3]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn on_progress(mut self, report: impl FnMut(&Progress<'_>) + Send + 'p) -> Self {
         self.report = Some(Box::new(report));
         self

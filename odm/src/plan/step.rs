@@ -82,6 +82,18 @@ pub enum Action {
 
 impl Step {
     /// What must be allowed for this step; `None` if applying the plan can't do it at all.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// // The collection is there, but it has no validator.
+    /// let plan = db.sync(models![Book]).plan().await?;
+    /// assert_eq!(plan.steps()[0].requires(), Some(Allow::CHANGE));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn requires(&self) -> Option<Allow> {
         match self.action {
             Action::CreateCollection | Action::CreateIndexes { .. } => Some(Allow::CREATE),
@@ -94,6 +106,18 @@ impl Step {
     }
 
     /// Whether `allow` covers this step.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = Db::memory();
+    /// let plan = db.sync(models![Book]).plan().await?;
+    /// let create = &plan.steps()[0];
+    /// assert!(create.is_allowed(Allow::CREATE) && !create.is_allowed(Allow::CHANGE));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn is_allowed(&self, allow: Allow) -> bool {
         self.requires().is_some_and(|needs| allow.contains(needs))
     }

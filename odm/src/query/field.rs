@@ -50,6 +50,20 @@ impl<M, T, E> Field<M, T, E> {
     }
 
     /// The stored path.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// #[derive(Serialize, Deserialize, Embedded)]
+    /// struct Book {
+    ///     #[serde(rename = "publishedIn")]
+    ///     year: i32,
+    /// }
+    ///
+    /// let book = fields::<Book>();
+    /// assert_eq!(book.year.path().to_string(), "publishedIn");
+    /// # Ok::<(), odm::Error>(())
+    /// ```
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -72,6 +86,19 @@ macro_rules! pointers {
         impl<M, T: FieldType> Field<M, $pointer<T>> {
             /// The typed handle of the inner value. It is made on demand, because models can contain
             /// themselves.
+            ///
+            /// ```
+            /// # use odm::prelude::*;
+            /// # use odm::query::fields;
+            /// # #[derive(Serialize, Deserialize, Embedded)]
+            /// # struct Address { city: String }
+            /// #[derive(Serialize, Deserialize, Embedded)]
+            /// struct Author { address: Box<Address> }
+            ///
+            /// let filter = fields::<Author>().address.fields().city.eq("Bath");
+            /// assert_eq!(filter.to_document()?, doc! {"address.city": "Bath"});
+            /// # Ok::<(), odm::Error>(())
+            /// ```
             pub fn fields(&self) -> T::Handle<M, T> {
                 T::handle(self.path.clone())
             }
@@ -80,6 +107,18 @@ macro_rules! pointers {
         impl<M, T: FieldType> Field<M, Option<$pointer<T>>> {
             /// The typed handle of the inner value. It is made on demand, because models can contain
             /// themselves.
+            ///
+            /// ```
+            /// # use odm::prelude::*;
+            /// # use odm::query::fields;
+            /// #[derive(Serialize, Deserialize, Embedded)]
+            /// struct Comment { text: String, reply: Option<Box<Comment>> }
+            ///
+            /// let comment = fields::<Comment>();
+            /// let filter = comment.reply.fields().reply.fields().text.eq("Yes");
+            /// assert_eq!(filter.to_document()?, doc! {"reply.reply.text": "Yes"});
+            /// # Ok::<(), odm::Error>(())
+            /// ```
             pub fn fields(&self) -> T::Handle<M, Option<T>> {
                 T::handle(self.path.clone())
             }

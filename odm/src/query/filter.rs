@@ -164,6 +164,18 @@ impl<M> Filter<M> {
 
     /// Returns the document that is sent.
     ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { title: String, year: i32 }
+    /// let book = fields::<Book>();
+    /// let filter = book.year.gte(1900) & book.title.starts_with("U");
+    /// let expected = doc! {"year": {"$gte": 1900}, "title": {"$regex": "^U"}};
+    /// assert_eq!(filter.to_document()?, expected);
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// A value can't be encoded, or MongoDB can't express a condition; the error names the field.

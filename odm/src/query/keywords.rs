@@ -48,6 +48,23 @@ impl<M, S: Sequence, N: KeywordsOf> Field<M, S, Derived<N>> {
 
     /// Matches documents that have one of the words of `text`: `{words: {$in: ["run", "shoe"]}}`. See
     /// [`search`](Self::search).
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "articles")]
+    /// # struct Article {
+    /// #     #[serde(rename = "_id")] id: i32,
+    /// #     title: String,
+    /// #     #[serde(default)]
+    /// #     #[odm(keywords(from(title), language = "english", max = 50))]
+    /// #     words: Vec<String>,
+    /// # }
+    /// let filter = fields::<Article>().words.search_any("the running shoes");
+    /// assert_eq!(filter.to_document()?, doc! {"words": {"$in": ["run", "shoe"]}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
     pub fn search_any(&self, text: &str) -> Filter<M> {
         let words = search_terms(text, N::LANGUAGE);
         let words = words.into_iter().map(Bson::from).collect();

@@ -35,6 +35,18 @@ pub fn raw<R: FromRaw>(document: Document) -> R {
 
 impl<M> Filter<M> {
     /// Like [`raw`], with a known type, so that it can stand on the left of `&` and `|`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { title: String, year: i32 }
+    /// let texts = Filter::<Book>::raw(doc! {"title": {"$type": "string"}});
+    /// let filter = texts & fields::<Book>().year.lt(1900);
+    /// let expected = doc! {"title": {"$type": "string"}, "year": {"$lt": 1900}};
+    /// assert_eq!(filter.to_document()?, expected);
+    /// # Ok::<(), odm::Error>(())
+    /// ```
     pub fn raw(document: Document) -> Self {
         raw(document)
     }

@@ -109,6 +109,18 @@ impl<M> Sort<M> {
 
     /// Returns the document that is sent.
     ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { title: String, year: i32 }
+    /// let book = fields::<Book>();
+    /// let sort = book.year.desc().then(book.title.asc());
+    /// assert_eq!(sort.to_document()?, doc! {"year": -1, "title": 1});
+    /// assert!(book.year.desc().then(book.year.asc()).to_document().is_err());
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// Two keys sort by the same field.

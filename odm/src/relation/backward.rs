@@ -118,21 +118,71 @@ impl<M: Document, N, T: Document, K> Inverse<M, N, T, K> {
     }
 
     /// Joins the documents that match.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (authors, books) = two_authors().await?;
+    /// let late = authors.find_all().join(|a| a.books.filter(|b| b.year.gt(1815))).all().await?;
+    /// assert_eq!((late[0].books().len(), late[1].books().len()), (1, 1));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn filter(self, condition: impl FilterFn<T>) -> Backward<M, N, T, K> {
         self.backward().filter(condition)
     }
 
     /// Sorts the documents of each row.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (authors, books) = two_authors().await?;
+    /// let rows = authors.find_all().join(|a| a.books.sort(|b| b.year.desc())).all().await?;
+    /// assert_eq!(rows[0].books()[0].title, "Persuasion");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn sort(self, sort: impl SortFn<T>) -> Backward<M, N, T, K> {
         self.backward().sort(sort)
     }
 
     /// Joins at most this many documents to each row, the first of their order; 0 is no limit.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (authors, books) = two_authors().await?;
+    /// let find = authors.find_all();
+    /// let rows = find.join(|a| a.books.sort(|b| b.year.asc()).limit(1)).all().await?;
+    /// assert_eq!(rows[0].books()[0].title, "Emma");
+    /// assert_eq!(rows[0].books().len(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn limit(self, limit: u32) -> Backward<M, N, T, K> {
         self.backward().limit(limit)
     }
 
     /// Reads the documents as `P`; MongoDB returns only its fields.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (authors, books) = two_authors().await?;
+    /// #[derive(Deserialize, Projection)]
+    /// #[odm(of = Book)]
+    /// struct Titled { title: String }
+    ///
+    /// let rows = authors.find_all().join(|a| a.books.select::<Titled>()).all().await?;
+    /// assert_eq!(rows[1].books()[0].title, "Ulysses");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn select<P>(self) -> Backward<M, N, T, K, P>
     where
         P: Projection<Of = T> + Send + Sync + 'static,
@@ -141,6 +191,18 @@ impl<M: Document, N, T: Document, K> Inverse<M, N, T, K> {
     }
 
     /// Joins a relation of the documents on the other side to them.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (authors, books) = two_authors().await?;
+    /// let rows = authors.find_all().join(|a| a.books.join(|b| b.author)).all().await?;
+    /// let book = &rows[1].books()[0];
+    /// assert_eq!(book.author().found().map(|author| author.id), Some(2));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn join<B: IntoBranch<T>>(
         self,
         relation: impl FnOnce(<T as Embedded>::Fields<T>) -> B,
@@ -149,11 +211,33 @@ impl<M: Document, N, T: Document, K> Inverse<M, N, T, K> {
     }
 
     /// Counts the documents of each row instead of reading them.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (authors, books) = two_authors().await?;
+    /// let rows = authors.find_all().join(|a| a.books.count()).all().await?;
+    /// assert_eq!((*rows[0].books(), *rows[1].books()), (2, 1));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn count(self) -> Counted<M, N, T> {
         self.backward().count()
     }
 
     /// Finds out for each row whether there is a document, without reading it.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (authors, books) = two_authors().await?;
+    /// let rows = authors.find_all().join(|a| a.books.exists()).all().await?;
+    /// assert!(*rows[0].books());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn exists(self) -> Backward<M, N, T, Exists, IgnoredAny> {
         self.backward().exists()
     }
@@ -194,12 +278,36 @@ pub struct Backward<M, N, T, K, D = T, J = ()> {
 
 impl<M: Document, N, T: Document, K, D, J> Backward<M, N, T, K, D, J> {
     /// Joins the documents that match this, too.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (authors, books) = two_authors().await?;
+    /// let find = authors.find_all();
+    /// let rows = find.join(|a| a.books.limit(5).filter(|b| b.year.gt(1815))).all().await?;
+    /// assert_eq!(rows[0].books()[0].title, "Persuasion");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn filter(mut self, condition: impl FilterFn<T>) -> Self {
         self.scope.filter::<T>(condition);
         self
     }
 
     /// Sorts the documents of each row.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (authors, books) = two_authors().await?;
+    /// let find = authors.find_all();
+    /// let rows = find.join(|a| a.books.limit(5).sort(|b| b.year.desc())).all().await?;
+    /// assert_eq!(rows[0].books()[0].title, "Persuasion");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn sort(mut self, sort: impl SortFn<T>) -> Self {
         self.scope.sort::<T>(sort);
         self
@@ -209,12 +317,37 @@ impl<M: Document, N, T: Document, K, D, J> Backward<M, N, T, K, D, J> {
     ///
     /// For one row this is a find with a limit. For several it is one pipeline on the collection of the rows, which
     /// looks up the documents of each by the index of the relation.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (authors, books) = two_authors().await?;
+    /// let find = authors.find_all();
+    /// let rows = find.join(|a| a.books.sort(|b| b.year.desc()).limit(1)).all().await?;
+    /// assert_eq!(rows[0].books()[0].title, "Persuasion");
+    /// assert_eq!(rows[0].books().len(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn limit(mut self, limit: u32) -> Self {
         self.scope.limit = (limit > 0).then_some(limit);
         self
     }
 
     /// Joins a relation of the documents on the other side to them.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (authors, books) = two_authors().await?;
+    /// let rows = authors.find_all().join(|a| a.books.limit(1).join(|b| b.author)).all().await?;
+    /// let book = &rows[0].books()[0];
+    /// assert_eq!(book.author().found().map(|author| author.name.as_str()), Some("Austen"));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn join<B: IntoBranch<T>>(
         self,
         relation: impl FnOnce(<T as Embedded>::Fields<T>) -> B,
@@ -235,6 +368,22 @@ impl<M: Document, N, T: Document, K, D, J> Backward<M, N, T, K, D, J> {
 
 impl<M: Document, N, T: Document, K> Backward<M, N, T, K> {
     /// Reads the documents as `P`; MongoDB returns only its fields.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (authors, books) = two_authors().await?;
+    /// #[derive(Deserialize, Projection)]
+    /// #[odm(of = Book)]
+    /// struct Titled { title: String }
+    ///
+    /// let find = authors.find_all();
+    /// let rows = find.join(|a| a.books.filter(|b| b.id.gt(1)).select::<Titled>()).all().await?;
+    /// assert_eq!(rows[0].books()[0].title, "Persuasion");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn select<P>(mut self) -> Backward<M, N, T, K, P>
     where
         P: Projection<Of = T> + Send + Sync + 'static,
@@ -244,11 +393,35 @@ impl<M: Document, N, T: Document, K> Backward<M, N, T, K> {
     }
 
     /// Counts the documents of each row instead of reading them, at most as many as the limit.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (authors, books) = two_authors().await?;
+    /// let find = authors.find_all();
+    /// let rows = find.join(|a| a.books.filter(|b| b.year.gt(1815)).count()).all().await?;
+    /// assert_eq!((*rows[0].books(), *rows[1].books()), (1, 1));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn count(self) -> Counted<M, N, T> {
         Counted::new(self.with(|()| ()))
     }
 
     /// Finds out for each row whether there is a document, without reading it.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (authors, books) = two_authors().await?;
+    /// let find = authors.find_all();
+    /// let rows = find.join(|a| a.books.filter(|b| b.year.gt(1900)).exists()).all().await?;
+    /// assert_eq!((*rows[0].books(), *rows[1].books()), (false, true));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn exists(mut self) -> Backward<M, N, T, Exists, IgnoredAny> {
         self.scope.limit = Some(1);
         self.scope.project(doc! {self.ends.by.as_str(): 1});

@@ -24,6 +24,18 @@ impl<M: Document, N, T: Document> Counted<M, N, T> {
     }
 
     /// Counts the documents that match this, too.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (authors, books) = two_authors().await?;
+    /// let find = authors.find_all();
+    /// let rows = find.join(|a| a.books.count().filter(|b| b.year.lt(1900))).all().await?;
+    /// assert_eq!((*rows[0].books(), *rows[1].books()), (2, 0));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn filter(self, condition: impl FilterFn<T>) -> Self {
         Self(self.0.filter(condition))
     }

@@ -55,11 +55,61 @@ type Target<V, E> = <<E as RefersBy<V>>::Reference as Reference>::Target;
 
 impl<M, V, T: Document, E: RefersBy<V>> DbRefFields<M, V, T, E> {
     /// Joins the documents that match. A reference to another one is [`Resolved::Excluded`](super::Resolved::Excluded).
+    ///
+    /// ```
+    /// # use odm::dbref::DbRef;
+    /// # use odm::prelude::*;
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "publishers")]
+    /// # struct Publisher { #[serde(rename = "_id")] id: i32, name: String }
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "books")]
+    /// # struct Book { #[serde(rename = "_id")] id: i32, publisher: DbRef<Publisher> }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = Db::memory();
+    /// # let publisher = Publisher { id: 7, name: "Ace".to_owned() };
+    /// # db.collection::<Publisher>().insert_one(&publisher).await?;
+    /// # let books = db.collection::<Book>();
+    /// # books.insert_one(&Book { id: 1, publisher: DbRef::to(&publisher) }).await?;
+    /// let find = books.find_all();
+    /// let rows = find.join(|b| b.publisher.filter(|p| p.name.eq("Wiley"))).all().await?;
+    /// assert!(rows[0].publisher().found().is_none());
+    /// assert_eq!(rows[0].publisher().missing(), Some(&7));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn filter(self, condition: impl FilterFn<Target<V, E>>) -> Joins<M, V, E> {
         self.into_whole().filter(condition)
     }
 
     /// Reads the documents as `P`; MongoDB returns only its fields.
+    ///
+    /// ```
+    /// # use odm::dbref::DbRef;
+    /// # use odm::prelude::*;
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "publishers")]
+    /// # struct Publisher { #[serde(rename = "_id")] id: i32, name: String }
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "books")]
+    /// # struct Book { #[serde(rename = "_id")] id: i32, publisher: DbRef<Publisher> }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = Db::memory();
+    /// # let publisher = Publisher { id: 7, name: "Ace".to_owned() };
+    /// # db.collection::<Publisher>().insert_one(&publisher).await?;
+    /// # let books = db.collection::<Book>();
+    /// # books.insert_one(&Book { id: 1, publisher: DbRef::to(&publisher) }).await?;
+    /// #[derive(Deserialize, Projection)]
+    /// #[odm(of = Publisher)]
+    /// struct Named { name: String }
+    ///
+    /// let rows = books.find_all().join(|b| b.publisher.select::<Named>()).all().await?;
+    /// assert_eq!(rows[0].publisher().found().map(|it| it.name.as_str()), Some("Ace"));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn select<P>(self) -> Joins<M, V, E, P>
     where
         P: Projection<Of = Target<V, E>> + Send + Sync + 'static,
@@ -68,6 +118,34 @@ impl<M, V, T: Document, E: RefersBy<V>> DbRefFields<M, V, T, E> {
     }
 
     /// Joins a relation of the documents on the other side to them.
+    ///
+    /// ```
+    /// # use odm::dbref::DbRef;
+    /// # use odm::prelude::*;
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "cities")]
+    /// # struct City { #[serde(rename = "_id")] id: String }
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "publishers")]
+    /// # struct Publisher { #[serde(rename = "_id")] id: i32, city: Ref<City> }
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "books")]
+    /// # struct Book { #[serde(rename = "_id")] id: i32, publisher: DbRef<Publisher> }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = Db::memory();
+    /// # let city = City { id: "Boston".to_owned() };
+    /// # db.collection::<City>().insert_one(&city).await?;
+    /// # let publisher = Publisher { id: 7, city: Ref::to(&city) };
+    /// # db.collection::<Publisher>().insert_one(&publisher).await?;
+    /// # let books = db.collection::<Book>();
+    /// # books.insert_one(&Book { id: 1, publisher: DbRef::to(&publisher) }).await?;
+    /// let rows = books.find_all().join(|b| b.publisher.join(|p| p.city)).all().await?;
+    /// let publisher = rows[0].publisher().found().ok_or("no publisher")?;
+    /// assert_eq!(publisher.city().found().map(|city| city.id.as_str()), Some("Boston"));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn join<B: IntoBranch<Target<V, E>>>(
         self,
         relation: impl FnOnce(<Target<V, E> as Embedded>::Fields<Target<V, E>>) -> B,

@@ -24,6 +24,33 @@ pub struct Each<B> {
 impl<M, S: Sequence<Element: FieldType>, E> Field<M, S, E> {
     /// Joins a relation of the elements of a list: `|order| order.lines.each(|line| line.product)`. A row gets a `Vec`
     /// with the value of each element, in their order.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "products")]
+    /// # struct Product { #[serde(rename = "_id")] id: i32, name: String }
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Line { product: Ref<Product> }
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "orders")]
+    /// # struct Order {
+    /// #     #[serde(rename = "_id")] id: i32,
+    /// #     #[odm(embed(few, max = 50))] lines: Vec<Line>,
+    /// # }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = Db::memory();
+    /// # let product = |id, name: &str| Product { id, name: name.to_owned() };
+    /// # db.collection::<Product>().insert_many([product(7, "Tea"), product(8, "Milk")]).await?;
+    /// let orders = db.collection::<Order>();
+    /// let lines = [8, 7].map(|id| Line { product: Ref::from(id) }).into();
+    /// orders.insert_one(&Order { id: 1, lines }).await?;
+    /// let rows = orders.find_all().join(|o| o.lines.each(|line| line.product)).all().await?;
+    /// assert_eq!(rows[0].product()[0].found().map(|it| it.name.as_str()), Some("Milk"));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn each<B: IntoBranch<M>>(
         self,
         relation: impl FnOnce(<S::Element as FieldType>::Handle<M, S::Element>) -> B,

@@ -79,11 +79,38 @@ impl<M, V, E: RefersBy<V>> Field<M, V, E> {
 
     /// Joins the documents that match. A reference to another one is
     /// [`Resolved::Excluded`], as is one to a document that is missing.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (authors, books) = two_authors().await?;
+    /// let rows = books.find_all().join(|b| b.author.filter(|a| a.born.gt(1800))).all().await?;
+    /// let found = rows.iter().filter(|book| book.author().found().is_some()).count();
+    /// assert_eq!((rows.len(), found), (3, 1));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn filter(self, condition: impl FilterFn<Target<V, E>>) -> Joins<M, V, E> {
         self.forward().filter(condition)
     }
 
     /// Reads the documents as `P`; MongoDB returns only its fields.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (authors, books) = two_authors().await?;
+    /// #[derive(Deserialize, Projection)]
+    /// #[odm(of = Author)]
+    /// struct Named { name: String }
+    ///
+    /// let rows = books.find_all().join(|b| b.author.select::<Named>()).all().await?;
+    /// assert_eq!(rows[0].author().found().map(|it| it.name.as_str()), Some("Austen"));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn select<P>(self) -> Joins<M, V, E, P>
     where
         P: Projection<Of = Target<V, E>> + Send + Sync + 'static,
@@ -92,6 +119,18 @@ impl<M, V, E: RefersBy<V>> Field<M, V, E> {
     }
 
     /// Joins a relation of the documents on the other side to them.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (authors, books) = two_authors().await?;
+    /// let rows = books.find_all().join(|b| b.author.join(|a| a.books.count())).all().await?;
+    /// let author = rows[0].author().found().ok_or("no author")?;
+    /// assert_eq!(*author.books(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn join<B: IntoBranch<Target<V, E>>>(
         self,
         relation: impl FnOnce(<Target<V, E> as Embedded>::Fields<Target<V, E>>) -> B,
@@ -102,12 +141,40 @@ impl<M, V, E: RefersBy<V>> Field<M, V, E> {
 
 impl<M, N, R: Reference, D, J> Forward<M, N, R, D, J> {
     /// Joins the documents that match this, too.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (authors, books) = two_authors().await?;
+    /// let find = books.find_all();
+    /// let joined = find.join(|b| b.author.filter(|a| a.born.gt(1700)).filter(|a| a.id.eq(2)));
+    /// let rows = joined.all().await?;
+    /// assert!(rows[0].author().found().is_none());
+    /// assert!(rows[2].author().found().is_some());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn filter(mut self, condition: impl FilterFn<R::Target>) -> Self {
         self.scope.filter::<R::Target>(condition);
         self
     }
 
     /// Joins a relation of the documents on the other side to them.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (authors, books) = two_authors().await?;
+    /// let find = books.find_all();
+    /// let joined = find.join(|b| b.author.filter(|a| a.id.eq(2)).join(|a| a.books.count()));
+    /// let rows = joined.all().await?;
+    /// let author = rows[2].author().found().ok_or("no author")?;
+    /// assert_eq!((author.name.as_str(), *author.books()), ("Joyce", 1));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn join<B: IntoBranch<R::Target>>(
         self,
         relation: impl FnOnce(<R::Target as Embedded>::Fields<R::Target>) -> B,
@@ -124,6 +191,22 @@ impl<M, N, R: Reference, D, J> Forward<M, N, R, D, J> {
 
 impl<M, N, R: Reference> Forward<M, N, R> {
     /// Reads the documents as `P`; MongoDB returns only its fields.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (authors, books) = two_authors().await?;
+    /// #[derive(Deserialize, Projection)]
+    /// #[odm(of = Author)]
+    /// struct Named { name: String }
+    ///
+    /// let joined = books.find_all().join(|b| b.author.filter(|a| a.id.eq(2)).select::<Named>());
+    /// let rows = joined.all().await?;
+    /// assert_eq!(rows[2].author().found().map(|it| it.name.as_str()), Some("Joyce"));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn select<P>(mut self) -> Forward<M, N, R, P>
     where
         P: Projection<Of = R::Target> + Send + Sync + 'static,

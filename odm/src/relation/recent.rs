@@ -116,6 +116,38 @@ impl<M: Document> Collection<M> {
 
     /// Inserts documents, and adds their parts to the lists of the newest with one statement for each list; see
     /// [`insert_one_with_recent`](Self::insert_one_with_recent).
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "hosts")]
+    /// # struct Host {
+    /// #     #[serde(rename = "_id")] id: i32,
+    /// #     #[odm(recent(LogMessage, max = 2, sort = time))] logmsgs: Vec<Line>,
+    /// # }
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "logmsg")]
+    /// # struct LogMessage {
+    /// #     #[serde(rename = "_id")] id: i32,
+    /// #     #[odm(index, recent_in = logmsgs)] host: Ref<Host>,
+    /// #     time: i32,
+    /// # }
+    /// # #[derive(Serialize, Deserialize, Embedded, Projection)]
+    /// # #[odm(of = LogMessage)]
+    /// # struct Line { time: i32 }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = Db::memory();
+    /// # let (hosts, messages) = (db.collection::<Host>(), db.collection::<LogMessage>());
+    /// # hosts.insert_one(&Host { id: 1, logmsgs: Vec::new() }).await?;
+    /// let new = (1..=3).map(|time| LogMessage { id: time, host: Ref::from(1), time });
+    /// let result = messages.insert_many_with_recent(new).await?;
+    /// assert_eq!((result.inserted_ids, result.updated_lists), (vec![1, 2, 3], 1));
+    /// let host = hosts.get(&1).await?.ok_or("no host")?;
+    /// assert_eq!((host.logmsgs[0].time, host.logmsgs[1].time), (2, 3));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn insert_many_with_recent<'s>(
         &self,
         documents: impl IntoIterator<Item = impl Borrow<M>>,
@@ -346,6 +378,39 @@ impl List {
 
 impl<'s, M: Document> InsertWithRecent<'s, M> {
     /// Runs in the transaction of this session.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "hosts")]
+    /// # struct Host {
+    /// #     #[serde(rename = "_id")] id: i32,
+    /// #     #[odm(recent(LogMessage, max = 2, sort = time))] logmsgs: Vec<Line>,
+    /// # }
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "logmsg")]
+    /// # struct LogMessage {
+    /// #     #[serde(rename = "_id")] id: i32,
+    /// #     #[odm(index, recent_in = logmsgs)] host: Ref<Host>,
+    /// #     time: i32,
+    /// # }
+    /// # #[derive(Serialize, Deserialize, Embedded, Projection)]
+    /// # #[odm(of = LogMessage)]
+    /// # struct Line { time: i32 }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = Db::memory();
+    /// # let (hosts, messages) = (db.collection::<Host>(), db.collection::<LogMessage>());
+    /// # hosts.insert_one(&Host { id: 1, logmsgs: Vec::new() }).await?;
+    /// let mut session = db.start_session().await?;
+    /// session.start_transaction().await?;
+    /// let message = LogMessage { id: 7, host: Ref::from(1), time: 12 };
+    /// messages.insert_one_with_recent(message).session(&mut session).await?;
+    /// session.commit_transaction().await?;
+    /// assert_eq!(hosts.get(&1).await?.ok_or("no host")?.logmsgs[0].time, 12);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn session(mut self, session: &'s mut Session) -> Self {
         self.session = Some(session);
         self
@@ -353,6 +418,36 @@ impl<'s, M: Document> InsertWithRecent<'s, M> {
 
     /// Writes without a transaction: the documents, then the lists. If the second command fails, the lists lack the new
     /// documents.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "hosts")]
+    /// # struct Host {
+    /// #     #[serde(rename = "_id")] id: i32,
+    /// #     #[odm(recent(LogMessage, max = 2, sort = time))] logmsgs: Vec<Line>,
+    /// # }
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "logmsg")]
+    /// # struct LogMessage {
+    /// #     #[serde(rename = "_id")] id: i32,
+    /// #     #[odm(index, recent_in = logmsgs)] host: Ref<Host>,
+    /// #     time: i32,
+    /// # }
+    /// # #[derive(Serialize, Deserialize, Embedded, Projection)]
+    /// # #[odm(of = LogMessage)]
+    /// # struct Line { time: i32 }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = Db::memory();
+    /// # let (hosts, messages) = (db.collection::<Host>(), db.collection::<LogMessage>());
+    /// # hosts.insert_one(&Host { id: 1, logmsgs: Vec::new() }).await?;
+    /// let message = LogMessage { id: 7, host: Ref::from(1), time: 12 };
+    /// let result = messages.insert_one_with_recent(message).non_atomic().await?;
+    /// assert_eq!((result.inserted_ids, result.lists, result.updated_lists), (vec![7], 1, 1));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn non_atomic(mut self) -> Self {
         self.non_atomic = true;
         self

@@ -71,6 +71,18 @@ impl<N: KeyReference<Target = T>, T: Document> KeyOf<T> for ByKey<N> {
 
 impl<T: Document, Row, B: KeyOf<T>> Resolved<T, Row, B> {
     /// The document, unless the reference leads to none.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (authors, books) = two_authors().await?;
+    /// let rows = books.find_all().join(|b| b.author).all().await?;
+    /// let author = rows[2].author().found().ok_or("no author")?;
+    /// assert_eq!((author.name.as_str(), author.born), ("Joyce", 1882));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn found(&self) -> Option<&Row> {
         match self {
             Self::Found(row) => Some(row),
@@ -79,6 +91,20 @@ impl<T: Document, Row, B: KeyOf<T>> Resolved<T, Row, B> {
     }
 
     /// The id of a document that was not found.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (authors, books) = two_authors().await?;
+    /// let lost = Book { id: 4, author: Ref::from(9), title: "Lost".to_owned(), year: 1900 };
+    /// books.insert_one(lost).await?;
+    /// let rows = books.find(|b| b.id.eq(4)).join(|b| b.author).all().await?;
+    ///
+    /// assert_eq!(rows[0].author().missing(), Some(&9));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn missing(&self) -> Option<&B::Key> {
         match self {
             Self::Dangling(id) | Self::Excluded(id) => Some(id),
@@ -87,11 +113,45 @@ impl<T: Document, Row, B: KeyOf<T>> Resolved<T, Row, B> {
     }
 
     /// Whether the reference points to a missing document.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (authors, books) = two_authors().await?;
+    /// let lost = Book { id: 4, author: Ref::from(9), title: "Lost".to_owned(), year: 1900 };
+    /// books.insert_one(lost).await?;
+    /// let rows = books.find(|b| b.id.eq(4)).join(|b| b.author).all().await?;
+    ///
+    /// assert!(rows[0].author().is_dangling());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn is_dangling(&self) -> bool {
         matches!(self, Self::Dangling(_))
     }
 
     /// Whether the row holds no reference.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "people")]
+    /// # struct Person { #[serde(rename = "_id")] id: i32 }
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Cover { artist: Ref<Person> }
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "books")]
+    /// # struct Book { #[serde(rename = "_id")] id: i32, cover: Option<Cover> }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let books = Db::memory().collection::<Book>();
+    /// books.insert_one(&Book { id: 1, cover: None }).await?;
+    /// let rows = books.find_all().join(|b| b.cover.artist.clone()).all().await?;
+    /// assert!(rows[0].artist().is_absent());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn is_absent(&self) -> bool {
         matches!(self, Self::Absent)
     }

@@ -135,6 +135,33 @@ impl<M: Document> Collection<M> {
     ///
     /// Both are deleted in one transaction. Without one, [`non_atomic`](DeleteWith::non_atomic) deletes the document
     /// first: if the second command fails, the rest is left over, and the same call deletes it.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "movie", subset(details: MovieDetails, by = movie))]
+    /// # struct Movie { #[serde(rename = "_id")] id: i32, title: String }
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "movie_details")]
+    /// # struct MovieDetails {
+    /// #     #[serde(rename = "_id")] id: i32,
+    /// #     #[serde(rename = "movie_id")] #[odm(unique, rest_of = details)] movie: Ref<Movie>,
+    /// #     fullplot: String,
+    /// # }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = Db::memory();
+    /// # let movies = db.collection::<Movie>();
+    /// # let movie = Movie { id: 1, title: "The Kid".to_owned() };
+    /// # let fullplot = "A tramp finds a child.".to_owned();
+    /// # let details = MovieDetails { id: 156, movie: Ref::to(&movie), fullplot };
+    /// # movies.insert_with(&movie, |m| m.details, &details).await?;
+    /// let deleted = movies.delete_with(&1, |m| m.details).await?;
+    /// assert_eq!((deleted.deleted, deleted.deleted_rest), (1, 1));
+    /// assert!(db.collection::<MovieDetails>().get(&156).await?.is_none());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn delete_with<'s, N, T: Document>(
         &self,
         id: &M::Id,
@@ -183,12 +210,65 @@ impl<M: Document, T: Document> Pair<M, T> {
 
 impl<'s, M: Document, T: Document> InsertWith<'s, M, T> {
     /// Runs in the transaction of this session.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "movie", subset(details: MovieDetails, by = movie))]
+    /// # struct Movie { #[serde(rename = "_id")] id: i32, title: String }
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "movie_details")]
+    /// # struct MovieDetails {
+    /// #     #[serde(rename = "_id")] id: i32,
+    /// #     #[serde(rename = "movie_id")] #[odm(unique, rest_of = details)] movie: Ref<Movie>,
+    /// #     fullplot: String,
+    /// # }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = Db::memory();
+    /// # let movies = db.collection::<Movie>();
+    /// # let movie = Movie { id: 1, title: "The Kid".to_owned() };
+    /// # let fullplot = "A tramp finds a child.".to_owned();
+    /// # let details = MovieDetails { id: 156, movie: Ref::to(&movie), fullplot };
+    /// let mut session = db.start_session().await?;
+    /// session.start_transaction().await?;
+    /// movies.insert_with(&movie, |m| m.details, &details).session(&mut session).await?;
+    /// session.commit_transaction().await?;
+    /// assert!(db.collection::<MovieDetails>().get(&156).await?.is_some());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn session(mut self, session: &'s mut Session) -> Self {
         self.session = Some(session);
         self
     }
 
     /// Inserts without a transaction: the rest, then the document. If the second insert fails, the rest is left over.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "movie", subset(details: MovieDetails, by = movie))]
+    /// # struct Movie { #[serde(rename = "_id")] id: i32, title: String }
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "movie_details")]
+    /// # struct MovieDetails {
+    /// #     #[serde(rename = "_id")] id: i32,
+    /// #     #[serde(rename = "movie_id")] #[odm(unique, rest_of = details)] movie: Ref<Movie>,
+    /// #     fullplot: String,
+    /// # }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = Db::memory();
+    /// # let movies = db.collection::<Movie>();
+    /// # let movie = Movie { id: 1, title: "The Kid".to_owned() };
+    /// # let fullplot = "A tramp finds a child.".to_owned();
+    /// # let details = MovieDetails { id: 156, movie: Ref::to(&movie), fullplot };
+    /// let inserted = movies.insert_with(&movie, |m| m.details, &details).non_atomic().await?;
+    /// assert_eq!((inserted.inserted_id, inserted.rest_id), (1, 156));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn non_atomic(mut self) -> Self {
         self.non_atomic = true;
         self
@@ -232,12 +312,67 @@ impl<M: Document, T: Document> Pair<M, T> {
 
 impl<'s, M: Document, T: Document> DeleteWith<'s, M, T> {
     /// Runs in the transaction of this session.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "movie", subset(details: MovieDetails, by = movie))]
+    /// # struct Movie { #[serde(rename = "_id")] id: i32, title: String }
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "movie_details")]
+    /// # struct MovieDetails {
+    /// #     #[serde(rename = "_id")] id: i32,
+    /// #     #[serde(rename = "movie_id")] #[odm(unique, rest_of = details)] movie: Ref<Movie>,
+    /// #     fullplot: String,
+    /// # }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = Db::memory();
+    /// # let movies = db.collection::<Movie>();
+    /// # let movie = Movie { id: 1, title: "The Kid".to_owned() };
+    /// # let fullplot = "A tramp finds a child.".to_owned();
+    /// # let details = MovieDetails { id: 156, movie: Ref::to(&movie), fullplot };
+    /// # movies.insert_with(&movie, |m| m.details, &details).await?;
+    /// let mut session = db.start_session().await?;
+    /// session.start_transaction().await?;
+    /// movies.delete_with(&1, |m| m.details).session(&mut session).await?;
+    /// session.abort_transaction().await?;
+    /// assert!(movies.get(&1).await?.is_some());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn session(mut self, session: &'s mut Session) -> Self {
         self.session = Some(session);
         self
     }
 
     /// Deletes without a transaction: the document, then the rest.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "movie", subset(details: MovieDetails, by = movie))]
+    /// # struct Movie { #[serde(rename = "_id")] id: i32, title: String }
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "movie_details")]
+    /// # struct MovieDetails {
+    /// #     #[serde(rename = "_id")] id: i32,
+    /// #     #[serde(rename = "movie_id")] #[odm(unique, rest_of = details)] movie: Ref<Movie>,
+    /// #     fullplot: String,
+    /// # }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = Db::memory();
+    /// # let movies = db.collection::<Movie>();
+    /// # let movie = Movie { id: 1, title: "The Kid".to_owned() };
+    /// # let fullplot = "A tramp finds a child.".to_owned();
+    /// # let details = MovieDetails { id: 156, movie: Ref::to(&movie), fullplot };
+    /// # movies.insert_with(&movie, |m| m.details, &details).await?;
+    /// let deleted = movies.delete_with(&1, |m| m.details).non_atomic().await?;
+    /// assert_eq!((deleted.deleted, deleted.deleted_rest), (1, 1));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn non_atomic(mut self) -> Self {
         self.non_atomic = true;
         self

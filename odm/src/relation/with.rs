@@ -61,6 +61,18 @@ impl<M: Document> Collection<M> {
 
 impl<'s, 'd, M: Document, J: Branches> With<'s, 'd, M, J> {
     /// Loads a relation of the documents; without a session the commands of several relations run at the same time.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (authors, books) = two_authors().await?;
+    /// let loaded = authors.find_all().all().await?;
+    /// let rows = authors.with(&loaded).join(|a| a.books).await?;
+    /// assert_eq!((rows[0].books().len(), rows[1].books().len()), (2, 1));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn join<B: IntoBranch<M>>(
         self,
         relation: impl FnOnce(<M as Embedded>::Fields<M>) -> B,
@@ -73,12 +85,42 @@ impl<'s, 'd, M: Document, J: Branches> With<'s, 'd, M, J> {
     }
 
     /// Runs all commands in this session, and in its transaction if one is under way.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = Db::memory();
+    /// # let (authors, books) = (db.collection::<Author>(), db.collection::<Book>());
+    /// let mut session = db.start_session().await?;
+    /// session.start_transaction().await?;
+    /// let austen = Author { id: 1, name: "Austen".to_owned(), born: 1775 };
+    /// authors.insert_one(&austen).session(&mut session).await?;
+    /// let emma = Book { id: 1, author: Ref::to(&austen), title: "Emma".to_owned(), year: 1815 };
+    /// let rows = books.with([&emma]).join(|b| b.author).session(&mut session).await?;
+    /// assert_eq!(rows[0].author().found(), Some(&austen));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn session(mut self, session: &'s mut Session) -> Self {
         self.find = self.find.session(session);
         self
     }
 
     /// Loads the relations and returns the plan of each command: see [`Join::explain`](super::Join::explain).
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (authors, books) = two_authors().await?;
+    /// let loaded = books.find_all().all().await?;
+    /// let plans = books.with(&loaded).join(|b| b.author).explain().await?;
+    /// let expected = doc! {"find": "authors", "filter": {"_id": {"$in": [1, 2]}}};
+    /// assert_eq!((plans.len(), &plans[0].command), (1, &expected));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn explain(self) -> Result<Vec<Explain>> {
         let plans = Plans::default();
         self.run(Some(&plans)).await?;

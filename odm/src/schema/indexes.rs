@@ -15,6 +15,19 @@ use crate::model::{IndexMeta, KeyKind, ModelMeta};
 /// Returns the specifications of a model's indexes, in declaration order. Each has a name: the declared one,
 /// or the default name that every driver would generate (`title_1_year_-1`).
 ///
+/// ```
+/// # use odm::prelude::*;
+/// #[derive(Debug, Serialize, Deserialize, Document)]
+/// #[odm(collection = "books", index(title, year = desc))]
+/// struct Book { #[serde(rename = "_id")] id: i32, title: String, year: i32 }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let indexes = odm::schema::indexes(Book::model())?;
+/// assert_eq!(indexes, [doc! {"key": {"title": 1, "year": -1}, "name": "title_1_year_-1"}]);
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 /// A declaration that MongoDB would refuse, now or at the first insert, or that could have no effect: two
 /// arrays in one compound index, a TTL on a field that is not a date, the same index twice.

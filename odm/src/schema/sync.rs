@@ -35,6 +35,21 @@ impl Sync {
 
     /// Compares the declarations of the models with the database and returns the difference. Only reads.
     ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// #[derive(Debug, Serialize, Deserialize, Document)]
+    /// #[odm(collection = "books", index(title))]
+    /// struct Book { #[serde(rename = "_id")] id: i32, title: String }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = Db::memory();
+    /// let plan = db.sync(models![Book]).plan().await?;
+    /// assert_eq!(plan.steps().len(), 2, "the collection and its index");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`is_declaration`](Error::is_declaration): a declaration that can't be carried out, or two

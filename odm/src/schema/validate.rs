@@ -65,6 +65,19 @@ impl<M: Document> Validator<M> {
     /// Returns the validator of the model, which is compiled once per process. The closures of its expression
     /// rules run once, too.
     ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = Db::memory();
+    /// use odm::schema::Validator;
+    ///
+    /// let validator = Validator::<Book>::new()?;
+    /// assert!(validator.validate(&book(1, "Emma", 1815)).is_ok());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`is_declaration`](Error::is_declaration): the declarations can't be a validator, or they use an
@@ -80,6 +93,22 @@ impl<M: Document> Validator<M> {
     }
 
     /// Checks one document: see [`Validate::validate`].
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "books")]
+    /// # struct Book { #[serde(rename = "_id")] id: i32, #[odm(range(min = 1450))] year: i32 }
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use odm::schema::Validator;
+    ///
+    /// // `year` has the rule `range(min = 1450)`.
+    /// let validator = Validator::<Book>::new()?;
+    /// let error = validator.validate(&Book { id: 7, year: 150 }).unwrap_err();
+    /// assert!(error.is_validation_failure());
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///

@@ -31,6 +31,20 @@ const NOT_IN_VALIDATORS: [&str; 5] = ["$geoNear", "$near", "$nearSphere", "$text
 /// Returns the validator of a model's collection: `{$jsonSchema: …}`, or with expression rules
 /// `{$and: [{$jsonSchema: …}, rule, …]}`, in declaration order.
 ///
+/// ```
+/// # use odm::prelude::*;
+/// #[derive(Debug, Serialize, Deserialize, Document)]
+/// #[odm(collection = "books")]
+/// struct Book { #[serde(rename = "_id")] id: i32, #[odm(range(min = 1450))] year: i32 }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let validator = odm::schema::validator(Book::model())?;
+/// let fields = validator.get_document("$jsonSchema")?.get_document("properties")?;
+/// assert_eq!(fields.get_document("year")?, &doc! {"bsonType": "int", "minimum": 1450});
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 /// A declaration that can't be a validator: a bound on a type that has none, a rule with `$text`,
 /// a field that is stored twice.

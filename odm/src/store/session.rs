@@ -76,6 +76,21 @@ impl Session {
 
     /// Starts a transaction with these options; unset ones default to the session's transaction
     /// options.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let mut session = db.start_session().await?;
+    /// let options = TransactionOptions::new().write_concern(WriteConcern::majority());
+    /// session.start_transaction_with(options).await?;
+    /// books.delete_one(|b| b.id.eq(1)).session(&mut session).await?;
+    /// session.commit_transaction().await?;
+    /// assert_eq!(books.get(&1).await?, None);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn start_transaction_with(&mut self, options: TransactionOptions) -> Result<()> {
         let options = options.or(&self.defaults);
         if let Some(concern) = &options.write_concern {

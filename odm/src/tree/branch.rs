@@ -148,6 +148,13 @@ impl<M> Branch<M> {
     }
 
     /// Whether there are no nodes: never, because a branch has at least one.
+    ///
+    /// ```
+    /// # use odm::tree::Branch;
+    /// let fiction = Branch::leaf("Fiction");
+    /// assert!(!fiction.is_empty());
+    /// assert!(fiction.children.is_empty());
+    /// ```
     pub const fn is_empty(&self) -> bool {
         false
     }

@@ -88,6 +88,29 @@ impl<D: SingleParent> Tree<D> {
     /// Plans the removal of the fields that only the tree `old` keeps, after [`convert_from`](Self::convert_from). Fields
     /// that the model of this tree declares stay. A removal that was interrupted is resumed by another plan.
     ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "categories", tree(parent_references))]
+    /// # struct ByParent { #[serde(rename = "_id")] id: String, parent: Parent<ByParent> }
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "categories", tree(materialized_path))]
+    /// # struct ByPath { #[serde(rename = "_id")] id: String, path: Materialized<ByPath> }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = Db::memory();
+    /// # let (old, new) = (db.tree::<ByParent>(), db.tree::<ByPath>());
+    /// # let books = ByParent { id: "Books".to_owned(), parent: Parent::default() };
+    /// # old.insert(books, Position::root()).await?;
+    /// new.convert_from(&old).await?.apply(Allow::WRITE).await?;
+    /// let plan = new.remove_fields_of(&old).await?;
+    /// println!("{plan}");
+    /// plan.apply(Allow::WRITE).await?;
+    /// assert!(new.remove_fields_of(&old).await?.is_empty());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`tree_refusal`](Error::tree_refusal): the conversion is not complete. Nodes lack fields of this tree, or the trees

@@ -116,6 +116,19 @@ impl<D: DeclaredTree> Tree<D> {
     /// Inserts nodes, each with the parent that it names, as [`load`](Self::load) does. Nodes without a parent are roots.
     /// Siblings have the order in which they come; a parent may come after its children.
     ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// let edges = [(new("Music"), None), (new("Scores"), Some(node("Music")))];
+    /// tree.load_edges(edges).await?;
+    /// assert_eq!(tree.children(node("Music")).ids().await?, ["Scores"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`tree_refusal`](Error::tree_refusal): a parent is not among the nodes, or parents lead back to a node.
@@ -358,6 +371,21 @@ impl<'s, D: DeclaredTree> LoadTree<'s, D> {
     }
 
     /// Runs in the transaction of this session.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// let mut session = db.start_session().await?;
+    /// session.start_transaction().await?;
+    /// tree.load([Branch::leaf(new("Music")).with(new("Scores"))]).session(&mut session).await?;
+    /// session.commit_transaction().await?;
+    /// assert_eq!(tree.roots().ids().await?, ["Books", "Music"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn session(mut self, session: &'s mut Session) -> Self {
         self.session = Some(session);
         self
@@ -366,6 +394,18 @@ impl<'s, D: DeclaredTree> LoadTree<'s, D> {
     /// Loads without a transaction. A load of many nodes can take longer than the 60 seconds that MongoDB gives a
     /// transaction. If a command fails, the nodes of the commands before it stay, parents before their children, and `check`
     /// reports the load until `repair` has completed their fields.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// let music = Branch::leaf(new("Music")).with(new("Scores"));
+    /// assert_eq!(tree.load([music]).non_atomic().await?.inserted, 2);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn non_atomic(mut self) -> Self {
         self.non_atomic = true;
         self

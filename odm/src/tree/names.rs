@@ -114,6 +114,20 @@ impl<D: SingleParent> Tree<D> {
     /// If the whole path exists, nothing is written. Otherwise it runs again in a transaction behind the tree's fence, so
     /// concurrent calls insert each node once. [`InsertedNode::written`] says how many nodes were inserted.
     ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// let names = ["Books", "Music", "Scores"];
+    /// let scores = tree.find_or_insert_by_names(|c| c.id, names, |name| new(name)).await?;
+    /// assert_eq!(scores.written.inserted, 2);
+    /// assert_eq!(scores.node.path.as_str(), Some(",Books,Music,"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// The path has no names. [`tree_refusal`](Error::tree_refusal): a node is too deep, or in another tree.
@@ -138,6 +152,18 @@ impl<D: SingleParent> Tree<D> {
 
 impl<'s, D: DeclaredTree> FindByNames<'s, D> {
     /// Starts at a node instead of the roots: the first name is that of one of its children.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// let found = tree.find_by_names(|c| c.id, ["Languages"]).below(node("Programming")).await?;
+    /// assert_eq!(found.map(|category| category.id), Some("Languages".to_owned()));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn below(mut self, node: impl NodeId<D::Model>) -> Self {
         self.walk = self.walk.and_then(|walk| {
             Ok(Walk {
@@ -149,12 +175,52 @@ impl<'s, D: DeclaredTree> FindByNames<'s, D> {
     }
 
     /// Follows only nodes that match: those of one scope, for example.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "folders", tree(materialized_path, scope = disk))]
+    /// # struct Folder {
+    /// #     #[serde(rename = "_id")] id: i32,
+    /// #     path: Materialized<Folder>,
+    /// #     disk: String,
+    /// #     name: String,
+    /// # }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let tree = Db::memory().tree::<Folder>();
+    /// # let folder = |id, disk: &str| {
+    /// #     let (disk, name) = (disk.to_owned(), "usr".to_owned());
+    /// #     Folder { id, path: Materialized::default(), disk, name }
+    /// # };
+    /// tree.insert(folder(1, "c"), Position::root()).await?;
+    /// tree.insert(folder(2, "d"), Position::root()).await?;
+    /// let found = tree.find_by_names(|f| f.name, ["usr"]).filter(|f| f.disk.eq("d")).await?;
+    /// assert_eq!(found.map(|folder| folder.id), Some(2));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn filter(mut self, condition: impl FilterFn<D::Model>) -> Self {
         self.filter &= condition(fields::<D::Model>());
         self
     }
 
     /// Reads in this session.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// let mut session = db.start_session().await?;
+    /// session.start_transaction().await?;
+    /// tree.insert(new("Music"), Position::root()).session(&mut session).await?;
+    /// let found = tree.find_by_names(|c| c.id, ["Music"]).session(&mut session).await?;
+    /// assert!(found.is_some());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn session(mut self, session: &'s mut Session) -> Self {
         self.session = Some(session);
         self
@@ -176,18 +242,59 @@ impl<'s, D: DeclaredTree> FindByNames<'s, D> {
 
 impl<'s, D: DeclaredTree> FindOrInsertByNames<'s, D> {
     /// Starts at a node instead of the roots: the first name is that of one of its children.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// let find = tree.find_or_insert_by_names(|c| c.id, ["Poems"], |name| new(name));
+    /// let poems = find.below(node("Fiction")).await?;
+    /// assert_eq!(poems.node.path.as_str(), Some(",Books,Fiction,"));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn below(mut self, node: impl NodeId<D::Model>) -> Self {
         self.find = self.find.below(node);
         self
     }
 
     /// Runs in the transaction of this session.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// let mut session = db.start_session().await?;
+    /// session.start_transaction().await?;
+    /// let find = tree.find_or_insert_by_names(|c| c.id, ["Books", "Music"], |name| new(name));
+    /// assert_eq!(find.session(&mut session).await?.written.inserted, 1);
+    /// session.commit_transaction().await?;
+    /// assert_eq!(tree.children(node("Books")).count().await?, 3);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn session(mut self, session: &'s mut Session) -> Self {
         self.find = self.find.session(session);
         self
     }
 
     /// Writes without a transaction: see [`ChangeTree::non_atomic`](super::ChangeTree::non_atomic).
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// let find = tree.find_or_insert_by_names(|c| c.id, ["Books", "Music"], |name| new(name));
+    /// assert_eq!(find.non_atomic().await?.written.inserted, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn non_atomic(mut self) -> Self {
         self.non_atomic = true;
         self

@@ -239,6 +239,25 @@ impl<D: DeclaredTree> Tree<D> {
     /// Makes a node the last child of another one, beside its other parents. A node that is a child already stays where it
     /// is.
     ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "parts", tree(child_references, graph))]
+    /// # struct Part { #[serde(rename = "_id")] id: String, children: Children<Part> }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let graph = Db::memory().tree::<Part>();
+    /// # let part = |id: &str| Part { id: id.to_owned(), children: Children::default() };
+    /// # let bike = graph.insert(part("bike"), Position::root()).await?.node;
+    /// # let wheel = graph.insert(part("wheel"), Position::child_of(&bike)).await?.node;
+    /// let cart = graph.insert(part("cart"), Position::root()).await?.node;
+    /// graph.add_child(&cart, &wheel).await?;
+    /// assert_eq!(graph.children(&bike).ids().await?, ["wheel"]);
+    /// assert_eq!(graph.children(&cart).ids().await?, ["wheel"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`tree_refusal`](Error::tree_refusal): the parent is below the child.
@@ -259,6 +278,24 @@ impl<D: DeclaredTree> Tree<D> {
 
     /// Takes a child away from one of its parents. The child stays in the collection, as a root if that was its only
     /// parent.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "parts", tree(child_references, graph))]
+    /// # struct Part { #[serde(rename = "_id")] id: String, children: Children<Part> }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let graph = Db::memory().tree::<Part>();
+    /// # let part = |id: &str| Part { id: id.to_owned(), children: Children::default() };
+    /// # let bike = graph.insert(part("bike"), Position::root()).await?.node;
+    /// # let wheel = graph.insert(part("wheel"), Position::child_of(&bike)).await?.node;
+    /// assert_eq!(graph.roots().ids().await?, ["bike"]);
+    /// graph.remove_child(&bike, &wheel).await?;
+    /// assert_eq!(graph.roots().count().await?, 2);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn remove_child<'s>(
         &self,
         parent: impl NodeId<D::Model>,
@@ -277,6 +314,22 @@ impl<D: DeclaredTree> Tree<D> {
 
 impl<'s, D: DeclaredTree> ChangeTree<'s, D> {
     /// Runs in the transaction of this session.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// let mut session = db.start_session().await?;
+    /// session.start_transaction().await?;
+    /// tree.move_to(node("Fiction"), Position::root()).session(&mut session).await?;
+    /// tree.delete(node("Languages")).session(&mut session).await?;
+    /// session.commit_transaction().await?;
+    /// assert_eq!(tree.roots().ids().await?, ["Books", "Fiction"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn session(mut self, session: &'s mut Session) -> Self {
         self.session = Some(session);
         self
@@ -287,6 +340,18 @@ impl<'s, D: DeclaredTree> ChangeTree<'s, D> {
     /// If a command fails, or the process ends, the tree may be left in a state that `check` reports and `repair`
     /// completes: a change of several documents stores a record of itself first. Until then, other changes of the tree are
     /// [refused](crate::error::TreeRefusal::Unfinished).
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// tree.move_to(node("Programming"), Position::root()).non_atomic().await?;
+    /// assert_eq!(tree.path(node("Languages")).ids().await?, ["Programming", "Languages"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn non_atomic(mut self) -> Self {
         self.non_atomic = true;
         self
@@ -327,12 +392,40 @@ impl Change {
 
 impl<'s, D: DeclaredTree> InsertNode<'s, D> {
     /// Runs in the transaction of this session.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// let mut session = db.start_session().await?;
+    /// session.start_transaction().await?;
+    /// tree.insert(new("Music"), Position::first_root()).session(&mut session).await?;
+    /// session.abort_transaction().await?;
+    /// assert_eq!(tree.roots().ids().await?, ["Books"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn session(mut self, session: &'s mut Session) -> Self {
         self.change = self.change.session(session);
         self
     }
 
     /// Writes without a transaction: see [`ChangeTree::non_atomic`].
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// let music = tree.insert(new("Music"), Position::first_root()).non_atomic().await?;
+    /// assert_eq!(music.written.inserted, 1);
+    /// assert_eq!(tree.roots().ids().await?, ["Music", "Books"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn non_atomic(mut self) -> Self {
         self.change = self.change.non_atomic();
         self

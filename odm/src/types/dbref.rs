@@ -101,11 +101,34 @@ pub struct DbRef<T: Document> {
 
 impl<T: Document> DbRef<T> {
     /// A reference to `document`, in the database of the document that stores the reference.
+    ///
+    /// ```
+    /// # use odm::dbref::DbRef;
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "publishers")]
+    /// # struct Publisher { #[serde(rename = "_id")] id: i32 }
+    /// let publisher = Publisher { id: 7 };
+    /// assert_eq!(DbRef::to(&publisher), DbRef::from(7));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn to(document: &T) -> Self {
         Self::from(document.id().clone())
     }
 
     /// A reference to the document with this id; the document need not exist.
+    ///
+    /// ```
+    /// # use odm::dbref::DbRef;
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "publishers")]
+    /// # struct Publisher { #[serde(rename = "_id")] id: i32 }
+    /// let publisher = DbRef::<Publisher>::from(7);
+    /// let stored = doc! {"$ref": "publishers", "$id": 7};
+    /// assert_eq!(odm::query::encode(&publisher)?, stored.into());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn from(id: T::Id) -> Self {
         Self {
             id,
@@ -135,36 +158,114 @@ impl<T: Document> DbRef<T> {
     }
 
     /// The name of the collection: `$ref`.
+    ///
+    /// ```
+    /// # use odm::dbref::DbRef;
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "publishers")]
+    /// # struct Publisher { #[serde(rename = "_id")] id: i32 }
+    /// assert_eq!(DbRef::<Publisher>::from(7).collection(), "publishers");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn collection(&self) -> &'static str {
         T::model().collection
     }
 
     /// The id of the document: `$id`.
+    ///
+    /// ```
+    /// # use odm::dbref::DbRef;
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "publishers")]
+    /// # struct Publisher { #[serde(rename = "_id")] id: i32 }
+    /// assert_eq!(DbRef::<Publisher>::from(7).id(), &7);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn id(&self) -> &T::Id {
         &self.id
     }
 
     /// The id of the document.
+    ///
+    /// ```
+    /// # use odm::dbref::DbRef;
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "publishers")]
+    /// # struct Publisher { #[serde(rename = "_id")] id: i32 }
+    /// let id: i32 = DbRef::<Publisher>::from(7).into_id();
+    /// assert_eq!(id, 7);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn into_id(self) -> T::Id {
         self.id
     }
 
     /// The name of the database, if the reference has one: `$db`.
+    ///
+    /// ```
+    /// # use odm::dbref::DbRef;
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "publishers")]
+    /// # struct Publisher { #[serde(rename = "_id")] id: i32 }
+    /// let publisher = DbRef::<Publisher>::from(7);
+    /// assert_eq!(publisher.database(), None);
+    /// assert_eq!(publisher.in_database("shop").database(), Some("shop"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn database(&self) -> Option<&str> {
         self.database.as_deref()
     }
 
     /// The fields that the stored reference has besides `$ref`, `$id` and `$db`.
+    ///
+    /// ```
+    /// # use odm::dbref::DbRef;
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "publishers")]
+    /// # struct Publisher { #[serde(rename = "_id")] id: i32 }
+    /// let stored = doc! {"$ref": "publishers", "$id": 7, "rank": 2};
+    /// let publisher: DbRef<Publisher> = odm::bson::deserialize_from_document(stored)?;
+    /// assert_eq!(publisher.extra(), &doc! {"rank": 2});
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn extra(&self) -> &BsonDocument {
         &self.extra
     }
 
     /// Whether the reference has only `$ref` and `$id`, so that `eq` finds it by the id of the document.
+    ///
+    /// ```
+    /// # use odm::dbref::DbRef;
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "publishers")]
+    /// # struct Publisher { #[serde(rename = "_id")] id: i32 }
+    /// let publisher = DbRef::<Publisher>::from(7);
+    /// assert!(publisher.is_canonical());
+    /// assert!(!publisher.in_database("shop").is_canonical());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn is_canonical(&self) -> bool {
         self.database.is_none() && self.extra.is_empty()
     }
 
     /// The reference without the type of its document.
+    ///
+    /// ```
+    /// # use odm::dbref::{AnyDbRef, DbRef};
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "publishers")]
+    /// # struct Publisher { #[serde(rename = "_id")] id: i32 }
+    /// let publisher = DbRef::<Publisher>::from(7);
+    /// assert_eq!(publisher.to_any()?, AnyDbRef::new("publishers", 7));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// The id does not serialize.

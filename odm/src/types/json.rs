@@ -101,6 +101,17 @@ pub struct Plain<T>(pub T);
 
 impl<T> Plain<T> {
     /// The value.
+    ///
+    /// ```
+    /// # use odm::json::Plain;
+    /// # use odm::prelude::*;
+    /// # #[derive(Deserialize, Embedded)]
+    /// # struct NewOrder { due: DateTime }
+    /// let plain: Plain<NewOrder> = serde_json::from_str(r#"{"due": "1970-01-01T00:00:01Z"}"#)?;
+    /// let order: NewOrder = plain.into_inner();
+    /// assert_eq!(order.due, DateTime::from_millis(1_000));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn into_inner(self) -> T {
         self.0
     }

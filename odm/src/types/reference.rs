@@ -53,11 +53,35 @@ pub struct Ref<T: Document> {
 
 impl<T: Document> Ref<T> {
     /// A reference to `document`.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (authors, books) = two_authors().await?;
+    /// let austen = authors.get(&1).await?.ok_or("no author")?;
+    /// let title = "Sanditon".to_owned();
+    /// books.insert_one(&Book { id: 4, author: Ref::to(&austen), title, year: 1817 }).await?;
+    /// assert_eq!(books.find(|b| b.author.eq(&austen)).count().await?, 3);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn to(document: &T) -> Self {
         Self::from(document.id().clone())
     }
 
     /// A reference to the document with this id; the document need not exist.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (authors, books) = two_authors().await?;
+    /// let nobody = Ref::<Author>::from(9);
+    /// assert_eq!(authors.get(nobody.id()).await?, None);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn from(id: T::Id) -> Self {
         Self {
             id,
@@ -66,11 +90,35 @@ impl<T: Document> Ref<T> {
     }
 
     /// The id of the document.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (authors, books) = two_authors().await?;
+    /// let emma = books.get(&1).await?.ok_or("no book")?;
+    /// let author = authors.get(emma.author.id()).await?;
+    /// assert_eq!(author.map(|author| author.name), Some("Austen".to_owned()));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn id(&self) -> &T::Id {
         &self.id
     }
 
     /// The id of the document.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (authors, books) = two_authors().await?;
+    /// let emma = books.get(&1).await?.ok_or("no book")?;
+    /// let author: i32 = emma.author.into_id();
+    /// assert_eq!(author, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn into_id(self) -> T::Id {
         self.id
     }

@@ -328,11 +328,33 @@ impl<S: Sequence, E> Push<S, E> {
 
     /// Puts the values before the element at this position, counted from 0, or from the end if
     /// negative: `$position`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { tags: Vec<String> }
+    /// let update = fields::<Book>().tags.push_with(["new"], |push| push.position(0));
+    /// let expected = doc! {"$push": {"tags": {"$each": ["new"], "$position": 0}}};
+    /// assert_eq!(update.to_document()?, expected);
+    /// # Ok::<(), odm::Error>(())
+    /// ```
     pub fn position(self, position: i32) -> Self {
         self.with("$position", Ok(Bson::Int32(position)))
     }
 
     /// Sorts the whole array: `$sort`. The closure gets the handle of one element.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { tags: Vec<String> }
+    /// let update = fields::<Book>().tags.push_with(["new"], |push| push.sort(|tag| tag.asc()));
+    /// let expected = doc! {"$push": {"tags": {"$each": ["new"], "$sort": 1}}};
+    /// assert_eq!(update.to_document()?, expected);
+    /// # Ok::<(), odm::Error>(())
+    /// ```
     pub fn sort<F>(self, order: F) -> Self
     where
         E: ElementEncoder<S>,
@@ -343,6 +365,17 @@ impl<S: Sequence, E> Push<S, E> {
     }
 
     /// Keeps at most this many elements from the start, or from the end if negative: `$slice`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { tags: Vec<String> }
+    /// let update = fields::<Book>().tags.push_with(["new", "red"], |push| push.slice(-3));
+    /// let expected = doc! {"$push": {"tags": {"$each": ["new", "red"], "$slice": -3}}};
+    /// assert_eq!(update.to_document()?, expected);
+    /// # Ok::<(), odm::Error>(())
+    /// ```
     pub fn slice(self, elements: i32) -> Self {
         self.with("$slice", Ok(Bson::Int32(elements)))
     }

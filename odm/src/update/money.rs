@@ -49,6 +49,23 @@ impl<M, As, S: Currencies> AnyMoneyFields<M, As, S> {
     }
 
     /// Subtracts an amount, as [`inc`](Self::inc) adds one.
+    ///
+    /// ```
+    /// # use odm::money::AnyMoney;
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "accounts")]
+    /// # struct Account { #[serde(rename = "_id")] id: i32, balance: AnyMoney }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let accounts = Db::memory().collection::<Account>();
+    /// # accounts.insert_one(&Account { id: 1, balance: "10 USD".parse()? }).await?;
+    /// let four: AnyMoney = "4 USD".parse()?;
+    /// accounts.update_one(|a| a.id.eq(1), |a| a.balance.dec(four)).await?;
+    /// assert_eq!(accounts.get(&1).await?.ok_or("no account")?.balance.to_string(), "6.00 USD");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn dec(&self, value: AnyMoney<S>) -> Update<M> {
         Update::from_changes(self.add(value.try_neg()))
     }

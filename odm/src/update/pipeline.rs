@@ -43,6 +43,17 @@ impl<M, T, E> Field<M, T, E> {
     }
 
     /// Stores `value` in an update by a pipeline: the stage `{$set: {field: {$literal: value}}}`.
+    ///
+    /// ```
+    /// # use bson::bson;
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { title: String, out: i32 }
+    /// let update = fields::<Book>().title.set_literal("$9.99");
+    /// assert_eq!(update.to_bson()?, bson!([{"$set": {"title": {"$literal": "$9.99"}}}]));
+    /// # Ok::<(), odm::Error>(())
+    /// ```
     pub fn set_literal(&self, value: impl IntoValue<T>) -> Update<M>
     where
         E: Encode<T>,
@@ -53,6 +64,18 @@ impl<M, T, E> Field<M, T, E> {
     }
 
     /// The field's value in an expression: `"$field"`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Stock { available: i32 }
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { stock: Stock }
+    /// let available = fields::<Book>().stock.available.expr()?;
+    /// assert_eq!(available, "$stock.available");
+    /// # Ok::<(), odm::Error>(())
+    /// ```
     ///
     /// # Errors
     ///

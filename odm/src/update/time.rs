@@ -36,6 +36,19 @@ impl<M, F: OffsetForm> LocalTimeFields<M, F> {
 #[cfg(feature = "jiff_0_2")]
 impl<M, F: OffsetForm> ZonedTimeFields<M, F> {
     /// Stores an instant, its offset and its zone, each for itself, as [`LocalTimeFields::set`] does.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # use odm::time::{Iso, ZonedTime};
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Visit { at: ZonedTime<Iso> }
+    /// let time: ZonedTime<Iso> = "2026-03-29T10:30:00+02:00[Europe/Berlin]".parse()?;
+    /// let date = time.instant();
+    /// let set = doc! {"at.date": date, "at.offset": 120, "at.zone": "Europe/Berlin"};
+    /// assert_eq!(fields::<Visit>().at.set(time).to_document()?, doc! {"$set": set});
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn set(&self, value: impl IntoValue<ZonedTime<F>>) -> Update<M> {
         let value = value.into_value();
         let time = self.date.set(value.instant()) & self.offset.set(value.local().offset());

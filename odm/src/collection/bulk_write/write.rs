@@ -229,6 +229,20 @@ impl<M: Document> Write<M> {
     }
 
     /// Whether to insert a document if none matches; for updates and replacements only.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let fourth = book(4, "Persuasion", 1817);
+    /// let result = books
+    ///     .bulk_write(|w| [w.replace_one(|b| b.id.eq(4), fourth).upsert(true)])
+    ///     .await?;
+    /// assert_eq!(result.upserted_ids[&0], Bson::Int32(4));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn upsert(mut self, upsert: bool) -> Self {
         self.only("upsert", |operation| {
             matches!(operation, Operation::Update(_) | Operation::Replace { .. })
@@ -238,6 +252,19 @@ impl<M: Document> Write<M> {
     }
 
     /// The index to use; not for inserts.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let delete = books.bulk_write(|w| [w.delete_many(|b| b.year.lt(1900)).hint("_id_")]);
+    /// assert_eq!(delete.await?.deleted, 2);
+    /// let delete = books.bulk_write(|w| [w.delete_many(|b| b.year.gt(1900)).hint("year_1")]);
+    /// assert!(delete.await.is_err(), "there is no such index");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn hint(mut self, hint: impl Into<Hint>) -> Self {
         self.only("hint", |operation| {
             !matches!(operation, Operation::InsertOne { .. })
@@ -247,6 +274,20 @@ impl<M: Document> Write<M> {
     }
 
     /// The rules for comparing strings; not for inserts.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let any_case = Collation::new("en").strength(2);
+    /// let result = books
+    ///     .bulk_write(|w| [w.delete_one(|b| b.title.eq("emma")).collation(any_case)])
+    ///     .await?;
+    /// assert_eq!(result.deleted, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn collation(mut self, collation: Collation) -> Self {
         self.only("collation", |operation| {
             !matches!(operation, Operation::InsertOne { .. })

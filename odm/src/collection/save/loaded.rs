@@ -149,6 +149,19 @@ impl<M: Document> Loaded<M> {
     }
 
     /// Returns the document.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let mut loaded = books.load(&1).await?.ok_or("no book")?;
+    /// loaded.year = 1816;
+    /// books.save(&mut loaded).await?;
+    /// assert_eq!(loaded.into_inner(), book(1, "Emma", 1816));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn into_inner(mut self) -> M {
         self.settle();
         self.document

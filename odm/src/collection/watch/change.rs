@@ -241,6 +241,19 @@ impl ResumeToken {
     }
 
     /// Returns the token's document.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let changes = books.watch().await?;
+    /// let token = changes.resume_token().ok_or("no token")?.into_document();
+    /// assert!(token.contains_key("_data"));
+    /// let changes = books.watch().resume_after(ResumeToken::from(token)).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn into_document(self) -> Document {
         self.0
     }
@@ -265,16 +278,59 @@ impl From<Document> for ResumeToken {
 
 impl<T: Watched> Change<T> {
     /// The `_id` of the document that was inserted, changed or deleted.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let mut changes = books.watch().await?;
+    /// books.delete_one(|b| b.id.eq(1)).await?;
+    /// let change = changes.next().await.ok_or("the stream has ended")??;
+    /// assert_eq!(change.id(), Some(&1));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn id(&self) -> Option<&T::Key> {
         self.operation.id()
     }
 
     /// The full document, if the event contains it.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let mut changes = books.watch().full_document(FullDocument::UpdateLookup).await?;
+    /// books.update_one(|b| b.id.eq(1), |b| b.year.set(1816)).await?;
+    /// let change = changes.next().await.ok_or("the stream has ended")??;
+    /// assert_eq!(change.full_document(), Some(&book(1, "Emma", 1816)));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn full_document(&self) -> Option<&T> {
         self.operation.full_document()
     }
 
     /// The document before the change, if the event contains it.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// # let images = doc! {"collMod": "books", "changeStreamPreAndPostImages": {"enabled": true}};
+    /// # db.run_command(images).await?;
+    /// // The collection stores images of its documents.
+    /// let required = FullDocumentBeforeChange::Required;
+    /// let mut changes = books.watch().full_document_before_change(required).await?;
+    /// books.delete_one(|b| b.id.eq(1)).await?;
+    /// let change = changes.next().await.ok_or("the stream has ended")??;
+    /// assert_eq!(change.full_document_before_change(), Some(&book(1, "Emma", 1815)));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn full_document_before_change(&self) -> Option<&T> {
         self.operation.full_document_before_change()
     }
@@ -301,6 +357,19 @@ where
 
 impl<T: Watched> Operation<T> {
     /// The `_id` of the document that was inserted, changed or deleted.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let mut changes = books.watch().await?;
+    /// books.update_one(|b| b.id.eq(2), |b| b.year.inc(1)).await?;
+    /// let change = changes.next().await.ok_or("the stream has ended")??;
+    /// assert_eq!(change.operation.id(), Some(&2));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn id(&self) -> Option<&T::Key> {
         match self {
             Self::Insert { id, .. }
@@ -312,6 +381,19 @@ impl<T: Watched> Operation<T> {
     }
 
     /// The full document, if the event contains it.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let mut changes = books.watch().await?;
+    /// books.insert_one(book(4, "Persuasion", 1817)).await?;
+    /// let change = changes.next().await.ok_or("the stream has ended")??;
+    /// assert_eq!(change.operation.full_document(), Some(&book(4, "Persuasion", 1817)));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn full_document(&self) -> Option<&T> {
         match self {
             Self::Insert { full_document, .. } | Self::Replace { full_document, .. } => {
@@ -323,6 +405,24 @@ impl<T: Watched> Operation<T> {
     }
 
     /// The document before the change, if the event contains it.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// # let images = doc! {"collMod": "books", "changeStreamPreAndPostImages": {"enabled": true}};
+    /// # db.run_command(images).await?;
+    /// // The collection stores images of its documents.
+    /// let required = FullDocumentBeforeChange::Required;
+    /// let mut changes = books.watch().full_document_before_change(required).await?;
+    /// books.update_one(|b| b.id.eq(1), |b| b.year.set(1816)).await?;
+    /// let change = changes.next().await.ok_or("the stream has ended")??;
+    /// let before = change.operation.full_document_before_change();
+    /// assert_eq!(before, Some(&book(1, "Emma", 1815)));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn full_document_before_change(&self) -> Option<&T> {
         match self {
             Self::Update {
@@ -345,6 +445,20 @@ impl<T: Watched> Operation<T> {
 impl Change<Document> {
     /// The event as one of the model `M`; `None` if it belongs to another collection or to no collection.
     ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let mut changes = db.watch().await?;
+    /// books.delete_one(|b| b.id.eq(1)).await?;
+    /// let change = changes.next().await.ok_or("the stream has ended")??;
+    /// let change = change.of::<Book>()?.ok_or("it belongs to another collection")?;
+    /// assert_eq!(change.id(), Some(&1));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`is_decode`](crate::Error::is_decode): the event's document does not fit the model.
@@ -354,6 +468,21 @@ impl Change<Document> {
 
     /// The event as one of this collection, whose name may be [chosen at run time](crate::Db::with_collection); `None` if it
     /// belongs to another collection or to no collection.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let old = db.with_collection::<Book>("old_books").collection::<Book>();
+    /// let mut changes = db.watch().await?;
+    /// old.insert_one(book(1, "Emma", 1815)).await?;
+    /// let change = changes.next().await.ok_or("the stream has ended")??;
+    /// assert!(change.of_collection(&books)?.is_none());
+    /// assert!(change.of_collection(&old)?.is_some());
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///

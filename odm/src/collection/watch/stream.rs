@@ -56,6 +56,22 @@ impl<'s, E> ChangeStream<'s, E> {
     }
 
     /// Waits for the next event; returns `None` once the stream has ended.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let mut changes = books.watch().await?;
+    /// books.drop().await?;
+    /// let mut seen = Vec::new();
+    /// while let Some(change) = changes.next().await {
+    ///     seen.push(change?.operation);
+    /// }
+    /// assert_eq!(seen, [Operation::Drop, Operation::Invalidate]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn next(&mut self) -> Option<Result<E>> {
         std::future::poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
     }

@@ -68,16 +68,51 @@ pub enum Acknowledgment {
 
 impl WriteConcern {
     /// Acknowledged by the majority of the replica set.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let delete = books.delete_one(|b| b.id.eq(1)).write_concern(WriteConcern::majority());
+    /// assert_eq!(delete.await?.deleted, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn majority() -> Self {
         Self::acknowledged_by(Acknowledgment::Majority)
     }
 
     /// Acknowledged by this many nodes.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let books = Db::memory().collection::<Book>();
+    /// let delete = books.delete_one(|b| b.id.eq(1)).write_concern(WriteConcern::nodes(2));
+    /// assert_eq!(delete.command()?.get_document("writeConcern")?, &doc! {"w": 2});
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn nodes(nodes: u32) -> Self {
         Self::acknowledged_by(Acknowledgment::Nodes(nodes))
     }
 
     /// Acknowledged by the given nodes.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let books = Db::memory().collection::<Book>();
+    /// use odm::collection::Acknowledgment;
+    ///
+    /// let both_sites = Acknowledgment::Custom("bothSites".to_owned());
+    /// let concern = WriteConcern::acknowledged_by(both_sites);
+    /// let delete = books.delete_one(|b| b.id.eq(1)).write_concern(concern);
+    /// assert_eq!(delete.command()?.get_document("writeConcern")?, &doc! {"w": "bothSites"});
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn acknowledged_by(w: Acknowledgment) -> Self {
         Self {
             w: Some(w),
@@ -86,12 +121,36 @@ impl WriteConcern {
     }
 
     /// Whether to wait until the write is in the journal.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let books = Db::memory().collection::<Book>();
+    /// let concern = WriteConcern::nodes(1).journal(true);
+    /// let delete = books.delete_one(|b| b.id.eq(1)).write_concern(concern);
+    /// assert_eq!(delete.command()?.get_document("writeConcern")?, &doc! {"w": 1, "j": true});
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn journal(mut self, journal: bool) -> Self {
         self.journal = Some(journal);
         self
     }
 
     /// How long to wait for the acknowledgment.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let books = Db::memory().collection::<Book>();
+    /// # use std::time::Duration;
+    /// let concern = WriteConcern::majority().timeout(Duration::from_secs(5));
+    /// let delete = books.delete_one(|b| b.id.eq(1)).write_concern(concern);
+    /// let sent = doc! {"w": "majority", "wtimeout": 5_000};
+    /// assert_eq!(delete.command()?.get_document("writeConcern")?, &sent);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self

@@ -41,26 +41,79 @@ pub(crate) enum Mode {
 
 impl ReadPreference {
     /// The primary.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let found = books.find_all().read_preference(ReadPreference::primary());
+    /// assert_eq!(found.all().await?.len(), 3);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn primary() -> Self {
         Self::of(Mode::Primary)
     }
 
     /// The primary, or a secondary if no primary is available.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let books = Db::memory().collection::<Book>();
+    /// let find = books.find_all().read_preference(ReadPreference::primary_preferred());
+    /// let sent = doc! {"mode": "primaryPreferred"};
+    /// assert_eq!(find.command()?.get_document("$readPreference")?, &sent);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn primary_preferred() -> Self {
         Self::of(Mode::PrimaryPreferred)
     }
 
     /// A secondary.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let books = Db::memory().collection::<Book>();
+    /// let find = books.find_all().read_preference(ReadPreference::secondary());
+    /// assert_eq!(find.command()?.get_document("$readPreference")?, &doc! {"mode": "secondary"});
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn secondary() -> Self {
         Self::of(Mode::Secondary)
     }
 
     /// A secondary, or the primary if no secondary is available.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let reports = books.with_read_preference(ReadPreference::secondary_preferred());
+    /// assert_eq!(reports.find_all().all().await?.len(), 3);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn secondary_preferred() -> Self {
         Self::of(Mode::SecondaryPreferred)
     }
 
     /// The node with the least latency.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let books = Db::memory().collection::<Book>();
+    /// let find = books.find_all().read_preference(ReadPreference::nearest());
+    /// assert_eq!(find.command()?.get_document("$readPreference")?, &doc! {"mode": "nearest"});
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn nearest() -> Self {
         Self::of(Mode::Nearest)
     }
@@ -74,6 +127,18 @@ impl ReadPreference {
 
     /// Reads only from nodes that have all these tags. Further calls add fallback sets, each used if
     /// no node matches the sets before it. An empty set matches every node.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let books = Db::memory().collection::<Book>();
+    /// let near = ReadPreference::nearest().tags([("region", "eu")]).tags([("", ""); 0]);
+    /// let find = books.find_all().read_preference(near);
+    /// let sent = doc! {"mode": "nearest", "tags": [{"region": "eu"}, {}]};
+    /// assert_eq!(find.command()?.get_document("$readPreference")?, &sent);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn tags<K: Into<String>, V: Into<String>>(
         mut self,
         tags: impl IntoIterator<Item = (K, V)>,
@@ -86,6 +151,19 @@ impl ReadPreference {
     }
 
     /// Excludes secondaries that lag behind the primary by more than this; at least 90 seconds.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let books = Db::memory().collection::<Book>();
+    /// # use std::time::Duration;
+    /// let recent = ReadPreference::nearest().max_staleness(Duration::from_secs(120));
+    /// let find = books.find_all().read_preference(recent);
+    /// let sent = doc! {"mode": "nearest", "maxStalenessSeconds": 120_i64};
+    /// assert_eq!(find.command()?.get_document("$readPreference")?, &sent);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn max_staleness(mut self, staleness: Duration) -> Self {
         self.max_staleness = Some(staleness);
         self

@@ -125,11 +125,34 @@ impl AnyDbRef {
     }
 
     /// Whether the reference leads to the collection of `T`.
+    ///
+    /// ```
+    /// # use odm::dbref::{AnyDbRef, DbRef};
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "publishers")]
+    /// # struct Publisher { #[serde(rename = "_id")] id: i32 }
+    /// assert!(AnyDbRef::new("publishers", 7).is_to::<Publisher>());
+    /// assert!(!AnyDbRef::new("films", 7).is_to::<Publisher>());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn is_to<T: Document>(&self) -> bool {
         self.collection == T::model().collection
     }
 
     /// The reference to a document of `T`.
+    ///
+    /// ```
+    /// # use odm::dbref::{AnyDbRef, DbRef};
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "publishers")]
+    /// # struct Publisher { #[serde(rename = "_id")] id: i32 }
+    /// let publisher = AnyDbRef::new("publishers", 7).typed::<Publisher>()?;
+    /// assert_eq!(publisher, DbRef::from(7));
+    /// assert!(AnyDbRef::new("films", 7).typed::<Publisher>().is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// The reference leads to another collection, or its id is not one of `T`.

@@ -95,9 +95,22 @@ use crate::types::{Id, Ref};
 )]
 pub trait TextKey: Sized {
     /// The text. Different keys have different texts.
+    ///
+    /// ```
+    /// # use odm::map_keys::TextKey;
+    /// # use odm::prelude::*;
+    /// let id = ObjectId::new();
+    /// assert_eq!((7_u8.to_text(), id.to_text()), ("7".to_owned(), id.to_hex()));
+    /// ```
     fn to_text(&self) -> String;
 
     /// The key with this text; `None` if it is not the text of any key.
+    ///
+    /// ```
+    /// # use odm::map_keys::TextKey;
+    /// assert_eq!(u8::from_text("7"), Some(7));
+    /// assert_eq!(u8::from_text("300"), None);
+    /// ```
     fn from_text(text: &str) -> Option<Self>;
 }
 

@@ -26,12 +26,56 @@ pub trait StoredAs<T> {
 
     /// The stored form of `value`.
     ///
+    /// ```
+    /// # use odm::foreign::{ConversionError, StoredAs};
+    /// # #[derive(Debug, PartialEq)]
+    /// # struct Celsius(f64);
+    /// # enum Tenths {}
+    /// # impl StoredAs<Celsius> for Tenths {
+    /// #     type Stored = i32;
+    /// #     fn to_stored(value: &Celsius) -> Result<i32, ConversionError> {
+    /// #         let tenths = value.0 * 10.0;
+    /// #         let refused = ConversionError::new("a temperature has one digit");
+    /// #         if tenths.fract() == 0.0 { Ok(tenths as i32) } else { Err(refused) }
+    /// #     }
+    /// #     fn from_stored(tenths: i32) -> Result<Celsius, ConversionError> {
+    /// #         Ok(Celsius(f64::from(tenths) / 10.0))
+    /// #     }
+    /// # }
+    /// // `Tenths` stores a temperature as the number of tenths of a degree.
+    /// assert_eq!(Tenths::to_stored(&Celsius(21.5))?, 215);
+    /// assert!(Tenths::to_stored(&Celsius(21.55)).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// The stored type can't hold the value. Nothing is rounded silently.
     fn to_stored(value: &T) -> Result<Self::Stored, ConversionError>;
 
     /// The value of a stored form.
+    ///
+    /// ```
+    /// # use odm::foreign::{ConversionError, StoredAs};
+    /// # #[derive(Debug, PartialEq)]
+    /// # struct Celsius(f64);
+    /// # enum Tenths {}
+    /// # impl StoredAs<Celsius> for Tenths {
+    /// #     type Stored = i32;
+    /// #     fn to_stored(value: &Celsius) -> Result<i32, ConversionError> {
+    /// #         let tenths = value.0 * 10.0;
+    /// #         let refused = ConversionError::new("a temperature has one digit");
+    /// #         if tenths.fract() == 0.0 { Ok(tenths as i32) } else { Err(refused) }
+    /// #     }
+    /// #     fn from_stored(tenths: i32) -> Result<Celsius, ConversionError> {
+    /// #         Ok(Celsius(f64::from(tenths) / 10.0))
+    /// #     }
+    /// # }
+    /// // `Tenths` stores a temperature as the number of tenths of a degree.
+    /// let inside: Celsius = Tenths::from_stored(215)?;
+    /// assert_eq!(inside, Celsius(21.5));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -45,6 +89,12 @@ pub struct ConversionError(String);
 
 impl ConversionError {
     /// An error with this message: `1.5 ms has a fraction of a millisecond`.
+    ///
+    /// ```
+    /// # use odm::foreign::ConversionError;
+    /// let error = ConversionError::new("1.5 ms has a fraction of a millisecond");
+    /// assert_eq!(error.to_string(), "1.5 ms has a fraction of a millisecond");
+    /// ```
     pub fn new(message: impl Into<String>) -> Self {
         Self(message.into())
     }

@@ -41,6 +41,24 @@ pub struct Circle {
 
 impl Circle {
     /// The area within so many metres of `center`, on a sphere with the radius 6,378.1 km.
+    ///
+    /// ```
+    /// # use odm::geo::{Circle, Point};
+    /// # use odm::prelude::*;
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "cafes")]
+    /// # struct Cafe { #[serde(rename = "_id")] id: i32, at: Point }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let cafes = Db::memory().collection::<Cafe>();
+    /// # cafes.insert_one(&Cafe { id: 1, at: Point::new(13.4050, 52.5200)? }).await?;
+    /// let here = Point::new(13.3761, 52.5186)?;
+    /// let within = |metres| cafes.find(move |c| c.at.geo_within(Circle::new(here, metres)));
+    /// assert_eq!(within(5_000.0).count().await?, 1);
+    /// assert_eq!(within(500.0).count().await?, 0);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub const fn new(center: Point, metres: f64) -> Self {
         Self { center, metres }
     }

@@ -33,6 +33,14 @@ pub struct LineString(Vec<Point>);
 impl LineString {
     /// The line through these points.
     ///
+    /// ```
+    /// # use odm::geo::{LineString, Point};
+    /// let (graz, vienna) = (Point::new(15.4, 47.1)?, Point::new(16.4, 48.2)?);
+    /// assert_eq!(LineString::new([graz, vienna])?.points(), [graz, vienna]);
+    /// assert!(LineString::new([graz]).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// There are fewer than two points.
@@ -92,6 +100,14 @@ pub struct Polygon(Vec<Vec<Point>>);
 
 impl Polygon {
     /// The area inside the ring through these points. The ring is closed if it is not.
+    ///
+    /// ```
+    /// # use odm::geo::{Point, Polygon};
+    /// let corners = [Point::new(13.0, 52.0)?, Point::new(14.0, 52.0)?, Point::new(14.0, 53.0)?];
+    /// let area = Polygon::new(corners)?;
+    /// assert_eq!(area.exterior().len(), 4, "the ring is closed");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -209,13 +225,24 @@ geometry!(Polygon, "Polygon", LISTS, NoParts);
 
 /// A geometry of several parts, of which there is at least one.
 macro_rules! parts {
-    ($(#[$doc:meta])* $type:ident($part:ident), $name:literal, $meta:expr) => {
+    ($(#[$doc:meta])* $type:ident($part:ident), $name:literal, $meta:expr, $parts:literal) => {
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq)]
         pub struct $type(Vec<$part>);
 
         impl $type {
             /// The geometry of these parts.
+            ///
+            /// ```
+            /// # use odm::geo::{GeoError, LineString, MultiLineString, MultiPoint, MultiPolygon};
+            /// # use odm::geo::{Point, Polygon};
+            /// # let (graz, linz) = (Point::new(15.4, 47.1)?, Point::new(14.3, 48.3)?);
+            /// # let (vienna, steyr) = (Point::new(16.4, 48.2)?, Point::new(14.4, 48.0)?);
+            #[doc = concat!("let parts = ", $parts, ";")]
+            #[doc = concat!("assert_eq!(", stringify!($type), "::new(parts)?.parts().len(), 2);")]
+            #[doc = concat!("assert!(", stringify!($type), "::new([]).is_err());")]
+            /// # Ok::<(), GeoError>(())
+            /// ```
             ///
             /// # Errors
             ///
@@ -229,6 +256,17 @@ macro_rules! parts {
             }
 
             /// The parts, in order.
+            ///
+            /// ```
+            /// # use odm::geo::{GeoError, LineString, MultiLineString, MultiPoint, MultiPolygon};
+            /// # use odm::geo::{Point, Polygon};
+            /// # let (graz, linz) = (Point::new(15.4, 47.1)?, Point::new(14.3, 48.3)?);
+            /// # let (vienna, steyr) = (Point::new(16.4, 48.2)?, Point::new(14.4, 48.0)?);
+            #[doc = concat!("let parts = ", $parts, ";")]
+            #[doc = concat!("let several = ", stringify!($type), "::new(parts.clone())?;")]
+            /// assert_eq!(several.parts(), parts);
+            /// # Ok::<(), GeoError>(())
+            /// ```
             pub fn parts(&self) -> &[$part] {
                 &self.0
             }
@@ -254,13 +292,15 @@ macro_rules! parts {
 
 parts!(
     /// Several points.
-    MultiPoint(Point), "MultiPoint", POSITIONS
+    MultiPoint(Point), "MultiPoint", POSITIONS, "[graz, vienna]"
 );
 parts!(
     /// Several lines.
-    MultiLineString(LineString), "MultiLineString", LISTS
+    MultiLineString(LineString), "MultiLineString", LISTS,
+    "[LineString::new([graz, vienna])?, LineString::new([linz, steyr])?]"
 );
 parts!(
     /// Several areas.
-    MultiPolygon(Polygon), "MultiPolygon", LISTS_OF_LISTS
+    MultiPolygon(Polygon), "MultiPolygon", LISTS_OF_LISTS,
+    "[Polygon::between(0.0, 0.0, 1.0, 1.0)?, Polygon::between(2.0, 2.0, 3.0, 3.0)?]"
 );

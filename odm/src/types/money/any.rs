@@ -327,6 +327,13 @@ pub struct Amount<S = Iso4217> {
 
 impl<S: Currencies> Amount<S> {
     /// A count of the smallest unit of the currency in the other field.
+    ///
+    /// ```
+    /// # use odm::money::{Amount, AnyCurrency, AnyMoney};
+    /// let price: Amount = Amount::from_minor(999);
+    /// assert_eq!(price.with("USD".parse()?).to_string(), "9.99 USD");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub const fn from_minor(minor: i64) -> Self {
         Self {
             minor,
@@ -335,11 +342,25 @@ impl<S: Currencies> Amount<S> {
     }
 
     /// The count of the smallest unit, as it is stored.
+    ///
+    /// ```
+    /// # use odm::money::{Amount, AnyCurrency, AnyMoney};
+    /// let money: AnyMoney = "9.99 USD".parse()?;
+    /// assert_eq!(Amount::from(money).minor(), 999);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub const fn minor(self) -> i64 {
         self.minor
     }
 
     /// The amount with its currency, the value of the other field.
+    ///
+    /// ```
+    /// # use odm::money::{Amount, AnyCurrency, AnyMoney};
+    /// let (price, euro): (Amount, AnyCurrency) = (Amount::from_minor(999), "EUR".parse()?);
+    /// assert_eq!(price.with(euro), "9.99 EUR".parse()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub const fn with(self, currency: AnyCurrency<S>) -> AnyMoney<S> {
         AnyMoney::from_minor(self.minor, currency)
     }

@@ -19,11 +19,22 @@ pub struct CodeOf<C: Currency> {
 
 impl<C: Currency> CodeOf<C> {
     /// The code.
+    ///
+    /// ```
+    /// # use odm::money::{CodeOf, Usd};
+    /// assert_eq!(odm::query::encode(&CodeOf::<Usd>::new())?, "USD".into());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub const fn new() -> Self {
         Self { of: PhantomData }
     }
 
     /// `USD`
+    ///
+    /// ```
+    /// # use odm::money::{CodeOf, Usd};
+    /// assert_eq!(CodeOf::<Usd>::new().as_str(), "USD");
+    /// ```
     pub const fn as_str(&self) -> &'static str {
         C::CODE
     }

@@ -59,31 +59,103 @@ impl<M, As, S> AnyMoneyFields<M, As, S> {
 
 impl<M, As, S: Currencies> AnyMoneyFields<M, As, S> {
     /// Matches where the amount is `value`, in the same currency.
+    ///
+    /// ```
+    /// # use odm::money::AnyMoney;
+    /// # use odm::prelude::*;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Product { price: AnyMoney }
+    /// # let product = odm::query::fields::<Product>();
+    /// let filter = product.price.eq("5 USD".parse()?);
+    /// let expected = doc! {"price.currency": "USD", "price.amount": 500_i64};
+    /// assert_eq!(filter.to_document()?, expected);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn eq(&self, value: AnyMoney<S>) -> Filter<M> {
         self.both(value, self.amount.eq(value.minor()))
     }
 
     /// Matches where the amount or the currency differs from `value`, and where there is no amount.
+    ///
+    /// ```
+    /// # use odm::money::AnyMoney;
+    /// # use odm::prelude::*;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Product { price: AnyMoney }
+    /// # let product = odm::query::fields::<Product>();
+    /// let filter = product.price.ne("5 USD".parse()?);
+    /// let five = doc! {"price.currency": "USD", "price.amount": 500_i64};
+    /// assert_eq!(filter.to_document()?, doc! {"$nor": [five]});
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn ne(&self, value: AnyMoney<S>) -> Filter<M> {
         !self.eq(value)
     }
 
     /// Matches where the amount is greater than `value`, in the same currency.
+    ///
+    /// ```
+    /// # use odm::money::AnyMoney;
+    /// # use odm::prelude::*;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Product { price: AnyMoney }
+    /// # let product = odm::query::fields::<Product>();
+    /// let filter = product.price.gt("5 USD".parse()?);
+    /// let expected = doc! {"price.currency": "USD", "price.amount": {"$gt": 500_i64}};
+    /// assert_eq!(filter.to_document()?, expected);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn gt(&self, value: AnyMoney<S>) -> Filter<M> {
         self.both(value, self.amount.gt(value.minor()))
     }
 
     /// Matches where the amount is `value` or greater, in the same currency.
+    ///
+    /// ```
+    /// # use odm::money::AnyMoney;
+    /// # use odm::prelude::*;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Product { price: AnyMoney }
+    /// # let product = odm::query::fields::<Product>();
+    /// let filter = product.price.gte("5 USD".parse()?);
+    /// let expected = doc! {"price.currency": "USD", "price.amount": {"$gte": 500_i64}};
+    /// assert_eq!(filter.to_document()?, expected);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn gte(&self, value: AnyMoney<S>) -> Filter<M> {
         self.both(value, self.amount.gte(value.minor()))
     }
 
     /// Matches where the amount is less than `value`, in the same currency.
+    ///
+    /// ```
+    /// # use odm::money::AnyMoney;
+    /// # use odm::prelude::*;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Product { price: AnyMoney }
+    /// # let product = odm::query::fields::<Product>();
+    /// let filter = product.price.lt("5 USD".parse()?);
+    /// let expected = doc! {"price.currency": "USD", "price.amount": {"$lt": 500_i64}};
+    /// assert_eq!(filter.to_document()?, expected);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn lt(&self, value: AnyMoney<S>) -> Filter<M> {
         self.both(value, self.amount.lt(value.minor()))
     }
 
     /// Matches where the amount is `value` or less, in the same currency.
+    ///
+    /// ```
+    /// # use odm::money::AnyMoney;
+    /// # use odm::prelude::*;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Product { price: AnyMoney }
+    /// # let product = odm::query::fields::<Product>();
+    /// let filter = product.price.lte("5 USD".parse()?);
+    /// let expected = doc! {"price.currency": "USD", "price.amount": {"$lte": 500_i64}};
+    /// assert_eq!(filter.to_document()?, expected);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn lte(&self, value: AnyMoney<S>) -> Filter<M> {
         self.both(value, self.amount.lte(value.minor()))
     }

@@ -355,6 +355,18 @@ impl<M, As, S: Currencies, F: DisplayForm> PreciseMoneyFields<M, As, S, F> {
     /// Matches where the amount is `value`: its text and its currency.
     ///
     /// It does not find a text that another program has written with zeros at the end.
+    ///
+    /// ```
+    /// # use odm::money::PreciseMoney;
+    /// # use odm::prelude::*;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Rate { price: PreciseMoney }
+    /// let price: PreciseMoney = "9.990 USD".parse()?;
+    /// let filter = odm::query::fields::<Rate>().price.eq(&price);
+    /// let expected = doc! {"price.currency": "USD", "price.display": "9.99"};
+    /// assert_eq!(filter.to_document()?, expected);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn eq(&self, value: &PreciseMoney<S, F>) -> Filter<M> {
         let display = F::write(value.display());
         self.one(self.currency.eq(value.currency) & self.display.eq(display))

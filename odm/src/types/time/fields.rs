@@ -69,48 +69,161 @@ impl<M, F: OffsetForm, As> LocalTimeFields<M, F, As> {
     }
 
     /// Matches where the field is this instant, with whatever offset: `{"at.date": instant}`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # use odm::time::{Iso, LocalTime};
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Sale { at: LocalTime<Iso> }
+    /// let noon: LocalTime<Iso> = "2026-03-29T12:00:00+02:00".parse()?;
+    /// let filter = fields::<Sale>().at.eq(noon);
+    /// assert_eq!(filter.to_document()?, doc! {"at.date": noon.instant()});
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn eq(&self, value: impl IntoInstant<F>) -> Filter<M> {
         self.date.eq(value.into_instant())
     }
 
     /// Matches where the field is another instant, or missing: `{"at.date": {$ne: instant}}`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # use odm::time::{Iso, LocalTime};
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Sale { at: LocalTime<Iso> }
+    /// let noon: LocalTime<Iso> = "2026-03-29T12:00:00+02:00".parse()?;
+    /// let filter = fields::<Sale>().at.ne(noon);
+    /// assert_eq!(filter.to_document()?, doc! {"at.date": {"$ne": noon.instant()}});
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn ne(&self, value: impl IntoInstant<F>) -> Filter<M> {
         self.date.ne(value.into_instant())
     }
 
     /// Matches later instants: `{"at.date": {$gt: instant}}`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # use odm::time::{Iso, LocalTime};
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Sale { at: LocalTime<Iso> }
+    /// let noon: LocalTime<Iso> = "2026-03-29T12:00:00+02:00".parse()?;
+    /// let filter = fields::<Sale>().at.gt(noon);
+    /// assert_eq!(filter.to_document()?, doc! {"at.date": {"$gt": noon.instant()}});
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn gt(&self, value: impl IntoInstant<F>) -> Filter<M> {
         self.date.gt(value.into_instant())
     }
 
     /// Matches this instant and later ones: `{"at.date": {$gte: instant}}`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # use odm::time::{Iso, LocalTime};
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Sale { at: LocalTime<Iso> }
+    /// let noon: LocalTime<Iso> = "2026-03-29T12:00:00+02:00".parse()?;
+    /// let filter = fields::<Sale>().at.gte(noon);
+    /// assert_eq!(filter.to_document()?, doc! {"at.date": {"$gte": noon.instant()}});
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn gte(&self, value: impl IntoInstant<F>) -> Filter<M> {
         self.date.gte(value.into_instant())
     }
 
     /// Matches earlier instants: `{"at.date": {$lt: instant}}`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # use odm::time::{Iso, LocalTime};
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Sale { at: LocalTime<Iso> }
+    /// let noon: LocalTime<Iso> = "2026-03-29T12:00:00+02:00".parse()?;
+    /// let filter = fields::<Sale>().at.lt(noon);
+    /// assert_eq!(filter.to_document()?, doc! {"at.date": {"$lt": noon.instant()}});
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn lt(&self, value: impl IntoInstant<F>) -> Filter<M> {
         self.date.lt(value.into_instant())
     }
 
     /// Matches this instant and earlier ones: `{"at.date": {$lte: instant}}`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # use odm::time::{Iso, LocalTime};
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Sale { at: LocalTime<Iso> }
+    /// let noon: LocalTime<Iso> = "2026-03-29T12:00:00+02:00".parse()?;
+    /// let filter = fields::<Sale>().at.lte(noon);
+    /// assert_eq!(filter.to_document()?, doc! {"at.date": {"$lte": noon.instant()}});
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn lte(&self, value: impl IntoInstant<F>) -> Filter<M> {
         self.date.lte(value.into_instant())
     }
 
     /// Matches where the field is one of these instants: `{"at.date": {$in: […]}}`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # use odm::time::{Iso, LocalTime};
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Sale { at: LocalTime<Iso> }
+    /// let noon: LocalTime<Iso> = "2026-03-29T12:00:00+02:00".parse()?;
+    /// let one: LocalTime<Iso> = "2026-03-29T13:00:00+02:00".parse()?;
+    /// let filter = fields::<Sale>().at.in_([noon, one]);
+    /// let expected = doc! {"at.date": {"$in": [noon.instant(), one.instant()]}};
+    /// assert_eq!(filter.to_document()?, expected);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn in_<V: IntoInstant<F>>(&self, values: impl IntoIterator<Item = V>) -> Filter<M> {
         self.date
             .in_(values.into_iter().map(IntoInstant::into_instant))
     }
 
     /// Matches if the field is missing or equals none of these instants: `{"at.date": {$nin: […]}}`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # use odm::time::{Iso, LocalTime};
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Sale { at: LocalTime<Iso> }
+    /// let noon: LocalTime<Iso> = "2026-03-29T12:00:00+02:00".parse()?;
+    /// let one: LocalTime<Iso> = "2026-03-29T13:00:00+02:00".parse()?;
+    /// let filter = fields::<Sale>().at.nin([noon, one]);
+    /// let expected = doc! {"at.date": {"$nin": [noon.instant(), one.instant()]}};
+    /// assert_eq!(filter.to_document()?, expected);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn nin<V: IntoInstant<F>>(&self, values: impl IntoIterator<Item = V>) -> Filter<M> {
         self.date
             .nin(values.into_iter().map(IntoInstant::into_instant))
     }
 
     /// Matches where the instant is in the range: `{"at.date": {$gte: start, $lt: end}}`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # use odm::time::{Iso, LocalTime, day};
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Sale { at: LocalTime<Iso> }
+    /// let sunday = day("2026-03-29")?.in_utc();
+    /// let filter = fields::<Sale>().at.within(sunday);
+    /// let expected = doc! {"at.date": {"$gte": sunday.start(), "$lt": sunday.end()}};
+    /// assert_eq!(filter.to_document()?, expected);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn within(&self, range: InstantRange) -> Filter<M> {
         self.date.within(range)
     }
@@ -167,11 +280,31 @@ impl<M, F: OffsetForm, As> LocalTimeFields<M, F, As> {
     }
 
     /// Earliest first: `{"at.date": 1}`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # use odm::time::{Iso, LocalTime};
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Sale { at: LocalTime<Iso> }
+    /// assert_eq!(fields::<Sale>().at.asc().to_document()?, doc! {"at.date": 1});
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn asc(&self) -> Sort<M> {
         self.date.asc()
     }
 
     /// Latest first: `{"at.date": -1}`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # use odm::time::{Iso, LocalTime};
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Sale { at: LocalTime<Iso> }
+    /// assert_eq!(fields::<Sale>().at.desc().to_document()?, doc! {"at.date": -1});
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn desc(&self) -> Sort<M> {
         self.date.desc()
     }

@@ -35,6 +35,14 @@ impl CivilDay {
 
     /// The day in this zone; see [`in_zone`](Self::in_zone).
     ///
+    /// ```
+    /// # use odm::time::day;
+    /// let berlin = jiff::tz::TimeZone::get("Europe/Berlin")?;
+    /// let range = day("2026-03-29")?.in_time_zone(&berlin)?;
+    /// assert_eq!(range.millis(), 23 * 3_600_000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// The day is at an end of the range of times.
@@ -58,6 +66,14 @@ impl CivilDay {
 impl<F> LocalTime<F> {
     /// The time of this instant in its zone.
     ///
+    /// ```
+    /// # use odm::time::{Iso, LocalTime};
+    /// let zoned: jiff::Zoned = "2026-03-29T10:30:00+02:00[Europe/Berlin]".parse()?;
+    /// let time = LocalTime::<Iso>::from_zoned(&zoned)?;
+    /// assert_eq!(time.to_string(), "2026-03-29T10:30:00+02:00");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// The instant has fractions of a millisecond, which [`truncated_from_zoned`](Self::truncated_from_zoned) drops; or the
@@ -70,6 +86,14 @@ impl<F> LocalTime<F> {
     }
 
     /// The time of this instant in its zone, without the fractions of a millisecond.
+    ///
+    /// ```
+    /// # use odm::time::{Iso, LocalTime};
+    /// let zoned: jiff::Zoned = "2026-03-29T10:30:00.1239+02:00[Europe/Berlin]".parse()?;
+    /// let time = LocalTime::<Iso>::truncated_from_zoned(&zoned)?;
+    /// assert_eq!(time.to_string(), "2026-03-29T10:30:00.123+02:00");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -87,6 +111,15 @@ impl<F> LocalTime<F> {
     }
 
     /// The time of this instant in a zone of the IANA database: what the clocks showed there.
+    ///
+    /// ```
+    /// # use odm::bson::DateTime;
+    /// # use odm::time::{Iso, LocalTime};
+    /// let instant = DateTime::parse_rfc3339_str("2026-03-29T08:30:00Z")?;
+    /// let time = LocalTime::<Iso>::in_zone(instant, "Europe/Berlin")?;
+    /// assert_eq!(time.to_string(), "2026-03-29T10:30:00+02:00");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///

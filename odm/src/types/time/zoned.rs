@@ -44,6 +44,15 @@ pub struct ZonedTime<F> {
 impl<F> ZonedTime<F> {
     /// The time of this instant in a zone of the IANA database.
     ///
+    /// ```
+    /// # use odm::bson::DateTime;
+    /// # use odm::time::{Iso, ZonedTime};
+    /// let instant = DateTime::parse_rfc3339_str("2026-03-29T08:30:00Z")?;
+    /// let time = ZonedTime::<Iso>::new(instant, "Europe/Berlin")?;
+    /// assert_eq!(time.to_string(), "2026-03-29T10:30:00+02:00[Europe/Berlin]");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// The database has no such zone; or the offset has seconds, as local mean times do.
@@ -56,6 +65,13 @@ impl<F> ZonedTime<F> {
 
     /// The time of this instant in its zone.
     ///
+    /// ```
+    /// # use odm::time::{Iso, ZonedTime};
+    /// let zoned: jiff::Zoned = "2026-03-29T10:30:00+02:00[Europe/Berlin]".parse()?;
+    /// assert_eq!(ZonedTime::<Iso>::from_zoned(&zoned)?.zone(), "Europe/Berlin");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// Those of [`LocalTime::from_zoned`]; or the zone has no name.
@@ -64,6 +80,15 @@ impl<F> ZonedTime<F> {
     }
 
     /// The time of this instant in its zone, without the fractions of a millisecond.
+    ///
+    /// ```
+    /// # use odm::time::{Iso, ZonedTime};
+    /// let zoned: jiff::Zoned = "2026-03-29T10:30:00.1239+02:00[Europe/Berlin]".parse()?;
+    /// assert!(ZonedTime::<Iso>::from_zoned(&zoned).is_err());
+    /// let time = ZonedTime::<Iso>::truncated_from_zoned(&zoned)?;
+    /// assert_eq!(time.to_string(), "2026-03-29T10:30:00.123+02:00[Europe/Berlin]");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -83,6 +108,14 @@ impl<F> ZonedTime<F> {
 
     /// The instant in the zone, by the rules that the time zone database has today.
     ///
+    /// ```
+    /// # use odm::time::{Iso, ZonedTime};
+    /// let time: ZonedTime<Iso> = "2026-03-29T10:30:00+02:00[Europe/Berlin]".parse()?;
+    /// let tomorrow = time.to_zoned()?.tomorrow()?;
+    /// assert_eq!(tomorrow.to_string(), "2026-03-30T10:30:00+02:00[Europe/Berlin]");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// The database has no such zone, or the instant is out of the range of `jiff`.
@@ -96,16 +129,37 @@ impl<F> ZonedTime<F> {
     }
 
     /// The instant, and the offset of the clock that showed it.
+    ///
+    /// ```
+    /// # use odm::time::{Iso, ZonedTime};
+    /// let time: ZonedTime<Iso> = "2026-03-29T10:30:00+02:00[Europe/Berlin]".parse()?;
+    /// assert_eq!(time.local().to_string(), "2026-03-29T10:30:00+02:00");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub const fn local(&self) -> LocalTime<F> {
         self.time
     }
 
     /// The instant.
+    ///
+    /// ```
+    /// # use odm::time::{Iso, ZonedTime};
+    /// let time: ZonedTime<Iso> = "2026-03-29T10:30:00+02:00[Europe/Berlin]".parse()?;
+    /// assert_eq!(time.instant().try_to_rfc3339_string()?, "2026-03-29T08:30:00Z");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub const fn instant(&self) -> DateTime {
         self.time.instant()
     }
 
     /// The name of the zone.
+    ///
+    /// ```
+    /// # use odm::time::{Iso, ZonedTime};
+    /// let time: ZonedTime<Iso> = "2026-03-29T10:30:00+02:00[Europe/Berlin]".parse()?;
+    /// assert_eq!(time.zone(), "Europe/Berlin");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn zone(&self) -> &str {
         &self.zone
     }

@@ -18,6 +18,32 @@ macro_rules! ids {
             }
 
             /// The ids, in their order.
+            ///
+            /// ```
+            /// # use odm::prelude::*;
+            /// # #[derive(Debug, Serialize, Deserialize, Document)]
+            /// # #[odm(collection = "categories", tree(array_of_ancestors, children = children))]
+            /// # struct Category {
+            /// #     #[serde(rename = "_id")] id: String,
+            /// #     ancestors: Ancestors<Category>,
+            /// #     children: Children<Category>,
+            /// # }
+            /// # #[tokio::main(flavor = "current_thread")]
+            /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+            /// # let tree = Db::memory().tree::<Category>();
+            /// # let new = |id: &str| Category {
+            /// #     id: id.to_owned(),
+            /// #     ancestors: Ancestors::default(),
+            /// #     children: Children::default(),
+            /// # };
+            /// let books = tree.insert(new("Books"), Position::root()).await?.node;
+            /// let fiction = tree.insert(new("Fiction"), Position::child_of(&books)).await?.node;
+            /// assert_eq!(fiction.ancestors.ids(), ["Books"]);
+            /// let books = tree.parent(&fiction).first().await?.ok_or("no parent")?;
+            /// assert_eq!(books.children.ids(), ["Fiction"]);
+            /// # Ok(())
+            /// # }
+            /// ```
             pub fn ids(&self) -> &[T::Id] {
                 &self.ids
             }

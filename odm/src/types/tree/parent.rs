@@ -52,11 +52,44 @@ impl<T: Document, R: Root> Parent<T, R> {
     }
 
     /// The id of the parent; `None` at a root.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "categories", tree(parent_references))]
+    /// # struct Category { #[serde(rename = "_id")] id: String, parent: Parent<Category> }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let tree = Db::memory().tree::<Category>();
+    /// # let new = |id: &str| Category { id: id.to_owned(), parent: Parent::default() };
+    /// let books = tree.insert(new("Books"), Position::root()).await?.node;
+    /// let fiction = tree.insert(new("Fiction"), Position::child_of(&books)).await?.node;
+    /// assert_eq!(fiction.parent.id(), Some(&books.id));
+    /// assert_eq!(books.parent.id(), None);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn id(&self) -> Option<&T::Id> {
         self.id.as_ref()
     }
 
     /// Whether the node is a root.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "categories", tree(parent_references))]
+    /// # struct Category { #[serde(rename = "_id")] id: String, parent: Parent<Category> }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let tree = Db::memory().tree::<Category>();
+    /// # let new = |id: &str| Category { id: id.to_owned(), parent: Parent::default() };
+    /// let books = tree.insert(new("Books"), Position::root()).await?.node;
+    /// let fiction = tree.insert(new("Fiction"), Position::child_of(&books)).await?.node;
+    /// assert!(books.parent.is_root() && !fiction.parent.is_root());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn is_root(&self) -> bool {
         self.id.is_none()
     }

@@ -32,11 +32,36 @@ impl<T: Document> Materialized<T> {
     }
 
     /// The stored path; `None` at a root.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// let nodes = tree.path(node("Languages")).all().await?;
+    /// assert_eq!(nodes[0].path.as_str(), None);
+    /// assert_eq!(nodes[2].path.as_str(), Some(",Books,Programming,"));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn as_str(&self) -> Option<&str> {
         self.path.as_deref()
     }
 
     /// The number of ancestors: 0 at a root.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// let nodes = tree.path(node("Languages")).all().await?;
+    /// assert_eq!((nodes[0].path.depth(), nodes[2].path.depth()), (0, 2));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn depth(&self) -> usize {
         let separators = |path: &str| path.matches(SEPARATOR).count();
         self.as_str()

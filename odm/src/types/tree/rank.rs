@@ -28,6 +28,19 @@ pub struct Rank(String);
 
 impl Rank {
     /// The stored string.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// let nodes = tree.children(node("Books")).all().await?;
+    /// assert_eq!((nodes[0].id.as_str(), nodes[1].id.as_str()), ("Programming", "Fiction"));
+    /// assert!(nodes[0].rank.as_str() < nodes[1].rank.as_str());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -230,7 +230,7 @@ impl Loading {
         let mut writes = Writes::new(forest, scope.as_ref(), record);
         let opened = i64::try_from(count).unwrap_or(i64::MAX);
         forest.make_room(&mut writes, &spot, &roots, opened);
-        let mut plantings = vec![forest.planting(Arc::new(shape), &visits, spot)?];
+        let mut plantings = vec![forest.planting(Arc::new(shape), &visits, &spot)?];
         for other in forest.others() {
             let scope = other.scope_of(first)?;
             self.check(&other, scope.as_ref())?;
@@ -238,7 +238,7 @@ impl Loading {
             let spot = other.spot(within!(session), &Target::LAST_ROOT, scope.as_ref(), None);
             let shape = Shape::roots(count);
             let visits = shape.visits();
-            plantings.push(other.planting(Arc::new(shape), &visits, spot.await?)?);
+            plantings.push(other.planting(Arc::new(shape), &visits, &spot.await?)?);
         }
         let nodes = Arc::clone(self);
         // Parents first, so that each part of a load that stops is a tree.

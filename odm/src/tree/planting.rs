@@ -71,7 +71,7 @@ impl Forest {
         &self,
         shape: Arc<Shape>,
         visits: &[Visit],
-        spot: Spot,
+        spot: &Spot,
     ) -> Result<Planting> {
         let tree = self.tree;
         let count = shape.children.len();

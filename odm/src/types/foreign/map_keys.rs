@@ -265,7 +265,7 @@ impl<T: TextKeyed> TextKeyed for Option<T> {
 }
 
 /// Reads a map of keys `K` and values `V` into `T`.
-struct Entries<K, V, T>(PhantomData<fn() -> (K, V, T)>);
+struct Entries<K, V, T>(PhantomData<(K, V, T)>);
 
 impl<'de, K, V, T> Visitor<'de> for Entries<K, V, T>
 where

@@ -285,15 +285,15 @@ async fn joins_trees_and_copies_use_the_chosen_names(db: &Db) {
     tree.insert(topic(5), Position::child_of(Ref::from(3)))
         .await
         .unwrap();
-    tree.move_to(&Ref::from(2), Position::child_of(Ref::from(4)))
+    tree.move_to(Ref::from(2), Position::child_of(Ref::from(4)))
         .non_atomic()
         .await
         .unwrap();
-    let ids = tree.descendants(&Ref::from(4)).pre_order().ids();
+    let ids = tree.descendants(Ref::from(4)).pre_order().ids();
     assert_eq!(ids.await.unwrap(), [2, 3, 5]);
     assert_eq!(tree.leaves().ids().await.unwrap().len(), 2);
     assert!(tree.check().await.unwrap().is_sound());
-    tree.delete(&Ref::from(5)).await.unwrap();
+    tree.delete(Ref::from(5)).await.unwrap();
 
     let expected = ["books", "shelves", "texts", "topics"].map(|name| format!("acme_{name}"));
     let mut expected: BTreeSet<_> = expected.into_iter().collect();

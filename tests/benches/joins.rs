@@ -1,7 +1,7 @@
 //! What joins cost beside the same reads written by hand with the driver, side by side in one run on a real server.
 //!
 //! ```sh
-//! ODM_TEST_URI='mongodb://127.0.0.1:27017/?directConnection=true' cargo bench -p odm-tests --bench joins
+//! ODM_TEST_URI='mongodb://127.0.0.1:27017/?directConnection=true' cargo bench -p odm-benches --bench joins
 //! ```
 //!
 //! All ways of a case run by turns and return the same documents. Wall time and the CPU time of this process, all threads,
@@ -23,7 +23,7 @@ use futures::{FutureExt, StreamExt, TryStreamExt};
 use mongodb::bson::oid::ObjectId;
 use mongodb::bson::{Document as BsonDocument, doc};
 use odm::prelude::*;
-use odm_tests::Backend;
+use odm_benches::mongod_uri;
 use tokio::runtime::Builder;
 
 #[derive(Debug, Clone, Serialize, Deserialize, Document)]
@@ -501,7 +501,7 @@ async fn stream(bench: &Bench) {
 }
 
 fn main() {
-    let Some(Backend::Server(uri)) = Backend::server_from_env() else {
+    let Some(uri) = mongod_uri() else {
         println!("skipped: name a server in ODM_TEST_URI");
         return;
     };

@@ -2,7 +2,7 @@
 //!
 //! ```sh
 //! ODM_TEST_URI='mongodb://127.0.0.1:27017/?directConnection=true' ODM_BENCH_MONGOD_PID=$(pidof mongod) \
-//!     cargo bench -p odm-tests --bench load -- [--seconds 60] [--connections 64] [--rounds 1]
+//!     cargo bench -p odm-benches --bench load -- [--seconds 60] [--connections 64] [--rounds 1]
 //! ```
 //!
 //! Of ten operations five are finds by id, two count a field of a document up, two insert a document, one deletes one: each of

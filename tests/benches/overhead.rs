@@ -1,7 +1,7 @@
 //! What odm costs over the bare driver: client CPU time against a real server, side by side in one run.
 //!
 //! ```sh
-//! ODM_TEST_URI='mongodb://127.0.0.1:27017/?directConnection=true' cargo bench -p odm-tests --bench overhead
+//! ODM_TEST_URI='mongodb://127.0.0.1:27017/?directConnection=true' cargo bench -p odm-benches --bench overhead
 //! ```
 //!
 //! Each operation runs in short rounds, driver and odm by turns, so that both see the same server, the
@@ -24,7 +24,7 @@ use std::time::Duration;
 use futures::TryStreamExt;
 use mongodb::bson::{doc, oid::ObjectId};
 use odm::prelude::*;
-use odm_tests::Backend;
+use odm_benches::mongod_uri;
 use tokio::runtime::Builder;
 
 use film::{Film, Films};
@@ -131,7 +131,7 @@ async fn compare(name: &str, count: i32, bare: impl AsyncFn(i32), odm: impl Asyn
 }
 
 fn main() {
-    let Some(Backend::Server(uri)) = Backend::server_from_env() else {
+    let Some(uri) = mongod_uri() else {
         println!("skipped: name a server in ODM_TEST_URI");
         return;
     };

@@ -1,7 +1,7 @@
 //! What encoding and decoding cost: the values of filters by their type, and a film beside bson and `serde_json`.
 //!
 //! ```sh
-//! cargo bench -p odm-tests --bench values
+//! cargo bench -p odm-benches --bench values
 //! ```
 //!
 //! Everything runs by turns in one process, so that all of it sees the same machine. A time is the best of the rounds,

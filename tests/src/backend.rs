@@ -119,8 +119,17 @@ fn fresh_name() -> String {
     format!("odm_{}", ObjectId::new())
 }
 
-/// `uri` with its database replaced: `mongodb://host/old?x=y` becomes `mongodb://host/new?x=y`.
-fn with_database(uri: &str, database: &str) -> String {
+/// The URI with another database.
+///
+/// ```
+/// use odm_tests::with_database;
+///
+/// assert_eq!(with_database("mongodb://a:1,b:2", "new"), "mongodb://a:1,b:2/new");
+/// assert_eq!(with_database("mongodb://a:1/", "new"), "mongodb://a:1/new");
+/// assert_eq!(with_database("mongodb://a:1/old?w=1", "new"), "mongodb://a:1/new?w=1");
+/// assert_eq!(with_database("mongodb://u:p@a/?w=1", "new"), "mongodb://u:p@a/new?w=1");
+/// ```
+pub fn with_database(uri: &str, database: &str) -> String {
     let (address, options) = match uri.split_once('?') {
         Some((address, options)) => (address, format!("?{options}")),
         None => (uri, String::new()),
@@ -128,21 +137,4 @@ fn with_database(uri: &str, database: &str) -> String {
     let (scheme, rest) = address.split_once("://").unwrap_or(("mongodb", address));
     let hosts = rest.split('/').next().unwrap_or(rest);
     format!("{scheme}://{hosts}/{database}{options}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::with_database;
-
-    #[test]
-    fn the_database_of_a_uri_is_replaced() {
-        for (uri, expected) in [
-            ("mongodb://a:1,b:2", "mongodb://a:1,b:2/new"),
-            ("mongodb://a:1/", "mongodb://a:1/new"),
-            ("mongodb://a:1/old?w=1", "mongodb://a:1/new?w=1"),
-            ("mongodb://u:p@a/?w=1", "mongodb://u:p@a/new?w=1"),
-        ] {
-            assert_eq!(with_database(uri, "new"), expected);
-        }
-    }
 }

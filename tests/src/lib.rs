@@ -23,6 +23,6 @@ mod examples;
 mod runner;
 mod suite;
 
-pub use self::backend::Backend;
+pub use self::backend::{Backend, with_database};
 pub use self::case::Case;
 pub use self::runner::run;

@@ -3,11 +3,11 @@
 //!
 //! ```sh
 //! ODM_TEST_URI='mongodb://127.0.0.1:27017/?directConnection=true' ODM_BENCH_MONGOD_PID=$(pidof mongod) \
-//!     cargo bench -p odm-tests --features sqlite --bench engine
-//! cargo bench -p odm-tests --features sqlite --bench engine -- --films
-//! cargo bench -p odm-tests --features sqlite --bench engine -- --growth
-//! cargo bench -p odm-tests --features sqlite --bench engine -- --threads
-//! cargo bench -p odm-tests --features sqlite --bench engine -- --steps
+//!     cargo bench -p odm-benches --features sqlite --bench engine
+//! cargo bench -p odm-benches --features sqlite --bench engine -- --films
+//! cargo bench -p odm-benches --features sqlite --bench engine -- --growth
+//! cargo bench -p odm-benches --features sqlite --bench engine -- --threads
+//! cargo bench -p odm-benches --features sqlite --bench engine -- --steps
 //! ```
 //!
 //! Without a server its columns are left out. Of each figure the best of `ODM_BENCH_ROUNDS` rounds counts (5 unless

@@ -2,8 +2,8 @@
 //! command for each document. On the in-memory store, and on a real server if one is named.
 //!
 //! ```sh
-//! ODM_TEST_URI='mongodb://127.0.0.1:27017/?directConnection=true' cargo bench -p odm-tests --bench trees
-//! cargo bench -p odm-tests --bench trees -- memory wide nested-sets move
+//! ODM_TEST_URI='mongodb://127.0.0.1:27017/?directConnection=true' cargo bench -p odm-benches --bench trees
+//! cargo bench -p odm-benches --bench trees -- memory wide nested-sets move
 //! ```
 //!
 //! The trees have 100,000 nodes (`ODM_BENCH_NODES`). The wide one has four levels, and about 100 children in its nodes. The
@@ -41,7 +41,7 @@ use models::{BenchNode, ByAncestors, ByBounds, ByChildren, ByParent, ByPath, tit
 use mongodb::bson::oid::ObjectId;
 use odm::prelude::*;
 use odm::tree::{Pattern, TreeDelete};
-use odm_tests::Backend;
+use odm_benches::mongod_uri;
 use one_by_one::{Deleted, OneByOne};
 use place::At;
 use shape::Shape;
@@ -335,7 +335,7 @@ async fn run(choice: &Choice, store: &str) {
         return;
     }
     let driver = if store == "mongod" {
-        let Some(Backend::Server(uri)) = Backend::server_from_env() else {
+        let Some(uri) = mongod_uri() else {
             println!("{store}: skipped; name a server in ODM_TEST_URI");
             return;
         };

@@ -99,14 +99,6 @@ fn options() -> Result<Options, String> {
     Ok(options)
 }
 
-/// Puts the database's name into a connection string.
-fn with_database(uri: &str, name: &str) -> String {
-    match uri.split_once("/?") {
-        Some((host, options)) => format!("{host}/{name}?{options}"),
-        None => format!("{}/{name}", uri.trim_end_matches('/')),
-    }
-}
-
 #[derive(Debug, Default)]
 struct Tally {
     cases: usize,
@@ -138,7 +130,7 @@ async fn job(
     report: Arc<Report>,
 ) -> odm::Result<Tallies> {
     let name = format!("differential_{}_{number}", std::process::id());
-    let server = Db::connect(&with_database(&options.uri, &name)).await?;
+    let server = Db::connect(&odm_tests::with_database(&options.uri, &name)).await?;
     let mut stores = Stores::new(Db::memory().database(&name), server.clone());
     let mut tallies = Tallies::new();
     'all: loop {

@@ -1,6 +1,6 @@
 //! How long `check` takes, and how much memory, by the pattern of the tree.
 //!
-//! `cargo run --release -p odm-tests --bin tree-check -- URI [NODES [CHILDREN [PATTERN]]]`: it loads a tree of
+//! `cargo run --release -p odm-benches --bin tree-check -- URI [NODES [CHILDREN [PATTERN]]]`: it loads a tree of
 //! `NODES` nodes (default 1,000,000), each with `CHILDREN` children (default 10). Each check runs in a process of its own, which
 //! reports its peak resident memory before and after the check. Linux only: it reads `/proc/self/status`.
 #![expect(
@@ -9,7 +9,7 @@
     reason = "a program that measures: its report is what it is for"
 )]
 
-#[path = "../suite/trees/models.rs"]
+#[path = "../../../src/suite/trees/models.rs"]
 #[expect(dead_code, reason = "the suite uses more of it")]
 mod models;
 

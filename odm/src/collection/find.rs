@@ -6,9 +6,9 @@ use std::marker::PhantomData;
 use bson::{Document as BsonDocument, doc};
 use serde::de::DeserializeOwned;
 
-use super::call::{Call, filter};
+use super::call::{Call, encode, filter};
 use super::options::options;
-use super::pages::Paging;
+use super::pages::{PageToken, Paging, Place};
 use super::{Collection, CountDocuments, Cursor, Loaded};
 use crate::error::{Error, Result};
 use crate::model::{Document, ProjectedField, Projection};
@@ -267,6 +267,62 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> Find<'s, M, T> {
             }
         }
         self
+    }
+
+    /// The documents behind the place of a [`PageToken`], as [`after`](Self::after) returns those behind a document; `None`
+    /// begins with the first document.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let newest = || books.find_all().sort(|b| b.year.desc());
+    /// let mut token = None;
+    /// let mut ids = Vec::new();
+    /// loop {
+    ///     let page = newest().after_token(token.as_ref()).limit(2).all().await?;
+    ///     let Some(last) = page.last() else { break };
+    ///     token = Some(newest().page_token(last)?);
+    ///     ids.extend(page.iter().map(|book| book.id));
+    /// }
+    /// assert_eq!(ids, [3, 2, 1]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The token belongs to a query with another sort.
+    pub fn after_token<'a>(mut self, token: impl Into<Option<&'a PageToken>>) -> Self {
+        let place = token.into().cloned().map(Place::Token);
+        self.call.paging = Some(Box::new(Paging::After(place)));
+        self
+    }
+
+    /// The token of a document that this query returned: a client sends it back for the documents
+    /// [behind it](Self::after_token). The sort of the query must be set.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let by_title = || books.find_all().sort(|b| b.title.asc());
+    /// let first = by_title().limit(1).all().await?;
+    /// let token = by_title().page_token(&first[0])?;
+    /// assert_eq!(by_title().after_token(&token).all().await?.len(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As those of [`after`](Self::after).
+    pub fn page_token(&self, last: &M) -> Result<PageToken> {
+        let sort = self.call.request.options.sort.clone();
+        let token = encode(last).and_then(|last| PageToken::new(&sort.unwrap_or_default(), &last));
+        token.map_err(|error| error.with_model(self.call.model.name))
     }
 
     /// Counts the documents that the query matches, whatever its page, `skip` and `limit`.

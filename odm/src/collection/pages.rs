@@ -1,8 +1,11 @@
-//! Pages of a query, by number and after a document.
+//! Pages of a query, by number, and after a document or its token.
+
+mod token;
 
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use bson::{Bson, Document, doc};
 
+pub use self::token::PageToken;
 use super::call::{encode, equality};
 use crate::error::{Error, Result};
 use crate::model::field::Presence;
@@ -14,16 +17,24 @@ use crate::store::{Operation, Request};
 pub(crate) enum Paging {
     /// By `skip` and `limit`.
     Numbered,
-    /// The documents behind this one, or the first.
-    After(Option<RawDocumentBuf>),
+    /// The documents behind this place, or the first.
+    After(Option<Place>),
+}
+
+/// The place behind a document.
+#[derive(Debug)]
+pub(crate) enum Place {
+    Document(RawDocumentBuf),
+    Token(PageToken),
 }
 
 impl Paging {
     pub(super) fn after<M: Model>(last: Option<&M>) -> Result<Self> {
-        last.map(encode).transpose().map(Self::After)
+        let last = last.map(encode).transpose()?;
+        Ok(Self::After(last.map(Place::Document)))
     }
 
-    /// Completes the sort, and the filter by the position of the last document.
+    /// Completes the sort, and the filter by the place of the last document.
     pub(super) fn complete(self, request: &mut Request, model: &ModelMeta) -> Result<()> {
         let sort = request.options.sort.get_or_insert_default();
         let last = match self {
@@ -35,26 +46,17 @@ impl Paging {
             }
             Self::After(last) => last,
         };
-        let mut keys = Vec::with_capacity(sort.len() + 1);
-        for (path, direction) in &*sort {
-            keys.push(Key::new(path, direction)?);
-        }
-        if keys.iter().all(|key| key.path != "_id") {
-            let ascending = keys.last().is_none_or(|key| key.ascending);
-            keys.push(Key {
-                path: "_id".to_owned(),
-                ascending,
-            });
-            sort.insert("_id", if ascending { 1 } else { -1 });
-        }
-        let Some(last) = last else {
-            return Ok(());
+        let keys = keys(sort)?;
+        *sort = keys.iter().map(Key::in_sort).collect();
+        let values = match last {
+            None => return Ok(()),
+            Some(Place::Document(last)) => values(&keys, &last)?,
+            Some(Place::Token(token)) => token.values(&keys)?,
         };
         let mut behind = Vec::new();
         let mut equal = Document::new();
         let mut place = Document::new();
-        for key in keys {
-            let value = key.value(&last)?;
+        for (key, value) in keys.into_iter().zip(values) {
             if equal.is_empty()
                 && let Some(start) = key.start(&value, model)
             {
@@ -73,6 +75,27 @@ impl Paging {
         }
         Ok(())
     }
+}
+
+/// The keys of a sort, continued by `_id`, which makes it unique.
+fn keys(sort: &Document) -> Result<Vec<Key>> {
+    let keys = sort
+        .iter()
+        .map(|(path, direction)| Key::new(path, direction));
+    let mut keys = keys.collect::<Result<Vec<_>>>()?;
+    if keys.iter().all(|key| key.path != "_id") {
+        let ascending = keys.last().is_none_or(|key| key.ascending);
+        keys.push(Key {
+            path: "_id".to_owned(),
+            ascending,
+        });
+    }
+    Ok(keys)
+}
+
+/// The values of the keys in a document.
+fn values(keys: &[Key], last: &RawDocument) -> Result<Vec<Bson>> {
+    keys.iter().map(|key| key.value(last)).collect()
 }
 
 /// One key of the sort.
@@ -99,6 +122,11 @@ impl Key {
         })
     }
 
+    fn in_sort(&self) -> (String, Bson) {
+        let direction = if self.ascending { 1 } else { -1 };
+        (self.path.clone(), Bson::Int32(direction))
+    }
+
     /// The value of the last document, where a missing one sorts as null.
     fn value(&self, last: &RawDocument) -> Result<Bson> {
         let mut at = RawBsonRef::Document(last);
@@ -107,14 +135,15 @@ impl Key {
                 return Err(self.refused("has several values or none to sort by"));
             };
             match document.get(name).map_err(Error::encode)? {
-                Some(RawBsonRef::Array(_)) => {
-                    return Err(self.refused("is an array, which sorts by one of its elements"));
-                }
                 Some(value) => at = value,
                 None => return Ok(Bson::Null),
             }
         }
-        let value = Bson::try_from(at).map_err(Error::encode)?;
+        self.comparable(Bson::try_from(at).map_err(Error::encode)?)
+    }
+
+    /// The value, if MongoDB compares it with others.
+    fn comparable(&self, value: Bson) -> Result<Bson> {
         match &value {
             Bson::Double(number) if number.is_nan() => {
                 Err(self.refused("is not a number, which compares with none"))
@@ -122,6 +151,7 @@ impl Key {
             Bson::RegularExpression(_) => {
                 Err(self.refused("is a regular expression, which MongoDB compares with none"))
             }
+            Bson::Array(_) => Err(self.refused("is an array, which sorts by one of its elements")),
             _ => Ok(value),
         }
     }

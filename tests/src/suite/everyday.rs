@@ -1,7 +1,9 @@
 //! The verbs of every day: by id, pages, counts of a query, and documents that are loaded in other ways than by id.
 
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use odm::bson::{Bson, Document as BsonDocument};
-use odm::collection::Loaded;
+use odm::collection::{Loaded, PageToken};
 use odm::prelude::*;
 use odm::query::id;
 
@@ -16,6 +18,8 @@ cases![
     numbered_pages_have_an_order,
     pages_after_a_document_miss_and_repeat_none,
     pages_after_a_document_use_the_index,
+    page_tokens_outlive_their_documents,
+    page_tokens_of_other_queries_are_refused,
     pages_that_can_not_continue_are_refused,
     documents_are_loaded_by_filters,
     found_and_inserted_documents_are_saved,
@@ -195,6 +199,24 @@ async fn pages_after_a_document_miss_and_repeat_none(db: &Db) {
             let whole = query().after(None).all().await.unwrap();
             assert_eq!(ids(&all), ids(&whole), "order {order}, pages of {size}");
             assert_eq!(all.len(), 59);
+
+            let mut by_token: Vec<Book> = Vec::new();
+            let mut token: Option<PageToken> = None;
+            loop {
+                let page = query().after_token(token.as_ref()).limit(size).all();
+                let page = page.await.unwrap();
+                let Some(last) = page.last() else {
+                    break;
+                };
+                let text = query().page_token(last).unwrap().to_string();
+                token = Some(text.parse().unwrap());
+                by_token.extend(page);
+            }
+            assert_eq!(
+                ids(&by_token),
+                ids(&whole),
+                "order {order}, pages of {size}"
+            );
         }
     }
 }
@@ -224,6 +246,51 @@ async fn pages_after_a_document_use_the_index(db: &Db) {
         command.get_document("sort").unwrap(),
         &doc! {"year": -1, "_id": -1}
     );
+}
+
+async fn page_tokens_outlive_their_documents(db: &Db) {
+    let books = library(db, 6).await;
+    let query = || books.find_all().sort(|b| b.year.desc());
+    let page = query().limit(2).all().await.unwrap();
+    let token = query().page_token(&page[1]).unwrap();
+    books
+        .update_by_id(&page[1].id, |b| b.year.set(1))
+        .await
+        .unwrap();
+    books.delete_by_id(&page[0].id).await.unwrap();
+    let next = query().after_token(&token).limit(2).all().await.unwrap();
+    assert_eq!(ids(&next), [2, 1]);
+}
+
+async fn page_tokens_of_other_queries_are_refused(db: &Db) {
+    let books = library(db, 3).await;
+    let token = books.find_all().sort(|b| b.year.asc()).page_token(&book(1));
+    let token = token.unwrap();
+    let other = books.find_all().sort(|b| b.title.asc()).after_token(&token);
+    let error = other.all().await.unwrap_err();
+    assert!(
+        error.is_usage() && error.to_string().contains("title"),
+        "{error}"
+    );
+
+    // A client may write any values into a token.
+    for value in [
+        Bson::from(doc! {"$gt": 1}),
+        Bson::from(vec![1]),
+        Bson::from("x"),
+    ] {
+        let bytes = doc! {"year": value, "_id": {"$ne": 1}}.to_vec().unwrap();
+        let text = URL_SAFE_NO_PAD.encode(bytes);
+        let page = books.find_all().sort(|b| b.year.asc());
+        let page = page
+            .after_token(&text.parse::<PageToken>().unwrap())
+            .all()
+            .await;
+        match page {
+            Ok(page) => assert!(page.is_empty(), "no book is behind {text}"),
+            Err(error) => assert!(error.is_usage(), "{error}"),
+        }
+    }
 }
 
 async fn pages_that_can_not_continue_are_refused(db: &Db) {

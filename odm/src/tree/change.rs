@@ -6,7 +6,7 @@ use bson::{Bson, Document, RawBson};
 use super::forest::{Forest, TreeWrite, within};
 use super::node::{Node, id_key, stored};
 use super::position::Target;
-use super::spot::Spot;
+use super::spot::{Moving, Spot};
 use super::statements::{Around, Lineage, Shift};
 use super::unfinished::{Listed, Unfinished};
 use super::writes::{self, Writes};
@@ -51,12 +51,14 @@ impl Forest {
 
     /// Changes the other nodes for new ones at a place: `ids`, `count` with their descendants.
     pub(super) fn make_room(&self, writes: &mut Writes, spot: &Spot, ids: &[Bson], count: i64) {
-        let open = Shift {
-            from: spot.left,
-            to: i64::MAX,
-            by: 2 * count,
-        };
-        writes.moves(vec![open], spot.around(self));
+        if !spot.is_end {
+            let open = Shift {
+                from: spot.left,
+                to: i64::MAX,
+                by: 2 * count,
+            };
+            writes.moves(vec![open], spot.around(self));
+        }
         if let Some(parent) = &spot.parent {
             let children = i64::try_from(ids.len()).unwrap_or(i64::MAX);
             writes
@@ -137,10 +139,22 @@ impl Forest {
         id: &Bson,
         target: &Target,
     ) -> Result<TreeWrite> {
-        let node = self.node(within!(session), id).await?;
-        self.fence(within!(session), node.scope.as_ref()).await?;
+        let moving = match target.node() {
+            Some(named) => {
+                let (node, named) = self.pair(within!(session), id, named).await?;
+                let named = Some(named);
+                Moving { node, named }
+            }
+            None => Moving {
+                node: self.node(within!(session), id).await?,
+                named: None,
+            },
+        };
+        let node = &moving.node;
+        let scope = node.scope.as_ref();
+        self.fence(within!(session), scope).await?;
         let spot = self
-            .spot(within!(session), target, node.scope.as_ref(), Some(&node))
+            .spot(within!(session), target, scope, Some(&moving))
             .await?;
         let own = id_key(&node.id)?;
         // Where the lineage has only the parent, the bounds show what is above it.
@@ -157,17 +171,17 @@ impl Forest {
                 format!("the node {} can't move into its own subtree", node.id),
             ));
         }
-        let before = self.lineage_to_leave(within!(session), &node).await?;
+        let before = self.lineage_to_leave(within!(session), node).await?;
         let stays = match (before.last(), &spot.parent) {
             (None, None) => true,
             (Some(before), Some(after)) => id_key(before)? == id_key(&after.id)?,
             _ => false,
         };
         if !stays && self.tree.max_depth.is_some() {
-            let height = self.height(within!(session), &node, before.len()).await?;
+            let height = self.height(within!(session), node, before.len()).await?;
             self.check_depth(&spot, height)?;
         }
-        let mut writes = Writes::new(self, node.scope.as_ref(), Unfinished::new("move", &node.id));
+        let mut writes = Writes::new(self, scope, Unfinished::new("move", &node.id));
         let mut fields = self.fields_at(&spot)?;
         if stays {
             let order = self.tree.order;
@@ -179,7 +193,7 @@ impl Forest {
         writes.place(&node.id, fields);
         if !stays && self.keeps_lineage() {
             let change = self
-                .lineage_change(within!(session), &node, &before, &spot.lineage)
+                .lineage_change(within!(session), node, &before, &spot.lineage)
                 .await?;
             writes.first.push(change);
         }
@@ -188,7 +202,7 @@ impl Forest {
         } else {
             Around::Bounds
         };
-        writes.moves(shifts(&node, &spot), around);
+        writes.moves(shifts(node, &spot), around);
         let then = &mut writes.then;
         if self.only_lists() {
             then.extend(self.unlist_everywhere(&node.id));

@@ -2,7 +2,7 @@
 
 use bson::{Bson, Document, RawDocumentBuf, doc};
 
-use super::node::Node;
+use super::node::{Node, id_key};
 use crate::collection::equality;
 use crate::error::{Error, Result, TreeError, TreeRefusal};
 use crate::model::{ModelMeta, TreeMeta};
@@ -180,6 +180,31 @@ impl Forest {
             .nodes(session, doc! {"_id": equality(id.clone())}, None, Some(1))
             .await?;
         found.into_iter().next().ok_or_else(|| self.missing(id))
+    }
+
+    /// Reads the kept fields of two nodes by one command.
+    ///
+    /// # Errors
+    ///
+    /// One of them does not exist.
+    pub(super) async fn pair(
+        &self,
+        session: Option<&mut Session>,
+        one: &Bson,
+        other: &Bson,
+    ) -> Result<(Node, Node)> {
+        let ids = doc! {"_id": {"$in": [one.clone(), other.clone()]}};
+        let found = self.nodes(session, ids, None, None).await?;
+        let pick = |id: &Bson| {
+            let wanted = id_key(id)?;
+            for node in &found {
+                if id_key(&node.id)? == wanted {
+                    return Ok(node.clone());
+                }
+            }
+            Err(self.missing(id))
+        };
+        Ok((pick(one)?, pick(other)?))
     }
 
     /// The error for an id that no node has.

@@ -88,6 +88,14 @@ impl Target {
         parent: None,
         first: false,
     };
+
+    /// The id of the parent or the sibling that the place is named by.
+    pub(super) fn node(&self) -> Option<&Bson> {
+        match self {
+            Self::Under { parent, .. } | Self::Sorted { parent, .. } => parent.as_ref(),
+            Self::Beside { sibling, .. } => Some(sibling),
+        }
+    }
 }
 
 impl<D: DeclaredTree> Position<D> {

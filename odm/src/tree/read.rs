@@ -385,8 +385,8 @@ impl<D: DeclaredTree> Tree<D> {
         D: SingleParent,
     {
         let forest = self.forest();
-        let one = forest.node(None, &one.stored_id()?).await?;
-        let other = forest.node(None, &other.stored_id()?).await?;
+        let (one, other) = (one.stored_id()?, other.stored_id()?);
+        let (one, other) = forest.pair(None, &one, &other).await?;
         let parents = (
             forest.parent_of(None, &one).await?,
             forest.parent_of(None, &other).await?,

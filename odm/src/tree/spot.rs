@@ -25,6 +25,8 @@ pub(super) struct Spot {
     pub(super) index: Option<i64>,
     /// The left bound of a node that is inserted at this place.
     pub(super) left: i64,
+    /// Whether this place is behind all nodes of the tree.
+    pub(super) is_end: bool,
 }
 
 /// A place between two ranks, either of which may be missing.
@@ -32,6 +34,14 @@ pub(super) struct Spot {
 pub(super) struct Gap {
     pub(super) low: Option<String>,
     pub(super) high: Option<String>,
+}
+
+/// A node that moves.
+#[derive(Debug)]
+pub(super) struct Moving {
+    pub(super) node: Node,
+    /// The parent or the sibling that names its new place.
+    pub(super) named: Option<Node>,
 }
 
 impl Spot {
@@ -61,7 +71,7 @@ impl Forest {
         mut session: Option<&mut Session>,
         target: &Target,
         scope: Option<&Bson>,
-        moving: Option<&Node>,
+        moving: Option<&Moving>,
     ) -> Result<Spot> {
         let (parent, among) = self.place(within!(session), target, scope, moving).await?;
         let mut lineage = Vec::new();
@@ -83,6 +93,7 @@ impl Forest {
                 ));
             }
         }
+        let is_end = parent.is_none() && matches!(among, Among::Last);
         let mut spot = Spot {
             parent,
             scope: scope.cloned(),
@@ -90,6 +101,7 @@ impl Forest {
             ranks: Gap::default(),
             index: None,
             left: 0,
+            is_end,
         };
         if self.tree.order.is_some() {
             spot.ranks = self.gap(within!(session), &spot, &among, moving).await?;
@@ -108,7 +120,7 @@ impl Forest {
         mut session: Option<&mut Session>,
         target: &Target,
         scope: Option<&Bson>,
-        moving: Option<&Node>,
+        moving: Option<&Moving>,
     ) -> Result<(Option<Node>, Among)> {
         match target {
             Target::Under { parent, first } => {
@@ -117,7 +129,7 @@ impl Forest {
                         id: id.clone(),
                         ..Node::default()
                     }),
-                    Some(id) => Some(self.node(session, id).await?),
+                    Some(id) => Some(self.named(session, id, moving).await?),
                     None => None,
                 };
                 let among = if *first { Among::First } else { Among::Last };
@@ -139,8 +151,8 @@ impl Forest {
                         return Ok((parent, among));
                     }
                 }
-                let sibling = self.node(within!(session), sibling).await?;
-                if moving.is_some_and(|moving| moving.id == sibling.id) {
+                let sibling = self.named(within!(session), sibling, moving).await?;
+                if moving.is_some_and(|moving| moving.node.id == sibling.id) {
                     return Err(self.refused(
                         TreeRefusal::OwnSubtree,
                         format!("the node {} can't be beside itself", sibling.id),
@@ -163,7 +175,7 @@ impl Forest {
             }
             Target::Sorted { parent, before } => {
                 let parent = match parent {
-                    Some(id) => Some(self.node(within!(session), id).await?),
+                    Some(id) => Some(self.named(within!(session), id, moving).await?),
                     None => None,
                 };
                 let siblings = self
@@ -183,6 +195,19 @@ impl Forest {
         }
     }
 
+    /// The parent or the sibling that names a place.
+    async fn named(
+        &self,
+        session: Option<&mut Session>,
+        id: &Bson,
+        moving: Option<&Moving>,
+    ) -> Result<Node> {
+        match moving.and_then(|moving| moving.named.as_ref()) {
+            Some(node) => Ok(node.clone()),
+            None => self.node(session, id).await,
+        }
+    }
+
     /// Whether the id of a parent is enough to insert a first or last child: a list of children is all that the tree keeps.
     pub(super) fn only_lists(&self) -> bool {
         let mut fields = self.tree.fields();
@@ -195,14 +220,14 @@ impl Forest {
         session: Option<&mut Session>,
         parent: Option<&Node>,
         scope: Option<&Bson>,
-        moving: Option<&Node>,
+        moving: Option<&Moving>,
     ) -> Result<Document> {
         let mut filter = match parent {
             Some(parent) => self.children(session, parent).await?,
             None => self.roots(session, scope).await?,
         };
         if let Some(moving) = moving {
-            let other = doc! {"_id": {"$ne": moving.id.clone()}};
+            let other = doc! {"_id": {"$ne": moving.node.id.clone()}};
             filter = if filter.contains_key("_id") {
                 doc! {"$and": [filter, other]}
             } else {
@@ -259,7 +284,7 @@ impl Forest {
         mut session: Option<&mut Session>,
         spot: &Spot,
         among: &Among,
-        moving: Option<&Node>,
+        moving: Option<&Moving>,
     ) -> Result<Gap> {
         let Some(field) = self.tree.order else {
             return Ok(Gap::default());
@@ -310,7 +335,7 @@ impl Forest {
         })
     }
 
-    fn index(&self, spot: &Spot, among: &Among, moving: Option<&Node>) -> Result<Option<i64>> {
+    fn index(&self, spot: &Spot, among: &Among, moving: Option<&Moving>) -> Result<Option<i64>> {
         let (sibling, after) = match among {
             Among::First => return Ok(Some(0)),
             Among::Last => return Ok(None),
@@ -325,7 +350,7 @@ impl Forest {
             return Ok(None);
         };
         let wanted = id_key(&sibling.id)?;
-        let left_out = moving.map(|node| id_key(&node.id)).transpose()?;
+        let left_out = moving.map(|moving| id_key(&moving.node.id)).transpose()?;
         let mut index = 0;
         for child in &parent.children {
             let child = id_key(child)?;

@@ -34,12 +34,11 @@ impl Forest {
         other: &Bson,
     ) -> Result<TreeWrite> {
         let mut done = TreeWrite::default();
-        let first = self.node(within!(session), one).await?;
+        let (first, second) = self.pair(within!(session), one, other).await?;
         self.fence(within!(session), first.scope.as_ref()).await?;
         if id_key(one)? == id_key(other)? {
             return Ok(done);
         }
-        let second = self.node(within!(session), other).await?;
         if first.scope != second.scope {
             return Err(self.refused(
                 TreeRefusal::OtherTree,

@@ -16,11 +16,11 @@ use crate::model::tree::DeclaredTree;
 
 /// A node with its children, in their order.
 ///
-/// Branches nest as deep as their tree. Visits, loads and drops take any depth; comparing, cloning, formatting with `Debug` and
-/// serializing branches recurse, and overflow the stack at some thousand levels.
+/// Branches nest as deep as their tree. Only formatting with `Debug` and serializing recurse, and overflow the stack at some
+/// thousand levels.
 ///
 /// A branch serializes nested, as `{"node": …, "children": […]}`; what was read back can be [loaded](Tree::load).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Branch<M> {
     /// The node.
     pub node: M,
@@ -169,11 +169,24 @@ impl<M> Branch<M> {
     /// assert_eq!(depths, [("Books", 0), ("Programming", 1), ("Databases", 2)]);
     /// ```
     pub fn visit<'b>(&'b self, visit: &mut impl FnMut(&'b M, usize)) {
+        self.iter().for_each(|(node, level)| visit(node, level));
+    }
+
+    /// The nodes in pre-order, each with its level below this one.
+    ///
+    /// ```
+    /// # use odm::tree::Branch;
+    /// let books = Branch::leaf("Books").with(Branch::leaf("Programming").with("Databases")).with("Fiction");
+    /// let deepest = books.iter().max_by_key(|(_, level)| *level);
+    /// assert_eq!(deepest, Some((&"Databases", 2)));
+    /// ```
+    pub fn iter(&self) -> impl Iterator<Item = (&M, usize)> {
         let mut open = vec![(self, 0)];
-        while let Some((branch, level)) = open.pop() {
-            visit(&branch.node, level);
+        std::iter::from_fn(move || {
+            let (branch, level) = open.pop()?;
             open.extend(branch.children.iter().rev().map(|child| (child, level + 1)));
-        }
+            Some((&branch.node, level))
+        })
     }
 
     /// The branch as indented text, a line for each node.
@@ -224,6 +237,26 @@ impl<M> Branch<M> {
         text
     }
 }
+
+impl<M: Clone> Clone for Branch<M> {
+    fn clone(&self) -> Self {
+        let mut growing = Growing::default();
+        for (node, level) in self.iter() {
+            growing.add(node.clone(), level);
+        }
+        let cloned = growing.finish().pop();
+        cloned.unwrap_or_else(|| Self::leaf(self.node.clone()))
+    }
+}
+
+impl<M: PartialEq> PartialEq for Branch<M> {
+    // The levels of the nodes in pre-order tell who their parents are.
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl<M: Eq> Eq for Branch<M> {}
 
 impl<M> From<M> for Branch<M> {
     fn from(node: M) -> Self {
@@ -292,27 +325,54 @@ impl<D: DeclaredTree> Tree<D> {
 /// The documents at the positions of a shape.
 fn branches<M>(shape: &Shape, documents: Vec<M>) -> Vec<Branch<M>> {
     let mut slots: Vec<Option<M>> = documents.into_iter().map(Some).collect();
-    let mut roots = Vec::new();
-    // The branches that are not finished, by level.
-    let mut open: Vec<Branch<M>> = Vec::new();
-    let mut close = |open: &mut Vec<Branch<M>>, level: usize| {
-        while open.len() > level {
-            let Some(done) = open.pop() else {
+    let mut growing = Growing::default();
+    for visit in shape.visits() {
+        if let Some(node) = slots.get_mut(visit.position).and_then(Option::take) {
+            growing.add(node, visit.level);
+        }
+    }
+    growing.finish()
+}
+
+/// Branches made of nodes in pre-order.
+struct Growing<M> {
+    roots: Vec<Branch<M>>,
+    /// The branches that may get more nodes, by level.
+    open: Vec<Branch<M>>,
+}
+
+impl<M> Default for Growing<M> {
+    fn default() -> Self {
+        Self {
+            roots: Vec::new(),
+            open: Vec::new(),
+        }
+    }
+}
+
+impl<M> Growing<M> {
+    fn add(&mut self, node: M, level: usize) {
+        self.close(level);
+        self.open.push(Branch::leaf(node));
+    }
+
+    /// Ends the branches from this level on.
+    fn close(&mut self, level: usize) {
+        while self.open.len() > level {
+            let Some(done) = self.open.pop() else {
                 return;
             };
-            match open.last_mut() {
+            match self.open.last_mut() {
                 Some(parent) => parent.children.push(done),
-                None => roots.push(done),
+                None => self.roots.push(done),
             }
         }
-    };
-    for visit in shape.visits() {
-        close(&mut open, visit.level);
-        let node = slots.get_mut(visit.position).and_then(Option::take);
-        open.extend(node.map(Branch::leaf));
     }
-    close(&mut open, 0);
-    roots
+
+    fn finish(mut self) -> Vec<Branch<M>> {
+        self.close(0);
+        self.roots
+    }
 }
 
 #[cfg(test)]
@@ -320,7 +380,7 @@ mod tests {
     use super::Branch;
 
     #[test]
-    fn deep_branches_are_visited_and_dropped() {
+    fn deep_branches_are_visited_compared_cloned_and_dropped() {
         let mut deep = Branch::leaf(0);
         for node in 1..100_000 {
             deep = Branch::leaf(node).with(deep);
@@ -329,9 +389,17 @@ mod tests {
         let mut deepest = None;
         deep.visit(&mut |node, level| deepest = Some((*node, level)));
         assert_eq!(deepest, Some((0, 99_999)));
+        assert!(deep.clone() == deep);
         let below = deep.children.into_vec();
         assert_eq!(below.len(), 1);
         drop(below);
+    }
+
+    #[test]
+    fn branches_of_other_shapes_differ() {
+        let nested = Branch::leaf(1).with(Branch::leaf(2).with(3));
+        let flat = Branch::leaf(1).with(2).with(3);
+        assert!(nested != flat && flat == flat.clone() && nested == nested.clone());
     }
 
     #[test]

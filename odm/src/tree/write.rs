@@ -341,6 +341,9 @@ impl<'s, D: DeclaredTree> ChangeTree<'s, D> {
     /// completes: a change of several documents stores a record of itself first. Until then, other changes of the tree are
     /// [refused](crate::error::TreeRefusal::Unfinished).
     ///
+    /// Run such changes of one tree one at a time: a change that reads the tree while another one writes may use places that
+    /// are gone by the time it writes. `check` finds what that breaks.
+    ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
     /// # #[tokio::main(flavor = "current_thread")]

@@ -53,6 +53,7 @@ mod position;
 mod read;
 mod remove;
 mod repair;
+mod rerank;
 mod resume;
 mod select;
 mod spot;

@@ -40,10 +40,11 @@ pub(super) enum Operation {
     AdoptAmongRoots,
     MakeRoots,
     Load,
+    Rerank,
 }
 
 impl Operation {
-    pub(super) const ALL: [Self; 17] = [
+    pub(super) const ALL: [Self; 18] = [
         Self::InsertFirst,
         Self::InsertLast,
         Self::InsertBefore,
@@ -61,6 +62,7 @@ impl Operation {
         Self::AdoptAmongRoots,
         Self::MakeRoots,
         Self::Load,
+        Self::Rerank,
     ];
 
     /// Runs it in a transaction, or without one.
@@ -105,6 +107,7 @@ impl Operation {
             Self::Adopt => tree.delete_with(node(2), TreeDelete::Adopt),
             Self::AdoptAmongRoots => tree.delete_with(node(1), TreeDelete::Adopt),
             Self::MakeRoots => tree.delete_with(node(2), TreeDelete::MakeRoots),
+            Self::Rerank => tree.rerank_siblings(node(4)),
         };
         let change = if is_atomic {
             change
@@ -115,7 +118,7 @@ impl Operation {
     }
 }
 
-/// Stores the sample.
+/// Stores the sample, with ranks that are not the shortest.
 pub(super) async fn sample<D: TestTree>(db: &Db) -> Tree<D> {
     let plan = db.sync([D::Model::model()]).plan().await.unwrap();
     plan.apply(Allow::CREATE).await.unwrap();
@@ -125,6 +128,12 @@ pub(super) async fn sample<D: TestTree>(db: &Db) -> Tree<D> {
         (D::node(id), parent)
     });
     tree.load_edges(edges).await.unwrap();
+    // There and back.
+    for [moved, next] in [[4, 3], [3, 4]] {
+        let place = Position::before(Ref::<D::Model>::from(next));
+        let moved = tree.move_to(Ref::<D::Model>::from(moved), place);
+        moved.await.unwrap();
+    }
     tree
 }
 

@@ -14,6 +14,7 @@ cases![
     depth_is_limited_for_moved_descendants_too,
     siblings_are_unique,
     children_are_kept_sorted,
+    long_ranks_are_made_short,
     graphs_have_nodes_with_several_parents,
     two_trees_of_one_model_are_kept_apart,
     ids_that_a_path_cannot_hold_are_refused,
@@ -180,6 +181,38 @@ async fn children_are_kept_sorted(db: &Db) {
     sorted.await.unwrap();
     let roots = tree.roots().filter(|c| c.shop.eq(Ref::from(1)));
     assert_eq!(roots.ids().await.unwrap(), ["Art", "Books", "Music"]);
+}
+
+async fn long_ranks_are_made_short(db: &Db) {
+    let (db, log) = watched(db);
+    let tree = synced(&db).await;
+    for number in 0..30 {
+        let place = Position::before(id("Music"));
+        let new = category(1, &format!("Root {number}"));
+        tree.insert(new, place).await.unwrap();
+    }
+    let other = tree.roots().filter(|c| c.shop.eq(Ref::from(2)));
+    let other = other.all().await.unwrap();
+    let roots = || tree.roots().filter(|c| c.shop.eq(Ref::from(1)));
+    let longest = |nodes: &[Category]| nodes.iter().map(|node| node.rank.as_str().len()).max();
+    let before = roots().all().await.unwrap();
+    assert!(longest(&before) > Some(5), "{before:?}");
+
+    log.lock().unwrap().clear();
+    let done = tree.rerank_siblings(id("Music")).await.unwrap();
+    assert_eq!((done.matched, done.modified), (31, 31));
+    let sent = log.lock().unwrap().len();
+    assert!(sent <= 5, "{sent} commands");
+    let after = roots().all().await.unwrap();
+    assert_eq!(longest(&after), Some(2), "{after:?}");
+    let ids = |nodes: &[Category]| nodes.iter().map(|node| node.id.clone()).collect::<Vec<_>>();
+    assert_eq!(ids(&after), ids(&before));
+    let untouched = tree.roots().filter(|c| c.shop.eq(Ref::from(2)));
+    assert_eq!(untouched.all().await.unwrap(), other);
+
+    let again = tree.rerank_siblings(id("Music")).await.unwrap();
+    assert_eq!((again.matched, again.modified), (0, 0));
+    assert!(tree.check().await.unwrap().is_sound());
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]

@@ -26,6 +26,9 @@ pub enum TreeRefusal {
     Damaged,
     /// The nodes that the change writes do not fit one command.
     TooLarge,
+    /// Another change came between the reads and the writes of this one, which has no transaction. Nothing was written: run
+    /// it again.
+    Conflict,
     /// An earlier change without a transaction has not ended: it still runs, or it failed. `check` reports it, and
     /// `repair` completes it.
     Unfinished,

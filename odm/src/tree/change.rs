@@ -30,22 +30,28 @@ impl Forest {
         let id = Bson::try_from(id).map_err(Error::encode)?;
         self.check_id(&id)?;
         let scope = self.scope_of(document)?;
-        self.fence(within!(session), scope.as_ref()).await?;
+        let fence = self.fence(within!(session), scope.as_ref()).await?;
         let spot = self
             .spot(within!(session), target, scope.as_ref(), None)
             .await?;
         self.check_depth(&spot, 0)?;
-        let mut writes = Writes::new(self, scope.as_ref(), Unfinished::new("insert", &id));
+        let record = || Unfinished::new("insert", &id);
+        let mut writes = Writes::new(self, fence, record());
         self.make_room(&mut writes, &spot, std::slice::from_ref(&id), 1);
         let mut fields = self.fields_of_leaf(&spot)?;
+        let mut others = Vec::new();
         for other in self.others() {
-            let session = within!(session);
-            fields.extend(other.fields_of_root(session, document).await?);
+            let scope = other.scope_of(document)?;
+            let fence = other.fence(within!(session), scope.as_ref()).await?;
+            let root = other.last_root(within!(session), scope.as_ref()).await?;
+            fields.extend(other.fields_of_leaf(&root)?);
+            others.push(Writes::new(&other, fence, record()));
         }
         let document = with_fields(document, fields)?;
         writes.insert = document.clone().into();
+        others.insert(0, writes);
         let mut done = TreeWrite::default();
-        writes::run(vec![writes], session, &mut done).await?;
+        writes::run(others, session, &mut done).await?;
         Ok((document, done))
     }
 
@@ -118,18 +124,13 @@ impl Forest {
         })
     }
 
-    /// The kept fields of a new node that is inserted into another tree: it is the last root of this one.
-    async fn fields_of_root(
+    /// The place of a new node in this tree if it is inserted into another one.
+    pub(super) async fn last_root(
         &self,
-        mut session: Option<&mut Session>,
-        document: &RawDocument,
-    ) -> Result<Document> {
-        let scope = self.scope_of(document)?;
-        self.fence(within!(session), scope.as_ref()).await?;
-        let spot = self
-            .spot(session, &Target::LAST_ROOT, scope.as_ref(), None)
-            .await?;
-        self.fields_of_leaf(&spot)
+        session: Option<&mut Session>,
+        scope: Option<&Bson>,
+    ) -> Result<Spot> {
+        self.spot(session, &Target::LAST_ROOT, scope, None).await
     }
 
     /// Moves a node and its subtree to a place.
@@ -139,6 +140,7 @@ impl Forest {
         id: &Bson,
         target: &Target,
     ) -> Result<TreeWrite> {
+        let fence = self.fence_of(within!(session), id).await?;
         let moving = match target.node() {
             Some(named) => {
                 let (node, named) = self.pair(within!(session), id, named).await?;
@@ -151,10 +153,8 @@ impl Forest {
             },
         };
         let node = &moving.node;
-        let scope = node.scope.as_ref();
-        self.fence(within!(session), scope).await?;
         let spot = self
-            .spot(within!(session), target, scope, Some(&moving))
+            .spot(within!(session), target, node.scope.as_ref(), Some(&moving))
             .await?;
         let own = id_key(&node.id)?;
         // Where the lineage has only the parent, the bounds show what is above it.
@@ -181,7 +181,7 @@ impl Forest {
             let height = self.height(within!(session), node, before.len()).await?;
             self.check_depth(&spot, height)?;
         }
-        let mut writes = Writes::new(self, scope, Unfinished::new("move", &node.id));
+        let mut writes = Writes::new(self, fence, Unfinished::new("move", &node.id));
         let mut fields = self.fields_at(&spot)?;
         if stays {
             let order = self.tree.order;

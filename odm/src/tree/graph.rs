@@ -4,6 +4,8 @@ use bson::{Bson, Document, doc};
 
 use super::forest::{Forest, TreeWrite, within};
 use super::node::id_key;
+use super::unfinished::{Fence, Unfinished};
+use super::writes::{self, Writes};
 use crate::error::{Result, TreeRefusal};
 use crate::store::Session;
 
@@ -15,9 +17,8 @@ impl Forest {
         parent: &Bson,
         child: &Bson,
     ) -> Result<TreeWrite> {
-        let above = self.node(within!(session), parent).await?;
-        self.fence(within!(session), above.scope.as_ref()).await?;
-        let node = self.node(within!(session), child).await?;
+        let fence = self.fence_of(within!(session), parent).await?;
+        let (_, node) = self.pair(within!(session), parent, child).await?;
         let own = id_key(parent)?;
         let mut is_below = id_key(child)? == own;
         for id in self.descendant_ids(within!(session), &node, None).await? {
@@ -31,7 +32,7 @@ impl Forest {
         }
         let statement = self.list_change(parent, "$push", child, 1);
         let unlisted = doc! {"$ne": child.clone()};
-        self.change_list(session, statement, unlisted).await
+        self.change_list(session, fence, statement, unlisted).await
     }
 
     /// Removes a child from a node.
@@ -41,11 +42,11 @@ impl Forest {
         parent: &Bson,
         child: &Bson,
     ) -> Result<TreeWrite> {
-        let above = self.node(within!(session), parent).await?;
-        self.fence(within!(session), above.scope.as_ref()).await?;
+        let fence = self.fence_of(within!(session), parent).await?;
+        self.node(within!(session), parent).await?;
         let statement = self.list_change(parent, "$pull", child, -1);
         let listed = doc! {"$eq": child.clone()};
-        self.change_list(session, statement, listed).await
+        self.change_list(session, fence, statement, listed).await
     }
 
     /// The filter of a node, and the update of its list of children and of their number.
@@ -76,14 +77,17 @@ impl Forest {
     async fn change_list(
         &self,
         session: Option<&mut Session>,
+        fence: Fence,
         (mut filter, change): (Document, Document),
         list: Document,
     ) -> Result<TreeWrite> {
         let mut done = TreeWrite::default();
         if let Some(field) = self.tree.children {
             filter.insert(field, list);
-            let statement = doc! {"q": filter, "u": change};
-            self.update(session, vec![statement], &mut done).await?;
+            let id = filter.get("_id").cloned().unwrap_or(Bson::Null);
+            let mut writes = Writes::new(self, fence, Unfinished::new("list", &id));
+            writes.first.push(doc! {"q": filter, "u": change});
+            writes::run(vec![writes], session, &mut done).await?;
         }
         Ok(done)
     }

@@ -38,10 +38,6 @@ impl Inserts {
         }
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.count
-    }
-
     pub(super) fn is_empty(&self) -> bool {
         self.count == 0
     }

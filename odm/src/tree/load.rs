@@ -17,7 +17,7 @@ use super::inserts::Inserts;
 use super::node::{id_key, raw_id_key};
 use super::planting::{Seeds, planted};
 use super::position::Target;
-use super::unfinished::Unfinished;
+use super::unfinished::{Fence, Unfinished};
 use super::writes::{self, Writes};
 use super::{NodeId, Position, Tree};
 use crate::collection::joint::{Place, joint};
@@ -199,14 +199,15 @@ impl Loading {
             return Ok(TreeWrite::default());
         };
         let scope = forest.scope_of(first)?;
-        forest.fence(within!(session), scope.as_ref()).await?;
-        self.insert(forest, target, session).await
+        let fence = forest.fence(within!(session), scope.as_ref()).await?;
+        self.insert(forest, fence, target, session).await
     }
 
     /// Inserts the nodes, behind the fence of their tree.
     pub(super) async fn insert(
         self: &Arc<Self>,
         forest: &Forest,
+        fence: Fence,
         target: &Target,
         mut session: Option<&mut Session>,
     ) -> Result<TreeWrite> {
@@ -226,19 +227,21 @@ impl Loading {
         let roots = shape.roots.iter().map(|root| self.owned_id(*root));
         let roots = roots.collect::<Result<Vec<_>>>()?;
         let count = self.documents.len();
-        let record = Unfinished::new("load", roots.first().unwrap_or(&Bson::Null));
-        let mut writes = Writes::new(forest, scope.as_ref(), record);
+        let record = || Unfinished::new("load", roots.first().unwrap_or(&Bson::Null));
+        let mut writes = Writes::new(forest, fence, record());
         let opened = i64::try_from(count).unwrap_or(i64::MAX);
         forest.make_room(&mut writes, &spot, &roots, opened);
         let mut plantings = vec![forest.planting(Arc::new(shape), &visits, &spot)?];
+        let mut others = Vec::new();
         for other in forest.others() {
             let scope = other.scope_of(first)?;
             self.check(&other, scope.as_ref())?;
-            other.fence(within!(session), scope.as_ref()).await?;
-            let spot = other.spot(within!(session), &Target::LAST_ROOT, scope.as_ref(), None);
+            let fence = other.fence(within!(session), scope.as_ref()).await?;
+            let spot = other.last_root(within!(session), scope.as_ref()).await?;
             let shape = Shape::roots(count);
             let visits = shape.visits();
-            plantings.push(other.planting(Arc::new(shape), &visits, &spot.await?)?);
+            plantings.push(other.planting(Arc::new(shape), &visits, &spot)?);
+            others.push(Writes::new(&other, fence, record()));
         }
         let nodes = Arc::clone(self);
         // Parents first, so that each part of a load that stops is a tree.
@@ -247,7 +250,8 @@ impl Loading {
             planted(&mut plantings, &*nodes, (&visit, number)).transpose()
         });
         writes.insert = Inserts::new(count, documents);
-        writes::run(vec![writes], session, &mut done).await?;
+        others.insert(0, writes);
+        writes::run(others, session, &mut done).await?;
         Ok(done)
     }
 

@@ -463,7 +463,7 @@ impl Forest {
         documents: &[RawDocumentBuf],
         mut session: Option<&mut Session>,
     ) -> Result<(RawDocumentBuf, TreeWrite)> {
-        self.fence(within!(session), scope).await?;
+        let fence = self.fence(within!(session), scope).await?;
         let found = self
             .walk(within!(session), walk, scope, &BsonDocument::new())
             .await?;
@@ -477,7 +477,7 @@ impl Forest {
             };
             let chain = Loading::chain(missing);
             last = chain.last_id()?;
-            done = chain.insert(self, &target, within!(session)).await?;
+            done = chain.insert(self, fence, &target, within!(session)).await?;
         }
         let id = last.unwrap_or(Bson::Null);
         let document = self.whole(session, &id).await?;

@@ -7,7 +7,7 @@ use super::node::Node;
 use super::spot::Gap;
 use super::statements::{Around, Lineage, Shift};
 use super::structure::nothing;
-use super::unfinished::{Below, Placed, Unfinished};
+use super::unfinished::{Below, Fence, Placed, Unfinished};
 use super::writes::{self, Writes};
 use crate::error::{Result, TreeRefusal};
 use crate::model::tree::TreeDelete;
@@ -21,6 +21,7 @@ impl Forest {
         id: &Bson,
         policy: TreeDelete,
     ) -> Result<TreeWrite> {
+        let fence = self.fence_of(within!(session), id).await?;
         let is_read = policy != TreeDelete::Cascade || !self.deletes_by_id();
         let node = if is_read {
             self.node(within!(session), id).await?
@@ -30,7 +31,6 @@ impl Forest {
                 ..Node::default()
             }
         };
-        self.fence(within!(session), node.scope.as_ref()).await?;
         let knows = self.tree.children.is_some() || self.tree.bounds.is_some();
         // Descendants that go, too, and are in no other tree, need no question whether there are any.
         let is_asked = knows || policy != TreeDelete::Cascade || self.model.trees.len() > 1;
@@ -50,13 +50,17 @@ impl Forest {
                 ));
             }
             // The children of a node in a graph stay where they are.
-            _ if self.tree.is_graph => self.remove_subtree(within!(session), &node, true).await?,
+            _ if self.tree.is_graph => {
+                self.remove_subtree(within!(session), fence, &node, true)
+                    .await?
+            }
             TreeDelete::Adopt | TreeDelete::MakeRoots if !is_leaf => {
                 let adopt = policy == TreeDelete::Adopt;
-                self.remove_one(within!(session), &node, adopt).await?
+                self.remove_one(within!(session), fence, &node, adopt)
+                    .await?
             }
             _ => {
-                self.remove_subtree(within!(session), &node, is_leaf)
+                self.remove_subtree(within!(session), fence, &node, is_leaf)
                     .await?
             }
         };
@@ -84,6 +88,7 @@ impl Forest {
     async fn remove_subtree(
         &self,
         mut session: Option<&mut Session>,
+        fence: Fence,
         node: &Node,
         is_leaf: bool,
     ) -> Result<Writes> {
@@ -100,7 +105,7 @@ impl Forest {
             }
             below = Some(self.descendants(within!(session), node, None).await?);
         }
-        let mut writes = self.detached(session, node).await?;
+        let mut writes = self.detached(session, fence, node).await?;
         writes.delete.push(Self::by_id(&node.id));
         if let Some(below) = below {
             self.record_below(node, &below, &mut writes.record)?;
@@ -126,11 +131,16 @@ impl Forest {
     }
 
     /// The writes that take a node and its descendants out of the fields of the other nodes.
-    async fn detached(&self, mut session: Option<&mut Session>, node: &Node) -> Result<Writes> {
+    async fn detached(
+        &self,
+        mut session: Option<&mut Session>,
+        fence: Fence,
+        node: &Node,
+    ) -> Result<Writes> {
         let tree = self.tree;
         let mut record = Unfinished::new("delete", &node.id);
         record.gone.push(node.id.clone());
-        let mut writes = Writes::new(self, node.scope.as_ref(), record);
+        let mut writes = Writes::new(self, fence, record);
         let mut before = Vec::new();
         let mut around = Around::Bounds;
         if self.depends_on_lineage() {
@@ -163,15 +173,15 @@ impl Forest {
     ) -> Result<Vec<Writes>> {
         let mut all = Vec::new();
         for other in self.others() {
+            let fence = other.fence_of(within!(session), id).await?;
             let node = other.node(within!(session), id).await?;
-            other.fence(within!(session), node.scope.as_ref()).await?;
             if other.has_children(within!(session), &node).await? {
                 return Err(other.refused(
                     TreeRefusal::HasChildren,
                     format!("the node {id} has children: move them first"),
                 ));
             }
-            all.push(other.detached(within!(session), &node).await?);
+            all.push(other.detached(within!(session), fence, &node).await?);
         }
         Ok(all)
     }
@@ -180,6 +190,7 @@ impl Forest {
     async fn remove_one(
         &self,
         mut session: Option<&mut Session>,
+        fence: Fence,
         node: &Node,
         adopt: bool,
     ) -> Result<Writes> {
@@ -197,7 +208,7 @@ impl Forest {
             .await?;
         let mut record = Unfinished::new("delete", &node.id);
         record.gone.push(node.id.clone());
-        let mut writes = Writes::new(self, scope, record);
+        let mut writes = Writes::new(self, fence, record);
         let after: &[Bson] = if adopt { &before } else { &[] };
         if self.keeps_lineage() {
             let path = match tree.path {

@@ -17,21 +17,20 @@ impl Forest {
         id: &Bson,
     ) -> Result<TreeWrite> {
         let mut done = TreeWrite::default();
+        let fence = self.fence_of(within!(session), id).await?;
         let node = self.node(within!(session), id).await?;
-        let scope = node.scope.as_ref();
-        self.fence(within!(session), scope).await?;
         let Some(order) = self.tree.order else {
             return Ok(done);
         };
         let siblings = match self.parent_node(within!(session), &node).await? {
             Some(parent) => self.children(within!(session), &parent).await?,
-            None => self.roots(within!(session), scope).await?,
+            None => self.roots(within!(session), node.scope.as_ref()).await?,
         };
         let siblings = self
             .nodes(within!(session), siblings, self.sibling_sort(), None)
             .await?;
         let ranks = self.ranks(&Gap::default(), siblings.len())?;
-        let mut writes = Writes::new(self, scope, Unfinished::new("rerank", &node.id));
+        let mut writes = Writes::new(self, fence, Unfinished::new("rerank", &node.id));
         let mut nodes = Vec::new();
         for (sibling, rank) in siblings.into_iter().zip(ranks) {
             if sibling.rank.as_ref() == Some(&rank) {

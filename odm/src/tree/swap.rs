@@ -34,8 +34,8 @@ impl Forest {
         other: &Bson,
     ) -> Result<TreeWrite> {
         let mut done = TreeWrite::default();
+        let fence = self.fence_of(within!(session), one).await?;
         let (first, second) = self.pair(within!(session), one, other).await?;
-        self.fence(within!(session), first.scope.as_ref()).await?;
         if id_key(one)? == id_key(other)? {
             return Ok(done);
         }
@@ -65,11 +65,7 @@ impl Forest {
             (Some(one), Some(other)) => id_key(one)? == id_key(other)?,
             _ => false,
         };
-        let mut writes = Writes::new(
-            self,
-            one.node.scope.as_ref(),
-            Unfinished::new("swap", &one.node.id),
-        );
+        let mut writes = Writes::new(self, fence, Unfinished::new("swap", &one.node.id));
         let mut lineages = Vec::new();
         for (side, place) in [(&one, &other), (&other, &one)] {
             if !are_siblings && self.tree.max_depth.is_some() {

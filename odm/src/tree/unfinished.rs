@@ -1,4 +1,4 @@
-//! Records of changes without a transaction, in the fence of their tree: `repair` completes such a change by its record.
+//! Fences, and the records of changes without a transaction in them: `repair` completes such a change by its record.
 
 use bson::oid::ObjectId;
 use bson::{Bson, Document, doc};
@@ -15,6 +15,16 @@ const FENCE_NAME: CollectionName = CollectionName::Declared(FENCES.collection);
 
 /// The field of a fence that holds the record.
 const FIELD: &str = "unfinished";
+
+/// The field of a fence that names the last change.
+const LAST: &str = "last";
+
+/// The fence of a tree, as a change has written it before it read the tree.
+#[derive(Debug, Clone)]
+pub(super) struct Fence {
+    pub(super) scope: Option<Bson>,
+    pub(super) change: ObjectId,
+}
 
 /// What a change writes, as far as its first write may have made it unreadable. Applying it twice is the same as once.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -230,7 +240,8 @@ impl Forest {
         id
     }
 
-    /// Writes the fence of a tree: of two transactions that change the tree, one fails and runs again.
+    /// Writes the fence of a tree: of two transactions that change the tree, one fails and runs again. Without a
+    /// transaction, the change that [begins](Self::begin) is the last one that wrote the fence.
     ///
     /// # Errors
     ///
@@ -239,18 +250,22 @@ impl Forest {
         &self,
         mut session: Option<&mut Session>,
         scope: Option<&Bson>,
-    ) -> Result<()> {
+    ) -> Result<Fence> {
         let id = self.fence_id(scope);
+        let change = ObjectId::new();
         let statement = doc! {
             // A fence with a record does not match, and its `_id` is taken.
             "q": {"_id": {"$eq": &id}, FIELD: {"$exists": false}},
-            "u": {"$inc": {"writes": 1_i64}},
+            "u": {"$inc": {"writes": 1_i64}, "$set": {LAST: change}},
             "upsert": true,
         };
         loop {
             let update = self.update_fence(within!(session), statement.clone());
             match update.await {
-                Ok(_) => return Ok(()),
+                Ok(_) => {
+                    let scope = scope.cloned();
+                    return Ok(Fence { scope, change });
+                }
                 Err(error) if !error.is_duplicate_key() => return Err(error),
                 Err(_) => {}
             }
@@ -264,6 +279,23 @@ impl Forest {
                 ));
             }
         }
+    }
+
+    /// Writes the fence of the tree that a node is in.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`fence`](Self::fence); the node does not exist, in trees with a scope.
+    pub(super) async fn fence_of(
+        &self,
+        mut session: Option<&mut Session>,
+        id: &Bson,
+    ) -> Result<Fence> {
+        let mut scope = None;
+        if self.tree.scope.is_some() {
+            scope = self.node(within!(session), id).await?.scope;
+        }
+        self.fence(session, scope.as_ref()).await
     }
 
     async fn update_fence(
@@ -300,45 +332,41 @@ impl Forest {
     }
 
     /// Writes the record of a change before its first write.
+    ///
+    /// # Errors
+    ///
+    /// Another change has written the fence after this one, so what this one has read may be out of date.
     pub(super) async fn begin(
         &self,
         session: Option<&mut Session>,
-        scope: Option<&Bson>,
+        fence: &Fence,
         record: &Unfinished,
-    ) -> Result<ObjectId> {
-        let change = ObjectId::new();
+    ) -> Result<()> {
+        let id = self.fence_id(fence.scope.as_ref());
         let statement = doc! {
-            "q": {"_id": {"$eq": self.fence_id(scope)}, FIELD: {"$exists": false}},
-            "u": {"$set": {FIELD: record.to_document(change)}},
+            "q": {"_id": {"$eq": id}, FIELD: {"$exists": false}, LAST: fence.change},
+            "u": {"$set": {FIELD: record.to_document(fence.change)}},
         };
         if self.update_fence(session, statement).await? == 0 {
             return Err(self.refused(
-                TreeRefusal::Unfinished,
-                "another change of this tree without a transaction has begun: wait for it, or use transactions",
+                TreeRefusal::Conflict,
+                "another change of this tree came between, and nothing was written: run this one again",
             ));
         }
-        Ok(change)
+        Ok(())
     }
 
     /// Writes to the record of a change that the first step of its move of bounds is done.
-    pub(super) async fn moved(
-        &self,
-        session: Option<&mut Session>,
-        scope: Option<&Bson>,
-        change: ObjectId,
-    ) -> Result<()> {
-        let statement = moved_statement(self.fence_id(scope).into(), change);
+    pub(super) async fn moved(&self, session: Option<&mut Session>, fence: &Fence) -> Result<()> {
+        let id = self.fence_id(fence.scope.as_ref());
+        let statement = moved_statement(id.into(), fence.change);
         self.update_fence(session, statement).await.map(drop)
     }
 
     /// Removes the record of a change after its last write.
-    pub(super) async fn end(
-        &self,
-        session: Option<&mut Session>,
-        scope: Option<&Bson>,
-        change: ObjectId,
-    ) -> Result<()> {
-        let statement = end_statement(self.fence_id(scope).into(), change);
+    pub(super) async fn end(&self, session: Option<&mut Session>, fence: &Fence) -> Result<()> {
+        let id = self.fence_id(fence.scope.as_ref());
+        let statement = end_statement(id.into(), fence.change);
         self.update_fence(session, statement).await.map(drop)
     }
 

@@ -369,11 +369,11 @@ impl<'s, D: DeclaredTree> ChangeTree<'s, D> {
     /// Writes without a transaction.
     ///
     /// If a command fails, or the process ends, the tree may be left in a state that `check` reports and `repair`
-    /// completes: a change of several documents stores a record of itself first. Until then, other changes of the tree are
+    /// completes: a change stores a record of itself first. Until then, other changes of the tree are
     /// [refused](crate::error::TreeRefusal::Unfinished).
     ///
-    /// Run such changes of one tree one at a time: a change that reads the tree while another one writes may use places that
-    /// are gone by the time it writes. `check` finds what that breaks.
+    /// Of two such changes at the same time, one is refused before it writes anything, as
+    /// [`Conflict`](crate::error::TreeRefusal::Conflict) or `Unfinished`, and is to be run again.
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));

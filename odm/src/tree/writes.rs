@@ -1,6 +1,5 @@
 //! The writes of a change, in an order in which `repair` can complete them.
 
-use bson::oid::ObjectId;
 use bson::raw::{RawDocument, RawDocumentBuf};
 use bson::{Bson, Document, doc};
 
@@ -9,15 +8,15 @@ use super::forest::{Forest, TreeWrite, within};
 use super::inserts::Inserts;
 use super::node::{integer, stored};
 use super::statements::{Around, Shift};
-use super::unfinished::{MARK, Placed, Shifting, Unfinished};
-use crate::error::{Code, Result};
+use super::unfinished::{Fence, MARK, Placed, Shifting, Unfinished};
+use crate::error::{Code, Error, Result};
 use crate::store::Session;
 
 /// The writes of a change of one tree.
 #[derive(Debug)]
 pub(super) struct Writes {
     pub(super) forest: Forest,
-    pub(super) scope: Option<Bson>,
+    pub(super) fence: Fence,
     pub(super) record: Unfinished,
     /// Updates whose filters need the bounds as they are before the change.
     pub(super) first: Vec<Document>,
@@ -31,11 +30,27 @@ pub(super) struct Writes {
     pub(super) delete: Vec<Document>,
 }
 
+/// Writes that ended early.
+struct Stopped {
+    error: Error,
+    /// Whether the first write was refused, so that no document has changed.
+    is_refused: bool,
+}
+
+impl From<Error> for Stopped {
+    fn from(error: Error) -> Self {
+        Self {
+            error,
+            is_refused: false,
+        }
+    }
+}
+
 impl Writes {
-    pub(super) fn new(forest: &Forest, scope: Option<&Bson>, record: Unfinished) -> Self {
+    pub(super) fn new(forest: &Forest, fence: Fence, record: Unfinished) -> Self {
         Self {
             forest: forest.clone(),
-            scope: scope.cloned(),
+            fence,
             record,
             first: Vec::new(),
             shift: None,
@@ -73,13 +88,6 @@ impl Writes {
         self.shift = Some(shift);
     }
 
-    /// Whether at most one document is written.
-    fn is_single(&self) -> bool {
-        let updates = || self.first.iter().chain(&self.then);
-        let count = updates().count() + self.insert.len() + self.delete.len();
-        self.shift.is_none() && count <= 1 && !updates().any(is_multi)
-    }
-
     async fn run_in_transaction(
         self,
         mut session: Option<&mut Session>,
@@ -91,7 +99,7 @@ impl Writes {
         }
         let mut statements = self.first;
         if let Some(shift) = &self.shift {
-            statements.extend(forest.shift(self.scope.as_ref(), shift));
+            statements.extend(forest.shift(self.fence.scope.as_ref(), shift));
         }
         statements.extend(self.then);
         forest.update(within!(session), statements, done).await?;
@@ -106,10 +114,9 @@ impl Writes {
     async fn run_recorded(
         self,
         mut session: Option<&mut Session>,
-        change: ObjectId,
         done: &mut TreeWrite,
-    ) -> Result<()> {
-        let (forest, scope) = (&self.forest, self.scope.as_ref());
+    ) -> Result<(), Stopped> {
+        let (forest, scope) = (&self.forest, self.fence.scope.as_ref());
         let is_untouched = self.delete.is_empty() && self.insert.is_empty();
         if !self.delete.is_empty() {
             forest.delete(within!(session), self.delete, done).await?;
@@ -123,10 +130,8 @@ impl Writes {
             let is_refused =
                 error.is_duplicate_key() || error.code() == Some(Code::DOCUMENT_VALIDATION_FAILURE);
             let inserted = error.partial_result().map_or(0, |result| result.inserted);
-            if is_refused && done.inserted == 0 && inserted == 0 {
-                forest.end(session, scope, change).await?;
-            }
-            return Err(error);
+            let is_refused = is_refused && done.inserted == 0 && inserted == 0;
+            return Err(Stopped { error, is_refused });
         }
         let mut statements = self.first;
         let is_moving = self.shift.is_some();
@@ -138,22 +143,22 @@ impl Writes {
         if let Err(error) = forest.update(within!(session), statements, done).await {
             // The first document is refused, for example by a unique index.
             let refused = error.write_errors().first();
-            if is_untouched && is_single && refused.is_some_and(|first| first.index() == 0) {
-                forest.end(session, scope, change).await?;
-            }
-            return Err(error);
+            let is_refused = refused.is_some_and(|first| first.index() == 0);
+            let is_refused = is_refused && is_untouched && is_single;
+            return Err(Stopped { error, is_refused });
         }
         if !is_moving {
             return Ok(());
         }
-        forest.moved(within!(session), scope, change).await?;
+        forest.moved(within!(session), &self.fence).await?;
         // The nodes of the first step are counted already.
         let mut again = TreeWrite::default();
         let statements = forest.end_shift(scope).into_iter().collect();
         forest
             .update(within!(session), statements, &mut again)
             .await?;
-        forest.update(session, self.then, done).await
+        forest.update(session, self.then, done).await?;
+        Ok(())
     }
 }
 
@@ -168,32 +173,44 @@ pub(super) async fn run(
     mut session: Option<&mut Session>,
     done: &mut TreeWrite,
 ) -> Result<()> {
-    let is_atomic = session.as_ref().is_some_and(|it| it.in_transaction());
-    if is_atomic || all.len() == 1 && all.iter().all(Writes::is_single) {
+    if session.as_ref().is_some_and(|it| it.in_transaction()) {
         for writes in all.into_iter().rev() {
             writes.run_in_transaction(within!(session), done).await?;
         }
         return Ok(());
     }
-    let mut changes = Vec::with_capacity(all.len());
+    let mut begun: Vec<(Forest, Fence)> = Vec::with_capacity(all.len());
     for writes in &all {
+        let (forest, fence) = (&writes.forest, &writes.fence);
+        let mut ready = Ok(());
         if let Some(id) = &writes.requires {
-            writes.forest.node(within!(session), id).await?;
+            ready = forest.node(within!(session), id).await.map(drop);
         }
-        let scope = writes.scope.as_ref();
-        let begun = writes
-            .forest
-            .begin(within!(session), scope, &writes.record)
-            .await?;
-        changes.push((writes.forest.clone(), writes.scope.clone(), begun));
+        if ready.is_ok() {
+            ready = forest.begin(within!(session), fence, &writes.record).await;
+        }
+        if let Err(error) = ready {
+            end(begun, session).await?;
+            return Err(error);
+        }
+        begun.push((forest.clone(), fence.clone()));
     }
-    for (writes, (.., change)) in all.into_iter().zip(&changes).rev() {
-        writes.run_recorded(within!(session), *change, done).await?;
+    for writes in all.into_iter().rev() {
+        let is_first = *done == TreeWrite::default();
+        if let Err(stopped) = writes.run_recorded(within!(session), done).await {
+            if is_first && stopped.is_refused {
+                end(begun, session).await?;
+            }
+            return Err(stopped.error);
+        }
     }
-    for (forest, scope, change) in changes.iter().rev() {
-        forest
-            .end(within!(session), scope.as_ref(), *change)
-            .await?;
+    end(begun, session).await
+}
+
+/// Removes the records of changes, the last ones first.
+async fn end(begun: Vec<(Forest, Fence)>, mut session: Option<&mut Session>) -> Result<()> {
+    for (forest, fence) in begun.iter().rev() {
+        forest.end(within!(session), fence).await?;
     }
     Ok(())
 }

@@ -3,12 +3,13 @@
 //! `ODM_TREE_OPERATIONS` is the number of changes in each case.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicI64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use odm::bson::Document as BsonDocument;
+use odm::error::TreeRefusal;
 use odm::prelude::*;
-use odm::tree::TreeDelete;
+use odm::tree::{TreeDelete, TreeWrite};
 
 use super::models::{
     ByAll, ByAncestors, ByBounds, ByBoundsAndParent, ByChildren, ByParent, ByPath, Scoped, TestTree,
@@ -25,6 +26,9 @@ cases![
     concurrent_changes_of_bounds_leave_the_tree_of_their_order,
     concurrent_changes_of_bounds_with_parents_leave_the_tree_of_their_order,
     concurrent_changes_of_all_patterns_leave_the_tree_of_their_order,
+    concurrent_changes_of_paths_exclude_each_other_without_transactions,
+    concurrent_changes_of_bounds_exclude_each_other_without_transactions,
+    concurrent_changes_of_all_patterns_exclude_each_other_without_transactions,
     changes_in_different_scopes_do_not_meet,
 ];
 
@@ -98,20 +102,30 @@ impl Change {
         }
     }
 
-    async fn run<D: TestTree>(self, tree: &Tree<D>, session: &mut Session) -> odm::Result<()> {
+    /// Runs it in the transaction of a session, or without one.
+    async fn run<D: TestTree>(
+        self,
+        tree: &Tree<D>,
+        session: Option<&mut Session>,
+    ) -> odm::Result<TreeWrite> {
         let node = Ref::<D::Model>::from;
-        match self {
+        let change = match self {
             Self::Insert(id, place) => {
                 let insert = tree.insert(D::node(id), position(place));
-                return insert.session(session).await.map(drop);
+                let insert = match session {
+                    Some(session) => insert.session(session),
+                    None => insert.non_atomic(),
+                };
+                return insert.await.map(|inserted| inserted.written);
             }
             Self::Move(one, place) => tree.move_to(node(one), position(place)),
             Self::Swap(one, other) => tree.swap(node(one), node(other)),
             Self::Delete(one, policy) => tree.delete_with(node(one), policy),
+        };
+        match session {
+            Some(session) => change.session(session).await,
+            None => change.non_atomic().await,
         }
-        .session(session)
-        .await
-        .map(drop)
     }
 
     #[track_caller]
@@ -162,7 +176,7 @@ async fn concurrent<D: TestTree>(db: &Db) {
                 let began = Instant::now();
                 let changed = transaction!(db, |tx| -> odm::Result<i64> {
                     tries.fetch_add(1, Ordering::Relaxed);
-                    change.run(tree, tx).await?;
+                    change.run(tree, Some(tx)).await?;
                     order(db, tx).await
                 })
                 .await;
@@ -202,6 +216,69 @@ async fn concurrent<D: TestTree>(db: &Db) {
             slowest.into_inner().unwrap()
         ));
     }
+}
+
+async fn concurrent_changes_of_paths_exclude_each_other_without_transactions(db: &Db) {
+    without_transactions::<ByPath>(db).await;
+}
+
+async fn concurrent_changes_of_bounds_exclude_each_other_without_transactions(db: &Db) {
+    without_transactions::<ByBoundsAndParent>(db).await;
+}
+
+async fn concurrent_changes_of_all_patterns_exclude_each_other_without_transactions(db: &Db) {
+    without_transactions::<ByAll>(db).await;
+}
+
+/// Eight tasks change one tree at random, without transactions. A change that another one came between is run again, after a
+/// random wait.
+async fn without_transactions<D: TestTree>(db: &Db) {
+    let plan = db.sync([D::Model::model()]).plan().await.unwrap();
+    plan.apply(Allow::CREATE).await.unwrap();
+    let tree = db.tree::<D>();
+    let (next, left) = (AtomicI32::new(1), AtomicUsize::new(operations()));
+    let count = AtomicI64::new(0);
+    let tasks = (0..8).map(|task| {
+        let (tree, next, left, count) = (&tree, &next, &left, &count);
+        async move {
+            let mut random = Random::new(task);
+            let one_less = |left: usize| left.checked_sub(1);
+            while left
+                .fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less)
+                .is_ok()
+            {
+                let ids = tree.all().ids().await.unwrap();
+                let change = Change::random(&mut random, &ids, next);
+                loop {
+                    let refused = match change.run(tree, None).await {
+                        Ok(done) => {
+                            let more = i64::try_from(done.inserted).unwrap();
+                            let less = i64::try_from(done.deleted).unwrap();
+                            count.fetch_add(more - less, Ordering::Relaxed);
+                            break;
+                        }
+                        Err(error) => error.tree_refusal().unwrap_or_else(|| panic!("{error}")),
+                    };
+                    match refused {
+                        TreeRefusal::Conflict | TreeRefusal::Unfinished => {
+                            let wait = u64::try_from(random.below(20)).unwrap();
+                            tokio::time::sleep(Duration::from_millis(wait)).await;
+                        }
+                        // Another task has deleted the node, or moved the place below it.
+                        _ => {
+                            left.fetch_add(1, Ordering::Relaxed);
+                            break;
+                        }
+                    }
+                }
+            }
+        }
+    });
+    futures::future::join_all(tasks).await;
+    let report = tree.check().await.unwrap();
+    assert!(report.is_sound(), "{report}");
+    let stored = tree.all().count().await.unwrap();
+    assert_eq!(i64::try_from(stored).unwrap(), count.into_inner());
 }
 
 #[expect(clippy::print_stdout, reason = "the figures of long runs")]

@@ -16,9 +16,9 @@ mod pipeline;
 mod time;
 mod timestamps;
 
-use std::fmt;
 use std::marker::PhantomData;
-use std::ops::BitAnd;
+use std::ops::{BitAnd, BitAndAssign};
+use std::{fmt, mem};
 
 use bson::{Bson, Document};
 
@@ -308,6 +308,33 @@ impl<M> BitAnd for Update<M> {
             (Ok(first), Ok(second)) => first.join(second),
             (Err(error), _) | (_, Err(error)) => Err(error),
         })
+    }
+}
+
+/// Adds a change, for updates that grow step by step.
+///
+/// ```
+/// use odm::prelude::*;
+/// use odm::query::fields;
+///
+/// #[derive(Serialize, Deserialize, Embedded)]
+/// struct Book {
+///     title: String,
+///     year: i32,
+/// }
+///
+/// let (book, year) = (fields::<Book>(), Some(1816));
+/// let mut update = book.title.set("Emma");
+/// if let Some(year) = year {
+///     update &= book.year.set(year);
+/// }
+/// assert_eq!(update.to_document()?, doc! {"$set": {"title": "Emma", "year": 1816}});
+/// # Ok::<(), odm::Error>(())
+/// ```
+impl<M> BitAndAssign for Update<M> {
+    fn bitand_assign(&mut self, other: Self) {
+        let before = mem::replace(self, Self::from_changes(Ok(Changes::nothing())));
+        *self = before & other;
     }
 }
 

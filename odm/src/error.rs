@@ -149,7 +149,7 @@ impl Error {
     /// ```
     pub fn path(&self) -> Option<&str> {
         let named = self.0.path.as_deref();
-        named.or_else(|| self.duplicate_path())
+        named.or_else(|| server::duplicate_path(self.server()?))
     }
 }
 

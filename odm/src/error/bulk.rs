@@ -5,7 +5,8 @@ use std::fmt;
 
 use bson::Bson;
 
-use super::{Error, Kind, ServerError, ValidationFailure};
+use super::server::duplicate_path;
+use super::{Code, Error, Kind, ServerError, ValidationFailure};
 
 /// The result of a bulk write.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -124,6 +125,47 @@ impl WriteError {
     pub fn error(&self) -> &ServerError {
         &self.error
     }
+
+    /// Whether a unique index refused a value that another document already has (code 11000).
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let both = [book(4, "Persuasion", 1817), book(1, "Emma", 1815)];
+    /// let error = books.insert_many(both).await.unwrap_err();
+    /// assert!(error.write_errors()[0].is_duplicate_key());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn is_duplicate_key(&self) -> bool {
+        self.error.code() == Code::DUPLICATE_KEY
+    }
+
+    /// The stored path of the field whose value a unique index refused, as [`Error::path`] returns it for a single write.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let both = [book(4, "Persuasion", 1817), book(1, "Emma", 1815)];
+    /// let error = books.insert_many(both).await.unwrap_err();
+    /// assert_eq!(error.write_errors()[0].path(), Some("_id"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn path(&self) -> Option<&str> {
+        duplicate_path(&self.error)
+    }
+}
+
+/// Names the write by its position: `write 1 failed: E11000 duplicate key error …`.
+impl fmt::Display for WriteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "write {} failed: {}", self.index, self.error)
+    }
 }
 
 /// Some of several writes failed; the others may have succeeded.
@@ -185,14 +227,8 @@ impl fmt::Display for BulkError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.errors.as_slice() {
             [] => f.write_str("the writes were done but not acknowledged as asked")?,
-            [error] => write!(f, "write {} failed: {}", error.index, error.error)?,
-            [first, rest @ ..] => write!(
-                f,
-                "write {} failed: {}, and {} more failed",
-                first.index,
-                first.error,
-                rest.len()
-            )?,
+            [error] => write!(f, "{error}")?,
+            [first, rest @ ..] => write!(f, "{first}, and {} more failed", rest.len())?,
         }
         if let Some(concern) = &self.concern {
             write!(f, "; write concern: {concern}")?;

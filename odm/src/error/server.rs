@@ -77,33 +77,6 @@ impl Error {
         rest.split_once(" dup key: ").map(|(name, _)| name)
     }
 
-    /// The path of the field whose value a unique index refused; `None` for compound indexes, where no
-    /// single field is responsible.
-    pub(super) fn duplicate_path(&self) -> Option<&str> {
-        let error = self.server().filter(|_| self.is_duplicate_key())?;
-        let pattern = error
-            .details()
-            .and_then(|details| details.get("keyPattern"));
-        if let Some(pattern) = pattern.and_then(bson::Bson::as_document) {
-            let mut keys = pattern.keys();
-            return keys
-                .next()
-                .filter(|_| keys.next().is_none())
-                .map(String::as_str);
-        }
-        // `… dup key: { isbn: "x" }`. Only a plain value can be distinguished from several keys.
-        let (_, key) = error.message().rsplit_once(" dup key: { ")?;
-        let (path, value) = key.strip_suffix(" }")?.split_once(": ")?;
-        let quoted = value
-            .strip_prefix('"')
-            .and_then(|value| value.strip_suffix('"'));
-        let plain = match quoted {
-            Some(text) => !text.contains('"'),
-            None => !value.contains(", ") && !value.contains('{'),
-        };
-        plain.then_some(path)
-    }
-
     /// The remedy for codes that always have the same one.
     pub(super) fn remedy(&self) -> Option<&'static str> {
         match self.code()?.number() {
@@ -200,6 +173,35 @@ impl Error {
             .iter()
             .any(|label| self.has_label(label))
     }
+}
+
+/// The path of the field whose value a unique index refused; `None` for other errors and for compound indexes, where no
+/// single field is responsible.
+pub(super) fn duplicate_path(error: &ServerError) -> Option<&str> {
+    if error.code() != Code::DUPLICATE_KEY {
+        return None;
+    }
+    let pattern = error
+        .details()
+        .and_then(|details| details.get("keyPattern"));
+    if let Some(pattern) = pattern.and_then(bson::Bson::as_document) {
+        let mut keys = pattern.keys();
+        return keys
+            .next()
+            .filter(|_| keys.next().is_none())
+            .map(String::as_str);
+    }
+    // `… dup key: { isbn: "x" }`. Only a plain value can be distinguished from several keys.
+    let (_, key) = error.message().rsplit_once(" dup key: { ")?;
+    let (path, value) = key.strip_suffix(" }")?.split_once(": ")?;
+    let quoted = value
+        .strip_prefix('"')
+        .and_then(|value| value.strip_suffix('"'));
+    let plain = match quoted {
+        Some(text) => !text.contains('"'),
+        None => !value.contains(", ") && !value.contains('{'),
+    };
+    plain.then_some(path)
 }
 
 #[cfg(test)]

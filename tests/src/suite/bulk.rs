@@ -117,7 +117,10 @@ async fn insert_many_reports_inserted_ids(db: &Db) {
         .await
         .unwrap_err();
     assert_eq!(failed.partial_result().unwrap().inserted, 1);
-    assert_eq!(failed.write_errors()[0].index(), 1);
+    let error = &failed.write_errors()[0];
+    assert_eq!((error.index(), error.path()), (1, Some("_id")));
+    assert!(error.is_duplicate_key());
+    assert!(error.to_string().starts_with("write 1 failed: E11000 "));
     assert_eq!(failed.duplicate_index(), Some("_id_"));
     let failed = stock
         .insert_many([item(2, 0), item(3, 0), item(1, 0), item(4, 0)])

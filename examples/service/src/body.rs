@@ -1,6 +1,5 @@
 //! The body of a request as a value.
 
-// ANCHOR: body
 use axum::Json;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{FromRequest, Request};
@@ -27,4 +26,3 @@ where
         }
     }
 }
-// ANCHOR_END: body

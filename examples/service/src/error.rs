@@ -1,6 +1,5 @@
 //! Errors as responses.
 
-// ANCHOR: error
 use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -38,6 +37,10 @@ impl IntoResponse for ApiError {
                     format!("{field}: another document has this value"),
                 )
             }
+            Self::Odm(error) if error.is_retryable() || error.is_timeout() => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "try again later".to_owned(),
+            ),
             Self::Odm(error) => match error.validation_failure() {
                 Some(failure) => (StatusCode::UNPROCESSABLE_ENTITY, broken_rules(failure)),
                 None => {
@@ -51,7 +54,6 @@ impl IntoResponse for ApiError {
         (status, Json(json!({"error": message}))).into_response()
     }
 }
-// ANCHOR_END: error
 
 /// The broken rules of a validator, such as `price: …`.
 pub fn broken_rules(failure: &odm::ValidationFailure) -> String {

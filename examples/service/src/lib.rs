@@ -12,20 +12,21 @@ mod models;
 mod orders;
 mod products;
 
-// ANCHOR: router
 use axum::Router;
 use axum::routing::{get, post};
 use odm::prelude::*;
 
 pub use crate::models::{Order, Product};
 
-/// Creates what is missing in the database: collections with their validators, and indexes.
+/// Creates what is missing in the database (collections with their validators, and indexes), and fails where that is not
+/// enough.
 pub async fn prepare(db: &Db) -> odm::Result<()> {
     db.sync(models![Product, Order])
         .plan()
         .await?
         .apply(Allow::CREATE)
-        .await?;
+        .await?
+        .require_complete()?;
     Ok(())
 }
 
@@ -45,4 +46,3 @@ pub fn router(db: Db) -> Router {
         .route("/orders/{id}", get(orders::show))
         .with_state(db)
 }
-// ANCHOR_END: router

@@ -1,6 +1,5 @@
 //! Starts the service.
 
-// ANCHOR: main
 use odm::prelude::*;
 use tokio::net::TcpListener;
 
@@ -18,4 +17,3 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     axum::serve(listener, odm_service::router(db)).await?;
     Ok(())
 }
-// ANCHOR_END: main

@@ -1,6 +1,5 @@
 //! What the shop stores, and what its clients send.
 
-// ANCHOR: product
 use odm::money::{Money, Usd};
 use odm::prelude::*;
 
@@ -49,7 +48,6 @@ impl From<NewProduct> for Product {
         }
     }
 }
-// ANCHOR_END: product
 
 /// What a client sends to change a product; what is missing stays as it is.
 #[derive(Debug, Deserialize, Embedded)]
@@ -60,7 +58,6 @@ pub struct ProductChange {
     pub stock: Option<i32>,
 }
 
-// ANCHOR: order
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[odm(collection = "orders")]
 pub struct Order {
@@ -98,4 +95,3 @@ pub struct NewLine {
     pub product: Ref<Product>,
     pub quantity: i32,
 }
-// ANCHOR_END: order

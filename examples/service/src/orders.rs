@@ -11,7 +11,6 @@ use crate::body::Body;
 use crate::error::ApiError;
 use crate::models::{Line, NewOrder, Order, Product};
 
-// ANCHOR: place
 /// Takes the stock of every line and stores the order, or does neither.
 pub async fn place(
     State(db): State<Db>,
@@ -62,7 +61,6 @@ pub async fn place(
     .await?;
     Ok((StatusCode::CREATED, Json(Plain(order))))
 }
-// ANCHOR_END: place
 
 pub async fn show(
     State(db): State<Db>,

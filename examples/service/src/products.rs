@@ -3,10 +3,9 @@
 use axum::Json;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
-use odm::Code;
 use odm::json::Plain;
 use odm::prelude::*;
-use odm::query::{Filter, Sort};
+use odm::query::fields;
 use serde_json::{Value, json};
 
 use crate::body::Body;
@@ -15,7 +14,6 @@ use crate::models::{NewProduct, Product, ProductChange};
 
 type Response<T> = Result<T, ApiError>;
 
-// ANCHOR: create
 pub async fn create(
     State(db): State<Db>,
     Body(new): Body<NewProduct>,
@@ -36,9 +34,7 @@ pub async fn show(
     let product = db.collection::<Product>().get(&id).await?;
     Ok(Json(Plain(product.ok_or(ApiError::NotFound("product"))?)))
 }
-// ANCHOR_END: create
 
-// ANCHOR: list
 #[derive(Debug, Deserialize)]
 pub struct Page {
     #[serde(default = "one")]
@@ -81,7 +77,6 @@ pub async fn list(
     let total = products.find_all().count().await?;
     Ok(Json(Plain(Products { items, total })))
 }
-// ANCHOR_END: list
 
 #[derive(Debug, Deserialize)]
 pub struct Search {
@@ -112,15 +107,16 @@ pub async fn change(
         let message = "expected a `price` or a `stock`".to_owned();
         return Err(ApiError::Refused(StatusCode::UNPROCESSABLE_ENTITY, message));
     }
+    let p = fields::<Product>();
+    let mut update = Update::all_of([]);
+    if let Some(price) = change.price {
+        update &= p.price.set(price);
+    }
+    if let Some(stock) = change.stock {
+        update &= p.stock.set(stock);
+    }
     let products = db.collection::<Product>();
-    let changed = products.find_one_and_update(
-        |p| p.id.eq(id),
-        |p| {
-            let price = change.price.map(|price| p.price.set(price));
-            let stock = change.stock.map(|stock| p.stock.set(stock));
-            Update::all_of(price.into_iter().chain(stock))
-        },
-    );
+    let changed = products.find_one_and_update(|p| p.id.eq(id), |_| update);
     let product = changed.return_document(ReturnDocument::After).await?;
     Ok(Json(Plain(product.ok_or(ApiError::NotFound("product"))?)))
 }
@@ -133,7 +129,6 @@ pub async fn remove(State(db): State<Db>, Path(id): Path<Id<Product>>) -> Respon
     }
 }
 
-// ANCHOR: import
 /// Inserts what can be inserted, and lists what could not with its position.
 pub async fn import(
     State(db): State<Db>,
@@ -150,9 +145,7 @@ pub async fn import(
                 .map(|one| {
                     let reason = match one.validation_failure() {
                         Some(failure) => broken_rules(&failure),
-                        None if one.error().code() == Code::DUPLICATE_KEY => {
-                            "another product has this sku".to_owned()
-                        }
+                        None if one.is_duplicate_key() => "another product has this sku".to_owned(),
                         None => "something went wrong".to_owned(),
                     };
                     json!({"index": one.index(), "error": reason})
@@ -164,4 +157,3 @@ pub async fn import(
         Err(error) => Err(error.into()),
     }
 }
-// ANCHOR_END: import

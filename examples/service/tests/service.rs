@@ -10,7 +10,6 @@ use tokio::net::{TcpListener, TcpStream};
 
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
-// ANCHOR: start
 /// A running service on a port and a database of its own.
 struct Service {
     address: std::net::SocketAddr,
@@ -27,7 +26,6 @@ impl Service {
         tokio::spawn(async move { axum::serve(listener, routes).await });
         Ok(Self { address, db })
     }
-    // ANCHOR_END: start
 
     /// Sends one request, and returns the status and the body as text.
     async fn send(&self, method: &str, path: &str, body: &str) -> Outcome<(u16, String)> {
@@ -91,7 +89,6 @@ fn whale(sku: &str, stock: i32) -> Value {
 
 const MISSING: &str = "507f1f77bcf86cd799439011";
 
-// ANCHOR: test
 #[tokio::test]
 async fn a_product_is_made_and_shown() -> Outcome {
     let service = Service::start().await?;
@@ -105,7 +102,6 @@ async fn a_product_is_made_and_shown() -> Outcome {
     assert_eq!(service.get(&format!("/products/{id}")).await?, (200, made));
     Ok(())
 }
-// ANCHOR_END: test
 
 #[tokio::test]
 async fn bad_products_are_refused() -> Outcome {

@@ -43,7 +43,8 @@
 //! - `memory` (on by default): the in-memory engine, `Db::memory`.
 //! - `mongodb` (on by default): MongoDB through the official driver, `Db::connect`.
 //! - `srv`: connection strings that start with `mongodb+srv://`.
-//! - `server`: the in-memory engine behind a port, for any MongoDB client.
+//! - `server`: the in-memory engine behind a port, for MongoDB's clients in other languages.
+//! - `jemalloc`: `server`, and the allocator jemalloc in the program `odm-server`.
 //! - `tracing`: a span of the `tracing` crate for each command, `Db::with_tracing`.
 //! - `bigdecimal_0_4`: amounts of any precision, `money::PreciseMoney`.
 //! - `chrono_0_4`, `jiff_0_2`, `rust_decimal_1`, `serde_json_1`, `time_0_3`, `url_2`, `uuid_1`: [field types of other crates](foreign).

@@ -25,6 +25,7 @@ impl<M: Document> Collection<M> {
     /// # Ok(())
     /// # }
     /// ```
+    #[doc(alias = "find_by_id_and_update")]
     pub fn update_by_id<'s>(
         &self,
         id_of: &M::Id,

@@ -199,6 +199,8 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> Find<'s, M, T> {
     /// # Errors
     ///
     /// The number or the size is 0.
+    #[doc(alias = "paginate")]
+    #[doc(alias = "offset")]
     pub fn page(mut self, number: u64, size: u64) -> Self {
         let before = number
             .checked_sub(1)
@@ -256,6 +258,8 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> Find<'s, M, T> {
     /// # Errors
     ///
     /// A field of the sort is an array or NaN in `last`, or is not compared by its value (`$meta`).
+    #[doc(alias = "keyset")]
+    #[doc(alias = "cursor")]
     pub fn after<'a>(mut self, last: impl Into<Option<&'a M>>) -> Self
     where
         M: 'a,

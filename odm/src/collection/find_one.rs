@@ -53,6 +53,7 @@ impl<M: Document> Collection<M> {
     /// # Ok(())
     /// # }
     /// ```
+    #[doc(alias = "find_by_id")]
     pub fn get<'s>(&self, id: &M::Id) -> FindOne<'s, M> {
         self.one(by_id::<M>(id))
     }

@@ -6,6 +6,7 @@
 pub(crate) mod array;
 pub(crate) mod compare;
 pub(crate) mod deferred;
+pub(crate) mod elements;
 pub mod encode;
 pub mod field;
 mod filter;
@@ -24,6 +25,8 @@ mod value;
 
 pub use self::array::ElementEncoder;
 pub use self::compare::{AnyNumber, IntoTypes};
+#[doc(hidden)]
+pub use self::elements::{NamesFields, Unreached};
 #[doc(hidden)]
 pub use self::encode::Marked;
 pub use self::encode::{

@@ -39,7 +39,8 @@ pub use crate::query::kind::{
     Additive, Bits, Growable, Integer, Keyed, Multiple, Number, Optional, Sequence, Temporal, Text,
 };
 pub use crate::query::{
-    ByKey, Derived, Descend, Encode, Field, Inside, KeywordsOf, Marked, Named, RecentOf, With,
+    ByKey, Derived, Descend, Encode, Field, Inside, KeywordsOf, Marked, Named, NamesFields,
+    RecentOf, Unreached, With,
 };
 pub use crate::relation::{AtMostOneKey, KeyReference, ManyKeys, OneKey};
 pub use crate::relation::{Has, InRecentLists, Inverse, Joined, Many, One, Rest, RowOf};

@@ -15,6 +15,7 @@ mod operators;
 mod pipeline;
 mod time;
 mod timestamps;
+mod unreached;
 
 use std::marker::PhantomData;
 use std::ops::{BitAnd, BitAndAssign};

@@ -169,7 +169,37 @@ pub(crate) fn of_type(
 
 /// The struct of typed fields of a struct.
 pub(crate) fn of_struct(model: &Model, fields: &[Field]) -> TokenStream {
-    of_handles(model, &handles(model, fields))
+    let handles = handles(model, fields);
+    let mut tokens = of_handles(model, &handles);
+    tokens.extend(names(model, &handles));
+    tokens
+}
+
+/// The struct of the fields' names, for messages about fields that are named through a list.
+fn names(model: &Model, handles: &[Handle]) -> TokenStream {
+    if handles.is_empty() {
+        return TokenStream::new();
+    }
+    let (support, vis, ident) = (&model.support, &model.vis, &model.ident);
+    let name = format_ident!("__Odm_{}_Names", ident);
+    let generics = Generics::new(model);
+    let (parameters, arguments, clause) = (
+        generics.parameters(),
+        generics.arguments(),
+        generics.clause(),
+    );
+    let fields = handles.iter().map(|handle| &handle.ident);
+    let hidden = matches!(vis, Visibility::Public(_)).then(|| quote!(#[doc(hidden)]));
+    quote! {
+        #hidden
+        #[allow(non_camel_case_types, dead_code, missing_debug_implementations)]
+        #vis struct #name<__OdmPlace> {
+            #(#hidden #vis #fields: #support::Unreached<__OdmPlace>,)*
+        }
+        impl #parameters #support::NamesFields for #ident #arguments #clause {
+            type Names<__OdmPlace> = #name<__OdmPlace>;
+        }
+    }
 }
 
 /// The struct that holds `handles`, and its `Deref` to the handle of the whole value.

@@ -17,6 +17,9 @@ pub trait FromRaw {
 /// Nothing is checked against the model, and strings in the document can be operators. If the compiler can't
 /// infer the type, as on the left of `&`, write [`Filter::raw`] or `Update::raw`.
 ///
+/// A verb takes a closure: `find(|_| raw(doc! {…}))`. Of `find(raw(doc! {…}))` rustc says only that it can't infer
+/// the type `R`.
+///
 /// ```
 /// use bson::doc;
 /// use odm::query::{Filter, raw};

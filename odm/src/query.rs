@@ -17,6 +17,7 @@ mod map;
 pub(crate) mod node;
 mod number;
 pub(crate) mod operators;
+mod pointer;
 mod raw;
 pub(crate) mod scalars;
 mod sort;
@@ -37,6 +38,7 @@ pub use self::filter::{Filter, FilterFn};
 pub use self::keywords::KeywordsOf;
 pub use self::map::NamesKeys;
 pub use self::number::IntoMask;
+pub use self::pointer::PointerFields;
 pub use self::raw::{FromRaw, raw};
 pub use self::sort::{Sort, SortFn};
 #[doc(hidden)]

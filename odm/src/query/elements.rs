@@ -130,6 +130,14 @@ impl<S: Elements> Elements for Option<S> {
     type Names = S::Names;
 }
 
+impl<S: Elements> Elements for Box<S> {
+    type Names = S::Names;
+}
+
+impl<T: NamesFields> NamesFields for Box<T> {
+    type Names<P> = T::Names<P>;
+}
+
 impl<M, S: Elements, E> Deref for Field<M, S, E> {
     type Target = S::Names;
 

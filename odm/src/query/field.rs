@@ -81,57 +81,6 @@ impl<M, T, E> fmt::Debug for Field<M, T, E> {
     }
 }
 
-macro_rules! pointers {
-    ($($pointer:ident),*) => {$(
-        impl<M, T: FieldType> Field<M, $pointer<T>> {
-            /// The typed handle of the inner value. It is made on demand, because models can contain
-            /// themselves.
-            ///
-            /// ```
-            /// # use odm::prelude::*;
-            /// # use odm::query::fields;
-            /// # #[derive(Serialize, Deserialize, Embedded)]
-            /// # struct Address { city: String }
-            /// #[derive(Serialize, Deserialize, Embedded)]
-            /// struct Author { address: Box<Address> }
-            ///
-            /// let filter = fields::<Author>().address.fields().city.eq("Bath");
-            /// assert_eq!(filter.to_document()?, doc! {"address.city": "Bath"});
-            /// # Ok::<(), odm::Error>(())
-            /// ```
-            pub fn fields(&self) -> T::Handle<M, T> {
-                T::handle(self.path.clone())
-            }
-        }
-
-        impl<M, T: FieldType> Field<M, Option<$pointer<T>>> {
-            /// The typed handle of the inner value. It is made on demand, because models can contain
-            /// themselves.
-            ///
-            /// ```
-            /// # use odm::prelude::*;
-            /// # use odm::query::fields;
-            /// #[derive(Serialize, Deserialize, Embedded)]
-            /// struct Comment { text: String, reply: Option<Box<Comment>> }
-            ///
-            /// let comment = fields::<Comment>();
-            /// let filter = comment.reply.fields().reply.fields().text.eq("Yes");
-            /// assert_eq!(filter.to_document()?, doc! {"reply.reply.text": "Yes"});
-            /// # Ok::<(), odm::Error>(())
-            /// ```
-            pub fn fields(&self) -> T::Handle<M, Option<T>> {
-                T::handle(self.path.clone())
-            }
-        }
-
-        impl<T: FieldType> Inside for $pointer<T> {
-            type Inside = T;
-        }
-    )*};
-}
-
-pointers!(Box, Arc, Rc);
-
 /// Reaches the fields inside an `Option`, a `Box` or a sequence. Generated code uses it to check attributes
 /// that name nested fields (`index(contacts.name)`).
 pub trait Descend {
@@ -176,6 +125,16 @@ pub trait Inside {
     /// The inner type.
     type Inside: FieldType;
 }
+
+macro_rules! pointers {
+    ($($pointer:ident),*) => {$(
+        impl<T: FieldType> Inside for $pointer<T> {
+            type Inside = T;
+        }
+    )*};
+}
+
+pointers!(Box, Arc, Rc);
 
 macro_rules! sequences {
     ($($sequence:ty),*) => {$(

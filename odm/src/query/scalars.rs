@@ -25,11 +25,10 @@ macro_rules! field_type {
     ([$($generics:tt)*] $type:ty, $meta:expr $(, $stored:expr)?) => {
         $crate::query::scalars::field_type!([$($generics)*] $type, $meta; parts: $crate::model::NoParts $(, $stored)?);
     };
-    ([$($generics:tt)*] $type:ty, $meta:expr; parts: $parts:ty $(; fields: $fields:expr)? $(, $stored:expr)?) => {
+    ([$($generics:tt)*] $type:ty, $meta:expr; parts: $parts:ty $(, $stored:expr)?) => {
         impl<$($generics)*> $crate::model::FieldType for $type {
             const TYPE: $crate::model::TypeMeta = $meta;
             type Parts<L: $crate::model::Level> = $parts;
-            $(const FIELDS: &'static [$crate::model::FieldMeta] = $fields;)?
             type Handle<M, As> = $crate::query::Field<M, As>;
 
             #[inline]
@@ -129,11 +128,6 @@ field_type!(
     tuple(4, A::TYPE.contents.and(B::TYPE.contents).and(C::TYPE.contents).and(D::TYPE.contents));
     parts: Own<Self, L>
 );
-
-// a plain handle, so that a model can contain itself: `fields()` reaches inside
-field_type!([T: FieldType] Box<T>, T::TYPE; parts: T::Parts<L>; fields: T::FIELDS, |value| T::stored(value));
-field_type!([T: FieldType] Arc<T>, T::TYPE; parts: T::Parts<L>; fields: T::FIELDS, |value| T::stored(value));
-field_type!([T: FieldType] Rc<T>, T::TYPE; parts: T::Parts<L>; fields: T::FIELDS, |value| T::stored(value));
 
 const fn map(value: &'static TypeMeta) -> TypeMeta {
     TypeMeta::of(Shape::Map(value))

@@ -10,7 +10,7 @@ use bson::{Bson, DateTime, Document as Bytes, doc};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::query::{Filter, fields};
+use crate::query::{Field, Filter, fields};
 use crate::types::Id;
 use crate::types::Ref;
 use crate::update::Update;
@@ -97,6 +97,43 @@ fn changes(update: Update<Book>, expected: Bytes) {
 }
 
 #[test]
+fn fields_behind_pointers() {
+    #[derive(Serialize, Deserialize, Embedded)]
+    struct Comment {
+        text: String,
+        place: Box<Place>,
+        score: Box<i32>,
+        last: Option<Box<Comment>>,
+        #[odm(embed(few, max = 3))]
+        replies: Vec<Comment>,
+    }
+    fn is_shared<T: Send + Sync>(_: &T) {}
+    fn whole<M, T>(field: &Field<M, T>) -> String {
+        field.path().to_string()
+    }
+    let c = fields::<Comment>();
+    is_shared(&c);
+    let shown = |filter: Filter<Comment>| filter.to_document().unwrap();
+    assert_eq!(shown(c.place.shelf.eq("A")), doc! {"place.shelf": "A"});
+    assert_eq!(shown(c.score.gt(1)), doc! {"score": {"$gt": 1}});
+    assert_eq!(
+        shown(c.last.last.score.lt(1)),
+        doc! {"last.last.score": {"$lt": 1}}
+    );
+    let inner = c.replies.any().replies.any().place.number.eq(3);
+    assert_eq!(shown(inner), doc! {"replies.replies.place.n": 3_i64});
+    let each = c
+        .replies
+        .elem_match(|reply| reply.text.eq("a") & reply.score.lt(0));
+    assert_eq!(
+        shown(each),
+        doc! {"replies": {"$elemMatch": {"text": "a", "score": {"$lt": 0}}}}
+    );
+    assert_eq!(whole(&c.place), "place");
+    assert_eq!(whole(&c.place.clone()), "place");
+}
+
+#[test]
 fn stored_names_and_encoders() {
     let b = fields::<Book>();
     let publisher = Publisher { id: Id::new() };
@@ -130,8 +167,23 @@ fn stored_names_and_encoders() {
     same(b.home.eq(&place), doc! {"home": {"shelf": "A", "n": 3_i64}});
     same(b.home.eq(None), doc! {"home": null});
     same(
-        b.part_of.fields().part_of.fields().full_title.eq("x"),
+        b.part_of.part_of.full_title.eq("x"),
         doc! {"partOf.partOf.fullTitle": "x"},
+    );
+    same(
+        b.part_of
+            .fields()
+            .part_of
+            .clone()
+            .fields()
+            .full_title
+            .eq("x"),
+        doc! {"partOf.partOf.fullTitle": "x"},
+    );
+    same(b.part_of.eq(None), doc! {"partOf": null});
+    changes(
+        b.part_of.pages.inc(Pages(1)),
+        doc! {"$inc": {"partOf.pages": 1}},
     );
     same(b.publisher.eq(&publisher), doc! {"publisher": oid});
     same(b.publisher.eq(Ref::to(&publisher)), doc! {"publisher": oid});

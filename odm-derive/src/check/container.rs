@@ -188,7 +188,7 @@ fn id(facts: &Facts<'_>, errors: &mut Errors) {
     if matches!(stored_kind(&id.ty), Kind::List(_)) {
         errors.at(
             &id.ty,
-            "`_id` can be of any type but an array; take one value, or a struct of several",
+            "MongoDB refuses an array as `_id`; declare one value, or a struct that holds several",
         );
     } else if is_option(&id.ty) {
         errors.at(&id.ty, "`_id` is never missing: declare it without `Option`, and set it before inserting; `Id::new()` makes an `Id<Self>`");

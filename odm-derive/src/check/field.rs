@@ -91,7 +91,7 @@ fn tuple_id(model: &Model, field: &Field, errors: &mut Errors) {
     if is_id && field.encoder.is_none() && matches!(kind(&field.ty), Kind::Tuple) {
         errors.at(
             &field.ty,
-            "`_id` can be of any type but an array; take one value, or a struct of several",
+            "MongoDB refuses an array as `_id`; declare one value, or a struct that holds several",
         );
     }
 }
@@ -218,7 +218,7 @@ fn timestamp(field: &Field, errors: &mut Errors) {
     } else if field.stored == "_id" {
         errors.at(
             word,
-            format!("`_id` is the document's own; take another field for `{word}`"),
+            format!("`_id` identifies the document; declare another field for `{word}`"),
         );
     } else if field.encoder.is_some() || field.decoder {
         errors.at(

@@ -99,7 +99,7 @@ fn computed(model: &Model, field: &Field, sources: &Sources, errors: &mut Errors
             }
             Some(source) if source.rust == field.rust => errors.at(
                 ident,
-                format!("`{}` can't be computed from itself", field.rust),
+                format!("`{}` can't be computed from itself; name another field in `from(…)`", field.rust),
             ),
             Some(source) if !is_text(source) => errors.at(
                 ident,

@@ -82,7 +82,7 @@ pub(super) fn check_variants(shape: &Enum, errors: &mut Errors) {
         if tagged && variant.handle() == "tag" {
             errors.at(
                 &variant.ident,
-                "`tag` is the handle of the tag; name this variant otherwise",
+                "the handle of the tag is named `tag`; give this variant another name",
             );
         }
     }

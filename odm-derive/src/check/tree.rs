@@ -228,7 +228,7 @@ fn unique(model: &Model, tree: &Tree, errors: &mut Errors) {
         if !has_own_name(field) {
             errors.at(
                 ident,
-                format!("`{name}` has no stored field of its own, so siblings can't differ in it"),
+                format!("`{name}` is not stored as a field of its own, so siblings can't differ in it; name another field"),
             );
         } else if keeps(tree, name)
             || tree

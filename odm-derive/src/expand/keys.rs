@@ -55,7 +55,7 @@ pub(super) fn checks(model: &Model, field: &Field) -> Option<TokenStream> {
     let (span, rust) = (by.span(), unraw(by));
     let shown = target.to_token_stream().to_string().replace(' ', "");
     let message = format!(
-        "several `{shown}` may have the same `{rust}`: no unique index of it is on `{rust}` alone; add `#[odm(unique)]` to that field"
+        "a reference needs a unique field, and `{shown}` has no unique index on `{rust}` alone; add `#[odm(unique)]` to `{rust}`"
     );
     Some(quote_spanned! {span=>
         const _: () = {

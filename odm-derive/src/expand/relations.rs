@@ -230,7 +230,7 @@ fn required_index(inverse: &Inverse) -> (TokenStream, String) {
             ""
         };
         let message = format!(
-            "`{name}` is at most one `{target}`, but no unique index of it is on `{path}` alone; add `#[odm(unique({path}))]` to it{instead}"
+            "`{name}` is at most one `{target}`, but `{target}` has no unique index on `{path}` alone; add `#[odm(unique({path}))]` to `{target}`{instead}"
         );
         return (quote!(is_unique), message);
     }

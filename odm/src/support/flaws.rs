@@ -147,9 +147,9 @@ pub const fn id_flaw(ty: &TypeMeta) -> Option<&'static str> {
     match ty.shape {
         Shape::Any => None,
         Shape::Reference { id, .. } if !ty.nullable => id_flaw(id),
-        Shape::Array { .. } => {
-            Some("`_id` can be of any type but an array; take one value, or a struct of several")
-        }
+        Shape::Array { .. } => Some(
+            "MongoDB refuses an array as `_id`; declare one value, or a struct that holds several",
+        ),
         Shape::Scalar([BsonType::Regex]) => Some(
             "`_id` can't be a regular expression, which MongoDB refuses; store its pattern as a `String`",
         ),

@@ -108,7 +108,7 @@ impl<C: Currency, const DIGITS: u32> Currency for Finer<C, DIGITS> {
     const DIGITS: u32 = {
         assert!(
             DIGITS >= C::DIGITS,
-            "a finer unit has more digits than the currency"
+            "`Finer` has fewer digits than its currency; write a larger number"
         );
         DIGITS
     };

@@ -106,7 +106,7 @@ fn projection(index: &Index<'_>) -> Option<Mistake> {
             Some((
                 path.span(),
                 format!(
-                    "`{}` and `{}` say one thing twice; keep the one that is meant",
+                    "`{}` and `{}` overlap, and MongoDB refuses one inside the other; keep one of the two",
                     other.spelled(),
                     path.spelled()
                 ),

@@ -150,7 +150,7 @@ fn arrays(index: &Index<'_>) -> Option<Mistake> {
         return Some((
             key.path.span(),
             format!(
-                "`{}` is an array, and a hash can't be taken of one; make the key `asc`",
+                "`{}` is an array, and MongoDB can't hash arrays; declare the key as `asc`",
                 key.path.spelled()
             ),
         ));

@@ -63,7 +63,7 @@ fn of_key<'a>(model: &Model, index: &Index<'a>, key: &Key<'a>) -> Vec<Assertion<
     match key.kind {
         KeyKind::Hashed if !path.is_nested() => {
             let message = format!(
-                "`{name}` is an array, and a hash can't be taken of one; make the key `asc`"
+                "`{name}` is an array, and MongoDB can't hash arrays; declare the key as `asc`"
             );
             assertions.push(holds("is_no_list", message));
         }

@@ -73,7 +73,7 @@ pub mod truncated {
 
 bare! {
     [] Timestamp: Date, "jiff::Timestamp", "text", "a date", "odm::jiff_0_2";
-    [] Zoned: Date, "jiff::Zoned", "text", "a date, declare it as a `jiff::Timestamp`, and", "odm::jiff_0_2";
+    [] Zoned: Date, "jiff::Zoned", "text", "a date, declare a `jiff::Timestamp` instead; for that", "odm::jiff_0_2";
     [] Date: String, "jiff::civil::Date", "text in a form of its own", "text that sorts", "odm::jiff_0_2";
     [] Time: String, "jiff::civil::Time", "text in a form of its own", "text that sorts", "odm::jiff_0_2";
     [] DateTime: String, "jiff::civil::DateTime", "text in a form of its own", "text that sorts", "odm::jiff_0_2";

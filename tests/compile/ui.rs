@@ -1,6 +1,6 @@
 //! Code that the derives accept, and the messages for code that they refuse.
 //!
-//! `TRYBUILD=overwrite cargo test -p odm-tests --test ui` writes the expected messages anew; read them
+//! `TRYBUILD=overwrite cargo test -p odm-compile-tests` writes the expected messages anew; read them
 //! before committing.
 
 #[test]

@@ -11,13 +11,22 @@
 #[expect(clippy::indexing_slicing, reason = "frames are taken apart")]
 mod client;
 
+use std::net::SocketAddr;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use mongodb::bson::{self, Bson, Document, doc};
 use odm::Db;
 use odm::server::Server;
 
-use client::{Wire, both};
+use client::Wire;
+
+/// Runs the conversations one after the other: a mongod has one fail point of each name, which any client may meet.
+fn both(check: impl Fn(SocketAddr)) {
+    static TURN: Mutex<()> = Mutex::new(());
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    client::both(check);
+}
 
 #[test]
 fn commands_fail_on_demand() {

@@ -16,7 +16,7 @@ const FENCE_NAME: CollectionName = CollectionName::Declared(FENCES.collection);
 /// The field of a fence that holds the record.
 const FIELD: &str = "unfinished";
 
-/// The field of a fence that names the last change.
+/// The field of a fence that names the last change, if it runs without a transaction.
 const LAST: &str = "last";
 
 /// The fence of a tree, as a change has written it before it read the tree.
@@ -253,10 +253,18 @@ impl Forest {
     ) -> Result<Fence> {
         let id = self.fence_id(scope);
         let change = ObjectId::new();
+        let is_atomic = session.as_ref().is_some_and(|it| it.in_transaction());
+        // A transaction has no record: without a last change, another's record is refused.
+        let last = match is_atomic {
+            true => doc! {"$unset": {LAST: ""}},
+            false => doc! {"$set": {LAST: change}},
+        };
+        let mut write = doc! {"$inc": {"writes": 1_i64}};
+        write.extend(last);
         let statement = doc! {
             // A fence with a record does not match, and its `_id` is taken.
             "q": {"_id": {"$eq": &id}, FIELD: {"$exists": false}},
-            "u": {"$inc": {"writes": 1_i64}, "$set": {LAST: change}},
+            "u": write,
             "upsert": true,
         };
         loop {
@@ -270,7 +278,6 @@ impl Forest {
                 Err(_) => {}
             }
             // Two first changes of a tree may insert its fence at the same time.
-            let is_atomic = session.as_ref().is_some_and(|it| it.in_transaction());
             let recorded = doc! {"_id": {"$eq": &id}, FIELD: {"$exists": true}};
             if is_atomic || !self.fences(recorded).await?.is_empty() {
                 return Err(self.refused(

@@ -12,7 +12,10 @@ use crate::categories::{Category, PATTERNS};
 use crate::categories::{by_ancestors, by_bounds, by_children, by_parent, by_path};
 use crate::suite::relations::watched;
 
-cases![every_operation_is_in_the_table_of_the_book];
+cases![
+    every_operation_is_in_the_table_of_the_book,
+    equal_changes_in_transactions_send_equal_commands,
+];
 
 const CHAPTER: &str = include_str!("../../../../book/src/trees.md");
 
@@ -34,6 +37,24 @@ async fn every_operation_is_in_the_table_of_the_book(db: &Db) {
         writeln!(table, "| {operation} | {cells} |").unwrap();
     }
     assert!(CHAPTER.contains(&table), "the chapter's table is\n{table}");
+}
+
+async fn equal_changes_in_transactions_send_equal_commands(db: &Db) {
+    let pattern = PATTERNS
+        .iter()
+        .find(|it| it.title == "tree, materialized paths");
+    (pattern.unwrap().store)(db).await.unwrap();
+    let (watched, log) = watched(db);
+    let tree = watched.tree::<by_path::Category>();
+    let mut changes = Vec::new();
+    for parent in ["Books", "Programming", "Books"] {
+        let node = Ref::from("Databases".to_owned());
+        let place = Position::child_of(Ref::from(parent.to_owned()));
+        tree.move_to(node, place).await.unwrap();
+        changes.push(sent(&log));
+    }
+    assert_ne!(changes[0], changes[1]);
+    assert_eq!(changes[0], changes[2]);
 }
 
 /// The commands that were sent, without those that start and end transactions.

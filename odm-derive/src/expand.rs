@@ -79,11 +79,10 @@ pub(crate) fn model(facts: &Facts<'_>) -> TokenStream {
     };
     tokens.extend(relations::all(facts));
     tokens.extend(tree::all(facts));
-    if model.derive == Derive::Document {
-        tokens.extend(match &facts.id {
-            Some(id) => document::document(facts, id),
-            None => fallback::document(model),
-        });
-    }
+    tokens.extend(match (model.derive, &facts.id) {
+        (Derive::Document, Some(id)) => document::document(facts, id),
+        (Derive::Document, None) => fallback::document(model),
+        (Derive::Embedded, _) => header::no_target(model),
+    });
     tokens
 }

@@ -82,13 +82,38 @@ pub trait Embedded: FieldType {
     fn fields<M>(path: Path) -> Self::Fields<M>;
 }
 
+/// What the parameter of a [`Ref`](crate::types::Ref) or a [`DbRef`](crate::dbref::DbRef) can be.
+///
+/// Only a [`Document`] has an id to refer to. Derived types without a collection and scalars implement this trait, too, so
+/// that rustc reports a `Ref<Address>` once, at the field that is declared with it, and not wherever the type is named.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no collection",
+    label = "not a document",
+    note = "derive it: `#[derive(Document)]` with `#[odm(collection = \"…\")]`, and `#[serde(rename = \"_id\")]` on its id"
+)]
+pub trait RefTarget {
+    /// The [`Id`](Document::Id) of a document; `()` for a type without a collection.
+    type TargetId;
+
+    /// The name of a document's collection, as declared; empty for a type without a collection.
+    const TARGET_COLLECTION: &'static str = "";
+}
+
 /// A struct that has a collection: derive it with `#[derive(Document)]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no collection",
     label = "not a document",
     note = "derive it: `#[derive(Document)]` with `#[odm(collection = \"…\")]`, and `#[serde(rename = \"_id\")]` on its id"
 )]
-pub trait Document: Embedded + Serialize + DeserializeOwned + Send + Sync + 'static {
+pub trait Document:
+    Embedded
+    + RefTarget<TargetId = <Self as Document>::Id>
+    + Serialize
+    + DeserializeOwned
+    + Send
+    + Sync
+    + 'static
+{
     /// The type of the field stored as `_id`.
     type Id: FieldType + Serialize + DeserializeOwned + Clone + Send + Sync + 'static;
 

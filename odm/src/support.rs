@@ -32,7 +32,7 @@ pub use crate::model::{
     CounterpartMeta, Document, Embedded, EmbeddedMeta, EnumMeta, Expected, ExpressionRule,
     FieldMeta, FieldType, IndexMeta, KeyKind, KeyMeta, KeyReferenceMeta, KeywordsMeta, Level,
     MapKey, ModelMeta, NoParts, OnDelete, Parts, Path, Presence, ProjectedField, Projection,
-    RecentMeta, RelationMeta, Rule, Tagging, TimestampsMeta, TypeMeta, ValidationAction,
+    RecentMeta, RefTarget, RelationMeta, Rule, Tagging, TimestampsMeta, TypeMeta, ValidationAction,
     ValidationLevel, VariantMeta,
 };
 pub use crate::query::kind::{

@@ -5,9 +5,8 @@ use quote::{ToTokens, format_ident, quote};
 use syn::{Ident, LitStr};
 
 use super::counterparts;
-use super::generics::Generics;
 use super::handle_type::sound;
-use super::header::header;
+use super::header::{document_target, header};
 use super::meta::option;
 use super::relations;
 use super::tree;
@@ -24,9 +23,6 @@ pub(crate) fn document(facts: &Facts<'_>, id: &Id<'_>) -> TokenStream {
     let model = facts.model;
     let (support, ident) = (&model.support, &model.ident);
     let rust = ident.to_string();
-    let generics = Generics::new(model);
-    let predicates = &generics.predicates;
-    let types = &generics.types;
     let attributes = &model.attributes;
     let collection = match &attributes.collection {
         Some(CollectionName::Literal(name)) => name.value().to_token_stream(),
@@ -76,13 +72,10 @@ pub(crate) fn document(facts: &Facts<'_>, id: &Id<'_>) -> TokenStream {
     let counterparts = counterparts::all(facts).map(|one| counterparts::meta(model, &one));
     let id_ident = &id.field.ident;
     let id_ty = sound(model, &id.unproven, &id.field.ty.to_token_stream());
-    let header = header(model);
+    let (header, target) = (header(model), document_target(model, &collection));
     quote! {
-        #header
-        where
-            #predicates
-            #(#types: #support::Serialize + #support::DeserializeOwned + ::core::marker::Send + ::core::marker::Sync + 'static,)*
-        {
+        #target
+        #header {
             type Id = #id_ty;
             const MODEL: &'static #support::ModelMeta = &#support::ModelMeta {
                 name: #rust,

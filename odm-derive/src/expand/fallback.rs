@@ -6,7 +6,7 @@ use quote::quote;
 
 use crate::expand::field_type::implement;
 use crate::expand::generics::Generics;
-use crate::expand::header::header;
+use crate::expand::header::{document_target, header, no_target};
 use crate::expand::parts;
 use crate::model::{Derive, Model};
 
@@ -16,6 +16,8 @@ pub(crate) fn model(model: &Model) -> TokenStream {
     // A type that borrows can't be deserialized, so no `impl Document` for it compiles.
     if model.derive == Derive::Document && model.borrows().is_none() {
         tokens.extend(document(model));
+    } else {
+        tokens.extend(no_target(model));
     }
     tokens
 }
@@ -58,15 +60,10 @@ fn embedded(model: &Model) -> TokenStream {
 /// Writes `impl Document` for a document without an id.
 pub(crate) fn document(model: &Model) -> TokenStream {
     let support = &model.support;
-    let generics = Generics::new(model);
-    let (predicates, types) = (&generics.predicates, &generics.types);
-    let header = header(model);
+    let (header, target) = (header(model), document_target(model, &quote!("")));
     quote! {
-        #header
-        where
-            #predicates
-            #(#types: #support::Serialize + #support::DeserializeOwned + ::core::marker::Send + ::core::marker::Sync + 'static,)*
-        {
+        #target
+        #header {
             type Id = #support::String;
             const MODEL: &'static #support::ModelMeta = #support::NO_MODEL;
             fn id(&self) -> &#support::String {

@@ -10,26 +10,36 @@ use syn::spanned::Spanned;
 use syn::{Ident, Type};
 
 use crate::model::Model;
-use crate::model::rust_type::unknown_span;
+use crate::model::rust_type::{Kind, kind, unknown_span};
 
 /// A type whose tokens all have the same span.
 pub(crate) struct SpannedType {
     pub(crate) span: Span,
     pub(crate) ty: TokenStream,
+    /// The type inside an `Option`, by whose implementation everything but [`meta`](Self::meta) is the same. All errors
+    /// have one text if all of them name this type.
+    stored: TokenStream,
+    is_optional: bool,
 }
 
 impl SpannedType {
     pub(crate) fn new(ty: &Type) -> Self {
         let span = unknown_span(ty).unwrap_or_else(|| ty.span());
+        let stored = match kind(ty) {
+            Kind::Optional(inner) => Some(inner),
+            _ => None,
+        };
         Self {
             span,
             ty: at(ty.to_token_stream(), span),
+            stored: at(stored.unwrap_or(ty).to_token_stream(), span),
+            is_optional: stored.is_some(),
         }
     }
 
     /// `<T as FieldType>::item`.
     pub(crate) fn item(&self, support: &TokenStream, item: &str) -> TokenStream {
-        let ty = &self.ty;
+        let ty = &self.stored;
         let item = Ident::new(item, self.span);
         quote_spanned!(self.span=> <#ty as #support::FieldType>::#item)
     }
@@ -48,7 +58,12 @@ impl SpannedType {
 
     /// `<T as FieldType>::TYPE`.
     pub(crate) fn meta(&self, support: &TokenStream) -> TokenStream {
-        self.item(support, "TYPE")
+        let meta = self.item(support, "TYPE");
+        if self.is_optional {
+            quote_spanned!(self.span=> #meta.optional())
+        } else {
+            meta
+        }
     }
 }
 

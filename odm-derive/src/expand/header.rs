@@ -1,7 +1,7 @@
-//! The first line of `impl Document`, which `document` and `fallback` share.
+//! What `document` and `fallback` share: the first line of `impl Document`, and `impl RefTarget`.
 
 use proc_macro2::TokenStream;
-use quote::quote_spanned;
+use quote::{quote, quote_spanned};
 
 use super::generics::Generics;
 use super::handle_type::at;
@@ -13,6 +13,7 @@ pub(super) fn header(model: &Model) -> TokenStream {
     let generics = Generics::new(model);
     let (support, ident) = (&model.support, &model.ident);
     let (parameters, arguments) = (generics.parameters(), generics.arguments());
+    let clause = clause(model, &generics);
     let span = ident.span();
     let support = if model.attributes.krate.is_some() {
         // A path that the user wrote keeps the meaning that it has where it is written.
@@ -20,5 +21,50 @@ pub(super) fn header(model: &Model) -> TokenStream {
     } else {
         quote_spanned!(span=> ::odm::support)
     };
-    quote_spanned!(span=> impl #parameters #support::Document for #ident #arguments)
+    let header = quote_spanned!(span=> impl #parameters #support::Document for #ident #arguments);
+    quote!(#header #clause)
+}
+
+/// `impl RefTarget` for a document: references to it store its id.
+pub(super) fn document_target(model: &Model, collection: &TokenStream) -> TokenStream {
+    let generics = Generics::new(model);
+    let (support, ident) = (&model.support, &model.ident);
+    let (parameters, arguments, clause) = (
+        generics.parameters(),
+        generics.arguments(),
+        clause(model, &generics),
+    );
+    quote! {
+        impl #parameters #support::RefTarget for #ident #arguments #clause {
+            type TargetId = <Self as #support::Document>::Id;
+            const TARGET_COLLECTION: &'static str = #collection;
+        }
+    }
+}
+
+/// `impl RefTarget` for a type without a collection.
+pub(super) fn no_target(model: &Model) -> TokenStream {
+    let generics = Generics::new(model);
+    let (support, ident) = (&model.support, &model.ident);
+    let (parameters, arguments, clause) = (
+        generics.parameters(),
+        generics.arguments(),
+        generics.clause(),
+    );
+    quote! {
+        #[diagnostic::do_not_recommend]
+        impl #parameters #support::RefTarget for #ident #arguments #clause {
+            type TargetId = ();
+        }
+    }
+}
+
+/// The bounds of a document.
+fn clause(model: &Model, generics: &Generics) -> TokenStream {
+    let (support, predicates, types) = (&model.support, &generics.predicates, &generics.types);
+    quote! {
+        where
+            #predicates
+            #(#types: #support::Serialize + #support::DeserializeOwned + ::core::marker::Send + ::core::marker::Sync + 'static,)*
+    }
 }

@@ -26,6 +26,11 @@ macro_rules! field_type {
         $crate::query::scalars::field_type!([$($generics)*] $type, $meta; parts: $crate::model::NoParts $(, $stored)?);
     };
     ([$($generics:tt)*] $type:ty, $meta:expr; parts: $parts:ty $(, $stored:expr)?) => {
+        #[diagnostic::do_not_recommend]
+        impl<$($generics)*> $crate::model::RefTarget for $type {
+            type TargetId = ();
+        }
+
         impl<$($generics)*> $crate::model::FieldType for $type {
             const TYPE: $crate::model::TypeMeta = $meta;
             type Parts<L: $crate::model::Level> = $parts;

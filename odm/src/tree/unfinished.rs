@@ -255,9 +255,10 @@ impl Forest {
         let change = ObjectId::new();
         let is_atomic = session.as_ref().is_some_and(|it| it.in_transaction());
         // A transaction has no record: without a last change, another's record is refused.
-        let last = match is_atomic {
-            true => doc! {"$unset": {LAST: ""}},
-            false => doc! {"$set": {LAST: change}},
+        let last = if is_atomic {
+            doc! {"$unset": {LAST: ""}}
+        } else {
+            doc! {"$set": {LAST: change}}
         };
         let mut write = doc! {"$inc": {"writes": 1_i64}};
         write.extend(last);

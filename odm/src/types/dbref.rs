@@ -54,7 +54,7 @@ pub use self::fields::{AnyDbRefFields, DbRefFields};
 use self::parts::Parts;
 use super::Ref;
 use crate::error::Result;
-use crate::model::Document;
+use crate::model::{Document, RefTarget};
 use crate::query::{IntoValue, encode};
 
 /// A reference to a document of `T` that names the collection: `{$ref: "publishers", $id: 7}`.
@@ -92,8 +92,8 @@ use crate::query::{IntoValue, encode};
 /// assert_eq!(book.publisher.id.eq(7).to_document()?, doc! {"publisher.$id": 7});
 /// # Ok::<(), odm::Error>(())
 /// ```
-pub struct DbRef<T: Document> {
-    id: T::Id,
+pub struct DbRef<T: RefTarget> {
+    id: T::TargetId,
     database: Option<String>,
     extra: BsonDocument,
     to: PhantomData<fn() -> T>,
@@ -277,7 +277,7 @@ impl<T: Document> DbRef<T> {
 }
 
 // Implemented by hand, because derives would put bounds on `T` that only its id needs.
-impl<T: Document> Clone for DbRef<T> {
+impl<T: RefTarget<TargetId: Clone>> Clone for DbRef<T> {
     fn clone(&self) -> Self {
         Self {
             id: self.id.clone(),
@@ -288,16 +288,16 @@ impl<T: Document> Clone for DbRef<T> {
     }
 }
 
-impl<T: Document<Id: PartialEq>> PartialEq for DbRef<T> {
+impl<T: RefTarget<TargetId: PartialEq>> PartialEq for DbRef<T> {
     fn eq(&self, other: &Self) -> bool {
         self.id == other.id && self.database == other.database && self.extra == other.extra
     }
 }
 
-impl<T: Document<Id: fmt::Debug>> fmt::Debug for DbRef<T> {
+impl<T: RefTarget<TargetId: fmt::Debug>> fmt::Debug for DbRef<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut tuple = f.debug_tuple("DbRef");
-        tuple.field(&self.collection()).field(&self.id);
+        tuple.field(&T::TARGET_COLLECTION).field(&self.id);
         if let Some(database) = &self.database {
             tuple.field(database);
         }
@@ -314,12 +314,12 @@ impl<T: Document> From<Ref<T>> for DbRef<T> {
     }
 }
 
-impl<T: Document> Serialize for DbRef<T> {
+impl<T: RefTarget<TargetId: Serialize>> Serialize for DbRef<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         let database = self.database.as_deref();
         parts::serialize(
             serializer,
-            self.collection(),
+            T::TARGET_COLLECTION,
             &self.id,
             database,
             &self.extra,
@@ -327,9 +327,9 @@ impl<T: Document> Serialize for DbRef<T> {
     }
 }
 
-impl<'de, T: Document> Deserialize<'de> for DbRef<T> {
+impl<'de, T: RefTarget<TargetId: Deserialize<'de>>> Deserialize<'de> for DbRef<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        let parts = Parts::read(deserializer, Some(T::model().collection))?;
+        let parts = Parts::read(deserializer, Some(T::TARGET_COLLECTION))?;
         Ok(Self {
             id: parts.id,
             database: parts.database,

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Id;
-use crate::model::{Document, FieldType, Shape, TypeMeta};
+use crate::model::{Document, FieldType, RefTarget, Shape, TypeMeta};
 use crate::query::IntoValue;
 use crate::query::scalars::field_type;
 
@@ -44,10 +44,10 @@ use crate::query::scalars::field_type;
 /// assert_eq!(filter.to_document()?, doc! {"publisher": "oreilly"});
 /// # Ok::<(), odm::Error>(())
 /// ```
-pub struct Ref<T: Document> {
-    id: T::Id,
-    // Last, so that the layout of a struct with a reference does not depend on `T: Document`. Otherwise the
-    // compiler would report a `T` that is not a document at every use of the struct.
+pub struct Ref<T: RefTarget> {
+    id: T::TargetId,
+    // Last, so that the layout of a struct with a reference does not depend on `T: RefTarget`. Otherwise the
+    // compiler would report a `T` that is no target at every use of the struct.
     to: PhantomData<fn() -> T>,
 }
 
@@ -125,61 +125,68 @@ impl<T: Document> Ref<T> {
 }
 
 // Implemented by hand, because derives would put bounds on `T` that only its id needs.
-impl<T: Document> Clone for Ref<T> {
+impl<T: RefTarget<TargetId: Clone>> Clone for Ref<T> {
     fn clone(&self) -> Self {
-        Self::from(self.id.clone())
+        Self {
+            id: self.id.clone(),
+            to: PhantomData,
+        }
     }
 }
 
-impl<T: Document<Id: Copy>> Copy for Ref<T> {}
+impl<T: RefTarget<TargetId: Copy>> Copy for Ref<T> {}
 
-impl<T: Document<Id: PartialEq>> PartialEq for Ref<T> {
+impl<T: RefTarget<TargetId: PartialEq>> PartialEq for Ref<T> {
     fn eq(&self, other: &Self) -> bool {
         self.id == other.id
     }
 }
 
-impl<T: Document<Id: Eq>> Eq for Ref<T> {}
+impl<T: RefTarget<TargetId: Eq>> Eq for Ref<T> {}
 
-impl<T: Document<Id: PartialOrd>> PartialOrd for Ref<T> {
+impl<T: RefTarget<TargetId: PartialOrd>> PartialOrd for Ref<T> {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         self.id.partial_cmp(&other.id)
     }
 }
 
-impl<T: Document<Id: Ord>> Ord for Ref<T> {
+impl<T: RefTarget<TargetId: Ord>> Ord for Ref<T> {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.id.cmp(&other.id)
     }
 }
 
-impl<T: Document<Id: Hash>> Hash for Ref<T> {
+impl<T: RefTarget<TargetId: Hash>> Hash for Ref<T> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.id.hash(state);
     }
 }
 
-impl<T: Document<Id: fmt::Debug>> fmt::Debug for Ref<T> {
+impl<T: RefTarget<TargetId: fmt::Debug>> fmt::Debug for Ref<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Ref").field(&self.id).finish()
     }
 }
 
-impl<T: Document<Id: fmt::Display>> fmt::Display for Ref<T> {
+impl<T: RefTarget<TargetId: fmt::Display>> fmt::Display for Ref<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.id, f)
     }
 }
 
-impl<T: Document> Serialize for Ref<T> {
+impl<T: RefTarget<TargetId: Serialize>> Serialize for Ref<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.id.serialize(serializer)
     }
 }
 
-impl<'de, T: Document> Deserialize<'de> for Ref<T> {
+impl<'de, T: RefTarget<TargetId: Deserialize<'de>>> Deserialize<'de> for Ref<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        T::Id::deserialize(deserializer).map(Self::from)
+        let id = T::TargetId::deserialize(deserializer)?;
+        Ok(Self {
+            id,
+            to: PhantomData,
+        })
     }
 }
 

@@ -8,28 +8,28 @@ use bson::Bson;
 use super::{AnyDbRef, DbRef};
 use crate::model::{
     BsonType, Contents, Document, EmbeddedMeta, FieldMeta, FieldType, Level, NoParts, Path,
-    Presence, Shape, TypeMeta,
+    Presence, RefTarget, Shape, TypeMeta,
 };
 use crate::query::{BySerde, Field};
 
 /// The typed fields of a [`DbRef`]. It derefs to the field as a whole, whose conditions compare the whole reference.
-pub struct DbRefFields<M, As, T: Document, E = BySerde> {
+pub struct DbRefFields<M, As, T: RefTarget<TargetId: FieldType>, E = BySerde> {
     /// The name of the collection: `$ref`.
     pub collection: Field<M, String>,
     /// The id of the document: `$id`. An index of its own serves it: `index(publisher.id)`.
-    pub id: <T::Id as FieldType>::Handle<M, T::Id>,
+    pub id: <T::TargetId as FieldType>::Handle<M, T::TargetId>,
     /// The name of the database: `$db`.
     pub database: Field<M, Option<String>>,
     this: Field<M, As, E>,
 }
 
-impl<M, As, T: Document, E> DbRefFields<M, As, T, E> {
+impl<M, As, T: RefTarget<TargetId: FieldType>, E> DbRefFields<M, As, T, E> {
     /// The fields at `path`; generated code calls it.
     #[doc(hidden)]
     pub fn at_path(path: Path) -> Self {
         Self {
             collection: Field::at_path(path.child("$ref")),
-            id: T::Id::handle(path.child("$id")),
+            id: T::TargetId::handle(path.child("$id")),
             database: Field::at_path(path.child("$db")),
             this: Field::at_path(path),
         }
@@ -47,7 +47,7 @@ impl<M, As, T: Document, E> DbRefFields<M, As, T, E> {
     }
 }
 
-impl<M, As, T: Document, E> Deref for DbRefFields<M, As, T, E> {
+impl<M, As, T: RefTarget<TargetId: FieldType>, E> Deref for DbRefFields<M, As, T, E> {
     type Target = Field<M, As, E>;
 
     fn deref(&self) -> &Field<M, As, E> {
@@ -55,7 +55,7 @@ impl<M, As, T: Document, E> Deref for DbRefFields<M, As, T, E> {
     }
 }
 
-impl<M, As, T: Document, E> fmt::Debug for DbRefFields<M, As, T, E> {
+impl<M, As, T: RefTarget<TargetId: FieldType>, E> fmt::Debug for DbRefFields<M, As, T, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "DbRefFields({})", self.this.path())
     }

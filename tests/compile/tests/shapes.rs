@@ -122,7 +122,8 @@ struct Flat {
     number_one: i32,
 }
 
-fn main() {
+#[test]
+fn runs() {
     use odm::model::{Embedded, Path};
     let all = All::<String>::fields::<All<String>>(Path::root());
     let inner = all.inner_name.fields();
@@ -135,7 +136,10 @@ fn main() {
         (all.external.tuple.path(), "external.Tuple"),
         (all.external.struct_.value.path(), "external.Struct.value"),
         (all.adjacent.tag.path(), "adjacent.t"),
-        (all.adjacent.struct_.first_value.path(), "adjacent.c.firstValue"),
+        (
+            all.adjacent.struct_.first_value.path(),
+            "adjacent.c.firstValue",
+        ),
         (all.untagged.number.path(), "untagged"),
         (all.untagged.struct_.value.path(), "untagged.value"),
         (all.flat.number_one.path(), "one"),

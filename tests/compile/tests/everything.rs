@@ -1,4 +1,5 @@
 //! Every attribute, in a combination that makes sense.
+#![allow(dead_code)]
 
 use std::collections::HashMap;
 
@@ -106,14 +107,27 @@ mod stamp {
     }
 }
 
-fn main() {
+#[test]
+fn runs() {
     use odm::model::{Document, Rule};
     let model = Book::model();
     assert_eq!(model.version, Some("version"));
     assert_eq!(model.indexes.len(), 14);
     let fields = (model.embedded)().fields;
-    let checkout = fields.iter().find(|field| field.rust == "checkout").unwrap();
-    assert_eq!(checkout.rules, [Rule::Items { min: Some(0), max: Some(100) }]);
-    assert_eq!((model.rules[1].filter)().unwrap(), doc! {"title": {"$ne": "unknown"}});
+    let checkout = fields
+        .iter()
+        .find(|field| field.rust == "checkout")
+        .unwrap();
+    assert_eq!(
+        checkout.rules,
+        [Rule::Items {
+            min: Some(0),
+            max: Some(100)
+        }]
+    );
+    assert_eq!(
+        (model.rules[1].filter)().unwrap(),
+        doc! {"title": {"$ne": "unknown"}}
+    );
     assert_eq!((Log::model().embedded)().fields[1].name, "type");
 }

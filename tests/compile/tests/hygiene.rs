@@ -71,7 +71,12 @@ pub mod own_name {
 }
 
 mod shadowed {
-    #![allow(dead_code, missing_debug_implementations, missing_docs, non_camel_case_types)]
+    #![allow(
+        dead_code,
+        missing_debug_implementations,
+        missing_docs,
+        non_camel_case_types
+    )]
 
     type Result<T> = std::result::Result<T, ()>;
     struct Option;
@@ -125,7 +130,8 @@ mod renamed {
     }
 }
 
-fn main() {
+#[test]
+fn runs() {
     use odm::prelude::*;
 
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -142,11 +148,26 @@ fn main() {
     }
 
     let db = Db::memory();
-    let command = db.collection::<Local>().find(|l| l.part.by.eq("a")).command();
-    assert_eq!(command.unwrap(), doc! {"find": "locals", "filter": {"part.by": "a"}});
-    let command = db.collection::<own_name::Node>().find(|n| n.r#type.value.r#type.eq(1)).command();
-    assert_eq!(command.unwrap(), doc! {"find": "nodes", "filter": {"type.of.type": 1}});
+    let command = db
+        .collection::<Local>()
+        .find(|l| l.part.by.eq("a"))
+        .command();
+    assert_eq!(
+        command.unwrap(),
+        doc! {"find": "locals", "filter": {"part.by": "a"}}
+    );
+    let command = db
+        .collection::<own_name::Node>()
+        .find(|n| n.r#type.value.r#type.eq(1))
+        .command();
+    assert_eq!(
+        command.unwrap(),
+        doc! {"find": "nodes", "filter": {"type.of.type": 1}}
+    );
     let indexes = odm::schema::indexes(<shadowed::All as Document>::model()).unwrap();
-    assert_eq!(indexes[1], doc! {"key": {"$**": 1}, "name": "$**_1", "wildcardProjection": {"n": 0}});
+    assert_eq!(
+        indexes[1],
+        doc! {"key": {"$**": 1}, "name": "$**_1", "wildcardProjection": {"n": 0}}
+    );
     let _ = db.collection::<renamed::Renamed>().find(|r| r.id.eq(1));
 }

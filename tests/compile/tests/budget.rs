@@ -79,7 +79,9 @@ struct Dimensions {
 #[derive(Serialize, Deserialize, Embedded)]
 #[serde(tag = "kind")]
 enum Shape {
-    Circle { radius: f64 },
+    Circle {
+        radius: f64,
+    },
     Box(Dimensions),
     Other {
         #[odm(one_of("a", "long"))]
@@ -95,5 +97,3 @@ enum Colour {
 
 #[derive(Serialize, Deserialize, Embedded)]
 struct Point(f64, f64);
-
-fn main() {}

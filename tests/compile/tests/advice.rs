@@ -23,7 +23,8 @@ mod as_text {
         deserializer: D,
     ) -> Result<T, D::Error> {
         let text = String::deserialize(deserializer)?;
-        text.parse().map_err(|_| serde::de::Error::custom("not a value"))
+        text.parse()
+            .map_err(|_| serde::de::Error::custom("not a value"))
     }
 }
 
@@ -187,7 +188,9 @@ mod twice {
         value: &Option<Option<i32>>,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
-        value.map_or(-2, |value| value.unwrap_or(-1)).serialize(serializer)
+        value
+            .map_or(-2, |value| value.unwrap_or(-1))
+            .serialize(serializer)
     }
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
@@ -236,7 +239,8 @@ enum Of {
     Film { director: String },
 }
 
-fn main() {
+#[test]
+fn runs() {
     let models = models![Author, Book, WithNewtype, Renamed, Medium];
     let _ = Db::memory().sync(models);
 }

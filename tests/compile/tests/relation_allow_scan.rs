@@ -26,5 +26,3 @@ struct Twin {
     #[serde(rename = "_id")]
     id: Ref<Host>,
 }
-
-fn main() {}

@@ -44,7 +44,8 @@ struct Found {
     page: Page<Contact>,
 }
 
-fn main() {
+#[test]
+fn runs() {
     let parts = odm::query::fields::<Book>().parts;
     let _ = odm::query::fields::<Book>().bare;
     drop(parts);

@@ -32,5 +32,3 @@ struct Sets {
     #[odm(keywords(max = 300, allow = "subject headings of a whole encyclopedia"))]
     topics: std::collections::BTreeSet<String>,
 }
-
-fn main() {}

@@ -82,7 +82,8 @@ struct Due {
     due: DateTime<Utc>,
 }
 
-fn main() {
+#[test]
+fn runs() {
     mod local {
         pub(super) use crate::as_is::*;
     }

@@ -75,10 +75,7 @@ async fn inferred(state: &State, mut owned: Vec<i32>) -> Result<(), Mine> {
     let length = odm::transaction!(state.db, options.clone(), |session| -> Result<_, Mine> {
         read(session).await?;
         odm::transaction!(state.db, options.clone(), |tx| read(tx).await).await?;
-        borrowed
-            .as_ref()
-            .copied()
-            .map_err(|_| Mine::No)
+        borrowed.as_ref().copied().map_err(|_| Mine::No)
     },)
     .await?;
     match boxed(&state.db, &length.to_string()).await {
@@ -87,7 +84,8 @@ async fn inferred(state: &State, mut owned: Vec<i32>) -> Result<(), Mine> {
     }
 }
 
-fn main() {
+#[test]
+fn runs() {
     let db = Db::memory();
     let task = async move {
         let _ = shadowed::nothing(&db).await;

@@ -89,7 +89,7 @@ pub(crate) mod owners {
         let kate = Owner {
             id: ObjectId::from_bytes([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xaa, 0xf1]).into(),
             name: "Kate Monster".to_owned(),
-            tasks: vec![Ref::from(task.into())],
+            tasks: vec![Ref::from(Id::from(task))],
         };
         let task = Task {
             id: task.into(),

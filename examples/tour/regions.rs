@@ -57,9 +57,7 @@ pub(crate) async fn tree(db: &Db, show: &Show) -> odm::Result<()> {
     show::answer(lines.join("\n"));
 
     line("\nFlanders, with its provinces, becomes a root:");
-    let moved = tree
-        .move_to(Ref::from("BE-VLG".to_owned()), Position::root())
-        .await?;
+    let moved = tree.move_to(Ref::from("BE-VLG"), Position::root()).await?;
     show.commands();
     show::answer(format!("{} documents changed", moved.modified));
     Ok(())

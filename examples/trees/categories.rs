@@ -188,7 +188,7 @@ async fn store<C: Category>(db: &Db) -> odm::Result<()> {
         ("MongoDB", "Databases"),
         ("dbm", "Databases"),
     ] {
-        let parent = Ref::from(parent.to_owned());
+        let parent = Ref::from(parent);
         tree.insert(C::new(name), Position::child_of(parent))
             .await?;
     }
@@ -199,7 +199,7 @@ async fn store<C: Category>(db: &Db) -> odm::Result<()> {
 async fn store_children(db: &Db) -> odm::Result<()> {
     store::<by_children::Category>(db).await?;
     let tree = db.tree::<by_children::Category>();
-    let named = |name: &str| Ref::from(name.to_owned());
+    let named = |name: &str| Ref::from(name);
     let first = Position::first_child_of(named("Programming"));
     tree.move_to(named("Databases"), first).await?;
     Ok(())
@@ -207,7 +207,7 @@ async fn store_children(db: &Db) -> odm::Result<()> {
 
 async fn steps<C: Category>(db: &Db, log: &Log<'_>) -> odm::Result<()> {
     let tree = db.tree::<C>();
-    let named = |name: &str| Ref::from(name.to_owned());
+    let named = |name: &str| Ref::from(name);
     log("children of Databases");
     let children = tree.children(named("Databases")).ids().await?;
     log(&format!("  {}", children.join(", ")));

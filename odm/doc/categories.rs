@@ -21,7 +21,7 @@ fn new(id: &str) -> Category {
 }
 
 fn node(id: &str) -> Ref<Category> {
-    Ref::from(id.to_owned())
+    Ref::from(id)
 }
 
 /// A database with this tree:

@@ -53,14 +53,14 @@ impl<D: SingleParent> Tree<D> {
     /// # let db = Db::memory();
     /// let (old, new) = (db.tree::<ByParent>(), db.tree::<ByPath>());
     /// # let node = |id: &str| ByParent { id: id.to_owned(), parent: Parent::default() };
-    /// # old.load_edges([(node("Books"), None), (node("Fiction"), Some(Ref::from("Books".to_owned())))]).await?;
+    /// # old.load_edges([(node("Books"), None), (node("Fiction"), Some(Ref::from("Books")))]).await?;
     /// let plan = new.convert_from(&old).await?;
     /// println!("{plan}");
     /// plan.apply(Allow::WRITE).await?;
     /// assert!(new.convert_from(&old).await?.is_empty());
     ///
     /// new.remove_fields_of(&old).await?.apply(Allow::WRITE).await?;
-    /// let below: Vec<ByPath> = new.descendants(Ref::from("Books".to_owned())).all().await?;
+    /// let below: Vec<ByPath> = new.descendants(Ref::from("Books")).all().await?;
     /// assert_eq!(below[0].path.as_str(), Some(",Books,"));
     /// # Ok(())
     /// # }

@@ -363,7 +363,7 @@ impl<'s, D: DeclaredTree> LoadTree<'s, D> {
     /// let tree = db.tree::<Category>();
     /// tree.load([Branch::leaf(new("Books")).with(new("Fiction"))]).await?;
     /// let programming = Branch::leaf(new("Programming")).with(new("Databases"));
-    /// tree.load([programming]).at(Position::child_of(Ref::from("Books".to_owned()))).await?;
+    /// tree.load([programming]).at(Position::child_of(Ref::from("Books"))).await?;
     /// let ids = tree.all().pre_order().ids().await?;
     /// assert_eq!(ids, ["Books", "Fiction", "Programming", "Databases"]);
     /// # Ok(())

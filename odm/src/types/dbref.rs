@@ -116,7 +116,8 @@ impl<T: Document> DbRef<T> {
         Self::from(document.id().clone())
     }
 
-    /// A reference to the document with this id; the document need not exist.
+    /// A reference to the document with this id: an owned one, a borrowed one, or a `&str` for a `String`. The document need
+    /// not exist.
     ///
     /// ```
     /// # use odm::dbref::DbRef;
@@ -129,9 +130,9 @@ impl<T: Document> DbRef<T> {
     /// assert_eq!(odm::query::encode(&publisher)?, stored.into());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn from(id: T::Id) -> Self {
+    pub fn from(id: impl IntoValue<T::Id>) -> Self {
         Self {
-            id,
+            id: id.into_value(),
             database: None,
             extra: BsonDocument::new(),
             to: PhantomData,

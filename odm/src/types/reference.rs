@@ -37,7 +37,7 @@ use crate::query::scalars::field_type;
 ///
 /// let publisher = Publisher { id: "oreilly".to_owned() };
 /// let book = Book { id: 1, publisher: Ref::to(&publisher) };
-/// assert_eq!(book.publisher, Ref::from("oreilly".to_owned()));
+/// assert_eq!(book.publisher, Ref::from("oreilly"));
 /// assert_eq!(book.publisher.id(), "oreilly");
 ///
 /// let filter = fields::<Book>().publisher.eq(&publisher);
@@ -70,7 +70,8 @@ impl<T: Document> Ref<T> {
         Self::from(document.id().clone())
     }
 
-    /// A reference to the document with this id; the document need not exist.
+    /// A reference to the document with this id: an owned one, a borrowed one, or a `&str` for a `String`. The document need
+    /// not exist.
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
@@ -82,9 +83,9 @@ impl<T: Document> Ref<T> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn from(id: T::Id) -> Self {
+    pub fn from(id: impl IntoValue<T::Id>) -> Self {
         Self {
-            id,
+            id: id.into_value(),
             to: PhantomData,
         }
     }

@@ -396,7 +396,7 @@ async fn references_are_bounded_too(db: &Db) {
     let add = |id: &'static str| {
         products.update_one(
             |p| p.id.eq(1),
-            |p| p.parts.add_to_set(Ref::<Patron>::from(id.to_owned())),
+            |p| p.parts.add_to_set(Ref::<Patron>::from(id)),
         )
     };
     assert_eq!(add("a").await.unwrap().modified, 1);

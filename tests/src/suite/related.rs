@@ -66,7 +66,7 @@ struct Flagship {
 const FOUNDED: [(&str, i32); 4] = [("a", 1950), ("b", 1980), ("c", 1990), ("d", 2010)];
 
 fn to(id: &str) -> Ref<Publisher> {
-    Ref::from(id.to_owned())
+    Ref::from(id)
 }
 
 fn all(ids: &[&str]) -> Vec<Ref<Publisher>> {

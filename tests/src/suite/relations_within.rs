@@ -49,14 +49,14 @@ async fn staff(db: &Db) {
         let person = Person {
             id: id.to_owned(),
             tasks: tasks.into_iter().map(Ref::from).collect(),
-            manager: manager.map(|id| Ref::from(id.to_owned())),
+            manager: manager.map(|id| Ref::from(id)),
         };
         people.insert_one(&person).await.unwrap();
     }
     for (id, owner, due) in [(1, "kate", 30), (2, "kate", 20), (3, "jim", 10)] {
         let task = Task {
             id,
-            owner: Ref::from(owner.to_owned()),
+            owner: Ref::from(owner),
             due,
         };
         db.collection::<Task>().insert_one(&task).await.unwrap();
@@ -201,7 +201,7 @@ async fn null_elements_keep_their_place(db: &Db) {
     staff(db).await;
     let seat = |id: &str| {
         Some(Seat {
-            person: Ref::from(id.to_owned()),
+            person: Ref::from(id),
         })
     };
     let boards = db.collection::<Board>();

@@ -243,7 +243,7 @@ prop_compose! {
     ) -> Book {
         Book {
             id, full_title, pages: Pages(pages), words: Words(words), places, home, part_of: None,
-            publisher: publisher.map(|bytes| Ref::from(bson::oid::ObjectId::from_bytes(bytes).into())),
+            publisher: publisher.map(|bytes| Ref::from(Id::from(bson::oid::ObjectId::from_bytes(bytes)))),
             stock, marks, sold: sold.map(DateTime::from_millis), size: Size { width, height },
         }
     }

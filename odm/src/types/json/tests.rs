@@ -144,8 +144,8 @@ fn order() -> Order {
         ratio: 0.5,
         // Text that looks like a date stays text.
         text: "2026-04-02T10:30:00Z".to_owned(),
-        owner: Ref::from(oid.into()),
-        seller: DbRef::from(oid.into()),
+        owner: Ref::from(Id::from(oid)),
+        seller: DbRef::from(Id::from(oid)),
         lines: vec![Line {
             product: oid,
             added: noon,

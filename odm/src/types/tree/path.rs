@@ -130,9 +130,9 @@ impl<M, T: Document, E> Field<M, Materialized<T>, E> {
     /// # let db = Db::memory();
     /// # let tree = db.tree::<Category>();
     /// # let new = |id: &str| Category { id: id.to_owned(), path: Materialized::default() };
-    /// # let edge = |id, parent: &str| (new(id), Some(Ref::from(parent.to_owned())));
+    /// # let edge = |id, parent: &str| (new(id), Some(Ref::from(parent)));
     /// # tree.load_edges([(new("Books"), None), edge("Programming", "Books"), edge("dbm", "Programming")]).await?;
-    /// let below = tree.all().filter(|c| c.path.passes_through(Ref::from("Programming".to_owned())));
+    /// let below = tree.all().filter(|c| c.path.passes_through(Ref::from("Programming")));
     /// assert_eq!(below.ids().await?, ["dbm"]);
     /// # Ok(())
     /// # }

@@ -48,8 +48,8 @@ async fn equal_changes_in_transactions_send_equal_commands(db: &Db) {
     let tree = watched.tree::<by_path::Category>();
     let mut changes = Vec::new();
     for parent in ["Books", "Programming", "Books"] {
-        let node = Ref::from("Databases".to_owned());
-        let place = Position::child_of(Ref::from(parent.to_owned()));
+        let node = Ref::from("Databases");
+        let place = Position::child_of(Ref::from(parent));
         tree.move_to(node, place).await.unwrap();
         changes.push(sent(&log));
     }
@@ -133,7 +133,7 @@ macro_rules! operation {
 
 fn operations<C: Category>() -> Vec<(&'static str, Operation<C>)> {
     fn named<C: Category>(name: &str) -> Ref<C> {
-        Ref::from(name.to_owned())
+        Ref::from(name)
     }
     vec![
         operation!("children", |tree| tree.children(named("Programming")).all()),

@@ -68,7 +68,7 @@ fn category(shop: i32, id: &str) -> Category {
 }
 
 fn id(id: &str) -> Ref<Category> {
-    Ref::from(id.to_owned())
+    Ref::from(id)
 }
 
 async fn synced(db: &Db) -> Tree<Category> {

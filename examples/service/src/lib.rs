@@ -13,9 +13,12 @@ mod orders;
 mod products;
 
 use axum::Router;
+use axum::extract::State;
+use axum::http::StatusCode;
 use axum::routing::{get, post};
 use odm::prelude::*;
 
+use crate::error::ApiError;
 pub use crate::models::{Order, Product};
 
 /// Creates what is missing in the database (collections with their validators, and indexes), and fails where that is not
@@ -33,6 +36,7 @@ pub async fn prepare(db: &Db) -> odm::Result<()> {
 /// The routes. A `Db` is a handle: clones share its connections.
 pub fn router(db: Db) -> Router {
     Router::new()
+        .route("/health", get(health))
         .route("/products", get(products::list).post(products::create))
         .route("/products/search", get(products::search))
         .route("/products/import", post(products::import))
@@ -45,4 +49,10 @@ pub fn router(db: Db) -> Router {
         .route("/orders", post(orders::place))
         .route("/orders/{id}", get(orders::show))
         .with_state(db)
+}
+
+/// For the probes of a load balancer: 204 if the database answers, else 503.
+async fn health(State(db): State<Db>) -> Result<StatusCode, ApiError> {
+    db.ping().await?;
+    Ok(StatusCode::NO_CONTENT)
 }

@@ -20,6 +20,10 @@ impl Service {
     async fn start() -> Outcome<Self> {
         let db = Db::memory();
         prepare(&db).await?;
+        Self::on(db).await
+    }
+
+    async fn on(db: Db) -> Outcome<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;
         let routes = router(db.clone());
@@ -341,5 +345,16 @@ async fn other_errors_have_no_details() -> Outcome {
         (status, error),
         (500, json!({"error": "something went wrong"}))
     );
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_health_is_that_of_the_database() -> Outcome {
+    let service = Service::start().await?;
+    assert_eq!(service.get("/health").await?, (204, Value::Null));
+    // Nothing listens on port 1.
+    let nowhere = Db::connect("mongodb://127.0.0.1:1/shop?serverSelectionTimeoutMS=50").await?;
+    let (status, _) = Service::on(nowhere).await?.get("/health").await?;
+    assert_eq!(status, 503);
     Ok(())
 }

@@ -102,6 +102,30 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> Aggregate<'s, M, T> {
         self.run().await?.all().await
     }
 
+    /// Returns the first result, if there is one: of a `$count`, for example, which has no result for no document. The
+    /// pipeline stays as it is; where more results are likely, end it with `{$limit: 1}`.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// #[derive(Debug, PartialEq, Deserialize)]
+    /// struct Years {
+    ///     first: i32,
+    ///     last: i32,
+    /// }
+    ///
+    /// let group = doc! {"_id": null, "first": {"$min": "$year"}, "last": {"$max": "$year"}};
+    /// let years = books.aggregate([doc! {"$group": group}]).with_type::<Years>().first().await?;
+    /// assert_eq!(years, Some(Years { first: 1815, last: 1922 }));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn first(self) -> Result<Option<T>> {
+        self.run().await?.next().await.transpose()
+    }
+
     async fn run(self) -> Result<Cursor<'s, T>> {
         let model = self.call.model.name;
         let cursor = self.call.send().await?.cursor()?;

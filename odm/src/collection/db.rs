@@ -252,6 +252,30 @@ impl Db {
         }
     }
 
+    /// Returns once the server has answered a `ping`, for health checks and to fail early where no server can be reached. The
+    /// in-memory engine answers at once.
+    ///
+    /// # Errors
+    ///
+    /// No server answers within the `serverSelectionTimeoutMS` of the connection string (30 seconds by default), or the
+    /// connection breaks ([`is_connection`](crate::Error::is_connection)); the credentials are wrong.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// Db::memory().ping().await?;
+    ///
+    /// // Nothing listens on port 1.
+    /// let nowhere = Db::connect("mongodb://127.0.0.1:1/shop?serverSelectionTimeoutMS=50").await?;
+    /// assert!(nowhere.ping().await.unwrap_err().is_connection());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn ping(&self) -> Result<()> {
+        self.run_command(bson::doc! {"ping": 1}).await.map(drop)
+    }
+
     /// What the connected deployment can do: transactions, change streams, sharding. It sends `hello`; the
     /// in-memory engine answers at once.
     ///

@@ -27,6 +27,8 @@ cases![
     slices_of_text_are_values,
     generic_code_reaches_the_id,
     collections_are_named_by_constants,
+    a_ping_is_answered,
+    the_first_result_of_a_pipeline_is_read,
 ];
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -444,4 +446,25 @@ async fn collections_are_named_by_constants(db: &Db) {
     shelves.insert_one(&Shelf { id: 1 }).await.unwrap();
     let stored = db.run_command(doc! {"find": "library.shelves"}).all().await;
     assert_eq!(stored.unwrap(), [doc! {"_id": 1}]);
+}
+
+async fn a_ping_is_answered(db: &Db) {
+    db.ping().await.unwrap();
+    db.database("another").ping().await.unwrap();
+}
+
+async fn the_first_result_of_a_pipeline_is_read(db: &Db) {
+    let books = db.collection::<Book>();
+    let count = || books.aggregate([doc! {"$count": "books"}]).first();
+    assert_eq!(count().await.unwrap(), None);
+    books
+        .insert_many((0..200).map(book).collect::<Vec<_>>())
+        .await
+        .unwrap();
+    assert_eq!(count().await.unwrap(), Some(doc! {"books": 200}));
+    let newest = books.aggregate([doc! {"$sort": {"_id": -1}}]);
+    let newest = newest.with_type::<Book>().first().await.unwrap();
+    assert_eq!(newest.map(|book| book.id), Some(199));
+    let failed = books.aggregate([doc! {"$nothing": 1}]).first().await;
+    assert_eq!(failed.unwrap_err().code(), Some(40_324.into()));
 }

@@ -86,6 +86,24 @@ pub trait Embedded: FieldType {
 ///
 /// Only a [`Document`] has an id to refer to. Derived types without a collection and scalars implement this trait, too, so
 /// that rustc reports a `Ref<Address>` once, at the field that is declared with it, and not wherever the type is named.
+///
+/// ```
+/// use odm::model::RefTarget;
+/// use odm::prelude::*;
+///
+/// #[derive(Serialize, Deserialize, Document)]
+/// #[odm(collection = "authors")]
+/// struct Author {
+///     #[serde(rename = "_id")]
+///     id: String,
+/// }
+///
+/// fn collection_of<T: RefTarget>(_: &Ref<T>) -> &'static str {
+///     T::TARGET_COLLECTION
+/// }
+///
+/// assert_eq!(collection_of(&Ref::<Author>::from("austen")), "authors");
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no collection",
     label = "not a document",

@@ -139,7 +139,7 @@ impl<D: DeclaredTree> Tree<D> {
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let db = five_categories().await?;
     /// # let tree = db.tree::<Category>();
-    /// let fiction = tree.collection().get(&"Fiction".to_owned()).await?.ok_or("no node")?;
+    /// let fiction = tree.collection().get("Fiction").await?.ok_or("no node")?;
     /// assert_eq!(fiction.path.as_str(), Some(",Books,"));
     /// # Ok(())
     /// # }

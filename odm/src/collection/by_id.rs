@@ -5,11 +5,12 @@ use std::borrow::Borrow;
 use super::call::by_id;
 use super::{Collection, Delete, ReplaceOne, UpdateDocuments};
 use crate::model::Document;
-use crate::query::id;
+use crate::query::{IntoValue, id};
 use crate::update::UpdateFn;
 
 impl<M: Document> Collection<M> {
-    /// Updates the document with this `_id`, as [`update_one`](Self::update_one) does.
+    /// Updates the document with this `_id`, as [`update_one`](Self::update_one) does. The id is owned or borrowed, as in
+    /// [`get`](Self::get).
     ///
     /// ```
     /// # use odm::prelude::*;
@@ -28,7 +29,7 @@ impl<M: Document> Collection<M> {
     #[doc(alias = "find_by_id_and_update")]
     pub fn update_by_id<'s>(
         &self,
-        id_of: &M::Id,
+        id_of: impl IntoValue<M::Id>,
         change: impl UpdateFn<M>,
     ) -> UpdateDocuments<'s, M> {
         self.update_one(|_| id::<M>().eq(id_of), change)
@@ -50,7 +51,11 @@ impl<M: Document> Collection<M> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn replace_by_id<'s>(&self, id: &M::Id, replacement: impl Borrow<M>) -> ReplaceOne<'s, M> {
+    pub fn replace_by_id<'s>(
+        &self,
+        id: impl IntoValue<M::Id>,
+        replacement: impl Borrow<M>,
+    ) -> ReplaceOne<'s, M> {
         self.replace(by_id::<M>(id), replacement.borrow())
     }
 
@@ -69,7 +74,7 @@ impl<M: Document> Collection<M> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn delete_by_id<'s>(&self, id: &M::Id) -> Delete<'s, M> {
+    pub fn delete_by_id<'s>(&self, id: impl IntoValue<M::Id>) -> Delete<'s, M> {
         self.delete(by_id::<M>(id), false)
     }
 }

@@ -22,7 +22,7 @@ use crate::model::{Document as Model, ModelMeta, TimestampsMeta, Version};
 use crate::query::deferred::Deferred;
 use crate::query::encode::encode_field;
 use crate::query::node::Node;
-use crate::query::{FilterFn, fields};
+use crate::query::{FilterFn, IntoValue, fields};
 use crate::store::options::{Options, ReadConcern, ReadPreference, WriteConcern};
 use crate::store::{
     Answer, CollectionName, Condition, Modification, Operation, Request, Response, Session, Store,
@@ -499,8 +499,8 @@ pub(crate) fn typed_id<M: Model>(document: &M, made_up: Option<ObjectId>) -> Res
 }
 
 /// The filter `{_id: id}`.
-pub(crate) fn by_id<M: Model>(id: &M::Id) -> Result<Condition> {
-    let id = encode_field(id).map_err(|error| error.with_path("_id"))?;
+pub(crate) fn by_id<M: Model>(id: impl IntoValue<M::Id>) -> Result<Condition> {
+    let id = encode_field(&id.into_value()).map_err(|error| error.with_path("_id"))?;
     // MongoDB could read a bare document or regular expression as an operator.
     Ok(Condition::One(Cow::Borrowed("_id"), equality(id)))
 }

@@ -13,7 +13,7 @@ use super::options::options;
 use super::{Collection, Load};
 use crate::error::Result;
 use crate::model::{Document, Projection};
-use crate::query::FilterFn;
+use crate::query::{FilterFn, IntoValue};
 use crate::store::{Condition, Operation};
 
 /// Reads one document: [`Collection::find_one`], [`Collection::get`].
@@ -41,7 +41,7 @@ impl<M: Document> Collection<M> {
         self.one(filter::<M>(condition))
     }
 
-    /// Finds the document with this `_id`, if there is one.
+    /// Finds the document with this `_id`, if there is one. The id is owned or borrowed; `&str` serves for a `String`.
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
@@ -54,7 +54,7 @@ impl<M: Document> Collection<M> {
     /// # }
     /// ```
     #[doc(alias = "find_by_id")]
-    pub fn get<'s>(&self, id: &M::Id) -> FindOne<'s, M> {
+    pub fn get<'s>(&self, id: impl IntoValue<M::Id>) -> FindOne<'s, M> {
         self.one(by_id::<M>(id))
     }
 

@@ -15,6 +15,7 @@ use super::call::{Call, by_id};
 use super::options::{action, options};
 use crate::error::Result;
 use crate::model::Document;
+use crate::query::IntoValue;
 use crate::store::{Attempt, Operation};
 
 /// Loads one document: [`Collection::load`].
@@ -47,7 +48,7 @@ impl<M: Document> Collection<M> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn load<'s>(&self, id: &M::Id) -> Load<'s, M> {
+    pub fn load<'s>(&self, id: impl IntoValue<M::Id>) -> Load<'s, M> {
         let filter = by_id::<M>(id);
         let call = self.try_call(filter.map(|filter| Operation::Find { filter, one: true }));
         Load::of(call)

@@ -58,6 +58,12 @@ impl<T: Clone> IntoValue<T> for &T {
     }
 }
 
+impl<T: Clone> IntoValue<T> for &&T {
+    fn into_value(self) -> T {
+        T::clone(self)
+    }
+}
+
 impl<T> IntoValue<Option<T>> for T {
     fn into_value(self) -> Option<T> {
         Some(self)

@@ -15,7 +15,7 @@ use crate::collection::{Collection, Db, TransactionOptions, encode_with_id, type
 use crate::error::{Error, Result};
 use crate::model::{Document, Embedded};
 use crate::query::encode::encode_field;
-use crate::query::{Filter, FromRaw, fields};
+use crate::query::{Filter, FromRaw, IntoValue, fields};
 use crate::store::Session;
 
 /// Inserts a document and its rest: [`Collection::insert_with`].
@@ -164,12 +164,12 @@ impl<M: Document> Collection<M> {
     /// ```
     pub fn delete_with<'s, N, T: Document>(
         &self,
-        id: &M::Id,
+        id: impl IntoValue<M::Id>,
         relation: impl FnOnce(<M as Embedded>::Fields<M>) -> Inverse<M, N, T, Rest>,
     ) -> DeleteWith<'s, M, T> {
         let relation = relation(fields::<M>());
         let filter = ends::<M, T>(relation.meta()).and_then(|ends| {
-            let id = encode_field(id).map_err(|error| error.with_path("_id"))?;
+            let id = encode_field(&id.into_value()).map_err(|error| error.with_path("_id"))?;
             Ok((ends.by.as_str().to_owned(), id))
         });
         DeleteWith {

@@ -112,7 +112,7 @@ async fn concurrent_pushes_stop_at_the_bound(db: &Db) {
     let landed = results.iter().filter(|it| **it == (1, false)).count();
     let withheld = results.iter().filter(|it| **it == (0, true)).count();
     assert_eq!((landed, withheld), (10, 10));
-    let joe = patrons.get(&"joe".to_owned()).await.unwrap().unwrap();
+    let joe = patrons.get("joe").await.unwrap().unwrap();
     assert_eq!(joe.addresses.len(), 10);
 }
 
@@ -306,7 +306,7 @@ async fn a_slice_within_the_bound_needs_no_room(db: &Db) {
         let result = update.await.unwrap();
         assert_eq!(result.modified, 1);
     }
-    let joe = patrons.get(&"joe".to_owned()).await.unwrap().unwrap();
+    let joe = patrons.get("joe").await.unwrap().unwrap();
     assert_eq!(joe.tags, ["b", "c", "d"]);
     let wider = patrons
         .update_one(
@@ -426,7 +426,7 @@ async fn one_update_can_have_several_guards(db: &Db) {
         .unwrap();
     let one = push().await.unwrap();
     assert_eq!(shown(&one.withheld), [full("tags", 3, 1)]);
-    let joe = patrons.get(&"joe".to_owned()).await.unwrap().unwrap();
+    let joe = patrons.get("joe").await.unwrap().unwrap();
     assert_eq!((joe.tags.len(), joe.addresses.len()), (3, 9));
 }
 
@@ -443,7 +443,7 @@ async fn guards_leave_the_positional_operator_alone(db: &Db) {
         .await
         .unwrap();
     assert_eq!(result.modified, 1);
-    let joe = patrons.get(&"joe".to_owned()).await.unwrap().unwrap();
+    let joe = patrons.get("joe").await.unwrap().unwrap();
     let cities: Vec<_> = joe.addresses.iter().map(|it| it.city.as_str()).collect();
     assert_eq!(cities, ["Faketon", "here", "Faketon"]);
 }

@@ -166,6 +166,6 @@ async fn guards_work_in_transactions(db: &Db) {
         .unwrap_err();
     assert!(error.is_full());
     session.commit_transaction().await.unwrap();
-    let joe = patrons.get(&"joe".to_owned()).await.unwrap().unwrap();
+    let joe = patrons.get("joe").await.unwrap().unwrap();
     assert_eq!(joe.addresses.len(), 10);
 }

@@ -144,15 +144,7 @@ async fn one_to_one_is_a_subdocument(db: &Db) {
         .update_one(|p| p.id.eq("joe"), |p| p.former.unset())
         .await
         .unwrap();
-    assert_eq!(
-        patrons
-            .get(&"joe".to_owned())
-            .await
-            .unwrap()
-            .unwrap()
-            .former,
-        None
-    );
+    assert_eq!(patrons.get("joe").await.unwrap().unwrap().former, None);
 }
 
 async fn elements_are_changed_by_a_condition(db: &Db) {

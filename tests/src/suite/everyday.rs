@@ -27,6 +27,7 @@ cases![
     slices_of_text_are_values,
     generic_code_reaches_the_id,
     collections_are_named_by_constants,
+    ids_are_owned_or_borrowed,
     a_ping_is_answered,
     the_first_result_of_a_pipeline_is_read,
 ];
@@ -467,4 +468,42 @@ async fn the_first_result_of_a_pipeline_is_read(db: &Db) {
     assert_eq!(newest.map(|book| book.id), Some(199));
     let failed = books.aggregate([doc! {"$nothing": 1}]).first().await;
     assert_eq!(failed.unwrap_err().code(), Some(40_324.into()));
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = "ledges")]
+struct Ledge {
+    #[serde(rename = "_id")]
+    name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    below: Option<Ref<Ledge>>,
+}
+
+async fn ids_are_owned_or_borrowed(db: &Db) {
+    let ledges = db.collection::<Ledge>();
+    let below = Some(Ref::from("top"));
+    let (name, top) = ("middle".to_owned(), "top".to_owned());
+    ledges
+        .insert_one(&Ledge {
+            name: top.clone(),
+            below: None,
+        })
+        .await
+        .unwrap();
+    ledges.insert_one(&Ledge { name, below }).await.unwrap();
+    assert!(ledges.get("top").await.unwrap().is_some());
+    assert!(ledges.get(&top).await.unwrap().is_some());
+    assert!(ledges.get(top.clone()).await.unwrap().is_some());
+    let names = [&top];
+    for name in &names {
+        assert!(ledges.get(name).await.unwrap().is_some());
+    }
+    assert_eq!(ledges.get("bottom").await.unwrap(), None);
+    let found = ledges.find(|s| s.below.eq(Ref::from(&top)));
+    assert_eq!(found.count().await.unwrap(), 1);
+    let loaded = ledges.load("middle").await.unwrap().unwrap();
+    assert_eq!(loaded.below, Some(Ref::from(top)));
+    let result = ledges.update_by_id("middle", |s| s.below.unset());
+    assert_eq!(result.await.unwrap().modified, 1);
+    assert_eq!(ledges.delete_by_id("middle").await.unwrap().deleted, 1);
 }

@@ -49,7 +49,7 @@ async fn staff(db: &Db) {
         let person = Person {
             id: id.to_owned(),
             tasks: tasks.into_iter().map(Ref::from).collect(),
-            manager: manager.map(|id| Ref::from(id)),
+            manager: manager.map(Ref::from),
         };
         people.insert_one(&person).await.unwrap();
     }
@@ -67,7 +67,7 @@ async fn two_way_references(db: &Db) {
     staff(db).await;
     let people = db.collection::<Person>();
     let kate = people
-        .get(&"kate".to_owned())
+        .get("kate")
         .join(|p| p.tasks)
         .join(|p| p.owned.sort(|t| t.due.asc()))
         .await
@@ -240,7 +240,7 @@ async fn errors_of_inner_joins_name_their_model(db: &Db) {
     staff(db).await;
     let error = db
         .collection::<Person>()
-        .get(&"kate".to_owned())
+        .get("kate")
         .join(|p| p.tasks.select::<Due>().join(|t| t.owner))
         .await
         .unwrap_err();

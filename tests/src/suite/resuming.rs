@@ -46,7 +46,7 @@ async fn a_stream_resumes_after_a_stored_token(db: &Db) {
         token: Some(second.resume_token.clone()),
     };
     progress.insert_one(&stored).await.unwrap();
-    let stored = progress.get(&"billing".to_owned()).await.unwrap().unwrap();
+    let stored = progress.get("billing").await.unwrap().unwrap();
     assert_eq!(stored.token.as_ref(), Some(&second.resume_token));
 
     let token = stored.token.clone();

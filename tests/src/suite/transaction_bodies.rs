@@ -80,7 +80,7 @@ async fn add(
 /// Moves money; the error type is inferred from the signature.
 async fn pay(db: &Db, accounts: &Collection<Account>, amount: i64) -> Result<i64, PayError> {
     transaction!(db, |tx| {
-        let from = accounts.get(&"ada".to_owned()).session(tx).await?;
+        let from = accounts.get("ada").session(tx).await?;
         let left = from.map_or(0, |from| from.balance) - amount;
         add(accounts, "ada", -amount, tx).await?;
         if left < 0 {
@@ -142,7 +142,7 @@ async fn a_wrapped_transient_error_is_retried(db: &Db) {
         Box<dyn std::error::Error + Send + Sync>,
     > {
         runs += 1;
-        accounts.get(&"ada".to_owned()).session(tx).await?;
+        accounts.get("ada").session(tx).await?;
         if runs == 1 {
             let other = accounts.update_one(|a| a.id.eq("ada"), |a| a.balance.inc(1));
             other.await?;
@@ -161,7 +161,7 @@ async fn a_swallowed_transient_error_is_retried(db: &Db) {
     let mut runs = 0;
     let done = transaction!(db, |tx| -> Result<(), PayError> {
         runs += 1;
-        accounts.get(&"ada".to_owned()).session(tx).await?;
+        accounts.get("ada").session(tx).await?;
         if runs == 1 {
             let other = accounts.update_one(|a| a.id.eq("ada"), |a| a.balance.inc(1));
             other.await?;

@@ -122,7 +122,7 @@ async fn a_transaction_runs_again_after_a_conflict(db: &Db) {
     let mut runs = 0;
     transaction!(db, |tx| -> odm::Result<_> {
         runs += 1;
-        let ada = accounts.get(&"ada".to_owned()).session(tx).await?.unwrap();
+        let ada = accounts.get("ada").session(tx).await?.unwrap();
         if runs == 1 {
             // This write is between the transaction's snapshot and its write.
             accounts

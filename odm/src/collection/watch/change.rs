@@ -219,7 +219,7 @@ pub struct Namespace {
 /// # orders.watch().await?;
 /// # orders.insert_many([Order { id: 1 }, Order { id: 2 }]).await?;
 /// let progress = db.collection::<Progress>();
-/// let done = progress.get(&"billing".to_owned()).await?.map(|done| done.token);
+/// let done = progress.get("billing").await?.map(|done| done.token);
 /// let mut changes = orders.watch().resume_after(done).await?;
 /// # orders.insert_one(Order { id: 3 }).await?;
 /// let change = changes.next().await.expect("the collection is there")?;

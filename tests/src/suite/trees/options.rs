@@ -452,11 +452,7 @@ async fn typed_writes_leave_the_place_of_a_node_alone(db: &Db) {
 
     let named = nodes.update_one(|c| c.id.eq(books()), |c| c.name.set("tomes"));
     assert_eq!(named.await.unwrap().modified, 1);
-    let mut loaded = nodes
-        .load(&"Programming".to_owned())
-        .await
-        .unwrap()
-        .unwrap();
+    let mut loaded = nodes.load("Programming").await.unwrap().unwrap();
     tree.move_to(&loaded, Position::root()).await.unwrap();
     "code".clone_into(&mut loaded.name);
     assert!(nodes.save(&mut loaded).await.unwrap());
@@ -493,7 +489,7 @@ async fn changes_run_in_the_session_of_the_caller(db: &Db) {
         tree.parent(id("Databases")).ids().await.unwrap(),
         ["Programming"]
     );
-    let inserted = tree.collection().get(&"MongoDB".to_owned()).await.unwrap();
+    let inserted = tree.collection().get("MongoDB").await.unwrap();
     assert_eq!(inserted, None);
 }
 

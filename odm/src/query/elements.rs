@@ -70,13 +70,25 @@ macro_rules! unreached {
                 $of: $bound,
             {
                 $(drop($argument);)*
-                const { panic!() }
+                $crate::query::elements::never_compiled::<$of, _>()
             }
         )*)*}
     };
 }
 
 pub(crate) use unreached;
+
+/// Code that calls this compiles for no type `T`. The constant depends on `T`, because optimized builds evaluate other
+/// constants where they are declared.
+pub(crate) fn never_compiled<T, R>() -> R {
+    const {
+        assert!(
+            size_of::<PhantomData<T>>() != 0,
+            "the fields of elements need `any()`, `elem_match(…)`, `at(0)` or `key(…)`"
+        );
+    }
+    unreachable!("the constant above does not compile")
+}
 
 unreached! {
     [InList<L>: NamesElement]
@@ -142,6 +154,6 @@ impl<M, S: Elements, E> Deref for Field<M, S, E> {
     type Target = S::Names;
 
     fn deref(&self) -> &S::Names {
-        const { panic!("the fields of elements need `any()`, `elem_match(…)`, `at(0)` or `key(…)`") }
+        never_compiled::<S, _>()
     }
 }

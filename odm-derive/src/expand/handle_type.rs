@@ -16,8 +16,8 @@ use crate::model::rust_type::{Kind, kind, unknown_span};
 pub(crate) struct SpannedType {
     pub(crate) span: Span,
     pub(crate) ty: TokenStream,
-    /// The type inside an `Option`, by whose implementation everything but [`meta`](Self::meta) is the same. All errors
-    /// have one text if all of them name this type.
+    /// The type inside an `Option`, or the type itself. `Option<T>` takes every item but `TYPE` from `T`. Generated code
+    /// names only this type, so that all errors about it have the same text.
     stored: TokenStream,
     is_optional: bool,
 }

@@ -1,4 +1,4 @@
-//! What `document` and `fallback` share: the first line of `impl Document`, and `impl RefTarget`.
+//! The first line of `impl Document`, which `document` and `fallback` share, and `impl RefTarget` for every derived type.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};

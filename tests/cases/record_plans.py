@@ -5,7 +5,7 @@
 
 import sys
 
-from bson import MaxKey, MinKey
+from bson import Code, MaxKey, MinKey, Regex
 
 from record_commands import SON, create, find, index, insert, main, run
 from record_options import only
@@ -154,6 +154,108 @@ def or_plans():
     for query in ({"$or": [{"a": 2, "d": {"$ne": 5}}, {"d": 5, "c": {"$lt": 5}}, {"b": {"$gt": 7}}]}, {"$nor": [{"a": 1}]}, {"$nor": [{"a": 1, "b": 2}]}, {"d": {"$ne": 1}, "c": {"$exists": False}}, {"e": {"$bitsAllSet": 5}}, {"e": {"$bitsAnyClear": [1, 2]}}, {"e": {"$type": "number"}}, {"e": {"$type": [2, "int", 16.0]}}, {"e": {"$type": -1}}):
         yield explained(find("a", query, hint={"$natural": 1}), "ok", "queryPlanner.parsedQuery")
     yield from [explained({"distinct": "a", "key": key, "query": query}) for key, query in (("d", {"a": 1}), ("a", {"b": 1}), ("_id", {"a": 1}), ("x", {}), ("a.x", {}))]
+
+
+OF_ALL_TYPES = [
+    *({"x": at} for at in range(5)), 1, "a", None, {}, {"y": 1}, Code("a"), Code("b"), Code("a", {"q": 1}), Code("b", {}), Regex("a"), MinKey(), MaxKey(), True,
+    {"x": "s"}, {"x": [1]}, b"a",
+]
+ARRAYS = [[1, 2], [{"x": 1}, {"x": 3}], [], [[1], [2]], [[]], [None], [Code("a")], [{"x": 2}]]
+
+
+@topic
+def range_plans():
+    """Ranges of documents, of arrays and of code."""
+    values = ({"x": 1}, {}, [1], [], [None], [{"x": 1}], Code("a"), Code("a", {}), Code("a", {"q": 1}), None)
+    yield insert("p", {"_id": 99}, *({"_id": at, "a": value} for at, value in enumerate(OF_ALL_TYPES)))
+    yield insert("m", {"_id": 99}, *({"_id": at, "a": value} for at, value in enumerate(OF_ALL_TYPES + ARRAYS)))
+    ranges = [{operator: value} for value in values for operator in ("$gt", "$gte", "$lt", "$lte")]
+    ranges += [{"$gte": {"x": 1}, "$lt": {"x": 3}}, {"$gte": Code("a"), "$lt": Code("b")}, {"$gt": {"x": 1}, "$lt": {"x": 1}}]
+    negated = [{"$not": {operator: value}} for value in values for operator in ("$gt", "$lte")]
+    for collection in "pm":
+        yield create(index([("a", 1)], "a"), collection=collection)
+        yield from [explained(find(collection, {"a": condition})) for condition in ranges + negated]
+        yield from [find(collection, {"a": condition}, sort={"_id": 1}, projection={"_id": 1}) for condition in ranges + negated]
+        for condition in ({"$gte": {"x": 1}}, {"$lt": Code("b")}):
+            yield explained(find(collection, {"a": condition}, sort={"a": -1}), "ok", "queryPlanner.winningPlan.stage", "queryPlanner.winningPlan.inputStage", *RAN)
+            yield explained(find(collection, {"a": condition}, projection={"a": 1, "_id": 0}), "ok", "queryPlanner.winningPlan.stage", "queryPlanner.winningPlan.inputStage", *RAN)
+            yield explained({"count": collection, "query": {"a": condition}}, "ok", "queryPlanner.winningPlan", *RAN)
+            yield explained(find(collection, {"a": condition}, collation={"locale": "en"}), "ok", "queryPlanner.winningPlan.stage", *RAN)
+    # Of documents as ids.
+    yield insert("i", *({"_id": {"x": at}} for at in range(5)))
+    yield explained(find("i", {"_id": {"$gte": {"x": 2}, "$lt": {"x": 4}}}))
+    yield explained({"delete": "i", "deletes": [{"q": {"_id": {"$gt": {"x": 3}}}, "limit": 0}]}, "ok", "queryPlanner.winningPlan.inputStage.inputStage.indexBounds", *RAN)
+    # Within an array of documents, and beside another field.
+    yield insert("n", *({"_id": at, "b": {"a": value}} for at, value in enumerate(OF_ALL_TYPES)), *({"_id": at, "b": [{"a": value}]} for at, value in enumerate(OF_ALL_TYPES + ARRAYS, 100)))
+    yield create(index([("b.a", 1)], "b.a"), collection="n")
+    for value in ({"x": 1}, [1], Code("a")):
+        for operator in ("$gt", "$lte"):
+            yield explained(find("n", {"b.a": {operator: value}}))
+            yield find("n", {"b.a": {operator: value}}, sort={"_id": 1}, projection={"_id": 1})
+        yield explained(find("n", {"b": {"$elemMatch": {"a": {"$gte": value}}}}), "ok", "queryPlanner.winningPlan.inputStage.indexBounds", *RAN)
+    yield insert("c", *({"_id": at, "a": at % 3, "b": value} for at, value in enumerate(OF_ALL_TYPES)))
+    yield create(index([("a", 1), ("b", -1)], "ab"), collection="c")
+    yield from [explained(find("c", {"a": 1, "b": {"$gt": value}})) for value in ({"x": 1}, Code("a"), [1])]
+    # Other kinds of indexes.
+    kinds = (({"a": 1}, {"sparse": True}), ({"a": "hashed"}, {}), ({"$**": 1}, {}), ({"a": 1}, {"partialFilterExpression": {"a": {"$gte": {"x": 1}}}}), ({"a": 1}, {"collation": {"locale": "en", "strength": 2}}))
+    for at, (pattern, options) in enumerate(kinds):
+        yield insert(f"k{at}", *({"_id": at, "a": value} for at, value in enumerate(OF_ALL_TYPES)))
+        yield create(index(list(pattern.items()), "i", **options), collection=f"k{at}")
+        for value in ({"x": 1}, {"x": 3}, [1], [], Code("a"), {"x": "S"}):
+            for operator in ("$gte", "$lt"):
+                yield explained(find(f"k{at}", {"a": {operator: value}}), "ok", "queryPlanner.winningPlan.stage", "queryPlanner.winningPlan.inputStage.indexBounds", *RAN)
+    yield explained(find("k4", {"a": {"$gte": {"x": "S"}}}, collation={"locale": "en", "strength": 2}), "ok", *RAN)
+    yield from [explained(find("p", {"a": {"$type": kind}})) for kind in ("object", "array", "javascript", "javascriptWithScope", "regex", "binData", "bool", "undefined", ["object", "bool"], ["object", "string"], "dbPointer")]
+    yield from [find(collection, {"a": {"$type": kind}}, sort={"_id": 1}, projection={"_id": 1}) for collection in "pm" for kind in ("object", "array", "javascript", "undefined", ["object", "array"])]
+
+
+@topic
+def pattern_plans():
+    """The prefix of a regular expression bounds an index."""
+    texts = ["abc", "ab", "a|b", "a", "b", "^x", "a b", "a#b", "a.b", "abcabc", "ABC", "a\nb", "", "a*b", "ab*c"]
+    yield insert("a", *({"_id": at, "a": text} for at, text in enumerate(texts)), {"_id": 90, "a": Regex("^abc")}, {"_id": 91, "a": Regex("\\Aabc", "m")}, {"_id": 92, "a": 5})
+    yield create(index([("a", 1)], "a"))
+    patterns = ["^a\\|", "\\Aabc", "^\\Qabc\\E", "^\\Qab\\Ec", "^\\Qab*\\E+", "\\Aab|c", "^\\Qa|b\\E", "^a|b", "^(a|b)", "^a\\|b|c", "^abc.*", "^abc", "^ab?", "^", "\\A", "^a\\.b", "^a b", "^a#b", "^a\\tb", "^a\\/b",
+                "^ab*", "^ab{2}", "^ab+", "^a[|]b", "^\\Q\\E", "^a\\Q\\Eb", "^a\\Qb\\E*", "^ab]", "^ab$", "^abc.*$", "^ab\\Z", "^\\Qa\\Eb*", "^a-b", "^a\\_", "^a\\|*", "\\Aa\\|b", "^\\^x", "abc", "^.", "^abc.*x"]
+    for pattern in patterns:
+        yield explained(find("a", {"a": {"$regex": pattern}}))
+        yield find("a", {"a": {"$regex": pattern}}, sort={"_id": 1}, projection={"_id": 1})
+    for options in ("m", "i", "x", "s", "ms", "mx"):
+        for pattern in ("^abc", "\\Aabc", "^a b", "^\\Qabc\\E", "^a\\ b", "^a\\#b c", "^a.*", "\\Aa b", "\\Aab *"):
+            yield explained(find("a", {"a": {"$regex": pattern, "$options": options}}))
+            yield find("a", {"a": {"$regex": pattern, "$options": options}}, sort={"_id": 1}, projection={"_id": 1})
+    yield explained(find("a", {"a": {"$regex": "^ab*"}}, projection={"a": 1, "_id": 0}))
+    yield explained(find("a", {"a": {"$in": [Regex("^a\\|"), Regex("\\Aabc"), "b"]}}))
+
+
+@topic
+def element_plans():
+    """$elemMatch on plain values bounds an index."""
+    yield insert("m", {"_id": 99}, *({"_id": at, "a": value} for at, value in enumerate(OF_ALL_TYPES + ARRAYS)))
+    yield create(index([("a", 1)], "a"), collection="m")
+    yield insert("s", {"_id": 99}, *({"_id": at, "a": value} for at, value in enumerate(OF_ALL_TYPES + ARRAYS)))
+    yield create(index([("a", 1)], "a", sparse=True), collection="s")
+    tests = ({"$exists": True}, {"$exists": True, "$gt": 1}, {"$ne": 1}, {"$nin": [1, "b"]}, {"$not": {"$gt": 1}}, {"$type": "object"}, {"$in": [1, {}]}, {"$in": [1, None]}, {"$eq": None}, {"$size": 1}, {"$mod": [2, 1]}, {"$regex": "^a"}, {"$eq": [1]},
+             {"$elemMatch": {"$gt": 1}}, {"$type": "null"}, {"$ne": None}, {"$ne": {"x": 1}}, {"$nin": [None]}, {"$ne": [1]}, {"$gte": {"x": 1}}, {"$gt": []}, {"$lt": [1]}, {"$gte": Code("a")}, {"$ne": 1, "$gt": 0})
+    for test in tests:
+        for collection in "ms":
+            yield explained(find(collection, {"a": {"$elemMatch": test}}), "ok", "queryPlanner.winningPlan.stage", "queryPlanner.winningPlan.inputStage.indexBounds", *RAN)
+        yield find("m", {"a": {"$elemMatch": test}}, sort={"_id": 1}, projection={"_id": 1})
+    # A wildcard index has the keys of a document's fields, not of the document.
+    yield insert("w", {"_id": 99}, *({"_id": at, "a": value} for at, value in enumerate(OF_ALL_TYPES + ARRAYS)))
+    yield create(index([("$**", 1)], "w"), collection="w")
+    conditions = [{"$type": "object"}, {"$type": ["object", "string"]}, {"$type": "array"}, {"$gt": None}]
+    conditions += [{"$elemMatch": test} for test in ({"$exists": True}, {"$eq": 1}, {"$eq": None}, {"$gte": {}}, {"$gte": []}, {"$ne": 1}, {"$ne": None}, {"$in": [1, "a"]})]
+    for condition in conditions:
+        yield explained(find("w", {"a": condition}), "ok", "queryPlanner.winningPlan.stage", "queryPlanner.winningPlan.inputStage.indexBounds", *RAN)
+        yield find("w", {"a": condition}, sort={"_id": 1}, projection={"_id": 1})
+    # Values of a hashed field, merged in the order of another one.
+    yield insert("h", *({"_id": at, "a": at % 4, "b": -at} for at in range(12)))
+    yield create(index([("a", "hashed"), ("b", 1)], "ab"), collection="h")
+    merged = ("ok", "queryPlanner.winningPlan.stage", "queryPlanner.winningPlan.filter", "queryPlanner.winningPlan.inputStage.stage", *RAN)
+    for sort in ({"b": 1}, {"b": -1}, {"a": 1, "b": 1}, {"c": 1}):
+        yield explained(find("h", {"a": {"$in": [1, 2, None]}}, sort=sort), *merged)
+        yield find("h", {"a": {"$in": [1, 2, None]}}, sort=sort | {"_id": 1})
 
 
 if __name__ == "__main__":

@@ -303,7 +303,9 @@ fn fit(index: &Index, condition: &Condition) -> Fit {
         ConditionKind::Beyond if arrays && !condition.intervals.iter().all(Interval::is_all) => {
             Fit::Loose
         }
-        ConditionKind::NegatedNull if spec.kind == Kind::Wildcard => Fit::Loose,
+        ConditionKind::NegatedNull | ConditionKind::Whole if spec.kind == Kind::Wildcard => {
+            Fit::Loose
+        }
         _ if arrays && condition.fit == Fit::Value => Fit::Loose,
         _ => condition.fit,
     }
@@ -402,8 +404,13 @@ fn wildcard(index: &Index, given: ConditionSet<'_>, same_collation: bool) -> Vec
                             ConditionKind::Compared | ConditionKind::ComparedMissing => {
                                 exists && !index.arrays.has(path)
                             }
-                            ConditionKind::Whole
-                            | ConditionKind::Null
+                            // Elements that are documents have no key of their own.
+                            ConditionKind::Element => {
+                                spans_all(&condition.intervals)
+                                    || !meets_any(condition, &[Bracket::Document, Bracket::Array])
+                            }
+                            ConditionKind::Whole => condition.types.is_some(),
+                            ConditionKind::Null
                             | ConditionKind::Missing
                             | ConditionKind::Negation
                             | ConditionKind::Beyond
@@ -417,13 +424,19 @@ fn wildcard(index: &Index, given: ConditionSet<'_>, same_collation: bool) -> Vec
             .into_iter()
             .filter(known)
         {
+            let is_whole = |id: &usize| {
+                (given.all.get(*id))
+                    .is_some_and(|condition| condition.about == ConditionKind::Whole)
+            };
+            let has_whole = chosen.iter().any(is_whole);
             let mut draft = draft(index, given, Some(path.to_owned()), &[chosen]);
             let mut place = vec![Interval::path(path)];
-            let loose = draft
-                .scan
-                .fields
-                .first()
-                .is_some_and(|values| spans_all(values));
+            let loose = has_whole
+                || draft
+                    .scan
+                    .fields
+                    .first()
+                    .is_some_and(|values| spans_all(values));
             if loose {
                 // Documents have their keys below the path.
                 place.push(Interval::prefix(&format!("{path}.")));
@@ -444,6 +457,13 @@ fn meets_documents(given: ConditionSet<'_>, chosen: &[usize]) -> bool {
             .map(|condition| condition.intervals.clone())
             .reduce(|one, other| intersect(&one, &other))
             .is_some_and(|values| values.iter().any(|it| it.meets(Bracket::Document)))
+}
+
+/// Whether the intervals of a condition may contain values of these types.
+fn meets_any(condition: &Condition, brackets: &[Bracket]) -> bool {
+    brackets
+        .iter()
+        .any(|bracket| condition.intervals.iter().any(|it| it.meets(*bracket)))
 }
 
 /// Whether the condition excludes null and nothing else.

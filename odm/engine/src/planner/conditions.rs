@@ -33,6 +33,8 @@ pub(crate) enum ConditionKind {
     Values,
     /// Values that include whole documents or arrays.
     Whole,
+    /// One element of an array (`$elemMatch` with operators).
+    Element,
     /// Values that include `null`, which also matches a missing field.
     Null,
     /// `$exists: true`.
@@ -86,8 +88,12 @@ impl Condition {
     /// Whether only documents that have the path match.
     pub(crate) fn exists(&self) -> bool {
         match self.about {
-            ConditionKind::Exists | ConditionKind::Place | ConditionKind::Compared => true,
-            ConditionKind::NegatedNull | ConditionKind::Values | ConditionKind::Whole => {
+            ConditionKind::Exists
+            | ConditionKind::Place
+            | ConditionKind::Compared
+            | ConditionKind::Whole
+            | ConditionKind::Element => true,
+            ConditionKind::NegatedNull | ConditionKind::Values => {
                 !self.intervals.iter().any(|interval| {
                     interval.contains(RawBsonRef::Null) || interval.contains(RawBsonRef::Undefined)
                 })
@@ -240,10 +246,10 @@ fn collect<'a>(predicate: &'a Predicate, place: &Place<'_>, found: &mut Conditio
         // If a number picks an array element that is an array, the key is the whole inner array.
         Test::Element(ElementMatch::Value(_)) if numbered => return false,
         Test::Element(ElementMatch::Value(tests)) => {
-            let Some(intervals) = element(tests, place.collation) else {
+            let Some((intervals, about)) = element(tests, place.collation) else {
                 return false;
             };
-            (intervals, Fit::Loose, ConditionKind::Values)
+            (intervals, Fit::Loose, about)
         }
         Test::Exists => (vec![Interval::all()], Fit::Loose, ConditionKind::Exists),
         Test::Geo(_) | Test::Near(_) => {
@@ -366,33 +372,17 @@ fn negated(inner: &Predicate, place: &Place<'_>, found: &mut Conditions<'_>) -> 
     let Some(condition) = inside.all.pop() else {
         return false;
     };
-    let (intervals, fit, about) = match (&field.test, condition.about) {
+    let (intervals, fit, about) = match &field.test {
         // The key of a missing field is null; the key of an empty array is not.
-        (Test::Exists, _) => (
+        Test::Exists => (
             vec![Interval::point(RawBsonRef::Null, None)],
             Fit::Loose,
             ConditionKind::Missing,
         ),
-        (Test::Compare(..) | Test::In(_), ConditionKind::Values | ConditionKind::Whole)
-            if condition.fit == Fit::Exact =>
-        {
-            (
-                interval::complement(&condition.intervals),
-                Fit::Exact,
-                ConditionKind::Negation,
-            )
-        }
-        (test, ConditionKind::Null) if is_exact_beside_null(test) => {
-            let mut inside = condition.intervals.clone();
-            // No value sorts between undefined and null, so the gap is excluded, too.
-            inside.push(Interval::between_nulls());
-            (
-                interval::complement(&interval::union(inside)),
-                Fit::Exact,
-                ConditionKind::NegatedNull,
-            )
-        }
-        _ => return false,
+        test => match outside(test, &condition.intervals, condition.fit, condition.about) {
+            Some((intervals, about)) => (intervals, Fit::Exact, about),
+            None => return false,
+        },
     };
     found.all.push(Condition {
         intervals,
@@ -404,11 +394,37 @@ fn negated(inner: &Predicate, place: &Place<'_>, found: &mut Conditions<'_>) -> 
     true
 }
 
+/// The values that fail a test, if the intervals of those that pass are exact.
+fn outside(
+    test: &Test,
+    intervals: &[Interval],
+    fit: Fit,
+    about: ConditionKind,
+) -> Option<(Vec<Interval>, ConditionKind)> {
+    match (test, about) {
+        (Test::Compare(..) | Test::In(_), ConditionKind::Values | ConditionKind::Whole)
+            if fit == Fit::Exact =>
+        {
+            Some((interval::complement(intervals), ConditionKind::Negation))
+        }
+        (test, ConditionKind::Null) if is_exact_beside_null(test) => {
+            let mut inside = intervals.to_vec();
+            // No value sorts between undefined and null, so the gap is excluded, too.
+            inside.push(Interval::between_nulls());
+            Some((
+                interval::complement(&interval::union(inside)),
+                ConditionKind::NegatedNull,
+            ))
+        }
+        _ => None,
+    }
+}
+
 /// Whether the intervals of a condition on null contain only equal values. Index keys cannot identify whole arrays or,
 /// within an interval, the strings that a pattern matches.
 fn is_exact_beside_null(test: &Test) -> bool {
     match test {
-        Test::Compare(Comparison::Eq, _) => true,
+        Test::Compare(..) => true,
         Test::In(list) => {
             let is_array = |operand: &Operand| matches!(operand.value(), RawBsonRef::Array(_));
             list.regexes.is_empty() && !list.values.iter().any(is_array)
@@ -418,16 +434,35 @@ fn is_exact_beside_null(test: &Test) -> bool {
 }
 
 /// `$elemMatch` on plain values: one element satisfies all tests, so their intervals intersect.
-fn element(tests: &[Predicate], collation: Option<&Collator>) -> Option<Vec<Interval>> {
-    tests
+fn element(
+    tests: &[Predicate],
+    collation: Option<&Collator>,
+) -> Option<(Vec<Interval>, ConditionKind)> {
+    let mut about = ConditionKind::Element;
+    let intervals = tests
         .iter()
         .filter_map(|test| match test {
-            Predicate::Field(field) => one_value(&field.test, collation)
-                .filter(|(.., about)| *about == ConditionKind::Values)
-                .map(|(intervals, ..)| interval::union(intervals)),
+            Predicate::Field(field) if matches!(field.test, Test::Exists) => {
+                Some(vec![Interval::all()])
+            }
+            Predicate::Field(field) => {
+                one_value(&field.test, collation).map(|(intervals, ..)| interval::union(intervals))
+            }
+            Predicate::Not(negation) => {
+                let Predicate::Field(field) = &*negation.child else {
+                    return None;
+                };
+                let (intervals, fit, kind) = one_value(&field.test, collation)?;
+                let (outside, kind) = outside(&field.test, &interval::union(intervals), fit, kind)?;
+                if kind == ConditionKind::Negation {
+                    about = kind;
+                }
+                Some(outside)
+            }
             _ => None,
         })
-        .reduce(|one, other| intersect(&one, &other))
+        .reduce(|one, other| intersect(&one, &other))?;
+    Some((intervals, about))
 }
 
 /// The values that two unions of intervals have in common.

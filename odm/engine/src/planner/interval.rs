@@ -337,21 +337,10 @@ fn ends(bracket: Bracket) -> (Edge, Edge) {
             start_of(Bracket::Array, "[]"),
         ),
         Bracket::Array => (
-            Edge {
-                inclusive: true,
-                closed: true,
-                ..start_of(Bracket::Array, "[]")
-            },
+            first_of(Bracket::Array, "[]"),
             start_of(Bracket::Binary, "BinData(0, )"),
         ),
-        Bracket::Binary => (
-            Edge {
-                inclusive: true,
-                closed: true,
-                ..start_of(Bracket::Binary, "BinData(0, )")
-            },
-            open(id(0)),
-        ),
+        Bracket::Binary => (first_of(Bracket::Binary, "BinData(0, )"), open(id(0))),
         Bracket::ObjectId => (closed(id(0)), closed(id(u8::MAX))),
         Bracket::Boolean => (
             closed(RawBsonRef::Boolean(false)),
@@ -366,21 +355,30 @@ fn ends(bracket: Bracket) -> (Edge, Edge) {
         Bracket::Null => (closed(RawBsonRef::Null), closed(RawBsonRef::Null)),
         Bracket::MinKey => (closed(RawBsonRef::MinKey), closed(RawBsonRef::MinKey)),
         Bracket::MaxKey => (closed(RawBsonRef::MaxKey), closed(RawBsonRef::MaxKey)),
-        Bracket::Regex | Bracket::DbPointer | Bracket::Code | Bracket::CodeWithScope => {
-            let code = bracket as u8 + 1;
-            (
-                Edge {
-                    key: Key::from_slice(&[code]),
-                    ..closed(RawBsonRef::MinKey)
-                },
-                Edge {
-                    key: Key::from_slice(&[code + 1]),
-                    ..open(RawBsonRef::MaxKey)
-                },
-            )
-        }
+        Bracket::Regex => (
+            first_of(Bracket::Regex, "//"),
+            start_of(Bracket::DbPointer, FIRST_POINTER),
+        ),
+        Bracket::DbPointer => (
+            first_of(Bracket::DbPointer, FIRST_POINTER),
+            start_of(Bracket::Code, ""),
+        ),
+        Bracket::Code => (
+            first_of(Bracket::Code, ""),
+            start_of(Bracket::CodeWithScope, FIRST_SCOPE),
+        ),
+        Bracket::CodeWithScope => (
+            first_of(Bracket::CodeWithScope, FIRST_SCOPE),
+            open(RawBsonRef::MaxKey),
+        ),
     }
 }
+
+/// How `explain` shows the least DBPointer.
+const FIRST_POINTER: &str = "DBRef('',000000000000000000000000)";
+
+/// How `explain` shows the least code with a scope.
+const FIRST_SCOPE: &str = "CodeWScope( , {})";
 
 fn timestamp(part: u32) -> RawBsonRef<'static> {
     RawBsonRef::Timestamp(Timestamp {
@@ -396,6 +394,15 @@ fn start_of(bracket: Bracket, shown: &'static str) -> Edge {
         inclusive: false,
         shown: EdgeValue::Begin(shown),
         closed: false,
+    }
+}
+
+/// The inclusive edge of the least value of a bracket.
+fn first_of(bracket: Bracket, shown: &'static str) -> Edge {
+    Edge {
+        inclusive: true,
+        closed: true,
+        ..start_of(bracket, shown)
     }
 }
 
@@ -469,5 +476,6 @@ pub(super) fn is_collated(value: RawBsonRef<'_>) -> bool {
             | RawBsonRef::Symbol(_)
             | RawBsonRef::Document(_)
             | RawBsonRef::Array(_)
+            | RawBsonRef::JavaScriptCodeWithScope(_)
     )
 }

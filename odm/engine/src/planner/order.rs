@@ -29,7 +29,7 @@ pub(super) fn direction(index: &Index, scan: &IndexScan, sort: Sort<'_>) -> Opti
 /// Splits a walk into several that provide the order when merged: one for each combination of values of the leading
 /// fields.
 pub(super) fn exploded(index: &Index, scan: &IndexScan, sort: Sort<'_>) -> Option<Vec<IndexScan>> {
-    if index.spec.kind != Kind::Ordered {
+    if !matches!(index.spec.kind, Kind::Ordered | Kind::Hashed) {
         return None;
     }
     let lists = scan

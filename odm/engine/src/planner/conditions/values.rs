@@ -28,11 +28,13 @@ pub(super) fn one_value(
         }
         Test::Mod { .. } => values(vec![Interval::of_type(Bracket::Number)], Fit::Value),
         Test::Type(types) => {
-            let (intervals, fit) = of_types(*types)?;
+            let (intervals, fit) = of_types(*types);
             // A wildcard index has keys for the fields of a document, not for the document.
             let about = if types.contains(ElementType::Null) {
                 ConditionKind::Null
-            } else if types.contains(ElementType::EmbeddedDocument) {
+            } else if types.contains(ElementType::EmbeddedDocument)
+                || types.contains(ElementType::Array)
+            {
                 ConditionKind::Whole
             } else {
                 ConditionKind::Values
@@ -99,25 +101,23 @@ pub(super) fn one_value(
     }
 }
 
-fn of_types(types: TypeSet) -> Option<(Vec<Interval>, Fit)> {
-    // Only the whole value has the type array, and keys do not contain whole arrays. Undefined has the same key as an
-    // empty array.
-    if types.contains(ElementType::Array) || types.contains(ElementType::Undefined) {
-        return None;
+fn of_types(types: TypeSet) -> (Vec<Interval>, Fit) {
+    // Only the whole value has the type array, and keys do not contain whole arrays.
+    if types.contains(ElementType::Array) {
+        return (vec![Interval::all()], Fit::Loose);
     }
-    let fit = if types == TypeSet::NUMBER {
+    let fit = if every_type(types).all(|kind| is_told_by_key(kind, types)) {
         Fit::Exact
-    } else if types.contains(ElementType::Null) {
-        // The key of a missing field is that of null.
+    } else if types.contains(ElementType::Null) || types.contains(ElementType::Undefined) {
+        // The key of a missing field is that of null, and the key of an empty array that of undefined.
         Fit::Loose
     } else {
         Fit::Value
     };
-    let intervals = bson_type::every_type()
-        .filter(|kind| types.contains(*kind))
+    let intervals = every_type(types)
         .map(|kind| Interval::of_type(Bracket::of_type(kind)))
         .collect();
-    Some((intervals, fit))
+    (intervals, fit)
 }
 
 fn ordered(
@@ -148,6 +148,12 @@ fn ordered(
         RawBsonRef::Null if inclusive => {
             Some((equal(value, collation), Fit::Loose, ConditionKind::Null))
         }
+        RawBsonRef::Null => Some((Vec::new(), Fit::Exact, ConditionKind::Values)),
+        RawBsonRef::Array(array) => Some((
+            array_range(array, above, collation).into_iter().collect(),
+            Fit::Loose,
+            ConditionKind::Whole,
+        )),
         RawBsonRef::Double(_)
         | RawBsonRef::Int32(_)
         | RawBsonRef::Int64(_)
@@ -157,14 +163,52 @@ fn ordered(
         | RawBsonRef::DateTime(_)
         | RawBsonRef::Boolean(_)
         | RawBsonRef::Timestamp(_)
-        | RawBsonRef::Binary(_) => Some((
+        | RawBsonRef::Binary(_)
+        | RawBsonRef::Document(_)
+        | RawBsonRef::JavaScriptCode(_)
+        | RawBsonRef::JavaScriptCodeWithScope(_)
+        | RawBsonRef::Symbol(_)
+        | RawBsonRef::DbPointer(_) => Some((
             Interval::beyond(value, above, inclusive, collation)
                 .into_iter()
                 .collect(),
-            Fit::Exact,
-            ConditionKind::Values,
+            match value {
+                // mongod tests the documents, too
+                RawBsonRef::Symbol(_) | RawBsonRef::DbPointer(_) => Fit::Loose,
+                _ => Fit::Exact,
+            },
+            ConditionKind::of(value),
         )),
-        _ => None,
+        RawBsonRef::Undefined | RawBsonRef::RegularExpression(_) => None,
+    }
+}
+
+fn every_type(types: TypeSet) -> impl Iterator<Item = ElementType> {
+    bson_type::every_type().filter(move |kind| types.contains(*kind))
+}
+
+/// Whether all values whose keys are like those of a type have one of the types.
+fn is_told_by_key(kind: ElementType, types: TypeSet) -> bool {
+    match Bracket::of_type(kind) {
+        Bracket::Number => every_type(TypeSet::NUMBER).all(|number| types.contains(number)),
+        // A missing field, an empty array and a symbol have keys of these types.
+        Bracket::Null | Bracket::Undefined | Bracket::String => false,
+        _ => true,
+    }
+}
+
+/// The keys of the arrays above (or below) an array. The first element of a greater array is not less, and an array
+/// within the array has its own key.
+fn array_range(array: &RawArray, above: bool, collation: Option<&Collator>) -> Option<Interval> {
+    let first = raw::values(array).next();
+    let whole = RawBsonRef::Array(array);
+    let edges = [first.unwrap_or(RawBsonRef::Undefined), whole]
+        .map(|value| Interval::any_beyond(value, above, true, collation));
+    match edges {
+        // Any array is above the empty one, so a key can be any value.
+        _ if first.is_none() && above => Some(Interval::all()),
+        [Some(one), Some(other)] => Some(if one.covers(&other) { one } else { other }),
+        [one, other] => one.or(other),
     }
 }
 
@@ -250,38 +294,76 @@ fn pattern(regex: &Regex) -> (Vec<Interval>, Fit) {
 
 /// The prefix of every match of a pattern such as `^abc`, and whether the pattern requires nothing more.
 fn prefix(regex: &Regex) -> Option<(String, bool)> {
-    if !regex.options().is_empty() {
+    let (rest, allowed) = match regex.pattern().strip_prefix('^') {
+        Some(rest) => (rest, "sx"),
+        // Unlike `^`, this does not match after a line break.
+        None => (regex.pattern().strip_prefix("\\A")?, "msx"),
+    };
+    if !regex
+        .options()
+        .chars()
+        .all(|option| allowed.contains(option))
+        || has_branches(rest)
+    {
         return None;
     }
-    let rest = regex.pattern().strip_prefix('^')?;
-    if rest.contains('|') {
-        return None;
-    }
+    let extended = regex.options().contains('x');
     let mut prefix = String::new();
-    let mut exact = true;
-    let mut chars = rest.chars().peekable();
-    while let Some(c) = chars.next() {
-        let literal = match c {
-            '\\' => match chars.next() {
-                Some(escaped) if !escaped.is_ascii_alphanumeric() => escaped,
-                _ => {
-                    exact = false;
-                    break;
+    let mut quoted = false;
+    let mut chars = rest.chars();
+    let exact = loop {
+        let before = chars.as_str();
+        let Some(c) = chars.next() else { break true };
+        if quoted {
+            match before.strip_prefix("\\E") {
+                Some(rest) => {
+                    quoted = false;
+                    chars = rest.chars();
                 }
-            },
-            // `.*` at the end would match anything, but `.` does not match a line break.
-            '.' | '[' | '(' | ')' | '$' | '^' | '*' | '+' | '?' | '{' | '#' => {
-                exact = false;
-                break;
+                None => prefix.push(c),
             }
-            c => c,
-        };
-        // The quantifier makes the last character optional or repeats it.
-        if matches!(chars.peek(), Some('*' | '?' | '{' | '+')) {
-            exact = false;
-            break;
+            continue;
         }
-        prefix.push(literal);
-    }
+        match c {
+            '\\' => match chars.next() {
+                Some('Q') => quoted = true,
+                Some(escaped) if !escaped.is_ascii_alphanumeric() => prefix.push(escaped),
+                _ => break false,
+            },
+            // They make the last character optional, or may do so behind a comment.
+            '*' | '?' => {
+                prefix.pop();
+                break false;
+            }
+            '{' if chars.as_str().starts_with(['0', ',']) => {
+                prefix.pop();
+                break false;
+            }
+            '#' if extended => {
+                prefix.pop();
+                break false;
+            }
+            // The end is open, so anything may follow.
+            '.' if chars.as_str() == "*" => break true,
+            '.' | '[' | '(' | ')' | '$' | '^' | '+' | '{' => break false,
+            c if extended && (c.is_ascii_whitespace() || c == '\x0b') => {}
+            c => prefix.push(c),
+        }
+    };
     (!prefix.is_empty()).then_some((prefix, exact))
+}
+
+/// Whether a pattern has a `|` that no backslash escapes. mongod does not look whether it is in quotes or a class.
+fn has_branches(pattern: &str) -> bool {
+    let mut chars = pattern.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => {
+                chars.next();
+            }
+            '|' => return true,
+            _ => {}
+        }
+    }
+    false
 }

@@ -302,6 +302,236 @@ fn writes_cursors_and_times_fail_on_demand() {
 }
 
 #[test]
+fn the_hello_that_names_a_client_fails_by_that_name() {
+    both(|address| {
+        let named = |name: &str| {
+            doc! {
+                "hello": 1, "$db": "admin",
+                "client": {
+                    "application": { "name": name },
+                    "driver": { "name": "wire", "version": "1" },
+                    "os": { "type": "any" },
+                },
+            }
+        };
+        let set = |mode: &str| {
+            let data = doc! {
+                "failCommands": ["hello"], "closeConnection": true, "appName": "odm_greets",
+            };
+            let set = doc! { "configureFailPoint": "failCommand", "mode": mode, "data": data, "$db": "admin" };
+            Wire::to(address).command(&set).unwrap();
+        };
+        set("alwaysOn");
+        let met = Wire::to(address).command(&named("odm_greets"));
+        let other = Wire::to(address).command(&named("odm_other"));
+        set("off");
+        assert_eq!(met, None);
+        assert!(other.is_some());
+    });
+}
+
+#[test]
+fn writes_that_are_lost_are_found_done_by_their_retries() {
+    both(|address| {
+        let database = "odm_wire_lost_writes";
+        let set = |mode: Bson, data: Document| {
+            let name = "onPrimaryTransactionalWrite";
+            let set =
+                doc! { "configureFailPoint": name, "mode": mode, "data": data, "$db": "admin" };
+            Wire::to(address).command(&set).unwrap();
+        };
+        let ask = |command: &Document| Wire::to(address).command(command);
+        ask(&doc! { "dropDatabase": 1, "$db": database });
+        ask(&doc! { "insert": "c", "documents": [{ "_id": 0 }], "$db": database });
+        let session = bson::Uuid::new();
+        let numbered = |number: i64, command: Document| {
+            let mut numbered = command;
+            numbered.extend(doc! {
+                "$db": database, "lsid": { "id": session }, "txnNumber": number,
+            });
+            numbered
+        };
+        let writes = [
+            doc! { "insert": "c", "documents": [{ "_id": 1 }, { "_id": 2 }] },
+            doc! { "update": "c", "updates": [{ "q": { "_id": 0 }, "u": { "$inc": { "n": 1 } } }] },
+            doc! { "findAndModify": "c", "query": { "_id": 0 }, "update": { "$inc": { "n": 1 } } },
+            doc! { "delete": "c", "deletes": [{ "q": { "_id": 0 }, "limit": 1 }] },
+            doc! { "findAndModify": "c", "query": { "_id": 1 }, "remove": true },
+        ];
+        let idle = [
+            doc! { "insert": "c", "documents": [{ "_id": 2 }] },
+            doc! { "update": "c", "updates": [{ "q": { "_id": 9 }, "u": { "$inc": { "n": 1 } } }] },
+            doc! { "update": "c", "updates": [{ "q": { "_id": 2 }, "u": { "$set": { "_id": 2 } } }] },
+            doc! { "delete": "c", "deletes": [{ "q": { "_id": 9 }, "limit": 1 }] },
+            doc! { "findAndModify": "c", "query": { "_id": 9 }, "remove": true },
+        ];
+        // Each write is done once, and its retry finds it done.
+        set("alwaysOn".into(), doc! {});
+        let mut number = 0;
+        for write in &writes {
+            number += 1;
+            let write = numbered(number, write.clone());
+            assert_eq!(ask(&write), None, "{write}");
+            let again = ask(&write).unwrap();
+            assert_eq!(
+                again.get("ok"),
+                Some(&Bson::Double(1.0)),
+                "{write}: {again}"
+            );
+        }
+        // Commands that write nothing are not meant, and `skip` does not count them.
+        set(doc! { "skip": 1 }.into(), doc! {});
+        for nothing in &idle {
+            number += 1;
+            let nothing = numbered(number, nothing.clone());
+            assert!(ask(&nothing).is_some(), "{nothing}");
+        }
+        let insert = |id: i32| doc! { "insert": "c", "documents": [{ "_id": id }] };
+        assert!(ask(&numbered(number + 1, insert(5))).is_some());
+        assert_eq!(ask(&numbered(number + 2, insert(6))), None);
+        // Nothing is left of a write that fails before its end.
+        let fails = doc! { "closeConnection": false, "failBeforeCommitExceptionCode": 11600 };
+        set("alwaysOn".into(), fails);
+        let refused = ask(&numbered(number + 3, insert(7))).unwrap();
+        let found = ask(&doc! { "count": "c", "query": { "_id": 7 }, "$db": database }).unwrap();
+        set("off".into(), doc! {});
+        assert_eq!(refused.get_i32("code").unwrap(), 11600, "{refused}");
+        assert_eq!(found.get_i32("n").unwrap(), 0);
+        ask(&doc! { "dropDatabase": 1, "$db": database });
+    });
+}
+
+#[test]
+fn failing_change_streams_have_the_labels_that_drivers_resume_by() {
+    both(|address| {
+        let database = "odm_wire_streams";
+        let mut wire = Wire::to(address);
+        wire.command(&doc! { "create": "c", "$db": database });
+        let set = |wire: &mut Wire, name: &str, data: Document| {
+            let mode = doc! { "times": 1 };
+            let set =
+                doc! { "configureFailPoint": name, "mode": mode, "data": data, "$db": "admin" };
+            let reply = wire.command(&set).unwrap();
+            assert_eq!(reply.get("ok"), Some(&Bson::Double(1.0)), "{reply}");
+        };
+        let labels = |reply: &Document| {
+            let labels = reply.get_array("errorLabels").cloned().unwrap_or_default();
+            let names: Vec<&str> = labels.iter().filter_map(Bson::as_str).collect();
+            names.join(" ")
+        };
+        let watch = doc! {
+            "aggregate": "c", "pipeline": [{ "$changeStream": {} }], "cursor": {}, "$db": database,
+        };
+        for (code, label) in [
+            (6, "ResumableChangeStreamError"),
+            (63, "ResumableChangeStreamError"),
+            (133, "ResumableChangeStreamError"),
+            (150, "ResumableChangeStreamError"),
+            (234, "ResumableChangeStreamError"),
+            (262, "ResumableChangeStreamError"),
+            (9001, "ResumableChangeStreamError"),
+            (11600, "ResumableChangeStreamError"),
+            (13436, "ResumableChangeStreamError"),
+            (43, ""),
+            (136, ""),
+            (280, "NonResumableChangeStreamError"),
+            (286, "NonResumableChangeStreamError"),
+        ] {
+            let opened = wire.command(&watch).unwrap();
+            let id = opened
+                .get_document("cursor")
+                .unwrap()
+                .get_i64("id")
+                .unwrap();
+            let more = doc! { "getMore": id, "collection": "c", "maxTimeMS": 1, "$db": database };
+            let point = "failGetMoreAfterCursorCheckout";
+            set(&mut wire, point, doc! { "errorCode": code });
+            let failed = wire.command(&more).unwrap();
+            assert_eq!(failed.get_i32("code").unwrap(), code);
+            assert_eq!(labels(&failed), label, "{code}");
+            // The stream does not open.
+            let data = doc! { "failCommands": ["aggregate"], "errorCode": code };
+            set(&mut wire, "failCommand", data);
+            assert_eq!(labels(&wire.command(&watch).unwrap()), label, "{code}");
+        }
+        // Other cursors and pipelines have no such label.
+        let documents = doc! { "insert": "c", "documents": [{}, {}, {}], "$db": database };
+        wire.command(&documents).unwrap();
+        let find = doc! { "find": "c", "batchSize": 1, "$db": database };
+        let found = wire.command(&find).unwrap();
+        let id = found.get_document("cursor").unwrap().get_i64("id").unwrap();
+        let more = doc! { "getMore": id, "collection": "c", "$db": database };
+        set(
+            &mut wire,
+            "failGetMoreAfterCursorCheckout",
+            doc! { "errorCode": 262 },
+        );
+        assert_eq!(labels(&wire.command(&more).unwrap()), "");
+        let plain = doc! { "aggregate": "c", "pipeline": [], "cursor": {}, "$db": database };
+        let data = doc! { "failCommands": ["aggregate"], "errorCode": 262 };
+        set(&mut wire, "failCommand", data);
+        assert_eq!(labels(&wire.command(&plain).unwrap()), "");
+        wire.command(&doc! { "dropDatabase": 1, "$db": database });
+    });
+}
+
+#[test]
+fn the_time_limit_of_a_cursor_holds_for_its_later_batches() {
+    both(|address| {
+        let database = "odm_wire_limited_cursors";
+        let mut wire = Wire::to(address);
+        let documents = doc! { "insert": "c", "documents": [{}, {}, {}], "$db": database };
+        wire.command(&documents).unwrap();
+        let set = |wire: &mut Wire, mode: &str| {
+            let set =
+                doc! { "configureFailPoint": "maxTimeAlwaysTimeOut", "mode": mode, "$db": "admin" };
+            wire.command(&set).unwrap();
+        };
+        let limited = [
+            (
+                doc! { "find": "c", "batchSize": 1, "maxTimeMS": 60_000 },
+                50,
+            ),
+            (doc! { "find": "c", "batchSize": 1 }, 0),
+            (
+                doc! { "aggregate": "c", "pipeline": [], "cursor": { "batchSize": 1 }, "maxTimeMS": 60_000 },
+                50,
+            ),
+            (
+                doc! { "aggregate": "c", "pipeline": [{ "$changeStream": {} }], "cursor": {}, "maxTimeMS": 60_000 },
+                0,
+            ),
+        ];
+        for (mut command, code) in limited {
+            command.insert("$db", database);
+            let opened = wire.command(&command).unwrap();
+            let id = opened
+                .get_document("cursor")
+                .unwrap()
+                .get_i64("id")
+                .unwrap();
+            let mut more = doc! { "getMore": id, "collection": "c", "$db": database };
+            if command.to_string().contains("changeStream") {
+                more.insert("maxTimeMS", 1);
+            }
+            set(&mut wire, "alwaysOn");
+            let reply = wire.command(&more).unwrap();
+            set(&mut wire, "off");
+            assert_eq!(
+                reply.get_i32("code").unwrap_or_default(),
+                code,
+                "{command}: {reply}"
+            );
+            if code != 0 {
+                let gone = wire.command(&more).unwrap();
+                assert_eq!(gone.get_i32("code").unwrap(), 43, "{gone}");
+            }
+        }
+        wire.command(&doc! { "dropDatabase": 1, "$db": database });
+    });
+}
+
+#[test]
 fn test_commands_are_reported_as_enabled() {
     both(|address| {
         let mut wire = Wire::to(address);

@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use bson::raw::RawDocumentBuf;
 use bson::{DateTime, oid::ObjectId};
+use odm_language::error::ServerError;
 
 /// The clock, the ids and the randomness of the in-memory engine.
 ///
@@ -21,8 +22,12 @@ pub struct Context {
     surroundings: Option<Arc<dyn Surroundings>>,
     interrupt: Option<Arc<AtomicBool>>,
     hold: Option<u64>,
+    gate: Option<Gate>,
     given: Option<Arc<[RawDocumentBuf]>>,
 }
+
+/// What a retryable write must pass before it is published.
+type Gate = Arc<dyn Fn() -> Result<(), ServerError> + Send + Sync>;
 
 /// Facts that only the server around an engine knows.
 pub trait Surroundings: Send + Sync {
@@ -63,6 +68,7 @@ impl Context {
             surroundings: None,
             interrupt: None,
             hold: None,
+            gate: None,
             given: None,
         }
     }
@@ -119,6 +125,23 @@ impl Context {
     /// The key of the held cursor.
     pub(crate) fn hold(&self) -> Option<u64> {
         self.hold
+    }
+
+    /// This context for commands whose retryable writes call `gate` before they are published. A write that it refuses
+    /// is undone. It is not called for a retry that finds its write done.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn gated(
+        mut self,
+        gate: impl Fn() -> Result<(), ServerError> + Send + Sync + 'static,
+    ) -> Self {
+        self.gate = Some(Arc::new(gate));
+        self
+    }
+
+    /// Lets a retryable write pass that is about to be published.
+    pub(crate) fn pass(&self) -> Result<(), ServerError> {
+        self.gate.as_ref().map_or(Ok(()), |gate| gate())
     }
 
     /// This context for an aggregation that reads these documents instead of a collection.

@@ -40,7 +40,7 @@ pub use crate::command::reply;
 pub use crate::command::{COMMON_FIELDS, is_absent, known_commands};
 pub use crate::context::{Context, Latencies, Latency, Surroundings};
 pub use crate::cursor::query::interrupted;
-pub use crate::cursor::registry::Hold;
+pub use crate::cursor::registry::{CursorTraits, Hold};
 pub use crate::service::{AWAIT, Backoff, Listener, Service, is_empty_batch};
 pub use crate::txn::TRANSIENT;
 pub use crate::txn::lsid::NOBODY;

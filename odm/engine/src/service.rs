@@ -21,7 +21,7 @@ use crate::command::fork::Fork;
 use crate::command::generic_arguments::Rules;
 use crate::command::state::Engine;
 use crate::context::Context;
-use crate::cursor::registry::Hold;
+use crate::cursor::registry::{CursorTraits, Hold};
 use crate::txn::session::Mode;
 
 /// How long an awaiting cursor waits for new documents when the client sends no `maxTimeMS`.
@@ -177,6 +177,11 @@ impl Service {
     /// cursor is closed or in use, or does not await new documents.
     pub fn hold(&self, cursor: i64) -> Option<(Hold<'_>, Interest)> {
         self.engine.cursors.hold(cursor)
+    }
+
+    /// What kind of cursor this is; `None` if it does not exist or is in use.
+    pub fn cursor(&self, cursor: i64) -> Option<CursorTraits> {
+        self.engine.cursors.traits(cursor)
     }
 
     /// Logs every write from now on, for change streams; returns false if the log was on already.

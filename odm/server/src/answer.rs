@@ -1,5 +1,7 @@
 //! Answers commands: the server answers those about itself, and the engine all others.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use bson::raw::{RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
@@ -55,11 +57,12 @@ pub(crate) fn answer(state: &ServerState, client: &mut Client, command: &RawDocu
     if let Some(time) = strike.block {
         state.pause(time, &client.killed);
     }
+    let lost = Arc::new(AtomicBool::new(false));
     let outcome = match strike.error {
         Some(error) => Err(error),
         None if client.is_killed() => Err(interrupted()),
         None if strike.close => Ok(RawDocumentBuf::new()),
-        None => run(state, client, command),
+        None => run(state, client, command, &lost),
     };
     let mut document = match outcome {
         Ok(reply) => reply,
@@ -87,7 +90,7 @@ pub(crate) fn answer(state: &ServerState, client: &mut Client, command: &RawDocu
     Answer {
         continues: continues(command, &document),
         document: timed(state, document),
-        hang_up: strike.close || strike.hang_up,
+        hang_up: strike.close || lost.load(Ordering::Relaxed),
     }
 }
 
@@ -108,7 +111,12 @@ fn strike(
         RawBsonRef::String(collection) => collection,
         _ => text("collection").unwrap_or_default(),
     };
-    let application = client.metadata.as_deref().and_then(|client| {
+    // The `hello` that brings the name is a candidate, too.
+    let greets = matches!(name, "hello" | "isMaster" | "ismaster");
+    let brought =
+        (raw::get(command, "client").filter(|_| greets)).and_then(RawBsonRef::as_document);
+    let metadata = client.metadata.as_deref().or(brought);
+    let application = metadata.and_then(|client| {
         raw::get(raw::get(client, "application")?.as_document()?, "name")?.as_str()
     });
     let ends = matches!(name, "commitTransaction" | "abortTransaction");
@@ -120,38 +128,59 @@ fn strike(
         is_retryable: raw::get(command, "txnNumber").is_some() && (ends || !in_transaction),
         in_transaction: in_transaction && !ends,
         ends_transaction: ends,
+        opens_stream: opens_stream(command),
         connection: client.id,
     };
     let random = || state.service.random_fraction();
-    let mut strike = state.fail_points.command.strike(target, random)?;
+    let strike = state.fail_points.command.strike(target, random)?;
     if strike.as_ref().is_some_and(Strike::is_final) {
         return Ok(strike);
     }
-    if max_time(command).is_some() && state.fail_points.time_out.reach(random).is_some() {
+    // The time of a `getMore` is that of its cursor.
+    let is_limited = name != "getMore" && max_time(command).is_some();
+    if is_limited && state.fail_points.time_out.reach(random).is_some() {
         return Err(ServerError::new(
             Code::MAX_TIME_MS_EXPIRED,
             "operation exceeded time limit",
         ));
     }
-    let writes = matches!(
-        name,
-        "delete" | "findAndModify" | "findandmodify" | "insert" | "update"
-    );
-    if target.is_retryable
-        && writes
-        && let Some(data) = state.fail_points.write.reach(random)
-    {
-        let strike = strike.get_or_insert_default();
-        strike.hang_up = fail_point::flag_or(&data, "closeConnection", true);
-        if let Some(code) = fail_point::number(&data, "failBeforeCommitExceptionCode") {
-            let error = ServerError::new(
-                Code::from(i32::try_from(code).unwrap_or_default()),
-                "Failing write due to failpoint. The write must not be reflected.",
-            );
-            strike.error = Some(fail_point::retried(error));
-        }
-    }
     Ok(strike)
+}
+
+/// Whether a command opens a change stream.
+fn opens_stream(command: &RawDocument) -> bool {
+    let Some(("aggregate", _)) = raw::elements(command).next() else {
+        return false;
+    };
+    let pipeline = raw::get(command, "pipeline").and_then(RawBsonRef::as_array);
+    let first = pipeline.and_then(|stages| raw::values(stages).next()?.as_document());
+    first.is_some_and(|stage| raw::get(stage, "$changeStream").is_some())
+}
+
+/// The context of a command whose retryable writes meet a fail point before they are published. `lost` becomes true if
+/// the connection is to be closed without the reply.
+fn gated(state: &ServerState, context: &Context, lost: &Arc<AtomicBool>) -> Context {
+    if !state.options.test_commands {
+        return context.clone();
+    }
+    let fail_points = Arc::clone(&state.fail_points);
+    let random = state.service.random_fraction();
+    let lost = Arc::clone(lost);
+    context.clone().gated(move || {
+        let Some(data) = fail_points.write.reach(|| random) else {
+            return Ok(());
+        };
+        if fail_point::flag_or(&data, "closeConnection", true) {
+            lost.store(true, Ordering::Relaxed);
+        }
+        let code = fail_point::number(&data, "failBeforeCommitExceptionCode")
+            .and_then(|code| i32::try_from(code).ok());
+        let Some(code) = code else { return Ok(()) };
+        Err(fail_point::retried(ServerError::new(
+            Code::from(code),
+            "Failing write due to failpoint. The write must not be reflected.",
+        )))
+    })
 }
 
 /// Fails a `getMore` and closes its cursor, if a fail point is set and the cursor exists.
@@ -165,29 +194,42 @@ fn strike_cursor(state: &ServerState, command: &RawDocument) -> Result<(), Serve
     if !state.options.test_commands {
         return Ok(());
     }
+    let Some(cursor) = state.service.cursor(id) else {
+        return Ok(());
+    };
     let random = || state.service.random_fraction();
-    if let Some(data) = state.fail_points.get_more.reach(random) {
-        let database = raw::get(command, "$db").and_then(RawBsonRef::as_str);
-        let closed = state.service.try_run(&rawdoc! {
-            "killCursors": collection, "cursors": [id], "$db": database.unwrap_or_default(),
-        })?;
-        let killed = raw::get(&closed, "cursorsKilled").and_then(RawBsonRef::as_array);
-        if killed.is_none_or(bson::RawArray::is_empty) {
-            return Ok(());
-        }
+    let error = if let Some(data) = state.fail_points.get_more.reach(random) {
         let code = fail_point::number(&data, "errorCode").and_then(|code| i32::try_from(code).ok());
-        return Err(ServerError::new(
+        let error = ServerError::new(
             code.map_or(Code::INTERNAL_ERROR, Code::from),
             "Hit the 'failGetMoreAfterCursorCheckout' failpoint",
-        ));
+        );
+        if cursor.is_change_stream {
+            fail_point::streamed(error)
+        } else {
+            error
+        }
+    } else if cursor.is_limited && state.fail_points.time_out.reach(random).is_some() {
+        ServerError::new(Code::MAX_TIME_MS_EXPIRED, "operation exceeded time limit")
+    } else {
+        return Ok(());
+    };
+    let database = raw::get(command, "$db").and_then(RawBsonRef::as_str);
+    let closed = state.service.try_run(&rawdoc! {
+        "killCursors": collection, "cursors": [id], "$db": database.unwrap_or_default(),
+    })?;
+    let killed = raw::get(&closed, "cursorsKilled").and_then(RawBsonRef::as_array);
+    if killed.is_none_or(bson::RawArray::is_empty) {
+        return Ok(());
     }
-    Ok(())
+    Err(error)
 }
 
 fn run(
     state: &ServerState,
     client: &mut Client,
     command: &RawDocument,
+    lost: &Arc<AtomicBool>,
 ) -> Result<RawDocumentBuf, ServerError> {
     let name = raw::elements(command).next().map_or("", |(name, _)| name);
     let row = command::find(name);
@@ -251,6 +293,9 @@ fn run(
         None if name == "getMore" => {
             strike_cursor(state, command)?;
             await_data(state, client, command)
+        }
+        None if raw::get(command, "txnNumber").is_some() => {
+            wait(state, client, &gated(state, &client.context, lost), command)
         }
         None => wait(state, client, &client.context, command),
     })

@@ -18,6 +18,15 @@ const RETRYABLE: &[i32] = &[
 /// Error codes after which a whole transaction may be retried, even from its commit or abort.
 const CONFLICTS: &[i32] = &[24, 63, 112, 150, 239, 246, 251, 267];
 
+/// Error codes after which a change stream may be resumed.
+const RESUMABLE: &[i32] = &[
+    6, 7, 63, 89, 91, 133, 150, 189, 234, 262, 9001, 10107, 11600, 11602, 13388, 13435, 13436,
+    50915,
+];
+
+/// Error codes after which a change stream can't be resumed.
+const FATAL: &[i32] = &[280, 286];
+
 const RETRYABLE_WRITE: &str = "RetryableWriteError";
 
 /// The fail points, with their names in `configureFailPoint`.
@@ -82,6 +91,8 @@ pub(crate) struct Candidate<'a> {
     pub(crate) in_transaction: bool,
     /// It commits or aborts a transaction.
     pub(crate) ends_transaction: bool,
+    /// It opens a change stream.
+    pub(crate) opens_stream: bool,
     /// The id of its connection.
     pub(crate) connection: i64,
 }
@@ -99,8 +110,6 @@ pub(crate) struct Strike {
     pub(crate) write_concern_error: Option<Document>,
     /// The error labels in the reply of a command that is run.
     pub(crate) labels: Vec<Bson>,
-    /// After the command ran or failed, the connection is closed without a reply.
-    pub(crate) hang_up: bool,
 }
 
 impl Strike {
@@ -339,8 +348,11 @@ impl State {
         {
             error = error.with_label(TRANSIENT);
         }
-        if error.code() == Code::CHANGE_STREAM_FATAL_ERROR {
-            error = error.with_label("NonResumableChangeStreamError");
+        if FATAL.contains(&code) {
+            return error.with_label("NonResumableChangeStreamError");
+        }
+        if target.opens_stream {
+            error = streamed(error);
         }
         error
     }
@@ -350,6 +362,18 @@ impl State {
 pub(crate) fn retried(error: ServerError) -> ServerError {
     if RETRYABLE.contains(&error.code().number()) {
         error.with_label(RETRYABLE_WRITE)
+    } else {
+        error
+    }
+}
+
+/// Adds the label of an error after which clients resume a change stream.
+pub(crate) fn streamed(error: ServerError) -> ServerError {
+    let code = error.code().number();
+    if RESUMABLE.contains(&code) {
+        error.with_label("ResumableChangeStreamError")
+    } else if FATAL.contains(&code) {
+        error.with_label("NonResumableChangeStreamError")
     } else {
         error
     }

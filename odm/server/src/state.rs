@@ -26,7 +26,7 @@ pub(crate) struct ServerState {
     /// Identifies this run of the server, so that clients notice a restart.
     pub(crate) process: ObjectId,
     pub(crate) started: Instant,
-    pub(crate) fail_points: FailPoints,
+    pub(crate) fail_points: Arc<FailPoints>,
     pub(crate) operations: Arc<Operations>,
     /// The engine's context, extended with this server.
     pub(crate) context: Context,
@@ -53,7 +53,7 @@ impl ServerState {
             address,
             process: ObjectId::new(),
             started: Instant::now(),
-            fail_points: FailPoints::default(),
+            fail_points: Arc::default(),
             operations,
             connections: Mutex::default(),
             changed: Condvar::new(),

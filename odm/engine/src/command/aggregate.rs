@@ -519,6 +519,7 @@ pub(crate) fn open(
         transaction: transaction_of(&call.mode),
         time: call.read_time(),
         no_timeout: false,
+        limited: call.deadline().is_some(),
         tail: Tail::No,
         used: call.now.timestamp_millis(),
         tally: None,

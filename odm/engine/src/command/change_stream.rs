@@ -121,6 +121,7 @@ pub(crate) fn open(
         transaction: None,
         time: None,
         no_timeout: false,
+        limited: false,
         tail: Tail::AwaitData,
         used: call.now.timestamp_millis(),
         tally: None,

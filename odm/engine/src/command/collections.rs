@@ -119,6 +119,7 @@ pub(crate) fn listing(
         transaction: None,
         time: None,
         no_timeout: false,
+        limited: false,
         tail: Tail::No,
         used: call.now.timestamp_millis(),
         tally: None,

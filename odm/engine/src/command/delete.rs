@@ -184,7 +184,7 @@ impl Delete<'_> {
         let mut retry = Retry::new(call.statements.take(), call.command);
         let prepared = self.prepare(call, met.as_ref());
         let mut done = Vec::new();
-        let profile = call.profile;
+        let (context, profile) = (call.context, call.profile);
         let written = call.write(namespace, true, |writer| {
             for (index, target) in prepared.iter().enumerate() {
                 match retry.before(index) {
@@ -225,6 +225,7 @@ impl Delete<'_> {
                     }
                 }
             }
+            retry.pass(context, &done)?;
             Ok(())
         })?;
         if written.is_none() {

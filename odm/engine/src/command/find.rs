@@ -328,6 +328,7 @@ pub(crate) fn run(call: &mut Invocation<'_>) -> Result<Page, ServerError> {
         transaction: transaction_of(&call.mode),
         time: call.read_time(),
         no_timeout: call.args.flag("noCursorTimeout"),
+        limited: call.deadline().is_some(),
         tail,
         used: call.now.timestamp_millis(),
         tally: None,
@@ -387,6 +388,7 @@ fn listed(call: &Invocation<'_>) -> Option<Result<Page, ServerError>> {
         transaction: transaction_of(&call.mode),
         time: call.read_time(),
         no_timeout: false,
+        limited: false,
         tail: Tail::No,
         used: call.now.timestamp_millis(),
         tally: None,
@@ -565,6 +567,10 @@ impl Results for Projected {
 
     fn has_place(&self) -> bool {
         self.found.has_place()
+    }
+
+    fn postpone(&mut self, millis: i64) {
+        self.found.execution.deadline.postpone(millis);
     }
 }
 

@@ -140,11 +140,15 @@ fn find_and_modify(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerEr
     }
     call.locked.set(true);
     let context = call.context.clone();
-    let write = |writer: &mut Writer<'_, '_>| match (&change, &checked) {
-        (Some(change), Some(checked)) => {
-            modify::update(writer, &target, change, checked, || context.object_id())
-        }
-        _ => modify::delete(writer, &target),
+    let write = |writer: &mut Writer<'_, '_>| {
+        let outcome = match (&change, &checked) {
+            (Some(change), Some(checked)) => {
+                modify::update(writer, &target, change, checked, || context.object_id())?
+            }
+            _ => modify::delete(writer, &target)?,
+        };
+        retry.pass(&context, effect(&outcome, remove).as_slice())?;
+        Ok(outcome)
     };
     let outcome = if change.as_ref().is_some_and(|change| change.upsert) {
         call.write_ensured(&namespace, bypass, write).map(Some)
@@ -173,12 +177,7 @@ fn find_and_modify(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerEr
         _ => None,
     };
     let last = last(&outcome, remove);
-    let effect = match (&outcome.upserted, remove) {
-        (Some(_), _) => Some(Effect::Inserted),
-        (None, true) => (outcome.matched > 0).then_some(Effect::Deleted),
-        (None, false) => (outcome.modified > 0).then_some(Effect::Updated),
-    };
-    if let Some(effect) = effect.filter(|_| retry.is_on()) {
+    if let Some(effect) = effect(&outcome, remove).filter(|_| retry.is_on()) {
         let statement = Statement::FindAndModify {
             last: last.clone(),
             value: image.map(ToOwned::to_owned),
@@ -191,6 +190,15 @@ fn find_and_modify(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerEr
         .transpose()
         .map_err(|error| with_hint(error, call, &namespace))?;
     reply(fields(last, value))
+}
+
+/// What a retry reports of the change, if there was one.
+fn effect(outcome: &Outcome, remove: bool) -> Option<Effect> {
+    match (&outcome.upserted, remove) {
+        (Some(_), _) => Some(Effect::Inserted),
+        (None, true) => (outcome.matched > 0).then_some(Effect::Deleted),
+        (None, false) => (outcome.modified > 0).then_some(Effect::Updated),
+    }
 }
 
 /// The projection of the returned document.

@@ -82,6 +82,10 @@ pub(crate) fn next(
             cursor.results.resume(collection).map_err(while_running)?;
         }
     }
+    if cursor.limited {
+        let idle = call.now.timestamp_millis() - cursor.used;
+        cursor.results.postpone(idle.max(0));
+    }
     catch_up(call, &mut cursor, batch_size);
     let (batch, more) = fill(&mut cursor, batch_size).map_err(while_running)?;
     if let (Some(profile), Some(tally)) = (call.profile, &cursor.tally) {

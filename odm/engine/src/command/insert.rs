@@ -137,6 +137,7 @@ impl Insert<'_> {
                     }
                 }
             }
+            retry.pass(context, &done)?;
             Ok(())
         };
         if call.write(namespace, self.bypass, &mut write)?.is_none() {

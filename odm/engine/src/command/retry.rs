@@ -5,6 +5,7 @@ use odm_language::error::{Code, ServerError};
 use odm_language::value::raw;
 
 use crate::command::args::{Field, Kind, field, whole};
+use crate::context::Context;
 use crate::txn::session::{Statement, Statements};
 
 /// The fields with the ids of statements; the write commands take them.
@@ -84,6 +85,14 @@ impl<'a> Retry<'a> {
             self.retried.push(id);
         }
         found
+    }
+
+    /// Lets the writes of statements pass, before they are published.
+    pub(crate) fn pass<T>(&self, context: &Context, done: &[T]) -> Result<(), ServerError> {
+        if !self.is_on() || done.is_empty() {
+            return Ok(());
+        }
+        context.pass()
     }
 
     /// Records statements as executed, once their writes are published.

@@ -288,6 +288,7 @@ impl Update<'_> {
                     }
                 }
             }
+            retry.pass(context, &done)?;
             Ok(())
         };
         let written = if upserts {

@@ -81,6 +81,13 @@ impl Deadline {
         self.tally.as_ref()
     }
 
+    /// Moves the limit by the milliseconds that nobody worked.
+    pub(crate) fn postpone(&mut self, millis: i64) {
+        self.at = self
+            .at
+            .map(|at| DateTime::from_millis(at.timestamp_millis().saturating_add(millis)));
+    }
+
     /// Whether there is a limit.
     pub(crate) fn is_some(&self) -> bool {
         self.at.is_some()

@@ -70,6 +70,14 @@ pub(crate) trait Results: Send {
     fn has_place(&self) -> bool {
         false
     }
+
+    /// Whether these are the events of a change stream.
+    fn is_change_stream(&self) -> bool {
+        false
+    }
+
+    /// Moves the end of the time limit by the milliseconds that the cursor was idle.
+    fn postpone(&mut self, _millis: i64) {}
 }
 
 /// What happens to a cursor at its end.
@@ -97,10 +105,20 @@ pub(crate) struct Cursor {
     /// The cluster time that it reads, with read concern `snapshot`.
     pub(crate) time: Option<Timestamp>,
     pub(crate) no_timeout: bool,
+    /// The command that opened it had a time limit, which holds for the work of its `getMore`s, too.
+    pub(crate) limited: bool,
     pub(crate) tail: Tail,
     pub(crate) used: i64,
     /// The counters of its query, if it was profiled from the start.
     pub(crate) tally: Option<Arc<Tally>>,
+}
+
+/// The facts about an open cursor that a server needs.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct CursorTraits {
+    pub is_change_stream: bool,
+    /// Whether the time limit of the command that opened it holds for its `getMore`s, too.
+    pub is_limited: bool,
 }
 
 impl fmt::Debug for Cursor {
@@ -248,6 +266,16 @@ impl Cursors {
             key,
         };
         Some((hold, interest))
+    }
+
+    /// What kind of cursor this is; `None` if it does not exist or is in use.
+    pub(crate) fn traits(&self, id: i64) -> Option<CursorTraits> {
+        let open = self.open();
+        let cursor = open.get(&id)?.cursor.as_ref()?;
+        Some(CursorTraits {
+            is_change_stream: cursor.results.is_change_stream(),
+            is_limited: cursor.limited && cursor.tail == Tail::No,
+        })
     }
 
     /// Closes a cursor; false if it does not exist. A command that reads from it fails.

@@ -282,6 +282,10 @@ impl Results for Stream {
         !self.is_over
     }
 
+    fn is_change_stream(&self) -> bool {
+        true
+    }
+
     fn catch_up(&mut self, catalog: &Catalog, wanted: usize) {
         if self.failed.is_none()
             && let Err(error) = self.read_on(catalog, wanted)

@@ -17,6 +17,7 @@ fn cursor(tail: Tail) -> Cursor {
         transaction: None,
         time: None,
         no_timeout: false,
+        limited: false,
         tail,
         used: NOW,
         tally: None,

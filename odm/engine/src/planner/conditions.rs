@@ -446,7 +446,11 @@ fn element(
                 Some(vec![Interval::all()])
             }
             Predicate::Field(field) => {
-                one_value(&field.test, collation).map(|(intervals, ..)| interval::union(intervals))
+                let (intervals, _, kind) = one_value(&field.test, collation)?;
+                if kind == ConditionKind::Whole && !matches!(field.test, Test::Type(_)) {
+                    about = kind;
+                }
+                Some(interval::union(intervals))
             }
             Predicate::Not(negation) => {
                 let Predicate::Field(field) = &*negation.child else {

@@ -3,7 +3,7 @@
 use std::ops::Bound;
 
 use bson::oid::ObjectId;
-use bson::raw::{RawBson, RawBsonRef};
+use bson::raw::{RawBson, RawBsonRef, RawJavaScriptCodeWithScopeRef, RawRegexRef, cstr};
 use bson::{Bson, DateTime, Timestamp};
 use odm_language::value::bson_type::Bracket;
 use odm_language::value::collation::Collator;
@@ -337,10 +337,13 @@ fn ends(bracket: Bracket) -> (Edge, Edge) {
             start_of(Bracket::Array, "[]"),
         ),
         Bracket::Array => (
-            first_of(Bracket::Array, "[]"),
+            inclusive(start_of(Bracket::Array, "[]")),
             start_of(Bracket::Binary, "BinData(0, )"),
         ),
-        Bracket::Binary => (first_of(Bracket::Binary, "BinData(0, )"), open(id(0))),
+        Bracket::Binary => (
+            inclusive(start_of(Bracket::Binary, "BinData(0, )")),
+            open(id(0)),
+        ),
         Bracket::ObjectId => (closed(id(0)), closed(id(u8::MAX))),
         Bracket::Boolean => (
             closed(RawBsonRef::Boolean(false)),
@@ -356,19 +359,31 @@ fn ends(bracket: Bracket) -> (Edge, Edge) {
         Bracket::MinKey => (closed(RawBsonRef::MinKey), closed(RawBsonRef::MinKey)),
         Bracket::MaxKey => (closed(RawBsonRef::MaxKey), closed(RawBsonRef::MaxKey)),
         Bracket::Regex => (
-            first_of(Bracket::Regex, "//"),
+            first_of(
+                Bracket::Regex,
+                RawBsonRef::RegularExpression(RawRegexRef {
+                    pattern: cstr!(""),
+                    options: cstr!(""),
+                }),
+            ),
             start_of(Bracket::DbPointer, FIRST_POINTER),
         ),
         Bracket::DbPointer => (
-            first_of(Bracket::DbPointer, FIRST_POINTER),
+            inclusive(start_of(Bracket::DbPointer, FIRST_POINTER)),
             start_of(Bracket::Code, ""),
         ),
         Bracket::Code => (
-            first_of(Bracket::Code, ""),
+            first_of(Bracket::Code, RawBsonRef::JavaScriptCode("")),
             start_of(Bracket::CodeWithScope, FIRST_SCOPE),
         ),
         Bracket::CodeWithScope => (
-            first_of(Bracket::CodeWithScope, FIRST_SCOPE),
+            first_of(
+                Bracket::CodeWithScope,
+                RawBsonRef::JavaScriptCodeWithScope(RawJavaScriptCodeWithScopeRef {
+                    code: "",
+                    scope: empty,
+                }),
+            ),
             open(RawBsonRef::MaxKey),
         ),
     }
@@ -397,12 +412,19 @@ fn start_of(bracket: Bracket, shown: &'static str) -> Edge {
     }
 }
 
-/// The inclusive edge of the least value of a bracket.
-fn first_of(bracket: Bracket, shown: &'static str) -> Edge {
+fn inclusive(edge: Edge) -> Edge {
     Edge {
         inclusive: true,
         closed: true,
-        ..start_of(bracket, shown)
+        ..edge
+    }
+}
+
+/// The inclusive edge of the least value of a bracket.
+fn first_of(bracket: Bracket, least: RawBsonRef<'_>) -> Edge {
+    Edge {
+        key: Key::from_slice(&[bracket as u8 + 1]),
+        ..edge(least, true, None)
     }
 }
 

@@ -204,12 +204,16 @@ fn array_range(array: &RawArray, above: bool, collation: Option<&Collator>) -> O
     let whole = RawBsonRef::Array(array);
     let edges = [first.unwrap_or(RawBsonRef::Undefined), whole]
         .map(|value| Interval::any_beyond(value, above, true, collation));
-    match edges {
+    let interval = match edges {
         // Any array is above the empty one, so a key can be any value.
         _ if first.is_none() && above => Some(Interval::all()),
         [Some(one), Some(other)] => Some(if one.covers(&other) { one } else { other }),
         [one, other] => one.or(other),
-    }
+    };
+    interval.map(|interval| Interval {
+        collated: true,
+        ..interval
+    })
 }
 
 fn is_nan(value: RawBsonRef<'_>) -> bool {

@@ -389,7 +389,7 @@ fn ends(bracket: Bracket) -> (Edge, Edge) {
     }
 }
 
-/// How `explain` shows the least DBPointer.
+/// How `explain` shows the least `DBPointer`.
 const FIRST_POINTER: &str = "DBRef('',000000000000000000000000)";
 
 /// How `explain` shows the least code with a scope.

@@ -79,6 +79,10 @@ enum Mode {
 
 /// The command that a fail point may affect.
 #[derive(Debug, Clone, Copy)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own about the command"
+)]
 pub(crate) struct Candidate<'a> {
     pub(crate) command: &'a str,
     /// The database and the collection.

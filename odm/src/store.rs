@@ -37,6 +37,7 @@ use self::absent as driver;
 use self::absent as memory;
 use self::call::Call;
 pub use self::capability::Capability;
+pub(crate) use self::capability::Transactions;
 pub(crate) use self::changes::RawChanges;
 pub(crate) use self::cursor::RawCursor;
 use self::driver::{Driver, DriverChanges, DriverSession, ImplicitCursor, RawBatch, SessionCursor};
@@ -186,6 +187,14 @@ impl Store {
         match &self.0.backend {
             Backend::Memory(_) => Ok(Capability::MEMORY),
             Backend::Driver(driver) => driver.capability().await,
+        }
+    }
+
+    /// The transactions of the deployment, if it has them. It is asked once for each client.
+    pub(crate) async fn transactions(&self) -> Option<Transactions> {
+        match &self.0.backend {
+            Backend::Memory(_) => Some(Transactions { is_sharded: false }),
+            Backend::Driver(driver) => driver.transactions().await,
         }
     }
 

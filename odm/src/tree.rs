@@ -35,6 +35,8 @@
 //! ```
 
 mod arrange;
+mod ask;
+mod at_once;
 mod branch;
 mod change;
 mod check;
@@ -50,6 +52,7 @@ mod node;
 mod nodes;
 mod planting;
 mod position;
+mod query;
 mod read;
 mod remove;
 mod repair;
@@ -67,6 +70,7 @@ mod writes;
 use std::fmt;
 use std::marker::PhantomData;
 
+pub use self::ask::AskTree;
 pub use self::branch::{Branch, Branches};
 pub use self::check::{CheckTree, Damage, DamageKind, TreeReport};
 use self::forest::Forest;

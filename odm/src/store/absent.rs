@@ -14,7 +14,7 @@ use crate::store::operation::Request;
 use crate::store::response::Response;
 use crate::store::session::{Session, SessionOptions, TransactionOptions};
 use crate::store::watch::Watch;
-use crate::store::{Answer, Capability};
+use crate::store::{Answer, Capability, Transactions};
 
 /// Stands for every type of an absent store. The field is private, so that the compiler does not report code after
 /// calls that return it as unreachable.
@@ -56,6 +56,7 @@ methods! {
     fn apart() -> Self;
     fn sibling(&str) -> Self;
     fn session(SessionOptions) -> Result<Session>;
+    fn transactions() -> Ready<Option<Transactions>>;
     fn start_session(SessionOptions) -> Ready<Result<Session>>;
     fn exec_now<'s>(&Request) -> Option<Result<Response<'s>>>;
     fn exec<'s>(Request, Option<&'s mut Session>) -> Answer<'s>;

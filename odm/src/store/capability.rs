@@ -57,6 +57,13 @@ impl Capability {
     }
 }
 
+/// The transactions of a deployment that has them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Transactions {
+    /// Whether a transaction may read from several shards.
+    pub(crate) is_sharded: bool,
+}
+
 #[cfg(test)]
 mod tests {
     use bson::doc;

@@ -56,7 +56,7 @@ use crate::error::Result;
 use crate::store::cursor::RawCursor;
 use crate::store::operation::Request;
 use crate::store::session::{Backend, Session, SessionOptions};
-use crate::store::{Answer, Capability, Store};
+use crate::store::{Answer, Capability, Store, Transactions};
 
 /// A database of the driver's client; clones share the connections.
 #[derive(Clone)]
@@ -136,6 +136,10 @@ impl Driver {
 
     pub(crate) async fn capability(&self) -> Result<Capability> {
         session::capability(self.database.client()).await
+    }
+
+    pub(crate) async fn transactions(&self) -> Option<Transactions> {
+        self.transactions.get(self.database.client()).await
     }
 
     /// Runs one operation.

@@ -6,6 +6,7 @@ use bson::raw::RawDocumentBuf;
 use bson::{Bson, Document as BsonDocument, doc};
 use futures_core::future::BoxFuture;
 
+use super::at_once::{Reads, at_once};
 use super::forest::{Forest, TreeWrite, within};
 use super::load::Loading;
 use super::node::{Node, id_key};
@@ -226,16 +227,13 @@ impl<'s, D: DeclaredTree> FindByNames<'s, D> {
         self
     }
 
-    async fn run(mut self) -> Result<Option<D::Model>> {
+    async fn run(self) -> Result<Option<D::Model>> {
         let name = self.forest.model.name;
         let walk = self.walk.map_err(|error| error.with_model(name))?;
         let filter = self.filter.to_document()?;
-        let session = within!(self.session);
-        let found = self.forest.walk(session, &walk, None, &filter).await?;
-        let Some(node) = found.last.filter(|_| found.names == walk.names.len()) else {
-            return Ok(None);
-        };
-        let document = self.forest.whole(self.session, &node.id).await?;
+        let forest = self.forest;
+        let document = at_once!(self.session, forest.store, true, |session| forest
+            .named_document(&walk, None, &filter, session))?;
         document.map(|document| decode(&document, name)).transpose()
     }
 }
@@ -312,19 +310,20 @@ impl<'s, D: DeclaredTree> FindOrInsertByNames<'s, D> {
         let mut session = self.find.session;
         let mut place = None;
         if session.is_none() {
-            let found = forest
-                .walk(None, &walk, scope.as_ref(), &BsonDocument::new())
-                .await?;
-            if found.names < documents.len() {
-                place = Some(Place::new(None, self.non_atomic).map_err(named)?);
-            } else if let Some(node) = found.last
-                && let Some(document) = forest.whole(None, &node.id).await?
-            {
+            let any = BsonDocument::new();
+            let found = at_once!(None, forest.store, true, |session| forest.named_document(
+                &walk,
+                scope.as_ref(),
+                &any,
+                session
+            ))?;
+            if let Some(document) = found {
                 return Ok(InsertedNode {
                     node: decode(&document, forest.model.name)?,
                     written: TreeWrite::default(),
                 });
             }
+            place = Some(Place::new(None, self.non_atomic).map_err(named)?);
         }
         let place = match place {
             Some(place) => place,
@@ -453,6 +452,21 @@ impl Forest {
         };
         let found = self.documents(session, Self::by_id(id), options).await?;
         Ok(found.into_iter().next())
+    }
+
+    /// The document that a path of names leads to.
+    async fn named_document(
+        &self,
+        walk: &Walk,
+        scope: Option<&Bson>,
+        filter: &BsonDocument,
+        mut session: Option<&mut Session>,
+    ) -> Result<Option<RawDocumentBuf>> {
+        let found = self.walk(within!(session), walk, scope, filter).await?;
+        match found.last.filter(|_| found.names == walk.names.len()) {
+            Some(node) => self.whole(session, &node.id).await,
+            None => Ok(None),
+        }
     }
 
     /// Inserts the nodes that are missing on a path of names, behind the fence; returns the last node of the path.

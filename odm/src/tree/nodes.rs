@@ -1,30 +1,34 @@
 //! Reads of nodes.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
 
-use bson::raw::{RawDocument, RawDocumentBuf};
-use bson::{Bson, Document as BsonDocument, doc};
+use bson::Document as BsonDocument;
 use serde::de::DeserializeOwned;
 
 use super::Tree;
+use super::at_once::{Reads, at_once};
 use super::branch::Branch;
 use super::forest::{Forest, within};
-use super::node::{Node, id_key};
-use super::select::{Extent, Selected, Selection};
+use super::query::Query;
+use super::select::{Extent, Selection};
 use crate::collection::{Find, decode, decode_id, projection};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::model::tree::{DeclaredTree, SingleParent};
 use crate::model::{Document, Projection};
 use crate::query::{Filter, FilterFn, FromRaw, Sort, SortFn, fields};
 use crate::store::Session;
-use crate::store::options::Options;
 
 /// The documents of some nodes, about to be read.
 ///
 /// A filter applies to the documents that are returned, never to the way to them. For joins, projections in the
 /// shell's syntax and other options of a find, [`find`](Self::find) makes one.
+///
+/// A read of several commands, in pre-order or by bounds runs in a transaction, so that all of it sees one state of the
+/// tree while others change it. That is one more command, and such a read ends after the server's 60 seconds for
+/// transactions. In a session, and on a standalone mongod, it sees what each of its commands sees: start a transaction in
+/// the session for one state.
 #[must_use = "nothing is read until it is awaited"]
 pub struct Nodes<'s, D: DeclaredTree, T = <D as DeclaredTree>::Model> {
     tree: Tree<D>,
@@ -257,6 +261,9 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
     /// Resolves the nodes, and returns the find that reads them, for joins and for all options of a find. It keeps the
     /// filter, the sort, the limit and the session; but no order that the client computes.
     ///
+    /// The find runs after the nodes are resolved. If others change the tree, run both in the transaction of a session, so
+    /// that it finds the nodes where they were.
+    ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
     /// # #[tokio::main(flavor = "current_thread")]
@@ -270,10 +277,14 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
     /// # }
     /// ```
     pub async fn find(mut self) -> Result<Find<'s, D::Model>> {
-        let selected = self.selected().await?;
-        let filter = self.matching(selected.filter)?;
+        let sort = self.sort.take();
+        let (forest, query) = self.query()?;
+        let is_torn = !query.is_one_command(&forest);
+        let filter = at_once!(within!(self.session), forest.store, is_torn, |session| {
+            query.matching(&forest, session)
+        })?;
         let mut find = self.tree.collection.find(|_| Filter::from_raw(filter));
-        if let Some(sort) = self.sort.take() {
+        if let Some(sort) = sort {
             find = find.sort(|_| sort);
         }
         if let Some(skip) = self.skip {
@@ -303,12 +314,13 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
     /// ```
     pub async fn all(mut self) -> Result<Vec<T>> {
         let name = D::Model::model().name;
-        let documents = if let Some((id, stages)) = self.lookup()? {
-            self.looked_up(&id, stages).await?
-        } else {
-            let selected = self.selected().await?;
-            self.documents(selected).await?
-        };
+        let (forest, query) = self.query()?;
+        let documents = at_once!(
+            self.session,
+            forest.store,
+            query.is_torn(&forest),
+            |session| query.documents(&forest, session)
+        )?;
         documents
             .into_iter()
             .map(|document| decode(&document, name))
@@ -347,36 +359,14 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
     /// # }
     /// ```
     pub async fn ids(mut self) -> Result<Vec<<D::Model as Document>::Id>> {
-        let documents = if let Some((id, stages)) = self.lookup()? {
-            let kept = || Node::projection(D::TREE);
-            let only_id = || doc! {"_id": 1};
-            self.projection = Some(if self.pre_order { kept() } else { only_id() });
-            self.looked_up(&id, stages).await?
-        } else {
-            let selected = self.selected().await?;
-            if self.sort.is_none() && self.filter.to_document()?.is_empty() {
-                let session = within!(self.session);
-                let forest = self.tree.forest();
-                if let Some(ids) = forest
-                    .ids_in_order(session, &selected, self.pre_order)
-                    .await?
-                {
-                    let ids = ids.into_iter().skip(count(self.skip, 0));
-                    let ids = ids.take(count(self.limit, usize::MAX));
-                    return ids.map(decode_id::<D::Model>).collect();
-                }
-            }
-            self.projection = Some(doc! {"_id": 1});
-            self.documents(selected).await?
-        };
-        documents
-            .into_iter()
-            .map(|document| {
-                let id = document.get("_id").ok().flatten();
-                let id = id.ok_or_else(|| Error::malformed_reply("an `_id`"))?;
-                decode_id::<D::Model>(Bson::try_from(id).map_err(Error::encode)?)
-            })
-            .collect()
+        let (forest, query) = self.query()?;
+        let ids = at_once!(
+            self.session,
+            forest.store,
+            query.is_torn(&forest),
+            |session| query.ids(&forest, session)
+        )?;
+        ids.into_iter().map(decode_id::<D::Model>).collect()
     }
 
     /// Counts the nodes, without loading them.
@@ -392,10 +382,13 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
     /// # }
     /// ```
     pub async fn count(mut self) -> Result<u64> {
-        let selected = self.selected().await?;
-        let filter = self.matching(selected.filter)?;
-        let forest = self.tree.forest();
-        forest.count(within!(self.session), filter).await
+        let (forest, query) = self.query()?;
+        at_once!(
+            self.session,
+            forest.store,
+            query.is_torn(&forest),
+            |session| query.count(&forest, session)
+        )
     }
 
     /// Counts the nodes at each level of the tree, without loading them; a root is at level 0.
@@ -423,10 +416,10 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
     where
         D: SingleParent,
     {
-        let selected = self.selected().await?;
-        let filter = self.matching(selected.filter)?;
-        let forest = self.tree.forest();
-        forest.counts_by_depth(within!(self.session), filter).await
+        let (forest, query) = self.query()?;
+        let is_torn = forest.level().is_none() || query.is_torn(&forest);
+        at_once!(self.session, forest.store, is_torn, |session| query
+            .counts_by_depth(&forest, session))
     }
 
     /// Whether there is such a node.
@@ -447,136 +440,24 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
         Ok(!self.ids().await?.is_empty())
     }
 
-    async fn selected(&mut self) -> Result<Selected> {
-        let selection = std::mem::replace(&mut self.selection, Ok(Selection::All))?;
-        let forest = self.tree.forest();
-        if let Some((from, to)) = self.depths {
-            return forest.select_depths(within!(self.session), from, to).await;
-        }
-        let session = within!(self.session);
-        forest.select(session, &selection, self.extent).await
-    }
-
-    /// The filter of the selection and that of the caller.
-    fn matching(&self, selected: BsonDocument) -> Result<BsonDocument> {
-        let filter = self.filter.to_document()?;
-        Ok(if filter.is_empty() {
-            selected
-        } else if selected.is_empty() {
-            filter
-        } else {
-            doc! {"$and": [selected, filter]}
-        })
-    }
-
-    /// The stages that read the documents in one command, if the pattern has them, and the id of the node.
-    fn lookup(&self) -> Result<Option<(Bson, Vec<BsonDocument>)>> {
-        let Ok(selection) = &self.selection else {
-            return Ok(None);
-        };
-        // Some conditions may only come first in a pipeline.
-        let is_whole = self.depths.is_none() && self.filter.to_document()?.is_empty();
-        // The order needs the kept fields.
-        let is_plain = !self.pre_order || self.sort.is_some() || self.projection.is_none();
-        let forest = self.tree.forest();
-        let lookup = forest.lookup_of(selection, self.extent);
-        Ok(lookup.filter(|_| is_whole && is_plain))
-    }
-
-    async fn looked_up(
-        mut self,
-        id: &Bson,
-        mut stages: Vec<BsonDocument>,
-    ) -> Result<Vec<RawDocumentBuf>> {
-        let forest = self.tree.forest();
-        let in_pre_order = self.pre_order && self.sort.is_none();
-        if let Some(sort) = self.sort.take() {
-            stages.push(doc! {"$sort": sort.to_document()?});
-        }
-        if !in_pre_order {
-            for (stage, count) in [("$skip", self.skip), ("$limit", self.limit)] {
-                let count = count.filter(|count| *count > 0);
-                let count = count.map(|count| i64::try_from(count).unwrap_or(i64::MAX));
-                stages.extend(count.map(|count| doc! {stage: count}));
-            }
-        }
-        stages.extend(
-            self.projection
+    /// What is read, without its type.
+    fn query(&mut self) -> Result<(Forest, Query)> {
+        let query = Query {
+            selection: std::mem::replace(&mut self.selection, Ok(Selection::All))?,
+            extent: self.extent,
+            depths: self.depths,
+            filter: self.filter.to_document()?,
+            sort: self
+                .sort
                 .take()
-                .map(|fields| doc! {"$project": fields}),
-        );
-        let documents = forest.aggregate(within!(self.session), stages).await?;
-        if documents.is_empty() {
-            // An error if there is no such node.
-            forest.node(within!(self.session), id).await?;
-        }
-        if !in_pre_order {
-            return Ok(documents);
-        }
-        let mut documents = in_order(&forest, documents)?;
-        self.cut(&mut documents);
-        Ok(documents)
-    }
-
-    /// Skips and limits documents in the order that the client computes.
-    fn cut(&self, documents: &mut Vec<RawDocumentBuf>) {
-        documents.drain(..count(self.skip, 0).min(documents.len()));
-        documents.truncate(count(self.limit, usize::MAX));
-    }
-
-    async fn documents(mut self, selected: Selected) -> Result<Vec<RawDocumentBuf>> {
-        let forest = self.tree.forest();
-        let filter = self.matching(selected.filter.clone())?;
-        let sort = match self.sort.take() {
-            Some(sort) => Some(sort.to_document()?),
-            None if self.pre_order => forest.pre_order_sort(),
-            None => selected.sort.clone(),
+                .map(|sort| sort.to_document())
+                .transpose()?,
+            skip: self.skip,
+            limit: self.limit,
+            projection: self.projection.take(),
+            pre_order: self.pre_order,
         };
-        let in_client = sort.is_none() && (self.pre_order || selected.order.is_some());
-        let mut options = Options {
-            sort,
-            projection: self.projection.clone(),
-            ..Options::default()
-        };
-        if !in_client {
-            options.skip = self.skip;
-            options.limit = self
-                .limit
-                .map(|limit| i64::try_from(limit).unwrap_or(i64::MAX));
-            let session = within!(self.session);
-            return forest.documents(session, filter, options).await;
-        }
-        let leaves_id_out =
-            |projection: &&mut BsonDocument| projection.get("_id") == Some(&Bson::Int32(0));
-        let leaves_id_out = options.projection.as_mut().filter(leaves_id_out);
-        // The order is that of the ids.
-        let leaves_id_out = leaves_id_out
-            .map(|projection| projection.remove("_id"))
-            .is_some();
-        let has_structure = self.projection.is_none() && filter == selected.filter;
-        let order = if has_structure && self.pre_order {
-            None
-        } else {
-            let session = within!(self.session);
-            forest
-                .ids_in_order(session, &selected, self.pre_order)
-                .await?
-        };
-        let documents = forest
-            .documents(within!(self.session), filter, options)
-            .await?;
-        let mut documents = if let Some(order) = order {
-            ordered(documents, &order)?
-        } else {
-            in_order(&forest, documents)?
-        };
-        self.cut(&mut documents);
-        if leaves_id_out {
-            for document in &mut documents {
-                *document = without_id(document)?;
-            }
-        }
-        Ok(documents)
+        Ok((self.tree.forest(), query))
     }
 }
 
@@ -602,59 +483,11 @@ impl<D: SingleParent> Nodes<'_, D> {
     /// # }
     /// ```
     pub async fn branches(mut self) -> Result<Vec<Branch<D::Model>>> {
-        let selected = self.selected().await?;
-        let tree = self.tree.clone();
-        let documents = self.documents(selected).await?;
-        tree.arrange_stored(&documents)
+        let (forest, query) = self.query()?;
+        let documents = at_once!(self.session, forest.store, true, |session| query
+            .selected_documents(&forest, session))?;
+        self.tree.arrange_stored(&documents)
     }
-}
-
-/// A number of documents.
-fn count(number: Option<u64>, default: usize) -> usize {
-    number.map_or(default, |number| {
-        usize::try_from(number).unwrap_or(usize::MAX)
-    })
-}
-
-/// The documents in pre-order.
-fn in_order(forest: &Forest, documents: Vec<RawDocumentBuf>) -> Result<Vec<RawDocumentBuf>> {
-    let nodes = documents
-        .iter()
-        .map(|document| Node::read(forest.tree, document));
-    let nodes = nodes.collect::<Result<Vec<_>>>()?;
-    let mut slots: Vec<Option<RawDocumentBuf>> = documents.into_iter().map(Some).collect();
-    let pre_order = forest.arrange(&nodes)?.pre_order().into_iter();
-    let ordered = pre_order.filter_map(|(position, _)| slots.get_mut(position)?.take());
-    Ok(ordered.collect())
-}
-
-/// The documents in the order of these ids; others follow.
-fn ordered(documents: Vec<RawDocumentBuf>, order: &[Bson]) -> Result<Vec<RawDocumentBuf>> {
-    let mut places = HashMap::with_capacity(order.len());
-    for (place, id) in order.iter().enumerate() {
-        places.entry(id_key(id)?).or_insert(place);
-    }
-    let mut keyed = Vec::with_capacity(documents.len());
-    for document in documents {
-        let id = document.get("_id").ok().flatten();
-        let id = id.ok_or_else(|| Error::malformed_reply("an `_id`"))?;
-        let id = Bson::try_from(id).map_err(Error::encode)?;
-        let place = places.get(&id_key(&id)?).copied();
-        keyed.push((place.unwrap_or(usize::MAX), document));
-    }
-    keyed.sort_by_key(|(place, _)| *place);
-    Ok(keyed.into_iter().map(|(_, document)| document).collect())
-}
-
-fn without_id(document: &RawDocument) -> Result<RawDocumentBuf> {
-    let mut without = RawDocumentBuf::new();
-    for element in document {
-        let (name, value) = element.map_err(Error::encode)?;
-        if name != "_id" {
-            without.append(name, value);
-        }
-    }
-    Ok(without)
 }
 
 impl<D: DeclaredTree, T> fmt::Debug for Nodes<'_, D, T> {

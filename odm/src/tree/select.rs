@@ -189,6 +189,22 @@ impl Forest {
         Ok(Some(ids.collect()))
     }
 
+    /// Whether a selection needs no read to become a filter.
+    pub(super) fn selects_at_once(&self, selection: &Selection, extent: Extent) -> bool {
+        let tree = self.tree;
+        match selection {
+            Selection::All => true,
+            Selection::Roots => {
+                self.has_filter_of_roots() || tree.bounds.is_none() && tree.children.is_none()
+            }
+            Selection::Leaves => {
+                let counts = tree.child_count.or(tree.descendant_count);
+                counts.is_some() || tree.children.is_some() || tree.bounds.is_some()
+            }
+            _ => self.is_selected_by_id(selection, extent),
+        }
+    }
+
     /// Whether the id alone makes the filter, without reading the node.
     fn is_selected_by_id(&self, selection: &Selection, extent: Extent) -> bool {
         let tree = self.tree;
@@ -353,7 +369,7 @@ impl Forest {
     }
 
     /// The filter of nodes at these levels, if they store their depth.
-    fn at_depths(&self, from: u32, to: Option<u32>) -> Option<Document> {
+    pub(super) fn at_depths(&self, from: u32, to: Option<u32>) -> Option<Document> {
         let tree = self.tree;
         let filter = if let Some(depth) = tree.depth {
             let mut range = doc! {"$gte": i64::from(from)};

@@ -12,6 +12,7 @@ mod operations;
 mod options;
 mod plain;
 mod random;
+mod readers;
 mod stops;
 
 use crate::case::Case;
@@ -28,6 +29,7 @@ pub(super) fn cases() -> Vec<Case> {
         names::CASES,
         options::CASES,
         random::CASES,
+        readers::CASES,
         stops::CASES,
     ]
     .concat()

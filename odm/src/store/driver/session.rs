@@ -1,7 +1,7 @@
 //! The driver's sessions, and their transactions.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use bson::doc;
 use mongodb::options as theirs;
@@ -10,12 +10,42 @@ use mongodb::{Client, ClientSession};
 use super::errors::error;
 use super::options;
 use crate::error::{Error, Result};
-use crate::store::Capability;
 use crate::store::session::TransactionOptions;
+use crate::store::{Capability, Transactions};
 
-/// Whether the client's deployment is known to run transactions; shared by all handles of the client.
+/// What is known of the transactions of the client's deployment; shared by all handles of the client.
 #[derive(Debug, Clone, Default)]
-pub(super) struct KnownTransactions(Arc<AtomicBool>);
+pub(super) struct KnownTransactions(Arc<AtomicU8>);
+
+impl KnownTransactions {
+    const NONE: u8 = 1;
+    const REPLICATED: u8 = 2;
+    const SHARDED: u8 = 3;
+
+    /// The transactions of the deployment, which is asked once. While it can't be reached, it counts as a replica set: the
+    /// first operation of a transaction meets the same failure.
+    pub(super) async fn get(&self, client: &Client) -> Option<Transactions> {
+        let mut known = self.0.load(Ordering::Relaxed);
+        if known == 0
+            && let Ok(capability) = capability(client).await
+        {
+            known = self.note(capability);
+        }
+        (known != Self::NONE).then_some(Transactions {
+            is_sharded: known == Self::SHARDED,
+        })
+    }
+
+    fn note(&self, capability: Capability) -> u8 {
+        let known = match capability {
+            it if !it.transactions => Self::NONE,
+            it if it.sharded => Self::SHARDED,
+            _ => Self::REPLICATED,
+        };
+        self.0.store(known, Ordering::Relaxed);
+        known
+    }
+}
 
 /// Asks the deployment what it can do.
 pub(super) async fn capability(client: &Client) -> Result<Capability> {
@@ -44,8 +74,7 @@ impl DriverSession {
     /// Fails if the deployment has no transactions. Without this check, the first write of the transaction would fail,
     /// with a message about transaction numbers.
     async fn check_transactions(&self) -> Result<()> {
-        let known = &self.transactions.0;
-        if known.load(Ordering::Relaxed) {
+        if self.transactions.0.load(Ordering::Relaxed) > KnownTransactions::NONE {
             return Ok(());
         }
         match capability(&self.session.client()).await {
@@ -53,8 +82,8 @@ impl DriverSession {
                 "this deployment is a standalone mongod, which has no transactions: start it with `--replSet` and \
                  initiate the replica set, even of one member",
             )),
-            Ok(_) => {
-                known.store(true, Ordering::Relaxed);
+            Ok(capability) => {
+                self.transactions.note(capability);
                 Ok(())
             }
             // The first operation of the transaction meets the same failure, and can be retried.

@@ -1,0 +1,395 @@
+//! Questions about the places of nodes.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use bson::Bson;
+use futures_core::future::BoxFuture;
+
+use super::at_once::{Reads, at_once};
+use super::forest::{Forest, within};
+use super::node::{Node, id_key};
+use super::select::{Extent, Selection};
+use super::{NodeId, Tree};
+use crate::collection::decode_id;
+use crate::error::{Error, Result};
+use crate::model::Document;
+use crate::model::tree::{DeclaredTree, SingleParent};
+use crate::store::Session;
+
+/// A question about the places of nodes, about to be asked: [`Tree::depth`], [`Tree::is_ancestor_of`] and others.
+///
+/// As a read of [`Nodes`](super::Nodes), one of several commands runs in a transaction.
+#[must_use = "nothing is read until it is awaited"]
+pub struct AskTree<'s, D, T> {
+    forest: Forest,
+    question: Result<Question>,
+    read: fn(Answer) -> Result<T>,
+    session: Option<&'s mut Session>,
+    of: PhantomData<fn() -> D>,
+}
+
+#[derive(Debug)]
+enum Question {
+    IsLeaf(Bson),
+    Depth(Bson),
+    IsRoot(Bson),
+    IsParent { node: Bson, child: Bson },
+    IsAncestor { node: Bson, descendant: Bson },
+    AreSiblings(Bson, Bson),
+    CommonAncestor(Vec<Bson>),
+}
+
+#[derive(Debug)]
+enum Answer {
+    Is(bool),
+    Depth(usize),
+    Node(Option<Bson>),
+}
+
+impl Answer {
+    fn is(self) -> Result<bool> {
+        match self {
+            Self::Is(is) => Ok(is),
+            _ => Err(Error::malformed_reply("yes or no")),
+        }
+    }
+
+    fn depth(self) -> Result<usize> {
+        match self {
+            Self::Depth(depth) => Ok(depth),
+            _ => Err(Error::malformed_reply("a depth")),
+        }
+    }
+
+    fn node<M: Document>(self) -> Result<Option<M::Id>> {
+        match self {
+            Self::Node(id) => id.map(decode_id::<M>).transpose(),
+            _ => Err(Error::malformed_reply("an id")),
+        }
+    }
+}
+
+fn both<M: Document>(one: impl NodeId<M>, other: impl NodeId<M>) -> Result<(Bson, Bson)> {
+    Ok((one.stored_id()?, other.stored_id()?))
+}
+
+impl<D: DeclaredTree> Tree<D> {
+    fn ask<'s, T>(
+        &self,
+        question: Result<Question>,
+        read: fn(Answer) -> Result<T>,
+    ) -> AskTree<'s, D, T> {
+        AskTree {
+            forest: self.forest(),
+            question,
+            read,
+            session: None,
+            of: PhantomData,
+        }
+    }
+
+    /// Whether a node has no children.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// assert!(tree.is_leaf(node("Fiction")).await?);
+    /// assert!(!tree.is_leaf(node("Books")).await?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn is_leaf<'s>(&self, node: impl NodeId<D::Model>) -> AskTree<'s, D, bool> {
+        self.ask(node.stored_id().map(Question::IsLeaf), Answer::is)
+    }
+
+    /// How many ancestors a node has: 0 for a root.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// assert_eq!(tree.depth(node("Books")).await?, 0);
+    /// assert_eq!(tree.depth(node("Databases")).await?, 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn depth<'s>(&self, node: impl NodeId<D::Model>) -> AskTree<'s, D, usize>
+    where
+        D: SingleParent,
+    {
+        self.ask(node.stored_id().map(Question::Depth), Answer::depth)
+    }
+
+    /// Whether a node has no parent.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// assert!(tree.is_root(node("Books")).await?);
+    /// assert!(!tree.is_root(node("Fiction")).await?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn is_root<'s>(&self, node: impl NodeId<D::Model>) -> AskTree<'s, D, bool>
+    where
+        D: SingleParent,
+    {
+        self.ask(node.stored_id().map(Question::IsRoot), Answer::is)
+    }
+
+    /// Whether the first node is the parent of the second.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// assert!(tree.is_parent_of(node("Books"), node("Fiction")).await?);
+    /// assert!(!tree.is_parent_of(node("Books"), node("Databases")).await?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn is_parent_of<'s>(
+        &self,
+        node: impl NodeId<D::Model>,
+        child: impl NodeId<D::Model>,
+    ) -> AskTree<'s, D, bool>
+    where
+        D: SingleParent,
+    {
+        let question = both(node, child).map(|(node, child)| Question::IsParent { node, child });
+        self.ask(question, Answer::is)
+    }
+
+    /// Whether the first node is an ancestor of the second.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// assert!(tree.is_ancestor_of(node("Books"), node("Databases")).await?);
+    /// assert!(!tree.is_ancestor_of(node("Fiction"), node("Databases")).await?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn is_ancestor_of<'s>(
+        &self,
+        node: impl NodeId<D::Model>,
+        descendant: impl NodeId<D::Model>,
+    ) -> AskTree<'s, D, bool>
+    where
+        D: SingleParent,
+    {
+        let question = both(node, descendant)
+            .map(|(node, descendant)| Question::IsAncestor { node, descendant });
+        self.ask(question, Answer::is)
+    }
+
+    /// Whether two nodes have the same parent, or are both roots of one scope.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// assert!(tree.are_siblings(node("Languages"), node("Databases")).await?);
+    /// assert!(!tree.are_siblings(node("Languages"), node("Fiction")).await?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn are_siblings<'s>(
+        &self,
+        one: impl NodeId<D::Model>,
+        other: impl NodeId<D::Model>,
+    ) -> AskTree<'s, D, bool>
+    where
+        D: SingleParent,
+    {
+        let question = both(one, other).map(|(one, other)| Question::AreSiblings(one, other));
+        self.ask(question, Answer::is)
+    }
+
+    /// The id of the deepest node that is each of these nodes or an ancestor of it; `None` if they are in different
+    /// trees, or if there are no nodes.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// let nodes = [node("Databases"), node("Languages")];
+    /// assert_eq!(tree.lowest_common_ancestor(nodes).await?, Some("Programming".to_owned()));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn lowest_common_ancestor<'s, N: NodeId<D::Model>>(
+        &self,
+        nodes: impl IntoIterator<Item = N>,
+    ) -> AskTree<'s, D, Option<<D::Model as Document>::Id>>
+    where
+        D: SingleParent,
+    {
+        let ids = nodes.into_iter().map(NodeId::stored_id);
+        let question = ids.collect::<Result<_>>().map(Question::CommonAncestor);
+        self.ask(question, Answer::node::<D::Model>)
+    }
+}
+
+impl Question {
+    /// Whether the answer takes several commands, between which the tree may change.
+    fn is_torn(&self, forest: &Forest) -> bool {
+        let tree = forest.tree;
+        let knows_ancestors = tree.ancestors.is_some() || tree.path.is_some();
+        let knows_parent = tree.parent.is_some() || knows_ancestors;
+        match self {
+            Self::IsLeaf(_) => {
+                tree.children.is_none() && tree.bounds.is_none() && tree.parent.is_none()
+            }
+            Self::Depth(_) => tree.depth.is_none() && !knows_ancestors,
+            Self::IsRoot(_) | Self::IsParent { .. } | Self::AreSiblings(..) => !knows_parent,
+            Self::IsAncestor { .. } => !knows_ancestors,
+            Self::CommonAncestor(ids) => ids.len() > 1 || !knows_ancestors,
+        }
+    }
+
+    async fn answer(&self, forest: &Forest, mut session: Option<&mut Session>) -> Result<Answer> {
+        Ok(match self {
+            Self::IsLeaf(id) => {
+                let tree = forest.tree;
+                let is_counted = tree.children.is_some() || tree.bounds.is_some();
+                let children = Selection::Children(id.clone());
+                let by_id = forest.selects_at_once(&children, Extent::default());
+                let node = if by_id && !is_counted {
+                    Node {
+                        id: id.clone(),
+                        ..Node::default()
+                    }
+                } else {
+                    forest.node(within!(session), id).await?
+                };
+                Answer::Is(!forest.has_children(session, &node).await?)
+            }
+            Self::Depth(id) => {
+                let node = forest.node(within!(session), id).await?;
+                Answer::Depth(if forest.tree.depth.is_some() {
+                    usize::try_from(node.depth).unwrap_or_default()
+                } else {
+                    forest.lineage(session, &node).await?.len()
+                })
+            }
+            Self::IsRoot(id) => {
+                let node = forest.node(within!(session), id).await?;
+                Answer::Is(forest.parent_of(session, &node).await?.is_none())
+            }
+            Self::IsParent { node, child } => {
+                let child = forest.node(within!(session), child).await?;
+                let parent = forest.parent_of(session, &child).await?;
+                let parent = parent.as_ref().map(id_key).transpose()?;
+                Answer::Is(parent == Some(id_key(node)?))
+            }
+            Self::IsAncestor { node, descendant } => {
+                let own = id_key(node)?;
+                let descendant = forest.node(within!(session), descendant).await?;
+                let mut is_ancestor = false;
+                for ancestor in forest.lineage(session, &descendant).await? {
+                    is_ancestor |= id_key(&ancestor)? == own;
+                }
+                Answer::Is(is_ancestor)
+            }
+            Self::AreSiblings(one, other) => {
+                let (one, other) = forest.pair(within!(session), one, other).await?;
+                let parents = (
+                    forest.parent_of(within!(session), &one).await?,
+                    forest.parent_of(session, &other).await?,
+                );
+                Answer::Is(match parents {
+                    (None, None) => one.scope == other.scope,
+                    (Some(one), Some(other)) => id_key(&one)? == id_key(&other)?,
+                    _ => false,
+                })
+            }
+            Self::CommonAncestor(ids) => {
+                let mut common: Option<Vec<Bson>> = None;
+                for id in ids {
+                    let node = forest.node(within!(session), id).await?;
+                    let mut path = forest.lineage(within!(session), &node).await?;
+                    path.push(node.id);
+                    common = Some(match common {
+                        None => path,
+                        Some(before) => {
+                            let pairs = before.into_iter().zip(path);
+                            let same = pairs.take_while(|(one, other)| one == other);
+                            same.map(|(one, _)| one).collect()
+                        }
+                    });
+                }
+                Answer::Node(common.and_then(|mut common| common.pop()))
+            }
+        })
+    }
+}
+
+impl<'s, D, T> AskTree<'s, D, T> {
+    /// Asks in this session, and in its transaction if it has one.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// let mut session = db.start_session().await?;
+    /// session.start_transaction().await?;
+    /// tree.move_to(node("Databases"), Position::root()).session(&mut session).await?;
+    /// assert_eq!(tree.depth(node("Databases")).session(&mut session).await?, 0);
+    /// assert_eq!(tree.depth(node("Databases")).await?, 2);
+    /// session.commit_transaction().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn session(mut self, session: &'s mut Session) -> Self {
+        self.session = Some(session);
+        self
+    }
+
+    async fn run(self) -> Result<T> {
+        let forest = self.forest;
+        let question = self.question?;
+        let answer = at_once!(
+            self.session,
+            forest.store,
+            question.is_torn(&forest),
+            |session| question.answer(&forest, session)
+        )?;
+        (self.read)(answer)
+    }
+}
+
+impl<'s, D: DeclaredTree, T: Send + 'static> IntoFuture for AskTree<'s, D, T> {
+    type Output = Result<T>;
+    type IntoFuture = BoxFuture<'s, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.run())
+    }
+}
+
+impl<D, T> fmt::Debug for AskTree<'_, D, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "AskTree({:?})", self.question)
+    }
+}

@@ -23,6 +23,7 @@ mod response;
 mod session;
 #[cfg(feature = "tracing")]
 mod trace;
+mod turns;
 mod watch;
 
 use std::future::ready;
@@ -54,6 +55,7 @@ pub(crate) use self::session::{Attempt, Outcome};
 pub use self::session::{Session, SessionOptions, TransactionOptions};
 #[cfg(feature = "tracing")]
 pub use self::trace::TracedValues;
+pub(crate) use self::turns::{Turn, Turns};
 pub(crate) use self::watch::{Scope, Watch};
 use crate::error::{Error, Result};
 
@@ -71,6 +73,8 @@ struct Inner {
     database: Arc<str>,
     monitor: Monitor,
     names: CollectionNames,
+    /// Shared by all handles of the deployment.
+    turns: Turns,
 }
 
 #[derive(Debug, Clone)]
@@ -86,6 +90,7 @@ impl Store {
             database: database.into(),
             monitor: Monitor::default(),
             names: CollectionNames::default(),
+            turns: Turns::default(),
         }))
     }
 
@@ -115,6 +120,7 @@ impl Store {
             database: Arc::clone(&self.0.database),
             monitor: self.0.monitor.clone(),
             names,
+            turns: self.0.turns.clone(),
         }))
     }
 
@@ -125,6 +131,7 @@ impl Store {
             database: Arc::clone(&self.0.database),
             monitor,
             names: self.0.names.clone(),
+            turns: self.0.turns.clone(),
         }))
     }
 
@@ -139,6 +146,7 @@ impl Store {
             database: Arc::clone(&self.0.database),
             monitor: self.0.monitor.clone(),
             names: self.0.names.clone(),
+            turns: self.0.turns.clone(),
         }))
     }
 
@@ -154,6 +162,7 @@ impl Store {
             database: Arc::clone(&self.0.database),
             monitor: self.0.monitor.clone(),
             names: self.0.names.clone(),
+            turns: self.0.turns.clone(),
         }))
     }
 
@@ -168,7 +177,13 @@ impl Store {
             database: database.into(),
             monitor: self.0.monitor.clone(),
             names: self.0.names.clone(),
+            turns: self.0.turns.clone(),
         }))
+    }
+
+    /// The queues of the tasks that use the deployment.
+    pub(crate) fn turns(&self) -> &Turns {
+        &self.0.turns
     }
 
     pub(crate) fn database(&self) -> &str {

@@ -53,6 +53,7 @@ mod nodes;
 mod planting;
 mod position;
 mod query;
+mod queue;
 mod read;
 mod remove;
 mod repair;

@@ -27,6 +27,14 @@ impl<'s> Place<'s> {
             None => Ok(Self::Transaction),
         }
     }
+
+    /// Whether the writes are in a transaction of the caller, which goes on after them.
+    pub(crate) fn is_in_transaction(&self) -> bool {
+        match self {
+            Self::Here(session) => session.as_ref().is_some_and(|it| it.in_transaction()),
+            Self::Transaction => false,
+        }
+    }
 }
 
 /// Runs `$body` with the session of a [`Place`], in a transaction of the collection's database if it needs one. The body

@@ -17,6 +17,7 @@ use super::inserts::Inserts;
 use super::node::{id_key, raw_id_key};
 use super::planting::{Seeds, planted};
 use super::position::Target;
+use super::queue::Within;
 use super::unfinished::{Fence, Unfinished};
 use super::writes::{self, Writes};
 use super::{NodeId, Position, Tree};
@@ -421,6 +422,11 @@ impl<'s, D: DeclaredTree> LoadTree<'s, D> {
         let nodes = self.nodes.map_err(named)?;
         let target = self.target.map_err(named)?;
         let place = Place::new(self.session, self.non_atomic).map_err(named)?;
+        let Some(first) = nodes.documents.first() else {
+            return Ok(TreeWrite::default());
+        };
+        let within = Within::Scope(forest.scope_of(first)?);
+        let _turn = forest.turn(&place, within).await?;
         joint!(place, forest.store, |session| nodes
             .run(&forest, &target, session))
     }

@@ -11,6 +11,7 @@ use super::forest::{Forest, TreeWrite, within};
 use super::load::Loading;
 use super::node::{Node, id_key};
 use super::position::Target;
+use super::queue::Within;
 use super::write::InsertedNode;
 use super::{NodeId, Tree};
 use crate::collection::joint::{Place, joint};
@@ -329,6 +330,8 @@ impl<'s, D: DeclaredTree> FindOrInsertByNames<'s, D> {
             Some(place) => place,
             None => Place::new(session.take(), self.non_atomic).map_err(named)?,
         };
+        let within = Within::Scope(scope.clone());
+        let _turn = forest.turn(&place, within).await?;
         let (document, written) = joint!(place, forest.store, |session| {
             forest.insert_missing(&walk, scope.as_ref(), &documents, session)
         })?;

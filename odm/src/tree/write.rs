@@ -9,6 +9,7 @@ use futures_core::future::BoxFuture;
 
 use super::forest::{Forest, TreeWrite};
 use super::position::Target;
+use super::queue::Within;
 use super::{NodeId, Position, Tree};
 use crate::collection::joint::{Place, joint};
 use crate::collection::transaction::Tries;
@@ -396,11 +397,25 @@ impl<'s, D: DeclaredTree> ChangeTree<'s, D> {
         let named = |error: Error| error.with_model(forest.model.name);
         let change = self.change.map_err(named)?;
         let place = Place::new(self.session, self.non_atomic).map_err(named)?;
+        let _turn = forest.turn(&place, change.within(&forest)?).await?;
         joint!(place, forest.store, |session| change.run(&forest, session))
     }
 }
 
 impl Change {
+    /// The tree that changes.
+    fn within(&self, forest: &Forest) -> Result<Within<'_>> {
+        Ok(match self {
+            Self::Insert { document, .. } => Within::Scope(forest.scope_of(document)?),
+            Self::Swap { one: id, .. }
+            | Self::AddChild { parent: id, .. }
+            | Self::RemoveChild { parent: id, .. }
+            | Self::Move { id, .. }
+            | Self::Rerank { id }
+            | Self::Delete { id, .. } => Within::TreeOf(id),
+        })
+    }
+
     async fn run(
         &self,
         forest: &Forest,

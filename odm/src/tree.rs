@@ -65,6 +65,7 @@ mod statements;
 mod structure;
 mod swap;
 mod unfinished;
+mod unique;
 mod write;
 mod writes;
 

@@ -2,7 +2,7 @@
 
 use odm_language::error::{Code, ServerError};
 
-use super::Error;
+use super::{Error, TreeRefusal};
 
 impl Error {
     /// The error code that MongoDB or the in-memory engine returned: `11000`, `121`, …
@@ -53,7 +53,7 @@ impl Error {
     /// # }
     /// ```
     pub fn is_duplicate_key(&self) -> bool {
-        self.code() == Some(Code::DUPLICATE_KEY)
+        self.code() == Some(Code::DUPLICATE_KEY) || self.tree_refusal() == Some(TreeRefusal::Taken)
     }
 
     /// The name of the unique index that refused the value, if [`Error::is_duplicate_key`].

@@ -22,6 +22,9 @@ pub enum TreeRefusal {
     Unordered,
     /// The pattern can't store the id.
     Id,
+    /// The place has a node with the same values in a unique index, such as that of `unique_among_siblings`.
+    /// [`is_duplicate_key`](Error::is_duplicate_key) holds, too.
+    Taken,
     /// The stored tree is damaged at this place; `check` lists the damage.
     Damaged,
     /// The nodes that the change writes do not fit one command.

@@ -8,7 +8,7 @@ use bson::{Bson, Document, doc};
 use super::Tree;
 use super::arrange::{Shape, Visit};
 use super::forest::Forest;
-use super::node::{Node, child_path, id_key, stored};
+use super::node::{Node, child_path, id_key, raw_id_key, stored};
 use super::resume::Resumed;
 use super::spot::Gap;
 use crate::collection::equality;
@@ -28,6 +28,9 @@ impl<D: DeclaredTree> Tree<D> {
     ///
     /// A change without a transaction that failed is completed first, by the record that it left; a node that was not
     /// inserted yet is not in the tree then. No change may run meanwhile.
+    ///
+    /// A node that would get a place where a unique index has another one, such as a sibling of the same name, is an
+    /// error that names both: change or delete one of them, and repair again.
     ///
     /// Of a graph, only listed children that do not exist, and numbers of children, are mended.
     ///
@@ -61,6 +64,7 @@ impl<D: DeclaredTree> Tree<D> {
         let Resumed {
             documents,
             nodes,
+            last,
             before: mut steps,
             after,
         } = forest.resumed(documents).await?;
@@ -82,6 +86,11 @@ impl<D: DeclaredTree> Tree<D> {
         for (document, expected) in documents.iter().zip(expected) {
             statements.extend(statement(document, expected)?);
         }
+        statements.sort_by_key(|statement| {
+            let id = written(statement).map(|(id, _)| id);
+            id.is_some_and(|id| last.contains(id))
+        });
+        forest.check_repaired(&documents, &statements).await?;
         if !statements.is_empty() {
             let reason = format!(
                 "the kept fields of {} nodes contradict the tree",
@@ -124,10 +133,44 @@ pub(super) fn statement(
     Ok(statement)
 }
 
+/// The node that a statement writes, and the fields that it sets.
+fn written(statement: &Document) -> Option<(&Bson, &Document)> {
+    let id = match statement.get_document("q").ok()?.get("_id")? {
+        Bson::Document(equals) => equals.get("$eq")?,
+        id => id,
+    };
+    let fields = statement
+        .get_document("u")
+        .ok()?
+        .get_document("$set")
+        .ok()?;
+    Some((id, fields))
+}
+
 /// Kept fields with their values.
 pub(super) type KeptFields = Vec<(&'static str, Bson)>;
 
 impl Forest {
+    /// Refuses a plan by which a node would get a place that a unique index does not allow: applied, it would fail each time.
+    async fn check_repaired(
+        &self,
+        documents: &[RawDocumentBuf],
+        statements: &[Document],
+    ) -> Result<()> {
+        let placings = statements.iter().filter_map(written);
+        let placings: Vec<_> = placings
+            .map(|(id, fields)| (id.clone(), fields.clone()))
+            .collect();
+        let mut stay = HashSet::with_capacity(documents.len());
+        for document in documents {
+            let id = document.get("_id").ok().flatten();
+            stay.extend(id.map(raw_id_key));
+        }
+        self.check_placings(None, &placings, |id| !stay.contains(id))
+            .await
+            .map_err(|error| error.context("repairing the tree"))
+    }
+
     /// The kept fields that each node should have, by the tree that their source describes.
     pub(super) fn expected_fields(&self, nodes: &[Node], shape: &Shape) -> Result<Vec<KeptFields>> {
         let visits = shape.visits();

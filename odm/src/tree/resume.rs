@@ -22,6 +22,8 @@ pub(super) struct Resumed {
     pub(super) documents: Vec<RawDocumentBuf>,
     /// The nodes at the places where the changes put them.
     pub(super) nodes: Vec<Node>,
+    /// The nodes that get their places after the others.
+    pub(super) last: Vec<Bson>,
     /// The steps before the kept fields are written.
     pub(super) before: Vec<Step>,
     /// The steps after that.
@@ -34,8 +36,10 @@ impl Forest {
         let all = self.unfinished().await?;
         let mut before = Vec::new();
         let mut ends = Vec::new();
+        let mut last = Vec::new();
         for found in &all {
             self.delete_gone(&mut documents, found, &mut before)?;
+            last.extend(self.leave_place(&mut documents, found, &mut before)?);
             self.move_bounds(&mut documents, found, &mut before)?;
             ends.push(end_statement(found.fence.clone(), found.change));
         }
@@ -63,6 +67,7 @@ impl Forest {
         Ok(Resumed {
             documents,
             nodes,
+            last,
             before,
             after: after.into_iter().collect(),
         })
@@ -112,6 +117,42 @@ impl Forest {
             steps.push(self.write_step(vec![command], reason));
         }
         Ok(())
+    }
+
+    /// Lets a node leave its place, if a change does that first; returns its id.
+    fn leave_place(
+        &self,
+        documents: &mut [RawDocumentBuf],
+        found: &Found,
+        steps: &mut Vec<Step>,
+    ) -> Result<Option<Bson>> {
+        let Some((id, via)) = &found.record.via else {
+            return Ok(None);
+        };
+        let sets = found.record.sets.iter();
+        let own = |placed: &&Placed| placed.nodes.iter().any(|(node, _)| node == id);
+        let place = sets.clone().find(own).map(|placed| &placed.fields);
+        for document in documents.iter_mut() {
+            let node = Node::read(self.tree, document)?;
+            if id_key(&node.id)? != id_key(id)? {
+                continue;
+            }
+            let mut changed = Document::try_from(&**document).map_err(Error::encode)?;
+            let has = |fields: &Document| {
+                let mut fields = fields.iter();
+                fields.all(|(field, value)| changed.get(field) == Some(value))
+            };
+            if has(via) || place.is_some_and(has) {
+                continue;
+            }
+            let statement = doc! {"q": Self::by_id(id), "u": {"$set": via}};
+            let command = doc! {"update": self.collection(), "updates": [statement]};
+            let reason = format!("the {} of {} has not ended", found.what, found.record.node);
+            steps.push(self.write_step(vec![command], reason));
+            changed.extend(via.clone());
+            *document = RawDocumentBuf::try_from(changed).map_err(Error::encode)?;
+        }
+        Ok(Some(id.clone()))
     }
 
     /// Moves the bounds that a change moves.

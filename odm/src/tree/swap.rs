@@ -67,6 +67,7 @@ impl Forest {
         };
         let mut writes = Writes::new(self, fence, Unfinished::new("swap", &one.node.id));
         let mut lineages = Vec::new();
+        let mut places = Vec::new();
         for (side, place) in [(&one, &other), (&other, &one)] {
             if !are_siblings && self.tree.max_depth.is_some() {
                 let depth = side.lineage.len();
@@ -93,7 +94,19 @@ impl Forest {
                 })?;
                 fields.insert(order, rank);
             }
-            writes.place(&side.node.id, fields);
+            places.push((&side.node, fields));
+        }
+        if !are_siblings && let Some((node, fields)) = places.first() {
+            let via = self
+                .detour(within!(session), node, &other.node, fields)
+                .await?;
+            if let Some(via) = via {
+                writes.detour(&node.id, via);
+                places.reverse();
+            }
+        }
+        for (node, fields) in places {
+            writes.place(&node.id, fields);
         }
         writes.first.extend(lineages);
         let around = [one.lineage.as_slice(), &other.lineage].concat();

@@ -33,6 +33,8 @@ pub(super) struct Unfinished {
     pub(super) node: Bson,
     /// The operation, for reports.
     pub(super) what: &'static str,
+    /// The kept fields that a node has before it gets those of its new place, once that is free.
+    pub(super) via: Option<(Bson, Document)>,
     /// The kept fields of nodes at their new place.
     pub(super) sets: Vec<Placed>,
     /// The places of nodes in lists of children.
@@ -128,6 +130,9 @@ impl Unfinished {
             "lists": lists.collect::<Vec<_>>(),
             "gone": &self.gone,
         };
+        if let Some((id, fields)) = &self.via {
+            record.insert("via", doc! {"node": id, "fields": fields});
+        }
         match &self.below {
             None => {}
             Some(Below::Ancestor(id)) => {
@@ -177,6 +182,10 @@ impl Unfinished {
                 nodes: values(listed, "nodes"),
             }
         });
+        let via = record.get_document("via").ok().map(|via| {
+            let fields = via.get_document("fields").cloned().unwrap_or_default();
+            (value(via, "node"), fields)
+        });
         let below = record.get_document("below").ok().and_then(|below| {
             if let Ok(prefix) = below.get_str("path") {
                 return Some(Below::Path(prefix.to_owned()));
@@ -206,6 +215,7 @@ impl Unfinished {
         Self {
             node: value(record, "node"),
             what: "",
+            via,
             sets: sets.collect(),
             lists: lists.collect(),
             gone: values(record, "gone"),
@@ -442,6 +452,7 @@ mod tests {
         };
         record.lists = vec![root, listed];
         record.gone = vec![Bson::Int32(9)];
+        record.via = Some((Bson::Int32(3), doc! {"parent": 4}));
         record.shift = Some(Shifting {
             shifts: vec![Shift {
                 from: 1,

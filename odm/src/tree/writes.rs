@@ -74,6 +74,13 @@ impl Writes {
             .push(doc! {"q": Forest::by_id(id), "u": {"$set": fields}});
     }
 
+    /// Lets a node leave its place before it gets its new one: see [`Forest::detour`].
+    pub(super) fn detour(&mut self, id: &Bson, via: Document) {
+        let statement = doc! {"q": Forest::by_id(id), "u": {"$set": &via}};
+        self.record.via = Some((id.clone(), via));
+        self.first.push(statement);
+    }
+
     /// Moves bounds, if the tree has bounds.
     pub(super) fn moves(&mut self, shifts: Vec<Shift>, around: Around) {
         if self.forest.tree.bounds.is_none() || shifts.is_empty() {
@@ -185,6 +192,9 @@ pub(super) async fn run(
         let mut ready = Ok(());
         if let Some(id) = &writes.requires {
             ready = forest.node(within!(session), id).await.map(drop);
+        }
+        if ready.is_ok() {
+            ready = forest.check_places(within!(session), &writes.record).await;
         }
         if ready.is_ok() {
             ready = forest.begin(within!(session), fence, &writes.record).await;

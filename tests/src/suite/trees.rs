@@ -8,6 +8,7 @@ mod damage;
 mod load;
 mod models;
 mod names;
+mod namesakes;
 mod operations;
 mod options;
 mod plain;
@@ -27,6 +28,7 @@ pub(super) fn cases() -> Vec<Case> {
         damage::CASES,
         load::CASES,
         names::CASES,
+        namesakes::CASES,
         options::CASES,
         random::CASES,
         readers::CASES,

@@ -119,13 +119,13 @@ async fn replay<D: TestTree>(
 }
 
 /// Whether a command writes a fence, which is the first write of a change.
-fn is_fence(command: &BsonDocument) -> bool {
+pub(super) fn is_fence(command: &BsonDocument) -> bool {
     let updated = command.get_str("update");
     updated.is_ok_and(|collection| collection == "odm_tree_fences")
 }
 
 /// A write command as several, with one statement each.
-fn statements(command: &BsonDocument) -> Vec<BsonDocument> {
+pub(super) fn statements(command: &BsonDocument) -> Vec<BsonDocument> {
     for (name, list) in [
         ("insert", "documents"),
         ("update", "updates"),
@@ -142,7 +142,11 @@ fn statements(command: &BsonDocument) -> Vec<BsonDocument> {
 }
 
 /// A write of one statement as several, with one document each.
-async fn documents(db: &Db, command: BsonDocument, is_reversed: bool) -> Vec<BsonDocument> {
+pub(super) async fn documents(
+    db: &Db,
+    command: BsonDocument,
+    is_reversed: bool,
+) -> Vec<BsonDocument> {
     let (name, list) = if command.contains_key("update") {
         ("update", "updates")
     } else {

@@ -25,6 +25,7 @@ mod guarded;
 mod insert_many;
 mod insert_one;
 pub(crate) mod joint;
+mod nodes;
 mod options;
 mod pages;
 mod replace_one;
@@ -177,6 +178,34 @@ impl<M: Document> Collection<M> {
     pub fn with_read_preference(mut self, preference: ReadPreference) -> Self {
         self.defaults().read_preference = Some(preference);
         self
+    }
+
+    /// A handle that sends inserts, upserts and deletes of nodes of [trees](crate::tree) as they are. Other handles refuse
+    /// them, because the tree does not see them: children would lose their parent, and lists, counts and bounds of other nodes
+    /// would be wrong.
+    ///
+    /// It is for nodes whose fields are right already, such as a backup or the fixtures of a test. Have the tree
+    /// [checked](crate::tree::Tree::check) afterwards.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// let categories = db.collection::<Category>();
+    /// let backup = categories.find_all().all().await?;
+    /// categories.delete_all().await?;
+    /// assert!(categories.insert_many(&backup).await.is_err());
+    /// categories.bypass_trees().insert_many(&backup).await?;
+    /// assert!(db.tree::<Category>().check().await?.is_sound());
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn bypass_trees(&self) -> Self {
+        let mut bypassing = self.clone();
+        bypassing.defaults().bypasses_trees = true;
+        bypassing
     }
 
     fn defaults(&mut self) -> &mut Defaults {

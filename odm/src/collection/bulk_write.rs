@@ -62,7 +62,7 @@ impl<M: Document> Collection<M> {
             .into_iter()
             .enumerate()
             .map(|(index, write)| {
-                let prepared = write.prepare();
+                let prepared = write.checked(&call).and_then(Write::prepare);
                 prepared.map_err(|error| error.context(format!("write {index}")))
             })
             .collect();

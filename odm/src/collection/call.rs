@@ -36,6 +36,8 @@ pub(crate) struct Defaults {
     pub(crate) read_concern: Option<ReadConcern>,
     pub(crate) write_concern: Option<WriteConcern>,
     pub(crate) read_preference: Option<ReadPreference>,
+    /// Whether inserts and deletes of nodes are sent as they are.
+    pub(crate) bypasses_trees: bool,
 }
 
 impl Defaults {
@@ -147,6 +149,11 @@ impl<'s> Call<'s> {
     pub(crate) fn complete(&mut self) -> Result<()> {
         if let Some(error) = self.error.take() {
             return Err(error.with_model(self.model.name));
+        }
+        if !self.model.trees.is_empty() {
+            let upsert = self.request.options.upsert;
+            self.check_trees(&self.request.operation, upsert)
+                .map_err(|error| error.with_model(self.model.name))?;
         }
         if let Some(paging) = self.paging.take() {
             paging

@@ -12,11 +12,12 @@ use self::loaded::Change;
 pub use self::loaded::Loaded;
 use super::Collection;
 use super::call::{Call, by_id};
+use super::nodes::check_saved;
 use super::options::{action, options};
 use crate::error::Result;
 use crate::model::Document;
 use crate::query::IntoValue;
-use crate::store::{Attempt, Operation};
+use crate::store::{Attempt, Modification, Operation};
 
 /// Loads one document: [`Collection::load`].
 #[must_use = "nothing is read until it is awaited"]
@@ -148,6 +149,10 @@ impl<'s, M: Document> Save<'s, M> {
             return Ok(None);
         };
         if let Some(update) = change.update.take() {
+            if let Modification::Operators(changes) = &update.modification {
+                let model = self.call.model;
+                check_saved(changes, model).map_err(|error| error.with_model(model.name))?;
+            }
             self.call.request.operation = Operation::Update(update);
         }
         Ok(Some((change, attempt)))

@@ -15,6 +15,7 @@ mod plain;
 mod random;
 mod readers;
 mod stops;
+mod unseen;
 
 use crate::case::Case;
 
@@ -33,6 +34,7 @@ pub(super) fn cases() -> Vec<Case> {
         random::CASES,
         readers::CASES,
         stops::CASES,
+        unseen::CASES,
     ]
     .concat()
 }

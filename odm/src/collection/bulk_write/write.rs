@@ -6,7 +6,9 @@ use std::marker::PhantomData;
 
 use bson::raw::RawDocumentBuf;
 
-use crate::collection::call::{Reach, Ready, encode_with_id, filter, operands, replace, some};
+use crate::collection::call::{
+    Call, Reach, Ready, encode_with_id, filter, operands, replace, some,
+};
 use crate::collection::guarded::Guards;
 use crate::error::{Error, Result};
 use crate::model::Document;
@@ -302,6 +304,15 @@ impl<M: Document> Write<M> {
         {
             self.operation = Err(Error::usage(format!("this write takes no `{option}`")));
         }
+    }
+
+    /// Refuses a write of a node that the trees of the model do not see.
+    pub(super) fn checked(self, call: &Call<'_>) -> Result<Self> {
+        if let Ok(operation) = &self.operation {
+            call.check_trees(operation, self.options.upsert)
+                .map_err(|error| error.with_model(M::model().name))?;
+        }
+        Ok(self)
     }
 
     pub(super) fn prepare(self) -> Result<Prepared> {

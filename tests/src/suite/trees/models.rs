@@ -22,9 +22,9 @@ macro_rules! models {
         #[odm(collection = $collection, tree($($tree)*))]
         pub(super) struct $model {
             #[serde(rename = "_id")]
-            id: i32,
-            $($field: $ty,)*
-            label: String,
+            pub(super) id: i32,
+            $(pub(super) $field: $ty,)*
+            pub(super) label: String,
         }
 
         impl TestTree for $model {

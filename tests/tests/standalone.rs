@@ -92,3 +92,38 @@ async fn a_joint_write_on_a_standalone_mongod_has_to_say_non_atomic() {
         .unwrap();
     assert_eq!((deleted.deleted, deleted.deleted_rest), (1, 1));
 }
+
+#[derive(Debug, Serialize, Deserialize, Document)]
+#[odm(collection = "areas", tree(nested_sets))]
+struct Area {
+    #[serde(rename = "_id")]
+    id: i32,
+    left: Left,
+    right: Right,
+}
+
+#[tokio::test]
+async fn trees_on_a_standalone_mongod_are_read_without_transactions() {
+    let Some(db) = standalone().await else { return };
+    let tree = db.tree::<Area>();
+    db.collection::<Area>().delete_all().await.unwrap();
+    let area = |id| Area {
+        id,
+        left: Left::default(),
+        right: Right::default(),
+    };
+    let refused = tree.insert(area(1), Position::root()).await.unwrap_err();
+    assert!(refused.is_unsupported(), "{refused}");
+    for (id, place) in [
+        (1, Position::root()),
+        (2, Position::child_of(Ref::from(1))),
+        (3, Position::child_of(Ref::from(2))),
+    ] {
+        tree.insert(area(id), place).non_atomic().await.unwrap();
+    }
+    let ids = tree.descendants(Ref::from(1)).pre_order().ids().await;
+    assert_eq!(ids.unwrap(), [2, 3]);
+    assert_eq!(tree.depth(Ref::from(3)).await.unwrap(), 2);
+    let branches = tree.all().branches().await.unwrap();
+    assert_eq!(branches[0].len(), 3);
+}

@@ -17,6 +17,7 @@ use super::models::{
 use super::plain::{Place, Plain};
 use super::random::{Random, position};
 use crate::case::cases;
+use crate::suite::relations::watched;
 
 cases![
     concurrent_changes_of_parent_references_leave_the_tree_of_their_order,
@@ -30,6 +31,8 @@ cases![
     concurrent_changes_of_bounds_exclude_each_other_without_transactions,
     concurrent_changes_of_all_patterns_exclude_each_other_without_transactions,
     changes_in_different_scopes_do_not_meet,
+    changes_by_one_handle_take_turns,
+    a_dropped_change_gives_its_turn_back,
 ];
 
 async fn concurrent_changes_of_parent_references_leave_the_tree_of_their_order(db: &Db) {
@@ -322,4 +325,79 @@ async fn changes_in_different_scopes_do_not_meet(db: &Db) {
         [1, 11, 12, 2, 22]
     );
     assert!(tree.check().await.unwrap().is_sound());
+}
+
+/// Changes of tasks that share a handle don't conflict: no transaction runs twice.
+async fn changes_by_one_handle_take_turns(db: &Db) {
+    let plan = db.sync(odm::models![ByPath, Scoped]).plan().await.unwrap();
+    plan.apply(Allow::CREATE).await.unwrap();
+    let (watched, log) = watched(db);
+    let root = watched.tree::<ByPath>();
+    root.insert(ByPath::node(1), Position::root())
+        .await
+        .unwrap();
+    let other = watched.tree::<Scoped>();
+    let first = Scoped::of_shop(1, 1);
+    other.insert(first, Position::root()).await.unwrap();
+    log.lock().unwrap().clear();
+    let tasks = (0..8).map(|task| {
+        // Another handle of the same connection.
+        let handle = watched.database(watched.name());
+        let (tree, scoped) = (handle.tree::<ByPath>(), watched.tree::<Scoped>());
+        async move {
+            for number in 0..3 {
+                let id = 10 + 10 * task + number;
+                let place = Position::first_child_of(Ref::from(1));
+                tree.insert(ByPath::node(id), place).await.unwrap();
+                let place = Position::first_child_of(Ref::from(1));
+                let node = Scoped::of_shop(id, 1);
+                scoped.insert(node, place).await.unwrap();
+                let place = Position::root();
+                scoped.move_to(Ref::from(id), place).await.unwrap();
+            }
+        }
+    });
+    futures::future::join_all(tasks).await;
+    let log = std::mem::take(&mut *log.lock().unwrap());
+    let sent = |command: &str| log.iter().filter(|sent| sent.contains_key(command)).count();
+    assert_eq!(sent("abortTransaction"), 0);
+    assert_eq!(sent("insert"), 48);
+    assert_eq!(root.children(Ref::from(1)).count().await.unwrap(), 24);
+}
+
+async fn a_dropped_change_gives_its_turn_back(db: &Db) {
+    let plan = db.sync(odm::models![ByPath]).plan().await.unwrap();
+    plan.apply(Allow::CREATE).await.unwrap();
+    let tree = db.tree::<ByPath>();
+    let began = Instant::now();
+    for id in 1..=4 {
+        let mut dropped = tree
+            .insert(ByPath::node(-id), Position::root())
+            .into_future();
+        let _ = futures::poll!(&mut dropped);
+        let waits = tree.insert(ByPath::node(id), Position::root());
+        if id % 2 == 0 {
+            drop(dropped);
+            waits.await.unwrap();
+        } else {
+            // It is dropped while the other one waits.
+            let later = async {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+                drop(dropped);
+            };
+            futures::join!(later, waits.into_future()).1.unwrap();
+        }
+    }
+    assert!(
+        began.elapsed() < Duration::from_secs(8),
+        "{:?}",
+        began.elapsed()
+    );
+    let stored = tree
+        .all()
+        .filter(|node| node.id.gt(0))
+        .count()
+        .await
+        .unwrap();
+    assert_eq!(stored, 4);
 }

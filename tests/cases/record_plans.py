@@ -258,5 +258,13 @@ def element_plans():
         yield find("h", {"a": {"$in": [1, 2, None]}}, sort=sort | {"_id": 1})
 
 
+@topic
+def missing_collection_plans():
+    """Writes to a collection that does not exist."""
+    for command in ({"delete": "a", "deletes": [{"q": {"a": 1}, "limit": 0}]}, {"delete": "a", "deletes": [{"q": {}, "limit": 1}]}, {"update": "a", "updates": [{"q": {"a": 1}, "u": {"$set": {"b": 1}}}]}, {"update": "a", "updates": [{"q": {"a": 1}, "u": {"a": 1}, "upsert": True}]},
+                    {"findAndModify": "a", "query": {"a": 1}, "remove": True}, {"findAndModify": "a", "query": {"a": 1}, "update": {"a": 1}, "sort": {"b": 1}}):
+        yield explained(command, "ok", "queryPlanner.parsedQuery", "queryPlanner.winningPlan", "executionStats.nReturned", "executionStats.executionStages.stage", "executionStats.executionStages.works", "executionStats.executionStages.isEOF")
+
+
 if __name__ == "__main__":
     main(*sys.argv[1:], topics=TOPICS)

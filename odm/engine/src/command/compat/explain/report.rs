@@ -96,7 +96,7 @@ pub(crate) fn answer(
         "namespace": namespace.to_string(),
         "indexFilterSet": false,
     };
-    if !whole.fast {
+    if !whole.fast && !whole.writes_nothing(&winner.node) {
         planner.insert(
             "parsedQuery",
             tree.filter.map(show::filter).unwrap_or_default(),
@@ -160,6 +160,15 @@ fn is_disjunction(filter: &Predicate) -> bool {
     )
 }
 
+/// Whether the plan reads a missing collection.
+fn is_empty(node: &Node) -> bool {
+    match node.step {
+        Step::Nothing => true,
+        Step::Limit(_) => node.inputs.iter().all(is_empty),
+        _ => false,
+    }
+}
+
 /// The plan with the stages around it.
 #[derive(Debug, Clone, Copy)]
 struct ExplainedPlan<'a> {
@@ -175,6 +184,11 @@ impl ExplainedPlan<'_> {
         &self.tree.around.goal
     }
 
+    /// Whether the plan is that of a write to a missing collection.
+    fn writes_nothing(&self, node: &Node) -> bool {
+        matches!(self.goal(), Goal::Update { .. } | Goal::Delete { .. }) && is_empty(node)
+    }
+
     fn plan(&self, node: &Node) -> Document {
         if self.fast {
             return doc! { "stage": "RECORD_STORE_FAST_COUNT" };
@@ -184,6 +198,7 @@ impl ExplainedPlan<'_> {
             inner = doc! { "stage": "SUBPLAN", "inputStage": inner };
         }
         match self.goal() {
+            _ if self.writes_nothing(node) => inner,
             Goal::Read => inner,
             Goal::Count { .. } => doc! { "stage": "COUNT", "inputStage": inner },
             Goal::Update { .. } => doc! { "stage": "UPDATE", "inputStage": inner },
@@ -209,7 +224,10 @@ impl ExplainedPlan<'_> {
             outer.works = 1;
             outer.met = u64::try_from(self.tree.collection.len()).unwrap_or(0);
         } else {
-            self.drain(&mut found, trial, &mut outer)?;
+            // Stages above the plan look for its end before they ask for a record.
+            let looks_first = self.subplanned
+                || !matches!(self.goal(), Goal::Read) && !self.writes_nothing(&node);
+            self.drain(&mut found, (trial, looks_first), &mut outer)?;
         }
         let (keys, docs) = found.execution.examined();
         let mut root = &found.execution.root;
@@ -257,6 +275,11 @@ impl ExplainedPlan<'_> {
         let name = match self.goal() {
             _ if self.fast => "RECORD_STORE_FAST_COUNT",
             Goal::Read => return inner,
+            Goal::Update { .. } | Goal::Delete { .. }
+                if inner.get_str("stage").is_ok_and(|stage| stage == "EOF") =>
+            {
+                return inner;
+            }
             Goal::Count { .. } => "COUNT",
             Goal::Update { .. } => "UPDATE",
             Goal::Delete { .. } => "DELETE",
@@ -319,7 +342,7 @@ impl ExplainedPlan<'_> {
     fn drain(
         &self,
         found: &mut Found,
-        trial: u64,
+        (trial, looks_first): (u64, bool),
         outer: &mut OuterCounts,
     ) -> Result<(), ServerError> {
         let most = self.max_records();
@@ -332,10 +355,9 @@ impl ExplainedPlan<'_> {
                 outer.works += 1;
             }
         }
-        let asks_first = self.subplanned || !matches!(self.goal(), Goal::Read);
         loop {
             outer.works += 1;
-            if outer.met >= most || (asks_first && found.execution.root.is_at_end()) {
+            if outer.met >= most || (looks_first && found.execution.root.is_at_end()) {
                 return Ok(());
             }
             match found.execution.work()? {

@@ -419,7 +419,95 @@ def distances():
             yield {"find": "d", "filter": {"g": {"$geoWithin": {"$centerSphere": [center, radius]}}}, "projection": {"_id": 1}}
 
 
-TOPICS = {"geo": conversation, "geo_commands": commands, "geo_distances": distances, "geo_grids": grids, "geo_random": lambda: randomly(1, 8)}
+
+def geo_near_stage():
+    """$geoNear: which documents, in which order, with which distances."""
+    here = shape("Point", 0, 0)
+    sphere = {"near": here, "distanceField": "d"}
+    plane = {"near": [0, 0], "distanceField": "d"}
+    index, insert, run, create = record_commands.index, record_commands.insert, record_commands.run, record_commands.create
+    stage = lambda spec, **more: {"$geoNear": {**spec, **more}}
+    yield insert("s", *({"_id": at, "n": at % 3, "loc": shape("Point", at * 0.1, 0.0), "in": {"p": [at, at]}} for at in range(6)),
+                 {"_id": 9, "loc": shape("MultiPoint", [0.05, 0], [0.02, 0])}, {"_id": 10, "loc": shape("LineString", [0.3, 0.1], [0.4, 0.1])}, {"_id": 11}, {"_id": 12, "loc": [7, 7]})
+    yield insert("f", *({"_id": at, "loc": [at, at], "n": at % 2} for at in range(6)), {"_id": 9, "loc": [[0.5, 0], [0, 0.25]]}, {"_id": 10, "loc": {"x": 1, "y": 1.5}}, {"_id": 11})
+    for name in ("both", "two", "planes", "same"):
+        yield insert(name, *({"_id": at, "g": [at, at], "h": [at, -at / 2]} for at in range(4)))
+    yield from [create(index([("loc", "2dsphere")], "loc"), collection="s"), create(index([("loc", "2d")], "loc"), collection="f"), create(index([("loc", "2dsphere")], "loc"), collection="empty")]
+    yield from [create(index([("g", "2dsphere")], "g"), index([("h", "2d")], "h"), collection="both"), create(index([("g", "2dsphere")], "g"), index([("h", "2dsphere")], "h"), collection="two")]
+    yield from [create(index([("g", "2d")], "g"), index([("h", "2d")], "h"), collection="planes"), create(index([("g", "2dsphere")], "s"), index([("g", "2d")], "p"), collection="same")]
+    yield insert("none", {"_id": 1, "loc": [0, 0]})
+    for more in ({}, {"includeLocs": "at.x"}, {"query": {"n": 1}}, {"query": {"n": {"$gt": 0}, "_id": {"$lt": 5}}}, {"maxDistance": 20000, "minDistance": 5000}, {"distanceMultiplier": 0.001, "maxDistance": 20000}, {"key": "loc", "spherical": True}, {"spherical": False},
+                 {"distanceMultiplier": 0}, {"distanceField": "loc"}, {"distanceField": "_id"}, {"distanceField": "loc.type"}, {"distanceField": "n.x"}, {"includeLocs": "d.x"}, {"includeLocs": "d"}, {"maxDistance": Decimal128("20000")}, {"near": shape("Point", 0.25, 0.05), "query": {"_id": {"$lt": 9}}}):
+        yield run(stage(sphere, **more), collection="s")
+    for more in ({}, {"near": {"x": 0, "y": 0}}, {"maxDistance": 0.004}, {"minDistance": 0.002, "includeLocs": "l"}):
+        yield run(stage(plane, spherical=True, **more), collection="s")
+    for more in ({}, {"distanceField": "d.e", "includeLocs": "l", "distanceMultiplier": 2}, {"spherical": True}, {"maxDistance": 2, "minDistance": 1.2}, {"near": [0, 0, 2]}, {"query": {"n": 1}, "includeLocs": "l"}, {"near": [500, 0]}, {"near": here, "spherical": True}, {"near": here}):
+        yield run(stage(plane, **more), collection="f")
+    for collection in ("both", "two", "planes", "same", "none", "nope", "empty"):
+        for spec in (sphere, plane, {**sphere, "key": "g"}, {**plane, "key": "h"}):
+            yield run(stage(spec), {"$limit": 2}, collection=collection)
+    # The rest of a pipeline, and where the stage may stand.
+    yield run(stage(sphere), {"$match": {"d": {"$lt": 20000}}}, {"$group": {"_id": None, "n": {"$sum": 1}, "most": {"$max": "$d"}}}, collection="s")
+    yield run({"$match": {}}, stage(sphere), {"$limit": 1}, collection="s")
+    for before in ({"$match": {"n": 1}}, {"$limit": 5}, stage(sphere), {"$project": {"loc": 1}}):
+        yield run(before, stage(sphere), collection="s")
+    yield run({"$facet": {"x": [stage(sphere)]}}, collection="s")
+    yield from [{**run(stage(sphere), {"$limit": 1}, collection="s"), "hint": hint} for hint in ("loc", "_id_", {"loc": "2dsphere"}, "nope")]
+    yield {**run(stage(sphere), collection="s"), "cursor": {"batchSize": 2}}
+    yield from [run(stage(sphere, maxDistance=15000), {"$out": "out"}, collection="s"), record_commands.find("out", sort={"d": 1})]
+    # Variables.
+    lets = {"p": here, "x": 0.13, "k": 1, "w": "x"}
+    for more in ({"near": "$$p"}, {"near": {"type": "Point", "coordinates": ["$$x", 0]}}, {"near": ["$$x", 0], "spherical": True}, {"query": {"$expr": {"$eq": ["$n", "$$k"]}}}, {"near": "$$w"}, {"near": "$a"}, {"near": "$$nope"}, {"maxDistance": "$$k"}, {"near": {"$literal": here}}):
+        yield {**run(stage(sphere, **more), {"$limit": 2}, collection="s"), "let": lets}
+    yield insert("q", {"_id": 1, "p": here}, {"_id": 2, "p": shape("Point", 0.4, 0)})
+    near_each = stage(sphere, near="$$p", maxDistance=15000)
+    yield run({"$lookup": {"from": "s", "let": {"p": "$p"}, "pipeline": [near_each, {"$project": {"d": 1}}], "as": "l"}}, collection="q")
+    yield run({"$lookup": {"from": "s", "pipeline": [stage(sphere), {"$limit": 1}], "as": "l"}}, collection="q")
+    yield run({"$lookup": {"from": "s", "let": {"p": "$_id"}, "pipeline": [near_each], "as": "l"}}, collection="q")
+    yield run({"$unionWith": {"coll": "s", "pipeline": [stage(sphere), {"$limit": 2}]}}, collection="q")
+    # Views.
+    yield from [{"create": "whole", "viewOn": "s", "pipeline": []}, {"create": "part", "viewOn": "s", "pipeline": [{"$match": {"n": 1}}]}, {"create": "close", "viewOn": "s", "pipeline": [stage(sphere, maxDistance=20000)]}]
+    yield from [run(stage(sphere), {"$limit": 1}, collection="whole"), run(stage(sphere), collection="part"), run(collection="close"), run({"$match": {"n": 0}}, collection="close"), record_commands.find("close", {"n": 1}), run(stage(sphere), collection="close")]
+    yield from [run({"$lookup": {"from": name, "pipeline": stages, "as": "l"}}, collection="q") for name, stages in (("close", [{"$project": {"d": 1}}]), ("whole", [stage(sphere), {"$limit": 1}]))]
+
+
+def geo_near_faults():
+    """Specifications of $geoNear that are wrong."""
+    sphere = {"near": shape("Point", 0, 0), "distanceField": "d"}
+    yield record_commands.insert("a", {"_id": 1, "loc": [0, 0]})
+    yield record_commands.create(record_commands.index([("loc", "2dsphere")], "loc"))
+    for spec in (5, "x", {}, {"near": sphere["near"]}, {"distanceField": "d"}):
+        yield record_commands.run({"$geoNear": spec})
+    for more in ({"distanceField": 5}, {"distanceField": ""}, {"distanceField": "$a"}, {"distanceField": "a..b"}, {"includeLocs": 1}, {"includeLocs": ""}, {"includeLocs": "$a"}, {"key": 1}, {"key": ""}, {"key": "$x"}, {"key": "a..b"}, {"key": None},
+                 {"maxDistance": "x"}, {"maxDistance": -1}, {"maxDistance": None}, {"minDistance": "x"}, {"minDistance": -1}, {"distanceMultiplier": "x"}, {"distanceMultiplier": -2}, {"query": 1}, {"query": {"$near": 1}}, {"query": {"loc": {"$near": [0, 0]}}}, {"query": {"$zork": 1}}, {"query": {"a": {"$zork": 1}}},
+                 {"limit": 2}, {"num": 2}, {"near": "x"}, {"near": 5}, {"near": None}, {"near": [1]}, {"near": ["a", "b"]}, {"near": shape("Polygon", ring([0, 0], [1, 0], [1, 1]))}, {"near": shape("Point", 200, 0)}, {"near": [200, 100], "spherical": True}, {"near": {}}, {"near": {"x": 1}}, {"spherical": "x"}, {"spherical": 0}, {"spherical": None}):
+        yield record_commands.run({"$geoNear": {**sphere, **more}})
+
+
+def geo_near_metadata():
+    """$meta of a distance and of the nearest point."""
+    here, distance, point = shape("Point", 0, 0), {"$meta": "geoNearDistance"}, {"$meta": "geoNearPoint"}
+    stage = {"$geoNear": {"near": here, "distanceField": "d"}}
+    run = lambda *stages: record_commands.run(*stages, collection="s")
+    yield record_commands.insert("s", *({"_id": at, "n": at % 3, "loc": shape("Point", at * 0.1, 0.0)} for at in range(6)), {"_id": 9, "loc": shape("MultiPoint", [0.05, 0], [0.02, 0])})
+    yield record_commands.insert("f", *({"_id": at, "n": at % 3, "loc": [at, at]} for at in range(6)), {"_id": 9, "loc": [[0.5, 0], [0, 0.25]]})
+    yield from [record_commands.create(record_commands.index([("loc", "2dsphere")], "loc"), collection="s"), record_commands.create(record_commands.index([("loc", "2d")], "loc"), collection="f")]
+    for rest in ([{"$project": {"m": distance, "p": point}}], [{"$addFields": {"m": distance, "p": point}}], [{"$sort": {"x": distance}}, {"$project": {"d": 1}}], [{"$sort": {"n": 1, "x": distance}}, {"$project": {"d": 1}}], [{"$sort": {"x": point}}], [{"$group": {"_id": None, "m": {"$max": distance}}}],
+                 [{"$match": {"$expr": {"$gt": [distance, 10000]}}}], [{"$unwind": "$loc.coordinates"}, {"$project": {"m": distance}}], [{"$replaceRoot": {"newRoot": {"a": distance}}}], [{"$sort": {"_id": -1}}, {"$project": {"m": distance}}], [{"$match": {"n": 1}}, {"$skip": 1}, {"$project": {"m": {"$add": [distance, 1]}}}],
+                 [{"$lookup": {"from": "f", "pipeline": [], "as": "l"}}, {"$limit": 1}, {"$project": {"m": distance}}], [{"$lookup": {"from": "s", "pipeline": [stage, {"$skip": 3}, {"$limit": 1}, {"$project": {"m": distance}}], "as": "l"}}, {"$project": {"m": distance, "l": 1}}], [{"$sort": {"x": {"$meta": "textScore"}}}], [{"$project": {"m": {"$meta": "textScore"}}}]):
+        yield run(stage, *rest)
+    for stages in ([{"$project": {"m": distance}}], [{"$sort": {"x": distance}}], [{"$match": {"n": 1}}, {"$addFields": {"m": point}}], [{"$match": {"$expr": distance}}], [{"$lookup": {"from": "s", "pipeline": [stage], "as": "l"}}, {"$project": {"m": distance}}]):
+        yield run(*stages)
+    for collection, query in (("s", {"loc": {"$near": {"$geometry": here}}}), ("s", {"loc": {"$nearSphere": [0, 0]}}), ("f", {"loc": {"$near": [0, 0]}}), ("f", {"n": 1, "loc": {"$near": [0, 0], "$maxDistance": 3}}), ("f", {"loc": {"$geoWithin": {"$center": [[0, 0], 3]}}}), ("f", {"n": 1}), ("nope", {})):
+        for options in ({"projection": {"m": distance, "p": point}}, {"sort": {"m": distance}}, {"sort": {"m": distance}, "projection": {"m": distance}}, {"sort": {"_id": -1}, "projection": {"m": distance}, "limit": 2}, {"projection": {"_id": 1, "m": distance}, "skip": 1}):
+            yield record_commands.find(collection, query, **options)
+    for fields in ({"m": distance}, {"m": point}):
+        yield {"findAndModify": "f", "query": {"loc": {"$near": [1, 1]}}, "update": {"$inc": {"k": 1}}, "fields": fields}
+    yield {"findAndModify": "f", "query": {"n": 1}, "update": {"$inc": {"k": 1}}, "fields": {"m": distance}}
+
+
+TOPICS = {"geo": conversation, "geo_commands": commands, "geo_distances": distances, "geo_grids": grids, "geo_random": lambda: randomly(1, 8),
+          "geo_near_stage": geo_near_stage, "geo_near_faults": geo_near_faults, "geo_near_metadata": geo_near_metadata}
 
 if __name__ == "__main__":
     topics = dict(TOPICS)

@@ -21,6 +21,7 @@ use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::Globals;
 use odm_language::expression::memory_limit;
+use odm_language::expression::meta::Known;
 use odm_language::matcher::Matcher;
 use odm_language::value::raw::{elements, values};
 
@@ -34,6 +35,9 @@ pub(crate) use self::stages::{
 
 /// A stream of documents, as it flows between stages.
 pub(crate) type Documents<'a> = Box<dyn Iterator<Item = Result<RawDocumentBuf, ServerError>> + 'a>;
+
+/// A stream of documents with their distances.
+pub(crate) type Located = Box<dyn Iterator<Item = Result<(RawDocumentBuf, Known), ServerError>>>;
 
 /// The services that stages need besides their input documents.
 pub(crate) trait Source {
@@ -50,6 +54,16 @@ pub(crate) trait Source {
 
     /// Fails if the command has passed its time limit or was killed. Stages that turn one document into many call this.
     fn check_deadline(&self) -> Result<(), ServerError>;
+
+    /// Returns the documents nearest to a point, nearest first, with their distances. `filter` makes the filter for the
+    /// field to search: the given one, or that of the collection's only geospatial index.
+    fn nearest(
+        &self,
+        collection: &str,
+        field: Option<&str>,
+        filter: &dyn Fn(&str) -> Result<RawDocumentBuf, ServerError>,
+        globals: &Globals,
+    ) -> Result<Located, ServerError>;
 
     /// Returns statistics about another collection.
     fn statistics(
@@ -185,6 +199,12 @@ impl Pipeline {
             parsed.push(stage);
         }
         metadata::check(stages)?;
+        // Like mongod, drop filters of everything in front of a `$geoNear`, which must be first.
+        let is_empty = |stage: &Box<dyn Stage>| matches!(stage.planned(), Planned::Filter(filter) if filter.is_empty());
+        let near = (parsed.iter()).position(|stage| stage.begins() == Some(GEO_NEAR));
+        if let Some(at) = near.filter(|at| parsed.iter().take(*at).all(is_empty)) {
+            parsed.drain(..at);
+        }
         Ok(Self { stages: parsed })
     }
 
@@ -223,9 +243,14 @@ impl Pipeline {
         Matcher::parse(filter, globals).is_ok_and(|matcher| matcher.text().is_some())
     }
 
-    /// The name of the first stage, if that stage does not read the collection's documents.
+    /// The name of the first stage, if that stage brings its own documents.
     pub(crate) fn begins(&self) -> Option<&'static str> {
         self.stages.first().and_then(|stage| stage.begins())
+    }
+
+    /// The name of the first stage, if that stage reports statistics.
+    pub(crate) fn reports(&self) -> Option<&'static str> {
+        self.begins().filter(|name| *name != GEO_NEAR)
     }
 
     /// Whether any stage uses document metadata, such as a text score.
@@ -293,6 +318,16 @@ impl Pipeline {
         Ok(pipeline)
     }
 
+    /// The filter of the query that finds the documents of a leading `$geoNear`. `only_field` returns the field to
+    /// search if the stage names none.
+    pub(crate) fn near(
+        &self,
+        only_field: &dyn Fn() -> Result<String, ServerError>,
+        globals: &Globals,
+    ) -> Option<Result<RawDocumentBuf, ServerError>> {
+        self.stages.first()?.near(only_field, globals)
+    }
+
     /// The collection to write to, if the pipeline ends in `$merge` or `$out`.
     pub(crate) fn target(&self) -> Option<WriteTarget<'_>> {
         self.stages.last().and_then(|stage| stage.target())
@@ -314,7 +349,14 @@ impl Pipeline {
         input: Documents<'a>,
         cx: Cx<'a>,
     ) -> Result<Documents<'a>, ServerError> {
-        let documents = self.stream(skip, input, cx).map_err(while_running)?;
+        let documents = self.stream(skip, input, cx).map_err(|error| {
+            // A `$geoNear` is planned here.
+            if self.begins() == Some(GEO_NEAR) && is_planning(&error) {
+                error
+            } else {
+                while_running(error)
+            }
+        })?;
         Ok(Box::new(documents.map(|document| {
             document
                 .and_then(memory_limit::checked)
@@ -370,8 +412,28 @@ pub(crate) fn is_change_stream(error: &ServerError) -> bool {
     *error == not_first(CHANGE_STREAM)
 }
 
+/// The stage that reads its collection by a geospatial index.
+pub(crate) const GEO_NEAR: &str = "$geoNear";
+
+/// Whether an error is about the choice of an index.
+fn is_planning(error: &ServerError) -> bool {
+    [
+        Code::BAD_VALUE,
+        Code::NAMESPACE_NOT_FOUND,
+        Code::INDEX_NOT_FOUND,
+        Code::NO_QUERY_EXECUTION_PLANS,
+    ]
+    .contains(&error.code())
+}
+
 /// The error for a stage that must come first but does not.
 pub(crate) fn not_first(name: &str) -> ServerError {
+    if name == GEO_NEAR {
+        return ServerError::new(
+            Code::location(40603),
+            format!("{name} is only valid as the first stage in an optimized pipeline"),
+        );
+    }
     ServerError::new(
         Code::location(40602),
         format!("{name} is only valid as the first stage in a pipeline"),

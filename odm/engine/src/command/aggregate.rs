@@ -24,7 +24,7 @@ use crate::command::source::CallSource;
 use crate::command::view;
 use crate::cursor::query::{Found, Query, QueryOutput, owned};
 use crate::cursor::registry::{Cursor, Item, Results, Tail};
-use crate::pipeline::{self, Cx, Leading, Pipeline, outline};
+use crate::pipeline::{self, Cx, GEO_NEAR, Leading, Pipeline, outline};
 
 pub(crate) const FIELDS: &[Field] = &[
     field("pipeline", Kind::Any),
@@ -177,7 +177,10 @@ impl<'a> Aggregate<'a> {
         Query {
             filter: self.leading.filter.as_deref(),
             sort: self.leading.sort.as_deref(),
-            hint: self.hint,
+            // A `$geoNear` takes the hint itself.
+            hint: self
+                .hint
+                .filter(|_| self.pipeline.begins() != Some(GEO_NEAR)),
             skip: 0,
             limit: self.leading.limit,
             globals: self.globals.clone(),
@@ -227,7 +230,7 @@ impl<'a> Aggregate<'a> {
                     )),
                 };
             let requested = self.pipeline.begins().map(|_| &self.base);
-            let source = CallSource::new(call, requested);
+            let source = CallSource::new(call, requested).hinted(self.hint);
             let cx = Cx {
                 source: &source,
                 collection: &self.base.collection,
@@ -274,7 +277,7 @@ fn statistics_stages(stages: &RawArray) -> Option<&str> {
     matches!(name, "$collStats" | "$indexStats" | "$planCacheStats").then_some(name)
 }
 
-/// Refuses a statistics stage without a collection, and in a transaction.
+/// Refuses a stage that brings its own documents without a collection, and a statistics stage in a transaction.
 fn check_telling(
     call: &Invocation<'_>,
     namespace: &Namespace,
@@ -286,7 +289,7 @@ fn check_telling(
             format!("{{aggregate: 1}} is not valid for '{stage}'; a collection is required."),
         ));
     }
-    if call.transaction.is_some() {
+    if call.transaction.is_some() && stage != GEO_NEAR {
         return Err(match stage {
             "$planCacheStats" => generic_arguments::not_in_transaction(stage),
             _ => not_inside(stage),
@@ -370,9 +373,8 @@ fn documents(
         };
         if found.is_scored() {
             globals.set_known(Known {
-                text_score: found.score(&row),
                 record: None,
-                ..Known::default()
+                ..found.known(&row)
             });
         }
         Some(Ok(owned(&row.1)))

@@ -194,12 +194,16 @@ pub(crate) fn asks_for_metadata(projection: Option<&RawDocument>) -> bool {
     projection.is_some_and(|projection| meta::mentions(RawBsonRef::Document(projection), None))
 }
 
-/// Refuses a projection of the text score if the query has no `$text`.
+/// Refuses a projection of the text score if the query has no `$text`, and of a distance if it has no `$near`.
 fn check_score(projection: &RawDocument, query: &Query<'_>) -> Result<(), ServerError> {
+    let filter = query.filter.unwrap_or_else(|| raw::empty_document());
+    if meta::lacks_distance(RawBsonRef::Document(projection)).is_some() {
+        let matcher = Matcher::parse_query(filter, &query.globals)?;
+        query.check_distance(projection, Some(&matcher))?;
+    }
     if !meta::mentions(RawBsonRef::Document(projection), Some("textScore")) {
         return Ok(());
     }
-    let filter = query.filter.unwrap_or_else(|| raw::empty_document());
     match Matcher::parse_query(filter, &query.globals)?.text() {
         Some(_) => Ok(()),
         None => Err(meta::unavailable()),
@@ -509,24 +513,19 @@ impl Projected {
     /// The result document for a record.
     fn shown(&self, row: Row) -> Result<Item, ServerError> {
         let record = i64::try_from(row.0).ok();
-        let score = if self.tells {
-            self.found.score(&row)
-        } else {
-            None
-        };
+        let known = self.tells.then(|| self.found.known(&row));
         let key = match &self.keyed {
             Some(_) => self.found.key_of(&row)?.unwrap_or_default(),
             None => RawDocumentBuf::new(),
         };
         let item = Item::Stored(row.1);
-        if self.tells {
+        if let Some(known) = known {
             let sort_key = self.sort.as_ref();
             self.globals.set_known(Known {
-                text_score: score,
-                record,
                 sort_key: sort_key
-                    .map(|sort| sort.values(item.document(), score))
+                    .map(|sort| sort.values(item.document(), &known))
                     .transpose()?,
+                ..known
             });
         }
         if let Some(names) = &self.keyed {

@@ -185,11 +185,7 @@ fn find(
         };
         if !target.multi {
             // The projection of the returned document may read this metadata.
-            target.globals.set_known(Known {
-                text_score: found.score(&row),
-                record: i64::try_from(row.0).ok(),
-                ..Known::default()
-            });
+            target.globals.set_known(found.known(&row));
         }
         matching.records.push(row.0);
     }

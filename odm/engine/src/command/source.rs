@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use bson::oid::ObjectId;
-use bson::raw::{RawDocument, RawDocumentBuf};
+use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::Globals;
 use odm_language::matcher::Matcher;
@@ -16,13 +16,18 @@ use odm_language::value::raw;
 use crate::catalog::namespace::Namespace;
 use crate::catalog::view::Resolved;
 use crate::catalog::{Edit, Root};
+use crate::command::compat::canonical_query::{CanonicalQuery, SIMPLE};
 use crate::command::insert::{Times, prepare};
 use crate::command::invocation::Invocation;
 use crate::command::modify;
 use crate::command::stats_stages::StatsContext;
 use crate::context::Context;
 use crate::cursor::query::{Deadline, Query, QueryOutput, owned};
-use crate::pipeline::{Cx, MergeWrite, Merging, Pipeline, Source, Statistics, WriteTarget};
+use crate::pipeline::{
+    Cx, GEO_NEAR, Located, MergeWrite, Merging, Pipeline, Source, Statistics, WriteTarget,
+    not_first,
+};
+use crate::planner::geo::only_field;
 use crate::txn::writer::Writer;
 
 /// The cost of starting a read, in the units of a deadline.
@@ -41,6 +46,8 @@ pub(crate) struct CallSource<'c, 'a> {
     requested: Option<&'c Namespace>,
     /// The same for the first stage of a view that is being read.
     requested_within: RefCell<Option<Namespace>>,
+    /// The hint of the aggregation, for its first stage.
+    hint: Option<RawBsonRef<'c>>,
 }
 
 impl<'c, 'a> CallSource<'c, 'a> {
@@ -52,7 +59,14 @@ impl<'c, 'a> CallSource<'c, 'a> {
             call: RefCell::new(call),
             requested,
             requested_within: RefCell::default(),
+            hint: None,
         }
+    }
+
+    /// This source for an aggregation with a hint.
+    pub(crate) fn hinted(mut self, hint: Option<RawBsonRef<'c>>) -> Self {
+        self.hint = hint;
+        self
     }
 
     /// The documents of a view that match a filter. The view's pipeline runs with the view's collation and without the
@@ -156,6 +170,14 @@ impl<'c, 'a> CallSource<'c, 'a> {
     }
 }
 
+/// The error of a `$geoNear` whose collection does not exist.
+pub(crate) fn lacks_collection(namespace: &Namespace) -> ServerError {
+    ServerError::new(
+        Code::NAMESPACE_NOT_FOUND,
+        format!("$geoNear requires a geo index to run, but {namespace} does not exist"),
+    )
+}
+
 /// The collection that a `$merge` writes into.
 struct MergeInto<'w, 'a, 'b> {
     writer: &'w mut Writer<'a, 'b>,
@@ -233,6 +255,58 @@ impl Source for CallSource<'_, '_> {
         globals: &Globals,
     ) -> Result<Vec<RawDocumentBuf>, ServerError> {
         self.read(&self.namespace(None, collection), depth, filter, globals)
+    }
+
+    fn nearest(
+        &self,
+        collection: &str,
+        field: Option<&str>,
+        filter: &dyn Fn(&str) -> Result<RawDocumentBuf, ServerError>,
+        globals: &Globals,
+    ) -> Result<Located, ServerError> {
+        self.deadline.borrow_mut().check(READ)?;
+        let mut namespace = self.namespace(None, collection);
+        let root = self.root(&namespace)?;
+        if let Some(view) = root.resolve(&namespace)? {
+            if !view.stages.is_empty() {
+                return Err(not_first(GEO_NEAR));
+            }
+            namespace = view.namespace;
+        }
+        let Some(collection) = root.collection(&namespace).cloned() else {
+            return Err(lacks_collection(&namespace));
+        };
+        let field = match field {
+            Some(field) => field,
+            None => only_field(&collection.indexes, &namespace)?,
+        };
+        let filter = filter(field)?;
+        let query = Query {
+            filter: Some(&filter),
+            sort: None,
+            hint: self.hint.filter(|_| !globals.is_inner_pipeline()),
+            skip: 0,
+            limit: None,
+            globals: globals.clone(),
+            shape: QueryOutput::default(),
+        };
+        let deadline = self.deadline.borrow().clone();
+        let prepared = query.prepare(Some(&collection)).map_err(|error| {
+            let pictured = CanonicalQuery {
+                namespace: &namespace,
+                filter: Some(&filter),
+                sort: None,
+                projection: None,
+                window: String::new(),
+                collation: SIMPLE,
+            };
+            pictured.explain_hint(error)
+        })?;
+        let mut found = prepared.run(collection, deadline)?;
+        Ok(Box::new(std::iter::from_fn(move || {
+            let row = found.next()?;
+            Some(row.map(|row| (owned(&row.1), found.known(&row))))
+        })))
     }
 
     fn check_deadline(&self) -> Result<(), ServerError> {

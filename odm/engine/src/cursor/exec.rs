@@ -14,8 +14,9 @@ mod walk;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use bson::raw::RawDocumentBuf;
+use bson::raw::{RawBson, RawDocumentBuf};
 use odm_language::error::ServerError;
+use odm_language::expression::meta::Known;
 use odm_language::matcher::{Matcher, Predicate};
 use odm_language::value::collation::Collator;
 use odm_language::value::path::Path;
@@ -25,7 +26,9 @@ use crate::cursor::query::Deadline;
 use crate::cursor::sort::Sort;
 use crate::index::RecordId;
 use crate::index::tree::records::{Content, Stored};
+use crate::pipeline::sort::ScoredBy;
 use crate::planner::conditions;
+use crate::planner::geo::NearPlan;
 use crate::planner::plan::Node;
 
 pub(crate) use self::stage::Stage;
@@ -87,6 +90,8 @@ pub(crate) struct Shared {
     pub(crate) made_of: Option<Arc<[Path]>>,
     /// The `$text` score of each record.
     pub(crate) scores: Option<Arc<HashMap<RecordId, f64>>>,
+    /// The search of a `$near`, which measures distances.
+    pub(crate) near: Option<Arc<NearPlan>>,
     /// The index keys by which records were found, if the query returns them.
     pub(crate) keys: Option<Arc<Mutex<FoundBy>>>,
 }
@@ -124,6 +129,19 @@ impl Shared {
             Some(index.shown_key(document(stored.bytes)?, &key))
         });
         Ok(shown.transpose()?.flatten())
+    }
+
+    /// The score that a record is sorted by.
+    fn rank(&self, record: RecordId, bytes: &[u8]) -> Option<f64> {
+        match self.sort.as_ref()?.scored_by {
+            ScoredBy::Text => self.score(record, bytes),
+            ScoredBy::Distance => {
+                let near = self.near.as_ref()?;
+                let stored = document(bytes).or_else(|| self.collection.document(record))?;
+                near.nearest(stored)
+                    .map(|(distance, _)| near.shown(distance))
+            }
+        }
     }
 
     /// The text score of a record.
@@ -187,9 +205,21 @@ impl Execution {
         self.shared.key_of(row.0)
     }
 
-    /// The text score of a found record, if scores are known.
-    pub(crate) fn score(&self, row: &Row) -> Option<f64> {
-        self.shared.score(row.0, &row.1)
+    /// The metadata of a found record.
+    pub(crate) fn known(&self, row: &Row) -> Known {
+        let near = self.shared.near.as_ref();
+        let found = near.and_then(|near| {
+            let (distance, point) = near.nearest(document(&row.1)?)?;
+            Some((near.shown(distance), RawBson::from(point)))
+        });
+        let (distance, point) = found.unzip();
+        Known {
+            text_score: self.shared.score(row.0, &row.1),
+            record: i64::try_from(row.0).ok(),
+            sort_key: None,
+            distance,
+            point,
+        }
     }
 
     /// Whether text scores are known.

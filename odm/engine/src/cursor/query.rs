@@ -8,7 +8,8 @@ use std::time::Duration;
 use bson::DateTime;
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
-use odm_language::expression::{Globals, meta};
+use odm_language::expression::Globals;
+use odm_language::expression::meta::{self, Known};
 use odm_language::matcher::Matcher;
 use odm_language::value::collation::Collator;
 use odm_language::value::key::{Direction, check_parts};
@@ -23,6 +24,7 @@ use crate::cursor::exec::{Execution, Row, Shared};
 use crate::cursor::sort::{Order, Sort};
 use crate::cursor::tally::Tally;
 use crate::cursor::trial::{self, Tried};
+use crate::pipeline::sort::ScoredBy;
 use crate::planner::access_path::{self, text::TextScan};
 use crate::planner::plan::{Node, Step};
 use crate::planner::{self, Requirements, compat::exclusive_options};
@@ -232,6 +234,24 @@ impl Query<'_> {
         Ok(matcher)
     }
 
+    /// Refuses the distance in a sort or a projection if the query has no `$near`.
+    pub(crate) fn check_distance(
+        &self,
+        asking: &RawDocument,
+        matcher: Option<&Matcher>,
+    ) -> Result<(), ServerError> {
+        let Some(error) = meta::lacks_distance(RawBsonRef::Document(asking)) else {
+            return Ok(());
+        };
+        match matcher
+            .map(|matcher| matcher.predicate().near())
+            .transpose()?
+        {
+            Some(Some(_)) => Ok(()),
+            _ => Err(error),
+        }
+    }
+
     /// Checks the filter and the sort, and finds plans. Without a collection, only the checks matter.
     pub(crate) fn prepare(&self, collection: Option<&Collection>) -> Result<Prepared, ServerError> {
         let matcher = self.matcher(collection)?.map(Arc::new);
@@ -240,8 +260,15 @@ impl Query<'_> {
         let has_text = matcher
             .as_deref()
             .is_some_and(|matcher| matcher.text().is_some());
-        if sorts_by_score && !has_text {
-            return Err(meta::unavailable());
+        if let (Order::Fields(sort), true) = (&order, sorts_by_score) {
+            match sort.scored_by {
+                ScoredBy::Text if has_text => {}
+                ScoredBy::Text => return Err(meta::unavailable()),
+                ScoredBy::Distance => self.check_distance(
+                    self.sort.unwrap_or_else(|| raw::empty_document()),
+                    matcher.as_deref(),
+                )?,
+            }
         }
         let mut prepared = Prepared {
             matcher,
@@ -327,6 +354,7 @@ impl Prepared {
                 .text
                 .as_ref()
                 .map(|text| Arc::new(text_scores(&collection, text))),
+            near: node.near().cloned().map(Arc::new),
             collection,
             keys: self.keyed.then(Arc::default),
         };
@@ -442,9 +470,9 @@ impl From<Tried> for Found {
 }
 
 impl Found {
-    /// The text score of a found record, if scores are known.
-    pub(crate) fn score(&self, row: &Row) -> Option<f64> {
-        self.execution.score(row)
+    /// The metadata of a found record.
+    pub(crate) fn known(&self, row: &Row) -> Known {
+        self.execution.known(row)
     }
 
     /// The key by which a record was found, if the query returns keys.

@@ -2,6 +2,7 @@
 
 use bson::raw::{RawArrayBuf, RawBsonRef, RawDocument};
 use odm_language::error::{Code, ServerError};
+use odm_language::expression::meta::Known;
 use odm_language::value::collation::Collator;
 use odm_language::value::key::{Direction, Head};
 use odm_language::value::number::Number;
@@ -9,7 +10,7 @@ use odm_language::value::path::Path;
 use odm_language::value::{bson_type, print, raw};
 
 use crate::index::keys::{self, PathValue};
-use crate::pipeline::sort::check_meta;
+use crate::pipeline::sort::{ScoredBy, check_meta};
 use crate::planner::compat::exclusive_options::is_backwards;
 
 /// A parsed sort pattern.
@@ -17,8 +18,10 @@ use crate::planner::compat::exclusive_options::is_backwards;
 pub(crate) struct Sort {
     pub(crate) paths: Vec<Path>,
     pub(crate) directions: Vec<Direction>,
-    /// The positions of the text score in the pattern. Higher scores sort first.
+    /// The positions of a score in the pattern. Higher scores sort first.
     pub(crate) scores: Vec<usize>,
+    /// What the score is.
+    pub(crate) scored_by: ScoredBy,
 }
 
 /// The order that a `sort` requests.
@@ -43,6 +46,7 @@ impl Order {
             paths: Vec::new(),
             directions: Vec::new(),
             scores: Vec::new(),
+            scored_by: ScoredBy::default(),
         };
         for (name, value) in raw::elements(pattern) {
             if name == "$natural" {
@@ -51,7 +55,7 @@ impl Order {
                 });
             }
             if let RawBsonRef::Document(meta) = value {
-                check_meta(meta)?;
+                sort.scored_by = check_meta(meta)?;
                 check_path(name)?;
                 sort.scores.push(sort.paths.len() + sort.scores.len());
                 continue;
@@ -124,7 +128,7 @@ impl Order {
     pub(crate) fn values(
         &self,
         document: &RawDocument,
-        score: Option<f64>,
+        known: &Known,
     ) -> Result<RawArrayBuf, ServerError> {
         match self {
             Self::None | Self::Natural { .. } => Ok(RawArrayBuf::new()),
@@ -132,7 +136,7 @@ impl Order {
                 document,
                 &sort.paths,
                 &sort.directions,
-                (sort.scores.as_slice(), score),
+                (sort.scores.as_slice(), sort.scored_by.of(known)),
             ),
         }
     }

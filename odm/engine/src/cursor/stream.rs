@@ -17,7 +17,7 @@ use crate::catalog::Catalog;
 use crate::catalog::changes::{ChangeKind, Event, Place, Read};
 use crate::catalog::namespace::Namespace;
 use crate::cursor::registry::{Item, Results};
-use crate::pipeline::{Cx, Merging, Pipeline, Source, Statistics, WriteTarget};
+use crate::pipeline::{Cx, Located, Merging, Pipeline, Source, Statistics, WriteTarget};
 
 pub(crate) use self::token::Token;
 
@@ -346,6 +346,16 @@ impl Source for NoCollections {
         _filter: &RawDocument,
         _globals: &Globals,
     ) -> Result<Vec<RawDocumentBuf>, ServerError> {
+        Err(unreachable_here())
+    }
+
+    fn nearest(
+        &self,
+        _collection: &str,
+        _field: Option<&str>,
+        _filter: &dyn Fn(&str) -> Result<RawDocumentBuf, ServerError>,
+        _globals: &Globals,
+    ) -> Result<Located, ServerError> {
         Err(unreachable_here())
     }
 

@@ -285,7 +285,7 @@ fn sphere(document: &RawDocument, path: &Path, old: bool) -> Result<Vec<i64>, Se
 
 fn hashes(document: &RawDocument, path: &Path, plane: &Plane) -> Result<Vec<[u8; 8]>, ServerError> {
     let mut found = Vec::new();
-    for place in places(document, path)? {
+    for (place, _) in places(document, path)? {
         if !plane.holds(place) {
             return Err(caused_by(13027, &plane.outside(), document));
         }
@@ -303,8 +303,11 @@ fn caused_by(code: i32, problem: &str, document: &RawDocument) -> ServerError {
     )
 }
 
-/// The legacy coordinates at a path, as a 2d index takes them: a pair, or an array of pairs.
-pub(crate) fn places(document: &RawDocument, path: &Path) -> Result<Vec<Flat>, ServerError> {
+/// The legacy coordinates at a path, as a 2d index takes them, with their values: a pair, or an array of pairs.
+pub(crate) fn places<'d>(
+    document: &'d RawDocument,
+    path: &Path,
+) -> Result<Vec<(Flat, RawBsonRef<'d>)>, ServerError> {
     let mut found = Vec::new();
     let misplaced = || {
         ServerError::new(
@@ -320,13 +323,13 @@ pub(crate) fn places(document: &RawDocument, path: &Path) -> Result<Vec<Flat>, S
             continue;
         };
         if Number::from_raw(first).is_some() {
-            found.push(place(elements, document)?);
+            found.push((place(elements, document)?, value));
             continue;
         }
         for (_, value) in raw::elements(elements) {
             let elements = members(value).ok_or_else(misplaced)?;
             if raw::elements(elements).next().is_some() {
-                found.push(place(elements, document)?);
+                found.push((place(elements, document)?, value));
             }
         }
     }

@@ -6,9 +6,12 @@ use odm_language::error::{Code, ServerError};
 use odm_language::expression::{Globals, meta};
 use odm_language::value::raw::{array_document, elements, values};
 
+use crate::pipeline::GEO_NEAR;
+
 /// Stages that pass documents on one by one or with their metadata. Sorted.
 const TRANSPARENT: &[&str] = &[
     "$addFields",
+    "$geoNear",
     "$limit",
     "$lookup",
     "$match",
@@ -25,7 +28,7 @@ const TRANSPARENT: &[&str] = &[
 
 /// Iterates over the stages, with their use of `$text` and metadata so far.
 fn searched(stages: &RawArray) -> impl Iterator<Item = StageMetadata<'_>> {
-    let mut is_searched = false;
+    let (mut is_searched, mut is_near) = (false, false);
     let each = values(stages).filter_map(stage).enumerate();
     each.map(move |(at, (name, spec))| {
         let has_text = match (name, spec) {
@@ -33,6 +36,7 @@ fn searched(stages: &RawArray) -> impl Iterator<Item = StageMetadata<'_>> {
             _ => false,
         };
         is_searched |= has_text;
+        is_near |= name == GEO_NEAR;
         // A nested pipeline checks its own use of metadata.
         let own = matches!(name, "$lookup" | "$unionWith");
         StageMetadata {
@@ -41,6 +45,9 @@ fn searched(stages: &RawArray) -> impl Iterator<Item = StageMetadata<'_>> {
             has_text,
             asks: !own && meta::mentions(spec, None),
             lacks_score: !own && !is_searched && meta::mentions(spec, Some("textScore")),
+            // Filters know no distances.
+            lacks_distance: meta::lacks_distance(spec)
+                .filter(|_| !own && (!is_near || name == "$match")),
         }
     })
 }
@@ -56,6 +63,7 @@ struct StageMetadata<'s> {
     has_text: bool,
     asks: bool,
     lacks_score: bool,
+    lacks_distance: Option<ServerError>,
 }
 
 /// Returns an error for uses of `$text` and metadata that the engine does not support.
@@ -68,7 +76,7 @@ pub(super) fn check_support(stages: &RawArray, globals: &Globals) -> Result<(), 
         }
         let transparent = TRANSPARENT.binary_search(&name).is_ok();
         // A missing score is mongod's error, which `check` returns.
-        if stage.asks && !stage.lacks_score {
+        if stage.asks && !stage.lacks_score && stage.lacks_distance.is_none() {
             if let Some(opaque) = opaque {
                 return Err(unsupported(&format!("$meta after {opaque}")));
             }
@@ -94,6 +102,9 @@ pub(super) fn check(stages: &RawArray) -> Result<(), ServerError> {
         }
         if stage.lacks_score {
             return Err(meta::unavailable());
+        }
+        if let Some(error) = stage.lacks_distance {
+            return Err(error);
         }
     }
     Ok(())

@@ -3,6 +3,7 @@
 use bson::raw::{RawBsonRef, RawDocument};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::compat::messages;
+use odm_language::expression::meta::Known;
 use odm_language::value::collation::Collator;
 use odm_language::value::key::{self, Direction};
 use odm_language::value::number::Number;
@@ -16,8 +17,29 @@ use crate::index::keys;
 pub(crate) struct SortPattern {
     paths: Vec<Path>,
     directions: Vec<Direction>,
-    /// The positions of the text score in the pattern; it sorts descending.
+    /// The positions of a score in the pattern; it sorts descending.
     scores: Vec<usize>,
+    /// What the score is.
+    scored_by: ScoredBy,
+}
+
+/// The score of a document that `{$meta: …}` in a sort names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum ScoredBy {
+    #[default]
+    Text,
+    /// The distance that `$near` and `$geoNear` measure.
+    Distance,
+}
+
+impl ScoredBy {
+    /// The document's score.
+    pub(crate) fn of(self, known: &Known) -> Option<f64> {
+        match self {
+            Self::Text => known.text_score,
+            Self::Distance => known.distance,
+        }
+    }
 }
 
 impl SortPattern {
@@ -27,6 +49,7 @@ impl SortPattern {
         let mut paths: Vec<Path> = Vec::new();
         let mut directions = Vec::new();
         let mut scores = Vec::new();
+        let mut scored_by = ScoredBy::default();
         for (name, value) in elements(spec) {
             let direction = match (Number::from_raw(value), value) {
                 (Some(number), _) => match number.to_i64_exact() {
@@ -41,7 +64,7 @@ impl SortPattern {
                     }
                 },
                 (None, RawBsonRef::Document(meta)) => {
-                    check_meta(meta)?;
+                    scored_by = check_meta(meta)?;
                     odm_language::expression::field_path(name)?;
                     scores.push(paths.len() + scores.len());
                     continue;
@@ -78,6 +101,7 @@ impl SortPattern {
             paths,
             directions,
             scores,
+            scored_by,
         })
     }
 
@@ -90,13 +114,14 @@ impl SortPattern {
     }
 
     /// Bytes that sort like the documents: the least key that an index over the fields would have, with the document's
-    /// text score at its positions.
+    /// score at its positions.
     pub(crate) fn key(
         &self,
         document: &RawDocument,
         collator: Option<&Collator>,
-        score: Option<f64>,
+        known: &Known,
     ) -> Result<Vec<u8>, ServerError> {
+        let score = self.scored_by.of(known);
         if let [path] = self.paths.as_slice()
             && self.scores.is_empty()
             && path.as_str() == "_id"
@@ -129,8 +154,8 @@ impl SortPattern {
     }
 }
 
-/// Checks a `{$meta: …}`; only the text score is allowed.
-pub(crate) fn check_meta(value: &RawDocument) -> Result<(), ServerError> {
+/// Reads a `{$meta: …}`, which must name a score.
+pub(crate) fn check_meta(value: &RawDocument) -> Result<ScoredBy, ServerError> {
     let refuse = |code, message: String| Err(ServerError::new(Code::location(code), message));
     let Some(meta) = get(value, "$meta") else {
         return refuse(
@@ -145,10 +170,11 @@ pub(crate) fn check_meta(value: &RawDocument) -> Result<(), ServerError> {
         ));
     }
     match meta {
-        RawBsonRef::String("textScore") => Ok(()),
-        RawBsonRef::String(known @ ("randVal" | "geoNearDistance")) => Err(ServerError::new(
+        RawBsonRef::String("textScore") => Ok(ScoredBy::Text),
+        RawBsonRef::String("geoNearDistance") => Ok(ScoredBy::Distance),
+        RawBsonRef::String("randVal") => Err(ServerError::new(
             Code::COMMAND_NOT_SUPPORTED,
-            format!("sorting by {{$meta: \"{known}\"}} is not supported by the in-memory engine"),
+            "sorting by {$meta: \"randVal\"} is not supported by the in-memory engine",
         )),
         RawBsonRef::String("searchScore") => refuse(
             31218,
@@ -169,7 +195,7 @@ pub(crate) fn check_meta(value: &RawDocument) -> Result<(), ServerError> {
 mod tests {
     use bson::{RawDocumentBuf, rawdoc};
 
-    use super::SortPattern;
+    use super::{Known, SortPattern};
 
     #[test]
     fn a_repeated_sort_field_takes_the_later_direction() {
@@ -180,7 +206,7 @@ mod tests {
         let pattern = SortPattern::parse(&spec).unwrap();
         let key = |a, b| {
             pattern
-                .key(&rawdoc! { "a": a, "b": b }, None, None)
+                .key(&rawdoc! { "a": a, "b": b }, None, &Known::default())
                 .unwrap()
         };
         assert!(key(2, 1) < key(1, 1));

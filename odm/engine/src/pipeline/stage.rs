@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use bson::raw::RawDocumentBuf;
 use odm_language::error::ServerError;
 use odm_language::expression::Globals;
 
@@ -29,6 +30,15 @@ pub(crate) trait Stage: fmt::Debug + Send + Sync {
 
     /// The stage's name, if it produces its own documents instead of reading the collection; it must then be first.
     fn begins(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// The filter of the query that finds its documents, for `$geoNear`.
+    fn near(
+        &self,
+        _only_field: &dyn Fn() -> Result<String, ServerError>,
+        _globals: &Globals,
+    ) -> Option<Result<RawDocumentBuf, ServerError>> {
         None
     }
 

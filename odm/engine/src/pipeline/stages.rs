@@ -4,6 +4,7 @@ mod change_stream;
 mod count;
 mod facet;
 mod foreign;
+mod geo_near;
 mod graph_lookup;
 mod group;
 mod inhibit;
@@ -42,6 +43,7 @@ const STAGES: &[(&str, Parse, &[&str])] = &[
     ("$collStats", stats::collection, stats::PARTS),
     ("$count", count::parse, &[]),
     ("$facet", facet::parse, &[]),
+    ("$geoNear", geo_near::parse, geo_near::OPTIONS),
     (
         "$graphLookup",
         graph_lookup::parse,
@@ -116,7 +118,6 @@ const UNSUPPORTED: &[&str] = &[
     "$densify",
     "$documents",
     "$fill",
-    "$geoNear",
     "$listCachedAndActiveUsers",
     "$listCatalog",
     "$listLocalSessions",

@@ -8,7 +8,7 @@ use odm_language::matcher::Matcher;
 
 use super::outline::{self, Place};
 use super::projection::Projection;
-use super::{Pipeline, Source};
+use super::{Located, Pipeline, Source};
 use crate::cases;
 
 /// One collection, `stage_cases`.
@@ -30,6 +30,16 @@ impl Source for Held {
             }
         }
         Ok(found)
+    }
+
+    fn nearest(
+        &self,
+        _collection: &str,
+        _field: Option<&str>,
+        _filter: &dyn Fn(&str) -> Result<RawDocumentBuf, ServerError>,
+        _globals: &Globals,
+    ) -> Result<Located, ServerError> {
+        Ok(Box::new(std::iter::empty()))
     }
 
     fn check_deadline(&self) -> Result<(), ServerError> {

@@ -2,18 +2,22 @@
 //!
 //! Cells are coarser than shapes: a document inside the intervals may match, and one outside cannot.
 
-use bson::raw::RawBsonRef;
+use std::fmt;
+
+use bson::raw::{RawBsonRef, RawDocument};
 use odm_language::error::{Code, ServerError};
 use odm_language::matcher::{Near, Predicate, Test};
+use odm_language::value::geo::EARTH;
 use odm_language::value::geo::cell::{Cell, Relation};
 use odm_language::value::geo::flat::{Flat, Rect};
 use odm_language::value::geo::region::Region;
+use odm_language::value::geo::stored::Stored;
 use odm_language::value::geo::vector::Vector;
 use odm_language::value::path::Path;
 use odm_language::value::print;
 
 use crate::index::Index;
-use crate::index::geo::{Grid, Plane, hash_value, relation, square_hashes};
+use crate::index::geo::{Grid, Plane, hash_value, places, relation, square_hashes};
 use crate::index::spec::Kind;
 use crate::planner::Requirements;
 use crate::planner::access_path::AccessPath;
@@ -218,6 +222,51 @@ impl NearPlan {
         scan
     }
 
+    /// The nearest of a document's geometries, and its distance: an angle on the sphere, a length in the plane. In a
+    /// plane, only points within the maximum distance count.
+    pub(crate) fn nearest<'d>(&self, document: &'d RawDocument) -> Option<(f64, RawBsonRef<'d>)> {
+        let near = &self.near;
+        let center = Vector::from_degrees(near.center.x, near.center.y);
+        let closer =
+            |one: &(f64, RawBsonRef<'d>), other: &(f64, RawBsonRef<'d>)| one.0.total_cmp(&other.0);
+        match self.grid {
+            Grid::Sphere => self
+                .path
+                .get_all(document)
+                .into_iter()
+                .filter_map(|value| Some((Stored::read(value)?.distance(center)?, value)))
+                .min_by(closer),
+            Grid::Plane(_) => places(document, &self.path)
+                .ok()?
+                .into_iter()
+                .filter(|(place, _)| {
+                    if near.sphere {
+                        place.is_on_sphere()
+                    } else {
+                        near.center.is_within(near.most, *place)
+                    }
+                })
+                .map(|(place, value)| {
+                    let distance = if near.sphere {
+                        Vector::from_degrees(place.x, place.y).angle(center)
+                    } else {
+                        place.distance(near.center)
+                    };
+                    (distance, value)
+                })
+                .min_by(closer),
+        }
+    }
+
+    /// The distance as it is shown: in metres if the center is GeoJSON. Like mongod, this computes an angle from metres.
+    pub(crate) fn shown(&self, distance: f64) -> f64 {
+        match (self.near.geo_json, self.near.sphere) {
+            (true, _) => distance * EARTH,
+            (false, true) => distance * EARTH / EARTH,
+            (false, false) => distance,
+        }
+    }
+
     /// Returns an error if the center lies outside the index's plane.
     pub(crate) fn check(&self) -> Result<(), ServerError> {
         let center = self.near.center;
@@ -234,6 +283,39 @@ impl NearPlan {
             _ => Ok(()),
         }
     }
+}
+
+/// The field that a `$geoNear` searches which names none: that of the only 2d index, or else of the only 2dsphere index.
+pub(crate) fn only_field<'i>(
+    indexes: &'i [Index],
+    namespace: &dyn fmt::Display,
+) -> Result<&'i str, ServerError> {
+    let of_kind = |is_meant: fn(&Grid) -> bool| {
+        let mut fields = indexes
+            .iter()
+            .filter(|index| !index.spec.hidden)
+            .filter_map(move |index| {
+                let mut parts = index.spec.paths.iter().zip(&index.spec.parts);
+                parts.find_map(|(path, part)| part.geo.filter(is_meant).map(|_| path.as_str()))
+            });
+        (fields.next(), fields.next().is_some())
+    };
+    let missing = |message: String| Err(ServerError::new(Code::INDEX_NOT_FOUND, message));
+    for (kind, (field, has_more)) in [
+        ("2d", of_kind(|grid| matches!(grid, Grid::Plane(_)))),
+        ("2dsphere", of_kind(|grid| matches!(grid, Grid::Sphere))),
+    ] {
+        match field {
+            Some(_) if has_more => {
+                return missing(format!(
+                    "There is more than one {kind} index on {namespace}; unsure which to use for $geoNear"
+                ));
+            }
+            Some(field) => return Ok(field),
+            None => {}
+        }
+    }
+    missing("$geoNear requires a 2d or 2dsphere index, but none were found".to_owned())
 }
 
 /// Plans a query with `$near`, which requires an index of a matching kind, as on mongod.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::planner::access_path::AccessPath;
+use crate::planner::geo::NearPlan;
 use crate::planner::interval::Interval;
 
 /// A walk over an index.
@@ -118,6 +119,14 @@ impl Node {
     /// Whether the test holds for any step of the tree.
     pub(crate) fn any(&self, test: &dyn Fn(&Step) -> bool) -> bool {
         test(&self.step) || self.inputs.iter().any(|input| input.any(test))
+    }
+
+    /// The search of a `$near`.
+    pub(crate) fn near(&self) -> Option<&NearPlan> {
+        match &self.step {
+            Step::AccessPath(AccessPath::Near(near)) => Some(near),
+            _ => self.inputs.iter().find_map(Self::near),
+        }
     }
 
     /// Whether an index narrows the set of fetched documents, without branches of an `$or`.

@@ -220,6 +220,13 @@ impl Globals {
             .clone()
     }
 
+    /// These globals for other documents, whose metadata is set apart.
+    #[must_use]
+    pub fn with_own_metadata(mut self) -> Self {
+        Arc::make_mut(&mut self.0).shared = Arc::default();
+        self
+    }
+
     /// Sets the metadata of the next document, for `$meta`.
     pub fn set_known(&self, known: Known) {
         *self

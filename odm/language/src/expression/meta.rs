@@ -17,6 +17,10 @@ pub struct Known {
     pub record: Option<i64>,
     /// The sort key of the document.
     pub sort_key: Option<RawArrayBuf>,
+    /// The distance to the point that `$near` or `$geoNear` names.
+    pub distance: Option<f64>,
+    /// The geometry with that distance, as it is stored.
+    pub point: Option<RawBson>,
 }
 
 /// A compiled `$meta`.
@@ -26,14 +30,16 @@ pub enum Meta {
     Record,
     /// Only in the projection of a find.
     SortKey,
+    Distance,
+    Point,
     /// No query of this engine has a value for it: random values, the scores of Atlas.
     Never,
 }
 
 /// The arguments of `$meta`; those with `None` are refused. Sorted.
 pub const VALUES: &[(&str, Option<Meta>)] = &[
-    ("geoNearDistance", None),
-    ("geoNearPoint", None),
+    ("geoNearDistance", Some(Meta::Distance)),
+    ("geoNearPoint", Some(Meta::Point)),
     ("indexKey", None),
     ("randVal", Some(Meta::Never)),
     ("recordId", Some(Meta::Record)),
@@ -67,6 +73,8 @@ impl Meta {
             Self::TextScore => known.text_score.map(RawBson::Double),
             Self::Record => known.record.map(RawBson::Int64),
             Self::SortKey => known.sort_key.map(RawBson::Array),
+            Self::Distance => known.distance.map(RawBson::Double),
+            Self::Point => known.point,
             Self::Never => None,
         }
         .map_or(Value::Missing, Value::Owned)
@@ -75,10 +83,25 @@ impl Meta {
 
 /// The error for `{$meta: "textScore"}` without `$text`.
 pub fn unavailable() -> ServerError {
+    lacking("text score")
+}
+
+fn lacking(what: &str) -> ServerError {
     ServerError::new(
         Code::location(40218),
-        "query requires text score metadata, but it is not available",
+        format!("query requires {what} metadata, but it is not available"),
     )
+}
+
+/// The error for a distance or a point without `$near` and `$geoNear`, if the value mentions one.
+pub fn lacks_distance(value: RawBsonRef<'_>) -> Option<ServerError> {
+    [
+        ("geoNearDistance", "$geoNear distance"),
+        ("geoNearPoint", "$geoNear point"),
+    ]
+    .into_iter()
+    .find(|(name, _)| mentions(value, Some(name)))
+    .map(|(_, what)| lacking(what))
 }
 
 /// Whether a value contains a `$meta`, of the wanted name if one is given.

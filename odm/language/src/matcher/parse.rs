@@ -153,10 +153,15 @@ fn top_level(
         TopLevel::Expr if meta::mentions(value, Some("textScore")) => {
             return Err(meta::unavailable());
         }
-        TopLevel::Expr => Predicate::Expr(Expr {
-            expression: Expression::parse(value, &globals.scope().with_plain_sets())?,
-            source: single(name, value),
-        }),
+        TopLevel::Expr => {
+            if let Some(error) = meta::lacks_distance(value) {
+                return Err(error);
+            }
+            Predicate::Expr(Expr {
+                expression: Expression::parse(value, &globals.scope().with_plain_sets())?,
+                source: single(name, value),
+            })
+        }
         TopLevel::JsonSchema => match value {
             RawBsonRef::Document(schema) => Predicate::Schema(Box::new(Schema::parse(schema)?)),
             _ => {

@@ -3,17 +3,14 @@
 
 use std::collections::HashSet;
 
-use bson::raw::RawDocument;
 use odm_language::error::ServerError;
 use odm_language::value::geo::EARTH;
-use odm_language::value::geo::stored::Stored;
-use odm_language::value::geo::vector::Vector;
 
 use crate::catalog::collection::Collection;
 use crate::cursor::exec::stage::Counters;
 use crate::cursor::exec::walk::{StepOutcome, Walk};
 use crate::cursor::exec::{Bytes, Lent, Work};
-use crate::index::geo::{Grid, places};
+use crate::index::geo::Grid;
 use crate::index::{Index, RecordId};
 use crate::planner::geo::NearPlan;
 
@@ -21,7 +18,6 @@ use crate::planner::geo::NearPlan;
 #[derive(Debug)]
 pub(super) struct Search {
     plan: NearPlan,
-    center: Vector,
     /// The radius searched so far; `end` is the largest one to search.
     reached: Option<f64>,
     end: f64,
@@ -43,7 +39,6 @@ impl Search {
             Grid::Sphere => std::f64::consts::PI,
         };
         Self {
-            center: Vector::from_degrees(near.center.x, near.center.y),
             reached: None,
             end: whole.min(near.most / unit * (1.0 + 1e-9)),
             seen: HashSet::new(),
@@ -115,8 +110,8 @@ impl Search {
         counters.docs += 1;
         let distance = collection
             .document(record)
-            .and_then(|document| self.distance(document));
-        if let Some(distance) = distance
+            .and_then(|document| self.plan.nearest(document));
+        if let Some((distance, _)) = distance
             && self.is_wanted(distance)
         {
             self.found.push((distance, record));
@@ -132,37 +127,5 @@ impl Search {
         };
         let is_plane = matches!(self.plan.grid, Grid::Plane(_)) && !near.sphere;
         near.least <= distance && (is_plane || distance <= near.most)
-    }
-
-    /// The distance to the nearest of the document's points. In a plane, only points within the maximum distance count.
-    fn distance(&self, document: &RawDocument) -> Option<f64> {
-        let near = &self.plan.near;
-        match self.plan.grid {
-            Grid::Sphere => self
-                .plan
-                .path
-                .get_all(document)
-                .into_iter()
-                .filter_map(|value| Stored::read(value)?.distance(self.center))
-                .min_by(f64::total_cmp),
-            Grid::Plane(_) => places(document, &self.plan.path)
-                .ok()?
-                .into_iter()
-                .filter(|place| {
-                    if near.sphere {
-                        place.is_on_sphere()
-                    } else {
-                        near.center.is_within(near.most, *place)
-                    }
-                })
-                .map(|place| {
-                    if near.sphere {
-                        Vector::from_degrees(place.x, place.y).angle(self.center)
-                    } else {
-                        place.distance(near.center)
-                    }
-                })
-                .min_by(f64::total_cmp),
-        }
     }
 }

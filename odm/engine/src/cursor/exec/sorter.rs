@@ -155,7 +155,7 @@ pub(super) fn key_into(
     let bytes = known.or_else(|| shared.collection.get(record));
     match (&shared.sort, bytes.and_then(document)) {
         (Some(sort), Some(document)) => {
-            let score = shared.score(record, known.unwrap_or_default());
+            let score = shared.rank(record, known.unwrap_or_default());
             sort.key_into(document, shared.collation.as_ref(), score, key)
         }
         _ => Ok(()),

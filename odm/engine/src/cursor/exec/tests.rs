@@ -72,6 +72,7 @@ fn work_is_counted_the_same_in_batches() {
             collation: None,
             made_of: None,
             scores: None,
+            near: None,
         };
         for node in &nodes {
             let execution = || Execution::new(node, shared.clone(), Deadline::none());

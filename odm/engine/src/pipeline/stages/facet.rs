@@ -57,7 +57,9 @@ pub(super) fn parse(
 
 /// Whether the error is about the position of a stage.
 fn is_of_place(error: &ServerError) -> bool {
-    [40601, 40602].map(Code::location).contains(&error.code())
+    [40601, 40602, 40603]
+        .map(Code::location)
+        .contains(&error.code())
 }
 
 /// Rejects stages that are not allowed inside `$facet`.

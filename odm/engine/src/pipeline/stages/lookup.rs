@@ -201,6 +201,10 @@ impl Lookup {
             Some(_) => Vec::new(),
             None => cx.source.find(self.depth, &self.from, &filter, &globals)?,
         };
+        if self.pipeline.begins().is_some() {
+            // Its documents have metadata of their own.
+            globals = globals.with_own_metadata();
+        }
         let inner = Cx {
             source: cx.source,
             collection: &self.from,
@@ -255,6 +259,6 @@ impl Stage for Lookup {
     }
 
     fn statistics_stages(&self) -> Option<(&str, &'static str)> {
-        Some((&self.from, self.pipeline.begins()?))
+        Some((&self.from, self.pipeline.reports()?))
     }
 }

@@ -37,9 +37,7 @@ impl Stage for Sort {
         for document in input {
             let document = document?;
             let known = cx.globals.known();
-            let key = self
-                .pattern
-                .key(&document, cx.globals.collator(), known.text_score)?;
+            let key = self.pattern.key(&document, cx.globals.collator(), &known)?;
             keyed.push((key, document, known));
         }
         keyed.sort_by(|(left, ..), (right, ..)| left.cmp(right));

@@ -152,7 +152,7 @@ impl Stage for UnionWith {
     }
 
     fn statistics_stages(&self) -> Option<(&str, &'static str)> {
-        Some((&self.collection, self.pipeline.begins()?))
+        Some((&self.collection, self.pipeline.reports()?))
     }
 
     fn collections(&self) -> Vec<Other> {

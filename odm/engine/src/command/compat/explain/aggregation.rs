@@ -8,6 +8,10 @@ use crate::command::aggregate::{self, Aggregate};
 use crate::command::args::{Args, unsupported};
 use crate::command::create::to_document;
 use crate::command::invocation::Invocation;
+use crate::command::source::lacks_collection;
+use crate::cursor::query::Query;
+use crate::pipeline::GEO_NEAR;
+use crate::planner::geo::only_field;
 
 use super::explained::{Explained, Verbosity};
 use super::goal::OuterStages;
@@ -45,6 +49,9 @@ pub(crate) fn report(
     explained: &Explained<'_>,
     aggregate: &Aggregate<'_>,
 ) -> Result<RawDocumentBuf, ServerError> {
+    if aggregate.pipeline.begins() == Some(GEO_NEAR) {
+        return near(call, explained, aggregate);
+    }
     if let Some(stage) = aggregate.pipeline.begins() {
         return Err(unsupported(&format!("to explain {stage}")));
     }
@@ -54,4 +61,32 @@ pub(crate) fn report(
         ..OuterStages::default()
     };
     answer(call, explained, &aggregate.base, &query, &around)
+}
+
+/// Explains the query that finds the documents of a `$geoNear`.
+fn near(
+    call: &Invocation<'_>,
+    explained: &Explained<'_>,
+    aggregate: &Aggregate<'_>,
+) -> Result<RawDocumentBuf, ServerError> {
+    let collection = call
+        .find_collection(&aggregate.base)
+        .ok_or_else(|| lacks_collection(&aggregate.base))?;
+    let only = || only_field(&collection.indexes, &aggregate.base).map(ToOwned::to_owned);
+    let filter = aggregate
+        .pipeline
+        .near(&only, &aggregate.globals)
+        .transpose()?;
+    let query = Query {
+        filter: filter.as_deref(),
+        hint: aggregate.hint,
+        ..aggregate.query()
+    };
+    answer(
+        call,
+        explained,
+        &aggregate.base,
+        &query,
+        &OuterStages::default(),
+    )
 }

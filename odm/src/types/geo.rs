@@ -39,9 +39,9 @@
 //! An index `"2dsphere"` takes no list of points (code 16755): store a [`MultiPoint`], or a list of structs with a point
 //! (`index(stops.at = "2dsphere")`).
 //!
-//! Two numbers instead of GeoJSON (`[x, y]`, the index `2d`), flat shapes (`$box`, `$center`) and distances in the results
-//! (`$geoNear`) have no typed form: use [`raw`](crate::query::Field::raw) and
-//! [`aggregate`](crate::collection::Collection::aggregate).
+//! For results with their distances, [`geo_near`](crate::query::Field::geo_near) makes the stage of a pipeline. Two numbers
+//! instead of GeoJSON (`[x, y]`, the index `2d`) and flat shapes (`$box`, `$center`) have no typed form: use
+//! [`raw`](crate::query::Field::raw) and [`aggregate`](crate::collection::Collection::aggregate).
 //!
 //! [RFC 7946]: https://www.rfc-editor.org/rfc/rfc7946
 

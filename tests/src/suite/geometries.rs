@@ -13,6 +13,7 @@ cases![
     geometries_are_stored_as_geojson,
     geometries_filter_with_and_without_an_index,
     near_sorts_by_distance_and_bounds_it,
+    pipelines_measure_distances,
     places_in_lists_and_options_are_found,
     stored_geometries_of_another_form_are_refused,
     the_validator_knows_the_form,
@@ -215,6 +216,63 @@ async fn near_sorts_by_distance_and_bounds_it(db: &Db) {
     let error = places.find(|p| p.at.near(here, ..)).all().await;
     let code = error.unwrap_err().code().map(odm::Code::number);
     assert_eq!(code, Some(291));
+}
+
+async fn pipelines_measure_distances(db: &Db) {
+    #[derive(Debug, Deserialize)]
+    struct Measured {
+        #[serde(rename = "_id")]
+        id: i32,
+        far: Far,
+    }
+
+    #[derive(Debug, Deserialize)]
+    struct Far {
+        metres: f64,
+    }
+
+    let plan = db.sync(models![Place]).plan().await.unwrap();
+    plan.apply(Allow::CREATE).await.unwrap();
+    let places = places(db).await;
+    let here = at(-0.5, 52.5);
+    let field = || odm::query::fields::<Place>().at;
+    let measured = async |stage: BsonDocument, rest: &[BsonDocument]| {
+        let pipeline = std::iter::once(stage).chain(rest.iter().cloned());
+        let found = places.aggregate(pipeline).with_type::<Measured>();
+        found.all().await.unwrap()
+    };
+    let ids = |found: &[Measured]| found.iter().map(|it| it.id).collect::<Vec<_>>();
+    let stage = field().geo_near(here, .., "far.metres").unwrap();
+    let all = measured(stage.clone(), &[]).await;
+    assert_eq!(ids(&all), [6, 3, 5, 2, 1, 4]);
+    assert!(all.is_sorted_by(|one, other| one.far.metres <= other.far.metres));
+    let town = all.iter().find(|found| found.id == 3).unwrap();
+    assert!(
+        (110_000.0..=120_000.0).contains(&town.far.metres),
+        "{town:?}"
+    );
+    let near = measured(stage.clone(), &[doc! {"$limit": 2}]).await;
+    assert_eq!(ids(&near), [6, 3]);
+    let stage = field().geo_near(here, 100_000.0..=500_000.0, "far.metres");
+    assert_eq!(ids(&measured(stage.unwrap(), &[]).await), [3, 5, 2]);
+    let mut stage = field().geo_near(here, .., "far.metres").unwrap();
+    let only = odm::query::fields::<Place>().id.gt(3);
+    let inner = stage.get_document_mut("$geoNear").unwrap();
+    inner.insert("query", only.to_document().unwrap());
+    assert_eq!(ids(&measured(stage, &[]).await), [6, 5, 4]);
+    // The metadata of later stages, and of a find.
+    let stage = field().geo_near(here, .., "far.metres").unwrap();
+    let metres = doc! {"$project": {"far.metres": {"$meta": "geoNearDistance"}}};
+    let again = measured(stage, &[metres]).await;
+    assert_eq!(again.len(), all.len());
+    for (one, other) in again.iter().zip(&all) {
+        assert!(
+            (one.far.metres - other.far.metres).abs() < 1e-6,
+            "{one:?} {other:?}"
+        );
+    }
+    let refused = field().geo_near(here, ..=-1.0, "metres").unwrap_err();
+    assert!(refused.to_string().contains("not negative"), "{refused}");
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]

@@ -194,6 +194,63 @@ impl<M, T, E> Field<M, T, E> {
         Filter::from_node(operator(self.path(), "$near", condition()))
     }
 
+    /// Makes the stage of a pipeline that returns places with their distance in metres from a point, the nearest first:
+    /// `{$geoNear: {near, key: field, distanceField, spherical: true}}`. It stores the distance in the field `into`.
+    ///
+    /// The stage must be the first of its pipeline, and needs an index `"2dsphere"` on the field. To measure only some
+    /// documents, add a `query` to it, as here; a `$match` behind it would read the others as well.
+    ///
+    /// ```
+    /// use odm::geo::Point;
+    /// use odm::prelude::*;
+    /// use odm::query::fields;
+    ///
+    /// #[derive(Serialize, Deserialize, Embedded)]
+    /// struct Cafe {
+    ///     at: Point,
+    ///     open: bool,
+    /// }
+    ///
+    /// let here = Point::new(13.4, 52.5).unwrap();
+    /// let cafe = fields::<Cafe>();
+    /// let mut stage = cafe.at.geo_near(here, ..=500.0, "metres")?;
+    /// stage.get_document_mut("$geoNear").unwrap().insert("query", cafe.open.eq(true).to_document()?);
+    /// assert_eq!(
+    ///     stage,
+    ///     doc! {"$geoNear": {
+    ///         "near": {"type": "Point", "coordinates": [13.4, 52.5]},
+    ///         "key": "at",
+    ///         "distanceField": "metres",
+    ///         "spherical": true,
+    ///         "maxDistance": 500.0,
+    ///         "query": {"open": {"$eq": true}},
+    ///     }},
+    /// );
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// A distance is negative or not finite.
+    pub fn geo_near(&self, point: Point, distances: impl Distances, into: &str) -> Result<Document>
+    where
+        E: Encode<T, Stored: Geospatial>,
+    {
+        let mut stage = doc! {
+            "near": encode(&point)?,
+            "key": self.path().to_string(),
+            "distanceField": into,
+            "spherical": true,
+        };
+        let (min, max) = distances.bounds();
+        for (name, bound) in [("minDistance", min), ("maxDistance", max)] {
+            if let Some(metres) = bound {
+                stage.insert(name, distance(metres)?);
+            }
+        }
+        Ok(doc! {"$geoNear": stage})
+    }
+
     /// Matches places that are wholly inside an area: `{field: {$geoWithin: {$geometry: …}}}`, or with a [`Circle`]
     /// `{field: {$geoWithin: {$centerSphere: […]}}}`.
     ///

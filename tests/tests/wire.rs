@@ -306,6 +306,68 @@ fn fail_points_apply_to_hello_and_is_master() {
     });
 }
 
+#[test]
+fn only_the_first_hello_names_the_client() {
+    both(|address| {
+        let about = doc! {
+            "driver": { "name": "wire", "version": "1" }, "os": { "type": "any" },
+        };
+        let named = doc! { "hello": 1, "client": about, "$db": "admin" };
+        let mut wire = Wire::to(address);
+        wire.command(&doc! { "hello": 1, "$db": "admin" }).unwrap();
+        let late = wire.command(&named).unwrap();
+        assert_eq!(late.get_i32("code").unwrap(), 186, "{late}");
+        let mut wire = Wire::to(address);
+        wire.command(&doc! { "ping": 1, "$db": "admin" }).unwrap();
+        assert!(wire.command(&named).unwrap().get_i32("code").is_err());
+        let again = wire.command(&named).unwrap();
+        assert_eq!(again.get_i32("code").unwrap(), 186, "{again}");
+    });
+}
+
+/// What follows the first error of an ordered command is not tried.
+#[test]
+fn writes_are_counted_if_they_are_tried() {
+    both(|address| {
+        let database = "odm_wire_counted";
+        let mut wire = Wire::to(address);
+        wire.command(&doc! { "dropDatabase": 1, "$db": database });
+        let count = |wire: &mut Wire, name: &str| {
+            let status = doc! { "serverStatus": 1, "$db": "admin" };
+            let status = wire.command(&status).unwrap();
+            let counters = status.get_document("opcounters").unwrap();
+            counters.get_i64(name).unwrap()
+        };
+        let mut counted = |name: &str, mut command: Document| {
+            let before = count(&mut wire, name);
+            command.insert("$db", database);
+            wire.command(&command).unwrap();
+            count(&mut wire, name) - before
+        };
+        let insert = |ids: [i32; 3]| {
+            let documents: Vec<_> = ids.into_iter().map(|id| doc! { "_id": id }).collect();
+            doc! { "insert": "c", "documents": documents }
+        };
+        assert_eq!(counted("insert", insert([3, 3, 4])), 2);
+        let mut unordered = insert([5, 5, 6]);
+        unordered.insert("ordered", false);
+        assert_eq!(counted("insert", unordered), 3);
+        let updates = [
+            doc! { "q": {}, "u": { "$bad": 1 } },
+            doc! { "q": {}, "u": { "$set": { "x": 1 } } },
+        ];
+        let update = doc! { "update": "c", "updates": updates.to_vec() };
+        assert_eq!(counted("update", update), 1);
+        let deletes = [
+            doc! { "q": { "_id": 3 }, "limit": 1 },
+            doc! { "q": {}, "limit": 1 },
+        ];
+        let delete = doc! { "delete": "c", "deletes": deletes.to_vec() };
+        assert_eq!(counted("delete", delete), 2);
+        counted("command", doc! { "dropDatabase": 1 });
+    });
+}
+
 /// A driver that waits for changes may send any number.
 #[test]
 fn awaitable_hello_needs_a_maximal_time() {

@@ -22,6 +22,8 @@ pub(crate) struct Client {
     pub(crate) killed: Arc<AtomicBool>,
     /// The compressors that both sides support, in the client's order of preference.
     pub(crate) compressors: Vec<Compressor>,
+    /// Whether it has sent a `hello`.
+    pub(crate) greeted: bool,
     /// The client metadata from its first `hello`.
     pub(crate) metadata: Option<RawDocumentBuf>,
     /// The authenticated user.
@@ -51,6 +53,7 @@ impl Client {
             context: context.interrupted_by(Arc::clone(&seat.killed)),
             killed: Arc::clone(&seat.killed),
             compressors: Vec::new(),
+            greeted: false,
             metadata: None,
             user: None,
             conversation: None,

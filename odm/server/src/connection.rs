@@ -101,6 +101,7 @@ impl Connection<'_> {
         let (client, user) = (self.client.metadata.as_ref(), self.client.user.as_ref());
         operations.begin(&self.entry, client, user, command);
         let answer = answer(self.state, &mut self.client, command);
+        operations.counters.tried(command, &answer.document);
         Operations::end(&self.entry, |namespace| self.state.has(namespace));
         let name = raw::elements(command).next().map_or("", |(name, _)| name);
         if matches!(name, "drop" | "dropDatabase" | "renameCollection") {

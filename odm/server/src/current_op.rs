@@ -266,25 +266,46 @@ impl ConnectionEntry {
     }
 }
 
+/// The elements of an array in a document; none if it has no such array.
+fn elements<'d>(document: &'d RawDocument, name: &str) -> Vec<RawBsonRef<'d>> {
+    match raw::get(document, name) {
+        Some(RawBsonRef::Array(items)) => raw::values(items).collect(),
+        _ => Vec::new(),
+    }
+}
+
 impl Counters {
-    /// Counts a command as MongoDB does: inserts by document, updates and deletes by statement, all others once.
+    /// Counts a command that begins. Writes are counted by [`tried`](Self::tried).
     fn count(&self, command: &RawDocument) {
+        let counter = match raw::elements(command).next().map_or("", |(name, _)| name) {
+            "insert" | "update" | "delete" => return,
+            "find" => &self.query,
+            "getMore" => &self.get_more,
+            _ => &self.command,
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts what a write command tried, as MongoDB does: inserts by document, updates and deletes by statement. An
+    /// ordered command tries nothing behind its first error.
+    pub(crate) fn tried(&self, command: &RawDocument, reply: &RawDocument) {
         let name = raw::elements(command).next().map_or("", |(name, _)| name);
-        let items = |name: &str| match raw::get(command, name) {
-            Some(RawBsonRef::Array(items)) => {
-                i64::try_from(raw::values(items).count()).unwrap_or(0)
-            }
-            _ => 0,
+        let (counter, list) = match name {
+            "insert" => (&self.insert, "documents"),
+            "update" => (&self.update, "updates"),
+            "delete" => (&self.delete, "deletes"),
+            _ => return,
         };
-        let (counter, times) = match name {
-            "insert" => (&self.insert, items("documents")),
-            "update" => (&self.update, items("updates")),
-            "delete" => (&self.delete, items("deletes")),
-            "find" => (&self.query, 1),
-            "getMore" => (&self.get_more, 1),
-            _ => (&self.command, 1),
-        };
-        counter.fetch_add(times, Ordering::Relaxed);
+        let is_ordered = raw::get(command, "ordered") != Some(RawBsonRef::Boolean(false));
+        let failed = elements(reply, "writeErrors")
+            .into_iter()
+            .next()
+            .filter(|_| is_ordered);
+        let stopped = failed
+            .and_then(|error| raw::get(error.as_document()?, "index")?.as_i32())
+            .map(|index| i64::from(index) + 1);
+        let given = || i64::try_from(elements(command, list).len()).unwrap_or(0);
+        counter.fetch_add(stopped.unwrap_or_else(given), Ordering::Relaxed);
     }
 
     pub(crate) fn received(&self, bytes: usize) {

@@ -12,6 +12,10 @@ cases![
     the_level_is_set_and_shown,
     only_slow_operations_are_counted,
     the_collection_of_the_profiler_is_kept,
+    a_larger_collection_of_the_profiler_takes_all_entries,
+    statements_show_their_hints_and_comments,
+    a_former_reply_sets_the_level,
+    batches_of_lists_are_not_counted,
 ];
 
 async fn run(db: &Db, command: BsonDocument) -> BsonDocument {
@@ -300,4 +304,86 @@ async fn the_collection_of_the_profiler_is_kept(db: &Db) {
     run(db, doc! { "dropDatabase": 1 }).await;
     let reply = run(db, doc! { "profile": 0 }).await;
     assert_eq!(reply.get_i32("was").unwrap(), 0);
+}
+
+/// The manual's way to enlarge it.
+async fn a_larger_collection_of_the_profiler_takes_all_entries(db: &Db) {
+    filled(db).await;
+    let enlarge = doc! { "create": "system.profile", "capped": true, "size": 4 << 20 };
+    run(db, enlarge).await;
+    let indexes = run(db, doc! { "listIndexes": "system.profile" }).await;
+    let indexes = indexes.get_document("cursor").unwrap();
+    assert!(indexes.get_array("firstBatch").unwrap().is_empty());
+    run(db, doc! { "profile": 2 }).await;
+    for a in 0..5 {
+        run(db, doc! { "find": "c", "filter": { "a": a } }).await;
+    }
+    run(db, doc! { "profile": 0 }).await;
+    assert_eq!(entries(db, "c").await.len(), 5);
+}
+
+async fn statements_show_their_hints_and_comments(db: &Db) {
+    filled(db).await;
+    run(db, doc! { "profile": 2 }).await;
+    let update = doc! {
+        "q": { "a": 9 }, "u": { "$set": { "b.$[e]": 1 } }, "arrayFilters": [{ "e": 1 }], "hint": "a",
+        "collation": { "locale": "simple" },
+    };
+    let commands = [
+        doc! { "update": "c", "updates": [update], "comment": "why" },
+        doc! { "update": "c", "updates": [{ "q": { "a": 9 }, "u": { "b": 1 }, "hint": { "a": 1 } }] },
+        doc! { "delete": "c", "deletes": [{ "q": { "a": 9 }, "limit": 1, "hint": "a" }], "comment": { "n": 1 } },
+        doc! { "delete": "c", "deletes": [{ "q": { "a": 9 }, "limit": 0, "collation": { "locale": "simple" } }] },
+    ];
+    for command in commands {
+        run(db, command).await;
+    }
+    run(db, doc! { "profile": 0 }).await;
+    let statements: Vec<_> = entries(db, "c")
+        .await
+        .iter()
+        .map(|entry| entry.get_document("command").unwrap().clone())
+        .collect();
+    let simple = doc! { "locale": "simple" };
+    let expected = [
+        doc! {
+            "q": { "a": 9 }, "u": { "$set": { "b.$[e]": 1 } }, "arrayFilters": [{ "e": 1 }],
+            "hint": { "$hint": "a" }, "multi": false, "upsert": false, "collation": &simple,
+            "comment": "why",
+        },
+        doc! { "q": { "a": 9 }, "u": { "b": 1 }, "hint": { "a": 1 }, "multi": false, "upsert": false },
+        doc! { "q": { "a": 9 }, "limit": 1, "hint": { "$hint": "a" }, "comment": { "n": 1 } },
+        doc! { "q": { "a": 9 }, "limit": 0, "collation": &simple },
+    ];
+    assert_eq!(statements, expected);
+}
+
+async fn a_former_reply_sets_the_level(db: &Db) {
+    let mut reply = run(db, doc! { "profile": 1 }).await;
+    // A client may send only one cluster time.
+    reply.remove("$clusterTime");
+    let level = reply.remove("was").unwrap();
+    let mut back = doc! { "profile": &level, "was": &level };
+    back.extend(reply);
+    back.insert("electionId", 1);
+    let before = run(db, back).await;
+    assert_eq!(before.get_i32("was").unwrap(), 1);
+    // Other clients may set the time, which all databases share.
+    let now = run(db, doc! { "profile": -1, "unknown": 1 }).await;
+    assert_eq!(now.get_i32("was").unwrap(), 0);
+}
+
+async fn batches_of_lists_are_not_counted(db: &Db) {
+    filled(db).await;
+    run(db, doc! { "profile": 2 }).await;
+    let list = doc! { "listCollections": 1, "cursor": { "batchSize": 0 } };
+    let reply = run(db, list).await;
+    let id = reply.get_document("cursor").unwrap().get_i64("id").unwrap();
+    run(
+        db,
+        doc! { "getMore": id, "collection": "$cmd.listCollections" },
+    )
+    .await;
+    run(db, doc! { "profile": 0 }).await;
+    assert!(entries(db, "$cmd.listCollections").await.is_empty());
 }

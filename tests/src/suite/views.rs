@@ -12,6 +12,7 @@ cases![
     capped_collections_keep_the_newest_documents,
     tailable_cursors_continue,
     pipelines_nest_through_views,
+    refusals_of_unsuitable_collections,
 ];
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -228,4 +229,49 @@ async fn pipelines_nest_through_views(db: &Db) {
         let refused = db.run_command(command).await.unwrap_err();
         assert_eq!(refused.code(), Some(232.into()), "{refused}");
     }
+}
+
+async fn refusals_of_unsuitable_collections(db: &Db) {
+    let code = async |db: &Db, command: BsonDocument| {
+        let error = db.run_command(command).await.unwrap_err();
+        error.code().unwrap().number()
+    };
+    // The collation is checked before a cycle.
+    let locale = |name: &str| doc! { "locale": name };
+    let view =
+        doc! { "create": "one", "viewOn": "other", "pipeline": [], "collation": locale("en") };
+    db.run_command(view).await.unwrap();
+    let back = doc! { "create": "other", "viewOn": "one", "pipeline": [] };
+    let mut differs = back.clone();
+    differs.insert("collation", locale("fr"));
+    assert_eq!(code(db, differs).await, 167);
+    let mut agrees = back;
+    agrees.insert("collation", locale("en"));
+    assert_eq!(code(db, agrees).await, 5);
+    // Capped collections of missing databases and of the profiler.
+    let missing = db.database("odm_missing");
+    let convert = doc! { "convertToCapped": "c", "size": 5000 };
+    let error = missing.run_command(convert).await.unwrap_err();
+    assert!(
+        error.to_string().contains("database odm_missing"),
+        "{error}"
+    );
+    let clone = doc! { "cloneCollectionAsCapped": "c", "toCollection": "d", "size": 5000 };
+    let error = missing.run_command(clone).await.unwrap_err();
+    assert!(error.to_string().contains("not found"), "{error}");
+    let profile = doc! { "create": "system.profile", "capped": true, "size": 4096 };
+    db.run_command(profile).await.unwrap();
+    let convert = doc! { "convertToCapped": "system.profile", "size": 5000 };
+    assert_eq!(code(db, convert).await, 2);
+    // System collections in transactions.
+    let mut session = db.start_session().await.unwrap();
+    session.start_transaction().await.unwrap();
+    let modify = doc! { "findAndModify": "system.js", "query": {}, "remove": true };
+    let refused = db
+        .run_command(modify)
+        .session(&mut session)
+        .await
+        .unwrap_err();
+    assert_eq!(refused.code().unwrap().number(), 50781);
+    let _ = session.abort_transaction().await;
 }

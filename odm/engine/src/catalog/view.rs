@@ -146,13 +146,6 @@ impl View {
     /// Refuses cycles, too many nested views, and a collation that differs from that of the views it reads or that read
     /// it.
     pub(crate) fn check(&self, root: &Root) -> Result<(), ServerError> {
-        let below = self.below(root, &self.namespace, &mut vec![self.namespace.clone()])?;
-        if below + above(root, &self.namespace, DEEPEST) > DEEPEST {
-            return Err(ServerError::new(
-                Code::VIEW_DEPTH_LIMIT_EXCEEDED,
-                format!("View depth limit exceeded; maximum depth is {DEEPEST}"),
-            ));
-        }
         let conflict = |what: &str, other: &Namespace| {
             Err(ServerError::new(
                 Code::OPTION_NOT_SUPPORTED_ON_VIEW,
@@ -165,6 +158,13 @@ impl View {
             {
                 return conflict("conflicting collation with", read);
             }
+        }
+        let below = self.below(root, &self.namespace, &mut vec![self.namespace.clone()])?;
+        if below + above(root, &self.namespace, DEEPEST) > DEEPEST {
+            return Err(ServerError::new(
+                Code::VIEW_DEPTH_LIMIT_EXCEEDED,
+                format!("View depth limit exceeded; maximum depth is {DEEPEST}"),
+            ));
         }
         for reader in readers(root, &self.namespace) {
             if reader.collation != self.collation {

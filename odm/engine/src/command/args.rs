@@ -145,6 +145,7 @@ const LENIENT: &[&str] = &[
     "convertToCapped",
     "dataSize",
     "dbStats",
+    "profile",
     "startSession",
     "validate",
 ];

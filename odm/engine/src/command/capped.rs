@@ -53,7 +53,18 @@ fn convert(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
     let namespace = call.namespace();
     let size = size(&call.args)?;
     call.locked.set(true);
+    check_database(call)?;
     call.check_not_view(&namespace)?;
+    if *namespace.collection == *Namespace::PROFILE && call.find_collection(&namespace).is_some() {
+        // mongod fills a collection of this name first.
+        return Err(ServerError::new(
+            Code::BAD_VALUE,
+            format!(
+                "Invalid namespace: {}.tmp.convertToCapped.{}",
+                namespace.database, namespace.collection
+            ),
+        ));
+    }
     let (uuid, now) = (call.uuid(), call.now);
     let converted = call.alter(&namespace, |collection| {
         let made = capped(collection, namespace.clone(), (uuid, now), size)?;
@@ -82,6 +93,7 @@ fn clone(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
     })?;
     let size = size(&call.args)?;
     call.locked.set(true);
+    check_database(call)?;
     call.check_not_view(&source)?;
     let Some(collection) = call.find_collection(&source) else {
         return Err(no_source(&source));
@@ -117,6 +129,17 @@ fn size(args: &Args<'_>) -> Result<i64, ServerError> {
             "invalid command spec",
         )),
     }
+}
+
+/// Returns an error if the database does not exist.
+fn check_database(call: &Invocation<'_>) -> Result<(), ServerError> {
+    if call.root().has_database(call.database) {
+        return Ok(());
+    }
+    Err(ServerError::new(
+        Code::NAMESPACE_NOT_FOUND,
+        format!("database {} not found", call.database),
+    ))
 }
 
 fn no_source(namespace: &Namespace) -> ServerError {

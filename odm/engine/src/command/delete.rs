@@ -97,14 +97,14 @@ impl<'a> DeleteStatement<'a> {
             "q": profiler::shown(RawBsonRef::Document(self.q)),
             "limit": i32::from(!self.multi),
         };
+        if let Some(hint) = self.hint {
+            shown.insert("hint", profiler::shown_hint(hint));
+        }
         if let Some(collation) = self.collation {
             shown.insert(
                 "collation",
                 profiler::shown(RawBsonRef::Document(collation)),
             );
-        }
-        if let Some(hint) = self.hint {
-            shown.insert("hint", profiler::shown(hint));
         }
         shown
     }

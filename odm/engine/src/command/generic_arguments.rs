@@ -198,7 +198,11 @@ fn check_mode(
                     )),
                     _ if namespace().starts_with("system.") && rules.retryable => {
                         Err(ServerError::new(
-                            Code::location(50791),
+                            Code::location(if rules.name == "findAndModify" {
+                                50781
+                            } else {
+                                50791
+                            }),
                             format!(
                                 "Cannot write to system collection {database}.{} within a transaction.",
                                 namespace()

@@ -258,9 +258,15 @@ impl Invocation<'_> {
         options: Options,
         logged: bool,
     ) -> Result<bool, ServerError> {
-        let id = Index::new(Arc::new(Spec::id(options.collation.as_ref())));
-        id.spec.uses.begin(self.now);
-        let collection = Collection::new(namespace.clone(), self.uuid(), options, vec![id]);
+        // The entries of the profiler have no `_id`.
+        let indexes = if *namespace.collection == *Namespace::PROFILE {
+            Vec::new()
+        } else {
+            let id = Index::new(Arc::new(Spec::id(options.collation.as_ref())));
+            id.spec.uses.begin(self.now);
+            vec![id]
+        };
+        let collection = Collection::new(namespace.clone(), self.uuid(), options, indexes);
         if let Some(transaction) = &mut self.transaction {
             transaction.create(collection);
             return Ok(true);

@@ -79,10 +79,15 @@ impl Engine {
         let length = number(u64::try_from(reply.as_bytes().len()).unwrap_or(u64::MAX));
         let op = match name {
             "update" | "delete" => {
+                if let Some(comment) = raw::get(command, "comment") {
+                    watch.comment(comment);
+                }
                 return self.write_entries(context, watch, database, &namespace);
             }
             "insert" => "insert",
             "find" => "query",
+            // The batches of a list have no entry.
+            "getMore" if collection.is_some_and(|name| name.starts_with("$cmd.")) => return,
             "getMore" => "getmore",
             // A pipeline without a collection gets no entry.
             "aggregate" if collection.is_none() => return,

@@ -150,6 +150,15 @@ impl Watch {
         self.statements.borrow_mut().push(entry);
     }
 
+    /// Adds the comment of a command to its statements.
+    pub(crate) fn comment(&self, comment: RawBsonRef<'_>) {
+        for entry in &mut *self.statements.borrow_mut() {
+            if let Ok(statement) = entry.get_document_mut("command") {
+                statement.insert("comment", shown(comment));
+            }
+        }
+    }
+
     /// Records the effects of a `findAndModify`.
     pub(crate) fn changed(&self, outcome: &Outcome, removes: bool) {
         self.changed.replace(counts(outcome, removes));
@@ -215,6 +224,14 @@ pub(crate) fn batch(entry: &mut Document, returned: usize, id: i64, asked: Optio
     }
     let returned = u64::try_from(returned).unwrap_or(u64::MAX);
     entry.insert("nreturned", number(returned));
+}
+
+/// A hint of a statement as its entry shows it.
+pub(crate) fn shown_hint(hint: RawBsonRef<'_>) -> Bson {
+    match hint {
+        RawBsonRef::String(name) => doc! { "$hint": name }.into(),
+        hint => shown(hint),
+    }
 }
 
 /// A value of a statement as its entry shows it; null where it is not valid BSON.

@@ -134,20 +134,20 @@ impl<'a> UpdateStatement<'a> {
         let mut shown = doc! {
             "q": profiler::shown(RawBsonRef::Document(self.q)),
             "u": profiler::shown(self.u),
-            "multi": self.multi,
-            "upsert": self.upsert,
         };
         if let Some(filters) = self.array_filters {
             shown.insert("arrayFilters", profiler::shown(RawBsonRef::Array(filters)));
         }
+        if let Some(hint) = self.hint {
+            shown.insert("hint", profiler::shown_hint(hint));
+        }
+        shown.insert("multi", self.multi);
+        shown.insert("upsert", self.upsert);
         if let Some(collation) = self.collation {
             shown.insert(
                 "collation",
                 profiler::shown(RawBsonRef::Document(collation)),
             );
-        }
-        if let Some(hint) = self.hint {
-            shown.insert("hint", profiler::shown(hint));
         }
         shown
     }

@@ -128,12 +128,13 @@ fn mechanisms(call: &Call<'_>) -> Result<Option<Vec<Bson>>, ServerError> {
     }
 }
 
-/// Keeps the client metadata, which a client may send only once.
+/// Keeps the client metadata, which a client may send only in its first `hello`.
 fn remember_client(call: &mut Call<'_>) -> Result<(), ServerError> {
+    let is_first = !std::mem::replace(&mut call.client.greeted, true);
     let Some(RawBsonRef::Document(client)) = raw::get(call.command, "client") else {
         return Ok(());
     };
-    if call.client.metadata.is_some() {
+    if !is_first {
         return Err(ServerError::new(
             Code::CLIENT_METADATA_CANNOT_BE_MUTATED,
             "The client metadata document may only be sent in the first hello",

@@ -200,9 +200,13 @@ impl Pipeline {
         }
         metadata::check(stages)?;
         // Like mongod, drop filters of everything in front of a `$geoNear`, which must be first.
-        let is_empty = |stage: &Box<dyn Stage>| matches!(stage.planned(), Planned::Filter(filter) if filter.is_empty());
-        let near = (parsed.iter()).position(|stage| stage.begins() == Some(GEO_NEAR));
-        if let Some(at) = near.filter(|at| parsed.iter().take(*at).all(is_empty)) {
+        let is_empty = |stage: &dyn Stage| matches!(stage.planned(), Planned::Filter(filter) if filter.is_empty());
+        let near = parsed
+            .iter()
+            .position(|stage| stage.begins() == Some(GEO_NEAR));
+        if let Some(at) = near
+            && parsed.iter().take(at).all(|stage| is_empty(&**stage))
+        {
             parsed.drain(..at);
         }
         Ok(Self { stages: parsed })

@@ -28,7 +28,7 @@ use crate::command::reply::{Batch, Page};
 use crate::command::view;
 use crate::cursor::exec::Row;
 use crate::cursor::point::{self, Equality, Listed};
-use crate::cursor::query::{Found, Query, QueryOutput};
+use crate::cursor::query::{Found, Query, QueryOutput, check_distance};
 use crate::cursor::registry::{Cursor, Item, Results, Tail};
 use crate::cursor::sort::Order;
 use crate::index::RecordId;
@@ -199,7 +199,7 @@ fn check_score(projection: &RawDocument, query: &Query<'_>) -> Result<(), Server
     let filter = query.filter.unwrap_or_else(|| raw::empty_document());
     if meta::lacks_distance(RawBsonRef::Document(projection)).is_some() {
         let matcher = Matcher::parse_query(filter, &query.globals)?;
-        query.check_distance(projection, Some(&matcher))?;
+        check_distance(projection, Some(&matcher))?;
     }
     if !meta::mentions(RawBsonRef::Document(projection), Some("textScore")) {
         return Ok(());

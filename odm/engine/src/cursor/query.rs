@@ -234,24 +234,6 @@ impl Query<'_> {
         Ok(matcher)
     }
 
-    /// Refuses the distance in a sort or a projection if the query has no `$near`.
-    pub(crate) fn check_distance(
-        &self,
-        asking: &RawDocument,
-        matcher: Option<&Matcher>,
-    ) -> Result<(), ServerError> {
-        let Some(error) = meta::lacks_distance(RawBsonRef::Document(asking)) else {
-            return Ok(());
-        };
-        match matcher
-            .map(|matcher| matcher.predicate().near())
-            .transpose()?
-        {
-            Some(Some(_)) => Ok(()),
-            _ => Err(error),
-        }
-    }
-
     /// Checks the filter and the sort, and finds plans. Without a collection, only the checks matter.
     pub(crate) fn prepare(&self, collection: Option<&Collection>) -> Result<Prepared, ServerError> {
         let matcher = self.matcher(collection)?.map(Arc::new);
@@ -264,7 +246,7 @@ impl Query<'_> {
             match sort.scored_by {
                 ScoredBy::Text if has_text => {}
                 ScoredBy::Text => return Err(meta::unavailable()),
-                ScoredBy::Distance => self.check_distance(
+                ScoredBy::Distance => check_distance(
                     self.sort.unwrap_or_else(|| raw::empty_document()),
                     matcher.as_deref(),
                 )?,
@@ -510,6 +492,21 @@ impl Iterator for Found {
             Some(row) => Some(Ok(row)),
             None => self.execution.next(),
         }
+    }
+}
+
+/// Refuses a distance in a sort or a projection if the query has no `$near`.
+pub(crate) fn check_distance(
+    asking: &RawDocument,
+    matcher: Option<&Matcher>,
+) -> Result<(), ServerError> {
+    let Some(error) = meta::lacks_distance(RawBsonRef::Document(asking)) else {
+        return Ok(());
+    };
+    let near = matcher.map(|matcher| matcher.predicate().near());
+    match near.transpose()? {
+        Some(Some(_)) => Ok(()),
+        _ => Err(error),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Changes of trees whose commands fail, or whose connection breaks, on servers that fail on demand: the engine behind a
+//! Changes of trees whose commands fail, or whose connection breaks or prefers secondaries, on servers that fail on demand: the engine behind a
 //! port, and the mongod with test commands that `ODM_TEST_URI` names.
 //!
 //! `tests/src/suite/trees/stops.rs` stops changes after each document that they write.
@@ -113,6 +113,23 @@ async fn faults_at<D: TestTree>(uri: &str) {
         }
     }
     place.db.drop().await.unwrap();
+}
+
+/// A transaction reads from the primary.
+#[tokio::test]
+async fn trees_of_connections_that_prefer_secondaries_change() {
+    let served = Server::bind(&Db::memory(), "127.0.0.1:0").unwrap();
+    let named = std::env::var("ODM_TEST_URI").ok();
+    let named = named.filter(|uri| !uri.is_empty());
+    for uri in [Some(served.uri()), named].into_iter().flatten() {
+        let uri = format!("{uri}&readPreference=secondaryPreferred");
+        let place = Place::open(&uri).await;
+        let tree = sample::<ByBounds>(&place.db).await;
+        let below = tree.descendants(Ref::from(5)).ids().await.unwrap();
+        assert_eq!(below, [7]);
+        assert!(tree.check().await.unwrap().is_sound());
+        place.db.drop().await.unwrap();
+    }
 }
 
 #[tokio::test]

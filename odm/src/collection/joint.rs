@@ -44,10 +44,7 @@ macro_rules! joint {
         match $place {
             Place::Here($session) => $body.await,
             Place::Transaction => {
-                let db = Db {
-                    store: $store.clone(),
-                };
-                let mut tries = Tries::new(&db, TransactionOptions::new());
+                let mut tries = Tries::joined(&$store);
                 loop {
                     let $session = Some(tries.begin().await?);
                     let result: Result<_> = $body.await;

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use super::Db;
 use crate::error::{Error, Result};
-use crate::store::{Session, TransactionOptions};
+use crate::store::options::ReadPreference;
+use crate::store::{Session, Store, TransactionOptions};
 
 /// The total time for retries of the body and the commit.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -32,6 +33,16 @@ impl Tries {
             started: Instant::now(),
             pause: PAUSE,
         }
+    }
+
+    /// Starts with no attempt made, for writes that the library joins. It reads from the primary, as each transaction does,
+    /// also where the connection prefers secondaries.
+    pub(crate) fn joined(store: &Store) -> Self {
+        let db = Db {
+            store: store.clone(),
+        };
+        let options = TransactionOptions::new().read_preference(ReadPreference::primary());
+        Self::new(&db, options)
     }
 
     /// Starts the next attempt.

@@ -12,7 +12,7 @@ use super::keys::Keys;
 use super::stored::StoredPath;
 use crate::collection::joint::{Place, joint};
 use crate::collection::transaction::Tries;
-use crate::collection::{Collection, Db, TransactionOptions, encode_with_id, maintained, typed_id};
+use crate::collection::{Collection, encode_with_id, maintained, typed_id};
 use crate::error::{Error, Result};
 use crate::model::{
     CounterpartKind, CounterpartMeta, Document, ModelMeta, ProjectedField, RecentMeta, name,

@@ -11,7 +11,7 @@ use super::backward::{Ends, Inverse, Rest, ends};
 use super::keys::Keys;
 use crate::collection::joint::{Place, joint};
 use crate::collection::transaction::Tries;
-use crate::collection::{Collection, Db, TransactionOptions, encode_with_id, typed_id};
+use crate::collection::{Collection, encode_with_id, typed_id};
 use crate::error::{Error, Result};
 use crate::model::{Document, Embedded};
 use crate::query::encode::encode_field;

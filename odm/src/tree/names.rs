@@ -16,7 +16,7 @@ use super::write::InsertedNode;
 use super::{NodeId, Tree};
 use crate::collection::joint::{Place, joint};
 use crate::collection::transaction::Tries;
-use crate::collection::{Db, TransactionOptions, decode, encode_with_id};
+use crate::collection::{decode, encode_with_id};
 use crate::error::{Error, Result};
 use crate::model::Embedded;
 use crate::model::tree::{DeclaredTree, SingleParent};

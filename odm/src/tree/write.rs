@@ -13,7 +13,7 @@ use super::queue::Within;
 use super::{NodeId, Position, Tree};
 use crate::collection::joint::{Place, joint};
 use crate::collection::transaction::Tries;
-use crate::collection::{Db, TransactionOptions, decode, encode_with_id};
+use crate::collection::{decode, encode_with_id};
 use crate::error::{Error, Result};
 use crate::model::Document;
 use crate::model::tree::{DeclaredTree, OrderedSiblings, SeveralParents, SingleParent, TreeDelete};

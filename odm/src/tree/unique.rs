@@ -144,14 +144,20 @@ impl Forest {
             for document in self.keyed(within!(session), filter, &indexes).await? {
                 let other = id_of(&document);
                 let own = id_key(&other)?;
-                if moving.contains_key(&own) || is_gone(&own) {
+                if is_gone(&own) {
                     continue;
                 }
+                let fields = moving.get(&own).copied();
                 for keys in &indexes {
-                    let key = key_of(keys, &values(keys, &document, None))?;
-                    if let Some(id) = wanted.get(&key) {
+                    let key = key_of(keys, &values(keys, &document, fields))?;
+                    if let Some(id) = wanted.get(&key)
+                        && id_key(id)? != own
+                    {
                         return Err(self.taken(id, &other, keys));
                     }
+                }
+                if fields.is_some() {
+                    continue;
                 }
                 // The collation of the collection takes other values for equal.
                 if let (Some(id), Some(keys)) = (wanted.values().next(), indexes.first()) {

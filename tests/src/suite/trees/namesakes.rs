@@ -185,6 +185,8 @@ async fn namesakes<D: Named>(db: &Db) {
     }
     before.restore(db).await;
     renamed_in_between::<D>(db, &tree).await;
+    before.restore(db).await;
+    orphaned(&tree).await;
 }
 
 /// A change that stops after any of its writes is completed or taken back.
@@ -260,4 +262,25 @@ async fn renamed_in_between<D: Named>(db: &Db, tree: &Tree<D>) {
     );
     rename("b").await;
     repaired(tree, &doc! {}, (&after, &after)).await;
+}
+
+/// An orphan becomes a root, unless a root has its name.
+async fn orphaned<D: Named>(tree: &Tree<D>) {
+    let nodes = tree.collection().bypass_trees();
+    let deleted = nodes.delete_one(|_| raw(doc! {"_id": 21})).await.unwrap();
+    assert_eq!(deleted.deleted, 1);
+    let error = tree.repair().await.unwrap_err();
+    assert_eq!(error.tree_refusal(), Some(TreeRefusal::Taken), "{error}");
+    let message = error.to_string();
+    assert!(
+        message.contains("23") && message.contains("`name`"),
+        "{message}"
+    );
+    let set = doc! {"$set": {"name": "other"}};
+    let renamed = nodes.update_one(|_| raw(doc! {"_id": 23}), |_| raw(set));
+    assert_eq!(renamed.await.unwrap().modified, 1);
+    let plan = tree.repair().await.unwrap();
+    assert!(plan.apply(Allow::WRITE).await.unwrap().is_complete());
+    assert!(tree.check().await.unwrap().is_sound());
+    assert!(tree.is_root(node::<D>(23)).await.unwrap());
 }

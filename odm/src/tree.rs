@@ -44,6 +44,7 @@ mod convert;
 mod forest;
 mod graph;
 mod inserts;
+mod leaves;
 mod levels;
 mod load;
 mod lookup;

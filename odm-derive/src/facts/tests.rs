@@ -338,7 +338,7 @@ fn trees_add_rules() {
                 .map(move |one| format!("{name}: {}", rule(one)))
         });
         let expected = [
-            "path: pattern ^,.+,$",
+            "path: pattern ^,[\\s\\S]+,$",
             "children: items None to Some(5000)",
             "ancestors: items None to Some(4)",
             "left: range Some(1.0) to None",

@@ -68,7 +68,7 @@ impl Tree {
                 .map(|(max, _)| items(max))
                 .into_iter()
                 .collect(),
-            Role::Path => vec![Rule::Pattern(LitStr::new("^,.+,$", self.word.span()))],
+            Role::Path => vec![Rule::Pattern(LitStr::new(r"^,[\s\S]+,$", self.word.span()))],
             Role::Left | Role::Right => vec![at_least(1)],
             Role::Depth => vec![Rule::Range {
                 min: Some(bound(0)),

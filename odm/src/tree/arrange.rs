@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use bson::Bson;
+
 use super::forest::Forest;
 use super::node::{Node, id_key, path_ids};
 use crate::error::Result;
@@ -17,6 +19,11 @@ pub(super) struct Shape {
 impl Forest {
     /// Arranges nodes. Siblings without an order keep that of the list.
     pub(super) fn arrange(&self, nodes: &[Node]) -> Result<Shape> {
+        self.arrange_below(nodes, None)
+    }
+
+    /// Arranges the nodes below one that is not among them, whose children are `top`.
+    pub(super) fn arrange_below(&self, nodes: &[Node], top: Option<&[Bson]>) -> Result<Shape> {
         let mut positions = HashMap::with_capacity(nodes.len());
         for (position, node) in nodes.iter().enumerate() {
             positions.insert(id_key(&node.id)?, position);
@@ -38,9 +45,10 @@ impl Forest {
         }
         let lists = shape.children.iter_mut().enumerate();
         for (parent, list) in lists {
-            self.sort(nodes, nodes.get(parent), list)?;
+            let listed = nodes.get(parent).map(|parent| parent.children.as_slice());
+            self.sort(nodes, listed, list)?;
         }
-        self.sort(nodes, None, &mut shape.roots)?;
+        self.sort(nodes, top, &mut shape.roots)?;
         Ok(shape)
     }
 
@@ -84,14 +92,14 @@ impl Forest {
     }
 
     /// Puts siblings in their order.
-    fn sort(&self, nodes: &[Node], parent: Option<&Node>, siblings: &mut [usize]) -> Result<()> {
+    fn sort(&self, nodes: &[Node], listed: Option<&[Bson]>, siblings: &mut [usize]) -> Result<()> {
         if self.tree.order.is_some() {
             siblings.sort_by_key(|position| nodes.get(*position).map(|node| node.rank.clone()));
         } else if self.tree.bounds.is_some() {
             siblings.sort_by_key(|position| nodes.get(*position).map(|node| node.left));
-        } else if let Some(parent) = parent.filter(|parent| !parent.children.is_empty()) {
+        } else if let Some(listed) = listed.filter(|listed| !listed.is_empty()) {
             let mut places = HashMap::new();
-            for (place, id) in parent.children.iter().enumerate() {
+            for (place, id) in listed.iter().enumerate() {
                 places.entry(id_key(id)?).or_insert(place);
             }
             let mut keyed = Vec::with_capacity(siblings.len());

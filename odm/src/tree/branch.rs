@@ -3,6 +3,7 @@
 use std::fmt::{self, Write as _};
 use std::ops::{Deref, DerefMut};
 
+use bson::Bson;
 use bson::raw::RawDocumentBuf;
 use serde::{Deserialize, Serialize};
 
@@ -305,10 +306,11 @@ impl<D: DeclaredTree> Tree<D> {
         Ok(branches(&forest.arrange(&nodes)?, documents))
     }
 
-    /// Arranges documents as they are stored.
+    /// Arranges documents as they are stored, the first level in the order of `top`.
     pub(super) fn arrange_stored(
         &self,
         stored: &[RawDocumentBuf],
+        top: Option<&[Bson]>,
     ) -> Result<Vec<Branch<D::Model>>> {
         let forest = self.forest();
         let name = D::Model::model().name;
@@ -318,7 +320,7 @@ impl<D: DeclaredTree> Tree<D> {
             nodes.push(Node::read(forest.tree, document)?);
             documents.push(decode(document, name)?);
         }
-        Ok(branches(&forest.arrange(&nodes)?, documents))
+        Ok(branches(&forest.arrange_below(&nodes, top)?, documents))
     }
 }
 

@@ -4,10 +4,17 @@ use std::collections::{BTreeMap, HashSet};
 
 use bson::{Bson, Document, doc};
 
-use super::forest::{Forest, within};
+use super::forest::{Forest, starting_with, within};
 use super::node::{id_key, integer};
 use crate::error::{Error, Result};
+use crate::model::tree::SEPARATOR;
 use crate::store::Session;
+
+/// The character after the separator: paths that start with `,a,` are before `,a-`.
+const AFTER_SEPARATOR: char = '-';
+
+/// The most repetitions in a pattern; MongoDB refuses patterns that become too large.
+const MAX_REPEATED: u32 = 100;
 
 impl Forest {
     /// The expression for the number of a node's ancestors, if its own fields have it.
@@ -17,12 +24,51 @@ impl Forest {
             return Some(format!("${depth}").into());
         }
         if let Some(ancestors) = tree.ancestors {
-            return Some(doc! {"$size": format!("${ancestors}")}.into());
+            let field = format!("${ancestors}");
+            let size = doc! {"$size": &field};
+            return Some(doc! {"$cond": [{"$isArray": &field}, size, 0]}.into());
         }
-        let (path, _) = tree.path?;
-        let path = doc! {"$ifNull": [format!("${path}"), ","]};
-        let parts = doc! {"$size": {"$split": [path, ","]}};
+        let parts = doc! {"$size": {"$split": [self.text_of_path()?, ","]}};
         Some(doc! {"$subtract": [parts, 2]}.into())
+    }
+
+    /// The path of a node as an expression; `,` at a root, or where no text is stored.
+    pub(super) fn text_of_path(&self) -> Option<Document> {
+        let (path, _) = self.tree.path?;
+        let path = format!("${path}");
+        Some(doc! {"$cond": [{"$eq": [{"$type": &path}, "string"]}, &path, ","]})
+    }
+
+    /// The filter of the paths that start with `own`: a range of the index, which holds any ids and paths of any length.
+    pub(super) fn paths_below(&self, field: &str, own: &str) -> Document {
+        // A collation orders strings by rules of its own, and ignores commas by some; a pattern compares their bytes.
+        if self.model.collation.is_some() {
+            return doc! {field: starting_with(own)};
+        }
+        let end = own.strip_suffix(SEPARATOR).unwrap_or(own);
+        doc! {field: {"$gte": own, "$lt": format!("{end}{AFTER_SEPARATOR}")}}
+    }
+
+    /// The filter of the paths of nodes at these levels.
+    pub(super) fn paths_at_levels(&self, field: &str, from: u32, to: Option<u32>) -> Document {
+        let largest = to.unwrap_or(from);
+        if let (true, Some(level)) = (largest > MAX_REPEATED, self.level()) {
+            let mut within = vec![doc! {"$gte": [&level, i64::from(from)]}];
+            within.extend(to.map(|to| doc! {"$lte": [&level, i64::from(to)]}));
+            return doc! {"$expr": {"$and": within}};
+        }
+        let first = from.max(1);
+        let below = match to {
+            Some(0) => return doc! {field: Bson::Null},
+            Some(to) => format!("^,([^,]+,){{{first},{to}}}$"),
+            None => format!("^,([^,]+,){{{first}}}"),
+        };
+        let below = doc! {field: {"$regex": below}};
+        if from == 0 {
+            doc! {"$or": [{field: Bson::Null}, below]}
+        } else {
+            below
+        }
     }
 
     /// Counts the nodes that match by their levels.

@@ -16,6 +16,16 @@ struct Links<'t> {
     to: &'t str,
 }
 
+/// The stages that read nodes in one command.
+#[derive(Debug)]
+pub(super) struct Lookup {
+    /// The node that the stages begin with.
+    pub(super) id: Bson,
+    pub(super) stages: Vec<Document>,
+    /// Whether they return that node, too.
+    pub(super) has_self: bool,
+}
+
 impl Forest {
     /// The stages that read the selected documents in one command, ancestors root first, and the id of the node that they
     /// start from. `None` if another field of the pattern finds them.
@@ -23,12 +33,18 @@ impl Forest {
         &self,
         selection: &Selection,
         extent: Extent,
-    ) -> Option<(Bson, Vec<Document>)> {
+        pre_order: bool,
+    ) -> Option<Lookup> {
         let tree = self.tree;
         if tree.ancestors.is_some() || tree.path.is_some() || tree.bounds.is_some() {
             return None;
         }
+        // The order of the node's own children is in its list.
+        let has_self = pre_order && self.is_ordered_by_lists();
         let (id, mut stages) = match selection {
+            Selection::Descendants(id) if !extent.with_self && has_self => {
+                (id, self.with_below(id, extent)?)
+            }
             Selection::Descendants(id) if !extent.with_self => (id, self.below(id, extent)?),
             Selection::Ancestors(id) => (id, self.above(id, extent)?),
             _ => return None,
@@ -41,7 +57,11 @@ impl Forest {
         if is_sorted {
             stages.push(doc! {"$unset": STEPS});
         }
-        Some((id.clone(), stages))
+        Some(Lookup {
+            id: id.clone(),
+            stages,
+            has_self: has_self && !is_sorted,
+        })
     }
 
     /// The stages that find the ids of the descendants.
@@ -61,6 +81,17 @@ impl Forest {
         stages.push(doc! {"$sort": {format!("found.{STEPS}"): -1}});
         stages.push(doc! {"$project": {"_id": "$found._id"}});
         Some(stages)
+    }
+
+    /// The stages that find the node and its descendants in `found`, by the lists of children.
+    fn with_below(&self, id: &Bson, extent: Extent) -> Option<Vec<Document>> {
+        let levels = extent.max_depth.map(|levels| levels.saturating_add(1));
+        let links = Links {
+            start: "_id",
+            from: self.tree.children?,
+            to: "_id",
+        };
+        lookup(self, id, &links, None, levels)
     }
 
     /// The descendants: a document for each, with the node in `found`.

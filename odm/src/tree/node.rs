@@ -103,6 +103,12 @@ pub(super) fn path_ids(tree: &TreeMeta, path: &str) -> Option<Vec<Bson>> {
     inner.split(SEPARATOR).map(read).collect()
 }
 
+/// The id that a part of a path stands for; `None` if it is not the text of an id.
+pub(super) fn last_of_path(tree: &TreeMeta, part: &str) -> Option<Bson> {
+    let (_, read) = tree.path?;
+    read(part).filter(|_| !part.is_empty())
+}
+
 /// Whether a root has this parent.
 fn is_root(value: RawBsonRef<'_>, root: RootParent) -> bool {
     match root {

@@ -41,6 +41,7 @@ pub struct Nodes<'s, D: DeclaredTree, T = <D as DeclaredTree>::Model> {
     limit: Option<u64>,
     projection: Option<BsonDocument>,
     pre_order: bool,
+    leaves: bool,
     session: Option<&'s mut Session>,
     of: PhantomData<fn() -> T>,
 }
@@ -58,6 +59,7 @@ impl<D: DeclaredTree> Nodes<'_, D> {
             limit: None,
             projection: None,
             pre_order: false,
+            leaves: false,
             session: None,
             of: PhantomData,
         }
@@ -86,6 +88,24 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
     /// ```
     pub fn with_self(mut self) -> Self {
         self.extent.with_self = true;
+        self
+    }
+
+    /// Reads only nodes without children.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// let ids = tree.descendants(node("Programming")).leaves().pre_order().ids().await?;
+    /// assert_eq!(ids, ["Languages", "Databases"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn leaves(mut self) -> Self {
+        self.leaves = true;
         self
     }
 
@@ -254,6 +274,7 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
             skip: self.skip,
             limit: self.limit,
             pre_order: self.pre_order,
+            leaves: self.leaves,
             session: self.session,
         }
     }
@@ -456,6 +477,7 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
             limit: self.limit,
             projection: self.projection.take(),
             pre_order: self.pre_order,
+            leaves: self.leaves,
         };
         Ok((self.tree.forest(), query))
     }
@@ -484,9 +506,9 @@ impl<D: SingleParent> Nodes<'_, D> {
     /// ```
     pub async fn branches(mut self) -> Result<Vec<Branch<D::Model>>> {
         let (forest, query) = self.query()?;
-        let documents = at_once!(self.session, forest.store, true, |session| query
+        let (documents, top) = at_once!(self.session, forest.store, true, |session| query
             .selected_documents(&forest, session))?;
-        self.tree.arrange_stored(&documents)
+        self.tree.arrange_stored(&documents, top.as_deref())
     }
 }
 

@@ -6,6 +6,7 @@ use bson::raw::{RawDocument, RawDocumentBuf};
 use bson::{Bson, Document, doc};
 
 use super::forest::{Forest, within};
+use super::lookup::Lookup;
 use super::node::{Node, id_key};
 use super::select::{Extent, Selected, Selection};
 use crate::error::{Error, Result};
@@ -26,6 +27,27 @@ pub(super) struct Query {
     pub(super) limit: Option<u64>,
     pub(super) projection: Option<Document>,
     pub(super) pre_order: bool,
+    /// Whether only nodes without children are read.
+    pub(super) leaves: bool,
+}
+
+/// What is read: the selection, and the conditions on its nodes.
+#[derive(Debug)]
+struct Chosen {
+    selected: Selected,
+    conditions: Vec<Document>,
+}
+
+impl Chosen {
+    fn filter(&self) -> Document {
+        let all = std::iter::once(&self.selected.filter).chain(&self.conditions);
+        let mut all: Vec<&Document> = all.filter(|filter| !filter.is_empty()).collect();
+        match all.as_slice() {
+            [] => Document::new(),
+            [_] => all.remove(0).clone(),
+            _ => doc! {"$and": all.into_iter().cloned().collect::<Vec<_>>()},
+        }
+    }
 }
 
 impl Query {
@@ -39,10 +61,12 @@ impl Query {
 
     /// Whether the selection needs no read of its own.
     pub(super) fn is_one_command(&self, forest: &Forest) -> bool {
-        match self.depths {
+        let knows_levels = match self.depths {
             Some((from, to)) => forest.at_depths(from, to).is_some(),
-            None => forest.selects_at_once(&self.selection, self.extent),
-        }
+            None => true,
+        };
+        let knows_leaves = !self.leaves || forest.knows_leaves();
+        knows_levels && knows_leaves && forest.selects_at_once(&self.selection, self.extent)
     }
 
     /// Reads the documents.
@@ -51,24 +75,24 @@ impl Query {
         forest: &Forest,
         session: Option<&mut Session>,
     ) -> Result<Vec<RawDocumentBuf>> {
-        if let Some((id, stages)) = self.lookup(forest) {
+        if let Some(lookup) = self.lookup(forest) {
             let projection = self.projection.as_ref();
-            return self
-                .looked_up(forest, session, (&id, stages), projection)
-                .await;
+            return self.looked_up(forest, session, lookup, projection).await;
         }
-        self.selected_documents(forest, session).await
+        let (documents, _) = self.selected_documents(forest, session).await?;
+        Ok(documents)
     }
 
-    /// Reads the documents by a find.
+    /// Reads the documents by a find; also returns the order of the first level, where only a list of children has it.
     pub(super) async fn selected_documents(
         &self,
         forest: &Forest,
         mut session: Option<&mut Session>,
-    ) -> Result<Vec<RawDocumentBuf>> {
-        let selected = self.selected(forest, within!(session)).await?;
+    ) -> Result<(Vec<RawDocumentBuf>, Option<Vec<Bson>>)> {
+        let chosen = self.chosen(forest, within!(session)).await?;
         let projection = self.projection.as_ref();
-        self.found(forest, session, selected, projection).await
+        let documents = self.found(forest, session, &chosen, projection).await?;
+        Ok((documents, chosen.selected.top))
     }
 
     /// Reads the ids.
@@ -78,27 +102,25 @@ impl Query {
         mut session: Option<&mut Session>,
     ) -> Result<Vec<Bson>> {
         let only_id = doc! {"_id": 1};
-        let documents = if let Some((id, stages)) = self.lookup(forest) {
+        let documents = if let Some(lookup) = self.lookup(forest) {
             let kept = if self.pre_order {
                 Node::projection(forest.tree)
             } else {
                 only_id
             };
-            self.looked_up(forest, session, (&id, stages), Some(&kept))
-                .await?
+            self.looked_up(forest, session, lookup, Some(&kept)).await?
         } else {
-            let selected = self.selected(forest, within!(session)).await?;
+            let chosen = self.chosen(forest, within!(session)).await?;
             if self.sort.is_none()
-                && self.filter.is_empty()
+                && chosen.conditions.is_empty()
                 && let Some(ids) = forest
-                    .ids_in_order(within!(session), &selected, self.pre_order)
+                    .ids_in_order(within!(session), &chosen.selected, self.pre_order)
                     .await?
             {
                 let ids = ids.into_iter().skip(count(self.skip, 0));
                 return Ok(ids.take(count(self.limit, usize::MAX)).collect());
             }
-            self.found(forest, session, selected, Some(&only_id))
-                .await?
+            self.found(forest, session, &chosen, Some(&only_id)).await?
         };
         documents
             .into_iter()
@@ -136,34 +158,44 @@ impl Query {
         forest: &Forest,
         session: Option<&mut Session>,
     ) -> Result<Document> {
-        let selected = self.selected(forest, session).await?;
-        Ok(self.and(selected.filter))
+        Ok(self.chosen(forest, session).await?.filter())
     }
 
-    async fn selected(&self, forest: &Forest, session: Option<&mut Session>) -> Result<Selected> {
-        match self.depths {
-            Some((from, to)) => forest.select_depths(session, from, to).await,
-            None => forest.select(session, &self.selection, self.extent).await,
+    async fn chosen(&self, forest: &Forest, mut session: Option<&mut Session>) -> Result<Chosen> {
+        let scope = forest.scope_in(&self.filter);
+        let scope = scope.as_ref();
+        let selected = forest.select(within!(session), &self.selection, self.extent, scope);
+        let selected = selected.await?;
+        // Levels and leaves are conditions like those of the caller: the other nodes of the selection, too, put the ones
+        // that match in pre-order.
+        let mut conditions = Vec::new();
+        if !self.filter.is_empty() {
+            conditions.push(self.filter.clone());
         }
-    }
-
-    fn and(&self, selected: Document) -> Document {
-        if self.filter.is_empty() {
-            selected
-        } else if selected.is_empty() {
-            self.filter.clone()
-        } else {
-            doc! {"$and": [selected, self.filter.clone()]}
+        if let Some(levels) = self.depths {
+            conditions.push(forest.at_levels(within!(session), scope, levels).await?);
         }
+        if self.leaves {
+            let around = match (&self.selection, self.extent.max_depth) {
+                (Selection::Descendants(_), None) => selected.filter.clone(),
+                _ => forest.in_scope(scope, Document::new()),
+            };
+            conditions.push(forest.leaves(session, around).await?);
+        }
+        Ok(Chosen {
+            selected,
+            conditions,
+        })
     }
 
     /// The stages that read the documents in one command, if the pattern has them, and the id of the node.
-    fn lookup(&self, forest: &Forest) -> Option<(Bson, Vec<Document>)> {
+    fn lookup(&self, forest: &Forest) -> Option<Lookup> {
         // Some conditions may only come first in a pipeline.
-        let is_whole = self.depths.is_none() && self.filter.is_empty();
+        let is_whole = self.depths.is_none() && !self.leaves && self.filter.is_empty();
         // The order needs the kept fields.
         let is_plain = !self.pre_order || self.sort.is_some() || self.projection.is_none();
-        let lookup = forest.lookup_of(&self.selection, self.extent);
+        let in_pre_order = self.pre_order && self.sort.is_none();
+        let lookup = forest.lookup_of(&self.selection, self.extent, in_pre_order);
         lookup.filter(|_| is_whole && is_plain)
     }
 
@@ -171,10 +203,11 @@ impl Query {
         &self,
         forest: &Forest,
         mut session: Option<&mut Session>,
-        (id, mut stages): (&Bson, Vec<Document>),
+        lookup: Lookup,
         projection: Option<&Document>,
     ) -> Result<Vec<RawDocumentBuf>> {
         let in_pre_order = self.pre_order && self.sort.is_none();
+        let mut stages = lookup.stages;
         stages.extend(self.sort.as_ref().map(|sort| doc! {"$sort": sort}));
         if !in_pre_order {
             for (stage, count) in [("$skip", self.skip), ("$limit", self.limit)] {
@@ -187,12 +220,16 @@ impl Query {
         let documents = forest.aggregate(within!(session), stages).await?;
         if documents.is_empty() {
             // An error if there is no such node.
-            forest.node(session, id).await?;
+            forest.node(session, &lookup.id).await?;
         }
         if !in_pre_order {
             return Ok(documents);
         }
-        let mut documents = in_order(forest, documents)?;
+        let mut documents = in_order(forest, documents, None)?;
+        if lookup.has_self {
+            // It was read for its list of children, and comes first.
+            documents.drain(..documents.len().min(1));
+        }
         self.cut(&mut documents);
         Ok(documents)
     }
@@ -207,10 +244,11 @@ impl Query {
         &self,
         forest: &Forest,
         mut session: Option<&mut Session>,
-        selected: Selected,
+        chosen: &Chosen,
         projection: Option<&Document>,
     ) -> Result<Vec<RawDocumentBuf>> {
-        let filter = self.and(selected.filter.clone());
+        let selected = &chosen.selected;
+        let filter = chosen.filter();
         let sort = match &self.sort {
             Some(sort) => Some(sort.clone()),
             None if self.pre_order => forest.pre_order_sort(),
@@ -241,14 +279,14 @@ impl Query {
             None
         } else {
             forest
-                .ids_in_order(within!(session), &selected, self.pre_order)
+                .ids_in_order(within!(session), selected, self.pre_order)
                 .await?
         };
         let documents = forest.documents(session, filter, options).await?;
         let mut documents = if let Some(order) = order {
             ordered(documents, &order)?
         } else {
-            in_order(forest, documents)?
+            in_order(forest, documents, selected.top.as_deref())?
         };
         self.cut(&mut documents);
         if leaves_id_out {
@@ -268,13 +306,18 @@ fn count(number: Option<u64>, default: usize) -> usize {
 }
 
 /// The documents in pre-order.
-fn in_order(forest: &Forest, documents: Vec<RawDocumentBuf>) -> Result<Vec<RawDocumentBuf>> {
+fn in_order(
+    forest: &Forest,
+    documents: Vec<RawDocumentBuf>,
+    top: Option<&[Bson]>,
+) -> Result<Vec<RawDocumentBuf>> {
     let nodes = documents
         .iter()
         .map(|document| Node::read(forest.tree, document));
     let nodes = nodes.collect::<Result<Vec<_>>>()?;
     let mut slots: Vec<Option<RawDocumentBuf>> = documents.into_iter().map(Some).collect();
-    let pre_order = forest.arrange(&nodes)?.pre_order().into_iter();
+    let shape = forest.arrange_below(&nodes, top)?;
+    let pre_order = shape.pre_order().into_iter();
     let ordered = pre_order.filter_map(|(position, _)| slots.get_mut(position)?.take());
     Ok(ordered.collect())
 }

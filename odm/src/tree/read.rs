@@ -54,7 +54,7 @@ impl<D: DeclaredTree> Tree<D> {
     /// # }
     /// ```
     pub fn leaves<'s>(&self) -> Nodes<'s, D> {
-        Nodes::new(self, Ok(Selection::Leaves))
+        self.all().leaves()
     }
 
     /// The children of a node, in their order if siblings have one.

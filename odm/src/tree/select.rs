@@ -13,7 +13,6 @@ use crate::store::Session;
 pub(super) enum Selection {
     All,
     Roots,
-    Leaves,
     Parent(Bson),
     Children(Bson),
     Siblings(Bson),
@@ -40,6 +39,8 @@ pub(super) struct Selected {
     pub(super) filter: Document,
     /// The ids in their order, where only that list has it: ancestors, the root first, and children in an array.
     pub(super) order: Option<Vec<Bson>>,
+    /// The children in the array of the node around the selection, where only that array orders them: for pre-order.
+    pub(super) top: Option<Vec<Bson>>,
     /// The sort that puts the documents in their order, if a field has it.
     pub(super) sort: Option<Document>,
 }
@@ -49,6 +50,7 @@ impl Selected {
         Self {
             filter,
             order: None,
+            top: None,
             sort: None,
         }
     }
@@ -57,26 +59,27 @@ impl Selected {
         Self {
             filter,
             order: None,
+            top: None,
             sort,
         }
     }
 }
 
 impl Forest {
-    /// Resolves a selection.
+    /// Resolves a selection; of the whole collection, in one scope if that is given.
     pub(super) async fn select(
         &self,
         mut session: Option<&mut Session>,
         selection: &Selection,
         extent: Extent,
+        scope: Option<&Bson>,
     ) -> Result<Selected> {
         let id = match selection {
             Selection::All => return Ok(Selected::by(Document::new())),
             Selection::Roots => {
-                let roots = self.roots(session, None).await?;
+                let roots = self.roots(session, scope).await?;
                 return Ok(Selected::sorted(roots, self.sibling_sort()));
             }
-            Selection::Leaves => return Ok(Selected::by(self.leaves(session).await?)),
             Selection::Parent(id)
             | Selection::Children(id)
             | Selection::Siblings(id)
@@ -100,6 +103,7 @@ impl Forest {
                 let children = self.children(session, &node).await?;
                 let mut selected = Selected::sorted(children, self.sibling_sort());
                 selected.order = self.listed(&node);
+                selected.top.clone_from(&selected.order);
                 selected
             }
             Selection::Siblings(_) => return self.select_siblings(session, &node, extent).await,
@@ -118,11 +122,15 @@ impl Forest {
                 return Ok(Selected {
                     filter: self.with_ids(ids.clone())?,
                     order: Some(ids),
+                    top: None,
                     sort: None,
                 });
             }
             Selection::Descendants(_) => {
-                Selected::by(self.descendants(session, &node, extent.max_depth).await?)
+                let descendants = self.descendants(session, &node, extent.max_depth);
+                let mut selected = Selected::by(descendants.await?);
+                selected.top = self.listed(&node);
+                selected
             }
             Selection::Parent(_) => {
                 let parent = self.parent_of(session, &node).await?;
@@ -184,7 +192,8 @@ impl Forest {
         }
         let filter = selected.filter.clone();
         let nodes = self.nodes(session, filter, None, None).await?;
-        let visits = self.arrange(&nodes)?.visits().into_iter();
+        let top = selected.top.as_deref();
+        let visits = self.arrange_below(&nodes, top)?.visits().into_iter();
         let ids = visits.filter_map(|visit| nodes.get(visit.position).map(|node| node.id.clone()));
         Ok(Some(ids.collect()))
     }
@@ -197,10 +206,6 @@ impl Forest {
             Selection::Roots => {
                 self.has_filter_of_roots() || tree.bounds.is_none() && tree.children.is_none()
             }
-            Selection::Leaves => {
-                let counts = tree.child_count.or(tree.descendant_count);
-                counts.is_some() || tree.children.is_some() || tree.bounds.is_some()
-            }
             _ => self.is_selected_by_id(selection, extent),
         }
     }
@@ -209,6 +214,7 @@ impl Forest {
     fn is_selected_by_id(&self, selection: &Selection, extent: Extent) -> bool {
         let tree = self.tree;
         tree.scope.is_none()
+            && !self.is_ordered_by_lists()
             && match selection {
                 Selection::Children(_) => tree.parent.is_some(),
                 Selection::Descendants(_) => {
@@ -223,8 +229,12 @@ impl Forest {
 
     /// The children in the order of their parent's array, where nothing else has their order.
     fn listed(&self, parent: &Node) -> Option<Vec<Bson>> {
-        let is_only_order = self.sibling_sort().is_none() && self.tree.children.is_some();
-        is_only_order.then(|| parent.children.clone())
+        self.is_ordered_by_lists().then(|| parent.children.clone())
+    }
+
+    /// Whether the lists of children are all that puts siblings in order.
+    pub(super) fn is_ordered_by_lists(&self) -> bool {
+        self.sibling_sort().is_none() && self.tree.children.is_some()
     }
 
     async fn select_siblings(
@@ -233,11 +243,13 @@ impl Forest {
         node: &Node,
         extent: Extent,
     ) -> Result<Selected> {
-        let mut order = None;
+        let mut order: Option<Vec<Bson>> = None;
+        let mut top = None;
         let mut filter = match self.parent_of(within!(session), node).await? {
             Some(parent) => {
                 let parent = self.node(within!(session), &parent).await?;
                 order = self.listed(&parent);
+                top.clone_from(&order);
                 self.children(session, &parent).await?
             }
             None => self.roots(session, node.scope.as_ref()).await?,
@@ -245,10 +257,15 @@ impl Forest {
         if !extent.with_self {
             let other = doc! {"_id": {"$ne": node.id.clone()}};
             filter = doc! {"$and": [filter, other]};
+            let own = id_key(&node.id)?;
+            if let Some(order) = &mut order {
+                order.retain(|id| id_key(id).is_ok_and(|id| id != own));
+            }
         }
         Ok(Selected {
             filter,
             order,
+            top,
             sort: self.sibling_sort(),
         })
     }
@@ -346,18 +363,23 @@ impl Forest {
         Ok((None, None))
     }
 
-    /// Selects the nodes at these levels.
-    pub(super) async fn select_depths(
+    /// The filter of the nodes at these levels.
+    pub(super) async fn at_levels(
         &self,
         session: Option<&mut Session>,
-        from: u32,
-        to: Option<u32>,
-    ) -> Result<Selected> {
+        scope: Option<&Bson>,
+        (from, to): (u32, Option<u32>),
+    ) -> Result<Document> {
+        if to.is_some_and(|to| to < from) {
+            return Ok(nothing());
+        }
         if let Some(filter) = self.at_depths(from, to) {
-            return Ok(Selected::by(filter));
+            return Ok(filter);
         }
         // The other patterns store no depth, so all the nodes are read.
-        let nodes = self.nodes(session, Document::new(), None, None).await?;
+        let nodes = self
+            .nodes(session, self.in_scope(scope, Document::new()), None, None)
+            .await?;
         let levels = self.arrange(&nodes)?.pre_order().into_iter();
         let inside = levels.filter(|(_, level)| {
             let level = u32::try_from(*level).unwrap_or(u32::MAX);
@@ -365,7 +387,22 @@ impl Forest {
         });
         let ids =
             inside.filter_map(|(position, _)| nodes.get(position).map(|node| node.id.clone()));
-        Ok(Selected::by(self.with_ids(ids.collect())?))
+        self.with_ids(ids.collect())
+    }
+
+    /// The scope that a filter names.
+    pub(super) fn scope_in(&self, filter: &Document) -> Option<Bson> {
+        let scope = self.tree.scope?;
+        if let Some(value) = filter.get(scope) {
+            return match value {
+                Bson::Document(operators) => operators.get("$eq").cloned(),
+                Bson::RegularExpression(_) => None,
+                value => Some(value.clone()),
+            };
+        }
+        let all = filter.get_array("$and").ok()?;
+        let mut filters = all.iter().filter_map(Bson::as_document);
+        filters.find_map(|filter| self.scope_in(filter))
     }
 
     /// The filter of nodes at these levels, if they store their depth.
@@ -385,17 +422,7 @@ impl Forest {
             }
             filter
         } else if let Some((path, _)) = tree.path {
-            let levels = match to {
-                Some(0) => return Some(doc! {path: Bson::Null}),
-                Some(to) => format!("{{{},{to}}}", from.max(1)),
-                None => format!("{{{},}}", from.max(1)),
-            };
-            let below = doc! {path: {"$regex": format!("^,([^,]+,){levels}$")}};
-            if from == 0 {
-                doc! {"$or": [{path: Bson::Null}, below]}
-            } else {
-                below
-            }
+            self.paths_at_levels(path, from, to)
         } else {
             return None;
         };

@@ -3,10 +3,11 @@
 use bson::raw::RawBsonRef;
 use bson::{Bson, Document, doc};
 
-use super::forest::{Forest, starting_with, within};
+use super::forest::{Forest, within};
 use super::node::{Node, path_ids};
 use crate::collection::equality;
 use crate::error::{Error, Result, TreeRefusal};
+use crate::model::tree::SEPARATOR;
 use crate::store::Session;
 
 /// The most bytes that the ids in one filter may take, with room for the rest of the command.
@@ -141,18 +142,13 @@ impl Forest {
         }
         if let Some((path, _)) = tree.path {
             let own = node.path_of_children()?;
-            let pattern = match depth {
-                None => starting_with(&own),
-                Some(depth) => {
-                    let Bson::Document(mut pattern) = starting_with(&own) else {
-                        return Ok(nothing());
-                    };
-                    let start = pattern.get_str("$regex").unwrap_or_default().to_owned();
-                    pattern.insert("$regex", format!("{start}([^,]+,){{0,{}}}$", depth - 1));
-                    pattern.into()
-                }
-            };
-            return Ok(self.in_scope(node.scope.as_ref(), doc! {path: pattern}));
+            let mut filter = self.paths_below(path, &own);
+            if let (Some(depth), Some(level)) = (depth, self.level()) {
+                let levels = own.matches(SEPARATOR).count() - 1;
+                let last = i64::try_from(levels).unwrap_or(i64::MAX) + i64::from(depth) - 1;
+                filter.insert("$expr", doc! {"$lte": [level, last]});
+            }
+            return Ok(self.in_scope(node.scope.as_ref(), filter));
         }
         if let Some(ancestors) = tree.ancestors {
             let mut filter = doc! {ancestors: equality(node.id.clone())};
@@ -298,45 +294,6 @@ impl Forest {
         Ok(self.in_scope(scope, filter))
     }
 
-    /// The filter of the nodes without children.
-    pub(super) async fn leaves(&self, session: Option<&mut Session>) -> Result<Document> {
-        let tree = self.tree;
-        if let Some(count) = tree.child_count.or(tree.descendant_count) {
-            return Ok(doc! {count: 0});
-        }
-        if let Some(children) = tree.children {
-            return Ok(doc! {children: []});
-        }
-        if let Some((left, right)) = tree.bounds {
-            let adjacent = doc! {"$eq": [format!("${right}"), {"$add": [format!("${left}"), 1]}]};
-            return Ok(doc! {"$expr": adjacent});
-        }
-        let (local, foreign, computed) = if let Some((parent, _)) = tree.parent {
-            ("_id", parent, None)
-        } else if let Some(ancestors) = tree.ancestors {
-            ("_id", ancestors, None)
-        } else if let Some((path, _)) = tree.path {
-            let before = doc! {"$ifNull": [format!("${path}"), ","]};
-            let own = doc! {"$concat": [before, {"$toString": "$_id"}, ","]};
-            ("own", path, Some(own))
-        } else {
-            return Ok(Document::new());
-        };
-        let mut project = doc! {"_id": 1};
-        project.extend(computed.map(|own| ("own".to_owned(), Bson::from(own))));
-        let mut pipeline = vec![doc! {"$project": project}];
-        pipeline.push(doc! {"$lookup": {
-            "from": self.collection(),
-            "localField": local,
-            "foreignField": foreign,
-            "pipeline": [{"$limit": 1}, {"$project": {"_id": 1}}],
-            "as": "below",
-        }});
-        pipeline.push(doc! {"$match": {"below": []}});
-        let ids = ids(&self.aggregate(session, pipeline).await?)?;
-        self.with_ids(ids)
-    }
-
     /// Whether a node has children.
     pub(super) async fn has_children(
         &self,
@@ -428,7 +385,11 @@ impl Forest {
     ///
     /// The ids do not fit a command.
     pub(super) fn with_ids(&self, ids: Vec<Bson>) -> Result<Document> {
-        let filter = doc! {"_id": {"$in": ids}};
+        self.fitting(doc! {"_id": {"$in": ids}})
+    }
+
+    /// A filter that lists ids, if it fits a command.
+    pub(super) fn fitting(&self, filter: Document) -> Result<Document> {
         let size = bson::serialize_to_vec(&filter)
             .map_err(Error::encode)?
             .len();

@@ -14,6 +14,7 @@ mod options;
 mod plain;
 mod random;
 mod readers;
+mod reads;
 mod stops;
 mod unseen;
 
@@ -33,6 +34,7 @@ pub(super) fn cases() -> Vec<Case> {
         options::CASES,
         random::CASES,
         readers::CASES,
+        reads::CASES,
         stops::CASES,
         unseen::CASES,
     ]

@@ -281,6 +281,12 @@ impl Checker<'_> {
             return Ok(());
         }
         let counted = self.counted(nodes).await?;
+        let lists = match self.source {
+            Source::Children => nodes,
+            _ => &[],
+        };
+        let listed = self.by_id(lists.iter().flat_map(|node| &node.children));
+        let listed = listed.await?;
         for node in nodes {
             let key = match self.source {
                 Source::Path => id_key(&Bson::String(node.path_of_children()?))?,
@@ -291,7 +297,14 @@ impl Checker<'_> {
                 Source::Children => i64::try_from(node.children.len()).unwrap_or(i64::MAX),
                 _ => found.children,
             };
-            self.compare_counts(node, children, found.descendants);
+            let mut descendants = found.descendants;
+            if self.source == Source::Children {
+                for child in &node.children {
+                    let child = listed.get(&id_key(child)?);
+                    descendants += child.map_or(0, |child| child.descendant_count + 1);
+                }
+            }
+            self.compare_counts(node, children, descendants);
         }
         Ok(())
     }

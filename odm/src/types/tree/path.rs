@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::model::tree::{SEPARATOR, path_text};
+use crate::model::tree::{PathId, SEPARATOR, path_text};
 use crate::model::{BsonType, Document, TypeMeta};
 use crate::query::compare::operator;
 use crate::query::encode::encode_field;
@@ -47,6 +47,33 @@ impl<T: Document> Materialized<T> {
     /// ```
     pub fn as_str(&self) -> Option<&str> {
         self.path.as_deref()
+    }
+
+    /// The ids of the ancestors, the root first: the breadcrumbs of a node, without another read.
+    ///
+    /// `None` if a part of the path is not the text of an id; [`check`](crate::tree::Tree::check) reports such a path.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// let languages = tree.collection().get("Languages").await?.ok_or("no node")?;
+    /// assert_eq!(languages.path.ids(), Some(vec!["Books".to_owned(), "Programming".to_owned()]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn ids(&self) -> Option<Vec<T::Id>>
+    where
+        T::Id: PathId,
+    {
+        let Some(path) = self.as_str() else {
+            return Some(Vec::new());
+        };
+        let inner = path.strip_prefix(SEPARATOR)?.strip_suffix(SEPARATOR)?;
+        let id = |part| bson::deserialize_from_bson(T::Id::read(part)?).ok();
+        inner.split(SEPARATOR).map(id).collect()
     }
 
     /// The number of ancestors: 0 at a root.

@@ -64,6 +64,7 @@ mod select;
 mod spot;
 mod statements;
 mod structure;
+mod survey;
 mod swap;
 mod unfinished;
 mod unique;

@@ -178,6 +178,20 @@ impl Shape {
         visits
     }
 
+    /// The numbers of children and of descendants of each node.
+    pub(super) fn counts(&self, visits: &[Visit]) -> Vec<(i64, i64)> {
+        let mut counts = vec![(0_i64, 0_i64); self.children.len()];
+        for visit in visits.iter().rev() {
+            let below = counts.get(visit.position).map_or(0, |(_, below)| *below) + 1;
+            let parent = visit.parent.and_then(|parent| counts.get_mut(parent));
+            if let Some((children, descendants)) = parent {
+                *children += 1;
+                *descendants += below;
+            }
+        }
+        counts
+    }
+
     /// The positions in pre-order, with their levels.
     pub(super) fn pre_order(&self) -> Vec<(usize, usize)> {
         let visits = self.visits().into_iter();

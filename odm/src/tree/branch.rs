@@ -239,6 +239,35 @@ impl<M> Branch<M> {
     }
 }
 
+impl<M> Branch<M> {
+    /// The branch as a graph in the DOT language, which Graphviz draws.
+    ///
+    /// ```
+    /// # use odm::tree::Branch;
+    /// let books = Branch::leaf("Books").with("Fiction");
+    /// let graph = books.to_dot(|name| name.to_string());
+    /// assert_eq!(graph, "digraph {\n    n0 [label=\"Books\"]\n    n1 [label=\"Fiction\"]\n    n0 -> n1\n}\n");
+    /// ```
+    pub fn to_dot(&self, mut label: impl FnMut(&M) -> String) -> String {
+        let mut text = "digraph {\n".to_owned();
+        // By level: the number of the last node.
+        let mut last: Vec<usize> = Vec::new();
+        for (number, (node, level)) in self.iter().enumerate() {
+            let escaped = label(node).replace('\\', "\\\\").replace('"', "\\\"");
+            let escaped = escaped.replace('\n', "\\n").replace('\r', "");
+            let mut written = writeln!(text, "    n{number} [label=\"{escaped}\"]");
+            if let Some(parent) = level.checked_sub(1).and_then(|above| last.get(above)) {
+                written = writeln!(text, "    n{parent} -> n{number}");
+            }
+            debug_assert!(written.is_ok(), "a string takes everything");
+            last.truncate(level);
+            last.push(number);
+        }
+        text.push_str("}\n");
+        text
+    }
+}
+
 impl<M: Clone> Clone for Branch<M> {
     fn clone(&self) -> Self {
         let mut growing = Growing::default();
@@ -424,5 +453,11 @@ mod tests {
             tree.to_mermaid(|node| (*node).to_owned()),
             "flowchart TD\n    n0[\"Books\"]\n    n0 --> n1[\"a #quot;b#quot;\"]\n    n1 --> n2[\"c\"]\n    n0 --> n3[\"d\"]\n"
         );
+        let dot = tree.to_dot(|node| (*node).to_owned());
+        assert!(
+            dot.contains("n1 [label=\"a \\\"b\\\"\"]\n    n0 -> n1\n"),
+            "{dot}"
+        );
+        assert!(dot.contains("    n0 -> n3\n"), "{dot}");
     }
 }

@@ -1,26 +1,24 @@
 //! `check`: finds where the kept fields of a tree contradict each other.
 
-mod bounds;
 mod cycles;
-mod nodes;
+mod damages;
+mod graph;
 
 use std::fmt;
 
 use bson::{Bson, Document};
 use futures_core::future::BoxFuture;
 
-use self::cycles::Edges;
+use self::damages::Damages;
 use super::Tree;
 use super::forest::Forest;
 use super::node::Node;
 use crate::error::Result;
 use crate::model::tree::DeclaredTree;
+use crate::plan::shell;
 
-/// How many nodes are compared with their parents at a time.
-const CHUNK: usize = 1_000;
-
-/// The most ids in the lists of the nodes that are compared at a time.
-const MAX_LISTED_IDS: usize = 50_000;
+/// How many nodes are read between two reports of progress.
+const CHUNK: u64 = 1_000;
 
 /// The most damages that a report lists; it counts all of them.
 const MAX_LISTED: usize = 10_000;
@@ -59,10 +57,46 @@ pub enum DamageKind {
     WrongCount,
     /// Siblings have the same rank.
     DuplicateRank,
+    /// The rank is not one that the tree wrote.
+    InvalidRank,
+    /// The list of children lacks one, has one twice or one of another node, or is not in the order of their ranks.
+    WrongChildren,
+    /// A field that the tree keeps is missing.
+    MissingField,
+    /// A field that the tree keeps has a value of another type, such as a double for a number.
+    WrongType,
     /// The node and its parent are in different trees.
     MixedScopes,
     /// A change of the node without a transaction has not ended: it still runs, or it failed.
     Unfinished,
+}
+
+impl fmt::Display for DamageKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Orphan => "orphan",
+            Self::Cycle => "circle of parents",
+            Self::WrongAncestors => "wrong ancestors",
+            Self::MalformedPath => "malformed path",
+            Self::WrongPath => "wrong path",
+            Self::MissingAncestor => "missing ancestor",
+            Self::WrongDepth => "wrong depth",
+            Self::OverlappingBounds => "overlapping bounds",
+            Self::GappedBounds => "gap in the bounds",
+            Self::DuplicateBounds => "duplicate bounds",
+            Self::Disagreement => "disagreement of fields",
+            Self::MissingChild => "missing child",
+            Self::SeveralParents => "several parents",
+            Self::WrongCount => "wrong count",
+            Self::DuplicateRank => "duplicate rank",
+            Self::InvalidRank => "invalid rank",
+            Self::WrongChildren => "wrong list of children",
+            Self::MissingField => "missing field",
+            Self::WrongType => "wrong type",
+            Self::MixedScopes => "mixed scopes",
+            Self::Unfinished => "unfinished change",
+        })
+    }
 }
 
 /// Something wrong with one node.
@@ -79,7 +113,8 @@ pub struct Damage {
 
 impl fmt::Display for Damage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {:?}: {}", self.id, self.kind, self.detail)
+        let id = shell::value(&self.id);
+        write!(f, "{id}: {}: {}", self.kind, self.detail)
     }
 }
 
@@ -148,9 +183,11 @@ type Progress<'s> = dyn FnMut(u64) + Send + 's;
 impl<D: DeclaredTree> Tree<D> {
     /// Compares the kept fields of every node with each other, and reports what contradicts them.
     ///
-    /// It reads the nodes in chunks, each with the parents of its nodes, so its memory does not grow with the collection;
-    /// except to find circles of parents, which takes about 60 bytes a node where nodes store no ancestors. It reads no snapshot:
-    /// a change while it runs may be reported as damage.
+    /// A node is reported for what is wrong with its own fields: not the children of a node with a wrong depth, and not
+    /// the parent of one with a wrong count. [`repair`](Self::repair) plans writes for exactly the trees with damage.
+    ///
+    /// The kept fields of all nodes are in memory meanwhile, some hundred bytes for each. A change while it runs may be
+    /// reported as damage.
     ///
     /// ```
     /// # use odm::prelude::*;
@@ -199,45 +236,37 @@ impl<'s> CheckTree<'s> {
     }
 
     async fn run(mut self) -> Result<TreeReport> {
-        let mut checker = Checker {
-            forest: &self.forest,
-            source: Source::of(&self.forest),
-            report: TreeReport::default(),
-            edges: Edges::default(),
-        };
-        let mut cursor = self.forest.open(Document::new(), None).await?;
-        let mut chunk = Vec::new();
-        let mut ids = 0;
-        loop {
-            let next = cursor.next().await;
-            let ended = next.is_none();
-            if let Some(document) = next {
-                let document =
-                    document.map_err(|error| error.with_model(self.forest.model.name))?;
-                let node = Node::read(self.forest.tree, document)?;
-                ids += node.children.len() + node.ancestors.len();
-                chunk.push(node);
-            }
-            if chunk.len() == CHUNK || ids > MAX_LISTED_IDS || ended {
-                ids = 0;
-                checker.chunk(&std::mem::take(&mut chunk)).await?;
-                if let Some(progress) = &mut self.progress {
-                    progress(checker.report.nodes);
-                }
-            }
-            if ended {
-                break;
+        let mut report = TreeReport::default();
+        let mut nodes = Vec::new();
+        let sort = self.forest.pre_order_sort();
+        let mut cursor = self.forest.open(Document::new(), sort).await?;
+        while let Some(document) = cursor.next().await {
+            let document = document.map_err(|error| error.with_model(self.forest.model.name))?;
+            nodes.push(Node::read(self.forest.tree, document)?);
+            report.nodes += 1;
+            if report.nodes.is_multiple_of(CHUNK)
+                && let Some(progress) = &mut self.progress
+            {
+                progress(report.nodes);
             }
         }
-        checker.bounds().await?;
-        checker.ranks().await?;
-        checker.cycles().await?;
+        if let Some(progress) = &mut self.progress
+            && !report.nodes.is_multiple_of(CHUNK)
+        {
+            progress(report.nodes);
+        }
+        if self.forest.tree.is_graph {
+            self.forest.check_graph(&nodes, &mut report)?;
+        } else {
+            let survey = self.forest.survey(&nodes)?;
+            Damages::report(&self.forest, &nodes, &survey, &mut report)?;
+        }
         for found in self.forest.unfinished().await? {
             let detail = format!("the {} of this node has not ended", found.what);
             let node = &found.record.node;
-            checker.report.add(node, DamageKind::Unfinished, detail);
+            report.add(node, DamageKind::Unfinished, detail);
         }
-        Ok(checker.report)
+        Ok(report)
     }
 }
 
@@ -281,11 +310,4 @@ impl Source {
             Self::Children
         }
     }
-}
-
-struct Checker<'f> {
-    forest: &'f Forest,
-    source: Source,
-    report: TreeReport,
-    edges: Edges,
 }

@@ -36,22 +36,25 @@ impl Forest {
             let adjacent = doc! {"$eq": [format!("${right}"), {"$add": [format!("${left}"), 1]}]};
             return Ok(doc! {"$expr": adjacent});
         }
-        let parent: Bson = if let Some((parent, _)) = tree.parent {
+        let mut pipeline = Vec::new();
+        if !around.is_empty() {
+            pipeline.push(doc! {"$match": around});
+        }
+        let parent: Bson = if let Some((parent, root)) = tree.parent {
+            // Lets the index answer.
+            pipeline.push(doc! {"$match": {parent: {"$ne": root.value()}}});
             format!("${parent}").into()
         } else if let Some(ancestors) = tree.ancestors {
             let field = format!("${ancestors}");
             let last = doc! {"$arrayElemAt": [&field, -1]};
             doc! {"$cond": [{"$isArray": &field}, last, Bson::Null]}.into()
-        } else if let Some(path) = self.text_of_path() {
+        } else if let (Some((field, _)), Some(path)) = (tree.path, self.text_of_path()) {
+            pipeline.push(doc! {"$match": {field: {"$ne": Bson::Null}}});
             // The text of an id: the server has none for a UUID, so the id becomes no text there.
             doc! {"$arrayElemAt": [{"$split": [path, ","]}, -2]}.into()
         } else {
             return Ok(Document::new());
         };
-        let mut pipeline = Vec::new();
-        if !around.is_empty() {
-            pipeline.push(doc! {"$match": around});
-        }
         pipeline.push(doc! {"$group": {"_id": parent}});
         let mut inner = ids(&self.aggregate(session, pipeline).await?)?;
         if tree.parent.is_none() && tree.ancestors.is_none() {

@@ -24,9 +24,12 @@ use super::{NodeId, Position, Tree};
 use crate::collection::encode_with_id;
 use crate::collection::joint::{Place, joint};
 use crate::collection::transaction::Tries;
-use crate::error::{Error, Result, TreeRefusal};
+use crate::error::{Code, Error, Result, TreeRefusal};
 use crate::model::tree::{DeclaredTree, SingleParent};
 use crate::store::Session;
+
+/// MongoDB's code for a transaction that is larger than the cache of its storage engine.
+const TRANSACTION_TOO_LARGE_FOR_CACHE: i32 = 388;
 
 /// A bulk load, about to run: [`Tree::load`], [`Tree::load_edges`]. It runs as [`ChangeTree`](super::ChangeTree) does.
 #[must_use = "nothing is loaded until it is awaited"]
@@ -427,8 +430,23 @@ impl<'s, D: DeclaredTree> LoadTree<'s, D> {
         };
         let within = Within::Scope(forest.scope_of(first)?);
         let _turn = forest.turn(&place, within).await?;
-        joint!(place, forest.store, |session| nodes
-            .run(&forest, &target, session))
+        let loaded = joint!(place, forest.store, |session| nodes
+            .run(&forest, &target, session));
+        loaded.map_err(|error| forest.beyond_cache(error))
+    }
+}
+
+impl Forest {
+    /// Says what to do where one transaction does not fit the cache of the deployment: deep arrays of ancestors and
+    /// their index grow with the square of the depth.
+    fn beyond_cache(&self, error: Error) -> Error {
+        if error.code().map(Code::number) != Some(TRANSACTION_TOO_LARGE_FOR_CACHE) {
+            return error;
+        }
+        self.refused(
+            TreeRefusal::TooLarge,
+            "the nodes do not fit one transaction in the cache of the deployment, and nothing was loaded: load them `non_atomic()`, or in parts",
+        )
     }
 }
 

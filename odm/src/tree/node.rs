@@ -25,6 +25,94 @@ pub(super) struct Node {
     pub(super) rank: Option<String>,
     pub(super) child_count: i64,
     pub(super) descendant_count: i64,
+    pub(super) unread: Unread,
+}
+
+/// The kept fields of a node that are missing, or not of their type.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Unread {
+    pub(super) missing: Vec<&'static str>,
+    pub(super) mistyped: Vec<&'static str>,
+}
+
+impl Unread {
+    pub(super) fn contains(&self, field: &str) -> bool {
+        self.missing.contains(&field) || self.mistyped.contains(&field)
+    }
+}
+
+/// A stored document, and which of its fields could not be read.
+struct Fields<'d> {
+    document: &'d RawDocument,
+    unread: Unread,
+}
+
+impl<'d> Fields<'d> {
+    fn get(&mut self, name: &'static str) -> Option<RawBsonRef<'d>> {
+        let value = self.document.get(name).ok().flatten();
+        if value.is_none() {
+            self.unread.missing.push(name);
+        }
+        value
+    }
+
+    fn parent(&mut self, name: &'static str, root: RootParent) -> Result<Option<Bson>> {
+        let Some(value) = self.get(name) else {
+            return Ok(None);
+        };
+        if value == RawBsonRef::Null && root != RootParent::Null
+            || is_root(value, root) && matches!(value, RawBsonRef::Double(_))
+        {
+            self.unread.mistyped.push(name);
+        }
+        if value == RawBsonRef::Null || is_root(value, root) {
+            return Ok(None);
+        }
+        Bson::try_from(value).map(Some).map_err(Error::encode)
+    }
+
+    fn list(&mut self, name: Option<&'static str>) -> Result<Vec<Bson>> {
+        let Some(name) = name else {
+            return Ok(Vec::new());
+        };
+        match self.get(name) {
+            Some(RawBsonRef::Array(array)) => {
+                let values = array.into_iter().flatten().map(Bson::try_from);
+                values.collect::<Result<_, _>>().map_err(Error::encode)
+            }
+            value => {
+                self.unread.mistyped.extend(value.map(|_| name));
+                Ok(Vec::new())
+            }
+        }
+    }
+
+    fn text(&mut self, name: Option<&'static str>) -> Option<String> {
+        let name = name?;
+        if let RawBsonRef::String(text) = self.get(name)? {
+            return Some(text.to_owned());
+        }
+        self.unread.mistyped.push(name);
+        None
+    }
+
+    /// A path, which is null at a root.
+    fn path(&mut self, name: Option<&'static str>) -> Option<String> {
+        match self.document.get(name?) {
+            Ok(Some(RawBsonRef::Null)) => None,
+            _ => self.text(name),
+        }
+    }
+
+    fn number(&mut self, name: Option<&'static str>) -> i64 {
+        let Some((name, value)) = name.and_then(|name| Some((name, self.get(name)?))) else {
+            return 0;
+        };
+        if !matches!(value, RawBsonRef::Int32(_) | RawBsonRef::Int64(_)) {
+            self.unread.mistyped.push(name);
+        }
+        integer(value).unwrap_or_default()
+    }
 }
 
 impl Node {
@@ -37,46 +125,40 @@ impl Node {
         projection
     }
 
-    /// Reads the kept fields. A field of the wrong type counts as missing; `check` reports it.
+    /// Reads the kept fields. A field that is missing or of another type has its default, and is noted as unread.
     pub(super) fn read(tree: &TreeMeta, document: &RawDocument) -> Result<Self> {
-        let get = |name: &str| document.get(name).ok().flatten();
-        let owned = |value: RawBsonRef<'_>| Bson::try_from(value).map_err(Error::encode);
-        let list = |name: Option<&str>| match name.and_then(get) {
-            Some(RawBsonRef::Array(array)) => array
-                .into_iter()
-                .flatten()
-                .map(owned)
-                .collect::<Result<Vec<_>>>(),
-            _ => Ok(Vec::new()),
+        let id = document.get("_id").ok().flatten();
+        let id = id.ok_or_else(|| Error::malformed_reply("an `_id`"))?;
+        let scope = tree
+            .scope
+            .and_then(|name| document.get(name).ok().flatten());
+        let mut fields = Fields {
+            document,
+            unread: Unread::default(),
         };
-        let text = |name: Option<&str>| match name.and_then(get) {
-            Some(RawBsonRef::String(text)) => Some(text.to_owned()),
-            _ => None,
+        let mut node = Self {
+            id: Bson::try_from(id).map_err(Error::encode)?,
+            scope: scope
+                .map(Bson::try_from)
+                .transpose()
+                .map_err(Error::encode)?,
+            parent: match tree.parent {
+                Some((name, root)) => fields.parent(name, root)?,
+                None => None,
+            },
+            children: fields.list(tree.children)?,
+            ancestors: fields.list(tree.ancestors)?,
+            path: fields.path(tree.path.map(|(name, _)| name)),
+            left: fields.number(tree.bounds.map(|(left, _)| left)),
+            right: fields.number(tree.bounds.map(|(_, right)| right)),
+            depth: fields.number(tree.depth),
+            rank: fields.text(tree.order),
+            child_count: fields.number(tree.child_count),
+            descendant_count: fields.number(tree.descendant_count),
+            unread: Unread::default(),
         };
-        let number = |name: Option<&str>| name.and_then(get).and_then(integer).unwrap_or_default();
-        let id = get("_id").ok_or_else(|| Error::malformed_reply("an `_id`"))?;
-        let mut parent = None;
-        if let Some((name, root)) = tree.parent {
-            parent = get(name)
-                .filter(|value| !is_root(*value, root))
-                .map(owned)
-                .transpose()?;
-        }
-        let scope = tree.scope.and_then(get).map(owned).transpose()?;
-        Ok(Self {
-            id: owned(id)?,
-            scope,
-            parent,
-            children: list(tree.children)?,
-            ancestors: list(tree.ancestors)?,
-            path: text(tree.path.map(|(name, _)| name)),
-            left: number(tree.bounds.map(|(left, _)| left)),
-            right: number(tree.bounds.map(|(_, right)| right)),
-            depth: number(tree.depth),
-            rank: text(tree.order),
-            child_count: number(tree.child_count),
-            descendant_count: number(tree.descendant_count),
-        })
+        node.unread = fields.unread;
+        Ok(node)
     }
 
     /// How many numbers the bounds of the node and its descendants take.
@@ -139,6 +221,23 @@ pub(super) fn id_key(id: &Bson) -> Result<Vec<u8>> {
 /// As [`id_key`], of an encoded id.
 pub(super) fn raw_id_key(id: RawBsonRef<'_>) -> Vec<u8> {
     key::of(id, None)
+}
+
+/// Whether a stored value is the expected one; numbers may be `int` or `long`.
+pub(super) fn agrees(stored: &Bson, expected: &Bson) -> bool {
+    match (stored, expected) {
+        (Bson::Int32(one), Bson::Int64(other)) | (Bson::Int64(other), Bson::Int32(one)) => {
+            i64::from(*one) == *other
+        }
+        (Bson::Array(one), Bson::Array(other)) => agree(one, other),
+        _ => stored == expected,
+    }
+}
+
+/// Whether the stored ids are the expected ones.
+pub(super) fn agree(stored: &[Bson], expected: &[Bson]) -> bool {
+    let mut pairs = stored.iter().zip(expected);
+    stored.len() == expected.len() && pairs.all(|(one, other)| agrees(one, other))
 }
 
 /// A whole number as `int`, or as `long` if it is larger, as the kept fields store it.

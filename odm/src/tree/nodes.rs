@@ -14,7 +14,7 @@ use super::forest::{Forest, within};
 use super::query::Query;
 use super::select::{Extent, Selection};
 use crate::collection::{Find, decode, decode_id, projection};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::tree::{DeclaredTree, SingleParent};
 use crate::model::{Document, Projection};
 use crate::query::{Filter, FilterFn, FromRaw, Sort, SortFn, fields};
@@ -280,7 +280,7 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
     }
 
     /// Resolves the nodes, and returns the find that reads them, for joins and for all options of a find. It keeps the
-    /// filter, the sort, the limit and the session; but no order that the client computes.
+    /// filter, the sort, the limit and the session; `pre_order` only where the bounds of nested sets have it, and is refused elsewhere.
     ///
     /// The find runs after the nodes are resolved. If others change the tree, run both in the transaction of a session, so
     /// that it finds the nodes where they were.
@@ -298,8 +298,15 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
     /// # }
     /// ```
     pub async fn find(mut self) -> Result<Find<'s, D::Model>> {
-        let sort = self.sort.take();
+        let mut sort = self.sort.take();
         let (forest, query) = self.query()?;
+        if self.pre_order && sort.is_none() {
+            let by_bounds = forest.pre_order_sort().ok_or_else(|| {
+                Error::usage("only bounds put a find in pre-order; for another pattern, read `ids()` in pre-order, and sort what the find returns by them")
+                    .with_model(D::Model::model().name)
+            })?;
+            sort = Some(Sort::from_raw(by_bounds));
+        }
         let is_torn = !query.is_one_command(&forest);
         let filter = at_once!(within!(self.session), forest.store, is_torn, |session| {
             query.matching(&forest, session)
@@ -364,6 +371,23 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
     pub async fn first(mut self) -> Result<Option<T>> {
         self.limit = Some(1);
         Ok(self.all().await?.into_iter().next())
+    }
+
+    /// Reads the last document. Of ancestors, this is the nearest one that matches.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// let nearest = tree.ancestors(node("Languages")).filter(|c| c.id.ne("Programming")).last().await?;
+    /// assert_eq!(nearest.map(|category| category.id), Some("Books".to_owned()));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn last(self) -> Result<Option<T>> {
+        Ok(self.all().await?.pop())
     }
 
     /// Reads the ids of the nodes, without their documents.

@@ -8,15 +8,17 @@ use bson::{Bson, Document, doc};
 use super::Tree;
 use super::arrange::{Shape, Visit};
 use super::forest::Forest;
-use super::node::{Node, child_path, id_key, raw_id_key, stored};
+use super::node::{Node, agrees, child_path, id_key, raw_id_key, stored};
 use super::resume::Resumed;
-use super::spot::Gap;
+use super::survey::{Misplaced, by_scope};
 use crate::collection::equality;
 use crate::error::{Error, Result};
 use crate::model::tree::DeclaredTree;
-use crate::plan::Plan;
+use crate::plan::{Plan, shell};
 use crate::store::options::Options;
-use crate::types::tree::between;
+
+/// The most nodes that a printed plan names.
+const MAX_REASONS: usize = 100;
 
 impl<D: DeclaredTree> Tree<D> {
     /// Plans the writes that make the kept fields agree with each other: print the plan, then apply it.
@@ -68,11 +70,12 @@ impl<D: DeclaredTree> Tree<D> {
             before: mut steps,
             after,
         } = forest.resumed(documents).await?;
+        let mut survey = None;
         let mut expected = if forest.tree.is_graph {
             forest.graph_fields(&nodes)?
         } else {
-            let shape = forest.arrange(&nodes)?;
-            forest.expected_fields(&nodes, &shape)?
+            let survey = survey.insert(forest.survey(&nodes)?);
+            forest.expected_fields(&nodes, &survey.shape)?
         };
         if let Some(order) = forest.tree.order {
             for (fields, node) in expected.iter_mut().zip(&nodes) {
@@ -83,8 +86,18 @@ impl<D: DeclaredTree> Tree<D> {
             }
         }
         let mut statements = Vec::new();
-        for (document, expected) in documents.iter().zip(expected) {
-            statements.extend(statement(document, expected)?);
+        let mut reasons = Vec::new();
+        for (position, (document, expected)) in documents.iter().zip(expected).enumerate() {
+            let Some(statement) = statement(document, expected)? else {
+                continue;
+            };
+            if reasons.len() < MAX_REASONS {
+                let survey = survey.as_ref();
+                let fault = survey.and_then(|survey| survey.fault(position));
+                let is_root = survey.is_some_and(|survey| survey.parent(position).is_none());
+                reasons.push(reason(&statement, fault.filter(|_| is_root)));
+            }
+            statements.push(statement);
         }
         statements.sort_by_key(|statement| {
             let id = written(statement).map(|(id, _)| id);
@@ -92,16 +105,28 @@ impl<D: DeclaredTree> Tree<D> {
         });
         forest.check_repaired(&documents, &statements).await?;
         if !statements.is_empty() {
-            let reason = format!(
-                "the kept fields of {} nodes contradict the tree",
-                statements.len()
-            );
+            let count = statements.len();
+            if count > reasons.len() {
+                let more = count - reasons.len();
+                reasons.push(format!(
+                    "and {more} more: the commands of the plan hold all"
+                ));
+            }
+            let nodes = if count == 1 {
+                "node contradicts"
+            } else {
+                "nodes contradict"
+            };
+            let summary = format!("{count} {nodes} the tree in the kept fields");
+            reasons.insert(0, summary);
             let command = doc! {
                 "update": forest.collection(),
                 "updates": statements,
                 "ordered": false,
             };
-            steps.push(forest.write_step(vec![command], reason));
+            let mut step = forest.write_step(vec![command], String::new());
+            step.reasons = reasons;
+            steps.push(step);
         }
         steps.extend(after);
         Ok(Plan::new(forest.store, steps))
@@ -119,7 +144,7 @@ pub(super) fn statement(
     let mut set = Document::new();
     for (field, value) in expected {
         let before = own.get(field);
-        if before == Some(&value) {
+        if before.is_some_and(|before| agrees(before, &value)) {
             continue;
         }
         let unchanged = before.map_or_else(
@@ -145,6 +170,35 @@ fn written(statement: &Document) -> Option<(&Bson, &Document)> {
         .get_document("$set")
         .ok()?;
     Some((id, fields))
+}
+
+/// The line of a plan about a node: which fields it changes, and whether the node becomes a root.
+fn reason(statement: &Document, fault: Option<&Misplaced>) -> String {
+    let before = statement.get_document("q").ok();
+    let (id, after) = written(statement).unzip();
+    let operand = |field: &str, operator: &str| before?.get_document(field).ok()?.get(operator);
+    let changes = after.into_iter().flatten().map(|(field, value)| {
+        let before = operand(field, "$eq").map_or("missing".to_owned(), shell::value);
+        format!("{field} {before} → {}", shell::value(value))
+    });
+    let changes = changes.collect::<Vec<_>>().join(", ");
+    let root = match fault {
+        None => String::new(),
+        Some(Misplaced::Orphan(parent)) => {
+            let parent = shell::value(parent);
+            format!("; it becomes a root: there is no node {parent}")
+        }
+        Some(Misplaced::Circle) => "; it becomes a root: its parents lead back to it".to_owned(),
+        Some(Misplaced::OtherScope(parent)) => {
+            let parent = shell::value(parent);
+            format!("; it becomes a root: its parent {parent} is in another tree")
+        }
+        Some(Misplaced::Unknown) => "; it becomes a root: no field names its parent".to_owned(),
+    };
+    format!(
+        "{}: {changes}{root}",
+        id.map(shell::value).unwrap_or_default()
+    )
 }
 
 /// Kept fields with their values.
@@ -195,12 +249,7 @@ impl Forest {
                 };
                 paths.push(path);
             }
-            self.own_fields(
-                fields,
-                node,
-                &lineage,
-                paths.last().and_then(Option::as_ref),
-            );
+            self.own_fields(fields, &lineage, paths.last().and_then(Option::as_ref));
             lineage.push(node.id.clone());
             if has_families {
                 let family = families.entry(visit.parent).or_default();
@@ -208,25 +257,16 @@ impl Forest {
             }
         }
         self.family_fields(nodes, &families, &mut expected)?;
-        self.count_fields(nodes, &visits, &mut expected);
+        self.count_fields(&shape.counts(&visits), &mut expected);
         self.bound_fields(nodes, &visits, &mut expected);
         Ok(expected)
     }
 
     /// The fields that depend on the ancestors, the root first.
-    fn own_fields(
-        &self,
-        fields: &mut KeptFields,
-        node: &Node,
-        lineage: &[Bson],
-        path: Option<&String>,
-    ) {
+    fn own_fields(&self, fields: &mut KeptFields, lineage: &[Bson], path: Option<&String>) {
         let tree = self.tree;
         if let Some((field, root)) = tree.parent {
-            let parent = lineage.last();
-            // The id as it is stored, if it is that of the parent.
-            let kept = node.parent.clone().filter(|_| parent.is_some());
-            let id = kept.or_else(|| parent.cloned());
+            let id = lineage.last().cloned();
             fields.push((field, id.unwrap_or_else(|| root.value())));
         }
         if let Some(field) = tree.ancestors {
@@ -261,16 +301,7 @@ impl Forest {
         };
         let groups = families.values();
         for siblings in groups.flat_map(|family| by_scope(nodes, family)) {
-            let ranks = siblings
-                .iter()
-                .map(|at| nodes.get(*at).and_then(|node| node.rank.as_deref()));
-            let ranks: Vec<Option<&str>> = ranks.collect();
-            let is_rank = |rank: Option<&str>| rank.is_some() && between(rank, None).is_some();
-            if ranks.iter().copied().all(is_rank) && ranks.is_sorted_by(|one, next| one < next) {
-                continue;
-            }
-            let ranks = self.ranks(&Gap::default(), siblings.len())?;
-            for (position, rank) in siblings.into_iter().zip(ranks) {
+            for (position, rank) in self.missing_ranks(nodes, &siblings)? {
                 if let Some(fields) = expected.get_mut(position) {
                     fields.push((field, rank.into()));
                 }
@@ -279,30 +310,15 @@ impl Forest {
         Ok(())
     }
 
-    fn count_fields(&self, nodes: &[Node], visits: &[Visit], expected: &mut [KeptFields]) {
-        let mut children = vec![0_i64; nodes.len()];
-        let mut descendants = vec![0_i64; nodes.len()];
-        for visit in visits.iter().rev() {
-            let below = descendants.get(visit.position).copied().unwrap_or_default() + 1;
-            if let Some(parent) = visit.parent {
-                if let Some(count) = children.get_mut(parent) {
-                    *count += 1;
-                }
-                if let Some(count) = descendants.get_mut(parent) {
-                    *count += below;
-                }
-            }
-        }
-        for (field, counts) in [
-            (self.tree.child_count, children),
-            (self.tree.descendant_count, descendants),
-        ] {
-            let Some(field) = field else {
-                continue;
-            };
-            for (fields, count) in expected.iter_mut().zip(counts) {
-                fields.push((field, stored(count)));
-            }
+    fn count_fields(&self, counts: &[(i64, i64)], expected: &mut [KeptFields]) {
+        let tree = self.tree;
+        for (fields, (children, descendants)) in expected.iter_mut().zip(counts) {
+            let kept = [
+                (tree.child_count, children),
+                (tree.descendant_count, descendants),
+            ];
+            let kept = kept.into_iter();
+            fields.extend(kept.filter_map(|(field, count)| Some((field?, stored(*count)))));
         }
     }
 
@@ -343,8 +359,10 @@ impl Forest {
         let mut expected = Vec::with_capacity(nodes.len());
         for node in nodes {
             let mut children = Vec::new();
+            let mut listed = HashSet::new();
             for child in &node.children {
-                if exists.contains(&id_key(child)?) {
+                let key = id_key(child)?;
+                if exists.contains(&key) && listed.insert(key) {
                     children.push(child.clone());
                 }
             }
@@ -360,17 +378,4 @@ impl Forest {
         }
         Ok(expected)
     }
-}
-
-/// The roots of several trees, one list for each; other siblings are in one tree.
-fn by_scope(nodes: &[Node], family: &[usize]) -> Vec<Vec<usize>> {
-    let mut scopes: Vec<(Option<&Bson>, Vec<usize>)> = Vec::new();
-    for position in family {
-        let scope = nodes.get(*position).and_then(|node| node.scope.as_ref());
-        match scopes.iter_mut().find(|(other, _)| *other == scope) {
-            Some((_, list)) => list.push(*position),
-            None => scopes.push((scope, vec![*position])),
-        }
-    }
-    scopes.into_iter().map(|(_, list)| list).collect()
 }

@@ -5,6 +5,7 @@ mod commands;
 mod concurrent;
 mod convert;
 mod damage;
+mod faults;
 mod load;
 mod models;
 mod names;
@@ -28,6 +29,7 @@ pub(super) fn cases() -> Vec<Case> {
         concurrent::CASES,
         convert::CASES,
         damage::CASES,
+        faults::CASES,
         load::CASES,
         names::CASES,
         namesakes::CASES,

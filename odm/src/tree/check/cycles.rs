@@ -1,38 +1,28 @@
-//! Circles of parents.
+//! Circles in graphs.
 
-use std::hash::{BuildHasher, Hasher};
-
-use bson::{Bson, Document};
-use foldhash::quality::FixedState;
-
-use super::{Checker, DamageKind, Source};
-use crate::error::Result;
-use crate::tree::node::{Node, id_key};
-
-/// Which node is a child of which, by hashes of their ids.
+/// Which node is a child of which, by their positions.
 #[derive(Debug, Default)]
 pub(super) struct Edges {
     /// Parent and child.
-    pairs: Vec<(u128, u128)>,
+    pairs: Vec<(usize, usize)>,
 }
 
 impl Edges {
-    pub(super) fn add(&mut self, parent: &Bson, child: &Bson) -> Result<()> {
-        self.pairs.push((hash(parent)?, hash(child)?));
-        Ok(())
+    pub(super) fn add(&mut self, parent: usize, child: usize) {
+        self.pairs.push((parent, child));
     }
 
     /// The nodes on circles, or between two of them.
     ///
     /// Nodes without a parent are taken away, again and again; then nodes without a child. What is left has both.
-    fn circles(mut self) -> Vec<u128> {
+    pub(super) fn circles(mut self) -> Vec<usize> {
         for _ in 0..2 {
             self.take_ends();
             for (parent, child) in &mut self.pairs {
                 std::mem::swap(parent, child);
             }
         }
-        let mut left: Vec<u128> = self.pairs.into_iter().map(|(parent, _)| parent).collect();
+        let mut left: Vec<usize> = self.pairs.into_iter().map(|(parent, _)| parent).collect();
         left.sort_unstable();
         left.dedup();
         left
@@ -42,10 +32,10 @@ impl Edges {
     fn take_ends(&mut self) {
         self.pairs.sort_unstable();
         // Nodes that are nobody's child are ends, so only the others have a place.
-        let mut nodes: Vec<u128> = self.pairs.iter().map(|(_, child)| *child).collect();
+        let mut nodes: Vec<usize> = self.pairs.iter().map(|(_, child)| *child).collect();
         nodes.sort_unstable();
         nodes.dedup();
-        let place = |node: &u128| nodes.binary_search(node).ok();
+        let place = |node: &usize| nodes.binary_search(node).ok();
         let mut parents = vec![0_u32; nodes.len()];
         let mut ends = Vec::new();
         for (_, child) in &self.pairs {
@@ -53,7 +43,7 @@ impl Edges {
                 *count += 1;
             }
         }
-        let mut lose_parent = |child: &u128, ends: &mut Vec<u128>| {
+        let mut lose_parent = |child: &usize, ends: &mut Vec<usize>| {
             if let Some(count) = place(child).and_then(|place| parents.get_mut(place)) {
                 *count = count.saturating_sub(1);
                 if *count == 0 {
@@ -73,54 +63,11 @@ impl Edges {
                 lose_parent(child, &mut ends);
             }
         }
-        let is_left = |node: &u128| {
+        let is_left = |node: &usize| {
             let count = place(node).and_then(|place| parents.get(place));
             count.is_some_and(|count| *count > 0)
         };
         self.pairs.retain(|(parent, _)| is_left(parent));
-    }
-}
-
-fn hash(id: &Bson) -> Result<u128> {
-    let key = id_key(id)?;
-    let half = |seed| {
-        let mut hasher = FixedState::with_seed(seed).build_hasher();
-        hasher.write(&key);
-        u128::from(hasher.finish())
-    };
-    Ok(half(1) << 64 | half(2))
-}
-
-impl Checker<'_> {
-    /// Whether circles have to be looked for: no node can be among its own ancestors in a sound array or path, or between
-    /// its own bounds.
-    pub(super) fn needs_edges(&self) -> bool {
-        let tree = self.forest.tree;
-        match self.source {
-            Source::Parent => {
-                tree.ancestors.is_none() && tree.path.is_none() && tree.bounds.is_none()
-            }
-            Source::Children => true,
-            Source::Ancestors | Source::Path | Source::Bounds => false,
-        }
-    }
-
-    /// Reports the nodes on circles.
-    pub(super) async fn cycles(&mut self) -> Result<()> {
-        let circles = std::mem::take(&mut self.edges).circles();
-        if circles.is_empty() {
-            return Ok(());
-        }
-        let mut cursor = self.forest.open(Document::new(), None).await?;
-        while let Some(document) = cursor.next().await {
-            let document = document.map_err(|error| error.with_model(self.forest.model.name))?;
-            let node = Node::read(self.forest.tree, document)?;
-            if circles.binary_search(&hash(&node.id)?).is_ok() {
-                let detail = "its parents lead back to it".to_owned();
-                self.report.add(&node.id, DamageKind::Cycle, detail);
-            }
-        }
-        Ok(())
     }
 }
 
@@ -130,7 +77,7 @@ mod tests {
 
     #[test]
     fn circles_are_found_and_what_leads_to_them_is_not() {
-        let circles = |pairs: &[(u128, u128)]| {
+        let circles = |pairs: &[(usize, usize)]| {
             Edges {
                 pairs: pairs.to_vec(),
             }

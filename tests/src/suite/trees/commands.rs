@@ -263,7 +263,7 @@ fn winning_stages(value: &Bson, indexes: &mut Vec<String>) {
             let index = match document.get_str("stage") {
                 Ok("IDHACK") => Some("_id".to_owned()),
                 Ok("COLLSCAN") => Some("scan".to_owned()),
-                Ok("IXSCAN") => {
+                Ok("IXSCAN" | "DISTINCT_SCAN") => {
                     let keys = document.get_document("keyPattern").unwrap();
                     Some(keys.keys().next().unwrap().clone())
                 }

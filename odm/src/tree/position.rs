@@ -75,6 +75,10 @@ pub(super) enum Target {
     Under { parent: Option<Bson>, first: bool },
     /// Next to a sibling.
     Beside { sibling: Bson, after: bool },
+    /// Before the sibling with this index, or last.
+    At { parent: Option<Bson>, index: usize },
+    /// One place before or after its own, for a node that moves.
+    Step { after: bool },
     /// Before the first sibling that matches, or last.
     Sorted {
         parent: Option<Bson>,
@@ -92,7 +96,10 @@ impl Target {
     /// The id of the parent or the sibling that the place is named by.
     pub(super) fn node(&self) -> Option<&Bson> {
         match self {
-            Self::Under { parent, .. } | Self::Sorted { parent, .. } => parent.as_ref(),
+            Self::Under { parent, .. } | Self::Sorted { parent, .. } | Self::At { parent, .. } => {
+                parent.as_ref()
+            }
+            Self::Step { .. } => None,
             Self::Beside { sibling, .. } => Some(sibling),
         }
     }
@@ -246,6 +253,44 @@ impl<D: OrderedSiblings> Position<D> {
     /// ```
     pub fn after(sibling: impl NodeId<D::Model>) -> Self {
         Self::beside(sibling.stored_id(), true)
+    }
+
+    /// The child of a node with this index, which begins at 0; the last one if the node has fewer children.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// tree.insert(new("History"), Position::child_at(node("Books"), 1)).await?;
+    /// assert_eq!(tree.children(node("Books")).ids().await?, ["Programming", "History", "Fiction"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn child_at(parent: impl NodeId<D::Model>, index: usize) -> Self {
+        let parent = parent.stored_id().map(Some);
+        Self::new(parent.map(|parent| Target::At { parent, index }))
+    }
+
+    /// The root with this index, which begins at 0; the last one if there are fewer roots.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// tree.insert(new("History"), Position::root_at(0)).await?;
+    /// assert_eq!(tree.roots().ids().await?, ["History", "Books"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn root_at(index: usize) -> Self {
+        Self::new(Ok(Target::At {
+            parent: None,
+            index,
+        }))
     }
 
     fn beside(sibling: Result<Bson>, after: bool) -> Self {

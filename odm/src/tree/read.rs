@@ -313,4 +313,42 @@ impl<D: DeclaredTree> Tree<D> {
     {
         Nodes::new(self, node.stored_id().map(Selection::Last))
     }
+
+    /// The siblings before a node, in their order.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// assert_eq!(tree.siblings_before(node("Fiction")).ids().await?, ["Programming"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn siblings_before<'s>(&self, node: impl NodeId<D::Model>) -> Nodes<'s, D>
+    where
+        D: OrderedSiblings + SingleParent,
+    {
+        Nodes::new(self, node.stored_id().map(Selection::Before))
+    }
+
+    /// The siblings after a node, in their order.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// assert_eq!(tree.siblings_after(node("Programming")).ids().await?, ["Fiction"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn siblings_after<'s>(&self, node: impl NodeId<D::Model>) -> Nodes<'s, D>
+    where
+        D: OrderedSiblings + SingleParent,
+    {
+        Nodes::new(self, node.stored_id().map(Selection::After))
+    }
 }

@@ -22,6 +22,10 @@ pub(super) enum Selection {
     Next(Bson),
     First(Bson),
     Last(Bson),
+    /// The siblings before a node.
+    Before(Bson),
+    /// The siblings after a node.
+    After(Bson),
 }
 
 /// How far a selection goes.
@@ -88,7 +92,9 @@ impl Forest {
             | Selection::Previous(id)
             | Selection::Next(id)
             | Selection::First(id)
-            | Selection::Last(id) => id,
+            | Selection::Last(id)
+            | Selection::Before(id)
+            | Selection::After(id) => id,
         };
         let node = if self.is_selected_by_id(selection, extent) {
             Node {
@@ -107,6 +113,10 @@ impl Forest {
                 selected
             }
             Selection::Siblings(_) => return self.select_siblings(session, &node, extent).await,
+            Selection::Before(_) | Selection::After(_) => {
+                let is_after = matches!(selection, Selection::After(_));
+                return self.select_beside(session, &node, extent, is_after).await;
+            }
             Selection::Ancestors(_) => {
                 if let Some(selected) = self.selected_by_bounds(&node, extent) {
                     return Ok(selected);
@@ -268,6 +278,55 @@ impl Forest {
             top,
             sort: self.sibling_sort(),
         })
+    }
+
+    /// Selects the siblings on one side of a node.
+    async fn select_beside(
+        &self,
+        session: Option<&mut Session>,
+        node: &Node,
+        extent: Extent,
+        is_after: bool,
+    ) -> Result<Selected> {
+        let with_self = Extent {
+            with_self: true,
+            max_depth: None,
+        };
+        let mut siblings = self.select_siblings(session, node, with_self).await?;
+        if let Some(listed) = siblings.order.take() {
+            let own = id_key(&node.id)?;
+            let keys = listed.iter().map(id_key).collect::<Result<Vec<_>>>()?;
+            let at = keys
+                .iter()
+                .position(|key| *key == own)
+                .unwrap_or(listed.len());
+            let end = usize::from(extent.with_self);
+            let ids: Vec<Bson> = if is_after {
+                listed.into_iter().skip(at + 1 - end).collect()
+            } else {
+                listed.into_iter().take(at + end).collect()
+            };
+            siblings.filter = self.with_ids(ids.clone())?;
+            siblings.top = Some(ids.clone());
+            siblings.order = Some(ids);
+            return Ok(siblings);
+        }
+        let own: Option<(&str, Bson)> = match (self.tree.order, self.tree.bounds) {
+            (Some(rank), _) => Some((rank, node.rank.clone().into())),
+            (None, Some((left, _))) => Some((left, node.left.into())),
+            (None, None) => None,
+        };
+        let Some((field, own)) = own else {
+            return Ok(Selected::by(nothing()));
+        };
+        let operator = match (is_after, extent.with_self) {
+            (true, false) => "$gt",
+            (true, true) => "$gte",
+            (false, false) => "$lt",
+            (false, true) => "$lte",
+        };
+        siblings.filter = doc! {"$and": [siblings.filter, {field: {operator: own}}]};
+        Ok(siblings)
     }
 
     /// The id of the first or the last sibling.

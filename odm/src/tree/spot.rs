@@ -173,6 +173,37 @@ impl Forest {
                 };
                 Ok((parent, among))
             }
+            Target::At { parent, index } => {
+                let parent = match parent {
+                    Some(id) => Some(self.named(within!(session), id, moving).await?),
+                    None => None,
+                };
+                let siblings = self
+                    .siblings(within!(session), parent.as_ref(), scope, moving)
+                    .await?;
+                let found = self.nth(session, siblings, parent.as_ref(), moving, *index);
+                let among = found.await?.map_or(Among::Last, |sibling| Among::Beside {
+                    sibling: Box::new(sibling),
+                    after: false,
+                });
+                Ok((parent, among))
+            }
+            Target::Step { after } => {
+                let Some(Moving { node, .. }) = moving else {
+                    return Ok((None, Among::Last));
+                };
+                let parent = self.parent_node(within!(session), node).await?;
+                let (previous, next) = self.neighbours(within!(session), node).await?;
+                let among = match (if *after { next } else { previous }, after) {
+                    (Some(id), after) => Among::Beside {
+                        sibling: Box::new(self.node(session, &id).await?),
+                        after: *after,
+                    },
+                    (None, true) => Among::Last,
+                    (None, false) => Among::First,
+                };
+                Ok((parent, among))
+            }
             Target::Sorted { parent, before } => {
                 let parent = match parent {
                     Some(id) => Some(self.named(within!(session), id, moving).await?),
@@ -254,6 +285,30 @@ impl Forest {
         let children = parent.map_or(&[][..], |parent| &parent.children);
         let place = |node: &Node| children.iter().position(|id| *id == node.id);
         Ok(found.into_iter().min_by_key(place))
+    }
+
+    /// The sibling with this index, without the node that moves.
+    async fn nth(
+        &self,
+        session: Option<&mut Session>,
+        siblings: Document,
+        parent: Option<&Node>,
+        moving: Option<&Moving>,
+        index: usize,
+    ) -> Result<Option<Node>> {
+        let sort = self.sibling_sort();
+        if sort.is_some() {
+            let limit = i64::try_from(index).unwrap_or(i64::MAX).saturating_add(1);
+            let found = self.nodes(session, siblings, sort, Some(limit)).await?;
+            return Ok(found.into_iter().nth(index));
+        }
+        let children = parent.map_or(&[][..], |parent| &parent.children);
+        let is_moving = |id: &&Bson| moving.is_some_and(|moving| moving.node.id == **id);
+        let mut others = children.iter().filter(|id| !is_moving(id));
+        match others.nth(index) {
+            Some(id) => self.node(session, id).await.map(Some),
+            None => Ok(None),
+        }
     }
 
     /// The sort that puts siblings in order, if a field has it.

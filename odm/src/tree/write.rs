@@ -212,6 +212,48 @@ impl<D: DeclaredTree> Tree<D> {
         self.change(change)
     }
 
+    /// Moves a node before the sibling before it; the first one stays.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// tree.move_up(node("Fiction")).await?;
+    /// assert_eq!(tree.children(node("Books")).ids().await?, ["Fiction", "Programming"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn move_up<'s>(&self, node: impl NodeId<D::Model>) -> ChangeTree<'s, D>
+    where
+        D: OrderedSiblings + SingleParent,
+    {
+        let target = Target::Step { after: false };
+        self.change(node.stored_id().map(|id| Change::Move { id, target }))
+    }
+
+    /// Moves a node behind the sibling after it; the last one stays.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// tree.move_down(node("Programming")).await?;
+    /// assert_eq!(tree.children(node("Books")).ids().await?, ["Fiction", "Programming"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn move_down<'s>(&self, node: impl NodeId<D::Model>) -> ChangeTree<'s, D>
+    where
+        D: OrderedSiblings + SingleParent,
+    {
+        let target = Target::Step { after: true };
+        self.change(node.stored_id().map(|id| Change::Move { id, target }))
+    }
+
     /// Swaps two nodes, each with its subtree. Neither may be in the subtree of the other.
     ///
     /// ```

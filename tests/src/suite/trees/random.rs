@@ -186,6 +186,36 @@ async fn change<D: TestTree>(tree: &Tree<D>, plain: &mut Plain, random: &mut Ran
             let swapped = tree.swap(Ref::from(one), Ref::from(other)).await;
             refused_unless(plain.swap(one, other), swapped);
         }
+        5 => {
+            let siblings = plain.children(plain.parent(one));
+            let at = siblings.iter().position(|id| *id == one).unwrap();
+            let (beside, moved) = if random.below(2) == 0 {
+                let before = at
+                    .checked_sub(1)
+                    .map(|before| Place::Before(siblings[before]));
+                (before, tree.move_up(Ref::from(one)).await)
+            } else {
+                let after = siblings.get(at + 1).map(|after| Place::After(*after));
+                (after, tree.move_down(Ref::from(one)).await)
+            };
+            moved.unwrap();
+            if let Some(place) = beside {
+                plain.relocate(one, place);
+            }
+        }
+        6 => {
+            let parent = random.of(&[ids.as_slice(), &[0]].concat());
+            let index = random.below(4);
+            let others = plain.children(parent).iter().filter(|id| **id != one);
+            let place = others.copied().nth(index);
+            let place = place.map_or(Place::LastOf(parent), Place::Before);
+            let position = match parent {
+                0 => Position::root_at(index),
+                parent => Position::child_at(Ref::from(parent), index),
+            };
+            let moved = tree.move_to(Ref::from(one), position).await;
+            refused_unless(plain.relocate(one, place), moved);
+        }
         _ => {
             let place = random.place(&ids, one);
             let moved = tree.move_to(Ref::from(one), position(place)).await;
@@ -256,6 +286,10 @@ pub(super) async fn compare<D: TestTree>(tree: &Tree<D>, plain: &Plain, one: i32
     let previous = tree.previous_sibling(node()).ids().await.unwrap();
     let before = place.checked_sub(1).map(|place| siblings[place]);
     assert_eq!(previous, before.into_iter().collect::<Vec<_>>());
+    let before = tree.siblings_before(node()).ids().await.unwrap();
+    assert_eq!(before, siblings[..place]);
+    let after = tree.siblings_after(node()).ids().await.unwrap();
+    assert_eq!(after, siblings[place + 1..]);
     let first = tree.first_sibling(node()).ids().await.unwrap();
     let last = tree.last_sibling(node()).ids().await.unwrap();
     assert_eq!(

@@ -323,7 +323,7 @@ impl Search<'_, '_> {
             return Ok(None);
         };
         let mut drafts = Vec::new();
-        for branch in branches {
+        for (at, branch) in branches.iter().enumerate() {
             let mut candidates = self.branch(indexes, branch, &[], false);
             if candidates.is_empty() {
                 return Ok(None);
@@ -331,8 +331,10 @@ impl Search<'_, '_> {
             let best = if candidates.len() > 1 {
                 let nodes = candidates
                     .iter()
-                    .map(|(.., draft)| {
-                        Node::leaf(Step::Index(draft.scan.clone())).under(Step::Fetch {
+                    .map(|(.., draft)| Node {
+                        // A document that only another branch matches is no result of this one.
+                        branch: Some(at),
+                        ..Node::leaf(Step::Index(draft.scan.clone())).under(Step::Fetch {
                             answered: draft.answered.clone(),
                             all: false,
                         })

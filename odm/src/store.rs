@@ -242,8 +242,7 @@ impl Store {
         };
         let answer = self.answer(request, Some(session));
         Box::pin(async move {
-            let mut response = answer.await;
-            attempt.note(&response);
+            let mut response = attempt.note(answer.await);
             if let Ok(Response::Cursor(cursor)) = &mut response {
                 cursor.belongs_to(attempt);
             }
@@ -324,9 +323,6 @@ impl Store {
             None => answer.await,
             Some((_, sent)) => sent.of(answer).await,
         };
-        if let Some(attempt) = attempt {
-            attempt.note(&reply);
-        }
         if let Some((command, sent)) = shown {
             let outcome = reply.as_ref();
             let Inner {
@@ -334,7 +330,10 @@ impl Store {
             } = &*self.0;
             monitor.report(database, &command, outcome, &sent);
         }
-        reply
+        match attempt {
+            Some(attempt) => attempt.note_reply(reply),
+            None => reply,
+        }
     }
 
     /// Runs any command that replies with a cursor, and collects all its documents.
@@ -360,9 +359,6 @@ impl Store {
             None => answer.await,
             Some((_, sent)) => sent.of(answer).await,
         };
-        if let Some(attempt) = &attempt {
-            attempt.note(&opened);
-        }
         if let Some((command, sent)) = shown {
             let reply = opened
                 .as_ref()
@@ -373,10 +369,14 @@ impl Store {
             } = &*self.0;
             monitor.report(database, &command, outcome, &sent);
         }
-        let mut cursor = opened?;
-        if let Some(attempt) = attempt {
-            cursor.belongs_to(attempt);
-        }
+        let mut cursor = match attempt {
+            None => opened?,
+            Some(attempt) => {
+                let mut cursor = attempt.note(opened)?;
+                cursor.belongs_to(attempt);
+                cursor
+            }
+        };
         let mut documents = Vec::new();
         while let Some(document) = cursor.next().await {
             documents.push(

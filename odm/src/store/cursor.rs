@@ -56,7 +56,7 @@ impl<'s> RawCursor<'s> {
         }
     }
 
-    /// Records every failed `getMore` in the transaction.
+    /// Records the result of every `getMore` in the transaction.
     pub(crate) fn belongs_to(&mut self, attempt: Attempt) {
         self.attempt = Some(attempt);
     }
@@ -130,13 +130,14 @@ impl<'s> RawCursor<'s> {
             Source::DriverSession(cursor) => cursor.poll_batch(cx),
             Source::Exhausted(_) => Poll::Ready(None),
         };
-        if let Poll::Ready(Some(outcome)) = &polled {
-            if let Some(attempt) = &self.attempt {
-                attempt.note(outcome);
-            }
-            self.report(outcome);
-        }
-        polled
+        let Poll::Ready(Some(outcome)) = polled else {
+            return polled;
+        };
+        self.report(&outcome);
+        Poll::Ready(Some(match &self.attempt {
+            Some(attempt) => attempt.note(outcome),
+            None => outcome,
+        }))
     }
 
     fn start_watch(&mut self) {

@@ -131,10 +131,10 @@ impl Session {
             Backend::Memory(session) => session.commit(),
             Backend::Driver(session) => session.commit_transaction().await,
         };
-        if let Some(transaction) = &self.transaction {
-            transaction.commit(&committed);
+        match &self.transaction {
+            Some(transaction) => transaction.commit(committed),
+            None => committed,
         }
-        committed
     }
 
     /// Aborts the transaction and discards its writes.

@@ -37,6 +37,9 @@
 /// [`Loaded`](crate::collection::Loaded) document is saved again, but its fields keep the values from the
 /// first run: if the body computes fields from one another, load the document in the body.
 ///
+/// MongoDB aborts a transaction when an operation in it fails, for example with a duplicate key. A body that catches such
+/// an error and goes on does not run again: its next operation, or the commit, fails with an error that names the first.
+///
 /// # Errors of your own
 ///
 /// The body's error can be any type that is `From<odm::Error>`. It may wrap the error of an operation: the

@@ -1,10 +1,12 @@
 //! One attempt of a transaction: its outcome, and whether to retry.
 
 use std::ops::Deref;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::error::{Code, Error, Result};
+use bson::Document;
+
+use crate::error::{Code, Error, Result, ServerError};
 
 const TRANSIENT: &str = "TransientTransactionError";
 const UNKNOWN_COMMIT: &str = "UnknownTransactionCommitResult";
@@ -27,6 +29,8 @@ pub(crate) struct Attempt(Arc<State>);
 struct State {
     outcome: AtomicU8,
     transient: AtomicBool,
+    /// The error of the last operation, if MongoDB may have aborted the transaction because of it.
+    failed: Mutex<Option<String>>,
 }
 
 impl Attempt {
@@ -34,6 +38,7 @@ impl Attempt {
         Self(Arc::new(State {
             outcome: AtomicU8::new(Outcome::Open as u8),
             transient: AtomicBool::new(false),
+            failed: Mutex::new(None),
         }))
     }
 
@@ -54,14 +59,55 @@ impl Attempt {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Records transient errors of the transaction's operations. The label must be recorded here,
-    /// because the transaction's body may convert the error into a type without labels.
-    pub(crate) fn note<T>(&self, result: &Result<T>) {
-        if let Err(error) = result
-            && error.has_label(TRANSIENT)
+    /// Records the result of an operation of the transaction, and returns it.
+    ///
+    /// The transient label must be recorded here, because the transaction's body may convert the error into a type
+    /// without labels. MongoDB aborts a transaction after most errors, but not after all: whether it did shows in the
+    /// reply to the next operation.
+    pub(crate) fn note<T>(&self, result: Result<T>) -> Result<T> {
+        let mut failed = self.0.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        let error = match result {
+            Ok(value) => {
+                *failed = None;
+                return Ok(value);
+            }
+            Err(error) => error,
+        };
+        if error.code() == Some(Code::NO_SUCH_TRANSACTION)
+            && let Some(cause) = &*failed
         {
-            self.0.transient.store(true, Ordering::Release);
+            return Err(aborted_by(cause));
         }
+        if error.has_label(TRANSIENT) {
+            self.0.transient.store(true, Ordering::Release);
+        } else if error.server().is_some() {
+            failed.get_or_insert_with(|| error.to_string());
+        }
+        Err(error)
+    }
+
+    /// Like [`note`](Self::note), for a raw command: a reply with write errors is no error of the command, but MongoDB has
+    /// aborted the transaction.
+    pub(crate) fn note_reply(&self, reply: Result<Document>) -> Result<Document> {
+        let refused = reply.as_ref().ok().and_then(|reply| {
+            let refused = reply
+                .get_array("writeErrors")
+                .ok()?
+                .first()?
+                .as_document()?;
+            Some(
+                refused
+                    .get_str("errmsg")
+                    .unwrap_or("a write error")
+                    .to_owned(),
+            )
+        });
+        let reply = self.note(reply);
+        if let Some(refused) = refused {
+            let mut failed = self.0.failed.lock().unwrap_or_else(PoisonError::into_inner);
+            failed.get_or_insert(refused);
+        }
+        reply
     }
 
     /// Whether an operation of the transaction failed with a transient error, so that a retry may succeed.
@@ -76,17 +122,18 @@ impl Attempt {
         }
     }
 
-    /// Records the result of a commit.
-    pub(super) fn commit(&self, result: &Result<()>) {
-        self.note(result);
+    /// Records the result of a commit, and returns it.
+    pub(super) fn commit(&self, result: Result<()>) -> Result<()> {
+        let result = self.note(result);
         if matches!(self.outcome(), Outcome::Open | Outcome::Unknown) {
-            self.set(match result {
+            self.set(match &result {
                 Ok(()) => Outcome::Committed,
                 Err(error) if was_aborted(error) => Outcome::Aborted,
                 // The write concern may have failed after the commit.
                 Err(_) => Outcome::Unknown,
             });
         }
+        result
     }
 
     /// Records the abort. The outcome is final, whatever mongod replies.
@@ -95,6 +142,16 @@ impl Attempt {
             self.set(Outcome::Aborted);
         }
     }
+}
+
+/// The error of an operation after the one that made MongoDB abort the transaction. Without the transient label, because
+/// the same body would fail in the same way.
+fn aborted_by(cause: &str) -> Error {
+    let message = format!(
+        "MongoDB aborted the transaction when an operation in it failed ({cause}): end the transaction with that error, \
+         and look for what would make an operation fail before it is sent"
+    );
+    ServerError::new(Code::NO_SUCH_TRANSACTION, message).into()
 }
 
 /// Whether a commit's error means that nothing was committed.
@@ -142,13 +199,13 @@ mod tests {
         let attempt = Attempt::new();
         attempt.committing();
         assert_eq!(attempt.outcome(), Outcome::Unknown);
-        attempt.commit(&failed(Code::INTERRUPTED, UNKNOWN_COMMIT));
+        let _ = attempt.commit(failed(Code::INTERRUPTED, UNKNOWN_COMMIT));
         assert_eq!(attempt.outcome(), Outcome::Unknown);
         attempt.abort();
         assert_eq!(attempt.outcome(), Outcome::Unknown);
-        attempt.commit(&Ok(()));
+        attempt.commit(Ok(())).unwrap();
         assert_eq!(attempt.outcome(), Outcome::Committed);
-        attempt.commit(&failed(Code::NO_SUCH_TRANSACTION, TRANSIENT));
+        let _ = attempt.commit(failed(Code::NO_SUCH_TRANSACTION, TRANSIENT));
         assert_eq!(attempt.outcome(), Outcome::Committed);
     }
 
@@ -178,10 +235,29 @@ mod tests {
         ] {
             let attempt = Attempt::new();
             attempt.committing();
-            attempt.commit(&failure);
+            let failure = attempt.commit(failure);
             assert_eq!(attempt.outcome(), outcome, "{failure:?}");
             assert_eq!(attempt.is_transient(), transient, "{failure:?}");
         }
+    }
+
+    #[test]
+    fn an_operation_after_an_abort_names_its_cause() {
+        let gone = || failed(Code::NO_SUCH_TRANSACTION, TRANSIENT);
+        let attempt = Attempt::new();
+        let _ = attempt.note(failed(Code::DUPLICATE_KEY, "Other"));
+        let error = attempt.note(gone()).unwrap_err();
+        assert!(!error.is_retryable() && error.to_string().contains("DuplicateKey"));
+        let error = attempt.commit(gone()).unwrap_err();
+        assert!(!attempt.is_transient() && error.to_string().contains("DuplicateKey"));
+        assert_eq!(attempt.outcome(), Outcome::Aborted);
+
+        // An operation that succeeds shows that the error before it aborted nothing.
+        let attempt = Attempt::new();
+        let _ = attempt.note(failed(Code::DUPLICATE_KEY, "Other"));
+        attempt.note(Ok(())).unwrap();
+        assert!(attempt.note(gone()).unwrap_err().is_retryable());
+        assert!(attempt.is_transient());
     }
 
     #[test]

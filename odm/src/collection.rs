@@ -62,7 +62,7 @@ pub use self::find_one::FindOne;
 pub use self::find_one_and::{FindOneAndDelete, FindOneAndReplace, FindOneAndUpdate};
 pub use self::insert_many::InsertMany;
 pub use self::insert_one::InsertOne;
-pub use self::pages::PageToken;
+pub use self::pages::{Page, PageToken};
 pub use self::replace_one::ReplaceOne;
 pub use self::results::{DeleteResult, InsertManyResult, InsertOneResult, UpdateResult};
 pub use self::run_command::RunCommand;

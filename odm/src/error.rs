@@ -16,6 +16,7 @@ mod encode;
 mod file;
 mod kind;
 mod other;
+mod page_token;
 mod reply;
 mod server;
 mod stale;

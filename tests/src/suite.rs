@@ -26,6 +26,7 @@ mod keys;
 mod keywords;
 mod local_times;
 mod money;
+mod pages;
 mod pipelines;
 mod places;
 mod plans;
@@ -85,6 +86,7 @@ pub(crate) fn cases() -> Vec<Case> {
         local_times::CASES,
         money::CASES,
         any_money::CASES,
+        pages::CASES,
         pipelines::CASES,
         places::CASES,
         plans::CASES,

@@ -37,6 +37,10 @@ impl IntoResponse for ApiError {
                     format!("{field}: another document has this value"),
                 )
             }
+            Self::Odm(error) if error.is_page_token() => (
+                StatusCode::BAD_REQUEST,
+                "expected the `next` of a page of this list".to_owned(),
+            ),
             Self::Odm(error) if error.is_retryable() || error.is_timeout() => (
                 StatusCode::SERVICE_UNAVAILABLE,
                 "try again later".to_owned(),

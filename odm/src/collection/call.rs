@@ -14,7 +14,7 @@ use odm_language::value::raw;
 use serde::Serialize;
 
 use super::guarded::Guards;
-use super::pages::Paging;
+use super::pages::{Paging, settle};
 use crate::codec::encode::{self, Failure};
 use crate::error::{Error, Result};
 use crate::model::keywords;
@@ -144,6 +144,14 @@ impl<'s> Call<'s> {
         Ok((self.store, self.request, self.session))
     }
 
+    /// Like [`prepare`](Self::prepare), and asks first where the page begins.
+    pub(crate) async fn prepare_page(
+        mut self,
+    ) -> Result<(Store, Request, Option<&'s mut Session>)> {
+        settle(&mut self).await?;
+        self.prepare()
+    }
+
     /// Fills in the collection's defaults, or returns the builder's error.
     #[inline]
     pub(crate) fn complete(&mut self) -> Result<()> {
@@ -180,8 +188,14 @@ impl<'s> Call<'s> {
     }
 
     /// Sends the request, when awaited.
-    pub(crate) fn send(self) -> impl Future<Output = Result<Response<'s>>> + Send + use<'s> {
-        self.future(|response, ()| Ok(response))
+    pub(crate) fn send(mut self) -> impl Future<Output = Result<Response<'s>>> + Send + use<'s> {
+        if self.paging.as_deref().is_none_or(|it| !it.is_keyset()) {
+            return self.future(|response, ()| Ok(response));
+        }
+        ActionFuture::several(Box::pin(async move {
+            settle(&mut self).await?;
+            self.future(|response, ()| Ok(response)).await
+        }))
     }
 
     /// Sends the request, when awaited, and reads the response.

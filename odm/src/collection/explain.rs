@@ -19,6 +19,9 @@ pub struct Explain {
     pub stages: Vec<String>,
     /// The names of the indexes that the plan uses; empty for a collection scan.
     pub indexes: Vec<String>,
+    /// Whether the documents are sorted after they are read, because no index has their order: all that match are read,
+    /// however few are returned.
+    pub sorts_in_memory: bool,
     /// Index entries examined.
     pub keys_examined: u64,
     /// Documents examined.
@@ -32,7 +35,7 @@ pub struct Explain {
 /// Sends `explain` for the call, with execution statistics; nothing is written.
 pub(super) async fn explain(call: Call<'_>) -> Result<Explain> {
     let model = call.model;
-    let (store, request, session) = call.prepare()?;
+    let (store, request, session) = call.prepare_page().await?;
     Explain::of(&store, request, session, model).await
 }
 
@@ -61,6 +64,7 @@ impl Explain {
             command,
             stages: Vec::new(),
             indexes: Vec::new(),
+            sorts_in_memory: false,
             keys_examined: 0,
             documents_examined: 0,
             returned: 0,
@@ -78,6 +82,15 @@ impl Explain {
             // The slot-based engine nests its plan one level deeper.
             explain.walk(winning.get_document("queryPlan").unwrap_or(winning));
         }
+        let sorts = |stage: &Bson| {
+            stage
+                .as_document()
+                .is_some_and(|it| it.contains_key("$sort"))
+        };
+        explain.sorts_in_memory = explain.stages.iter().any(|stage| stage == "SORT")
+            || raw
+                .get_array("stages")
+                .is_ok_and(|stages| stages.iter().any(sorts));
         if let Ok(statistics) = plan.get_document("executionStats") {
             explain.keys_examined = number(statistics.get("totalKeysExamined"));
             explain.documents_examined = number(statistics.get("totalDocsExamined"));
@@ -123,6 +136,9 @@ impl fmt::Display for Explain {
         if !self.indexes.is_empty() {
             write!(f, ", index {}", self.indexes.join(", "))?;
         }
+        if self.sorts_in_memory {
+            f.write_str(", sorted in memory")?;
+        }
         write!(
             f,
             ", {} keys and {} documents examined for {}",
@@ -156,5 +172,20 @@ mod tests {
                 "FETCH < IXSCAN, index year_1, 3 keys and 2 documents examined for 2"
             );
         }
+    }
+
+    #[test]
+    fn a_sort_in_memory_is_named() {
+        let scan = doc! { "stage": "COLLSCAN" };
+        let find =
+            doc! { "queryPlanner": { "winningPlan": { "stage": "SORT", "inputStage": scan } } };
+        let explain = Explain::read(Document::new(), find);
+        assert!(
+            explain
+                .to_string()
+                .starts_with("SORT < COLLSCAN, sorted in memory, ")
+        );
+        let pipeline = doc! { "stages": [{ "$cursor": {} }, { "$lookup": {} }, { "$sort": {} }] };
+        assert!(Explain::read(Document::new(), pipeline).sorts_in_memory);
     }
 }

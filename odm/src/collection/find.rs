@@ -6,9 +6,9 @@ use std::marker::PhantomData;
 use bson::{Document as BsonDocument, doc};
 use serde::de::DeserializeOwned;
 
-use super::call::{Call, encode, filter};
+use super::call::{Call, filter};
 use super::options::options;
-use super::pages::{PageToken, Paging, Place};
+use super::pages::Paging;
 use super::{Collection, CountDocuments, Cursor, Loaded};
 use crate::error::{Error, Result};
 use crate::model::{Document, ProjectedField, Projection};
@@ -173,162 +173,6 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> Find<'s, M, T> {
         self
     }
 
-    /// The documents of one page: `size` of them, where page 1 is the first.
-    ///
-    /// The server reads and skips all pages before it, so late pages are slow; [`after`](Self::after) is not. Documents that
-    /// are equal in the sort have no fixed order and may be on two pages, so end the sort with a unique field. Without a
-    /// sort, pages are sorted by `_id`. [`count`](Self::count) of the same query counts the documents of all pages.
-    ///
-    /// ```
-    /// # use odm::prelude::*;
-    /// # #[derive(Debug, Serialize, Deserialize, Document)]
-    /// # #[odm(collection = "books")]
-    /// # struct Book { #[serde(rename = "_id")] id: i32, year: i32 }
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> odm::Result<()> {
-    /// # let books = Db::memory().collection::<Book>();
-    /// # books.insert_many((1..=5).map(|id| Book { id, year: 1900 })).await?;
-    /// let found = || books.find(|b| b.year.gte(1900));
-    /// let page = found().sort(|b| b.year.desc().then(b.id.asc())).page(3, 2).all().await?;
-    /// assert_eq!(page[0].id, 5);
-    /// assert_eq!(found().count().await?.div_ceil(2), 3);
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// The number or the size is 0.
-    #[doc(alias = "paginate")]
-    #[doc(alias = "offset")]
-    pub fn page(mut self, number: u64, size: u64) -> Self {
-        let before = number
-            .checked_sub(1)
-            .and_then(|before| before.checked_mul(size));
-        if size > 0
-            && let Some(before) = before
-        {
-            self.call.paging = Some(Box::new(Paging::Numbered));
-            return self.skip(before).limit(size);
-        }
-        let refusal = Error::usage(format!(
-            "there is no page {number} of {size} documents: pages are counted from 1, and have at least one document"
-        ));
-        self.call.error.get_or_insert(refusal);
-        self
-    }
-
-    /// The documents behind `last` in the order of the sort, for pages of which each begins where the last one ended; `None`
-    /// begins with the first document.
-    ///
-    /// The filter names the place, so a page costs the same wherever it is, and documents that are inserted or deleted between
-    /// two pages move no others. The sort is continued by `_id`, to make it unique: an index of the same fields and the `_id`
-    /// serves it.
-    ///
-    /// ```
-    /// # use odm::prelude::*;
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> odm::Result<()> {
-    /// #[derive(Debug, Serialize, Deserialize, Document)]
-    /// #[odm(collection = "books", index(year = desc, id = desc))]
-    /// struct Book {
-    ///     #[serde(rename = "_id")]
-    ///     id: i32,
-    ///     year: i32,
-    /// }
-    ///
-    /// # let books = Db::memory().collection::<Book>();
-    /// # books.insert_many((1..=5).map(|id| Book { id, year: 1900 + id / 3 })).await?;
-    /// let mut last = None;
-    /// let mut ids = Vec::new();
-    /// loop {
-    ///     let newest = books.find_all().sort(|b| b.year.desc());
-    ///     let page = newest.after(last.as_ref()).limit(2).all().await?;
-    ///     ids.extend(page.iter().map(|book| book.id));
-    ///     last = page.into_iter().last();
-    ///     if last.is_none() {
-    ///         break;
-    ///     }
-    /// }
-    /// assert_eq!(ids, [5, 4, 3, 2, 1]);
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// A field of the sort is an array or NaN in `last`, or is not compared by its value (`$meta`).
-    #[doc(alias = "keyset")]
-    #[doc(alias = "cursor")]
-    pub fn after<'a>(mut self, last: impl Into<Option<&'a M>>) -> Self
-    where
-        M: 'a,
-    {
-        match Paging::after(last.into()) {
-            Ok(paging) => self.call.paging = Some(Box::new(paging)),
-            Err(error) => {
-                self.call.error.get_or_insert(error);
-            }
-        }
-        self
-    }
-
-    /// The documents behind the place of a [`PageToken`], as [`after`](Self::after) returns those behind a document; `None`
-    /// begins with the first document.
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let (db, books) = three_books().await?;
-    /// let newest = || books.find_all().sort(|b| b.year.desc());
-    /// let mut token = None;
-    /// let mut ids = Vec::new();
-    /// loop {
-    ///     let page = newest().after_token(token.as_ref()).limit(2).all().await?;
-    ///     let Some(last) = page.last() else { break };
-    ///     token = Some(newest().page_token(last)?);
-    ///     ids.extend(page.iter().map(|book| book.id));
-    /// }
-    /// assert_eq!(ids, [3, 2, 1]);
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// The token belongs to a query with another sort.
-    pub fn after_token<'a>(mut self, token: impl Into<Option<&'a PageToken>>) -> Self {
-        let place = token.into().cloned().map(Place::Token);
-        self.call.paging = Some(Box::new(Paging::After(place)));
-        self
-    }
-
-    /// The token of a document that this query returned: a client sends it back for the documents
-    /// [behind it](Self::after_token). The sort of the query must be set.
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let (db, books) = three_books().await?;
-    /// let by_title = || books.find_all().sort(|b| b.title.asc());
-    /// let first = by_title().limit(1).all().await?;
-    /// let token = by_title().page_token(&first[0])?;
-    /// assert_eq!(by_title().after_token(&token).all().await?.len(), 2);
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// As those of [`after`](Self::after).
-    pub fn page_token(&self, last: &M) -> Result<PageToken> {
-        let sort = self.call.request.options.sort.clone();
-        let token = encode(last).and_then(|last| PageToken::new(&sort.unwrap_or_default(), &last));
-        token.map_err(|error| error.with_model(self.call.model.name))
-    }
-
     /// Counts the documents that the query matches, whatever its page, `skip` and `limit`.
     ///
     /// ```
@@ -387,11 +231,6 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> Find<'s, M, T> {
         self
     }
 
-    /// Whether the query is cut into pages by [`after`](Self::after).
-    pub(crate) fn has_keyset_pages(&self) -> bool {
-        matches!(self.call.paging.as_deref(), Some(Paging::After(_)))
-    }
-
     /// Whether a document matches. It reads the `_id` of one document.
     ///
     /// ```
@@ -409,7 +248,9 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> Find<'s, M, T> {
     pub async fn exists(mut self) -> Result<bool> {
         let options = self.call.options();
         options.projection = Some(doc! {"_id": 1});
-        options.sort = None;
+        if !self.has_keyset_pages() {
+            self.call.options().sort = None;
+        }
         self.with_type::<BsonDocument>()
             .first()
             .await

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::other::OtherError;
+use super::page_token::PageTokenError;
 use super::reply::ReplyError;
 use super::{
     BulkError, ConfigError, ConnectionError, DeclarationError, DecodeError, EncodeError, FileError,
@@ -21,6 +22,7 @@ pub(crate) enum Kind {
     Encode(EncodeError),
     File(FileError),
     Other(OtherError),
+    PageToken(PageTokenError),
     Reply(ReplyError),
     Server(ServerError),
     Stale(StaleError),
@@ -74,6 +76,7 @@ impl fmt::Display for Kind {
             Self::Encode(error) => fmt::Display::fmt(error, f),
             Self::File(error) => fmt::Display::fmt(error, f),
             Self::Other(error) => fmt::Display::fmt(error, f),
+            Self::PageToken(error) => fmt::Display::fmt(error, f),
             Self::Reply(error) => fmt::Display::fmt(error, f),
             Self::Server(error) => fmt::Display::fmt(error, f),
             Self::Stale(error) => fmt::Display::fmt(error, f),

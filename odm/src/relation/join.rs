@@ -492,7 +492,7 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches> 
     async fn run(self, plans: Option<&Plans>) -> Result<Vec<J::Row<T>>> {
         let model = M::model();
         self.check_order()?;
-        let (store, request, session) = self.find.call.prepare()?;
+        let (store, request, session) = self.find.call.prepare_page().await?;
         let mut branches = self.branches;
         let options =
             start(&mut branches, &request).map_err(|error| error.with_model(model.name))?;
@@ -531,7 +531,7 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches> 
     async fn open(self) -> Result<Loaded<'s, J::Row<T>>> {
         let model = M::model().name;
         self.check_order()?;
-        let (store, request, session) = self.find.call.prepare()?;
+        let (store, request, session) = self.find.call.prepare_page().await?;
         if session.is_some() {
             let message =
                 "a join can't be streamed in a session: use `all`, or leave `session` out";

@@ -211,7 +211,7 @@ async fn pages_after_a_document_miss_and_repeat_none(db: &Db) {
                 let Some(last) = page.last() else {
                     break;
                 };
-                let text = query().page_token(last).unwrap().to_string();
+                let text = query().page_token(last).await.unwrap().to_string();
                 token = Some(text.parse().unwrap());
                 by_token.extend(page);
             }
@@ -237,25 +237,31 @@ async fn pages_after_a_document_use_the_index(db: &Db) {
         Some("year_-1__id_-1")
     );
     assert!(plan.documents_examined <= 10, "{}", plan.documents_examined);
-    let command = books
-        .find_all()
-        .sort(|b| b.year.desc())
-        .after(&book(4))
-        .command()
-        .unwrap();
-    let behind = doc! {"year": {"$lte": 1904}, "$or": [{"year": {"$lt": 1904}}, {"_id": {"$lt": 4}, "year": 1904}]};
-    assert_eq!(command.get_document("filter").unwrap(), &behind);
+    let behind = doc! {"$or": [
+        {"$expr": {"$lt": ["$year", 1904]}},
+        {"year": 1904, "$expr": {"$lt": ["$_id", 4]}},
+    ]};
+    assert_eq!(plan.command.get_document("filter").unwrap(), &behind);
     assert_eq!(
-        command.get_document("sort").unwrap(),
+        plan.command.get_document("sort").unwrap(),
         &doc! {"year": -1, "_id": -1}
     );
+    assert!(!plan.sorts_in_memory, "{plan}");
+
+    // The command is known only once the document is read, unless the order is that of `_id`.
+    let by_year = books.find_all().sort(|b| b.year.desc()).after(&book(4));
+    let error = by_year.command().unwrap_err().to_string();
+    assert!(error.contains("`explain`"), "{error}");
+    let by_id = books.find_all().after(&book(4)).command().unwrap();
+    let behind = doc! {"$expr": {"$gt": ["$_id", 4]}};
+    assert_eq!(by_id.get_document("filter").unwrap(), &behind);
 }
 
 async fn page_tokens_outlive_their_documents(db: &Db) {
     let books = library(db, 6).await;
     let query = || books.find_all().sort(|b| b.year.desc());
     let page = query().limit(2).all().await.unwrap();
-    let token = query().page_token(&page[1]).unwrap();
+    let token = query().page_token(&page[1]).await.unwrap();
     books
         .update_by_id(&page[1].id, |b| b.year.set(1))
         .await
@@ -267,12 +273,13 @@ async fn page_tokens_outlive_their_documents(db: &Db) {
 
 async fn page_tokens_of_other_queries_are_refused(db: &Db) {
     let books = library(db, 3).await;
-    let token = books.find_all().sort(|b| b.year.asc()).page_token(&book(1));
-    let token = token.unwrap();
+    let first = book(1);
+    let token = books.find_all().sort(|b| b.year.asc()).page_token(&first);
+    let token = token.await.unwrap();
     let other = books.find_all().sort(|b| b.title.asc()).after_token(&token);
     let error = other.all().await.unwrap_err();
     assert!(
-        error.is_usage() && error.to_string().contains("title"),
+        error.is_page_token() && error.to_string().contains("title"),
         "{error}"
     );
 
@@ -291,7 +298,7 @@ async fn page_tokens_of_other_queries_are_refused(db: &Db) {
             .await;
         match page {
             Ok(page) => assert!(page.is_empty(), "no book is behind {text}"),
-            Err(error) => assert!(error.is_usage(), "{error}"),
+            Err(error) => assert!(error.is_page_token(), "{error}"),
         }
     }
 }

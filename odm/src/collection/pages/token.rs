@@ -9,19 +9,20 @@ use bson::raw::RawDocument;
 use bson::{Bson, Document};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use super::{Key, keys, values};
+use super::can_not_continue;
+use super::key::Key;
 use crate::error::{Error, Result};
 
 /// The end of a page, for a client that asks for the next one: text that is safe in a URL, made by
-/// [`Find::page_token`](crate::collection::Find::page_token) and given to
-/// [`Find::after_token`](crate::collection::Find::after_token).
+/// [`Find::page_after`](crate::collection::Find::page_after) and given back to it.
 ///
-/// It holds the values of the sort's fields and the `_id` of the last document, as BSON in the base64 of URLs, so the next
-/// page begins at the right place even if that document was changed or deleted meanwhile. A token is neither encrypted nor
-/// signed: clients can read and change these values, and thereby begin a page anywhere in the order, but reach no documents
-/// that the filter leaves out. Values are compared as data: none becomes an operator.
+/// It holds the stored values of the sort's fields and the `_id` of the last document, as BSON in the base64 of URLs, so the
+/// next page begins at the right place even if that document was changed or deleted meanwhile. A token is neither encrypted
+/// nor signed: clients can read and change these values, and thereby begin a page anywhere in the order, but reach no
+/// documents that the filter leaves out. Values are compared as data: none becomes an operator.
 ///
-/// It serializes as a string, and parses from one.
+/// It serializes as a string, and parses from one. A text that is no token, and a token of another sort, are errors for
+/// which [`Error::is_page_token`](crate::Error::is_page_token) is true.
 ///
 /// ```
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
@@ -31,12 +32,13 @@ use crate::error::{Error, Result};
 /// use odm::collection::PageToken;
 ///
 /// let by_year = || books.find_all().sort(|b| b.year.asc());
-/// let first = by_year().limit(2).all().await?;
-/// let link = format!("/books?after={}", by_year().page_token(&first[1])?);
+/// let first = by_year().page_after(None, 2).await?;
+/// let link = format!("/books?after={}", first.next.ok_or("the last page")?);
 ///
 /// let token: PageToken = link.trim_start_matches("/books?after=").parse()?;
-/// let second = by_year().after_token(&token).limit(2).all().await?;
-/// assert_eq!((second.len(), second[0].id), (1, 3));
+/// let second = by_year().page_after(&token, 2).await?;
+/// assert_eq!((second.items.len(), second.items[0].id), (1, 3));
+/// assert_eq!(second.next, None);
 /// # Ok(())
 /// # }
 /// ```
@@ -44,27 +46,41 @@ use crate::error::{Error, Result};
 pub struct PageToken(Document);
 
 impl PageToken {
-    /// The token of a document in this sort.
-    pub(in crate::collection) fn new(sort: &Document, last: &RawDocument) -> Result<Self> {
-        let keys = keys(sort)?;
-        let values = values(&keys, last)?;
-        let paths = keys.into_iter().map(|key| key.path);
-        Ok(Self(paths.zip(values).collect()))
+    /// The token of a document in the order of these keys.
+    pub(super) fn new(keys: &[Key], document: &RawDocument) -> Result<Self> {
+        let mut token = Document::new();
+        for key in keys {
+            let value = key.value(document)?;
+            if let Some(objection) = Key::objection(&value) {
+                return Err(can_not_continue(&key.path, objection));
+            }
+            token.insert(key.path.as_str(), value);
+        }
+        Ok(Self(token))
     }
 
     /// The values of the keys.
     pub(super) fn values(self, keys: &[Key]) -> Result<Vec<Bson>> {
         if !self.0.keys().eq(keys.iter().map(|key| &key.path)) {
             let paths: Vec<&str> = keys.iter().map(|key| key.path.as_str()).collect();
-            return Err(Error::usage(format!(
+            return Err(Error::page_token(format!(
                 "the page token belongs to another query: this one sorts by {}",
                 paths.join(", ")
             )));
         }
-        let values = keys.iter().zip(self.0);
-        values
-            .map(|(key, (_, value))| key.comparable(value))
-            .collect()
+        let values = self.0.into_iter().map(|(path, value)| {
+            let Some(objection) = Key::objection(&value) else {
+                return Ok(value);
+            };
+            let message = format!("the page token is of no document: {objection}");
+            Err(Error::page_token(message).with_path(path))
+        });
+        values.collect()
+    }
+
+    /// Whether the values are equal and of the same types; NaN is equal to itself.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        matches!((self.0.to_vec(), other.0.to_vec()), (Ok(own), Ok(other)) if own == other)
     }
 }
 
@@ -85,7 +101,9 @@ impl FromStr for PageToken {
         let bytes = URL_SAFE_NO_PAD.decode(text).ok();
         let document = bytes.and_then(|bytes| Document::from_reader(&*bytes).ok());
         let document = document.ok_or_else(|| {
-            Error::usage("the text is not a page token: give back one of `page_token` unchanged")
+            Error::page_token(
+                "the text is not a page token: send back the `next` of a page unchanged",
+            )
         })?;
         Ok(Self(document))
     }
@@ -106,16 +124,13 @@ impl<'de> Deserialize<'de> for PageToken {
 
 #[cfg(test)]
 mod tests {
-    use bson::{doc, rawdoc};
+    use bson::{Bson, doc};
 
     use super::PageToken;
 
     #[test]
     fn tokens_are_read_back() {
-        let sort = doc! {"size.h": -1, "name": 1};
-        let last = rawdoc! {"_id": 7, "name": "postcard", "size": {"h": 10.5}};
-        let token = PageToken::new(&sort, &last).unwrap();
-        assert_eq!(token.0, doc! {"size.h": 10.5, "name": "postcard", "_id": 7});
+        let token = PageToken(doc! {"size.h": 10.5, "name": "postcard", "_id": 7});
         let text = token.to_string();
         let is_safe = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
         assert!(text.chars().all(is_safe), "{text}");
@@ -124,12 +139,22 @@ mod tests {
 
     #[test]
     fn other_text_is_refused() {
-        let token = PageToken::new(&doc! {}, &rawdoc! {"_id": 7}).unwrap();
+        let token = PageToken(doc! {"_id": 7});
         let mut shortened = token.to_string();
         shortened.truncate(8);
         for text in ["", "5", "{}", "BQAAAA", "____", &shortened] {
             let error = text.parse::<PageToken>().unwrap_err();
-            assert!(error.is_usage(), "{text}: {error}");
+            assert!(
+                error.is_page_token() && !error.is_usage(),
+                "{text}: {error}"
+            );
         }
+    }
+
+    #[test]
+    fn equal_values_of_other_types_are_different() {
+        let token = |value: Bson| PageToken(doc! {"n": value});
+        assert!(token(f64::NAN.into()).is_same(&token(f64::NAN.into())));
+        assert!(!token(1.into()).is_same(&token(1.0.into())));
     }
 }

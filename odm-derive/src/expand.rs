@@ -66,7 +66,7 @@ pub(crate) fn model(facts: &Facts<'_>) -> TokenStream {
             values,
             with_contents,
         } => {
-            let mut tokens = field_type::tuple(model, values.len(), with_contents);
+            let mut tokens = field_type::tuple(model, values, with_contents);
             tokens.extend(parts::tuple(model, values));
             tokens
         }

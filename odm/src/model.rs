@@ -49,7 +49,7 @@ pub use self::relation::{Cardinality, CounterpartKind, Expected, Relation};
 #[doc(hidden)]
 pub use self::relation::{CounterpartMeta, RecentMeta, RelationMeta};
 #[doc(hidden)]
-pub use self::rule::{Bound, ExpressionRule, Rule};
+pub use self::rule::{Bound, ExpressionRule, Keys, Rule};
 #[doc(hidden)]
 pub use self::timestamps::{Clock, TimestampsMeta};
 #[doc(hidden)]

@@ -30,7 +30,7 @@ pub use crate::model::tree::{
 pub use crate::model::{
     Bound, BsonType, Budget, Capped, Clock, CollationMeta, Contents, CounterpartKind,
     CounterpartMeta, Document, Embedded, EmbeddedMeta, EnumMeta, Expected, ExpressionRule,
-    FieldMeta, FieldType, IndexMeta, KeyKind, KeyMeta, KeyReferenceMeta, KeywordsMeta, Level,
+    FieldMeta, FieldType, IndexMeta, KeyKind, KeyMeta, KeyReferenceMeta, Keys, KeywordsMeta, Level,
     MapKey, ModelMeta, NoParts, OnDelete, Parts, Path, Presence, ProjectedField, Projection,
     RecentMeta, RefTarget, RelationMeta, Rule, Tagging, TimestampsMeta, TypeMeta, ValidationAction,
     ValidationLevel, VariantMeta,
@@ -178,19 +178,15 @@ pub const fn choice(names: &'static [&'static str]) -> TypeMeta {
     TypeMeta::of(Shape::OneOf(names))
 }
 
-/// The type of a tuple struct: an array of a fixed length.
-pub const fn tuple(len: usize, contents: &[Contents]) -> TypeMeta {
+/// The type of a tuple struct: an array of its values.
+pub const fn tuple(types: &'static [TypeMeta], contents: &[Contents]) -> TypeMeta {
     let mut all = Contents::NONE;
     let mut rest = contents;
     while let [first, behind @ ..] = rest {
         all = all.and(*first);
         rest = behind;
     }
-    let ty = TypeMeta::of(Shape::Array {
-        element: &TypeMeta::ANY,
-        len: Some(len),
-        unique: false,
-    });
+    let ty = TypeMeta::of(Shape::Tuple(types));
     all.documents = all.documents.at_most_fixed();
     all.references = all.references.at_most_fixed();
     all.null_is_ambiguous = false;
@@ -502,6 +498,8 @@ impl<T: Projection> Probe<Option<Vec<T>>> {
 impl<T: FieldType> Probe<T> {
     /// What the type contains.
     pub const CONTENTS: Contents = T::TYPE.contents;
+    /// How the type is stored.
+    pub const TYPE: TypeMeta = T::TYPE;
 }
 
 /// The constants of [`Probe`] for other types.
@@ -510,6 +508,8 @@ pub trait Unprobed {
     const FIELDS: &'static [FieldMeta] = &[];
     /// No contents.
     const CONTENTS: Contents = Contents::NONE;
+    /// Anything.
+    const TYPE: TypeMeta = TypeMeta::ANY;
     /// No fields.
     const PROJECTED: &'static [ProjectedField] = &[];
 }
@@ -565,7 +565,9 @@ macro_rules! __odm_forward {
                     <$inner as __odm_support::Sequence>::of_one(element).and_then($wrap)
                 }
             }
-            impl $($parameters)* __odm_support::MapKey for $($this)* where $($predicates)* for<'__odm> $inner: __odm_support::MapKey {}
+            impl $($parameters)* __odm_support::MapKey for $($this)* where $($predicates)* for<'__odm> $inner: __odm_support::MapKey {
+                const KEYS: __odm_support::Keys = <$inner as __odm_support::MapKey>::KEYS;
+            }
             impl $($parameters)* __odm_support::Growable for $($this)* where $($predicates)* for<'__odm> $inner: __odm_support::Growable {}
             impl $($parameters)* __odm_support::Keyed for $($this)* where $($predicates)* for<'__odm> $inner: __odm_support::Keyed {
                 type Value = <$inner as __odm_support::Keyed>::Value;

@@ -32,6 +32,7 @@ mod places;
 mod plans;
 mod profiler;
 mod projections;
+mod readable;
 mod related;
 mod relations;
 mod relations_within;
@@ -92,6 +93,7 @@ pub(crate) fn cases() -> Vec<Case> {
         plans::CASES,
         profiler::CASES,
         projections::CASES,
+        readable::CASES,
         related::CASES,
         relations::CASES,
         relations_within::CASES,

@@ -10,7 +10,7 @@ use super::generics::Generics;
 use super::handle_type::{SpannedType, sound};
 use super::parts;
 use crate::facts::Facts;
-use crate::model::{Derive, Model, Opaque};
+use crate::model::{Derive, Model, Opaque, TupleValue};
 
 /// Writes the implementation for a type with a struct of typed fields.
 pub(crate) fn of_fields(facts: &Facts<'_>, handles: &[Handle], nullable: bool) -> TokenStream {
@@ -128,12 +128,22 @@ pub(crate) fn opaque(model: &Model, opaque: &Opaque) -> TokenStream {
 }
 
 /// Writes the implementation for a tuple struct, which is stored as an array.
-pub(crate) fn tuple(model: &Model, len: usize, with_contents: &[&Type]) -> TokenStream {
+pub(crate) fn tuple(model: &Model, values: &[TupleValue], with_contents: &[&Type]) -> TokenStream {
     let support = &model.support;
-    let unprobed = (!with_contents.is_empty()).then(|| quote!(use #support::Unprobed as _;));
+    let types = values.iter().map(|TupleValue { ty, is_opaque }| {
+        if *is_opaque || model.depends_on_parameter(ty) {
+            quote!(#support::TypeMeta::ANY)
+        } else {
+            quote!(#support::Probe::<#ty>::TYPE)
+        }
+    });
     without_fields(
         model,
-        &quote!({ #unprobed #support::tuple(#len, &[#(#support::Probe::<#with_contents>::CONTENTS),*]) }),
+        &quote!({
+            #[allow(unused_imports)]
+            use #support::Unprobed as _;
+            #support::tuple(&[#(#types),*], &[#(#support::Probe::<#with_contents>::CONTENTS),*])
+        }),
         &parts::of_tuple(model),
     )
 }
@@ -152,7 +162,11 @@ pub(crate) fn choice(model: &Model, names: &[String]) -> TokenStream {
         &quote!(#support::choice(&[#(#names),*])),
         &parts::none(model),
     );
-    tokens.extend(quote!(impl #parameters #support::MapKey for #ident #arguments #clause {}));
+    tokens.extend(quote! {
+        impl #parameters #support::MapKey for #ident #arguments #clause {
+            const KEYS: #support::Keys = #support::Keys::Names(&[#(#names),*]);
+        }
+    });
     tokens
 }
 

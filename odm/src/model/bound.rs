@@ -214,6 +214,10 @@ fn inside(ty: &TypeMeta, segment: &str, into: &mut Places, levels: u8) {
             variants(meta.variants.as_ref(), segment, into, levels);
         }
         Shape::Array { element, .. } if is_element(segment) => into.push(Place::of(*element)),
+        Shape::Tuple(types) => {
+            let at = segment.parse().ok().and_then(|at: usize| types.get(at));
+            into.extend(at.map(|ty| Place::of(*ty)));
+        }
         Shape::Map(value) => into.push(Place::of(*value)),
         Shape::Array { .. }
         | Shape::Any
@@ -275,6 +279,14 @@ fn in_type(ty: &TypeMeta, path: &str, value: &Bson) -> Option<Excess> {
             places.find_map(|(position, value)| {
                 has_parts(value)
                     .then(|| in_type(element, &format!("{path}.{position}"), value))
+                    .flatten()
+            })
+        }
+        (Shape::Tuple(types), Bson::Array(values)) => {
+            let mut places = types.iter().zip(values).enumerate();
+            places.find_map(|(position, (ty, value))| {
+                has_parts(value)
+                    .then(|| in_type(ty, &format!("{path}.{position}"), value))
                     .flatten()
             })
         }
@@ -366,7 +378,11 @@ fn has_any_names(ty: &TypeMeta, levels: u8) -> bool {
                     VariantContent::Unit | VariantContent::Tuple(_) => false,
                 })
         }
-        Shape::Scalar(_) | Shape::OneOf(_) | Shape::Array { .. } | Shape::Reference { .. } => false,
+        Shape::Scalar(_)
+        | Shape::OneOf(_)
+        | Shape::Array { .. }
+        | Shape::Tuple(_)
+        | Shape::Reference { .. } => false,
     }
 }
 

@@ -189,6 +189,7 @@ fn inside(ty: &TypeMeta) -> (Place, bool) {
     match ty.shape {
         Shape::Embedded(meta) => (Place::of(meta()), false),
         Shape::Array { element, .. } => (inside(element).0, true),
+        Shape::Tuple(_) => (Place::Leaf, true),
         Shape::Reference { id, .. } => inside(id),
         Shape::Any | Shape::Scalar(_) | Shape::OneOf(_) | Shape::Map(_) => (Place::Leaf, false),
     }

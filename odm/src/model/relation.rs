@@ -323,12 +323,7 @@ impl Walk {
         match &variant.content {
             VariantContent::Unit => {}
             VariantContent::Newtype(ty) => self.value(ty, &path, around, None),
-            VariantContent::Tuple(types) => {
-                for (position, ty) in (0..).zip(*types) {
-                    let path = path.then(Segment::Index(position));
-                    self.value(ty, &path, around, None);
-                }
-            }
+            VariantContent::Tuple(types) => self.tuple(types, &path, around),
             VariantContent::Struct(fields) => self.fields(fields, &path, around),
         }
         self.names.pop();
@@ -369,7 +364,15 @@ impl Walk {
                 let len = len.and_then(|len| u64::try_from(len).ok());
                 self.value(element, path, around.times(max.or(len)), None);
             }
+            Shape::Tuple(types) => self.tuple(types, path, around),
             Shape::Map(values) => self.value(values, path, around.times(max), None),
+        }
+    }
+
+    fn tuple(&mut self, types: &'static [TypeMeta], path: &Path, around: Cardinality) {
+        for (position, ty) in (0..).zip(types) {
+            let path = path.then(Segment::Index(position));
+            self.value(ty, &path, around, None);
         }
     }
 }

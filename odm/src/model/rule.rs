@@ -3,10 +3,13 @@
 /// A function that returns a filter as a document; generated code wraps the user's closure in one.
 pub type FilterFn = fn() -> crate::error::Result<bson::Document>;
 
-/// A rule of one field; each but [`Bytes`](Self::Bytes) becomes a keyword of the generated `$jsonSchema`.
+/// A function that returns keywords of `$jsonSchema`.
+pub type SchemaFn = fn() -> bson::Document;
+
+/// A rule of one field or one type; each but [`Bytes`](Self::Bytes) becomes keywords of the generated `$jsonSchema`.
 ///
 /// On an array field, the rules for scalars apply to each element.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy)]
 pub enum Rule {
     /// `minimum` and `maximum`, with `exclusiveMinimum` and `exclusiveMaximum`.
     Range {
@@ -35,11 +38,57 @@ pub enum Rule {
     },
     /// `uniqueItems`.
     UniqueItems,
+    /// The keys of a map.
+    Keys(Keys),
+    /// Keywords that no other rule has. They must allow null, because the type may be in an `Option`.
+    Schema(SchemaFn),
     /// The largest stored size of the value, for the budget of a model; no keyword of `$jsonSchema` bounds it.
     Bytes {
         /// The number of bytes.
         max: u64,
     },
+}
+
+impl Rule {
+    /// Numbers from `min` to `max`, both included.
+    ///
+    /// ```
+    /// # use odm::model::Rule;
+    /// let percent = Rule::between(0, 100);
+    /// assert!(matches!(percent, Rule::Range { min: Some(_), max: Some(_) }));
+    /// ```
+    #[must_use]
+    pub const fn between(min: i64, max: i64) -> Self {
+        Self::Range {
+            min: Some(Bound::including(min)),
+            max: Some(Bound::including(max)),
+        }
+    }
+
+    /// Numbers that are not less than `min`.
+    ///
+    /// ```
+    /// # use odm::model::Rule;
+    /// assert!(matches!(Rule::at_least(0), Rule::Range { min: Some(_), max: None }));
+    /// ```
+    #[must_use]
+    pub const fn at_least(min: i64) -> Self {
+        Self::Range {
+            min: Some(Bound::including(min)),
+            max: None,
+        }
+    }
+}
+
+/// The names that a map can have as keys.
+#[derive(Debug, Clone, Copy)]
+pub enum Keys {
+    /// All.
+    Any,
+    /// One of these: the keys are an enum of unit variants.
+    Names(&'static [&'static str]),
+    /// Those that match the regular expression.
+    Pattern(fn() -> String),
 }
 
 /// One end of a range.
@@ -49,6 +98,16 @@ pub struct Bound {
     pub value: Limit,
     /// Whether the number itself is out of range.
     pub exclusive: bool,
+}
+
+impl Bound {
+    /// The number is the last one in the range.
+    const fn including(number: i64) -> Self {
+        Self {
+            value: Limit::Int(number),
+            exclusive: false,
+        }
+    }
 }
 
 /// A number in an attribute.

@@ -6,6 +6,7 @@ use super::ModelMeta;
 use super::field::{EmbeddedMeta, FieldMeta};
 use super::parts::{Level, Parts};
 use super::path::Path;
+use super::rule::{Keys, Rule};
 
 /// A BSON type, by its alias in `$type` and `bsonType`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -87,6 +88,12 @@ pub struct TypeMeta {
     pub shape: Shape,
     /// Whether some values are stored as `null` (`Option`).
     pub nullable: bool,
+    /// Which values of its BSON types the Rust type holds: a `u8` is an `int` from 0 to 255. See also
+    /// [`all_rules`](Self::all_rules).
+    pub rules: &'static [Rule],
+    /// The stored type, whose rules hold, too, if a serializer of the field stores another type.
+    #[doc(hidden)]
+    pub base: Option<&'static TypeMeta>,
     /// What the derives check beyond the shape.
     #[doc(hidden)]
     pub contents: Contents,
@@ -213,6 +220,16 @@ impl Contents {
         }
     }
 
+    /// The contents of an array of several types.
+    const fn of_tuple(mut types: &[TypeMeta]) -> Self {
+        let mut all = Self::NONE;
+        while let [first, behind @ ..] = types {
+            all = all.and(first.contents);
+            types = behind;
+        }
+        all.enclosed()
+    }
+
     /// The contents of a type that contains both.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
@@ -247,6 +264,8 @@ pub enum Shape {
         /// Whether no two elements are equal (sets).
         unique: bool,
     },
+    /// An array with one value of each of these types.
+    Tuple(&'static [TypeMeta]),
     /// A subdocument with any keys, all of one type.
     Map(&'static TypeMeta),
     /// A derived struct or enum; behind a function, so that models can contain themselves.
@@ -289,6 +308,7 @@ impl TypeMeta {
             }
             | Shape::Map(element) => element.contents.repeated(),
             Shape::Array { element, .. } => element.contents.enclosed(),
+            Shape::Tuple(types) => Contents::of_tuple(types),
             Shape::Embedded(_) => Contents::DOCUMENT,
             Shape::Reference { .. } => Contents::REFERENCE,
             Shape::Any | Shape::Scalar(_) | Shape::OneOf(_) => Contents::NONE,
@@ -296,8 +316,57 @@ impl TypeMeta {
         Self {
             shape,
             nullable: false,
+            rules: &[],
+            base: None,
             contents,
         }
+    }
+
+    /// This type, of which only the values that keep `rules` are read.
+    ///
+    /// ```
+    /// # use odm::model::{BsonType, Rule, TypeMeta};
+    /// const PERCENT: TypeMeta = TypeMeta::scalar(&[BsonType::Int]).with_rules(&[Rule::between(0, 100)]);
+    /// assert_eq!(PERCENT.rules.len(), 1);
+    /// ```
+    #[must_use]
+    pub const fn with_rules(self, rules: &'static [Rule]) -> Self {
+        Self { rules, ..self }
+    }
+
+    /// A type that is stored as `base`, of which only the values that keep `rules` are read.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn narrowed(base: &'static Self, rules: &'static [Rule]) -> Self {
+        if rules.is_empty() {
+            return *base;
+        }
+        Self {
+            rules,
+            base: Some(base),
+            ..*base
+        }
+    }
+
+    /// A map of values of type `value` whose keys are `keys`.
+    pub(crate) const fn map(value: &'static Self, keys: &'static [Rule; 1]) -> Self {
+        let map = Self::of(Shape::Map(value));
+        match keys {
+            [Rule::Keys(Keys::Any)] => map,
+            _ => map.with_rules(keys),
+        }
+    }
+
+    /// The rules that every value of the type keeps.
+    ///
+    /// ```
+    /// # use odm::model::{FieldType, Rule};
+    /// assert!(matches!(u8::TYPE.all_rules().next(), Some(Rule::Range { .. })));
+    /// assert_eq!(i32::TYPE.all_rules().count(), 0);
+    /// ```
+    pub fn all_rules(&self) -> impl Iterator<Item = &'static Rule> {
+        let types = std::iter::successors(Some(self), |ty| ty.base);
+        types.flat_map(|ty| ty.rules)
     }
 
     /// This type, or `null`.
@@ -377,7 +446,10 @@ impl TypeMeta {
     note = "of integers, ids and references, write `#[serde(with = \"odm::map_keys\")]` on the field",
     note = "of other types, keep a list of pairs: a `Vec` of a struct that has the key and the value"
 )]
-pub trait MapKey {}
+pub trait MapKey {
+    /// The names that can be keys; any, unless an implementation says which.
+    const KEYS: Keys = Keys::Any;
+}
 
 /// A type that a model's field can have.
 ///

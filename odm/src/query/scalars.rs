@@ -12,12 +12,12 @@ use std::sync::Arc;
 use bson::oid::ObjectId;
 use bson::{
     Binary, Bson, DateTime, Decimal128, Document, JavaScriptCodeWithScope, RawArrayBuf, RawBson,
-    RawDocumentBuf, Regex, Timestamp, Uuid,
+    RawDocumentBuf, Regex, Timestamp, Uuid, doc,
 };
 
 use crate::model::parts::{Composite, Fixed, Own, Part};
 use crate::model::{
-    BsonType, Contents, FieldMeta, FieldType, Level, MapKey, Parts, Path, Shape, TypeMeta,
+    BsonType, FieldMeta, FieldType, Level, MapKey, Parts, Path, Rule, Shape, TypeMeta,
 };
 
 /// Implements `FieldType` for a type whose handle is the plain [`Field`].
@@ -60,14 +60,48 @@ macro_rules! scalars {
 
 // as `bson` writes them; a test serializes samples and compares
 scalars! {
+    // An `f32` reads every double, as the nearest value that it has.
     Double: f32, f64;
     String: String, Box<str>, Arc<str>, Rc<str>, &str, Cow<'_, str>;
     Bool: bool;
     Null: ();
     Regex: Regex;
     JavaScriptWithScope: JavaScriptCodeWithScope;
-    Int: i8, i16, i32, u8, u16, NonZeroI8, NonZeroI16, NonZeroI32, NonZeroU8, NonZeroU16;
-    Long: i64, isize, u32, u64, usize, NonZeroI64, NonZeroU32, NonZeroU64, NonZeroUsize;
+    Int: i32;
+    Long: i64, isize;
+}
+
+/// Like `scalars!`, for types that hold some values of their BSON type.
+macro_rules! narrow_scalars {
+    ($($kind:ident: $($type:ty => $rules:expr),*;)*) => {
+        $($(field_type!([] $type, TypeMeta::scalar(&[BsonType::$kind]).with_rules(const { $rules }));)*)*
+    };
+}
+
+const NATURAL: &[Rule] = &[Rule::at_least(0)];
+const POSITIVE: &[Rule] = &[Rule::at_least(1)];
+const NOT_ZERO: Rule = Rule::Schema(|| doc! {"not": {"enum": [0]}});
+
+narrow_scalars! {
+    Int:
+        i8 => &[Rule::between(-0x80, 0x7F)],
+        i16 => &[Rule::between(-0x8000, 0x7FFF)],
+        u8 => &[Rule::between(0, 0xFF)],
+        u16 => &[Rule::between(0, 0xFFFF)],
+        NonZeroI8 => &[Rule::between(-0x80, 0x7F), NOT_ZERO],
+        NonZeroI16 => &[Rule::between(-0x8000, 0x7FFF), NOT_ZERO],
+        NonZeroI32 => &[NOT_ZERO],
+        NonZeroU8 => &[Rule::between(1, 0xFF)],
+        NonZeroU16 => &[Rule::between(1, 0xFFFF)];
+    // The largest `long` is less than the largest `u64`.
+    Long:
+        u32 => &[Rule::between(0, 0xFFFF_FFFF)],
+        u64 => NATURAL,
+        usize => NATURAL,
+        NonZeroI64 => &[NOT_ZERO],
+        NonZeroU32 => &[Rule::between(1, 0xFFFF_FFFF)],
+        NonZeroU64 => POSITIVE,
+        NonZeroUsize => POSITIVE;
 }
 
 /// Like `scalars!`, for types of the `bson` crate that serialize in a roundabout way; each row gives the
@@ -89,7 +123,11 @@ known_scalars! {
 field_type!([] std::path::PathBuf, TypeMeta::scalar(&[BsonType::String]));
 
 // A `u32` for the length; then up to four bytes and a NUL, or a byte for the subtype and 16 bytes.
-field_type!([] char, TypeMeta::scalar(&[BsonType::String]); parts: Fixed<9>);
+field_type!(
+    [] char,
+    TypeMeta::scalar(&[BsonType::String]).with_rules(&[Rule::Length { min: Some(1), max: Some(1) }]);
+    parts: Fixed<9>
+);
 field_type!([] Uuid, TypeMeta::scalar(&[BsonType::Binary]); parts: Fixed<21>, |uuid| Some(Bson::Binary((*uuid).into())));
 
 macro_rules! map_keys {
@@ -102,8 +140,8 @@ map_keys!(String, Box<str>, Arc<str>, Rc<str>, &str, Cow<'_, str>);
 
 field_type!([] Bson, TypeMeta::ANY);
 field_type!([] RawBson, TypeMeta::ANY);
-field_type!([] Document, map(&TypeMeta::ANY));
-field_type!([] RawDocumentBuf, map(&TypeMeta::ANY));
+field_type!([] Document, TypeMeta::of(Shape::Map(&TypeMeta::ANY)));
+field_type!([] RawDocumentBuf, TypeMeta::of(Shape::Map(&TypeMeta::ANY)));
 field_type!([] RawArrayBuf, array(&TypeMeta::ANY, None, false));
 
 field_type!([T: FieldType] Vec<T>, array(&T::TYPE, None, false); parts: T::Parts<L>);
@@ -115,28 +153,24 @@ field_type!([T: FieldType] VecDeque<T>, array(&T::TYPE, None, false); parts: T::
 field_type!([T: FieldType, const N: usize] [T; N], array(&T::TYPE, Some(N), false); parts: T::Parts<L>);
 field_type!([T: FieldType, S] HashSet<T, S>, array(&T::TYPE, None, true); parts: T::Parts<L>);
 field_type!([T: FieldType] BTreeSet<T>, array(&T::TYPE, None, true); parts: T::Parts<L>);
-field_type!([K: MapKey, V: FieldType, S] HashMap<K, V, S>, map(&V::TYPE); parts: V::Parts<L>);
-field_type!([K: MapKey, V: FieldType] BTreeMap<K, V>, map(&V::TYPE); parts: V::Parts<L>);
+field_type!([K: MapKey, V: FieldType, S] HashMap<K, V, S>, TypeMeta::map(&V::TYPE, &[Rule::Keys(K::KEYS)]); parts: V::Parts<L>);
+field_type!([K: MapKey, V: FieldType] BTreeMap<K, V>, TypeMeta::map(&V::TYPE, &[Rule::Keys(K::KEYS)]); parts: V::Parts<L>);
 field_type!([A: FieldType] (A,), array(&A::TYPE, Some(1), false); parts: A::Parts<L>);
 field_type!(
     [A: FieldType, B: FieldType] (A, B),
-    tuple(2, A::TYPE.contents.and(B::TYPE.contents));
+    TypeMeta::of(Shape::Tuple(&[A::TYPE, B::TYPE]));
     parts: Own<Self, L>
 );
 field_type!(
     [A: FieldType, B: FieldType, C: FieldType] (A, B, C),
-    tuple(3, A::TYPE.contents.and(B::TYPE.contents).and(C::TYPE.contents));
+    TypeMeta::of(Shape::Tuple(&[A::TYPE, B::TYPE, C::TYPE]));
     parts: Own<Self, L>
 );
 field_type!(
     [A: FieldType, B: FieldType, C: FieldType, D: FieldType] (A, B, C, D),
-    tuple(4, A::TYPE.contents.and(B::TYPE.contents).and(C::TYPE.contents).and(D::TYPE.contents));
+    TypeMeta::of(Shape::Tuple(&[A::TYPE, B::TYPE, C::TYPE, D::TYPE]));
     parts: Own<Self, L>
 );
-
-const fn map(value: &'static TypeMeta) -> TypeMeta {
-    TypeMeta::of(Shape::Map(value))
-}
 
 const fn array(element: &'static TypeMeta, len: Option<usize>, unique: bool) -> TypeMeta {
     TypeMeta::of(Shape::Array {
@@ -144,11 +178,6 @@ const fn array(element: &'static TypeMeta, len: Option<usize>, unique: bool) -> 
         len,
         unique,
     })
-}
-
-/// An array of several types.
-const fn tuple(len: usize, contents: Contents) -> TypeMeta {
-    array(&TypeMeta::ANY, Some(len), false).holding(contents.enclosed())
 }
 
 macro_rules! tuples {

@@ -389,6 +389,7 @@ fn refers(ty: &TypeMeta) -> bool {
     match &ty.shape {
         Shape::Reference { .. } => true,
         Shape::Array { element, .. } => refers(element),
+        Shape::Tuple(types) => types.iter().any(refers),
         Shape::Map(values) => refers(values),
         _ => false,
     }
@@ -409,6 +410,7 @@ fn type_name(ty: &TypeMeta) -> String {
         Shape::Reference { id, .. } => type_name(id),
         Shape::Embedded(meta) => identifier(meta().name),
         Shape::Array { element, .. } => format!("{}[]", type_name(element)),
+        Shape::Tuple(_) => format!("{}[]", type_name(&TypeMeta::ANY)),
         Shape::Map(values) => format!("map({})", type_name(values)),
     }
 }

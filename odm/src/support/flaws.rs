@@ -147,7 +147,7 @@ pub const fn id_flaw(ty: &TypeMeta) -> Option<&'static str> {
     match ty.shape {
         Shape::Any => None,
         Shape::Reference { id, .. } if !ty.nullable => id_flaw(id),
-        Shape::Array { .. } => Some(
+        Shape::Array { .. } | Shape::Tuple(_) => Some(
             "MongoDB refuses an array as `_id`; declare one value, or a struct that holds several",
         ),
         Shape::Scalar([BsonType::Regex]) => Some(

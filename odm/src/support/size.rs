@@ -206,11 +206,7 @@ const fn value(ty: &'static TypeMeta, part: Part, rules: Rules, flat: bool, at: 
         return Ok(Size::Bytes(bytes));
     }
     let found = match (ty.shape, part) {
-        (Shape::Array { element, .. }, Part::Tuple { values })
-            if matches!(element.shape, Shape::Any) =>
-        {
-            tuple(values, at)
-        }
+        (Shape::Tuple(_), Part::Tuple { values }) => tuple(values, at),
         (Shape::Array { element, len, .. }, part) => {
             let most = match len {
                 Some(len) => Some(len as u64),
@@ -229,7 +225,7 @@ const fn value(ty: &'static TypeMeta, part: Part, rules: Rules, flat: bool, at: 
         (Shape::Map(_), _) => at.unbounded(Kind::Map),
         (Shape::Embedded(_), Part::Embedded { content }) => embedded(content, flat, at),
         (Shape::Embedded(_), Part::TooDeep) => at.unbounded(Kind::Depth),
-        (Shape::Embedded(_) | Shape::Any, _) => at.unbounded(Kind::Any),
+        (Shape::Tuple(_) | Shape::Embedded(_) | Shape::Any, _) => at.unbounded(Kind::Any),
         (Shape::Reference { id, .. }, part) => value(id, part, rules, flat, at),
         (Shape::OneOf(names), _) => Ok(Size::Bytes(EMPTY_STRING + longest(names))),
         (Shape::Scalar(_), Part::Bytes(bytes)) => Ok(Size::Bytes(bytes)),

@@ -4,7 +4,7 @@ use crate::model::{BsonType, Shape, TypeMeta};
 
 /// Whether the type is an array.
 pub const fn is_list(ty: &TypeMeta) -> bool {
-    matches!(ty.shape, Shape::Array { .. })
+    matches!(ty.shape, Shape::Array { .. } | Shape::Tuple(_))
 }
 
 /// Whether the type is not an array.
@@ -28,7 +28,10 @@ pub const fn has_fields(ty: &TypeMeta) -> bool {
 
 /// Whether the type is a list or a map, whose number of elements can be bounded.
 pub const fn has_elements(ty: &TypeMeta) -> bool {
-    matches!(ty.shape, Shape::Array { .. } | Shape::Map(_))
+    matches!(
+        ty.shape,
+        Shape::Array { .. } | Shape::Tuple(_) | Shape::Map(_)
+    )
 }
 
 /// Whether serde can write a tag among the fields of a value of the type.
@@ -74,7 +77,7 @@ pub const fn is_known_date(ty: &TypeMeta) -> bool {
 
 const fn holds_anything(ty: &TypeMeta) -> bool {
     match ty.shape {
-        Shape::Any => true,
+        Shape::Any | Shape::Tuple(_) => true,
         Shape::Array { element, .. } => holds_anything(element),
         _ => false,
     }
@@ -89,6 +92,7 @@ pub const fn is_text(ty: &TypeMeta) -> bool {
 pub const fn is_list_of_text(ty: &TypeMeta) -> bool {
     match ty.shape {
         Shape::Array { element, .. } => is_text(element) && !is_list(element),
+        Shape::Tuple(_) => true,
         _ => false,
     }
 }
@@ -105,7 +109,8 @@ pub const fn may_hold_text(ty: &TypeMeta) -> bool {
 /// Whether every value of the type, or of its elements, is of one of `types`.
 const fn all_of(ty: &TypeMeta, types: &[BsonType]) -> bool {
     match ty.shape {
-        Shape::Any => true,
+        // A value of the tuple may be one, and counts.
+        Shape::Any | Shape::Tuple(_) => true,
         Shape::Array { element: ty, .. } | Shape::Reference { id: ty, .. } => all_of(ty, types),
         Shape::Scalar(mut rest) => {
             while let [one, behind @ ..] = rest {

@@ -57,6 +57,9 @@ impl Changes {
         let mut added: Vec<Added<'_>> = Vec::new();
         for part in parts {
             match part {
+                Part::Field(change) if change.operator == "$rename" => {
+                    guards.extend(renamed(change, meta, parts)?);
+                }
                 Part::Field(change) => check(change, meta, &mut added)?,
                 Part::Unless(unless) => guards.push(duplicate(unless, parts)?),
                 Part::InCurrency(currency) => guards.push(other_currency(currency)),
@@ -88,7 +91,7 @@ fn check<'a>(
         {
             bound::excess(meta, path, value)
         }
-        "$unset" | "$rename" | "$pull" | "$pullAll" | "$pop" => return Ok(()),
+        "$unset" | "$pull" | "$pullAll" | "$pop" => return Ok(()),
         _ => None,
     };
     if let Some(excess) = excess {
@@ -146,6 +149,29 @@ fn add<'a>(
         }),
     }
     None
+}
+
+/// The guard of a list that takes the place of one with a smaller bound.
+fn renamed(
+    change: &OnField,
+    meta: &'static EmbeddedMeta,
+    parts: &[Part],
+) -> Result<Option<Guard>, Deferred> {
+    let Bson::String(target) = &change.value else {
+        return Ok(None);
+    };
+    let Some(bound) = bound::at(meta, target) else {
+        return Ok(None);
+    };
+    let fits = bound::at(meta, &change.path).is_some_and(|source| source.max <= bound.max);
+    if fits || bound.numbers_are_names {
+        return Ok(None);
+    }
+    Ok(Some(Guard {
+        path: target.clone(),
+        reason: WithheldReason::Full { max: bound.max },
+        withheld: Leaf::Full(bound.max).at(&change.path, parts)?,
+    }))
 }
 
 /// The values that an operator adds, and its `$slice`.

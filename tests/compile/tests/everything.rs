@@ -118,13 +118,13 @@ fn runs() {
         .iter()
         .find(|field| field.rust == "checkout")
         .unwrap();
-    assert_eq!(
+    assert!(matches!(
         checkout.rules,
         [Rule::Items {
             min: Some(0),
             max: Some(100)
         }]
-    );
+    ));
     assert_eq!(
         (model.rules[1].filter)().unwrap(),
         doc! {"title": {"$ne": "unknown"}}

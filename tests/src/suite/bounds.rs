@@ -24,6 +24,7 @@ cases![
     guards_leave_the_positional_operator_alone,
     many_documents_are_counted,
     bulk_writes_carry_the_guards,
+    a_renamed_list_keeps_the_bound_of_its_new_name,
     longer_values_are_refused_before_they_are_sent,
     raw_updates_have_no_guards,
     a_guarded_update_uses_the_index,
@@ -501,6 +502,57 @@ async fn bulk_writes_carry_the_guards(db: &Db) {
         .await
         .unwrap();
     assert_eq!((result.matched, result.modified), (1, 1));
+}
+
+async fn a_renamed_list_keeps_the_bound_of_its_new_name(db: &Db) {
+    #[derive(Debug, Serialize, Deserialize, Document)]
+    #[odm(collection = "drawers")]
+    struct Drawer {
+        #[serde(rename = "_id")]
+        id: i32,
+        #[serde(default)]
+        any: Vec<i32>,
+        #[serde(default)]
+        #[odm(items(max = 9))]
+        many: Vec<i32>,
+        #[serde(default)]
+        #[odm(items(max = 2))]
+        few: Vec<i32>,
+    }
+    let drawers = db.collection::<Drawer>();
+    for (id, count) in [(1, 3), (2, 2)] {
+        let many = vec![7; count];
+        let any = many.clone();
+        let drawer = Drawer {
+            id,
+            any,
+            many,
+            few: vec![],
+        };
+        drawers.insert_one(drawer).await.unwrap();
+    }
+    for (id, modified) in [(1, 0), (2, 1)] {
+        let moved = drawers
+            .update_one(|d| d.id.eq(id), |d| d.many.rename(&d.few))
+            .await
+            .unwrap();
+        assert_eq!((moved.modified, moved.is_full()), (modified, modified == 0));
+    }
+    let moved = drawers
+        .update_one(|d| d.id.eq(1), |d| d.any.rename(&d.few))
+        .await
+        .unwrap();
+    assert_eq!(shown(&moved.withheld), [full("few", 2, 1)]);
+    let moved = drawers
+        .update_one(|d| d.id.eq(1), |d| d.many.rename(&d.any))
+        .await
+        .unwrap();
+    assert_eq!(moved.modified, 1);
+    let moved = drawers
+        .update_one(|d| d.id.eq(2), |d| d.few.rename(&d.many))
+        .await
+        .unwrap();
+    assert_eq!(moved.modified, 1);
 }
 
 async fn longer_values_are_refused_before_they_are_sent(db: &Db) {

@@ -42,6 +42,9 @@ fn fits(value: &Bson, ty: &TypeMeta) -> bool {
             len.is_none_or(|len| len == values.len())
                 && values.iter().all(|each| fits(each, element))
         }),
+        Shape::Tuple(types) => value.as_array().is_some_and(|values| {
+            values.len() == types.len() && values.iter().zip(types).all(|(each, ty)| fits(each, ty))
+        }),
         Shape::Map(element) => value
             .as_document()
             .is_some_and(|map| map.values().all(|each| fits(each, element))),

@@ -214,6 +214,7 @@ fn holds(ty: &TypeMeta, wanted: &dyn Fn(BsonType) -> bool, inside: bool) -> bool
         Shape::Array { element: ty, .. } | Shape::Reference { id: ty, .. } => {
             holds(ty, wanted, inside)
         }
+        Shape::Tuple(types) => types.iter().any(|ty| holds(ty, wanted, inside)),
         Shape::Map(_) | Shape::Embedded(_) => inside,
     }
 }

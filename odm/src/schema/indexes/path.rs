@@ -29,7 +29,7 @@ pub(super) fn resolve(meta: &'static EmbeddedMeta, names: &[&str]) -> Result<Key
         let step = name::resolve(meta, prefix)?;
         resolved.path = step.path.to_string();
         resolved.ty = Some(step.ty);
-        if matches!(step.ty.shape, Shape::Array { .. }) {
+        if matches!(step.ty.shape, Shape::Array { .. } | Shape::Tuple(_)) {
             resolved.arrays.push(resolved.path.clone());
         }
     }

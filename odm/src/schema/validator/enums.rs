@@ -128,10 +128,7 @@ impl Writer {
     }
 
     fn tuple(&mut self, types: &[TypeMeta]) -> Result<Document> {
-        let items = types
-            .iter()
-            .map(|ty| self.value(ty, Rules::new(&[])).map(Bson::Document))
-            .collect::<Result<Vec<_>>>()?;
+        let items = self.items(types, Rules::new(&[]))?;
         let length = i64::try_from(items.len()).unwrap_or(i64::MAX);
         let length = i32::try_from(length).map_or(Bson::Int64(length), Bson::Int32);
         Ok(doc! {
@@ -158,7 +155,8 @@ impl Writer {
                 }
                 | Shape::Scalar(_)
                 | Shape::OneOf(_)
-                | Shape::Array { .. } => Err(self.refuse(
+                | Shape::Array { .. }
+                | Shape::Tuple(_) => Err(self.refuse(
                     "a variant that shares a level with other fields holds a struct, an enum with data, or a map; name \
                      its value: `Variant { value: … }`",
                 )),

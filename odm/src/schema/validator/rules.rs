@@ -1,9 +1,11 @@
 //! The declared bounds as keywords of `$jsonSchema`.
 
-use bson::{Bson, Document};
+use std::cmp::Ordering;
+
+use bson::{Bson, Document, doc};
 
 use crate::model::rule::Limit;
-use crate::model::{Bound, BsonType, Rule};
+use crate::model::{Bound, BsonType, Keys, Rule};
 
 /// The rules of a field, split between an array and its elements.
 #[derive(Clone, Copy)]
@@ -91,7 +93,7 @@ pub(super) fn check(rules: Rules<'_>, types: &[BsonType]) -> Result<(), String> 
             Rule::OneOf(_) => ("one_of", "a string", types.contains(&BsonType::String)),
             Rule::Items { .. } => ("items", "an array", types.contains(&BsonType::Array)),
             Rule::UniqueItems => ("unique_items", "an array", types.contains(&BsonType::Array)),
-            Rule::Bytes { .. } => continue,
+            Rule::Keys(_) | Rule::Schema(_) | Rule::Bytes { .. } => continue,
         };
         if !fits && !types.is_empty() {
             let stored: Vec<_> = types.iter().map(|ty| ty.alias()).collect();
@@ -104,10 +106,11 @@ pub(super) fn check(rules: Rules<'_>, types: &[BsonType]) -> Result<(), String> 
     Ok(())
 }
 
-/// Adds the rules' keywords, and the fixed length of an array, to `schema`.
+/// Adds the keywords of a field's rules and of its type's own, and the fixed length of an array, to `schema`.
 pub(super) fn apply(
     mut schema: Document,
     rules: Rules<'_>,
+    own: impl Iterator<Item = &'static Rule>,
     len: Option<usize>,
 ) -> Result<Document, String> {
     let mut items = Interval {
@@ -115,15 +118,15 @@ pub(super) fn apply(
         max: len.and_then(|len| u32::try_from(len).ok()),
     };
     let mut length = Interval::default();
-    for rule in rules.iter() {
-        match *rule {
+    let mut range = Range::default();
+    for rule in rules.iter().copied().chain(own.copied()) {
+        match rule {
             Rule::Range { min, max } => {
-                bound(&mut schema, "minimum", "exclusiveMinimum", min);
-                bound(&mut schema, "maximum", "exclusiveMaximum", max);
+                range.narrow(min, max);
             }
             Rule::Length { min, max } => length.narrow(min, max),
             Rule::Pattern(pattern) => {
-                schema.insert("pattern", pattern);
+                all_of(&mut schema, "pattern", pattern.into());
             }
             Rule::OneOf([]) => return Err("`one_of` allows nothing; name the strings".to_owned()),
             Rule::OneOf(values) => {
@@ -133,18 +136,62 @@ pub(super) fn apply(
                         distinct.push(value);
                     }
                 }
-                schema.insert("enum", distinct);
+                all_of(&mut schema, "enum", distinct.into());
             }
             Rule::Items { min, max } => items.narrow(min, max),
             Rule::UniqueItems => {
                 schema.insert("uniqueItems", true);
             }
-            Rule::Bytes { .. } => {}
+            Rule::Schema(keywords) => {
+                for (keyword, value) in keywords() {
+                    all_of(&mut schema, &keyword, value);
+                }
+            }
+            Rule::Keys(_) | Rule::Bytes { .. } => {}
         }
     }
+    range.write(&mut schema);
     length.write(&mut schema, "minLength", "maxLength")?;
     items.write(&mut schema, "minItems", "maxItems")?;
     Ok(schema)
+}
+
+/// Adds a keyword, in a schema of its own if `schema` has another value of it.
+fn all_of(schema: &mut Document, keyword: &str, value: Bson) {
+    match schema.get(keyword) {
+        None => {
+            schema.insert(keyword, value);
+        }
+        Some(same) if *same == value => {}
+        Some(_) => match schema.get_array_mut("allOf") {
+            Ok(all) => all.push(doc! {keyword: value}.into()),
+            Err(_) => {
+                schema.insert("allOf", vec![Bson::from(doc! {keyword: value})]);
+            }
+        },
+    }
+}
+
+/// The keywords of the entries of a map, whose values have the schema `values`.
+pub(super) fn map(own: impl Iterator<Item = &'static Rule>, values: Document) -> Document {
+    let mut keys = own.filter_map(|rule| match rule {
+        Rule::Keys(keys) => Some(*keys),
+        _ => None,
+    });
+    match keys.next().unwrap_or(Keys::Any) {
+        Keys::Any if values.is_empty() => doc! {},
+        Keys::Any => doc! {"additionalProperties": values},
+        Keys::Names(names) => {
+            let entries = names
+                .iter()
+                .map(|name| ((*name).to_owned(), values.clone().into()));
+            let entries: Document = entries.collect();
+            doc! {"properties": entries, "additionalProperties": false}
+        }
+        Keys::Pattern(pattern) => {
+            doc! {"patternProperties": {pattern(): values}, "additionalProperties": false}
+        }
+    }
 }
 
 /// The keywords of a map's rules.
@@ -159,6 +206,50 @@ pub(super) fn entries(rules: Rules<'_>) -> Result<Document, String> {
     }
     entries.write(&mut schema, "minProperties", "maxProperties")?;
     Ok(schema)
+}
+
+/// The ends of a range of numbers; several rules must all hold.
+#[derive(Default)]
+struct Range {
+    min: Option<Bound>,
+    max: Option<Bound>,
+}
+
+impl Range {
+    fn narrow(&mut self, min: Option<Bound>, max: Option<Bound>) {
+        self.min = tighter(self.min, min, Ordering::Greater);
+        self.max = tighter(self.max, max, Ordering::Less);
+    }
+
+    fn write(self, schema: &mut Document) {
+        bound(schema, "minimum", "exclusiveMinimum", self.min);
+        bound(schema, "maximum", "exclusiveMaximum", self.max);
+    }
+}
+
+/// The bound that is `wanted` compared with the other one, or excludes the same number.
+fn tighter(one: Option<Bound>, other: Option<Bound>, wanted: Ordering) -> Option<Bound> {
+    let (Some(first), Some(second)) = (one, other) else {
+        return one.or(other);
+    };
+    let order = compare(second.value, first.value);
+    let is_second = order == wanted || order == Ordering::Equal && second.exclusive;
+    Some(if is_second { second } else { first })
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "a limit with a decimal point is not written beyond 2^53"
+)]
+fn compare(one: Limit, other: Limit) -> Ordering {
+    let double = |limit| match limit {
+        Limit::Int(int) => int as f64,
+        Limit::Double(double) => double,
+    };
+    match (one, other) {
+        (Limit::Int(one), Limit::Int(other)) => one.cmp(&other),
+        (one, other) => double(one).total_cmp(&double(other)),
+    }
 }
 
 fn bound(schema: &mut Document, keyword: &str, exclusive: &str, bound: Option<Bound>) {

@@ -58,11 +58,11 @@ impl Writer {
     /// The schema of a value of type `ty` that meets `rules`.
     pub(super) fn value(&mut self, ty: &TypeMeta, rules: Rules<'_>) -> Result<Document> {
         let schema = match ty.shape {
-            Shape::Any => self.apply(Document::new(), rules.all(), None)?,
+            Shape::Any => self.apply(Document::new(), rules.all(), ty, None)?,
             Shape::Scalar(types) => {
                 rules::check(rules, types).map_err(|message| self.refuse(message))?;
                 let aliases: Vec<Bson> = types.iter().map(|ty| ty.alias().into()).collect();
-                self.apply(bson_types(aliases), rules.all(), None)?
+                self.apply(bson_types(aliases), rules.all(), ty, None)?
             }
             Shape::OneOf(names) => {
                 if !rules.is_empty() {
@@ -84,16 +84,18 @@ impl Writer {
                 if unique {
                     schema.insert("uniqueItems", true);
                 }
-                self.apply(schema, rules.of_the_array(), len)?
+                self.apply(schema, rules.of_the_array(), ty, len)?
+            }
+            Shape::Tuple(types) => {
+                let schema = doc! {"bsonType": "array", "items": self.items(types, rules)?};
+                self.apply(schema, rules.of_the_array(), ty, Some(types.len()))?
             }
             Shape::Map(values) => {
                 let entries =
                     rules::entries(rules.of_the_array()).map_err(|message| self.refuse(message))?;
                 let values = self.value(values, rules.of_elements())?;
                 let mut schema = doc! {"bsonType": "object"};
-                if !values.is_empty() {
-                    schema.insert("additionalProperties", values);
-                }
+                schema.extend(rules::map(ty.all_rules(), values));
                 schema.extend(entries);
                 schema
             }
@@ -200,7 +202,7 @@ impl Writer {
                 self.open.pop();
             }
             Shape::Reference { id, .. } => self.flatten(id, members, optional)?,
-            Shape::Scalar(_) | Shape::OneOf(_) | Shape::Array { .. } => {
+            Shape::Scalar(_) | Shape::OneOf(_) | Shape::Array { .. } | Shape::Tuple(_) => {
                 return Err(self.refuse(
                     "only structs, enums and maps can be flattened; remove `#[serde(flatten)]`",
                 ));
@@ -209,8 +211,39 @@ impl Writer {
         Ok(())
     }
 
-    fn apply(&self, schema: Document, rules: Rules<'_>, len: Option<usize>) -> Result<Document> {
-        rules::apply(schema, rules, len).map_err(|message| self.refuse(message))
+    /// The schemas of the values of a tuple. A rule of elements bounds those that it applies to.
+    pub(super) fn items(&mut self, types: &[TypeMeta], rules: Rules<'_>) -> Result<Vec<Bson>> {
+        let rules = rules.of_elements();
+        let mut applied = rules.is_empty();
+        let mut refused = None;
+        let mut items = Vec::with_capacity(types.len());
+        for ty in types {
+            let item = match self.value(ty, rules) {
+                Ok(item) => {
+                    applied = true;
+                    item
+                }
+                Err(error) => {
+                    refused = Some(error);
+                    self.value(ty, Rules::new(&[]))?
+                }
+            };
+            items.push(Bson::Document(item));
+        }
+        match refused {
+            Some(error) if !applied => Err(error),
+            _ => Ok(items),
+        }
+    }
+
+    fn apply(
+        &self,
+        schema: Document,
+        rules: Rules<'_>,
+        ty: &TypeMeta,
+        len: Option<usize>,
+    ) -> Result<Document> {
+        rules::apply(schema, rules, ty.all_rules(), len).map_err(|message| self.refuse(message))
     }
 
     pub(super) fn refuse(&self, message: impl Into<String>) -> Error {
@@ -240,10 +273,13 @@ pub(super) fn strings(names: impl Iterator<Item = &'static str>) -> Document {
 
 /// What `schema` allows, or `null`.
 fn or_null(mut schema: Document) -> Document {
-    if let Ok(branches) = schema.get_array_mut("anyOf") {
+    if !schema.contains_key("bsonType")
+        && let Ok(branches) = schema.get_array_mut("anyOf")
+    {
         branches.push(Bson::Document(doc! {"bsonType": "null"}));
         return schema;
     }
+    // The type's own alternatives hold for null, too.
     let types = match schema.get("bsonType") {
         Some(Bson::Array(types)) => types.clone(),
         Some(one) => vec![one.clone()],

@@ -56,6 +56,7 @@ use super::civil;
 use super::duration::Count;
 use super::instant;
 use super::stored_as::{ConversionError, StoredAs};
+use crate::model::Rule;
 
 /// How this module stores its types.
 #[doc(hidden)]
@@ -101,6 +102,7 @@ impl<const TRUNCATES: bool> StoredAs<DateTime<Utc>> for Chrono<TRUNCATES> {
 
 impl<const TRUNCATES: bool> StoredAs<NaiveDate> for Chrono<TRUNCATES> {
     type Stored = String;
+    const RULES: &'static [Rule] = civil::DATE;
 
     fn to_stored(value: &NaiveDate) -> Result<String, ConversionError> {
         write_date(*value)
@@ -113,6 +115,7 @@ impl<const TRUNCATES: bool> StoredAs<NaiveDate> for Chrono<TRUNCATES> {
 
 impl<const TRUNCATES: bool> StoredAs<NaiveTime> for Chrono<TRUNCATES> {
     type Stored = String;
+    const RULES: &'static [Rule] = civil::TIME;
 
     fn to_stored(value: &NaiveTime) -> Result<String, ConversionError> {
         write_time(*value)
@@ -125,6 +128,7 @@ impl<const TRUNCATES: bool> StoredAs<NaiveTime> for Chrono<TRUNCATES> {
 
 impl<const TRUNCATES: bool> StoredAs<NaiveDateTime> for Chrono<TRUNCATES> {
     type Stored = String;
+    const RULES: &'static [Rule] = civil::DATE_TIME;
 
     fn to_stored(value: &NaiveDateTime) -> Result<String, ConversionError> {
         let (date, time) = (write_date(value.date())?, write_time(value.time())?);
@@ -139,6 +143,7 @@ impl<const TRUNCATES: bool> StoredAs<NaiveDateTime> for Chrono<TRUNCATES> {
 
 impl<const TRUNCATES: bool> StoredAs<TimeDelta> for Chrono<TRUNCATES> {
     type Stored = i64;
+    const RULES: &'static [Rule] = <Count<1_000_000, TRUNCATES> as StoredAs<TimeDelta>>::RULES;
 
     fn to_stored(value: &TimeDelta) -> Result<i64, ConversionError> {
         Count::<1_000_000, TRUNCATES>::to_stored(value)
@@ -151,6 +156,12 @@ impl<const TRUNCATES: bool> StoredAs<TimeDelta> for Chrono<TRUNCATES> {
 
 impl<const UNIT: u32, const TRUNCATES: bool> StoredAs<TimeDelta> for Count<UNIT, TRUNCATES> {
     type Stored = i64;
+    // A `TimeDelta` has at most `i64::MAX` milliseconds in either direction.
+    const RULES: &'static [Rule] = match UNIT {
+        1 | 1_000 => &[],
+        1_000_000 => &[Rule::between(-i64::MAX, i64::MAX)],
+        _ => &[Rule::between(-i64::MAX / 1_000, i64::MAX / 1_000)],
+    };
 
     fn to_stored(value: &TimeDelta) -> Result<i64, ConversionError> {
         let seconds = i128::from(value.num_seconds()) * instant::NANOS_PER_SECOND;

@@ -3,6 +3,7 @@
 //! Seconds are always written, and zeros at the end of their fraction never.
 
 use super::stored_as::ConversionError;
+use crate::model::Rule;
 
 /// A time of day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,6 +13,31 @@ pub(super) struct Time {
     pub(super) second: u8,
     pub(super) nanos: u32,
 }
+
+/// The days of the calendar from the year 0 to 9999: the months of 31 days, of 30, February, and its 29th in leap years.
+macro_rules! date_pattern {
+    () => {
+        "(?:[0-9]{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)\
+         |02-(?:0[1-9]|1[0-9]|2[0-8]))|(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29)"
+    };
+}
+
+macro_rules! time_pattern {
+    () => {
+        "(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\\.[0-9]{1,9})?"
+    };
+}
+
+// `$` would allow a line break at the end.
+pub(super) const DATE: &[Rule] = &[Rule::Pattern(concat!("^", date_pattern!(), "\\z"))];
+pub(super) const TIME: &[Rule] = &[Rule::Pattern(concat!("^", time_pattern!(), "\\z"))];
+pub(super) const DATE_TIME: &[Rule] = &[Rule::Pattern(concat!(
+    "^",
+    date_pattern!(),
+    "T",
+    time_pattern!(),
+    "\\z"
+))];
 
 /// `2026-11-23`; years are those of four digits, whose text sorts.
 pub(super) fn write_date(year: i32, month: u8, day: u8) -> Result<String, ConversionError> {

@@ -7,13 +7,18 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::stored_as::{ConversionError, StoredAs};
-use crate::model::MapKey;
+use crate::model::{MapKey, Rule, Shape, TypeMeta};
 
 macro_rules! lists {
     ($([$($generics:tt)*] $list:ty;)*) => {$(
         #[diagnostic::do_not_recommend]
         impl<$($generics)*, W: StoredAs<T>> StoredAs<$list> for W {
             type Stored = Vec<W::Stored>;
+            const TYPE: TypeMeta = TypeMeta::of(Shape::Array {
+                element: &<W as StoredAs<T>>::TYPE,
+                len: None,
+                unique: false,
+            });
 
             fn to_stored(value: &$list) -> Result<Self::Stored, ConversionError> {
                 value.iter().map(W::to_stored).collect()
@@ -36,6 +41,7 @@ lists! {
 #[diagnostic::do_not_recommend]
 impl<T, W: StoredAs<T>> StoredAs<Option<T>> for W {
     type Stored = Option<W::Stored>;
+    const TYPE: TypeMeta = <W as StoredAs<T>>::TYPE.optional();
 
     fn to_stored(value: &Option<T>) -> Result<Self::Stored, ConversionError> {
         value.as_ref().map(W::to_stored).transpose()
@@ -49,6 +55,7 @@ impl<T, W: StoredAs<T>> StoredAs<Option<T>> for W {
 #[diagnostic::do_not_recommend]
 impl<T, W: StoredAs<T>> StoredAs<Box<T>> for W {
     type Stored = W::Stored;
+    const TYPE: TypeMeta = <W as StoredAs<T>>::TYPE;
 
     fn to_stored(value: &Box<T>) -> Result<Self::Stored, ConversionError> {
         W::to_stored(value)
@@ -67,6 +74,7 @@ where
     W: StoredAs<T>,
 {
     type Stored = HashMap<K, W::Stored, S>;
+    const TYPE: TypeMeta = TypeMeta::map(&<W as StoredAs<T>>::TYPE, &[Rule::Keys(K::KEYS)]);
 
     fn to_stored(value: &HashMap<K, T, S>) -> Result<Self::Stored, ConversionError> {
         let entries = value.iter();
@@ -90,6 +98,7 @@ where
     W: StoredAs<T>,
 {
     type Stored = BTreeMap<K, W::Stored>;
+    const TYPE: TypeMeta = TypeMeta::map(&<W as StoredAs<T>>::TYPE, &[Rule::Keys(K::KEYS)]);
 
     fn to_stored(value: &BTreeMap<K, T>) -> Result<Self::Stored, ConversionError> {
         let entries = value.iter();

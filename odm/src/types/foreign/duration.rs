@@ -46,6 +46,7 @@ use std::time::Duration;
 use super::bare::bare;
 use super::instant::span;
 use super::stored_as::{ConversionError, StoredAs};
+use crate::model::Rule;
 
 /// How these modules store a duration: the number of units of this many nanoseconds.
 #[doc(hidden)]
@@ -80,6 +81,7 @@ bare! {
 
 impl<const UNIT: u32, const TRUNCATES: bool> StoredAs<Duration> for Count<UNIT, TRUNCATES> {
     type Stored = i64;
+    const RULES: &'static [Rule] = &[Rule::at_least(0)];
 
     fn to_stored(value: &Duration) -> Result<i64, ConversionError> {
         // `Duration::MAX` has fewer than 2^94 nanoseconds.

@@ -80,7 +80,7 @@ impl<T, W: StoredAs<T>> Form<T> for By<W> {
     type OfNewtype = W::Stored;
     type Handle<M, E> = Field<M, T, With<E>>;
     type Parts<L: Level> = <W::Stored as FieldType>::Parts<L>;
-    const TYPE: TypeMeta = W::Stored::TYPE;
+    const TYPE: TypeMeta = <W as StoredAs<T>>::TYPE;
     const IS_DECLARED: bool = true;
 
     #[inline]

@@ -37,11 +37,26 @@
 //! # }
 //! ```
 
-use bson::Decimal128;
+use bson::{Decimal128, doc};
 
 use super::bare::bare;
-use super::decimal::Parts;
+use super::decimal::{MAX_COEFFICIENT, Parts};
 use super::stored_as::{ConversionError, StoredAs};
+use crate::model::Rule;
+
+/// Integers of at most 34 digits; NaN and infinities are out of every range.
+const INTEGER: Rule = Rule::Schema(|| {
+    let most = Parts {
+        negative: false,
+        coefficient: MAX_COEFFICIENT,
+        exponent: 0,
+    };
+    let least = Parts {
+        negative: true,
+        ..most
+    };
+    doc! {"minimum": least.to_decimal(), "maximum": most.to_decimal(), "multipleOf": 1}
+});
 
 /// How this module stores an integer.
 #[doc(hidden)]
@@ -82,9 +97,9 @@ fn to_decimal(negative: bool, coefficient: u128) -> Result<Decimal128, Conversio
 /// The sign and the digits of an integer.
 fn from_decimal(decimal: Decimal128) -> Result<(bool, u128), ConversionError> {
     let integer = Parts::of(decimal).and_then(|parts| {
-        let exact = parts.reduced().coefficient <= super::decimal::MAX_COEFFICIENT;
+        let exact = parts.reduced().coefficient <= MAX_COEFFICIENT;
         let integer = parts.to_integer()?;
-        (exact && integer <= super::decimal::MAX_COEFFICIENT).then_some((parts.negative, integer))
+        (exact && integer <= MAX_COEFFICIENT).then_some((parts.negative, integer))
     });
     integer.ok_or_else(|| not_a_number(&decimal.to_string()))
 }
@@ -95,6 +110,7 @@ fn not_a_number(stored: &str) -> ConversionError {
 
 impl StoredAs<u128> for AsDecimal {
     type Stored = Decimal128;
+    const RULES: &'static [Rule] = &[INTEGER, Rule::at_least(0)];
 
     fn to_stored(value: &u128) -> Result<Decimal128, ConversionError> {
         to_decimal(false, *value)
@@ -110,6 +126,7 @@ impl StoredAs<u128> for AsDecimal {
 
 impl StoredAs<i128> for AsDecimal {
     type Stored = Decimal128;
+    const RULES: &'static [Rule] = &[INTEGER];
 
     fn to_stored(value: &i128) -> Result<Decimal128, ConversionError> {
         to_decimal(value.is_negative(), value.unsigned_abs())

@@ -57,6 +57,7 @@ use super::civil;
 use super::duration::Count;
 use super::instant;
 use super::stored_as::{ConversionError, StoredAs};
+use crate::model::Rule;
 
 /// How this module stores its types.
 #[doc(hidden)]
@@ -100,6 +101,7 @@ impl<const TRUNCATES: bool> StoredAs<Timestamp> for Jiff<TRUNCATES> {
 
 impl<const TRUNCATES: bool> StoredAs<Date> for Jiff<TRUNCATES> {
     type Stored = String;
+    const RULES: &'static [Rule] = civil::DATE;
 
     fn to_stored(value: &Date) -> Result<String, ConversionError> {
         write_date(*value)
@@ -112,6 +114,7 @@ impl<const TRUNCATES: bool> StoredAs<Date> for Jiff<TRUNCATES> {
 
 impl<const TRUNCATES: bool> StoredAs<Time> for Jiff<TRUNCATES> {
     type Stored = String;
+    const RULES: &'static [Rule] = civil::TIME;
 
     fn to_stored(value: &Time) -> Result<String, ConversionError> {
         write_time(*value)
@@ -124,6 +127,7 @@ impl<const TRUNCATES: bool> StoredAs<Time> for Jiff<TRUNCATES> {
 
 impl<const TRUNCATES: bool> StoredAs<DateTime> for Jiff<TRUNCATES> {
     type Stored = String;
+    const RULES: &'static [Rule] = civil::DATE_TIME;
 
     fn to_stored(value: &DateTime) -> Result<String, ConversionError> {
         let (date, time) = (write_date(value.date())?, write_time(value.time())?);

@@ -30,12 +30,13 @@
 //! # }
 //! ```
 
-use bson::Decimal128;
+use bson::{Bson, Decimal128, doc};
 use rust_decimal::Decimal;
 
 use super::bare::bare;
 use super::decimal::Parts;
 use super::stored_as::{ConversionError, StoredAs};
+use crate::model::Rule;
 
 /// How this module stores a decimal.
 #[doc(hidden)]
@@ -53,6 +54,7 @@ const MAX_COEFFICIENT: u128 = (1 << 96) - 1;
 
 impl StoredAs<Decimal> for AsDecimal {
     type Stored = Decimal128;
+    const RULES: &'static [Rule] = &[Rule::Schema(|| doc! {"anyOf": scales()})];
 
     fn to_stored(value: &Decimal) -> Result<Decimal128, ConversionError> {
         let mantissa = value.mantissa();
@@ -72,6 +74,28 @@ impl StoredAs<Decimal> for AsDecimal {
             ConversionError::new(format!("a `rust_decimal::Decimal` can't hold {stored}"))
         })
     }
+}
+
+/// The numbers that a `Decimal` holds: for each count of digits after the point, those whose digits have 96 bits.
+fn scales() -> Vec<Bson> {
+    let scales = (0..=28).filter_map(|scale| {
+        let parts = |negative, coefficient| {
+            let exponent = -scale;
+            Parts {
+                negative,
+                coefficient,
+                exponent,
+            }
+            .to_decimal()
+        };
+        let (least, most) = (
+            parts(true, MAX_COEFFICIENT)?,
+            parts(false, MAX_COEFFICIENT)?,
+        );
+        let unit = parts(false, 1)?;
+        Some(doc! {"minimum": least, "maximum": most, "multipleOf": unit}.into())
+    });
+    scales.collect()
 }
 
 /// The same number, with the digits after the point that it has, as far as there is room for them.

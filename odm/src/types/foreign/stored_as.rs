@@ -7,7 +7,7 @@ use serde::de::{DeserializeOwned, Error as _};
 use serde::ser::Error as _;
 use serde::{Deserializer, Serialize, Serializer};
 
-use crate::model::FieldType;
+use crate::model::{FieldType, Rule, TypeMeta};
 
 /// Converts values of `T` to the type that is stored, and back. Implement it for a marker type of your own.
 ///
@@ -23,6 +23,37 @@ use crate::model::FieldType;
 pub trait StoredAs<T> {
     /// The type that is stored.
     type Stored: FieldType + Serialize + DeserializeOwned;
+
+    /// The rules that every stored form keeps, for the validator: without them, an update in the database can
+    /// store a value that [`from_stored`](Self::from_stored) refuses, and every read of it fails.
+    ///
+    /// ```
+    /// # use odm::foreign::{ConversionError, StoredAs};
+    /// use odm::model::Rule;
+    ///
+    /// # struct Percent(u8);
+    /// enum Number {}
+    ///
+    /// impl StoredAs<Percent> for Number {
+    ///     type Stored = i32;
+    ///     const RULES: &'static [Rule] = &[Rule::between(0, 100)];
+    /// #     fn to_stored(value: &Percent) -> Result<i32, ConversionError> {
+    /// #         Ok(value.0.into())
+    /// #     }
+    ///
+    ///     fn from_stored(stored: i32) -> Result<Percent, ConversionError> {
+    ///         let percent = u8::try_from(stored).ok().filter(|number| *number <= 100);
+    ///         percent.map(Percent).ok_or_else(|| ConversionError::new("the number is not within 0 to 100"))
+    ///     }
+    /// }
+    /// # assert_eq!(<Number as StoredAs<Percent>>::RULES.len(), 1);
+    /// # assert!(<Number as StoredAs<Percent>>::from_stored(101).is_err());
+    /// ```
+    const RULES: &'static [Rule] = &[];
+
+    /// How the values are stored.
+    #[doc(hidden)]
+    const TYPE: TypeMeta = TypeMeta::narrowed(&<Self::Stored as FieldType>::TYPE, Self::RULES);
 
     /// The stored form of `value`.
     ///

@@ -51,6 +51,7 @@ use super::civil;
 use super::duration::Count;
 use super::instant;
 use super::stored_as::{ConversionError, StoredAs};
+use crate::model::Rule;
 
 /// How this module stores its types.
 #[doc(hidden)]
@@ -109,6 +110,7 @@ impl<const TRUNCATES: bool> StoredAs<UtcDateTime> for TimeCrate<TRUNCATES> {
 
 impl<const TRUNCATES: bool> StoredAs<Date> for TimeCrate<TRUNCATES> {
     type Stored = String;
+    const RULES: &'static [Rule] = civil::DATE;
 
     fn to_stored(value: &Date) -> Result<String, ConversionError> {
         write_date(*value)
@@ -121,6 +123,7 @@ impl<const TRUNCATES: bool> StoredAs<Date> for TimeCrate<TRUNCATES> {
 
 impl<const TRUNCATES: bool> StoredAs<Time> for TimeCrate<TRUNCATES> {
     type Stored = String;
+    const RULES: &'static [Rule] = civil::TIME;
 
     fn to_stored(value: &Time) -> Result<String, ConversionError> {
         write_time(*value)
@@ -133,6 +136,7 @@ impl<const TRUNCATES: bool> StoredAs<Time> for TimeCrate<TRUNCATES> {
 
 impl<const TRUNCATES: bool> StoredAs<PrimitiveDateTime> for TimeCrate<TRUNCATES> {
     type Stored = String;
+    const RULES: &'static [Rule] = civil::DATE_TIME;
 
     fn to_stored(value: &PrimitiveDateTime) -> Result<String, ConversionError> {
         let (date, time) = (write_date(value.date())?, write_time(value.time())?);

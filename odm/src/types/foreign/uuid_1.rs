@@ -40,6 +40,10 @@ use uuid::Uuid;
 
 use super::bare::bare;
 use super::stored_as::{ConversionError, StoredAs};
+use crate::model::Rule;
+
+// `$` would allow a line break at the end.
+const PATTERN: &str = r"^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\z";
 
 /// How this module stores a UUID.
 #[doc(hidden)]
@@ -76,6 +80,7 @@ impl StoredAs<Uuid> for AsBinary {
 
 impl StoredAs<Uuid> for text::AsText {
     type Stored = String;
+    const RULES: &'static [Rule] = &[Rule::Pattern(PATTERN)];
 
     fn to_stored(value: &Uuid) -> Result<String, ConversionError> {
         Ok(value.hyphenated().to_string())

@@ -2,12 +2,16 @@
 
 use super::error::GeoError;
 use super::point::{Point, Position};
-use super::stored::{POSITION, Stored, geometry, list};
+use super::stored::{POSITION, Stored, at_least, geometry};
 use crate::model::{NoParts, TypeMeta};
 
-const POSITIONS: TypeMeta = list(&POSITION);
-const LISTS: TypeMeta = list(&POSITIONS);
-const LISTS_OF_LISTS: TypeMeta = list(&LISTS);
+const POINTS: TypeMeta = at_least::<1>(&POSITION);
+const LINE: TypeMeta = at_least::<2>(&POSITION);
+const LINES: TypeMeta = at_least::<1>(&LINE);
+// That the last point is the first one can't be said.
+const RING: TypeMeta = at_least::<4>(&POSITION);
+const AREA: TypeMeta = at_least::<1>(&RING);
+const AREAS: TypeMeta = at_least::<1>(&AREA);
 
 fn positions(points: &[Point]) -> Vec<Position> {
     points.iter().copied().map(Position).collect()
@@ -80,7 +84,7 @@ impl Stored for LineString {
     }
 }
 
-geometry!(LineString, "LineString", POSITIONS, NoParts);
+geometry!(LineString, "LineString", LINE, NoParts);
 
 /// An area inside a ring of points, perhaps with holes.
 ///
@@ -221,7 +225,7 @@ impl Stored for Polygon {
     }
 }
 
-geometry!(Polygon, "Polygon", LISTS, NoParts);
+geometry!(Polygon, "Polygon", AREA, NoParts);
 
 /// A geometry of several parts, of which there is at least one.
 macro_rules! parts {
@@ -292,15 +296,15 @@ macro_rules! parts {
 
 parts!(
     /// Several points.
-    MultiPoint(Point), "MultiPoint", POSITIONS, "[graz, vienna]"
+    MultiPoint(Point), "MultiPoint", POINTS, "[graz, vienna]"
 );
 parts!(
     /// Several lines.
-    MultiLineString(LineString), "MultiLineString", LISTS,
+    MultiLineString(LineString), "MultiLineString", LINES,
     "[LineString::new([graz, vienna])?, LineString::new([linz, steyr])?]"
 );
 parts!(
     /// Several areas.
-    MultiPolygon(Polygon), "MultiPolygon", LISTS_OF_LISTS,
+    MultiPolygon(Polygon), "MultiPolygon", AREAS,
     "[Polygon::between(0.0, 0.0, 1.0, 1.0)?, Polygon::between(2.0, 2.0, 3.0, 3.0)?]"
 );

@@ -9,7 +9,7 @@ use serde::ser::SerializeStruct;
 use serde::{Deserializer, Serialize, Serializer};
 
 use super::error::GeoError;
-use crate::model::{BsonType, FieldMeta, Presence, Shape, TypeMeta};
+use crate::model::{BsonType, FieldMeta, Presence, Rule, Shape, TypeMeta};
 
 /// A geometry with coordinates.
 pub(super) trait Stored: Sized {
@@ -81,18 +81,34 @@ impl<'de, G: Stored> Visitor<'de> for Read<G> {
 const NUMBER: TypeMeta = TypeMeta::scalar(&[BsonType::Double, BsonType::Int, BsonType::Long]);
 
 /// `[longitude, latitude]`
-pub(super) const POSITION: TypeMeta = TypeMeta::of(Shape::Array {
-    element: &NUMBER,
-    len: Some(2),
-    unique: false,
-});
+pub(super) const POSITION: TypeMeta = TypeMeta::of(Shape::Tuple(
+    const {
+        &[
+            NUMBER.with_rules(const { &[Rule::between(-180, 180)] }),
+            NUMBER.with_rules(const { &[Rule::between(-90, 90)] }),
+        ]
+    },
+));
 
+/// An array of any length.
 pub(super) const fn list(element: &'static TypeMeta) -> TypeMeta {
     TypeMeta::of(Shape::Array {
         element,
         len: None,
         unique: false,
     })
+}
+
+/// An array of at least `MIN` values.
+pub(super) const fn at_least<const MIN: u32>(element: &'static TypeMeta) -> TypeMeta {
+    list(element).with_rules(
+        const {
+            &[Rule::Items {
+                min: Some(MIN),
+                max: None,
+            }]
+        },
+    )
 }
 
 pub(super) const fn member(name: &'static str, ty: TypeMeta) -> FieldMeta {

@@ -51,11 +51,23 @@ pub(super) fn conform(json: Bson, ty: &TypeMeta) -> Conformed {
                 .map(|(index, value)| conform(value, element).map_err(|error| error.inside(index)));
             conformed.collect::<Result<_, _>>().map(Bson::Array)
         }
+        (Shape::Tuple(types), Bson::Array(values)) => {
+            let mut types = types.iter();
+            let conformed = values.into_iter().enumerate().map(|(index, value)| {
+                // The type's `Deserialize` reports a value too many.
+                let ty = types.next().unwrap_or(&TypeMeta::ANY);
+                conform(value, ty).map_err(|error| error.inside(index))
+            });
+            conformed.collect::<Result<_, _>>().map(Bson::Array)
+        }
         (Shape::Map(element), Bson::Document(fields)) => {
             each(fields, |_, _| Some(Declared::Type(**element))).map(Bson::Document)
         }
         (Shape::Embedded(meta), json) => embedded(json, meta()),
-        (Shape::Any | Shape::OneOf(_) | Shape::Array { .. } | Shape::Map(_), json) => Ok(json),
+        (
+            Shape::Any | Shape::OneOf(_) | Shape::Array { .. } | Shape::Tuple(_) | Shape::Map(_),
+            json,
+        ) => Ok(json),
     }
 }
 
@@ -205,6 +217,10 @@ fn has_shape(json: &Bson, ty: &TypeMeta) -> bool {
         Shape::Array { element, .. } => json
             .as_array()
             .is_some_and(|all| all.iter().all(|one| has_shape(one, element))),
+        Shape::Tuple(types) => json.as_array().is_some_and(|values| {
+            let mut pairs = values.iter().zip(types);
+            values.len() == types.len() && pairs.all(|(value, ty)| has_shape(value, ty))
+        }),
         Shape::Map(_) => json.as_document().is_some(),
         Shape::Embedded(meta) => match &meta().variants {
             None => has_fields(json, meta().fields),

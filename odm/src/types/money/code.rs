@@ -7,7 +7,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Currency, MoneyError};
-use crate::model::{BsonType, TypeMeta};
+use crate::model::{Shape, TypeMeta};
 use crate::query::scalars::field_type;
 
 /// The code of a currency, stored beside an amount as MongoDB's guide does: `{price: 9990, currency: "USD"}`.
@@ -87,4 +87,4 @@ impl<'de, C: Currency> Deserialize<'de> for CodeOf<C> {
     }
 }
 
-field_type!([C: Currency] CodeOf<C>, TypeMeta::scalar(&[BsonType::String]));
+field_type!([C: Currency] CodeOf<C>, TypeMeta::of(Shape::OneOf(&[C::CODE])));

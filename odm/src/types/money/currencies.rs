@@ -5,12 +5,14 @@ use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 use std::str::FromStr;
 
+use bson::{Document, doc};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Currency, MoneyError, codes};
-use crate::model::{BsonType, TypeMeta};
+use crate::model::{BsonType, Rule, TypeMeta};
 use crate::query::scalars::field_type;
+use crate::query::text::escape;
 
 /// A set of currencies, and the unit in which each is counted: [`Iso4217`], a [finer](Scaled) one, or your own.
 ///
@@ -41,6 +43,18 @@ use crate::query::scalars::field_type;
 pub trait Currencies: 'static {
     /// How many digits after the decimal point the smallest unit of a currency has, at most 18; `None` if the set lacks it.
     fn digits(code: &str) -> Option<u32>;
+
+    /// All codes, for the validator; without them, it allows any text that can be a code.
+    ///
+    /// ```
+    /// # use odm::money::{Currencies, Iso4217, Scaled};
+    /// assert!(Iso4217::codes().is_some_and(|codes| codes.contains(&"KWD")));
+    /// // An amount in cents has no units for the dinar's thousandths.
+    /// assert!(Scaled::<2>::codes().is_some_and(|codes| !codes.contains(&"KWD")));
+    /// ```
+    fn codes() -> Option<Vec<&'static str>> {
+        None
+    }
 }
 
 /// The currencies of ISO 4217, each counted in its own smallest unit.
@@ -52,6 +66,10 @@ impl Currencies for Iso4217 {
         let found = codes::ALL.binary_search_by_key(&code, |(code, _)| code);
         let (_, digits) = found.ok().and_then(|index| codes::ALL.get(index))?;
         Some(*digits)
+    }
+
+    fn codes() -> Option<Vec<&'static str>> {
+        Some(codes::ALL.iter().map(|(code, _)| *code).collect())
     }
 }
 
@@ -71,6 +89,12 @@ impl<const DIGITS: u32, S: Currencies> Currencies for Scaled<DIGITS, S> {
             );
         }
         S::digits(code).filter(|own| *own <= DIGITS).map(|_| DIGITS)
+    }
+
+    fn codes() -> Option<Vec<&'static str>> {
+        let mut codes = S::codes()?;
+        codes.retain(|code| Self::digits(code).is_some());
+        Some(codes)
     }
 }
 
@@ -211,7 +235,23 @@ impl<'de, S: Currencies> Deserialize<'de> for AnyCurrency<S> {
     }
 }
 
-field_type!([S: Currencies] AnyCurrency<S>, TypeMeta::scalar(&[BsonType::String]));
+field_type!(
+    [S: Currencies] AnyCurrency<S>,
+    TypeMeta::scalar(&[BsonType::String]).with_rules(&[Rule::Schema(codes::<S>)])
+);
+
+/// The codes of a set, as keywords of a schema.
+fn codes<S: Currencies>() -> Document {
+    // An enumeration would refuse null, which the type is in an `Option`.
+    let codes = S::codes().map_or_else(
+        || format!("[!-~]{{1,{MAX_CODE}}}"),
+        |codes| {
+            let codes: Vec<_> = codes.into_iter().map(escape).collect();
+            codes.join("|")
+        },
+    );
+    doc! {"pattern": format!("^(?:{codes})\\z")}
+}
 
 #[cfg(test)]
 mod tests {

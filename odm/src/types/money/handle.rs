@@ -242,11 +242,7 @@ impl<S: Currencies> Embedded for AnyMoney<S> {
         name: "AnyMoney",
         fields: &[
             FieldMeta::always("amount", "amount", TypeMeta::scalar(&[BsonType::Long])),
-            FieldMeta::always(
-                "currency",
-                "currency",
-                TypeMeta::scalar(&[BsonType::String]),
-            ),
+            FieldMeta::always("currency", "currency", <AnyCurrency<S> as FieldType>::TYPE),
         ],
         variants: None,
         deny_undeclared: false,

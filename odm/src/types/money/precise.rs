@@ -497,11 +497,7 @@ impl<S: Currencies, F: DisplayForm> Embedded for PreciseMoney<S, F> {
         fields: &[
             FieldMeta::always("display", "display", <F::Stored as FieldType>::TYPE),
             FieldMeta::always("approx", "approx", TypeMeta::scalar(&[BsonType::Double])),
-            FieldMeta::always(
-                "currency",
-                "currency",
-                TypeMeta::scalar(&[BsonType::String]),
-            ),
+            FieldMeta::always("currency", "currency", <AnyCurrency<S> as FieldType>::TYPE),
         ],
         variants: None,
         deny_undeclared: false,

@@ -5,13 +5,10 @@ use std::ops::Deref;
 
 use bson::{DateTime, doc};
 
-use super::form::MAX_OFFSET;
 use super::{CivilDay, InstantRange, LocalTime, Offset, OffsetForm, Sign};
 use crate::model::parts::Flat;
-use crate::model::rule::Limit;
 use crate::model::{
-    Bound, Contents, Embedded, EmbeddedMeta, FieldMeta, FieldType, Level, Path, Presence, Rule,
-    Segment, Shape, TypeMeta,
+    Contents, Embedded, EmbeddedMeta, FieldMeta, FieldType, Level, Path, Segment, Shape, TypeMeta,
 };
 use crate::query::compare::filter_path;
 use crate::query::deferred::Deferred;
@@ -349,37 +346,6 @@ impl<M, F, As> fmt::Debug for LocalTimeFields<M, F, As> {
     }
 }
 
-pub(super) const fn part(
-    rust: &'static str,
-    name: &'static str,
-    ty: TypeMeta,
-    rules: &'static [Rule],
-) -> FieldMeta {
-    FieldMeta {
-        rust,
-        name,
-        ty,
-        presence: Presence::Always,
-        flatten: false,
-        rules,
-        refers_to: None,
-        on_delete: None,
-    }
-}
-
-const fn bound(minutes: i16) -> Bound {
-    Bound {
-        value: Limit::Int(minutes as i64),
-        exclusive: false,
-    }
-}
-
-/// No stored offset is further from UTC.
-pub(super) const OFFSETS: &[Rule] = &[Rule::Range {
-    min: Some(bound(-MAX_OFFSET)),
-    max: Some(bound(MAX_OFFSET)),
-}];
-
 impl<F: OffsetForm> FieldType for LocalTime<F> {
     // A value, and not an embedded document that lists would have to bound.
     const TYPE: TypeMeta =
@@ -400,8 +366,8 @@ impl<F: OffsetForm> Embedded for LocalTime<F> {
     const META: &'static EmbeddedMeta = &EmbeddedMeta {
         name: "LocalTime",
         fields: &[
-            part("date", F::DATE, DateTime::TYPE, &[]),
-            part("offset", F::OFFSET, Offset::<F>::TYPE, OFFSETS),
+            FieldMeta::always("date", F::DATE, DateTime::TYPE),
+            FieldMeta::always("offset", F::OFFSET, Offset::<F>::TYPE),
         ],
         variants: None,
         deny_undeclared: false,

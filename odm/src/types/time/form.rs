@@ -4,11 +4,12 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 
+use bson::doc;
 use serde::de::{Error as _, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::TimeError;
-use crate::model::{BsonType, TypeMeta};
+use crate::model::{BsonType, Rule, TypeMeta};
 use crate::query::scalars::field_type;
 
 /// The largest offset in minutes, as in `java.time`. No zone has ever been that far from UTC.
@@ -248,4 +249,12 @@ impl Visitor<'_> for Minutes {
 }
 
 // Shells store doubles, and some drivers 64 bits.
-field_type!([F: OffsetForm] Offset<F>, TypeMeta::scalar(&[BsonType::Int, BsonType::Long, BsonType::Double]));
+field_type!(
+    [F: OffsetForm] Offset<F>,
+    TypeMeta::scalar(&[BsonType::Int, BsonType::Long, BsonType::Double]).with_rules(WHOLE_MINUTES)
+);
+
+const WHOLE_MINUTES: &[Rule] = &[
+    Rule::between(-(MAX_OFFSET as i64), MAX_OFFSET as i64),
+    Rule::Schema(|| doc! {"multipleOf": 1}),
+];

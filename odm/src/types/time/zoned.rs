@@ -14,7 +14,6 @@ use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::fields::{OFFSETS, part};
 use super::{IntoInstant, LocalTime, LocalTimeFields, Offset, OffsetForm, TimeError};
 use crate::model::parts::Flat;
 use crate::model::{
@@ -352,9 +351,9 @@ impl<F: OffsetForm> Embedded for ZonedTime<F> {
     const META: &'static EmbeddedMeta = &EmbeddedMeta {
         name: "ZonedTime",
         fields: &[
-            part("date", F::DATE, DateTime::TYPE, &[]),
-            part("offset", F::OFFSET, Offset::<F>::TYPE, OFFSETS),
-            part("zone", F::ZONE, String::TYPE, &[]),
+            FieldMeta::always("date", F::DATE, DateTime::TYPE),
+            FieldMeta::always("offset", F::OFFSET, Offset::<F>::TYPE),
+            FieldMeta::always("zone", F::ZONE, String::TYPE),
         ],
         variants: None,
         deny_undeclared: false,

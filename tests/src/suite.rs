@@ -22,6 +22,7 @@ mod foreign_types;
 mod geometries;
 mod indexes;
 mod joins;
+mod joins_through_lists;
 mod keys;
 mod keywords;
 mod local_times;
@@ -82,6 +83,7 @@ pub(crate) fn cases() -> Vec<Case> {
         geometries::CASES,
         indexes::CASES,
         joins::CASES,
+        joins_through_lists::CASES,
         keys::CASES,
         keywords::CASES,
         local_times::CASES,

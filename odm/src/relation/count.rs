@@ -68,8 +68,8 @@ impl<M: Document, N: 'static, T: Document> Branch for Counted<M, N, T> {
                 let mut pipeline = vec![doc! {"$match": self.0.scope.condition(by, part)}];
                 if self.0.ends.through_array {
                     // A document whose list names a row twice counts once.
-                    pipeline.push(doc! {"$unwind": &field});
-                    pipeline.push(doc! {"$group": {"_id": {"by": &field, "id": "$_id"}}});
+                    pipeline.extend(self.0.ends.by.unwound("by"));
+                    pipeline.push(doc! {"$group": {"_id": {"by": "$by", "id": "$_id"}}});
                     pipeline.push(doc! {"$group": {"_id": "$_id.by", "n": {"$sum": 1}}});
                 } else {
                     pipeline.push(doc! {"$group": {"_id": &field, "n": {"$sum": 1}}});

@@ -228,12 +228,13 @@ impl Condition {
         keys: &mut Keys,
         most: usize,
     ) -> Result<bool> {
-        let field = format!("${}", self.link.foreign);
         let mut pipeline = vec![doc! {"$match": self.deciding()}];
         if is_list {
-            pipeline.push(doc! {"$unwind": &field});
+            pipeline.extend(StoredPath::at(&self.link.foreign).unwound("by"));
+            pipeline.push(doc! {"$group": {"_id": "$by"}});
+        } else {
+            pipeline.push(doc! {"$group": {"_id": format!("${}", self.link.foreign)}});
         }
-        pipeline.push(doc! {"$group": {"_id": &field}});
         pipeline.push(doc! {"$match": {"_id": {"$ne": null}}});
         let options = source.options();
         let operation = Operation::Aggregate { pipeline };
@@ -353,6 +354,9 @@ impl Order {
             doc! {"$project": keys},
         ];
         let field = stages.look_up(&self.link, inner);
+        // MongoDB does not sort by keys of two arrays, and a look-up makes one.
+        let first = doc! {"$first": format!("${field}")};
+        stages.list.push(doc! {"$set": {&field: first}});
         let sort = self.sort.into_iter();
         sort.map(|(path, direction)| (format!("{field}.{path}"), direction))
             .collect()

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use bson::raw::{RawBsonRef, RawDocument};
+use bson::{Document, doc};
 
 use crate::error::{Error, Result};
 use crate::model::{Path, Segment};
@@ -51,6 +52,16 @@ impl StoredPath {
     /// The path as MongoDB writes it.
     pub(super) fn as_str(&self) -> &str {
         &self.path
+    }
+
+    /// Stages that make a document `{_id, <field>}` of each value at the path, in whichever lists the values are.
+    ///
+    /// `$unwind` enters no list above the last name, so the values are collected first: a list in each list on the way.
+    pub(super) fn unwound(&self, field: &str) -> Vec<Document> {
+        let mut stages = vec![doc! {"$project": {field: format!("${}", self.path)}}];
+        let unwind = doc! {"$unwind": format!("${field}")};
+        stages.extend(self.names.iter().map(|_| unwind.clone()));
+        stages
     }
 
     /// The value, if the document has it and all its parents.

@@ -17,7 +17,8 @@ pub struct Explain {
     pub command: Document,
     /// The stages of the plan, from the last to the first: `FETCH`, `IXSCAN`.
     pub stages: Vec<String>,
-    /// The names of the indexes that the plan uses; empty for a collection scan.
+    /// The names of the indexes that the plan uses, also those of `$lookup` in other collections; empty for a collection
+    /// scan.
     pub indexes: Vec<String>,
     /// Whether the documents are sorted after they are read, because no index has their order: all that match are read,
     /// however few are returned.
@@ -96,18 +97,30 @@ impl Explain {
             explain.documents_examined = number(statistics.get("totalDocsExamined"));
             explain.returned = number(statistics.get("nReturned"));
         }
+        // Behind the cursor, a `$lookup` says which indexes of the other collection it used.
+        let stages = raw.get_array("stages").into_iter().flatten();
+        for stage in stages.filter_map(Bson::as_document) {
+            let used = stage.get_array("indexesUsed").into_iter().flatten();
+            for index in used.filter_map(Bson::as_str) {
+                explain.add_index(index);
+            }
+        }
         explain.raw = raw;
         explain
+    }
+
+    fn add_index(&mut self, index: &str) {
+        if !self.indexes.iter().any(|seen| seen == index) {
+            self.indexes.push(index.to_owned());
+        }
     }
 
     fn walk(&mut self, stage: &Document) {
         if let Ok(name) = stage.get_str("stage") {
             self.stages.push(name.to_owned());
         }
-        if let Ok(index) = stage.get_str("indexName")
-            && !self.indexes.iter().any(|seen| seen == index)
-        {
-            self.indexes.push(index.to_owned());
+        if let Ok(index) = stage.get_str("indexName") {
+            self.add_index(index);
         }
         for (key, value) in stage {
             match value {

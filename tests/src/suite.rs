@@ -28,6 +28,7 @@ mod keywords;
 mod local_times;
 mod money;
 mod pages;
+mod optional_has_one;
 mod pipelines;
 mod places;
 mod plans;
@@ -88,6 +89,7 @@ pub(crate) fn cases() -> Vec<Case> {
         keywords::CASES,
         local_times::CASES,
         money::CASES,
+        optional_has_one::CASES,
         any_money::CASES,
         pages::CASES,
         pipelines::CASES,

@@ -38,6 +38,11 @@ impl IndexMeta {
     /// The field is its first key, of a kind that serves equality; and the index covers all documents, has no collation of
     /// its own, and is not hidden.
     pub const fn serves_equality(&self, path: &[&str]) -> bool {
+        self.finds_values(path) && !self.sparse
+    }
+
+    /// Like [`serves_equality`](Self::serves_equality), and may leave out documents without the field.
+    const fn finds_values(&self, path: &[&str]) -> bool {
         let [first, ..] = self.keys else {
             return false;
         };
@@ -45,7 +50,6 @@ impl IndexMeta {
             first.kind,
             KeyKind::Ascending | KeyKind::Descending | KeyKind::Hashed
         ) && same_path(first.path, path)
-            && !self.sparse
             && !self.hidden
             && self.partial.is_none()
             && self.collation.is_none()
@@ -53,9 +57,13 @@ impl IndexMeta {
 }
 
 impl IndexMeta {
-    /// Whether the index refuses a second document with the same value of the field with these Rust names.
+    /// Whether the index refuses a second document with the same value of the field with these Rust names, and finds the
+    /// one that has it.
+    ///
+    /// A sparse index does: it leaves out documents without a value, and MongoDB uses it for equality with any value but
+    /// null.
     pub(crate) const fn is_unique_on(&self, path: &[&str]) -> bool {
-        self.unique && self.keys.len() == 1 && self.serves_equality(path)
+        self.unique && self.keys.len() == 1 && self.finds_values(path)
     }
 }
 

@@ -22,6 +22,7 @@ mod raw;
 pub(crate) mod scalars;
 mod sort;
 pub(crate) mod text;
+pub(crate) mod upserted;
 mod value;
 
 pub use self::array::ElementEncoder;

@@ -53,6 +53,7 @@ mod transactions;
 mod tree_declarations;
 mod trees;
 mod updates;
+mod upserts_by_lists;
 mod validation;
 mod values;
 mod views;
@@ -116,6 +117,7 @@ pub(crate) fn cases() -> Vec<Case> {
         tree_declarations::CASES,
         &trees::cases(),
         updates::CASES,
+        upserts_by_lists::CASES,
         values::CASES,
         validation::CASES,
         views::CASES,

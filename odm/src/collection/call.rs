@@ -22,6 +22,7 @@ use crate::model::{Document as Model, ModelMeta, TimestampsMeta, Version};
 use crate::query::deferred::Deferred;
 use crate::query::encode::encode_field;
 use crate::query::node::Node;
+use crate::query::upserted::upserted;
 use crate::query::{FilterFn, IntoValue, fields};
 use crate::store::options::{Options, ReadConcern, ReadPreference, WriteConcern};
 use crate::store::{
@@ -176,6 +177,10 @@ impl<'s> Call<'s> {
         if self.model.timestamps.is_some() && self.request.options.upsert == Some(true) {
             self.request.operation.complete_upsert();
         }
+        if self.request.options.upsert == Some(true) {
+            upserting(&mut self.request.operation, self.model)
+                .map_err(|error| error.with_model(self.model.name))?;
+        }
         let transaction = self.session.as_ref().is_some_and(|it| it.in_transaction());
         if transaction {
             return in_transaction(&self.request.options)
@@ -286,6 +291,15 @@ impl<T, K> fmt::Debug for ActionFuture<'_, T, K> {
 pub(crate) fn refused(error: Error, model: &'static ModelMeta) -> Error {
     let rules: Vec<_> = model.rules.iter().map(|rule| rule.name).collect();
     error.with_model(model.name).with_rules(&rules)
+}
+
+/// Sends the filter of an upsert in a form of which MongoDB copies only what the model can read.
+pub(crate) fn upserting(operation: &mut Operation, model: &'static ModelMeta) -> Result<()> {
+    if let Operation::Update(update) | Operation::FindAndUpdate(update) = operation {
+        let filter = std::mem::replace(&mut update.filter, Document::new().into());
+        update.filter = upserted(filter, (model.embedded)())?;
+    }
+    Ok(())
 }
 
 /// The filter that a closure over the model's fields makes.

@@ -57,6 +57,13 @@ pub(crate) fn at(meta: &'static EmbeddedMeta, path: &str) -> Option<ListBound> {
     bound
 }
 
+/// Whether a list is stored at the path.
+pub(crate) fn is_list(meta: &'static EmbeddedMeta, path: &str) -> bool {
+    places(meta, path)
+        .iter()
+        .any(|place| place.element().is_some())
+}
+
 /// The first list on a stored path that has a position in the path which its bound does not allow.
 pub(crate) fn position_beyond(meta: &'static EmbeddedMeta, path: &str) -> Option<Excess> {
     let mut end = 0;

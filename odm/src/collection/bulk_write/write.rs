@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use bson::raw::RawDocumentBuf;
 
 use crate::collection::call::{
-    Call, Reach, Ready, encode_with_id, filter, operands, replace, some,
+    Call, Reach, Ready, encode_with_id, filter, operands, replace, some, upserting,
 };
 use crate::collection::guarded::Guards;
 use crate::error::{Error, Result};
@@ -320,6 +320,7 @@ impl<M: Document> Write<M> {
         let mut operation = self.operation.map_err(error_model)?;
         if self.options.upsert == Some(true) {
             operation.complete_upsert();
+            upserting(&mut operation, M::model()).map_err(error_model)?;
         }
         if let Some(guards) = &self.guards {
             guards.check(&self.options).map_err(error_model)?;

@@ -197,7 +197,7 @@ async fn rows_are_sorted_by_two_relations_and_an_own_list(db: &Db) {
         .find_all()
         .order_by_related(|s| s.parcels, |o| o.total.asc())
         .order_by_related(|s| s.orders, |o| o.total.desc())
-        .sort(|s| (s.tags.asc(), s.id.asc()))
+        .sort(|s| s.tags.asc().then(s.id.asc()))
         .all()
         .await
         .unwrap();

@@ -37,7 +37,7 @@ struct Part {
     marks: Vec<i32>,
 }
 
-type Fields<M> = <M as odm::model::Embedded>::Fields<M>;
+type Fields<M> = <M as Embedded>::Fields<M>;
 type Condition = fn(Fields<Note>) -> Filter<Note>;
 
 /// Conditions of which MongoDB would copy a single value in place of a list.

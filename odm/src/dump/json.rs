@@ -6,32 +6,14 @@
 use std::fmt;
 
 use bson::raw::RawDocumentBuf;
-use bson::{Bson, Document, JavaScriptCodeWithScope, doc};
+use bson::{Bson, Document, JavaScriptCodeWithScope};
 use serde::Deserializer as _;
-use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde_json::Deserializer;
 
-use odm_language::value::raw::{self, MAX_DEPTH};
+use odm_language::value::raw;
 
-/// The field names that mark a document as the spelling of another value.
-const MARKS: [&str; 16] = [
-    "$oid",
-    "$symbol",
-    "$regularExpression",
-    "$numberInt",
-    "$numberLong",
-    "$numberDouble",
-    "$numberDecimal",
-    "$binary",
-    "$uuid",
-    "$code",
-    "$timestamp",
-    "$date",
-    "$minKey",
-    "$maxKey",
-    "$dbPointer",
-    "$undefined",
-];
+use crate::types::json::extended::Nested;
 
 /// The documents of a text: one after the other, or all in an array. The error names the document and the
 /// line.
@@ -49,7 +31,7 @@ pub(super) fn documents(text: &[u8]) -> Result<Vec<RawDocumentBuf>, String> {
 /// The one document of a text.
 pub(super) fn document(text: &[u8]) -> Result<Document, String> {
     let mut reader = reader(text);
-    let document = Nested { depth: 1 }
+    let document = Nested::TOP
         .deserialize(&mut reader)
         .and_then(|value| {
             reader.end()?;
@@ -97,170 +79,15 @@ impl<'de> Visitor<'de> for TopLevel<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(mut self, map: A) -> Result<(), A::Error> {
-        let document = Nested { depth: 1 }.visit_map(map)?;
+        let document = Nested::TOP.visit_map(map)?;
         self.push(document)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut elements: A) -> Result<(), A::Error> {
-        while let Some(value) = elements.next_element_seed(Nested { depth: 1 })? {
+        while let Some(value) = elements.next_element_seed(Nested::TOP)? {
             self.push(value)?;
         }
         Ok(())
-    }
-}
-
-/// Reads a value at this depth.
-#[derive(Clone, Copy)]
-struct Nested {
-    depth: usize,
-}
-
-impl Nested {
-    fn deeper<E: serde::de::Error>(self) -> Result<Self, E> {
-        // Values that are spelled as documents add levels to the text, so the limit here is larger.
-        if self.depth > MAX_DEPTH + 2 {
-            return Err(E::custom(format!(
-                "documents nest {MAX_DEPTH} deep at most"
-            )));
-        }
-        Ok(Self {
-            depth: self.depth + 1,
-        })
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for Nested {
-    type Value = Bson;
-
-    fn deserialize<D: serde::Deserializer<'de>>(self, reader: D) -> Result<Bson, D::Error> {
-        reader.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Nested {
-    type Value = Bson;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value")
-    }
-
-    fn visit_unit<E>(self) -> Result<Bson, E> {
-        Ok(Bson::Null)
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Bson, E> {
-        Ok(Bson::Boolean(value))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Bson, E> {
-        Ok(i32::try_from(value).map_or(Bson::Int64(value), Bson::Int32))
-    }
-
-    fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<Bson, E> {
-        match i64::try_from(value) {
-            Ok(value) => self.visit_i64(value),
-            Err(_) => Err(E::custom(format!(
-                "{value} is no 64-bit integer: write it with a fraction, as a double, or as a $numberDecimal"
-            ))),
-        }
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Bson, E> {
-        Ok(Bson::Double(value))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Bson, E> {
-        Ok(Bson::String(value.to_owned()))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Bson, A::Error> {
-        let inner = self.deeper()?;
-        let mut array = Vec::new();
-        while let Some(value) = elements.next_element_seed(inner)? {
-            array.push(value);
-        }
-        Ok(Bson::Array(array))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Bson, A::Error> {
-        let inner = self.deeper()?;
-        let mut document = Document::new();
-        while let Some(name) = fields.next_key::<String>()? {
-            if name.contains('\0') {
-                return Err(A::Error::custom(format!("the name {name:?} holds a null")));
-            }
-            if document.contains_key(&name) {
-                return Err(A::Error::custom(format!("the field `{name}` stands twice")));
-            }
-            let value = fields.next_value_seed(inner)?;
-            document.insert(name, value);
-        }
-        match marked(&document) {
-            Some(mark) => value(mark, document)
-                .map_err(|why| A::Error::custom(format!("no {mark} is spelled so: {why}"))),
-            None => Ok(Bson::Document(document)),
-        }
-    }
-}
-
-fn marked(document: &Document) -> Option<&'static str> {
-    let name = document.keys().find(|name| name.starts_with('$'))?;
-    // In metadata, most names that begin with `$` are operators.
-    let known = |name: &&'static str| document.contains_key(name);
-    MARKS
-        .into_iter()
-        .find(|mark| mark == name)
-        .or_else(|| MARKS.into_iter().find(known))
-}
-
-/// The value that a document with one of the marks spells.
-fn value(mark: &str, mut document: Document) -> Result<Bson, String> {
-    match mark {
-        "$code" => {
-            // Keeps the order of the scope's fields, which the conversion below would lose.
-            if let Some(Bson::Document(scope)) = document.get("$scope")
-                && let Some(Bson::String(code)) = document.get("$code")
-                && document.len() == 2
-            {
-                let (code, scope) = (code.clone(), scope.clone());
-                return Ok(JavaScriptCodeWithScope { code, scope }.into());
-            }
-        }
-        "$binary" => {
-            if let Some(Bson::String(base64)) = document.get("$binary")
-                && let Some(kind) = document.get("$type")
-                && document.len() == 2
-            {
-                let subtype = match kind {
-                    Bson::Int32(kind) => format!("{kind:02x}"),
-                    Bson::String(kind) => format!("{kind:0>2}"),
-                    other => return Err(format!("$type is {other}")),
-                };
-                document = doc! { mark: { "base64": base64, "subType": subtype } };
-            }
-        }
-        "$date" => {
-            if let Some(Bson::String(date)) = document.get_mut("$date") {
-                punctuate_offset(date);
-            }
-        }
-        _ => {}
-    }
-    // Values inside are already converted; here they are spelled again for bson's own conversion.
-    Bson::try_from(serde_json::Value::from(Bson::Document(document)))
-        .map_err(|error| error.to_string())
-}
-
-/// `+0100`, as older tools write the offset of a date, to `+01:00`.
-fn punctuate_offset(date: &mut String) {
-    let is_bare = date
-        .len()
-        .checked_sub(5)
-        .and_then(|at| date.get(at..))
-        .and_then(|offset| offset.strip_prefix(['+', '-']))
-        .is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
-    if is_bare {
-        date.insert(date.len() - 2, ':');
     }
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use bson::{Bson, Document, doc};
 
-use super::compare::{array_path, is_element};
+use super::compare::{array_path, filter_path, is_element, stored_path};
 use super::deferred::Deferred;
 use super::encode::{
     ByKey, BySerde, Derived, ElementOf, Encode, Named, RecentOf, With, encode_element,
@@ -325,6 +325,36 @@ fn elem_match(path: &Path, element: Result<Node, Deferred>) -> Result<Node, Defe
         "$elemMatch",
         Bson::Document(condition),
     ))
+}
+
+/// Requires one value at `path` to meet all operators. Of several elements, one could meet the first operator and another one
+/// the second, so a path through elements becomes an `$elemMatch`.
+pub(crate) fn on_one_value<const N: usize>(
+    path: &Path,
+    operators: [(&'static str, Result<Bson>); N],
+) -> Result<Node, Deferred> {
+    let stored = filter_path(path)?;
+    let mut all = Document::new();
+    for (operator, value) in operators {
+        let value = value.map_err(|error| Deferred::encode(&*stored, &error))?;
+        all.insert(operator, value);
+    }
+    let operators = Operators::from(all);
+    let segments: Vec<_> = path.segments().collect();
+    let Some(any) = segments.iter().rposition(|it| *it == Segment::Any) else {
+        return Ok(Node::Field(stored, operators));
+    };
+    let joined = |segments: &mut dyn Iterator<Item = Segment>| {
+        segments.fold(Path::root(), |path, segment| path.then(segment))
+    };
+    let list = joined(&mut segments.iter().take(any).cloned());
+    let inside = joined(&mut segments.iter().skip(any + 1).cloned());
+    let name = if inside.is_root() {
+        Cow::default()
+    } else {
+        Cow::Owned(stored_path(&inside)?)
+    };
+    elem_match(&list, Ok(Node::Field(name, operators)))
 }
 
 /// Builds the condition of `Field::has`. For an array that is itself an element it needs `$elemMatch`,

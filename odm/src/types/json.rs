@@ -34,7 +34,7 @@
 //! | BSON | JSON | read back |
 //! | --- | --- | --- |
 //! | `ObjectId` | `"507f1f77bcf86cd799439011"` | the same |
-//! | date | `"2026-04-02T10:30:00.123Z"`; milliseconds since 1970 as a number where the year is not in 0–9999 | the same; offsets such as `+02:00` are converted to UTC, and digits below a millisecond are cut off |
+//! | date | `"2026-04-02T10:30:00.123Z"`; milliseconds since 1970 as a number where the year is not in 0–9999 | the same; offsets such as `+02:00` are converted to UTC, and a fraction of a millisecond is refused |
 //! | Decimal128 | `"9.99"` | the same; a JSON number is refused, because it may have lost digits already |
 //! | binary data | base64 text | the same |
 //! | binary data of subtype 4 | `"2f1c9a3e-…"`, a hyphenated UUID | the same |
@@ -48,7 +48,8 @@
 //! | code with scope, `DBPointer`, min key, max key | Extended JSON | the same |
 //!
 //! A `Bson`, a `Document` or another field without a declared type keeps only what JSON has: a date in it is read back as a
-//! string. All other serde attributes of a model (`rename`, `skip_serializing_if`, `flatten`, `with`) apply as without
+//! string, and a date in the form of Extended JSON as a date. An object with a key of Extended JSON and other keys, such as
+//! `{"$date": 0, "b": 1}`, is refused wherever it is, because its other fields would be lost. All other serde attributes of a model (`rename`, `skip_serializing_if`, `flatten`, `with`) apply as without
 //! [`Plain`], and [`is_human_readable`](serde::Serializer::is_human_readable) is what the serializer says, so that
 //! [`odm::money::json`](crate::money::json) writes decimal text.
 //!
@@ -65,13 +66,15 @@
 //! as text, and a [`Ref`](crate::types::Ref) to it does not match. odm does not know what they write: it treats such a field as
 //! one of any type. [`Plain`] leaves what is stored as it is.
 
+pub(crate) mod extended;
 mod node;
 mod read;
 mod write;
 
-use serde::de::{DeserializeOwned, Error as _};
+use serde::de::{DeserializeOwned, DeserializeSeed, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use self::extended::Nested;
 use self::node::Node;
 use self::read::conform;
 use self::write::PlainSerializer;
@@ -138,7 +141,7 @@ impl<'de, T: FieldType + DeserializeOwned> Deserialize<'de> for Plain<T> {
         if !deserializer.is_human_readable() {
             return T::deserialize(deserializer).map(Self);
         }
-        let json = bson::Bson::deserialize(deserializer)?;
+        let json = Nested::TOP.deserialize(deserializer)?;
         let stored = conform(json, &T::TYPE).map_err(D::Error::custom)?;
         match serde_path_to_error::deserialize(Node(stored)) {
             Ok(value) => Ok(Self(value)),

@@ -14,6 +14,7 @@ cases![
     days_of_zones_are_ranges_of_the_index,
     days_of_writers_are_exact,
     times_of_zones_keep_the_name,
+    one_element_is_within_a_range,
     validators_refuse_other_offsets,
 ];
 
@@ -414,4 +415,74 @@ async fn validators_refuse_other_offsets(db: &Db) {
         let error = insert(offset).await.unwrap_err();
         assert!(error.is_validation_failure(), "{error}");
     }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embedded)]
+struct Shift {
+    begin: DateTime,
+    seen: Vec<LocalTime<Iso>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = "rotas")]
+struct Rota {
+    #[serde(rename = "_id")]
+    id: i32,
+    times: Vec<DateTime>,
+    #[odm(embed(few, max = 9))]
+    shifts: Vec<Shift>,
+}
+
+/// One value below the range and one above it are not a value in the range.
+async fn one_element_is_within_a_range(db: &Db) {
+    let hours = |hours: i64| DateTime::from_millis(hours * 3_600_000);
+    let rota = |id, all: [i64; 3]| Rota {
+        id,
+        times: all.map(hours).to_vec(),
+        shifts: all
+            .map(|at| Shift {
+                begin: hours(at),
+                seen: vec![LocalTime::new(hours(at), Offset::UTC)],
+            })
+            .to_vec(),
+    };
+    let rotas = db.collection::<Rota>();
+    let around = rota(1, [2, 50, 60]);
+    rotas.insert_one(&around).await.unwrap();
+    rotas.insert_one(&rota(2, [2, 30, 60])).await.unwrap();
+    let day = InstantRange::new(hours(24), hours(48));
+    let filters: [fn(RotaFields<Rota>, InstantRange) -> Filter<Rota>; 4] = [
+        |r, day| r.times.any().within(day),
+        |r, day| r.shifts.any().begin.within(day),
+        |r, day| r.shifts.any().seen.any().within(day),
+        |r, day| r.shifts.elem_match(|shift| shift.seen.any().within(day)),
+    ];
+    for filter in filters {
+        let found = rotas.find(|r| filter(r, day)).all().await.unwrap();
+        assert_eq!(found.iter().map(|r| r.id).collect::<Vec<_>>(), [2]);
+        let others = rotas.find(|r| !filter(r, day)).all().await.unwrap();
+        assert_eq!(others.iter().map(|r| r.id).collect::<Vec<_>>(), [1]);
+    }
+    // The position is that of the element in the range.
+    let changed = rotas
+        .update_many(
+            |r| r.times.any().within(day),
+            |r| r.times.positional().set(hours(31)),
+        )
+        .await
+        .unwrap();
+    assert_eq!(changed.matched, 1);
+    let changed = rotas
+        .update_many(
+            |r| r.shifts.any().begin.within(day),
+            |r| r.shifts.positional().begin.set(hours(31)),
+        )
+        .await
+        .unwrap();
+    assert_eq!(changed.matched, 1);
+    let mut expected = rota(2, [2, 30, 60]);
+    expected.times[1] = hours(31);
+    expected.shifts[1].begin = hours(31);
+    assert_eq!(rotas.get(&2).await.unwrap(), Some(expected));
+    assert_eq!(rotas.get(&1).await.unwrap(), Some(around));
 }

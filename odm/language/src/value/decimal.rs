@@ -117,6 +117,12 @@ impl Decimal {
         text::parse(text)
     }
 
+    /// Reads a text of the grammar of the BSON specification, which Extended JSON and clients write. A number with more
+    /// digits than a decimal has is none.
+    pub fn read_exact(text: &str) -> Option<Decimal128> {
+        text::read_exact(text)
+    }
+
     pub fn from_i64(value: i64) -> Self {
         Self::finite(value < 0, u128::from(value.unsigned_abs()), 0)
     }

@@ -185,6 +185,18 @@ fn errors_name_their_position() {
         ),
         ("{\"a\": {\"$date\": \"soon\"}}", vec!["no $date"]),
         (
+            "{\"a\": {\"$date\": \"2012-12-24T12:15:30.5011Z\"}}",
+            vec!["no $date", "fraction of a millisecond"],
+        ),
+        (
+            "{\"a\": {\"$numberDecimal\": \"\"}}",
+            vec!["no $numberDecimal", "is not a decimal number"],
+        ),
+        (
+            "{\"a\": {\"$numberDecimal\": \"-+32.4\"}}",
+            vec!["no $numberDecimal"],
+        ),
+        (
             "{\"a\": {\"x\": 1, \"$numberInt\": \"1\"}}",
             vec!["no $numberInt"],
         ),

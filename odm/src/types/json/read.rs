@@ -4,8 +4,10 @@ use std::fmt;
 
 use bson::oid::ObjectId;
 use bson::spec::BinarySubtype;
-use bson::{Binary, Bson, DateTime, Decimal128, Document, Regex, Timestamp, Uuid};
+use bson::{Binary, Bson, DateTime, Document, Regex, Timestamp, Uuid};
+use odm_language::value::decimal::Decimal;
 
+use super::extended::instant;
 use crate::model::field::VariantContent;
 use crate::model::{
     BsonType, EmbeddedMeta, EnumMeta, FieldMeta, Presence, Shape, Tagging, TypeMeta,
@@ -373,13 +375,12 @@ fn convert(json: &Bson, ty: BsonType) -> Result<Option<Bson>, &'static str> {
                 _ => None,
             }
             .map(DateTime::from_millis)
-            .or_else(|| DateTime::parse_rfc3339_str(text?).ok())
+            .or_else(|| instant(text?).ok())
             .map(Bson::DateTime),
-            "a date as text in the form of RFC 3339, such as \"2026-04-02T10:30:00Z\"",
+            "a date as text in the form of RFC 3339, with at most milliseconds, such as \"2026-04-02T10:30:00.123Z\"",
         ),
         BsonType::Decimal => (
-            text.and_then(|text| text.parse::<Decimal128>().ok())
-                .map(Bson::Decimal128),
+            text.and_then(Decimal::read_exact).map(Bson::Decimal128),
             "a decimal number as text, such as \"9.99\"",
         ),
         BsonType::Binary => (

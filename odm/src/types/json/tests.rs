@@ -331,6 +331,23 @@ fn undeclared_values_have_plain_forms_and_stay_text() {
 }
 
 #[test]
+fn fields_beside_a_key_of_extended_json_are_not_lost() {
+    let refused = |json: Value| read::<bson::Document>(json!({"any": [json]})).unwrap_err();
+    for json in [
+        json!({"b": 1, "$date": 0}),
+        json!({"$date": 0, "b": 1}),
+        json!({"$oid": HEX, "a": 1}),
+        json!({"$numberLong": "5", "a": 1}),
+        json!({"$date": "2026-04-02T10:30:00.123456Z"}),
+    ] {
+        assert!(refused(json.clone()).contains("is spelled so"), "{json}");
+    }
+    let zeros = json!({"any": {"$date": "1970-01-01T00:00:00.001000Z"}});
+    let date = DateTime::from_millis(1);
+    assert_eq!(read(zeros), Ok(doc! {"any": date}));
+}
+
+#[test]
 fn raw_documents_have_the_same_form() {
     let document = doc! {"id": ObjectId::parse_str(HEX).unwrap(), "b": Binary { subtype: BinarySubtype::Encrypted, bytes: vec![7] }};
     let raw = bson::serialize_to_raw_document_buf(&document).unwrap();
@@ -374,6 +391,31 @@ fn what_is_wrong_is_named_by_its_path() {
             "/placedAt",
             json!("2026-04-02"),
             "placedAt: expected a date as text in the form of RFC 3339",
+        ),
+        (
+            "/placedAt",
+            json!("2026-04-02T10:30:00.1234Z"),
+            "placedAt: expected a date as text in the form of RFC 3339, with at most milliseconds",
+        ),
+        (
+            "/placedAt",
+            json!({"$date": "2026-04-02T10:30:00.1234Z"}),
+            "no $date is spelled so: \"2026-04-02T10:30:00.1234Z\" has a fraction of a millisecond",
+        ),
+        (
+            "/placedAt",
+            json!({"b": 1, "$date": 0}),
+            "no $date is spelled so",
+        ),
+        (
+            "/total",
+            json!("-+32.4"),
+            "total: expected a decimal number as text",
+        ),
+        (
+            "/total",
+            json!({"$numberDecimal": ""}),
+            "no $numberDecimal is spelled so: \"\" is not a decimal number",
         ),
         (
             "/total",

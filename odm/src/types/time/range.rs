@@ -2,7 +2,7 @@
 
 use bson::DateTime;
 
-use crate::query::compare::operator;
+use crate::query::array::on_one_value;
 use crate::query::{Encode, Field, Filter};
 
 /// The instants from `start`, inclusive, to `end`, exclusive. A range that ends before it starts is empty.
@@ -148,6 +148,8 @@ impl<T: Dated> Dated for Box<T> {
 impl<M, T, E: Encode<T>> Field<M, T, E> {
     /// Matches where the field is in the range: `{field: {$gte: start, $lt: end}}`. An index on the field serves it.
     ///
+    /// Behind [`any`](Self::any), one element is in the range: `{list: {$elemMatch: {field: {$gte: start, $lt: end}}}}`.
+    ///
     /// ```
     /// use odm::prelude::*;
     /// use odm::query::fields;
@@ -167,9 +169,8 @@ impl<M, T, E: Encode<T>> Field<M, T, E> {
     where
         T: Dated,
     {
-        let (start, end) = (T::from_instant(range.start), T::from_instant(range.end));
-        let compare =
-            |name, value: &T| Filter::from_node(operator(self.path(), name, E::encode(value)));
-        compare("$gte", &start) & compare("$lt", &end)
+        let end = |at| E::encode(&T::from_instant(at));
+        let ends = [("$gte", end(range.start)), ("$lt", end(range.end))];
+        Filter::from_node(on_one_value(self.path(), ends))
     }
 }

@@ -25,6 +25,82 @@ fn packing_round_trips() {
 }
 
 #[test]
+fn texts_that_the_specification_forbids_are_refused() {
+    for text in [
+        "",
+        ".",
+        "..",
+        ".e",
+        ".e1",
+        "e",
+        "E",
+        "E01",
+        "e1",
+        "1E",
+        "1e",
+        "1e+",
+        "1.2.3",
+        "1..",
+        "1e1e1",
+        "1e1.1",
+        "1E+-3",
+        "+-3",
+        "-+32.4",
+        "--1",
+        "+",
+        "-",
+        "-.",
+        "1a",
+        "1ae",
+        "0x1",
+        "1 ",
+        " 1",
+        "1_0",
+        "E+2",
+        "Infinit",
+        "infinite",
+        "sNaN",
+        "NaN1",
+        "Na",
+        "i",
+        "in",
+        "in-f",
+        "INFINITYY",
+        ".Infinity",
+        "1.0E+,",
+        "１",
+        // Numbers without a decimal of their value.
+        "1E+6145",
+        "1E-6177",
+        "1.00000000000000000000000000000000001",
+        "1E+99999999999999999999",
+    ] {
+        assert_eq!(Decimal::read_exact(text), None, "{text:?}");
+    }
+    for (text, read) in [
+        ("+1.50", "1.50"),
+        ("-.5", "-0.5"),
+        ("5.", "5"),
+        ("1e3", "1E+3"),
+        ("1E-3", "0.001"),
+        ("00012", "12"),
+        ("-infinity", "-Infinity"),
+        ("INF", "Infinity"),
+        ("nan", "NaN"),
+        ("-0", "-0"),
+        ("0E-9999", "0E-6176"),
+        ("10E+6111", "1.0E+6112"),
+        (
+            "1.000000000000000000000000000000000000",
+            "1.000000000000000000000000000000000",
+        ),
+    ] {
+        let decimal = Decimal::read_exact(text).map(|decimal| decimal.to_string());
+        assert_eq!(decimal.as_deref(), Some(read), "{text:?}");
+    }
+}
+
+#[test]
 fn arithmetic_has_34_digits_rounded_half_to_even() {
     let check = |shown: Decimal, expected: &str| assert_eq!(shown.to_string(), expected);
     check(parse("0.1").add(parse("0.20")), "0.30");

@@ -1,5 +1,7 @@
 //! Parses decimals from strings, as MongoDB's conversions do.
 
+use bson::Decimal128;
+
 use super::{DIGITS, Decimal, MAX_EXPONENT, MIN_EXPONENT};
 use crate::value::u256::pow10;
 
@@ -47,6 +49,25 @@ pub(super) fn parse(text: &str) -> Result<Decimal, Unread> {
         coefficient,
         power.saturating_add(cut).saturating_sub(places),
     )
+}
+
+/// Reads the text of a decimal as the BSON specification writes it, if 34 digits hold the number. bson's own parser is laxer:
+/// it reads `""` as 0 and `"-+32.4"` as -32.4.
+pub(super) fn read_exact(text: &str) -> Option<Decimal128> {
+    let (_, unsigned) = signed(text);
+    let names = ["inf", "infinity", "nan"];
+    let is_name = names.iter().any(|name| unsigned.eq_ignore_ascii_case(name));
+    let (number, power) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_number = whole.len() + fraction.len() > 0
+        && is_digits(whole)
+        && is_digits(fraction)
+        && exponent(power).is_some();
+    if !is_name && !is_number {
+        return None;
+    }
+    text.parse().ok()
 }
 
 fn signed(text: &str) -> (bool, &str) {

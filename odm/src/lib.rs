@@ -121,4 +121,4 @@ pub use crate::error::{
 };
 pub use crate::model::{Document, Embedded, Projection};
 #[cfg(feature = "memory")]
-pub use odm_engine::Context;
+pub use odm_engine::{Context, Hostility};

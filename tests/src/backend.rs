@@ -8,7 +8,7 @@ use std::time::Duration;
 use odm::bson::oid::ObjectId;
 use odm::prelude::DateTime;
 use odm::server::Server;
-use odm::{Capability, Context, Db};
+use odm::{Capability, Context, Db, Hostility};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::case::Case;
@@ -18,6 +18,8 @@ use crate::case::Case;
 pub enum Backend {
     /// The engine in this process.
     Memory,
+    /// The engine in this process, with everything shuffled that MongoDB puts into no order, drawn from the seed.
+    Shuffling(u64),
     /// The engine in this process, each time another one behind a port of its own.
     Served,
     /// The server at this URI.
@@ -31,6 +33,28 @@ impl Backend {
             .ok()
             .filter(|uri| !uri.is_empty())
             .map(Self::Server)
+    }
+
+    /// An engine for each seed that `ODM_TEST_SEEDS` lists (`"7"`, `"1,2"` or `"100..200"`), or for two fixed ones.
+    ///
+    /// # Panics
+    /// When the variable is not such a list.
+    pub fn shuffling_from_env() -> Vec<Self> {
+        let list = std::env::var("ODM_TEST_SEEDS").unwrap_or_else(|_| "1,2".to_owned());
+        let number = |text: &str| -> u64 { text.trim().parse().expect("ODM_TEST_SEEDS has seeds") };
+        let seeds: Vec<u64> = match list.split_once("..") {
+            Some((from, to)) => (number(from)..number(to)).collect(),
+            None => list.split(',').map(number).collect(),
+        };
+        seeds.into_iter().map(Self::Shuffling).collect()
+    }
+
+    /// What the names of cases on this store begin with. It has the seed, so that a failure can be repeated.
+    pub(crate) fn prefix(&self) -> String {
+        match self {
+            Self::Shuffling(seed) => format!("shuffling_{seed}::"),
+            Self::Memory | Self::Served | Self::Server(_) => String::new(),
+        }
     }
 
     /// Runs `case` on a new database, which is dropped again when the case has passed; what a failed
@@ -59,11 +83,17 @@ impl Backend {
     pub async fn open(&self) -> Place {
         let (server, uri) = match self {
             Self::Memory => {
-                let db = memory();
+                let db = memory(Context::system());
+                return Place { db, server: None };
+            }
+            Self::Shuffling(seed) => {
+                let hostility = Hostility::new(*seed).shuffling();
+                let db = memory(Context::system().with_hostility(hostility));
                 return Place { db, server: None };
             }
             Self::Served => {
-                let server = Server::bind(&memory(), "127.0.0.1:0").expect("a free port");
+                let server =
+                    Server::bind(&memory(Context::system()), "127.0.0.1:0").expect("a free port");
                 let uri = server.uri();
                 (Some(server), uri)
             }
@@ -91,13 +121,13 @@ thread_local! {
 }
 
 /// An engine whose clock the case can move.
-fn memory() -> Db {
+fn memory(context: Context) -> Db {
     let ahead = Arc::new(AtomicI64::new(0));
     AHEAD.set(Arc::clone(&ahead));
     let clock = move || {
         DateTime::from_millis(DateTime::now().timestamp_millis() + ahead.load(Ordering::Relaxed))
     };
-    Db::memory_with(Context::system().with_clock(clock))
+    Db::memory_with(context.with_clock(clock))
 }
 
 /// Waits a moment for what a store does once a minute: in the engine a minute passes at once, a server

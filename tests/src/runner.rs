@@ -1,4 +1,4 @@
-//! Runs the suite on one store, as the tests of one binary.
+//! Runs the suite on some stores, as the tests of one binary.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -8,21 +8,38 @@ use libtest_mimic::{Arguments, Trial};
 use crate::backend::Backend;
 use crate::suite;
 
-/// Runs every case on `backend`, and checks that the store can do what `capability` says: each flag by
+/// Runs every case on each of `backends`, and checks that the stores can do what `capability` says: each flag by
 /// its name, in the order of [`Capability`](odm::Capability), so that the list is complete.
 ///
 /// Without a back end the cases are listed as ignored.
-pub fn run(backend: Option<Backend>, capability: &[(&str, bool)]) -> ExitCode {
+pub fn run(backends: impl IntoIterator<Item = Backend>, capability: &[(&str, bool)]) -> ExitCode {
     let arguments = Arguments::from_args();
-    let ignored = backend.is_none();
-    let backend = Arc::new(backend.unwrap_or(Backend::Memory));
+    let backends: Vec<_> = backends.into_iter().collect();
+    let ignored = backends.is_empty();
     let flags: Vec<_> = capability
         .iter()
         .map(|(name, can)| format!("{name}: {can}"))
         .collect();
     let expected = format!("Capability {{ {} }}", flags.join(", "));
-    let store = Arc::clone(&backend);
-    let mut trials = vec![Trial::test("capability", move || {
+    let listed = if ignored {
+        vec![Backend::Memory]
+    } else {
+        backends
+    };
+    let trials = listed
+        .into_iter()
+        .flat_map(|backend| trials_on(&Arc::new(backend), &expected))
+        .map(|trial| trial.with_ignored_flag(ignored))
+        .collect();
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// The cases on one store.
+fn trials_on(backend: &Arc<Backend>, expected: &str) -> Vec<Trial> {
+    let prefix = backend.prefix();
+    let store = Arc::clone(backend);
+    let expected = expected.to_owned();
+    let mut trials = vec![Trial::test(format!("{prefix}capability"), move || {
         let found = format!("{:?}", store.capability());
         if found == expected {
             Ok(())
@@ -31,15 +48,12 @@ pub fn run(backend: Option<Backend>, capability: &[(&str, bool)]) -> ExitCode {
         }
     })];
     for case in suite::cases() {
-        let store = Arc::clone(&backend);
-        trials.push(Trial::test(case.short_name(), move || {
+        let store = Arc::clone(backend);
+        let name = format!("{prefix}{}", case.short_name());
+        trials.push(Trial::test(name, move || {
             store.run(&case);
             Ok(())
         }));
     }
-    let trials = trials
-        .into_iter()
-        .map(|trial| trial.with_ignored_flag(ignored))
-        .collect();
-    libtest_mimic::run(&arguments, trials).exit_code()
+    trials
 }

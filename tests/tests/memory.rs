@@ -1,4 +1,5 @@
-//! The suite on the engine in this process.
+//! The suite on the engine in this process, and on engines that shuffle what MongoDB puts into no order:
+//! `ODM_TEST_SEEDS` lists their seeds.
 
 use std::process::ExitCode;
 
@@ -6,7 +7,7 @@ use odm_tests::Backend;
 
 fn main() -> ExitCode {
     odm_tests::run(
-        Some(Backend::Memory),
+        std::iter::once(Backend::Memory).chain(Backend::shuffling_from_env()),
         &[
             ("transactions", true),
             ("change_streams", true),

@@ -1,5 +1,7 @@
 //! The engine's sources of time, new ids and randomness.
 
+mod hostility;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
@@ -9,6 +11,9 @@ use std::sync::atomic::AtomicBool;
 use bson::raw::RawDocumentBuf;
 use bson::{DateTime, oid::ObjectId};
 use odm_language::error::ServerError;
+use odm_language::shuffle::Shuffle;
+
+pub use self::hostility::Hostility;
 
 /// The clock, the ids and the randomness of the in-memory engine.
 ///
@@ -24,6 +29,7 @@ pub struct Context {
     hold: Option<u64>,
     gate: Option<Gate>,
     given: Option<Arc<[RawDocumentBuf]>>,
+    hostility: Option<Hostility>,
 }
 
 /// What a retryable write must pass before it is published.
@@ -70,6 +76,7 @@ impl Context {
             hold: None,
             gate: None,
             given: None,
+            hostility: None,
         }
     }
 
@@ -96,6 +103,18 @@ impl Context {
     pub fn with_random(mut self, random: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
         self.random = Arc::new(random);
         self
+    }
+
+    /// This context for an engine that does what MongoDB may do and mongod seldom does, for tests.
+    #[must_use]
+    pub fn with_hostility(mut self, hostility: Hostility) -> Self {
+        self.hostility = Some(hostility);
+        self
+    }
+
+    /// What shuffles the results whose order MongoDB leaves open.
+    pub(crate) fn shuffle(&self) -> Option<Shuffle> {
+        self.hostility.as_ref().and_then(Hostility::shuffle)
     }
 
     /// This context for an engine behind a server.

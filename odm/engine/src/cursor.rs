@@ -6,6 +6,7 @@ pub(crate) mod exec;
 pub(crate) mod point;
 pub(crate) mod query;
 pub(crate) mod registry;
+pub(crate) mod shuffled;
 pub(crate) mod sort;
 pub(crate) mod stream;
 pub(crate) mod tally;

@@ -38,7 +38,7 @@ pub use crate::command::generic_arguments;
 pub use crate::command::generic_arguments::InTransaction;
 pub use crate::command::reply;
 pub use crate::command::{COMMON_FIELDS, is_absent, known_commands};
-pub use crate::context::{Context, Latencies, Latency, Surroundings};
+pub use crate::context::{Context, Hostility, Latencies, Latency, Surroundings};
 pub use crate::cursor::query::interrupted;
 pub use crate::cursor::registry::{CursorTraits, Hold};
 pub use crate::service::{AWAIT, Backoff, Listener, Service, is_empty_batch};

@@ -14,4 +14,5 @@ pub mod expression;
 pub mod matcher;
 pub mod refusal;
 pub mod regex;
+pub mod shuffle;
 pub mod value;

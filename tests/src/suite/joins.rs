@@ -225,6 +225,7 @@ async fn several_references_of_each_row(db: &Db) {
         watched
             .collection::<Book>()
             .find(|b| b.id.in_([1, 4]))
+            .sort(|b| b.id.asc())
             .hint("_id_")
     };
     let joined = || find().join(|b| b.publisher).join(|b| b.second);

@@ -53,7 +53,8 @@ fn mills(text: &str) -> Money<Mills> {
 }
 
 async fn raw_prices(db: &Db) -> Vec<bson::Document> {
-    let prices = db.collection::<Sale>().find_all().with_type();
+    let prices = db.collection::<Sale>().find_all().sort(|p| p.id.asc());
+    let prices = prices.with_type();
     prices.all().await.unwrap()
 }
 

@@ -105,8 +105,10 @@ where
     let read = db.collection::<D>().find_all();
     let read: Vec<D> = read.all().await.unwrap();
     assert_eq!(read.len(), shown.len());
-    for (model, document) in read.iter().zip(shown) {
+    for model in &read {
         let encoded = serialize_to_document(model).unwrap();
+        let same = |document: &&BsonDocument| document.get("_id") == encoded.get("_id");
+        let document = shown.iter().find(same).unwrap();
         let fields = |document: &BsonDocument| -> Vec<(String, Bson)> {
             document.clone().into_iter().collect()
         };

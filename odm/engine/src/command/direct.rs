@@ -161,9 +161,10 @@ impl Engine {
         one: bool,
     ) -> Option<Batch> {
         self.tick(context.now().timestamp_millis());
-        let look = |collection: &Collection| {
-            find::short(collection, equality, one.then_some(1), FEW_DOCUMENTS)
-        };
+        // A single match has no order to shuffle.
+        let most = context.shuffle().map_or(FEW_DOCUMENTS, |_| 1);
+        let look =
+            |collection: &Collection| find::short(collection, equality, one.then_some(1), most);
         self.catalog.look(namespace, look)?
     }
 

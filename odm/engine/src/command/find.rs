@@ -230,6 +230,7 @@ fn find(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
 pub(crate) fn run(call: &mut Invocation<'_>) -> Result<Page, ServerError> {
     // Profiled commands always run a plan, because the shortcuts count nothing for the profiler.
     let is_profiled = call.profile.is_some();
+    let shuffles = call.context.shuffle().is_some();
     if !is_profiled
         && call.args.has_only(&["filter", "limit", "singleBatch"])
         && let Some(filter) = call.args.document("filter")
@@ -240,13 +241,16 @@ pub(crate) fn run(call: &mut Invocation<'_>) -> Result<Page, ServerError> {
             &collection,
             &equality,
             limit.filter(|limit| *limit > 0),
-            LONGEST_BATCH,
+            if shuffles { 1 } else { LONGEST_BATCH },
         )
     {
         let page = batch.of(0, collection.namespace.clone());
         return Ok(page.at(call.read_time()));
     }
-    if !is_profiled && let Some(page) = listed(call) {
+    if !is_profiled
+        && !shuffles
+        && let Some(page) = listed(call)
+    {
         return page;
     }
     let namespace = call.namespace();

@@ -195,6 +195,7 @@ impl Invocation<'_> {
         let mut globals = Globals::new(self.now)
             .with_collator(collator)
             .with_random(self.context.randomness())
+            .with_shuffle(self.context.shuffle())
             .with_clock(Arc::clone(&self.engine.catalog.clock));
         for (name, value) in variables.into_iter().flat_map(raw::elements) {
             if matches!(name, "CLUSTER_TIME" | "IS_MR" | "JS_SCOPE" | "NOW") {

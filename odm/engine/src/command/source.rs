@@ -78,13 +78,15 @@ impl<'c, 'a> CallSource<'c, 'a> {
         filter: &RawDocument,
         globals: &Globals,
     ) -> Result<Vec<RawDocumentBuf>, ServerError> {
-        let (now, random) = {
+        let (now, random, shuffle) = {
             let call = self.call.borrow();
-            (call.now, call.context.randomness())
+            let context = call.context;
+            (call.now, context.randomness(), context.shuffle())
         };
         let inner = Globals::new(now)
             .with_collator(view.collation.clone())
             .with_random(random)
+            .with_shuffle(shuffle)
             .at_pipeline_depth(depth);
         let pipeline = Pipeline::parse(&view.stages, &inner)?;
         let leading = pipeline.leading();

@@ -11,6 +11,7 @@ use odm_language::error::{Code, ServerError};
 use odm_language::expression::Globals;
 use odm_language::expression::meta::{self, Known};
 use odm_language::matcher::Matcher;
+use odm_language::shuffle::Shuffle;
 use odm_language::value::collation::Collator;
 use odm_language::value::key::{Direction, check_parts};
 use odm_language::value::number::Number;
@@ -21,6 +22,7 @@ use crate::catalog::collection::{Collection, Version, document};
 use crate::catalog::text_scan::text_scores;
 use crate::context::Context;
 use crate::cursor::exec::{Execution, Row, Shared};
+use crate::cursor::shuffled::{self, Shuffled};
 use crate::cursor::sort::{Order, Sort};
 use crate::cursor::tally::Tally;
 use crate::cursor::trial::{self, Tried};
@@ -199,6 +201,8 @@ pub(crate) struct Prepared {
     skip: u64,
     /// The limit plus the skip.
     limit: Option<u64>,
+    /// Set if the order of the results is open; the plans then skip and limit nothing.
+    shuffle: Option<Shuffle>,
     collation: Option<Collator>,
     made_of: Option<Arc<[Path]>>,
     keyed: bool,
@@ -236,6 +240,39 @@ impl Query<'_> {
 
     /// Checks the filter and the sort, and finds plans. Without a collection, only the checks matter.
     pub(crate) fn prepare(&self, collection: Option<&Collection>) -> Result<Prepared, ServerError> {
+        self.prepare_shuffled(collection, self.globals.shuffle())
+    }
+
+    /// Like [`prepare`](Self::prepare), for `explain`: the plans are those of a store that shuffles nothing.
+    pub(crate) fn prepare_to_explain(
+        &self,
+        collection: Option<&Collection>,
+    ) -> Result<Prepared, ServerError> {
+        self.prepare_shuffled(collection, None)
+    }
+
+    /// Whether MongoDB leaves the order of the results open, at least among equal sort keys.
+    fn is_open(&self, order: &Order, matcher: Option<&Matcher>, collection: &Collection) -> bool {
+        let is_natural = |hint| matches!(hint, RawBsonRef::Document(hint) if raw::get(hint, "$natural").is_some());
+        if self.shape.counts || self.shape.tailable || self.hint.is_some_and(is_natural) {
+            return false;
+        }
+        match order {
+            Order::Natural { .. } => false,
+            Order::Fields(_) => true,
+            // A capped collection keeps the order of insertion, and `$near` sorts by distance.
+            Order::None => {
+                let near = matcher.map(|matcher| matcher.predicate().near());
+                collection.options.capped.is_none() && !matches!(near, Some(Ok(Some(_))))
+            }
+        }
+    }
+
+    fn prepare_shuffled(
+        &self,
+        collection: Option<&Collection>,
+        shuffle: Option<&Shuffle>,
+    ) -> Result<Prepared, ServerError> {
         let matcher = self.matcher(collection)?.map(Arc::new);
         let order = Order::parse(self.sort)?;
         let sorts_by_score = matches!(&order, Order::Fields(sort) if !sort.scores.is_empty());
@@ -265,10 +302,14 @@ impl Query<'_> {
             collation: self.globals.collator().cloned(),
             made_of: self.shape.made_of().map(Into::into),
             keyed: self.shape.keyed,
+            shuffle: None,
         };
         let Some(collection) = collection else {
             return Ok(prepared);
         };
+        prepared.shuffle = shuffle
+            .filter(|_| self.is_open(&order, prepared.matcher.as_deref(), collection))
+            .cloned();
         let mut pick = |plans: Vec<Node>| {
             let collection = Version::new(collection.clone());
             let order = plans.clone();
@@ -296,8 +337,12 @@ impl Query<'_> {
             },
             hint: self.hint,
             collation: prepared.collation.as_ref(),
-            skip: self.skip,
-            limit: self.limit,
+            skip: if prepared.shuffle.is_some() {
+                0
+            } else {
+                self.skip
+            },
+            limit: self.limit.filter(|_| prepared.shuffle.is_none()),
             min: self.shape.min,
             max: self.shape.max,
             made_of: prepared.made_of.as_deref(),
@@ -346,11 +391,15 @@ impl Prepared {
     /// Tries plans and returns them with the best first.
     fn tried(
         &self,
-        plans: Vec<Node>,
+        mut plans: Vec<Node>,
         collection: &Version,
         deadline: &Deadline,
         limit: Option<u64>,
     ) -> Result<Vec<Tried>, ServerError> {
+        // The first of equally productive plans is taken.
+        if let Some(shuffle) = &self.shuffle {
+            shuffle.shuffle(&mut plans);
+        }
         let plans = plans
             .into_iter()
             .map(|node| {
@@ -392,6 +441,22 @@ impl Prepared {
 
     /// Starts the query on a snapshot.
     pub(crate) fn run(self, collection: Version, deadline: Deadline) -> Result<Found, ServerError> {
+        let Some(shuffle) = self.shuffle.clone() else {
+            return self.run_in_order(collection, deadline);
+        };
+        let order = shuffled::Requested {
+            sort: self.sort.clone(),
+            collation: self.collation.clone(),
+            skip: self.skip,
+            limit: self.limit,
+            shuffle,
+        };
+        let mut found = self.run_in_order(Version::clone(&collection), deadline)?;
+        found.shuffled = Some(order.read(&mut found, &collection)?);
+        Ok(found)
+    }
+
+    fn run_in_order(self, collection: Version, deadline: Deadline) -> Result<Found, ServerError> {
         if let [only] = self.plans.as_slice() {
             count_use(only, &collection);
             if let Some(tally) = deadline.tally() {
@@ -400,6 +465,7 @@ impl Prepared {
             return Ok(Found {
                 ready: VecDeque::new(),
                 execution: self.execution(only, collection, deadline),
+                shuffled: None,
             });
         }
         // The trial of the other plans does not count.
@@ -440,6 +506,8 @@ pub(crate) struct Found {
     /// The results of the trial.
     ready: VecDeque<Row>,
     pub(crate) execution: Execution,
+    /// All results, if they were shuffled.
+    shuffled: Option<Shuffled>,
 }
 
 impl From<Tried> for Found {
@@ -447,6 +515,7 @@ impl From<Tried> for Found {
         Self {
             ready: tried.rows,
             execution: tried.execution,
+            shuffled: None,
         }
     }
 }
@@ -479,6 +548,9 @@ impl Found {
 
     /// Whether the end is known without further work.
     pub(crate) fn is_at_end(&self) -> bool {
+        if let Some(shuffled) = &self.shuffled {
+            return shuffled.is_at_end();
+        }
         // In MongoDB a sort applies the limit itself, and only knows its end after a request for one more row.
         self.ready.is_empty() && self.execution.root.is_exhausted()
     }
@@ -488,6 +560,9 @@ impl Iterator for Found {
     type Item = Result<Row, ServerError>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        if let Some(shuffled) = &mut self.shuffled {
+            return shuffled.next();
+        }
         match self.ready.pop_front() {
             Some(row) => Some(Ok(row)),
             None => self.execution.next(),

@@ -46,7 +46,7 @@ fn over_list<'a>(args: &mut Args<'a>) -> Outcome<'a> {
             }
         }
     }
-    Ok(Value::Owned(accumulator.finish()))
+    Ok(Value::Owned(accumulator.finish(args.globals)))
 }
 
 /// The state of one accumulator.
@@ -186,9 +186,18 @@ impl Accumulator {
         Ok(())
     }
 
-    pub fn finish(self) -> RawBson {
+    pub fn finish(self, globals: &Globals) -> RawBson {
         match self {
-            Self::AddToSet { values: array, .. } | Self::Push(array) => RawBson::Array(array),
+            // The order of `$addToSet` is open.
+            Self::AddToSet { values: set, .. } => match globals.shuffle() {
+                Some(shuffle) => {
+                    let mut items: Vec<_> = values(&set).collect();
+                    shuffle.shuffle(&mut items);
+                    RawBson::Array(items.into_iter().collect())
+                }
+                None => RawBson::Array(set),
+            },
+            Self::Push(array) => RawBson::Array(array),
             Self::Avg { count: 0, .. } => RawBson::Null,
             Self::Avg { sum, count } => match sum.number() {
                 decimal @ Number::Decimal(_) => decimal.div(Number::Int64(count)).to_raw().into(),

@@ -14,6 +14,7 @@ use crate::error::ServerError;
 use crate::expression::meta::Known;
 use crate::expression::value::Value;
 use crate::regex::Regex;
+use crate::shuffle::Shuffle;
 use crate::value::collation::Collator;
 
 /// The environment of an operation's expressions. Cheap to clone: the matcher keeps one in its `$expr`.
@@ -30,6 +31,7 @@ struct Inner {
     collator: Option<Collator>,
     shared: Arc<Shared>,
     random: Option<Random>,
+    shuffle: Option<Shuffle>,
     clock: Option<Arc<Clock>>,
     /// Whether the sort keys of documents are known.
     has_sort_keys: bool,
@@ -83,6 +85,7 @@ impl Globals {
             collator: None,
             shared: Arc::default(),
             random: None,
+            shuffle: None,
             clock: None,
             has_sort_keys: false,
             pipelines: 0,
@@ -159,6 +162,18 @@ impl Globals {
     pub fn with_random(mut self, bits: Arc<dyn Fn() -> u64 + Send + Sync>) -> Self {
         Arc::make_mut(&mut self.0).random = Some(Random(bits));
         self
+    }
+
+    /// Sets what shuffles the lists whose order MongoDB leaves open.
+    #[must_use]
+    pub fn with_shuffle(mut self, shuffle: Option<Shuffle>) -> Self {
+        Arc::make_mut(&mut self.0).shuffle = shuffle;
+        self
+    }
+
+    /// What shuffles the lists whose order MongoDB leaves open.
+    pub fn shuffle(&self) -> Option<&Shuffle> {
+        self.0.shuffle.as_ref()
     }
 
     /// Sets the clock for the timestamps that writes generate.

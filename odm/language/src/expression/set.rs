@@ -1,4 +1,5 @@
-//! Arrays as sets: `$setDifference $setEquals $setIntersection $setIsSubset $setUnion`. Results are sorted.
+//! Arrays as sets: `$setDifference $setEquals $setIntersection $setIsSubset $setUnion`. Results are sorted, unless a
+//! [`Shuffle`](crate::shuffle::Shuffle) is set.
 
 use bson::raw::{RawArray, RawArrayBuf, RawBsonRef};
 
@@ -38,6 +39,14 @@ fn array<'v>(
     }
 }
 
+/// A result, whose order MongoDB does not specify.
+fn set<'a>(mut items: Vec<RawBsonRef<'_>>, args: &Args<'_>) -> Outcome<'a> {
+    if let Some(shuffle) = args.globals.shuffle() {
+        shuffle.shuffle(&mut items);
+    }
+    owned(items.into_iter().collect::<RawArrayBuf>())
+}
+
 fn has(items: &RawArray, wanted: RawBsonRef<'_>, args: &Args<'_>) -> bool {
     values(items).any(|item| order::equal(item, wanted, args.globals.collator()))
 }
@@ -67,7 +76,7 @@ fn difference<'a>(args: &mut Args<'a>) -> Outcome<'a> {
             kept.push(item);
         }
     }
-    owned(kept.into_iter().collect::<RawArrayBuf>())
+    set(kept, args)
 }
 
 /// Checks an operand of `$setEquals`.
@@ -137,7 +146,7 @@ fn intersection<'a>(args: &mut Args<'a>) -> Outcome<'a> {
             others.any(|other| order::equal(*other, *item, args.globals.collator()))
         });
     }
-    owned(kept.into_iter().collect::<RawArrayBuf>())
+    set(kept, args)
 }
 
 fn subset<'a>(args: &mut Args<'a>) -> Outcome<'a> {
@@ -161,5 +170,5 @@ fn union<'a>(args: &mut Args<'a>) -> Outcome<'a> {
         return null();
     };
     let all = lists.iter().flat_map(|list| values(list));
-    owned(distinct(all, args).into_iter().collect::<RawArrayBuf>())
+    set(distinct(all, args), args)
 }

@@ -92,6 +92,7 @@ fn random_tree(count: i32) -> Plain {
 
 async fn stored(db: &Db) -> Vec<BsonDocument> {
     let all = db.collection::<FromPaths>().find_all();
+    let all = all.sort(|node| node.id.asc());
     all.with_type::<BsonDocument>().all().await.unwrap()
 }
 

@@ -134,11 +134,15 @@ impl Stage for Group {
                 }
             }
         }
+        if let Some(shuffle) = cx.globals.shuffle() {
+            shuffle.shuffle(&mut groups);
+        }
         Ok(Box::new(groups.into_iter().map(|(id, states)| {
             let mut document = RawDocumentBuf::new();
             append(&mut document, "_id", id.as_raw_bson_ref());
             for (field, state) in self.fields.iter().zip(states) {
-                append(&mut document, &field.name, state.finish().as_raw_bson_ref());
+                let value = state.finish(cx.globals);
+                append(&mut document, &field.name, value.as_raw_bson_ref());
             }
             Ok(document)
         })))

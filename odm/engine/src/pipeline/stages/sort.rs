@@ -1,4 +1,4 @@
-//! `$sort`: stable, by the order of BSON values.
+//! `$sort`: stable unless a [`Shuffle`](odm_language::shuffle::Shuffle) is set, by the order of BSON values.
 
 use bson::raw::{RawBsonRef, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
@@ -39,6 +39,9 @@ impl Stage for Sort {
             let known = cx.globals.known();
             let key = self.pattern.key(&document, cx.globals.collator(), &known)?;
             keyed.push((key, document, known));
+        }
+        if let Some(shuffle) = cx.globals.shuffle() {
+            shuffle.shuffle(&mut keyed);
         }
         keyed.sort_by(|(left, ..), (right, ..)| left.cmp(right));
         Ok(Box::new(keyed.into_iter().map(|(_, document, known)| {

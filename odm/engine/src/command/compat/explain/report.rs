@@ -57,7 +57,7 @@ pub(crate) fn answer(
 ) -> Result<RawDocumentBuf, ServerError> {
     let collection = call.find_collection(namespace);
     let prepared = query
-        .prepare(collection.as_deref())
+        .prepare_to_explain(collection.as_deref())
         .map_err(|error| explain_hint(error, namespace, explained.args))?;
     let collection = collection.unwrap_or_else(|| {
         Version::new(Collection::new(

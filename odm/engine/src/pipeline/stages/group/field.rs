@@ -39,9 +39,9 @@ pub(super) enum State {
 }
 
 impl State {
-    pub(super) fn finish(self) -> RawBson {
+    pub(super) fn finish(self, globals: &Globals) -> RawBson {
         match self {
-            Self::Plain(accumulator) => accumulator.finish(),
+            Self::Plain(accumulator) => accumulator.finish(globals),
             Self::Many(ranked) => RawBson::Array(ranked.into_array()),
             Self::One(ranked) => ranked.into_value(),
         }

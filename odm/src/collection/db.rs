@@ -60,6 +60,39 @@ impl Db {
     /// # Ok(())
     /// # }
     /// ```
+    ///
+    /// A [`Hostility`](crate::Hostility) in the context shuffles what MongoDB puts into no order, drawn from a seed.
+    /// It finds code that works only because a developer's mongod returns documents in the order of insertion:
+    ///
+    /// ```
+    /// use std::collections::BTreeSet;
+    /// use odm::prelude::*;
+    /// use odm::{Context, Hostility};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// #[derive(Debug, Serialize, Deserialize, Document)]
+    /// #[odm(collection = "players")]
+    /// struct Player {
+    ///     #[serde(rename = "_id")]
+    ///     id: i32,
+    ///     score: i32,
+    /// }
+    ///
+    /// let context = Context::system().with_hostility(Hostility::new(1).shuffling());
+    /// let players = Db::memory_with(context).collection::<Player>();
+    /// players.insert_many((0..20).map(|id| Player { id, score: id % 2 })).await?;
+    ///
+    /// // Ten players have the same score, so five on each page are not the five others.
+    /// let mut shown = BTreeSet::new();
+    /// for page in 0..4 {
+    ///     let found = players.find_all().sort(|p| p.score.asc()).skip(page * 5).limit(5).all().await?;
+    ///     shown.extend(found.iter().map(|player| player.id));
+    /// }
+    /// assert!(shown.len() < 20);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[cfg(feature = "memory")]
     pub fn memory_with(context: odm_engine::Context) -> Self {
         Self {

@@ -150,14 +150,22 @@ async fn each_operation_is_counted(db: &Db) {
         ),
         with(examined("command", 0, 10), plan("COLLSCAN")),
         with(examined("command", 0, 10), plan("COLLSCAN")),
-        with(with(examined("command", 1, 1), updated(1, 1, 0)), by_a()),
+        with(with(doc! { "op": "command" }, updated(1, 1, 0)), by_a()),
         with(
-            with(examined("command", 0, 2), doc! { "ndeleted": 1 }),
+            with(doc! { "op": "command" }, doc! { "ndeleted": 1 }),
             plan("COLLSCAN"),
         ),
         with(doc! { "op": "query" }, failed("BadValue", 2)),
     ];
-    let entries = profiled(db, commands).await;
+    let mut entries = profiled(db, commands).await;
+    // The order of a scan is open, and so is how much it examines before the first match.
+    for entry in entries.iter_mut().filter(|entry| {
+        entry.get_str("op").is_ok_and(|op| op == "command")
+            && (entry.contains_key("nModified") || entry.contains_key("ndeleted"))
+    }) {
+        assert!(entry.remove("keysExamined").is_some());
+        assert!(entry.remove("docsExamined").is_some());
+    }
     for (at, (entry, expected)) in entries.iter().zip(&expected).enumerate() {
         assert_eq!(entry, expected, "entry {at}");
     }

@@ -16,6 +16,7 @@ mod concurrency;
 mod depth;
 mod duplicates;
 mod garbage;
+mod hostility;
 mod laws;
 mod recorded;
 mod requests;

@@ -51,7 +51,8 @@ impl Hostility {
     ///
     /// The order of a capped collection, of a `$natural` sort or hint and of `$near` stays, and so does everything
     /// inside stored documents: an update with `$addToSet` appends, as mongod does. `explain` shows the plans of a
-    /// store that shuffles nothing.
+    /// store that shuffles nothing. The profiler counts all matching documents as examined, because they are all read
+    /// before they are shuffled.
     #[must_use]
     pub fn shuffling(mut self) -> Self {
         self.shuffles = true;

@@ -86,7 +86,11 @@ impl Requested {
             .stored(row.0)
             .and_then(|stored| document(stored.bytes));
         if let (Some(sort), Some(document)) = (&self.sort, stored) {
-            let score = found.score(row);
+            let score = if sort.scores.is_empty() {
+                None
+            } else {
+                sort.scored_by.of(&found.known(row))
+            };
             sort.key_into(document, self.collation.as_ref(), score, &mut key)?;
         }
         Ok(key)

@@ -73,9 +73,10 @@ fn behind(keys: &[Key], values: Vec<Bson>) -> Document {
         alternatives.push(alternative);
         equal.insert(key.path.as_str(), equality(value));
     }
-    match alternatives.len() {
-        1 => alternatives.pop().unwrap_or_default(),
-        _ => doc! {"$or": alternatives},
+    if alternatives.len() == 1 {
+        alternatives.pop().unwrap_or_default()
+    } else {
+        doc! {"$or": alternatives}
     }
 }
 

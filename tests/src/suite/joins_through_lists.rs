@@ -216,5 +216,5 @@ async fn rows_are_sorted_by_two_relations_and_an_own_list(db: &Db) {
         )
     };
     assert_eq!(rows.len(), 6);
-    assert!(rows.is_sorted_by_key(|row| key(row)), "{rows:?}");
+    assert!(rows.is_sorted_by_key(key), "{rows:?}");
 }

@@ -451,7 +451,8 @@ async fn one_element_is_within_a_range(db: &Db) {
     rotas.insert_one(&around).await.unwrap();
     rotas.insert_one(&rota(2, [2, 30, 60])).await.unwrap();
     let day = InstantRange::new(hours(24), hours(48));
-    let filters: [fn(RotaFields<Rota>, InstantRange) -> Filter<Rota>; 4] = [
+    type Within = fn(RotaFields<Rota>, InstantRange) -> Filter<Rota>;
+    let filters: [Within; 4] = [
         |r, day| r.times.any().within(day),
         |r, day| r.shifts.any().begin.within(day),
         |r, day| r.shifts.any().seen.any().within(day),

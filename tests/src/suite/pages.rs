@@ -369,9 +369,10 @@ async fn pages_continue_under_a_collation(db: &Db) {
     for descending in [false, true] {
         let query = || {
             let found = things.find_all().collation(collation());
-            match descending {
-                false => found.sort(|t| t.name.asc()),
-                true => found.sort(|t| t.name.desc()),
+            if descending {
+                found.sort(|t| t.name.desc())
+            } else {
+                found.sort(|t| t.name.asc())
             }
         };
         for size in [1, 2, 3] {
@@ -391,9 +392,12 @@ async fn pages_are_read_by_an_index(db: &Db) {
     };
     insert(db, "things", (0..600).map(document).collect()).await;
     for descending in [false, true] {
-        let query = || match descending {
-            false => things.find_all().sort(|t| t.n.asc()),
-            true => things.find_all().sort(|t| t.n.desc()),
+        let query = || {
+            if descending {
+                things.find_all().sort(|t| t.n.desc())
+            } else {
+                things.find_all().sort(|t| t.n.asc())
+            }
         };
         let all = query().after(None).all().await.unwrap();
         for place in [5, 150, 199, 250, 450, 590] {
@@ -682,7 +686,8 @@ async fn pages_are_read_in_a_transaction(db: &Db) {
     let fresh = doc! {"insert": "things", "documents": documents, "bypassDocumentValidation": true};
     db.run_command(fresh).session(&mut session).await.unwrap();
     let by_n = || things.find(|t| t.id.lt(0)).sort(|t| t.n.asc());
-    let first = by_n().limit(1).session(&mut session).all().await.unwrap();
+    let first = by_n().after(None).limit(1).session(&mut session).all();
+    let first = first.await.unwrap();
     let next = by_n().after(first.last()).session(&mut session);
     assert_eq!(ids!(next.all().await.unwrap()), [-1]);
     let page = by_n()

@@ -80,7 +80,7 @@ impl fmt::Debug for Hostility {
     }
 }
 
-/// The next number of a SplitMix64 generator.
+/// The next number of a `SplitMix64` generator.
 fn draw(state: &AtomicU64) -> u64 {
     const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
     let state = state.fetch_add(STEP, Ordering::Relaxed).wrapping_add(STEP);

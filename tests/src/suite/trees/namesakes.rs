@@ -119,7 +119,7 @@ async fn plant<D: Named>(db: &Db) -> Tree<D> {
     tree
 }
 
-/// The tree as text, by ids.
+/// The tree as text, by ids; roots without a declared order are in the order of their text.
 async fn text<D: Named>(tree: &Tree<D>) -> String {
     let nodes = tree.all().all().await.unwrap();
     let branches = tree.arrange(nodes).unwrap();
@@ -131,7 +131,9 @@ async fn text<D: Named>(tree: &Tree<D>) -> String {
         });
         line
     });
-    lines.collect()
+    let mut lines: Vec<String> = lines.collect();
+    lines.sort();
+    lines.concat()
 }
 
 type Make<D> = fn(&Tree<D>) -> ChangeTree<'static, D>;

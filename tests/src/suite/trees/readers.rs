@@ -234,7 +234,8 @@ async fn reads_in_a_transaction_see_its_changes(db: &Db) {
     assert!(siblings.session(tx).await.unwrap());
     let common = tree.lowest_common_ancestor([node(13), node(11)]);
     assert_eq!(common.session(tx).await.unwrap(), None);
-    let ids = tree.descendants(node(12)).session(tx).ids().await.unwrap();
+    let mut ids = tree.descendants(node(12)).session(tx).ids().await.unwrap();
+    ids.sort_unstable();
     assert_eq!(ids, [13, 14]);
     // Outside, nothing has changed.
     assert_eq!(tree.depth(node(13)).await.unwrap(), 3);

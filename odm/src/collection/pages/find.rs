@@ -16,7 +16,7 @@ impl<M: Document, T: DeserializeOwned + 'static> Find<'_, M, T> {
     /// The server reads and skips all pages before it, so late pages are slow; [`after`](Self::after) is not. The sort is
     /// continued by `_id`, so that documents which are equal in it have an order: an index of the same fields and the `_id`
     /// serves it, and without one MongoDB sorts in memory ([`Explain::sorts_in_memory`](crate::collection::Explain)). A sort
-    /// that has all fields of a declared unique index stays as it is. [`count`](Self::count) of the same query counts the
+    /// that has all fields of a unique index stays as it is: the model declares the index, and sync must have created it. [`count`](Self::count) of the same query counts the
     /// documents of all pages.
     ///
     /// ```

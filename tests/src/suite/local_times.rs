@@ -435,6 +435,8 @@ struct Rota {
 
 /// One value below the range and one above it are not a value in the range.
 async fn one_element_is_within_a_range(db: &Db) {
+    type Within = fn(RotaFields<Rota>, InstantRange) -> Filter<Rota>;
+
     let hours = |hours: i64| DateTime::from_millis(hours * 3_600_000);
     let rota = |id, all: [i64; 3]| Rota {
         id,
@@ -451,7 +453,6 @@ async fn one_element_is_within_a_range(db: &Db) {
     rotas.insert_one(&around).await.unwrap();
     rotas.insert_one(&rota(2, [2, 30, 60])).await.unwrap();
     let day = InstantRange::new(hours(24), hours(48));
-    type Within = fn(RotaFields<Rota>, InstantRange) -> Filter<Rota>;
     let filters: [Within; 4] = [
         |r, day| r.times.any().within(day),
         |r, day| r.shifts.any().begin.within(day),

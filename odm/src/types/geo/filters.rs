@@ -223,7 +223,7 @@ impl<M, T, E> Field<M, T, E> {
     ///         "distanceField": "metres",
     ///         "spherical": true,
     ///         "maxDistance": 500.0,
-    ///         "query": {"open": {"$eq": true}},
+    ///         "query": {"open": true},
     ///     }},
     /// );
     /// # Ok::<(), odm::Error>(())

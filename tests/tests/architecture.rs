@@ -36,7 +36,7 @@ const FLOORS: &[&[&str]] = &[
 const ROOF: &[&str] = &["prelude", "support"];
 
 const LANGUAGE_FLOORS: &[&[&str]] = &[
-    &["clock", "error", "refusal"],
+    &["clock", "error", "refusal", "shuffle"],
     &["value"],
     &["regex"],
     &["expression"],

@@ -358,6 +358,13 @@ fn fits(ty: &TypeMeta, value: &Bson) -> Result<(), String> {
             }
             array.iter().try_for_each(|value| fits(element, value))
         }
+        (Shape::Tuple(types), Bson::Array(array)) => {
+            if types.len() != array.len() {
+                return Err(format!("{} values, not {}", array.len(), types.len()));
+            }
+            let mut values = types.iter().zip(array);
+            values.try_for_each(|(ty, value)| fits(ty, value))
+        }
         (Shape::Map(of), Bson::Document(map)) => map.values().try_for_each(|value| fits(of, value)),
         (Shape::Embedded(meta), value) => shaped(meta(), value),
         (shape, value) => Err(format!("{value} is no {shape:?}")),

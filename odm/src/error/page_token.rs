@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{Error, Kind};
 
-/// What is wrong with the token.
+/// The reason why a page token is refused.
 #[derive(Debug, Clone)]
 pub(crate) struct PageTokenError(String);
 

@@ -485,7 +485,7 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
         Ok(!self.ids().await?.is_empty())
     }
 
-    /// What is read, without its type.
+    /// The read, without its type.
     fn query(&mut self) -> Result<(Forest, Query)> {
         let query = Query {
             selection: std::mem::replace(&mut self.selection, Ok(Selection::All))?,

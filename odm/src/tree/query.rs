@@ -31,7 +31,7 @@ pub(super) struct Query {
     pub(super) leaves: bool,
 }
 
-/// What is read: the selection, and the conditions on its nodes.
+/// A read: the selection, and the conditions on its nodes.
 #[derive(Debug)]
 struct Chosen {
     selected: Selected,

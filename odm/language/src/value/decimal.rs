@@ -117,8 +117,8 @@ impl Decimal {
         text::parse(text)
     }
 
-    /// Reads a text of the grammar of the BSON specification, which Extended JSON and clients write. A number with more
-    /// digits than a decimal has is none.
+    /// Reads a text of the grammar of the BSON specification, which Extended JSON and clients write. Returns `None`
+    /// for other texts, and for numbers with more digits than a decimal holds.
     pub fn read_exact(text: &str) -> Option<Decimal128> {
         text::read_exact(text)
     }

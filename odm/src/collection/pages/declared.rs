@@ -3,7 +3,7 @@
 use crate::model::field::EmbeddedMeta;
 use crate::model::{BsonType, ModelMeta, Shape, TypeMeta};
 
-/// What is stored at a path, as far as the declarations say.
+/// The kind of value that the model declares at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Declared {
     /// A list stands at the path or on its way.

@@ -71,7 +71,7 @@ impl Given {
     /// Whether the struct has the same value at the key when nothing is stored there.
     fn may_be_a_default(&self, key: &Key) -> Result<bool> {
         let value = key.value(&self.written)?;
-        // What is missing sorts as null.
+        // A missing field sorts as null.
         if value == Bson::Null {
             return Ok(false);
         }

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::store::session::TransactionOptions;
 use crate::store::{Capability, Transactions};
 
-/// What is known of the transactions of the client's deployment; shared by all handles of the client.
+/// Whether the client's deployment has transactions, as far as known; shared by all handles of the client.
 #[derive(Debug, Clone, Default)]
 pub(super) struct KnownTransactions(Arc<AtomicU8>);
 

@@ -29,11 +29,11 @@ pub(in crate::tree) struct Bound {
     pub(in crate::tree) left: i64,
     /// The nearest node around it.
     pub(in crate::tree) parent: Option<usize>,
-    /// What is wrong with the stored bounds.
+    /// The fault of the stored bounds, if any.
     pub(in crate::tree) fault: Option<WrongBounds>,
 }
 
-/// What is wrong with stored bounds.
+/// A fault of stored bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::tree) enum WrongBounds {
     Overlapping,
@@ -158,7 +158,7 @@ impl<'n> Nesting<'n> {
         }
     }
 
-    /// What is wrong with stored bounds that are not the right ones.
+    /// The fault of stored bounds that are not the right ones.
     fn kind(&self, at: usize, is_nested: bool) -> WrongBounds {
         let stored = self.stored.get(at).into_iter().flatten();
         let mut holders = stored.filter_map(|number| self.holders.get(number));

@@ -315,8 +315,9 @@ fn pipeline(
         // Before the look-ups, where an index may serve it.
         stages.extend(own.sort.map(|sort| doc! {"$sort": sort}));
     } else {
+        let alone = order.len() == 1 && own.sort.is_none();
         for one in order {
-            sort.extend(one.look_up(&mut look_ups));
+            sort.extend(one.look_up(&mut look_ups, alone));
         }
         for (path, direction) in own.sort.unwrap_or_default() {
             if !sort.contains_key(&path) {
@@ -341,18 +342,22 @@ fn pipeline(
 }
 
 impl Order {
-    /// Looks up the first document of each row, and returns the keys of the sort.
-    fn look_up(self, stages: &mut Stages) -> Document {
+    /// Looks up the first document of each row, and returns the keys of the sort. `alone` says that no other key joins
+    /// them.
+    fn look_up(self, stages: &mut Stages, alone: bool) -> Document {
         let keys: Document = self
             .sort
             .keys()
             .map(|path| (path.clone(), Bson::Int32(1)))
             .collect();
-        let inner = vec![
+        let mut inner = vec![
             doc! {"$sort": self.sort.clone()},
             doc! {"$limit": 1},
             doc! {"$project": keys},
         ];
+        if !alone {
+            inner.extend(decisive_elements(&self.sort));
+        }
         let field = stages.look_up(&self.link, inner);
         // MongoDB does not sort by keys of two arrays, and a look-up makes one.
         let first = doc! {"$first": format!("${field}")};
@@ -361,6 +366,29 @@ impl Order {
         sort.map(|(path, direction)| (format!("{field}.{path}"), direction))
             .collect()
     }
+}
+
+/// Stages that leave of each list in a document the element that decides the order: MongoDB does not sort by keys of two
+/// lists.
+fn decisive_elements(sort: &Document) -> Vec<Document> {
+    let mut lists: Vec<String> = Vec::new();
+    for path in sort.keys() {
+        let ends = path
+            .match_indices('.')
+            .map(|(at, _)| at)
+            .chain([path.len()]);
+        for list in ends.filter_map(|end| path.get(..end)) {
+            if !lists.iter().any(|known| known == list) {
+                lists.push(list.to_owned());
+            }
+        }
+    }
+    let unwind =
+        |list| doc! {"$unwind": {"path": format!("${list}"), "preserveNullAndEmptyArrays": true}};
+    let mut stages: Vec<Document> = lists.into_iter().map(unwind).collect();
+    stages.push(doc! {"$sort": sort.clone()});
+    stages.push(doc! {"$limit": 1});
+    stages
 }
 
 /// Refuses options that a find has and a pipeline has not.

@@ -1,6 +1,7 @@
 //! Relations by a reference that stands in a list of subdocuments, held against a search by hand.
 
 use odm::bson::doc;
+use odm::error::Code;
 use odm::prelude::*;
 
 use crate::case::cases;
@@ -8,6 +9,7 @@ use crate::case::cases;
 cases![
     counts_and_conditions_go_through_lists,
     rows_are_sorted_by_two_relations_and_an_own_list,
+    rows_are_sorted_by_lists_of_two_relations,
 ];
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -211,6 +213,61 @@ async fn rows_are_sorted_by_two_relations_and_an_own_list(db: &Db) {
         (
             parcel,
             std::cmp::Reverse(order),
+            shop.tags.iter().min().cloned(),
+            shop.id,
+        )
+    };
+    assert_eq!(rows.len(), 6);
+    assert!(rows.is_sorted_by_key(key), "{rows:?}");
+}
+
+async fn rows_are_sorted_by_lists_of_two_relations(db: &Db) {
+    let orders = market(db).await;
+    let rows = db
+        .collection::<Shop>()
+        .find_all()
+        .order_by_related(
+            |s| s.parcels,
+            |o| {
+                o.lines
+                    .any()
+                    .shop
+                    .desc()
+                    .then(o.parcels.any().lines.any().shop.asc())
+            },
+        )
+        .all()
+        .await;
+    // In one document, MongoDB refuses two lists.
+    assert_eq!(rows.unwrap_err().code(), Some(Code::BAD_VALUE));
+
+    let rows = db
+        .collection::<Shop>()
+        .find_all()
+        .order_by_related(|s| s.parcels, |o| o.lines.any().shop.asc())
+        .order_by_related(|s| s.orders, |o| o.parcels.any().lines.any().shop.desc())
+        .sort(|s| s.tags.asc().then(s.id.asc()))
+        .all()
+        .await
+        .unwrap();
+    let in_line = |order: &Order| {
+        order
+            .lines
+            .iter()
+            .map(|line| line.shop.id().to_owned())
+            .min()
+    };
+    let in_parcel = |order: &Order| {
+        let lines = order.parcels.iter().flat_map(|parcel| &parcel.lines);
+        lines.map(|line| line.shop.id().to_owned()).max()
+    };
+    let key = |shop: &Shop| {
+        let of = |refers: fn(&Order, i32) -> bool| {
+            orders.iter().filter(move |order| refers(order, shop.id))
+        };
+        (
+            of(in_parcels).map(in_line).min().flatten(),
+            std::cmp::Reverse(of(in_lines).map(in_parcel).max().flatten()),
             shop.tags.iter().min().cloned(),
             shop.id,
         )

@@ -1,9 +1,9 @@
 //! A module names only modules on lower floors, never a neighbour on its own: within each crate of the workspace, and
 //! within its largest modules. Cargo itself keeps the crates in order.
 //!
-//! The check reads every `crate::…`, `super::…` and `odm::…` path in the sources, in imports, expressions, types
-//! and macros. Code under `#[cfg(test)]` is exempt: a test may use anything. Documentation links are
-//! not code, and may look up.
+//! The check reads every path in the sources that begins with `crate`, `super`, `self`, `odm` or a child module, in
+//! imports, expressions, types and macros. Code under `#[cfg(test)]` is exempt: a test may use anything. Documentation
+//! links are not code, and may look up.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::ToTokens;
-use syn::{Attribute, Item};
+use syn::{Attribute, Item, UseTree, Visibility};
 
 /// The modules of `odm` under its root, lowest floor first.
 const FLOORS: &[&[&str]] = &[
@@ -141,30 +141,51 @@ fn every_file_belongs_to_a_module() {
     }
 }
 
-/// How many files may import each other in a circle: a reader has to know all of them at once.
-const MOST_IN_A_CIRCLE: usize = 5;
+/// The most files that may import each other in a cycle: a reader has to know all of them at once.
+const LONGEST_CYCLE: usize = 5;
 
-/// Circles that are larger: a file of each, and how many files it has. They may shrink, and the list with them.
-const LARGER_CIRCLES: &[(&str, usize)] = &[];
+/// Longer cycles: a file of each, and the number of its files. They may only shrink, and the list with them.
+const LONGER_CYCLES: &[(&str, usize)] = &[
+    ("odm collection::guarded", 6),
+    ("odm error", 20),
+    ("odm store::call", 8),
+    ("odm/engine catalog", 6),
+    ("odm/engine index", 7),
+    ("odm/engine pipeline", 27),
+    ("odm/engine planner", 8),
+    ("odm/language expression::eval", 6),
+    ("odm/language expression::operator", 6),
+    ("odm/language matcher::ast", 6),
+    ("odm/server command", 17),
+];
 
 #[test]
-fn circles_of_files_are_small() {
-    let mut larger = Vec::new();
+fn cycles_of_files_are_short() {
+    let mut faults = Vec::new();
+    let mut met = Vec::new();
     for house in HOUSES {
         let sources = Sources::read(&src(house.folder).join("lib.rs"));
-        for circle in sources.circles() {
-            let name = format!("{}: {}", house.folder, circle.join(" "));
-            let known = LARGER_CIRCLES.iter().find(|(file, _)| {
+        for cycle in sources.cycles() {
+            let known = LONGER_CYCLES.iter().find(|(file, _)| {
                 let (folder, file) = file.split_once(' ').unwrap();
-                folder == house.folder && circle.iter().any(|one| one == file)
+                folder == house.folder && cycle.iter().any(|one| one == file)
             });
-            let most = known.map_or(MOST_IN_A_CIRCLE, |(_, most)| *most);
-            if circle.len() > most {
-                larger.push(format!("{} files in a circle: {name}", circle.len()));
+            met.extend(known);
+            let length = cycle.len();
+            let fits = known.map_or(length <= LONGEST_CYCLE, |(_, listed)| length == *listed);
+            if !fits {
+                let files = cycle.join(" ");
+                faults.push(format!(
+                    "{length} files in a cycle of {}: {files}",
+                    house.folder
+                ));
             }
         }
     }
-    assert!(larger.is_empty(), "\n{}\n", larger.join("\n"));
+    for listed in LONGER_CYCLES.iter().filter(|listed| !met.contains(listed)) {
+        faults.push(format!("listed, but not found: {listed:?}"));
+    }
+    assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
 }
 
 /// All the non-test code of a crate: for each module (`["engine", "matcher"]`) the paths it names.
@@ -172,6 +193,10 @@ fn circles_of_files_are_small() {
 struct Sources {
     files: Vec<PathBuf>,
     names: BTreeMap<Vec<String>, Vec<Vec<String>>>,
+    /// The paths that a module only re-exports.
+    exports: BTreeMap<Vec<String>, Vec<Vec<String>>>,
+    /// For each module, the names that it imports, with the paths that they stand for.
+    imports: BTreeMap<Vec<String>, BTreeMap<String, Vec<String>>>,
 }
 
 impl Sources {
@@ -190,6 +215,17 @@ impl Sources {
     }
 
     fn add_items(&mut self, module: &[String], items: &[Item], folder: Option<&Path>, test: bool) {
+        let children: Vec<String> = items
+            .iter()
+            .filter_map(|item| match item {
+                Item::Mod(inner) => Some(inner.ident.to_string()),
+                _ => None,
+            })
+            .collect();
+        let place = Place {
+            module,
+            children: &children,
+        };
         for item in items {
             let test = test || is_for_tests(item);
             if let Item::Mod(inner) = item {
@@ -219,19 +255,45 @@ impl Sources {
                 }
             } else if !test {
                 let mut paths = Vec::new();
-                collect_paths(item.to_token_stream(), module, &mut paths);
-                self.names
-                    .entry(module.to_owned())
-                    .or_default()
-                    .extend(paths);
+                collect_paths(item.to_token_stream(), place, &mut paths);
+                if let Item::Use(import) = item {
+                    let imports = self.imports.entry(module.to_owned()).or_default();
+                    collect_imports(&import.tree, place, &mut Vec::new(), imports);
+                }
+                let is_export = matches!(item, Item::Use(import) if !matches!(import.vis, Visibility::Inherited));
+                let names = if is_export {
+                    &mut self.exports
+                } else {
+                    &mut self.names
+                };
+                names.entry(module.to_owned()).or_default().extend(paths);
             }
         }
     }
 }
 
 impl Sources {
+    /// The path of the item itself, where a module on the way only imports it.
+    fn declared(&self, path: &[String]) -> Vec<String> {
+        let mut path = path.to_owned();
+        // A module that imports itself under another name would never end.
+        for _ in 0..16 {
+            let imported = (0..path.len()).rev().find_map(|end| {
+                let name = path.get(end)?;
+                let target = self.imports.get(&path[..end])?.get(name)?;
+                let rest = &path[end + 1..];
+                Some(target.iter().chain(rest).cloned().collect::<Vec<_>>())
+            });
+            match imported {
+                Some(target) if target != path => path = target,
+                _ => break,
+            }
+        }
+        path
+    }
+
     /// The modules that a module names, by their places in the list of all modules. A path is of the module that declares
-    /// its item, or re-exports it.
+    /// its item: a module that re-exports it depends on neither side.
     fn edges(&self) -> (Vec<&Vec<String>>, Vec<Vec<usize>>) {
         let modules: Vec<&Vec<String>> = self.names.keys().collect();
         let place = |path: &[String]| {
@@ -242,7 +304,9 @@ impl Sources {
             })
         };
         let edges = modules.iter().enumerate().map(|(from, module)| {
-            let named = self.names[*module].iter().filter_map(|path| place(path));
+            let named = self.names[*module]
+                .iter()
+                .filter_map(|path| place(&self.declared(path)));
             named.filter(|to| *to != from).collect()
         });
         let edges = edges.collect();
@@ -250,7 +314,7 @@ impl Sources {
     }
 
     /// The sets of modules that reach each other.
-    fn circles(&self) -> Vec<Vec<String>> {
+    fn cycles(&self) -> Vec<Vec<String>> {
         let (modules, edges) = self.edges();
         let reached: Vec<Vec<bool>> = (0..modules.len())
             .map(|from| {
@@ -266,7 +330,7 @@ impl Sources {
                 reached
             })
             .collect();
-        let mut circles: Vec<Vec<String>> = Vec::new();
+        let mut cycles: Vec<Vec<String>> = Vec::new();
         let mut seen = vec![false; modules.len()];
         for from in 0..modules.len() {
             if seen[from] || !reached[from][from] {
@@ -278,16 +342,16 @@ impl Sources {
             for at in &together {
                 seen[*at] = true;
             }
-            circles.push(together.iter().map(|at| modules[*at].join("::")).collect());
+            cycles.push(together.iter().map(|at| modules[*at].join("::")).collect());
         }
-        circles
+        cycles
     }
 }
 
 impl House {
     fn faults(&self, sources: &Sources) -> Vec<String> {
         let mut faults = Vec::new();
-        for (module, names) in &sources.names {
+        for (module, names) in sources.names.iter().chain(&sources.exports) {
             let Some(here) = self.room(module) else {
                 continue;
             };
@@ -348,8 +412,89 @@ impl House {
     }
 }
 
-/// Adds every path in `tokens` that begins with `crate` or `super`, from the crate's root on.
-fn collect_paths(tokens: TokenStream, module: &[String], paths: &mut Vec<Vec<String>>) {
+/// Where code stands: relative paths start here.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    module: &'a [String],
+    /// The modules that the module declares.
+    children: &'a [String],
+}
+
+impl Place<'_> {
+    /// The absolute path that a path with this first name starts from; `None` if it leads out of the crate.
+    fn start(&self, first: &str) -> Option<Vec<String>> {
+        match first {
+            "crate" | "odm" => Some(Vec::new()),
+            "self" => Some(self.module.to_owned()),
+            "super" => Some(self.module[..self.module.len().saturating_sub(1)].to_owned()),
+            child if self.children.iter().any(|one| one == child) => Some(
+                self.module
+                    .iter()
+                    .cloned()
+                    .chain([child.to_owned()])
+                    .collect(),
+            ),
+            _ => None,
+        }
+    }
+}
+
+/// Adds the names that an import brings into the module, with the paths in this crate that they stand for. Imports of all
+/// names (`*`) add none.
+fn collect_imports(
+    tree: &UseTree,
+    place: Place<'_>,
+    path: &mut Vec<String>,
+    imports: &mut BTreeMap<String, Vec<String>>,
+) {
+    let absolute = |path: &[String], last: &str| {
+        let whole: Vec<&str> = path.iter().map(String::as_str).chain([last]).collect();
+        let (first, mut rest) = whole.split_first()?;
+        let mut start = place.start(first)?;
+        while let Some(("super", after)) = rest.split_first().map(|(one, after)| (*one, after)) {
+            start.pop();
+            rest = after;
+        }
+        start.extend(
+            rest.iter()
+                .filter(|one| **one != "self")
+                .map(|one| (*one).to_owned()),
+        );
+        Some(start)
+    };
+    match tree {
+        UseTree::Path(inner) => {
+            path.push(inner.ident.to_string());
+            collect_imports(&inner.tree, place, path, imports);
+            path.pop();
+        }
+        UseTree::Name(name) => {
+            let name = name.ident.to_string();
+            let known = if name == "self" {
+                path.last()
+            } else {
+                Some(&name)
+            };
+            if let (Some(known), Some(target)) = (known, absolute(path, &name)) {
+                imports.insert(known.clone(), target);
+            }
+        }
+        UseTree::Rename(name) => {
+            if let Some(target) = absolute(path, &name.ident.to_string()) {
+                imports.insert(name.rename.to_string(), target);
+            }
+        }
+        UseTree::Group(group) => {
+            for tree in &group.items {
+                collect_imports(tree, place, path, imports);
+            }
+        }
+        UseTree::Glob(_) => {}
+    }
+}
+
+/// Adds every path in `tokens` that leads into this crate, from its root on.
+fn collect_paths(tokens: TokenStream, place: Place<'_>, paths: &mut Vec<Vec<String>>) {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let mut at = 0;
     while at < tokens.len() {
@@ -368,7 +513,7 @@ fn collect_paths(tokens: TokenStream, module: &[String], paths: &mut Vec<Vec<Str
                 at = follow(&tokens, at + 1, &[], paths);
             }
             TokenTree::Ident(word) if word == "super" => {
-                let mut base = module.to_owned();
+                let mut base = place.module.to_owned();
                 base.pop();
                 while is_path_separator(&tokens, at + 1)
                     && matches!(tokens.get(at + 3), Some(TokenTree::Ident(word)) if word == "super")
@@ -378,8 +523,17 @@ fn collect_paths(tokens: TokenStream, module: &[String], paths: &mut Vec<Vec<Str
                 }
                 at = follow(&tokens, at + 1, &base, paths);
             }
+            TokenTree::Ident(word)
+                if is_path_separator(&tokens, at + 1)
+                    && !(at >= 2 && is_path_separator(&tokens, at - 2)) =>
+            {
+                match place.start(&word.to_string()) {
+                    Some(base) => at = follow(&tokens, at + 1, &base, paths),
+                    None => at += 1,
+                }
+            }
             TokenTree::Group(group) => {
-                collect_paths(group.stream(), module, paths);
+                collect_paths(group.stream(), place, paths);
                 at += 1;
             }
             _ => at += 1,
@@ -566,8 +720,8 @@ mod the_check {
     }
 
     #[test]
-    fn circles_are_found_and_chains_are_not() {
-        let circles = |last: &str| {
+    fn cycles_are_found_and_chains_are_not() {
+        let cycles = |last: &str| {
             let mut sources = Sources::default();
             for (module, text) in [
                 ("a", "use crate::b::X;"),
@@ -576,10 +730,31 @@ mod the_check {
             ] {
                 sources.add(&[module.to_owned()], text, None, false);
             }
-            sources.circles()
+            sources.cycles()
         };
-        assert_eq!(circles("use crate::a::Y;"), [["a", "b", "c"]]);
-        assert_eq!(circles("use std::fmt;"), Vec::<Vec<String>>::new());
+        assert_eq!(cycles("use crate::a::Y;"), [["a", "b", "c"]]);
+        assert_eq!(cycles("use std::fmt;"), Vec::<Vec<String>>::new());
+    }
+
+    #[test]
+    fn cycles_lead_through_children_and_re_exports() {
+        let cycles = |parent: &str, child: &str| {
+            let mut sources = Sources::default();
+            let path = |path: &str| path.split("::").map(str::to_owned).collect::<Vec<_>>();
+            sources.add(&path("a"), parent, None, false);
+            sources.add(&path("a::child"), child, None, false);
+            sources.add(&path("a::other"), "use crate::a::child::Y;", None, false);
+            sources.cycles()
+        };
+        let parent = "mod child { pub(super) struct C; } use self::child::C; struct X;";
+        assert_eq!(cycles(parent, "use super::X;"), [["a", "a::child"]]);
+        let parent = "mod child { pub(super) struct C; } fn f() { child::f() } struct X;";
+        assert_eq!(cycles(parent, "use crate::a::X;"), [["a", "a::child"]]);
+        // `other` declares what `a` re-exports.
+        let parent = "mod other; pub use self::other::X;";
+        let both = [["a::child", "a::other"]];
+        assert_eq!(cycles(parent, "use super::X as Z;"), both);
+        assert_eq!(cycles(parent, "use std::fmt;"), Vec::<Vec<String>>::new());
     }
 
     #[test]

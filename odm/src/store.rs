@@ -67,7 +67,7 @@ pub(crate) type Answer<'s> = BoxFuture<'s, Result<Response<'s>>>;
 #[derive(Debug, Clone)]
 pub(crate) struct Store(Arc<Inner>);
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Inner {
     backend: Backend,
     database: Arc<str>,
@@ -113,72 +113,50 @@ impl Store {
         &self.0.names
     }
 
+    /// A copy of the handle with a change.
+    fn with(&self, change: impl FnOnce(&mut Inner)) -> Self {
+        let mut inner = Inner::clone(&self.0);
+        change(&mut inner);
+        Self(Arc::new(inner))
+    }
+
     /// The same store, with these names of collections.
     pub(crate) fn named(&self, names: CollectionNames) -> Self {
-        Self(Arc::new(Inner {
-            backend: self.0.backend.clone(),
-            database: Arc::clone(&self.0.database),
-            monitor: self.0.monitor.clone(),
-            names,
-            turns: self.0.turns.clone(),
-        }))
+        self.with(|inner| inner.names = names)
     }
 
     /// The same store, whose commands, those of its clones included, are reported there.
     pub(crate) fn watched(&self, monitor: Monitor) -> Self {
-        Self(Arc::new(Inner {
-            backend: self.0.backend.clone(),
-            database: Arc::clone(&self.0.database),
-            monitor,
-            names: self.0.names.clone(),
-            turns: self.0.turns.clone(),
-        }))
+        self.with(|inner| inner.monitor = monitor)
     }
 
     /// The same store, for a handle whose operations mostly use this collection.
     pub(crate) fn at(&self, collection: &str) -> Self {
-        let backend = match &self.0.backend {
-            Backend::Memory(memory) => Backend::Memory(memory.at(collection)),
-            Backend::Driver(driver) => Backend::Driver(driver.at(collection)),
-        };
-        Self(Arc::new(Inner {
-            backend,
-            database: Arc::clone(&self.0.database),
-            monitor: self.0.monitor.clone(),
-            names: self.0.names.clone(),
-            turns: self.0.turns.clone(),
-        }))
+        self.with(|inner| match &mut inner.backend {
+            Backend::Memory(memory) => *memory = memory.at(collection),
+            Backend::Driver(driver) => *driver = driver.at(collection),
+        })
     }
 
     /// The same store, for a handle that another thread may use. Every call updates the handle's reference count, and
     /// threads that update the same counter slow each other down.
     pub(crate) fn apart(&self) -> Self {
-        let backend = match &self.0.backend {
-            Backend::Memory(memory) => Backend::Memory(memory.apart()),
-            Backend::Driver(driver) => Backend::Driver(driver.clone()),
-        };
-        Self(Arc::new(Inner {
-            backend,
-            database: Arc::clone(&self.0.database),
-            monitor: self.0.monitor.clone(),
-            names: self.0.names.clone(),
-            turns: self.0.turns.clone(),
-        }))
+        self.with(|inner| {
+            if let Backend::Memory(memory) = &mut inner.backend {
+                *memory = memory.apart();
+            }
+        })
     }
 
     /// Another database of the same server or engine.
     pub(crate) fn sibling(&self, database: &str) -> Self {
-        let backend = match &self.0.backend {
-            Backend::Memory(memory) => Backend::Memory(memory.sibling(database)),
-            Backend::Driver(driver) => Backend::Driver(driver.sibling(database)),
-        };
-        Self(Arc::new(Inner {
-            backend,
-            database: database.into(),
-            monitor: self.0.monitor.clone(),
-            names: self.0.names.clone(),
-            turns: self.0.turns.clone(),
-        }))
+        self.with(|inner| {
+            inner.database = database.into();
+            match &mut inner.backend {
+                Backend::Memory(memory) => *memory = memory.sibling(database),
+                Backend::Driver(driver) => *driver = driver.sibling(database),
+            }
+        })
     }
 
     /// The queues of the tasks that use the deployment.
@@ -263,18 +241,13 @@ impl Store {
         request: Request,
         session: Option<&mut Session>,
     ) -> Result<Response<'_>> {
-        let command = request.command()?;
+        let shown = self.shown(|| request.command())?;
         let updates = request.operation.updates();
-        let sent = self.0.monitor.begin(&self.0.database, &command);
-        let mut response = sent.of(self.clone().dispatch(request, session)).await;
-        let reply = response.as_ref().map(|response| response.to_reply(updates));
-        let outcome = reply.as_ref().map_err(|error| *error);
-        let Inner {
-            database, monitor, ..
-        } = &*self.0;
-        monitor.report(database, &command, outcome, &sent);
+        let answer = self.clone().dispatch(request, session);
+        let reply = |response: &Response<'_>| response.to_reply(updates);
+        let mut response = self.monitored(shown, answer, reply).await;
         if let Ok(Response::Cursor(cursor)) = &mut response {
-            cursor.watch(monitor, database);
+            cursor.watch(&self.0.monitor, &self.0.database);
         }
         response
     }
@@ -300,6 +273,25 @@ impl Store {
         Ok(Some((command, sent)))
     }
 
+    /// Waits for the answer to a command, and reports both if the command is monitored. `reply` shows the answer.
+    async fn monitored<T>(
+        &self,
+        shown: Option<(Document, Sent)>,
+        answer: impl Future<Output = Result<T>>,
+        reply: impl FnOnce(&T) -> Document,
+    ) -> Result<T> {
+        let Some((command, sent)) = shown else {
+            return answer.await;
+        };
+        let answer = sent.of(answer).await;
+        let reply = answer.as_ref().map(reply);
+        let outcome = reply.as_ref().map_err(|error| *error);
+        self.0
+            .monitor
+            .report(&self.0.database, &command, outcome, &sent);
+        answer
+    }
+
     /// Runs any command that replies with one document; `ok: 0` is an error.
     pub(crate) async fn run_command(&self, command: Document) -> Result<Document> {
         self.run_command_in(command, None).await
@@ -319,17 +311,7 @@ impl Store {
                 Backend::Driver(driver) => driver.run_command(command, session).await,
             }
         };
-        let reply = match &shown {
-            None => answer.await,
-            Some((_, sent)) => sent.of(answer).await,
-        };
-        if let Some((command, sent)) = shown {
-            let outcome = reply.as_ref();
-            let Inner {
-                database, monitor, ..
-            } = &*self.0;
-            monitor.report(database, &command, outcome, &sent);
-        }
+        let reply = self.monitored(shown, answer, Document::clone).await;
         match attempt {
             Some(attempt) => attempt.note_reply(reply),
             None => reply,
@@ -355,20 +337,11 @@ impl Store {
                 Backend::Driver(driver) => driver.run_cursor(command, session).await,
             }
         };
-        let opened = match &shown {
-            None => answer.await,
-            Some((_, sent)) => sent.of(answer).await,
-        };
-        if let Some((command, sent)) = shown {
-            let reply = opened
-                .as_ref()
-                .map(|cursor| cursor::shown_reply(&cursor.reply()));
-            let outcome = reply.as_ref().map_err(|error| *error);
-            let Inner {
-                database, monitor, ..
-            } = &*self.0;
-            monitor.report(database, &command, outcome, &sent);
-        }
+        let opened = self
+            .monitored(shown, answer, |cursor: &RawCursor<'_>| {
+                cursor::shown_reply(&cursor.reply())
+            })
+            .await;
         let mut cursor = match attempt {
             None => opened?,
             Some(attempt) => {
@@ -403,19 +376,8 @@ impl Store {
                 Backend::Driver(driver) => driver.watch(watch, session).await,
             }
         };
-        let opened = match &shown {
-            None => answer.await,
-            Some((_, sent)) => sent.of(answer).await,
-        };
-        if let Some((command, sent)) = shown {
-            let done = bson::doc! { "ok": 1 };
-            let outcome = opened.as_ref().map(|_| &done);
-            let Inner {
-                database, monitor, ..
-            } = &*self.0;
-            monitor.report(database, &command, outcome, &sent);
-        }
-        opened
+        let done = bson::doc! { "ok": 1 };
+        self.monitored(shown, answer, |_| done).await
     }
 
     /// Drops the whole database.

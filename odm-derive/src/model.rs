@@ -64,7 +64,7 @@ impl Model {
             Data::Union(data) => {
                 errors.at(
                     data.union_token,
-                    "a union has no stored shape; derive on a struct or an enum",
+                    "unions are not supported; derive on a struct or an enum",
                 );
                 Shape::Unknown
             }

@@ -121,7 +121,7 @@ impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let database = self.store.database();
         match self.steps.len() {
-            0 => return writeln!(f, "database {database} is in line with its models"),
+            0 => return writeln!(f, "database {database} matches its models"),
             1 => writeln!(f, "1 step to bring database {database} in line")?,
             count => writeln!(f, "{count} steps to bring database {database} in line")?,
         }

@@ -57,7 +57,7 @@ fn depth(facts: &Facts<'_>, errors: &mut Errors) {
     let message = if !model.generics.params.is_empty() {
         "a generic type can't declare how deep it goes; declare it on a type without parameters"
     } else if !has_fields || facts.parts.is_empty() {
-        "this type can't contain itself, so there is no depth to declare; take it off"
+        "this type can't contain itself, so there is no depth to declare; remove it"
     } else if depth.max == 0 || depth.max > MAX_DEPTH {
         errors.push(syn::Error::new(
             depth.span,

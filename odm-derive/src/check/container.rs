@@ -16,7 +16,7 @@ pub(super) fn check(facts: &Facts<'_>, errors: &mut Errors) {
     {
         errors.at(
             of,
-            "`of` names the model of a struct that derives `Projection`, and a document is a model of its own; take it off",
+            "`of` names the model of a struct that derives `Projection`, and a document is a model of its own; remove it",
         );
     }
     match model.derive {
@@ -29,7 +29,7 @@ pub(super) fn check(facts: &Facts<'_>, errors: &mut Errors) {
             Shape::Struct { .. } | Shape::Enum(_) | Shape::Unknown
         );
         if !fields {
-            errors.at(word, "this type is stored without fields of its own, so there are none to refuse; take `deny_undeclared` off");
+            errors.at(word, "this type is stored without fields of its own, so there are none to refuse; remove `deny_undeclared`");
         }
         for one in facts.fields_of(None) {
             let field = one.field;
@@ -73,7 +73,7 @@ fn document(facts: &Facts<'_>, errors: &mut Errors) {
     match model.borrows() {
         Some(Borrow::Parameter(lifetime)) => errors.at(
             lifetime,
-            "a document is read back from its collection, so it owns what it holds: declare a `String` for a `&str`, a `Vec<T>` for a `&[T]`, and no lifetime",
+            "a document can't borrow, because it is read back from its collection: declare a `String` for a `&str`, a `Vec<T>` for a `&[T]`, and no lifetime",
         ),
         Some(Borrow::Field(reference)) => errors.at(reference, owned(reference)),
         None => {}
@@ -135,7 +135,7 @@ fn owned(reference: &TypeReference) -> String {
         inner => format!("`{}`", inner.to_token_stream()),
     };
     format!(
-        "a document is read back from its collection, so it owns what it holds: declare {instead}"
+        "a document can't borrow, because it is read back from its collection: declare {instead}"
     )
 }
 
@@ -172,7 +172,7 @@ fn id(facts: &Facts<'_>, errors: &mut Errors) {
         match meant {
             Some(field) if field.skipped => errors.at(
                 &field.ident,
-                "the id is always stored: take `skip` off",
+                "the id is always stored: remove `skip`",
             ),
             Some(field) => errors.at(
                 &field.ident,

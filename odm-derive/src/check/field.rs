@@ -17,7 +17,7 @@ pub(super) fn check(model: &Model, one: &FieldFacts<'_>, errors: &mut Errors) {
         errors.at(
             word,
             format!(
-                "`{}` is never stored, so this has no effect; take it off, or `#[serde(skip)]`",
+                "`{}` is never stored, so this has no effect; remove it, or `#[serde(skip)]`",
                 field.rust
             ),
         );
@@ -172,7 +172,7 @@ fn currency(model: &Model, one: &FieldFacts<'_>, errors: &mut Errors) {
         }
         Some(_) if field.encoder.is_some() => {
             format!(
-                "`{}` has a serializer of its own; take that off, so that it is stored as an amount",
+                "`{}` has a serializer of its own; remove that, so that it is stored as an amount",
                 field.rust
             )
         }
@@ -233,7 +233,7 @@ fn timestamp(field: &Field, errors: &mut Errors) {
     } else if let Some(default) = field.default.as_ref().filter(|_| !is_option(&field.ty)) {
         errors.at(
             default,
-            format!("a document without `{word}` would be read with a time that nobody recorded; declare `Option<DateTime>`, or take `default` off"),
+            format!("`default` would invent a time for documents without `{word}`; declare `Option<DateTime>`, or remove `default`"),
         );
     } else if field.sometimes && !is_option(&field.ty) {
         errors.at(

@@ -45,7 +45,7 @@ pub(super) fn check(model: &Model, one: &FieldFacts<'_>, list: &List, errors: &m
         errors.at(
             &index.word,
             format!(
-                "`keywords` declares the index of `{}`; take `{}` off",
+                "`keywords` declares the index of `{}`; remove `{}`",
                 field.rust, index.word
             ),
         );
@@ -59,7 +59,7 @@ pub(super) fn check(model: &Model, one: &FieldFacts<'_>, list: &List, errors: &m
         errors.at(
             &rule.word,
             format!(
-                "`keywords` says that no word is twice in `{}`; take `{}` off",
+                "`keywords` says that no word is twice in `{}`; remove `{}`",
                 field.rust, rule.word
             ),
         );
@@ -78,7 +78,7 @@ fn computed(model: &Model, field: &Field, sources: &Sources, errors: &mut Errors
         let hint = attribute_names::hint(&language, LANGUAGES.iter().copied());
         errors.at(
             &sources.language,
-            format!("there are no words of the language `{language}`{hint}"),
+            format!("unknown language `{language}`{hint}"),
         );
     }
     if field.sometimes {

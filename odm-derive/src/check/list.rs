@@ -65,14 +65,14 @@ pub(super) fn check(model: &Model, one: &FieldFacts<'_>, errors: &mut Errors) {
             errors.at(
                 word,
                 format!(
-                    "`{}` has a serializer of its own, so `embed` says nothing; take it off",
+                    "`{}` has a serializer of its own, so `embed` says nothing; remove it",
                     field.rust
                 ),
             );
         } else if holds_only_scalars(&field.ty) && !is_list {
             errors.at(
                 word,
-                "`embed` is for a field that holds a document; take it off",
+                "`embed` is for a field that holds a document; remove it",
             );
         }
         return;
@@ -81,7 +81,7 @@ pub(super) fn check(model: &Model, one: &FieldFacts<'_>, errors: &mut Errors) {
         errors.at(
             word,
             format!(
-                "`{word}` bounds a list or a map, and `{}` is neither; take it off, or declare a `Vec`",
+                "`{word}` bounds a list or a map, and `{}` is neither; remove it, or declare a `Vec`",
                 field.rust
             ),
         );
@@ -142,7 +142,7 @@ fn check_unbounded(one: &FieldFacts<'_>, unbounded: &Unbounded, errors: &mut Err
         errors.at(
             word,
             format!(
-                "`{}` has a serializer of its own, so `unbounded` says nothing; take it off",
+                "`{}` has a serializer of its own, so `unbounded` says nothing; remove it",
                 field.rust
             ),
         );
@@ -152,7 +152,7 @@ fn check_unbounded(one: &FieldFacts<'_>, unbounded: &Unbounded, errors: &mut Err
             coded(
                 "bare_list",
                 format!(
-                    "`unbounded` is for a list or map of documents or references, and `{}` holds none; take it off",
+                    "`unbounded` is for a list or map of documents or references, and `{}` holds none; remove it",
                     field.rust
                 ),
             ),
@@ -188,7 +188,7 @@ pub(super) fn allowed_beyond(
             reason,
             coded(
                 code,
-                format!("{max} is within the {most} of this rule, so there is nothing to allow; take `allow` off"),
+                format!("{max} is within the {most} of this rule, so there is nothing to allow; remove `allow`"),
             ),
         );
     } else if reason.value().trim().is_empty() {
@@ -258,10 +258,7 @@ pub(super) fn items_without_max(field: &Field, list: &List, errors: &mut Errors)
         {
             errors.at(
                 &rule.word,
-                format!(
-                    "`{}` already says the `max`; take it off `items`",
-                    list.word
-                ),
+                format!("`{}` already says the `max`; remove it `items`", list.word),
             );
         }
     }

@@ -61,10 +61,7 @@ fn range(rule: &FieldRule, min: Option<Bound>, max: Option<Bound>, errors: &mut 
                 _ => low > high,
             };
             if empty {
-                errors.at(
-                    &rule.word,
-                    "no number is in this range: `min` is above `max`; swap them",
-                );
+                errors.at(&rule.word, "`min` is greater than `max`; swap them");
             }
         }
         _ => {}

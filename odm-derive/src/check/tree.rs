@@ -34,13 +34,13 @@ pub(super) fn check(facts: &Facts<'_>, errors: &mut Errors) {
     if let Some(collation) = words.find(|word| *word == names::COLLATION) {
         errors.at(
             collation,
-            "trees compare ids, paths and ranks byte by byte, which a collation would change; take `collation` off the struct, and put it on the indexes that need it",
+            "trees compare ids, paths and ranks byte by byte, which a collation would change; remove `collation` from the struct, and put it on the indexes that need it",
         );
     }
     if let Some(capped) = &model.attributes.capped {
         errors.at(
             &capped.word,
-            "trees change in transactions, which can't write to a capped collection; take `capped` off, or `tree`",
+            "trees change in transactions, which can't write to a capped collection; remove `capped`, or `tree`",
         );
     }
     for tree in trees {
@@ -81,7 +81,7 @@ fn one(model: &Model, tree: &Tree, errors: &mut Errors) {
     {
         errors.push(syn::Error::new(
             span,
-            "`max_children` bounds a list of children, and this tree keeps none: add `children = field`, or take it off",
+            "`max_children` bounds a list of children, and this tree keeps none: add `children = field`, or remove it",
         ));
     }
     if let Some(graph) = &tree.graph {
@@ -148,7 +148,7 @@ fn stored(field: &Field, culprit: &Ident, errors: &mut Errors) {
     errors.at(
         culprit,
         format!(
-            "the tree writes `{}` of every document, so serde must store it as its type does: take `{word}` off",
+            "the tree writes `{}` of every document, so serde must store it as its type does: remove `{word}`",
             field.rust
         ),
     );
@@ -260,7 +260,7 @@ fn graph_of(tree: &Tree, graph: &Ident, errors: &mut Errors) {
             errors.at(
                 ident,
                 format!(
-                    "`{}` is kept for a node with one parent; take it off, or take off `graph`",
+                    "`{}` is kept for a node with one parent; remove it, or take off `graph`",
                     role.word()
                 ),
             );
@@ -357,11 +357,11 @@ fn indexes(model: &Model, errors: &mut Errors) {
             continue;
         };
         let message = if needed.unique.is_some() {
-            "`unique_among_siblings` adds a unique index over these keys; take this one off"
+            "`unique_among_siblings` adds a unique index over these keys; remove this one"
         } else if index.unique.is_some() {
-            "the tree adds an index over these keys, in which several nodes may have the same values; take this one off, or say `unique_among_siblings(field)` in the tree"
+            "the tree adds an index over these keys, in which several nodes may have the same values; remove this one, or say `unique_among_siblings(field)` in the tree"
         } else {
-            "the tree adds an index over these keys, which holds every document and compares byte by byte; take this one off, or its options"
+            "the tree adds an index over these keys, which holds every document and compares byte by byte; remove this one, or its options"
         };
         errors.at(&index.word, message);
     }
@@ -381,9 +381,9 @@ fn rules(model: &Model, errors: &mut Errors) {
             continue;
         };
         let instead = match role {
-            Role::Children => "write `max_children = …` in `tree(…)`, or take this off",
-            Role::Ancestors | Role::Depth => "write `max_depth = …` in `tree(…)`, or take this off",
-            _ => "take this off",
+            Role::Children => "write `max_children = …` in `tree(…)`, or remove this",
+            Role::Ancestors | Role::Depth => "write `max_depth = …` in `tree(…)`, or remove this",
+            _ => "remove this",
         };
         for rule in &field.attributes.rules {
             // A bound of the size in bytes is for `budget`.

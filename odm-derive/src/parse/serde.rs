@@ -121,7 +121,7 @@ pub(crate) fn variant(list: &[Attribute], errors: &mut Errors) -> Variant {
             "untagged" => {
                 return Err(syn::Error::new_spanned(
                     word,
-                    "odm does not follow `#[serde(untagged)]` on a variant; take it off, so that the variant has a tag, or write it on the enum",
+                    "odm does not follow `#[serde(untagged)]` on a variant; remove it, so that the variant has a tag, or write it on the enum",
                 ));
             }
             "with" | "serialize_with" => {

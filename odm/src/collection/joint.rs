@@ -1,4 +1,4 @@
-//! Writes of several documents: in a transaction, unless the caller decides otherwise.
+//! Runs several writes in one transaction unless the caller opts out.
 
 use crate::error::{Error, Result};
 use crate::store::Session;

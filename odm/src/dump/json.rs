@@ -53,7 +53,7 @@ fn as_document<E: serde::de::Error>(value: Bson) -> Result<Document, E> {
     match value {
         Bson::Document(document) => Ok(document),
         other => Err(E::custom(format!(
-            "a document is expected, and this is a value: {other}"
+            "expected a document, found a value: {other}"
         ))),
     }
 }

@@ -47,7 +47,7 @@ impl RootParent {
 pub struct TreeMeta {
     /// The declared name; empty for the only tree of a model.
     pub name: &'static str,
-    /// The pattern that reads use. Fields of other patterns are kept, too.
+    /// The declared pattern; shown by `Debug` only. What reads use depends on the fields that are declared.
     pub pattern: Pattern,
     /// The field with the id of the parent, and what it holds at a root.
     pub parent: Option<(&'static str, RootParent)>,

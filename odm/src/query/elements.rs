@@ -39,7 +39,7 @@ pub struct InList<L>(PhantomData<fn() -> L>);
 #[derive(Debug)]
 pub struct InMap<L>(PhantomData<fn() -> L>);
 
-/// What no list does.
+/// Implemented by no type: its message is the point.
 #[diagnostic::on_unimplemented(
     message = "this field is in the elements of a `{Self}`: say which elements",
     label = "of which elements?",

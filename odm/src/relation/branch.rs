@@ -96,7 +96,7 @@ pub struct Also<J, B> {
     branch: B,
 }
 
-/// `before`, and the relation of `M` that the closure names.
+/// Adds the relation of `M` that the closure names to `before`.
 pub(super) fn also<M: Document, J, B: IntoBranch<M>>(
     before: J,
     relation: impl FnOnce(<M as Embedded>::Fields<M>) -> B,

@@ -54,7 +54,7 @@ fn pointer<'a>(stored: RawBsonRef<'a>, collection: &str) -> Pointer<'a> {
 type Target<V, E> = <<E as RefersBy<V>>::Reference as Reference>::Target;
 
 impl<M, V, T: Document, E: RefersBy<V>> DbRefFields<M, V, T, E> {
-    /// Joins the documents that match. A reference to another one is [`Resolved::Excluded`](super::Resolved::Excluded).
+    /// Joins only matching documents; any other reference becomes [`Resolved::Excluded`](super::Resolved::Excluded).
     ///
     /// ```
     /// # use odm::dbref::DbRef;

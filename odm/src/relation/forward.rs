@@ -77,8 +77,8 @@ impl<M, V, E: RefersBy<V>> Field<M, V, E> {
         Forward::new(self.path())
     }
 
-    /// Joins the documents that match. A reference to another one is
-    /// [`Resolved::Excluded`], as is one to a document that is missing.
+    /// Joins only matching documents; any other reference, a dangling one included, becomes
+    /// [`Resolved::Excluded`].
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));

@@ -455,7 +455,7 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches> 
         Ok(plans.into_list())
     }
 
-    /// Counts the rows without reading them or their relations, whatever the page, `skip` and `limit` of the find: see
+    /// Counts all matching rows without reading them or their relations; ignores `page`, `skip` and `limit`: see
     /// [`Find::count`].
     ///
     /// ```

@@ -120,7 +120,7 @@ impl Link {
         if self.side == (Side::Rows { is_list: true }) {
             other = doc! {"$elemMatch": other};
         }
-        // From the reference outwards: an element that refers to another document.
+        // Nests `$elemMatch` from the reference outwards.
         while let Some(inner) = names.pop() {
             let is_outermost = names.is_empty();
             if is_outermost {

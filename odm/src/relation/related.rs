@@ -196,7 +196,7 @@ impl Condition {
         }))
     }
 
-    /// The documents on the other side that decide: those that match, or those that fail if all have to match.
+    /// The filter for the related documents to look up: those that match or, for `All`, those that fail.
     fn deciding(&self) -> Document {
         match (self.link.side, self.quantifier) {
             (Side::Others { .. }, Quantifier::All) => doc! {"$nor": [self.filter.clone()]},

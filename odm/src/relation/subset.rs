@@ -196,7 +196,7 @@ impl<M: Document, T: Document> Pair<M, T> {
         }
         let by = ends.by.value(&encoded_rest);
         if by.and_then(|by| keys.position(by)).is_none() {
-            let message = "the rest refers to another document than the one that it is inserted with; set this field to `Ref::to(&document)`";
+            let message = "this field must refer to the document inserted with it: set it to `Ref::to(&document)`";
             return Err(named(Error::usage(message).with_path(ends.by.as_str())));
         }
         Ok(Self {

@@ -93,7 +93,7 @@ pub const fn budget_flaw<T: Document>(max: u64, allowed: bool) -> Option<Text> {
             .number(bytes)
             .and(" bytes, within its budget of ")
             .number(max)
-            .and(": there is nothing to allow; take `allow` off")
+            .and(": there is nothing to allow; remove `allow`")
     } else {
         let text = text
             .and("` can take ")

@@ -58,7 +58,7 @@ pub const fn bare_flaw(contents: Contents) -> Option<&'static str> {
     }
 }
 
-/// What is wrong with a value in a tuple struct, by what it holds.
+/// Returns what is wrong with a tuple field of this type.
 pub const fn tuple_flaw(contents: Contents) -> Option<&'static str> {
     let contents = Contents {
         has_collection: false,
@@ -105,7 +105,7 @@ macro_rules! bare_list {
 }
 
 const NOTHING_UNBOUNDED: &str = bare_list!(
-    "`unbounded` is for a list or map of documents or references of any length; take it off"
+    "`unbounded` is for a list or map of documents or references of any length; remove it"
 );
 const AMBIGUOUS_NULL: &str = "two values of this type are stored as null, as `None` and `Some(None)` are, and only one of them could be read back; declare one `Option`, or give the field a serializer that keeps them apart: `#[serde(with = \"…\")]`";
 const DOCUMENTS: &str = bare_list!(
@@ -115,13 +115,13 @@ const DOCUMENTS_INSIDE: &str = bare_list!(
     "a list or map of documents inside another value can't say how many there can be; put it into a struct that derives `Embedded`, as a field with `#[odm(embed(few, max = N))]`"
 );
 const FLATTENED_DOCUMENTS: &str = bare_list!(
-    "this is a map of documents without a bound, and a flattened field can't declare one; take `flatten` off, and say how many there can be: `#[odm(embed(few, max = N))]`"
+    "this is a map of documents without a bound, and a flattened field can't declare one; remove `flatten`, and say how many there can be: `#[odm(embed(few, max = N))]`"
 );
 const NAMELESS_DOCUMENTS: &str = bare_list!(
     "this is a list or map of documents without a bound, and a value without a name can't declare one; name it, as in `Variant { field: … }`, and say how many there can be: `#[odm(embed(few, max = N))]`"
 );
 const NOT_REFERENCES: &str = "this holds documents, not references; declare it as `Vec<Ref<…>>`, or keep the documents inside: `embed(few, max = N)`";
-const NOT_A_DOCUMENT: &str = "`embed` is for a field that holds a document; take it off";
+const NOT_A_DOCUMENT: &str = "`embed` is for a field that holds a document; remove it";
 const COLLECTION: &str = "this holds a document that has a collection of its own; keep its id (`Ref<…>`), or say that a copy of it is kept inside: `#[odm(embed)]`";
 const NAMELESS_COLLECTION: &str = "this holds a document that has a collection of its own; keep its id (`Ref<…>`), or name the value, as in `Variant { field: … }`, and say that a copy of it is kept inside: `#[odm(embed)]`";
 const REFERENCES: &str = bare_list!(
@@ -131,7 +131,7 @@ const REFERENCES_INSIDE: &str = bare_list!(
     "a list or map of references inside another value can't say how many there can be; put it into a struct that derives `Embedded`, as a field with `#[odm(references(many, max = N))]`"
 );
 const FLATTENED_REFERENCES: &str = bare_list!(
-    "this is a map of references without a bound, and a flattened field can't declare one; take `flatten` off, and say how many there can be: `#[odm(references(many, max = N))]`"
+    "this is a map of references without a bound, and a flattened field can't declare one; remove `flatten`, and say how many there can be: `#[odm(references(many, max = N))]`"
 );
 const NAMELESS_REFERENCES: &str = bare_list!(
     "this is a list or map of references without a bound, and a value without a name can't declare one; name it, as in `Variant { field: … }`, and say how many there can be: `#[odm(references(many, max = N))]`"

@@ -280,7 +280,7 @@ impl<M: Clone> Clone for Branch<M> {
 }
 
 impl<M: PartialEq> PartialEq for Branch<M> {
-    // The levels of the nodes in pre-order tell who their parents are.
+    // In pre-order, levels determine parents.
     fn eq(&self, other: &Self) -> bool {
         self.iter().eq(other.iter())
     }

@@ -49,7 +49,7 @@ pub(super) struct Loading {
     parents: Vec<Above>,
 }
 
-/// What is above a node that is loaded.
+/// The parent of a loaded node.
 #[derive(Debug)]
 enum Above {
     Nothing,

@@ -73,7 +73,7 @@ impl Forest {
         })
     }
 
-    /// Takes away the nodes that a change deletes.
+    /// Removes the nodes that a change deletes.
     fn delete_gone(
         &self,
         documents: &mut Vec<RawDocumentBuf>,

@@ -1,4 +1,4 @@
-//! Which nodes a read is about.
+//! The nodes that a read selects.
 
 use bson::{Bson, Document, doc};
 

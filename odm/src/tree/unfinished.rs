@@ -26,7 +26,7 @@ pub(super) struct Fence {
     pub(super) change: ObjectId,
 }
 
-/// What a change writes, as far as its first write may have made it unreadable. Applying it twice is the same as once.
+/// The part of a change that can't be recomputed after its first write. Applying it twice is harmless.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Unfinished {
     /// The node that the change is about.
@@ -368,7 +368,7 @@ impl Forest {
         if self.update_fence(session, statement).await? == 0 {
             return Err(self.refused(
                 TreeRefusal::Conflict,
-                "another change of this tree came between, and nothing was written: run this one again",
+                "a concurrent change of this tree won, and nothing was written: retry",
             ));
         }
         Ok(())

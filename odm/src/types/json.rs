@@ -24,7 +24,7 @@
 //! assert_eq!(serde_json::to_string(&Plain(&order))?, json);
 //!
 //! let error = serde_json::from_str::<Plain<Order>>(r#"{"_id": "507f", "total": "9.99"}"#).unwrap_err();
-//! assert!(error.to_string().contains("_id: expected an id, which is text of 24 hexadecimal digits"));
+//! assert!(error.to_string().contains("_id: expected an id of 24 hexadecimal digits"));
 //! # Ok(())
 //! # }
 //! ```

@@ -152,8 +152,8 @@ impl<M, S, E> Field<M, S, E> {
 
     /// Adds those of `values` that the array does not have: `{$addToSet: {field: {$each: [values]}}}`.
     ///
-    /// Where the field declares a maximum, there must be room for all `values`, unless the array has all of them: a filter
-    /// can't count those that are new.
+    /// Where the field declares a maximum, several `values` need room for all of them, unless the array has all: a filter
+    /// can't count how many are new.
     ///
     /// ```
     /// # use odm::prelude::*;

@@ -39,7 +39,7 @@ pub(crate) enum Part {
     ArrayFilter(Document),
     /// Changes of the elements that meet a condition. The array filter gets its name when the update is complete.
     Elements(Box<Elements>),
-    /// What keeps the update from a document.
+    /// A condition that withholds the update from a document.
     Unless(Box<Unless>),
     /// The currency that keeps the update from documents in another one.
     InCurrency(Box<InCurrency>),
@@ -378,7 +378,7 @@ fn conflict(change: Change<'_>, present: Change<'_>) -> Deferred {
     Deferred::usage(
         change.path,
         format!(
-            "`{}` of `{}` and `{}` of `{}` can't stand in one update: it may change a field only once",
+            "`{}` of `{}` and `{}` of `{}` conflict: an update can change a field only once",
             present.operator, present.path, change.operator, change.path
         ),
     )

@@ -50,7 +50,7 @@ struct Author {
     address: Address,
 }
 
-// "take `flatten` off", "indexes are declared where the collection is: on the document"
+// "remove `flatten`", "indexes are declared where the collection is: on the document"
 #[derive(Debug, Clone, Serialize, Deserialize, Embedded)]
 struct Address {
     city: String,

@@ -168,7 +168,7 @@ async fn a_collation_has_five_strengths(db: &Db) {
         let error = find.all().await.unwrap_err();
         assert_eq!(
             error.to_string(),
-            format!("Person: the strength of a collation is 1 to 5, not {wrong}")
+            format!("Person: collation strength must be 1 to 5, not {wrong}")
         );
     }
 }

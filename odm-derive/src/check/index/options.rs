@@ -43,7 +43,7 @@ const REFUSALS: &[Refusal] = &[
     Refusal {
         by: |index| index.declared.partial.is_some(),
         option: |index| index.declared.sparse,
-        message: "an index is sparse or partial, not both: take `sparse` off and let the filter ask for the field: `.exists(true)`",
+        message: "an index is sparse or partial, not both: remove `sparse` and let the filter ask for the field: `.exists(true)`",
     },
     Refusal {
         by: |index| index.is_text(),
@@ -90,7 +90,7 @@ fn projection(index: &Index<'_>) -> Option<Mistake> {
         return Some((
             projection.word.span(),
             format!(
-                "`{}` is for a wildcard over the whole document, and this one is over `{}`; take one of them off",
+                "`{}` is for a wildcard over the whole document, and this one is over `{}`; remove one of them",
                 projection.word,
                 key.path.spelled()
             ),
@@ -132,7 +132,7 @@ fn name(index: &Index<'_>) -> Option<Mistake> {
     let name = index.declared.name.as_ref()?;
     matches!(name.value().as_str(), "" | "*").then(|| {
         let message =
-            "this is no name for an index; take it off, and the server makes one of the keys";
+            "this is no name for an index; remove it, and the server makes one of the keys";
         (name.span(), message.to_owned())
     })
 }

@@ -35,7 +35,7 @@ pub(super) fn check(indexes: &[&Index<'_>], errors: &mut Errors) {
         {
             let keys = keys(&other.keys);
             let message = if other.declared.is_of_keywords() {
-                format!("`keywords` declares the index of `{keys}`; take this one off")
+                format!("`keywords` declares the index of `{keys}`; remove this one")
             } else {
                 format!("`{keys}` is indexed twice; keep one of the two")
             };
@@ -60,7 +60,7 @@ pub(super) fn check(indexes: &[&Index<'_>], errors: &mut Errors) {
             errors.at(
                 &index.declared.word,
                 format!(
-                    "an index on `{}` serves every query that one on `{}` does; take the shorter one off",
+                    "an index on `{}` serves every query that one on `{}` does; remove the shorter one",
                     keys(&longer.keys),
                     keys(&index.keys)
                 ),

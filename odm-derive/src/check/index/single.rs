@@ -84,11 +84,11 @@ fn id(index: &Index<'_>) -> Option<Mistake> {
     let field = key.path.own_field()?;
     if field.stored == "_id" && key.is_ordered() {
         let message = if index.declared.hidden.is_some() {
-            "the index on `_id` can't be hidden; take it off"
+            "the index on `_id` can't be hidden; remove it"
         } else if index.declared.expire_after.is_some() {
             "the index on `_id` can't expire documents; declare the ttl on a date: `ttl(created, after = \"30d\")`"
         } else {
-            "the server always keeps a unique index on `_id`; take this one off"
+            "the server always keeps a unique index on `_id`; remove this one"
         };
         return Some((index.declared.word.span(), message.to_owned()));
     }

@@ -19,7 +19,7 @@ pub(crate) const LIST: &str = "is for lists and maps; for the length of a string
 /// The message for `keywords` on a wrong type.
 pub(crate) const KEYWORDS: &str = "is not a list of strings: declare keywords as `Vec<String>`";
 /// The message for `unique_items` on a wrong type.
-pub(crate) const UNIQUE_LIST: &str = "is for lists; take it off";
+pub(crate) const UNIQUE_LIST: &str = "is for lists; remove it";
 
 /// Every assertion about one field.
 pub(super) fn of_field<'a>(model: &Model, one: &FieldFacts<'a>) -> Vec<Assertion<'a>> {
@@ -168,7 +168,7 @@ fn bounded(field: &Field) -> Option<Assertion<'_>> {
         test: "has_elements",
         subject: Subject::Field(field, None),
         message: format!(
-            "`{word}` bounds a list or a map, and `{}` is neither; take it off, or declare a `Vec`",
+            "`{word}` bounds a list or a map, and `{}` is neither; remove it, or declare a `Vec`",
             field.rust
         ),
     })

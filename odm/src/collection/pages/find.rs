@@ -52,7 +52,7 @@ impl<M: Document, T: DeserializeOwned + 'static> Find<'_, M, T> {
             return self.skip(before).limit(size);
         }
         let refusal = Error::usage(format!(
-            "there is no page {number} of {size} documents: pages are counted from 1, and have at least one document"
+            "page number and size must be at least 1, not {number} and {size}"
         ));
         self.call.error.get_or_insert(refusal);
         self
@@ -231,7 +231,7 @@ async fn read_page<T: DeserializeOwned>(mut call: Call<'_>, size: u64) -> Result
         return Err(error);
     }
     if size == 0 {
-        let message = "there is no page of 0 documents: a page has at least one";
+        let message = "the size of a page must be at least 1";
         return Err(Error::usage(message));
     }
     let most = i64::try_from(size).unwrap_or(i64::MAX).saturating_add(1);

@@ -171,10 +171,7 @@ fn errors_name_their_position() {
             "{\"a\": 1, \"a\": 2}",
             vec!["the field `a` stands twice", "line 1"],
         ),
-        (
-            "[1]",
-            vec!["a document is expected, and this is a value: 1"],
-        ),
+        ("[1]", vec!["expected a document, found a value: 1"]),
         (
             "7",
             vec!["document 1: ", "a document, or an array of documents"],

@@ -201,7 +201,7 @@ pub(super) fn entries(rules: Rules<'_>) -> Result<Document, String> {
     for rule in rules.iter() {
         match *rule {
             Rule::Items { min, max } => entries.narrow(min, max),
-            _ => return Err("`unique_items` needs an array field; take it off this map".to_owned()),
+            _ => return Err("`unique_items` needs an array field; remove it this map".to_owned()),
         }
     }
     entries.write(&mut schema, "minProperties", "maxProperties")?;

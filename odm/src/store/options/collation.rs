@@ -237,7 +237,7 @@ impl Collation {
     pub(crate) fn check(&self) -> Result<()> {
         match self.0.get_i32("strength") {
             Ok(strength) if !(1..=5).contains(&strength) => Err(Error::usage(format!(
-                "the strength of a collation is 1 to 5, not {strength}"
+                "collation strength must be 1 to 5, not {strength}"
             ))),
             _ => Ok(()),
         }

@@ -179,9 +179,9 @@ impl ReadPreference {
             ));
         }
         match self.max_staleness {
-            Some(staleness) if staleness < LEAST_STALENESS => Err(Error::usage(
-                "a maximum staleness is 90 seconds or more: a shorter one can't be measured",
-            )),
+            Some(staleness) if staleness < LEAST_STALENESS => {
+                Err(Error::usage("`max_staleness` must be at least 90 seconds"))
+            }
             _ => Ok(()),
         }
     }

@@ -83,7 +83,7 @@ impl<const TRUNCATES: bool> StoredAs<DateTime<Utc>> for Chrono<TRUNCATES> {
     type Stored = Date;
 
     fn to_stored(value: &DateTime<Utc>) -> Result<Date, ConversionError> {
-        // A leap second counts on: it would be read as the second after it.
+        // chrono stores a leap second as second 60; BSON would read the next second.
         let nanos = match i128::from(value.timestamp_subsec_nanos()) {
             leap if leap >= instant::NANOS_PER_SECOND && !TRUNCATES => {
                 return Err(civil::leap_second());

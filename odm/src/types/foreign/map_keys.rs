@@ -282,7 +282,7 @@ where
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<T, A::Error> {
         let mut entries = Vec::with_capacity(map.size_hint().unwrap_or(0).min(1_000));
         while let Some(text) = map.next_key::<String>()? {
-            // Only one text of a key is its own: otherwise, `7` and `007` would be the same key.
+            // Accepts only canonical text, so that `7` and `007` are not the same key.
             let key = K::from_text(&text).filter(|key| key.to_text() == text);
             let Some(key) = key else {
                 return Err(A::Error::custom(format!(

@@ -385,7 +385,7 @@ fn what_is_wrong_is_named_by_its_path() {
         (
             "/_id",
             json!("507f"),
-            "_id: expected an id, which is text of 24 hexadecimal digits, found \"507f\"",
+            "_id: expected an id of 24 hexadecimal digits, found \"507f\"",
         ),
         (
             "/placedAt",
@@ -430,7 +430,7 @@ fn what_is_wrong_is_named_by_its_path() {
         (
             "/lines/0/product",
             json!({"a": 1}),
-            "lines.0.product: expected an id, which is text of 24 hexadecimal digits, found an object",
+            "lines.0.product: expected an id of 24 hexadecimal digits, found an object",
         ),
         (
             "/visits/Ahab's",

@@ -43,7 +43,7 @@ pub struct AnyMoneyFields<M, As, S> {
     this: Field<M, As>,
 }
 
-pub(super) const OF_SEVERAL: &str = "of several amounts, one could have the currency and another one the number: write `.elem_match(|inner| …)`";
+pub(super) const OF_SEVERAL: &str = "in an array, currency and amount could match different elements: write `.elem_match(|inner| …)`";
 
 impl<M, As, S> AnyMoneyFields<M, As, S> {
     /// The fields of an amount at `path`; generated code calls it.

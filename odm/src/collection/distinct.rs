@@ -30,7 +30,8 @@ impl<M: Document> Collection<M> {
     /// Returns the distinct values of a field among the documents that match. For an array field,
     /// these are its elements: choose their type with [`with_type`](Distinct::with_type).
     ///
-    /// The values of an optional field have the type `Option`, because some may be `null`.
+    /// The values of an optional field have the type `Option`, because some may be `null`. Where an index serves the
+    /// command, MongoDB returns `null` for documents without the field, too. A `null` that the type can't hold is left out.
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
@@ -89,20 +90,23 @@ impl<'s, M: Document, T: 'static> Distinct<'s, M, T> {
     async fn run(self) -> Result<Vec<T>> {
         let (model, path, decode) = (self.call.model.name, self.path, self.decode);
         let values = self.call.send().await?.values()?;
-        values
-            .into_iter()
-            .map(|value| {
-                decode(value.clone()).map_err(|failure| {
+        let mut read = Vec::with_capacity(values.len());
+        for value in values {
+            match decode(value.clone()) {
+                Ok(value) => read.push(value),
+                // The key of a document without the field.
+                Err(_) if value == Bson::Null => {}
+                Err(failure) => {
                     let message = format!(
                         "{value} is not what the field holds: {}; say with `with_type` what it does",
                         said(&failure)
                     );
-                    Error::new(DecodeError::new(None, message, Some(Box::new(failure))))
-                        .with_model(model)
-                        .with_path(path.clone())
-                })
-            })
-            .collect()
+                    let error = DecodeError::new(None, message, Some(Box::new(failure)));
+                    return Err(Error::new(error).with_model(model).with_path(path));
+                }
+            }
+        }
+        Ok(read)
     }
 }
 

@@ -21,6 +21,7 @@ cases![
     sort_skip_and_limit,
     a_cursor_crosses_batches,
     counts_and_distinct_values,
+    distinct_values_leave_out_missing_ones,
     a_projection_reads_only_its_fields,
     update_all_and_delete_all_are_explicit,
     shown_commands_equal_sent_commands,
@@ -237,6 +238,40 @@ async fn counts_and_distinct_values(db: &Db) {
     let mut stars = notes.distinct(|n| n.stars, |n| n.id.gt(0)).await.unwrap();
     stars.sort_unstable();
     assert_eq!(stars, [3, 5]);
+}
+
+/// A note that older documents lack parts of.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = "notes")]
+struct OldNote {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[serde(default)]
+    #[odm(index)]
+    stars: i32,
+    #[serde(default)]
+    #[odm(index)]
+    reader: Option<i32>,
+}
+
+async fn distinct_values_leave_out_missing_ones(db: &Db) {
+    let documents = vec![doc! {"_id": 1, "stars": 4, "reader": 7}, doc! {"_id": 2}];
+    let insert = doc! {"insert": "notes", "documents": documents};
+    db.run_command(insert).await.unwrap();
+    let notes = db.collection::<OldNote>();
+    let stars = notes.distinct(|n| n.stars, |_| Filter::all());
+    assert_eq!(stars.await.unwrap(), [4]);
+    // From an index, MongoDB returns the null that is its key of a document without the field.
+    let create =
+        doc! {"createIndexes": "notes", "indexes": [{"key": {"stars": 1}, "name": "stars_1"}]};
+    db.run_command(create).await.unwrap();
+    let raw = doc! {"distinct": "notes", "key": "stars"};
+    let reply = db.run_command(raw).await.unwrap();
+    assert_eq!(reply.get_array("values").unwrap().len(), 2);
+    let stars = notes.distinct(|n| n.stars, |_| Filter::all());
+    assert_eq!(stars.await.unwrap(), [4]);
+    let readers = notes.distinct(|n| n.reader, |_| Filter::all());
+    assert_eq!(readers.await.unwrap(), [Some(7)]);
 }
 
 async fn a_projection_reads_only_its_fields(db: &Db) {

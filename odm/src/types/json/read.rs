@@ -366,7 +366,7 @@ fn convert(json: &Bson, ty: BsonType) -> Result<Option<Bson>, &'static str> {
         BsonType::ObjectId => (
             text.and_then(|text| ObjectId::parse_str(text).ok())
                 .map(Bson::ObjectId),
-            "an id, which is text of 24 hexadecimal digits",
+            "an id of 24 hexadecimal digits",
         ),
         BsonType::Date => (
             match json {

@@ -367,9 +367,8 @@ async fn rows_may_lack_the_document_with_the_reference(db: &Db) {
         .join(|o| o.offer.inner.with.clone())
         .join(|o| o.by_region.key("eu").from.clone())
         .join(|o| o.source.partner.with.clone())
-        .all()
-        .await
-        .unwrap();
+        .all();
+    let rows = Box::pin(rows).await.unwrap();
     let rows: Vec<_> = rows
         .iter()
         .map(|row| {

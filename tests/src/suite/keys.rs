@@ -205,6 +205,7 @@ async fn a_unique_field_filters_and_sorts(db: &Db) {
         .find_all()
         .where_any(|l| l.isbn, |b| b.title.eq("Emma"))
         .order_by_related(|l| l.isbn, |b| b.id.desc())
+        .sort(|l| l.id.asc())
         .all()
         .await
         .unwrap();

@@ -12,16 +12,7 @@ use std::path::{Path, PathBuf};
 const MAX_LINES: usize = 700;
 
 /// Files that may be longer, each with its reason.
-const LONGER: &[(&str, &str)] = &[
-    (
-        "tests/src/suite/pages.rs",
-        "a model, its random documents and every way to page over them",
-    ),
-    (
-        "tests/src/suite/readable.rs",
-        "one list of every type that a field can have, with values of each",
-    ),
-];
+const LONGER: &[(&str, &str)] = &[];
 
 #[test]
 fn files_are_short_enough_to_read() {

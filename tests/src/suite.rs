@@ -18,6 +18,7 @@ mod expressions;
 mod filters;
 mod flattening;
 mod foreign;
+mod foreign_documents;
 mod foreign_types;
 mod geometries;
 mod indexes;
@@ -81,6 +82,7 @@ pub(crate) fn cases() -> Vec<Case> {
         filters::CASES,
         flattening::CASES,
         foreign::CASES,
+        foreign_documents::CASES,
         foreign_types::CASES,
         geometries::CASES,
         indexes::CASES,

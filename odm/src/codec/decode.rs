@@ -3,11 +3,13 @@
 //! This module decodes numbers, strings, dates, arrays and documents in one pass over the bytes. [`lent`] passes all
 //! other values to bson, which defines how binaries and other rare types look to serde.
 //!
-//! Unlike bson, it reads maps whose keys are newtypes, such as `BTreeMap<Email, i32>`.
+//! Unlike bson, it reads maps whose keys are newtypes, such as `BTreeMap<Email, i32>`, and refuses documents that a `Bson` would
+//! read as another value ([`marks`]).
 
 mod date;
 mod fault;
 mod lent;
+mod marks;
 #[cfg(test)]
 mod tests;
 
@@ -85,7 +87,9 @@ impl<'de, E: Fault> Deserializer<'de> for Reader<'de, E> {
     type Error = E;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, E> {
-        visitor.visit_map(Fields::new(self.document)?)
+        let fields = Fields::new(self.document)?;
+        marks::refuse::<V, E>(self.document)?;
+        visitor.visit_map(fields)
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, E> {
@@ -329,7 +333,11 @@ impl<'de, E: Fault> Deserializer<'de> for Value<'de, E> {
                 Some(value) => visitor.visit_borrowed_str(value),
                 None => Err(malformed()),
             },
-            DOCUMENT => visitor.visit_map(Fields::new(bytes)?),
+            DOCUMENT => {
+                let fields = Fields::new(bytes)?;
+                marks::refuse::<V, E>(bytes)?;
+                visitor.visit_map(fields)
+            }
             0x04 => visitor.visit_seq(Fields::new(bytes)?),
             0x08 => match bytes {
                 [0] => visitor.visit_bool(false),

@@ -255,17 +255,34 @@ fn shapes_of_serde_are_read_as_bson_reads_them() {
 }
 
 #[test]
-fn extended_json_is_read_as_bson_reads_it() {
-    for document in [
+fn documents_that_look_like_another_value_are_refused_or_kept() {
+    let spelled = [
         doc! { "$oid": "0".repeat(24) },
-        doc! { "a": { "$date": { "$numberLong": "5" } } },
-        doc! { "a": { "$numberInt": "5" }, "b": { "$binary": { "base64": "", "subType": "00" } } },
-    ] {
-        let bytes = bson::serialize_to_vec(&document).unwrap();
-        same::<Document>(&bytes);
-        same::<BTreeMap<String, Bson>>(&bytes);
-        same::<BTreeMap<String, DateTime>>(&bytes);
+        doc! { "b": 1, "$date": { "$numberLong": "5" } },
+        doc! { "$numberInt": "5" },
+        doc! { "$binary": { "base64": "", "subType": "00" }, "b": 1 },
+    ];
+    for spelled in spelled {
+        for value in [
+            Bson::from(spelled.clone()),
+            Bson::from(vec![spelled.clone()]),
+            Bson::from(doc! { "c": spelled.clone() }),
+        ] {
+            let document = doc! { "a": value };
+            let bytes = bson::serialize_to_vec(&document).unwrap();
+            assert!(read::<Document>(&bytes).is_err(), "{document}");
+            assert!(read::<BTreeMap<String, Bson>>(&bytes).is_err());
+            let why = super::trace::<BTreeMap<String, Option<Bson>>>(&bytes).unwrap_err();
+            assert!(why.path().to_string().starts_with('a'), "{why}");
+            assert!(why.inner().to_string().contains("RawBson"), "{why}");
+            let raw: BTreeMap<String, RawBson> = read(&bytes).unwrap();
+            assert_eq!(bson::serialize_to_vec(&raw).unwrap(), bytes);
+        }
+        let bytes = bson::serialize_to_vec(&spelled).unwrap();
+        assert!(read::<Document>(&bytes).is_err(), "{spelled}");
     }
+    let other = doc! { "$ref": "a", "$id": 1, "$date2": { "$set": DateTime::from_millis(1) } };
+    same::<Document>(&bson::serialize_to_vec(&other).unwrap());
 }
 
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -25,6 +25,7 @@ mod indexes;
 mod joins;
 mod joins_through_lists;
 mod keys;
+mod keys_of_extended_json;
 mod keywords;
 mod local_times;
 mod money;
@@ -89,6 +90,7 @@ pub(crate) fn cases() -> Vec<Case> {
         joins::CASES,
         joins_through_lists::CASES,
         keys::CASES,
+        keys_of_extended_json::CASES,
         keywords::CASES,
         local_times::CASES,
         money::CASES,

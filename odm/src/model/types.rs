@@ -114,6 +114,8 @@ pub struct Contents {
     pub null_is_ambiguous: bool,
     /// What to write for a type of another crate in it that needs a serializer of the field.
     pub bare: Option<&'static Bare>,
+    /// Whether it is JSON of another crate, in which `{"$oid": …}` is an object as any other.
+    pub is_verbatim: bool,
 }
 
 /// What to write for a type of another crate that serde does not store as its module does.
@@ -186,6 +188,7 @@ impl Contents {
         has_collection: false,
         null_is_ambiguous: false,
         bare: None,
+        is_verbatim: false,
     };
 
     /// The contents of a derived struct or enum.
@@ -242,6 +245,7 @@ impl Contents {
                 None => other.bare,
                 bare => bare,
             },
+            is_verbatim: self.is_verbatim || other.is_verbatim,
         }
     }
 }
@@ -282,6 +286,13 @@ pub enum Shape {
 impl TypeMeta {
     /// Anything at all.
     pub const ANY: Self = Self::of(Shape::Any).nullable();
+
+    /// Anything that JSON has.
+    #[cfg(feature = "serde_json_1")]
+    pub(crate) const JSON: Self = Self::ANY.holding(Contents {
+        is_verbatim: true,
+        ..Contents::NONE
+    });
 
     /// A value of one of `types`.
     ///

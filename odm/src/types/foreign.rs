@@ -43,6 +43,7 @@
 //! | [`odm::system_time`](crate::system_time) | | `std::time::SystemTime` |
 //! | [`odm::ip`](crate::ip) | | `IpAddr`, `Ipv4Addr`, `Ipv6Addr`, `SocketAddr`, `SocketAddrV4`, `SocketAddrV6` |
 //! | [`odm::int128`](crate::int128) | | `u128`, `i128` |
+//! | [`odm::double_option`](crate::double_option) | | `Option<Option<T>>` of a PATCH request |
 //! | [`odm::map_keys`](crate::map_keys) | | `BTreeMap` and `HashMap` whose keys are integers, ids or references |
 //!
 //! A module also takes an `Option`, a `Box`, a list, a set or a map of its types. `PathBuf` and `url::Url` write themselves
@@ -121,6 +122,7 @@ mod stored_as;
 
 #[cfg(feature = "chrono_0_4")]
 pub mod chrono_0_4;
+pub mod double_option;
 pub mod duration;
 pub mod int128;
 pub mod ip;

@@ -49,8 +49,9 @@
 //!
 //! A `Bson`, a `Document` or another field without a declared type keeps only what JSON has: a date in it is read back as a
 //! string, and a date in the form of Extended JSON as a date. An object with a key of Extended JSON and other keys, such as
-//! `{"$date": 0, "b": 1}`, is refused wherever it is, because its other fields would be lost. All other serde attributes of a model (`rename`, `skip_serializing_if`, `flatten`, `with`) apply as without
-//! [`Plain`], and [`is_human_readable`](serde::Serializer::is_human_readable) is what the serializer says, so that
+//! `{"$date": 0, "b": 1}`, is refused, because its other fields would be lost. Only in a `serde_json::Value` no key has a
+//! meaning: objects are read and written as they are. All other serde attributes of a model (`rename`,
+//! `skip_serializing_if`, `flatten`, `with`) apply as without [`Plain`], and [`is_human_readable`](serde::Serializer::is_human_readable) is what the serializer says, so that
 //! [`odm::money::json`](crate::money::json) writes decimal text.
 //!
 //! # What can be read
@@ -141,7 +142,7 @@ impl<'de, T: FieldType + DeserializeOwned> Deserialize<'de> for Plain<T> {
         if !deserializer.is_human_readable() {
             return T::deserialize(deserializer).map(Self);
         }
-        let json = Nested::TOP.deserialize(deserializer)?;
+        let json = Nested::AS_WRITTEN.deserialize(deserializer)?;
         let stored = conform(json, &T::TYPE).map_err(D::Error::custom)?;
         match serde_path_to_error::deserialize(Node(stored)) {
             Ok(value) => Ok(Self(value)),
@@ -157,5 +158,7 @@ impl<'de, T: FieldType + DeserializeOwned> Deserialize<'de> for Plain<T> {
     }
 }
 
+#[cfg(test)]
+mod shape_tests;
 #[cfg(test)]
 mod tests;

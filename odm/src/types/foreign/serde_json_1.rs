@@ -63,7 +63,7 @@ serializer!(AsBson);
 
 field_type!(
     [] Value,
-    TypeMeta::ANY.bare(&Bare {
+    TypeMeta::JSON.bare(&Bare {
         field: "serde reads BSON that JSON does not have into a `serde_json::Value` as objects: to store and read JSON alone, write `#[serde(with = \"odm::serde_json_1\")]` on the field",
         option: "serde reads BSON that JSON does not have into a `serde_json::Value` as objects: to store and read JSON alone, write `#[serde(with = \"odm::serde_json_1\")]` on the field",
         id: "any value as an id is a `bson::Bson`, which can be of every type that an id may have",
@@ -75,12 +75,12 @@ const MAX_DEPTH: usize = 90;
 
 /// A stored value, with the methods of a `Bson`.
 ///
-/// It is read as raw BSON, because the `Bson` that serde reads is an `ObjectId` where a document has the key `$oid`.
+/// It is read as raw BSON or as JSON, because the `Bson` that serde reads is an `ObjectId` where a document has the key `$oid`.
 #[doc(hidden)]
 #[derive(Debug, PartialEq)]
 pub struct Json(Bson);
 
-field_type!([] Json, TypeMeta::ANY);
+field_type!([] Json, TypeMeta::JSON);
 
 macro_rules! mark {
     ($($kind:ident),*) => {$(
@@ -99,6 +99,12 @@ impl Serialize for Json {
 
 impl<'de> Deserialize<'de> for Json {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if deserializer.is_human_readable() {
+            let value = Value::deserialize(deserializer)?;
+            return to_bson(&value, MAX_DEPTH)
+                .map(Self)
+                .map_err(D::Error::custom);
+        }
         let raw = RawBson::deserialize(deserializer)?;
         Bson::try_from(raw).map(Self).map_err(D::Error::custom)
     }

@@ -35,11 +35,22 @@ const MARKS: [&str; 16] = [
 #[derive(Clone, Copy)]
 pub(crate) struct Nested {
     depth: usize,
+    /// Whether a document with a mark is the value that it spells.
+    spells: bool,
 }
 
 impl Nested {
     /// A document that is in no other.
-    pub(crate) const TOP: Self = Self { depth: 1 };
+    pub(crate) const TOP: Self = Self {
+        depth: 1,
+        spells: true,
+    };
+
+    /// The same, in which no key has a meaning yet; see [`spelled`].
+    pub(super) const AS_WRITTEN: Self = Self {
+        depth: 1,
+        spells: false,
+    };
 
     fn deeper<E: de::Error>(self) -> Result<Self, E> {
         // Values that are spelled as documents add levels to the text, so the limit here is larger.
@@ -50,6 +61,7 @@ impl Nested {
         }
         Ok(Self {
             depth: self.depth + 1,
+            ..self
         })
     }
 }
@@ -132,15 +144,42 @@ impl<'de> Visitor<'de> for Nested {
             let value = fields.next_value_seed(inner)?;
             document.insert(name, value);
         }
-        match marked(&document) {
-            Some(mark) => value(mark, document)
-                .map_err(|why| A::Error::custom(format!("no {mark} is spelled so: {why}"))),
-            None => Ok(Bson::Document(document)),
+        if self.spells {
+            return whole(document).map_err(A::Error::custom);
         }
+        Ok(Bson::Document(document))
     }
 }
 
-fn marked(document: &Document) -> Option<&'static str> {
+/// What a value spells, and what the values in it spell.
+pub(super) fn spelled(value: Bson) -> Result<Bson, String> {
+    match value {
+        Bson::Array(values) => {
+            let values = values.into_iter().map(spelled);
+            values.collect::<Result<_, _>>().map(Bson::Array)
+        }
+        Bson::Document(document) => {
+            let fields = document
+                .into_iter()
+                .map(|(name, value)| Ok((name, spelled(value)?)));
+            whole(fields.collect::<Result<_, String>>()?)
+        }
+        other => Ok(other),
+    }
+}
+
+/// What a document spells in which all values are converted.
+fn whole(document: Document) -> Result<Bson, String> {
+    match marked(&document) {
+        Some(mark) => {
+            value(mark, document).map_err(|why| format!("no {mark} is spelled so: {why}"))
+        }
+        None => Ok(Bson::Document(document)),
+    }
+}
+
+/// The mark of a document that spells another value.
+pub(super) fn marked(document: &Document) -> Option<&'static str> {
     let name = document.keys().find(|name| name.starts_with('$'))?;
     // In metadata, most names that begin with `$` are operators.
     let known = |name: &&'static str| document.contains_key(name);

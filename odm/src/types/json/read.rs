@@ -7,7 +7,7 @@ use bson::spec::BinarySubtype;
 use bson::{Binary, Bson, DateTime, Document, Regex, Timestamp, Uuid};
 use odm_language::value::decimal::Decimal;
 
-use super::extended::instant;
+use super::extended::{instant, marked, spelled};
 use crate::model::field::VariantContent;
 use crate::model::{
     BsonType, EmbeddedMeta, EnumMeta, FieldMeta, Presence, Shape, Tagging, TypeMeta,
@@ -38,13 +38,43 @@ impl fmt::Display for Mismatch {
     }
 }
 
+impl From<String> for Mismatch {
+    fn from(message: String) -> Self {
+        Self {
+            path: Vec::new(),
+            message,
+        }
+    }
+}
+
 type Conformed = Result<Bson, Mismatch>;
+
+/// A value whose type does not say what is inside.
+fn undeclared(json: Bson) -> Conformed {
+    spelled(json).map_err(Mismatch::from)
+}
+
+/// Whether objects of this type are only objects, whatever their keys are.
+fn is_verbatim(ty: &TypeMeta) -> bool {
+    match ty.shape {
+        Shape::Any => ty.contents.is_verbatim,
+        Shape::Map(element) => is_verbatim(element),
+        _ => false,
+    }
+}
 
 /// Converts what JSON has no type for. A value of another shape than the declared one stays as it is: the type's own
 /// `Deserialize` reports it, or reads it (`with`, `default`, `alias`).
 pub(super) fn conform(json: Bson, ty: &TypeMeta) -> Conformed {
+    if is_verbatim(ty) {
+        return Ok(json);
+    }
+    let json = match json {
+        Bson::Document(fields) if marked(&fields).is_some() => undeclared(fields.into())?,
+        other => other,
+    };
     match (&ty.shape, json) {
-        (Shape::Scalar(types), json) => scalar(json, types),
+        (Shape::Scalar(types), json) => scalar(undeclared(json)?, types),
         (Shape::Reference { id, .. }, json) => conform(json, id),
         (Shape::Array { element, .. }, Bson::Array(elements)) => {
             let conformed = elements
@@ -69,7 +99,7 @@ pub(super) fn conform(json: Bson, ty: &TypeMeta) -> Conformed {
         (
             Shape::Any | Shape::OneOf(_) | Shape::Array { .. } | Shape::Tuple(_) | Shape::Map(_),
             json,
-        ) => Ok(json),
+        ) => undeclared(json),
     }
 }
 
@@ -93,7 +123,7 @@ fn each(
             let value = match declared {
                 Some(Declared::Type(ty)) => conform(value, &ty),
                 Some(Declared::Content(content)) => contents(value, content),
-                None => Ok(value),
+                None => undeclared(value),
             };
             match value {
                 Ok(value) => Ok((name, value)),
@@ -109,7 +139,7 @@ fn embedded(json: Bson, meta: &'static EmbeddedMeta) -> Conformed {
             Bson::Document(fields) => {
                 each(fields, |name, whole| declared(meta.fields, name, whole)).map(Bson::Document)
             }
-            other => Ok(other),
+            other => undeclared(other),
         };
     };
     match variants.tagging {
@@ -118,14 +148,14 @@ fn embedded(json: Bson, meta: &'static EmbeddedMeta) -> Conformed {
                 let content = |name: &str, _: &_| variant(variants, name).map(Declared::Content);
                 each(fields, content).map(Bson::Document)
             }
-            other => Ok(other),
+            other => undeclared(other),
         },
         Tagging::Internal { tag } => match json
             .as_document()
             .and_then(|whole| tagged(whole, tag, variants))
         {
             Some(content) => contents(json, content),
-            None => Ok(json),
+            None => undeclared(json),
         },
         Tagging::Adjacent { tag, content } => {
             let declared = json
@@ -139,10 +169,10 @@ fn embedded(json: Bson, meta: &'static EmbeddedMeta) -> Conformed {
                     }
                     Ok(Bson::Document(fields))
                 }
-                (_, json) => Ok(json),
+                (_, json) => undeclared(json),
             }
         }
-        Tagging::Untagged => Ok(untagged(json, variants)),
+        Tagging::Untagged => untagged(json, variants),
     }
 }
 
@@ -170,27 +200,28 @@ fn contents(json: Bson, content: &'static VariantContent) -> Conformed {
                     .enumerate()
                     .map(|(index, value)| match types.get(index) {
                         Some(ty) => conform(value, ty).map_err(|error| error.inside(index)),
-                        None => Ok(value),
+                        None => undeclared(value),
                     });
             conformed.collect::<Result<_, _>>().map(Bson::Array)
         }
         (VariantContent::Struct(declarations), Bson::Document(fields)) => {
             each(fields, |name, whole| declared(declarations, name, whole)).map(Bson::Document)
         }
-        (_, json) => Ok(json),
+        (_, json) => undeclared(json),
     }
 }
 
 /// Converts by the first variant whose shape the value has, as serde chooses one. If no variant has it, because a `with` writes
 /// a field in another form, the first variant that can be converted is taken.
-fn untagged(json: Bson, variants: &'static EnumMeta) -> Bson {
+fn untagged(json: Bson, variants: &'static EnumMeta) -> Conformed {
     let all = || variants.variants.iter().map(|one| &one.content);
     let converted = |content| contents(json.clone(), content).ok();
     let mut fitting = all().filter(|content| fits(&json, content));
     let fitting = fitting.find_map(converted);
-    fitting
-        .or_else(|| all().find_map(converted))
-        .unwrap_or(json)
+    match fitting.or_else(|| all().find_map(converted)) {
+        Some(value) => Ok(value),
+        None => undeclared(json),
+    }
 }
 
 /// Whether JSON has the shape of a variant.
@@ -212,7 +243,7 @@ fn has_shape(json: &Bson, ty: &TypeMeta) -> bool {
     match ty.shape {
         Shape::Any => true,
         Shape::Scalar(types) => {
-            let read = scalar(json.clone(), types);
+            let read = undeclared(json.clone()).and_then(|json| scalar(json, types));
             read.is_ok_and(|value| types.iter().any(|ty| is(&value, *ty)))
         }
         Shape::OneOf(names) => json.as_str().is_some_and(|text| names.contains(&text)),

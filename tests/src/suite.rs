@@ -31,6 +31,7 @@ mod local_times;
 mod money;
 mod optional_has_one;
 mod pages;
+mod pages_beside_writers;
 mod pipelines;
 mod places;
 mod plans;
@@ -97,6 +98,7 @@ pub(crate) fn cases() -> Vec<Case> {
         optional_has_one::CASES,
         any_money::CASES,
         pages::CASES,
+        pages_beside_writers::CASES,
         pipelines::CASES,
         places::CASES,
         plans::CASES,

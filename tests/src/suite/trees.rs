@@ -6,6 +6,7 @@ mod concurrent;
 mod convert;
 mod damage;
 mod faults;
+mod foreign_nodes;
 mod load;
 mod models;
 mod names;
@@ -30,6 +31,7 @@ pub(super) fn cases() -> Vec<Case> {
         convert::CASES,
         damage::CASES,
         faults::CASES,
+        foreign_nodes::CASES,
         load::CASES,
         names::CASES,
         namesakes::CASES,

@@ -148,7 +148,13 @@ async fn changes_from<D: TestTree>(
     }
 }
 
-async fn change<D: TestTree>(tree: &Tree<D>, plain: &mut Plain, random: &mut Random, one: i32) {
+/// One random change of a node.
+pub(super) async fn change<D: TestTree>(
+    tree: &Tree<D>,
+    plain: &mut Plain,
+    random: &mut Random,
+    one: i32,
+) {
     let ids = plain.ids();
     match random.below(10) {
         0 => {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use bson::Bson;
 
 use super::forest::Forest;
-use super::node::{Node, id_key, path_ids};
+use super::node::{Node, id_key, path_ids, same_scope, scope_key};
 use crate::error::Result;
 
 /// Nodes by their position in a list, as a forest. A node whose parent is not in the list is a root.
@@ -33,9 +33,12 @@ impl Forest {
             roots: Vec::new(),
             children: vec![Vec::new(); nodes.len()],
         };
+        let scope = |position: usize| nodes.get(position).and_then(|node| node.scope.as_ref());
         for (position, parent) in parents.into_iter().enumerate() {
             match parent {
-                Some(parent) if parent != position && same_scope(nodes, parent, position) => {
+                Some(parent)
+                    if parent != position && same_scope(scope(parent), scope(position)) =>
+                {
                     if let Some(siblings) = shape.children.get_mut(parent) {
                         siblings.push(position);
                     }
@@ -205,12 +208,12 @@ fn parents_by_bounds(nodes: &[Node], parents: &mut [Option<usize>]) {
     let left = |position: &usize| nodes.get(*position).map(|node| node.left);
     order.sort_by_key(left);
     // Trees of several scopes have the same bounds, so each scope has a stack of its own.
-    let mut open: HashMap<String, Vec<usize>> = HashMap::new();
+    let mut open: HashMap<Option<Vec<u8>>, Vec<usize>> = HashMap::new();
     for position in order {
         let Some(node) = nodes.get(position) else {
             continue;
         };
-        let stack = open.entry(format!("{:?}", node.scope)).or_default();
+        let stack = open.entry(scope_key(node.scope.as_ref())).or_default();
         let ended = |top: &usize| nodes.get(*top).is_some_and(|top| top.right < node.left);
         while stack.last().is_some_and(ended) {
             stack.pop();
@@ -220,9 +223,4 @@ fn parents_by_bounds(nodes: &[Node], parents: &mut [Option<usize>]) {
         }
         stack.push(position);
     }
-}
-
-fn same_scope(nodes: &[Node], one: usize, other: usize) -> bool {
-    let scope = |position: usize| nodes.get(position).map(|node| &node.scope);
-    scope(one) == scope(other)
 }

@@ -8,7 +8,7 @@ use futures_core::future::BoxFuture;
 
 use super::at_once::{Reads, at_once};
 use super::forest::{Forest, within};
-use super::node::{Node, id_key};
+use super::node::{Node, id_key, same_id, same_scope};
 use super::select::{Extent, Selection};
 use super::{NodeId, Tree};
 use crate::collection::decode_id;
@@ -317,7 +317,7 @@ impl Question {
                     forest.parent_of(session, &other).await?,
                 );
                 Answer::Is(match parents {
-                    (None, None) => one.scope == other.scope,
+                    (None, None) => same_scope(one.scope.as_ref(), other.scope.as_ref()),
                     (Some(one), Some(other)) => id_key(&one)? == id_key(&other)?,
                     _ => false,
                 })
@@ -332,7 +332,7 @@ impl Question {
                         None => path,
                         Some(before) => {
                             let pairs = before.into_iter().zip(path);
-                            let same = pairs.take_while(|(one, other)| one == other);
+                            let same = pairs.take_while(|(one, other)| same_id(one, other));
                             same.map(|(one, _)| one).collect()
                         }
                     });

@@ -4,7 +4,7 @@ use bson::raw::{RawDocument, RawDocumentBuf};
 use bson::{Bson, Document, RawBson};
 
 use super::forest::{Forest, TreeWrite, within};
-use super::node::{Node, id_key, stored};
+use super::node::{Node, id_key, stored, stored_scope};
 use super::position::Target;
 use super::spot::{Moving, Spot};
 use super::statements::{Around, Lineage, Shift};
@@ -264,13 +264,7 @@ impl Forest {
 
     /// The scope of a document to insert.
     pub(super) fn scope_of(&self, document: &RawDocument) -> Result<Option<Bson>> {
-        let Some(field) = self.tree.scope else {
-            return Ok(None);
-        };
-        let value = document.get(field).ok().flatten();
-        value
-            .map(|value| Bson::try_from(value).map_err(Error::encode))
-            .transpose()
+        stored_scope(self.tree, document)
     }
 
     /// Whether there are ids that the tree could not refer to.

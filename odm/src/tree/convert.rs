@@ -7,7 +7,7 @@ use super::Tree;
 use super::arrange::Shape;
 use super::check::Source;
 use super::forest::Forest;
-use super::node::Node;
+use super::node::{Node, same_scope};
 use super::repair::statement;
 use crate::collection::equality;
 use crate::error::{Error, Result, TreeRefusal};
@@ -220,7 +220,7 @@ impl Forest {
             self.check_level(visit.level)?;
             let parent = visit.parent.and_then(|parent| nodes.get(parent));
             if let (Some(node), Some(parent)) = (nodes.get(visit.position), parent)
-                && node.scope != parent.scope
+                && !same_scope(node.scope.as_ref(), parent.scope.as_ref())
             {
                 return Err(self.refused(
                     TreeRefusal::OtherTree,

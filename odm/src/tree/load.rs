@@ -14,7 +14,7 @@ use super::arrange::{Shape, Visit};
 use super::branch::Branch;
 use super::forest::{Forest, TreeWrite, within};
 use super::inserts::Inserts;
-use super::node::{id_key, raw_id_key};
+use super::node::{id_key, raw_id_key, same_scope};
 use super::planting::{Seeds, planted};
 use super::position::Target;
 use super::queue::Within;
@@ -270,7 +270,7 @@ impl Loading {
             return Ok(());
         };
         for (position, document) in self.documents.iter().enumerate() {
-            if forest.scope_of(document)?.as_ref() != scope {
+            if !same_scope(forest.scope_of(document)?.as_ref(), scope) {
                 let id = self.owned_id(position)?;
                 return Err(forest.refused(
                     TreeRefusal::OtherTree,

@@ -129,19 +129,13 @@ impl Node {
     pub(super) fn read(tree: &TreeMeta, document: &RawDocument) -> Result<Self> {
         let id = document.get("_id").ok().flatten();
         let id = id.ok_or_else(|| Error::malformed_reply("an `_id`"))?;
-        let scope = tree
-            .scope
-            .and_then(|name| document.get(name).ok().flatten());
         let mut fields = Fields {
             document,
             unread: Unread::default(),
         };
         let mut node = Self {
             id: Bson::try_from(id).map_err(Error::encode)?,
-            scope: scope
-                .map(Bson::try_from)
-                .transpose()
-                .map_err(Error::encode)?,
+            scope: stored_scope(tree, document)?,
             parent: match tree.parent {
                 Some((name, root)) => fields.parent(name, root)?,
                 None => None,
@@ -221,6 +215,33 @@ pub(super) fn id_key(id: &Bson) -> Result<Vec<u8>> {
 /// As [`id_key`], of an encoded id.
 pub(super) fn raw_id_key(id: RawBsonRef<'_>) -> Vec<u8> {
     key::of(id, None)
+}
+
+/// The scope of a stored node. A missing field is in the tree of null, as it is for MongoDB's filters.
+pub(super) fn stored_scope(tree: &TreeMeta, document: &RawDocument) -> Result<Option<Bson>> {
+    let Some(name) = tree.scope else {
+        return Ok(None);
+    };
+    let value = document.get(name).ok().flatten();
+    let scope = value.map_or(Ok(Bson::Null), Bson::try_from);
+    scope.map(Some).map_err(Error::encode)
+}
+
+/// The bytes of a scope, which can be encoded because it was read: equal for values that MongoDB takes for equal, such as
+/// numbers of two types.
+pub(super) fn scope_key(scope: Option<&Bson>) -> Option<Vec<u8>> {
+    scope.and_then(|scope| id_key(scope).ok())
+}
+
+/// Whether two ids, which can be encoded because they were read, are of the same document: another program may have stored
+/// a reference as a number of another type.
+pub(super) fn same_id(one: &Bson, other: &Bson) -> bool {
+    one == other || id_key(one).ok() == id_key(other).ok()
+}
+
+/// Whether two nodes with these scopes are in the same tree.
+pub(super) fn same_scope(one: Option<&Bson>, other: Option<&Bson>) -> bool {
+    one == other || scope_key(one) == scope_key(other)
 }
 
 /// Whether a stored value is the expected one; numbers may be `int` or `long`.

@@ -163,7 +163,8 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
         self
     }
 
-    /// Returns each node before its children, and siblings in their order.
+    /// Returns each node before its children, and siblings in their order. Where the tree declares no order, siblings come
+    /// in any order, each with its subtree.
     ///
     /// Nested sets have this order in their index. For the other patterns the client computes it from all the nodes of
     /// the selection; a limit applies afterwards.

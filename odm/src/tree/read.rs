@@ -23,7 +23,10 @@ impl<D: DeclaredTree> Tree<D> {
         Nodes::new(self, Ok(Selection::All))
     }
 
-    /// The nodes without a parent, in their order if siblings have one.
+    /// The nodes without a parent, in their order if roots have one.
+    ///
+    /// Roots have an order by `order = rank` or by bounds. Without one, MongoDB returns them in any order: sort them. Lists
+    /// of children put only children in order.
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
@@ -58,6 +61,9 @@ impl<D: DeclaredTree> Tree<D> {
     }
 
     /// The children of a node, in their order if siblings have one.
+    ///
+    /// They have one by `order = rank`, by bounds or by the list of their parent. Without one, MongoDB returns them in any
+    /// order: sort them.
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));

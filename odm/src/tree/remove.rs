@@ -3,7 +3,7 @@
 use bson::{Bson, Document, doc};
 
 use super::forest::{Forest, TreeWrite, within};
-use super::node::Node;
+use super::node::{Node, same_id};
 use super::spot::Gap;
 use super::statements::{Around, Lineage, Shift};
 use super::structure::nothing;
@@ -243,7 +243,7 @@ impl Forest {
             nodes: ids.map(|id| (id, ranks.next())).collect(),
         });
         if let Some(parent) = &parent {
-            let place = parent.children.iter().position(|id| *id == node.id);
+            let place = parent.children.iter().position(|id| same_id(id, &node.id));
             then.extend(self.unlist_child(&parent.id, &node.id));
             if adopt {
                 let index = place.and_then(|place| i64::try_from(place).ok());

@@ -8,7 +8,7 @@ use bson::{Bson, Document, doc};
 use super::Tree;
 use super::arrange::{Shape, Visit};
 use super::forest::Forest;
-use super::node::{Node, agrees, child_path, id_key, raw_id_key, stored};
+use super::node::{Node, agrees, child_path, id_key, raw_id_key, scope_key, stored};
 use super::resume::Resumed;
 use super::survey::{Misplaced, by_scope};
 use crate::collection::equality;
@@ -326,18 +326,19 @@ impl Forest {
         let Some((left, right)) = self.tree.bounds else {
             return;
         };
-        let mut next: HashMap<String, i64> = HashMap::new();
+        let mut next: HashMap<Option<Vec<u8>>, i64> = HashMap::new();
         let mut open: Vec<&Visit> = Vec::new();
-        let mut close = |next: &mut HashMap<String, i64>, visit: &Visit, field: &'static str| {
-            let scope = nodes
-                .get(visit.position)
-                .map(|node| format!("{:?}", node.scope));
-            let number = next.entry(scope.unwrap_or_default()).or_insert(1);
-            if let Some(fields) = expected.get_mut(visit.position) {
-                fields.push((field, stored(*number)));
-            }
-            *number += 1;
-        };
+        let mut close =
+            |next: &mut HashMap<Option<Vec<u8>>, i64>, visit: &Visit, field: &'static str| {
+                let scope = nodes
+                    .get(visit.position)
+                    .and_then(|node| node.scope.as_ref());
+                let number = next.entry(scope_key(scope)).or_insert(1);
+                if let Some(fields) = expected.get_mut(visit.position) {
+                    fields.push((field, stored(*number)));
+                }
+                *number += 1;
+            };
         for visit in visits {
             while let Some(top) = open.pop_if(|top| top.level >= visit.level) {
                 close(&mut next, top, right);

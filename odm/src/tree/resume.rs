@@ -6,7 +6,7 @@ use bson::raw::RawDocumentBuf;
 use bson::{Bson, Document, doc};
 
 use super::forest::Forest;
-use super::node::{Node, id_key, stored};
+use super::node::{Node, id_key, same_id, same_scope, stored};
 use super::statements::Around;
 use super::unfinished::{
     Below, Found, Listed, MARK, Placed, Shifting, end_statement, moved_statement,
@@ -101,7 +101,9 @@ impl Forest {
                 // The nodes are deleted before bounds move.
                 Some(Below::Bounds(left, right)) => {
                     let is_moved = record.shift.as_ref().is_some_and(|shift| shift.is_moved);
-                    !is_moved && node.scope == found.scope && (*left..*right).contains(&node.left)
+                    !is_moved
+                        && same_scope(node.scope.as_ref(), found.scope.as_ref())
+                        && (*left..*right).contains(&node.left)
                 }
             };
             if is_below || ids.contains(&id_key(&node.id)?) {
@@ -130,7 +132,7 @@ impl Forest {
             return Ok(None);
         };
         let sets = found.record.sets.iter();
-        let own = |placed: &&Placed| placed.nodes.iter().any(|(node, _)| node == id);
+        let own = |placed: &&Placed| placed.nodes.iter().any(|(node, _)| same_id(node, id));
         let place = sets.clone().find(own).map(|placed| &placed.fields);
         for document in documents.iter_mut() {
             let node = Node::read(self.tree, document)?;
@@ -172,7 +174,7 @@ impl Forest {
         let around = around.iter().map(id_key).collect::<Result<HashSet<_>>>()?;
         for document in documents.iter_mut() {
             let node = Node::read(self.tree, document)?;
-            if node.scope != found.scope {
+            if !same_scope(node.scope.as_ref(), found.scope.as_ref()) {
                 continue;
             }
             let moves = shift.moves(&node) || around.contains(&id_key(&node.id)?);

@@ -3,7 +3,7 @@
 use bson::{Bson, Document, doc};
 
 use super::forest::{Forest, within};
-use super::node::{Node, id_key};
+use super::node::{Node, id_key, same_id, same_scope};
 use super::position::Target;
 use super::statements::Around;
 use crate::collection::equality;
@@ -82,7 +82,7 @@ impl Forest {
                 lineage = self.lineage(within!(session), parent).await?;
             }
             lineage.push(parent.id.clone());
-            if self.tree.scope.is_some() && parent.scope.as_ref() != scope {
+            if !same_scope(parent.scope.as_ref(), scope) {
                 return Err(self.refused(
                     TreeRefusal::OtherTree,
                     format!(
@@ -152,15 +152,14 @@ impl Forest {
                     }
                 }
                 let sibling = self.named(within!(session), sibling, moving).await?;
-                if moving.is_some_and(|moving| moving.node.id == sibling.id) {
+                if moving.is_some_and(|moving| same_id(&moving.node.id, &sibling.id)) {
                     return Err(self.refused(
                         TreeRefusal::OwnSubtree,
                         format!("the node {} can't be beside itself", sibling.id),
                     ));
                 }
                 let parent = self.parent_node(session, &sibling).await?;
-                if parent.is_none() && self.tree.scope.is_some() && sibling.scope.as_ref() != scope
-                {
+                if parent.is_none() && !same_scope(sibling.scope.as_ref(), scope) {
                     return Err(self.refused(TreeRefusal::OtherTree, format!(
                         "the node and its sibling {} are in different trees: their `{}` differs",
                         sibling.id,
@@ -283,7 +282,7 @@ impl Forest {
         }
         let found = self.nodes(session, filter, None, None).await?;
         let children = parent.map_or(&[][..], |parent| &parent.children);
-        let place = |node: &Node| children.iter().position(|id| *id == node.id);
+        let place = |node: &Node| children.iter().position(|id| same_id(id, &node.id));
         Ok(found.into_iter().min_by_key(place))
     }
 
@@ -303,7 +302,7 @@ impl Forest {
             return Ok(found.into_iter().nth(index));
         }
         let children = parent.map_or(&[][..], |parent| &parent.children);
-        let is_moving = |id: &&Bson| moving.is_some_and(|moving| moving.node.id == **id);
+        let is_moving = |id: &&Bson| moving.is_some_and(|moving| same_id(&moving.node.id, id));
         let mut others = children.iter().filter(|id| !is_moving(id));
         match others.nth(index) {
             Some(id) => self.node(session, id).await.map(Some),

@@ -4,7 +4,7 @@ use bson::raw::RawBsonRef;
 use bson::{Bson, Document, doc};
 
 use super::forest::{Forest, within};
-use super::node::{Node, path_ids};
+use super::node::{Node, path_ids, same_scope};
 use crate::collection::equality;
 use crate::error::{Error, Result, TreeRefusal};
 use crate::model::tree::SEPARATOR;
@@ -263,9 +263,9 @@ impl Forest {
                 .nodes(session, all, self.pre_order_sort(), None)
                 .await?
             {
-                let is_inside = last
-                    .as_ref()
-                    .is_some_and(|(scope, right)| *scope == node.scope && node.left < *right);
+                let is_inside = last.as_ref().is_some_and(|(scope, right)| {
+                    node.left < *right && same_scope(scope.as_ref(), node.scope.as_ref())
+                });
                 if !is_inside {
                     last = Some((node.scope, node.right));
                     ids.push(node.id);

@@ -3,7 +3,7 @@
 use bson::{Bson, Document};
 
 use super::forest::{Forest, TreeWrite, within};
-use super::node::{Node, id_key};
+use super::node::{Node, id_key, same_scope};
 use super::statements::{Around, Shift};
 use super::unfinished::{Listed, Unfinished};
 use super::writes::{self, Writes};
@@ -39,7 +39,7 @@ impl Forest {
         if id_key(one)? == id_key(other)? {
             return Ok(done);
         }
-        if first.scope != second.scope {
+        if !same_scope(first.scope.as_ref(), second.scope.as_ref()) {
             return Err(self.refused(
                 TreeRefusal::OtherTree,
                 format!("the nodes {one} and {other} are in different trees: their scopes differ"),

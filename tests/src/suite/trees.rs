@@ -1,11 +1,14 @@
 //! Trees: every operation, for each pattern.
 
 mod categories;
+mod changes;
 mod commands;
 mod concurrent;
 mod convert;
 mod damage;
+mod declared;
 mod faults;
+mod foreign;
 mod foreign_nodes;
 mod load;
 mod models;
@@ -26,12 +29,14 @@ use crate::case::Case;
 pub(super) fn cases() -> Vec<Case> {
     [
         categories::CASES,
+        changes::CASES,
         commands::CASES,
         concurrent::CASES,
         convert::CASES,
         damage::CASES,
         faults::CASES,
         foreign_nodes::CASES,
+        foreign::CASES,
         load::CASES,
         names::CASES,
         namesakes::CASES,

@@ -7,7 +7,7 @@ use bson::Bson;
 use super::{Misplaced, Survey};
 use crate::error::Result;
 use crate::tree::forest::Forest;
-use crate::tree::node::{Node, id_key, path_ids};
+use crate::tree::node::{Node, id_key, path_ids, same_scope};
 
 /// What a field says about the parent of a node.
 enum Claim {
@@ -48,7 +48,9 @@ impl Forest {
             };
             let parent = parent.and_then(|parent| {
                 let other = parent.and_then(|parent| nodes.get(parent));
-                match other.filter(|parent| parent.scope != node.scope) {
+                let is_other =
+                    |parent: &&Node| !same_scope(parent.scope.as_ref(), node.scope.as_ref());
+                match other.filter(is_other) {
                     Some(parent) => Err(Misplaced::OtherScope(parent.id.clone())),
                     None => Ok(parent),
                 }

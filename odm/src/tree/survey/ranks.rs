@@ -7,7 +7,7 @@ use bson::Bson;
 use super::Survey;
 use crate::error::Result;
 use crate::tree::forest::Forest;
-use crate::tree::node::{Node, id_key};
+use crate::tree::node::{Node, scope_key};
 use crate::tree::spot::Gap;
 use crate::types::tree::between;
 
@@ -111,7 +111,7 @@ pub(in crate::tree) fn by_scope(nodes: &[Node], family: &[usize]) -> Vec<Vec<usi
     let mut known: HashMap<Option<Vec<u8>>, usize> = HashMap::new();
     for &position in family {
         let scope = nodes.get(position).and_then(|node| node.scope.as_ref());
-        let key = scope.and_then(|scope| id_key(scope).ok());
+        let key = scope_key(scope);
         let at = *known.entry(key.clone()).or_insert(scopes.len());
         match scopes.get_mut(at) {
             Some((_, list)) => list.push(position),

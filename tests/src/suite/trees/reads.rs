@@ -1,12 +1,17 @@
 //! Every read of random trees, for all patterns, options and types of ids, compared with a plain tree.
 
 use std::collections::BTreeSet;
-use std::fmt::Debug;
 
-use odm::bson::{Uuid, doc, oid::ObjectId};
+use odm::bson::{Uuid, doc};
 use odm::prelude::*;
-use odm::tree::{Branch, DeclaredTree, SingleParent};
+use odm::tree::Branch;
 
+use super::declared::{
+    AncestorsChildren, AncestorsInShop, AncestorsObjectId, AncestorsText, BoundsChildren,
+    BoundsInShop, BoundsText, BoundsUuid, ChildAndParent, ChildCounted, ChildInShop, ChildText,
+    ChildUuid, IdOf, Order, ParentInShop, ParentNumber, ParentText, ParentUuid, PathInShop,
+    PathNumber, PathObjectId, PathText, PathUuid, ReadTree, TestId, named,
+};
 use super::plain::{Place, Plain};
 use super::random::Random;
 use crate::case::cases;
@@ -22,169 +27,6 @@ cases![
     no_levels_are_no_nodes,
     paths_have_ids,
 ];
-
-/// What puts siblings in order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Order {
-    /// A field of each node.
-    Field,
-    /// The list of their parent, so that roots have none.
-    List,
-    None,
-}
-
-/// An id with a value for each number.
-trait TestId: Clone + Debug + PartialEq {
-    fn of(number: i32) -> Self;
-}
-
-impl TestId for i32 {
-    fn of(number: i32) -> Self {
-        number
-    }
-}
-
-impl TestId for i64 {
-    fn of(number: i32) -> Self {
-        Self::from(number) * 10_000_000_000
-    }
-}
-
-impl TestId for ObjectId {
-    fn of(number: i32) -> Self {
-        Self::parse_str(format!("{number:024x}")).unwrap()
-    }
-}
-
-impl TestId for Uuid {
-    fn of(number: i32) -> Self {
-        Self::parse_str(format!("{number:032x}")).unwrap()
-    }
-}
-
-impl TestId for String {
-    /// Texts that mean something in patterns or paths, each beside ones that sort next to it.
-    fn of(number: i32) -> Self {
-        let texts = [
-            "a",
-            "a-",
-            "a!",
-            "a+",
-            "A",
-            ".",
-            "a.b",
-            ".*",
-            "a\nb",
-            "\n",
-            "a\n",
-            "(",
-            "a|b",
-            "^a",
-            "$a",
-            "\\d",
-            "[^",
-            "ä",
-            "日本",
-            "a\u{10ffff}",
-            " ",
-            "a b",
-            "0",
-            "null",
-            "é\u{301}",
-            "\u{1}",
-            "{2}",
-            "/",
-            "'\"",
-        ];
-        let index = usize::try_from(number).unwrap() - 1;
-        texts
-            .get(index)
-            .map_or_else(|| format!("x{number}"), |text| (*text).to_owned())
-    }
-}
-
-trait ReadTree: SingleParent + DeclaredTree<Model: Document<Id: TestId>> {
-    const ORDER: Order;
-
-    fn node(number: i32, shop: i32) -> Self::Model;
-}
-
-macro_rules! models {
-    ($($model:ident: $id:ty, $order:ident, $collection:literal, ($($tree:tt)*) { $($field:ident: $ty:ty),* })*) => {$(
-        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
-        #[odm(collection = $collection, tree($($tree)*))]
-        struct $model {
-            #[serde(rename = "_id")]
-            id: $id,
-            shop: i32,
-            number: i32,
-            $($field: $ty),*
-        }
-
-        impl ReadTree for $model {
-            const ORDER: Order = Order::$order;
-
-            fn node(number: i32, shop: i32) -> Self {
-                Self { id: TestId::of(number), shop, number, $($field: Default::default()),* }
-            }
-        }
-    )*};
-}
-
-models! {
-    ParentNumber: i32, Field, "read_parent_number", (parent_references, order = rank, count(children = children, descendants = descendants)) {
-        parent: Parent<ParentNumber, ZeroRoot>, rank: Rank, children: NodeCount, descendants: NodeCount
-    }
-    ParentText: String, None, "read_parent_text", (parent_references) { parent: Parent<ParentText> }
-    ParentUuid: Uuid, Field, "read_parent_uuid", (parent_references, order = rank, depth = depth) {
-        parent: Parent<ParentUuid>, rank: Rank, depth: Depth
-    }
-    ChildText: String, List, "read_child_text", (child_references) { children: Children<ChildText> }
-    ChildUuid: Uuid, Field, "read_child_uuid", (child_references, order = rank, count(children = count, descendants = below)) {
-        children: Children<ChildUuid>, rank: Rank, count: NodeCount, below: NodeCount
-    }
-    ChildCounted: ObjectId, List, "read_child_counted", (child_references, count(descendants = below)) {
-        children: Children<ChildCounted>, below: NodeCount
-    }
-    ChildAndParent: String, List, "read_child_and_parent", (child_references, parent = parent, depth = depth) {
-        children: Children<ChildAndParent>, parent: Parent<ChildAndParent>, depth: Depth
-    }
-    AncestorsText: String, Field, "read_ancestors_text", (array_of_ancestors, order = rank) {
-        ancestors: Ancestors<AncestorsText>, rank: Rank
-    }
-    AncestorsObjectId: ObjectId, None, "read_ancestors_object_id", (array_of_ancestors, depth = depth) {
-        ancestors: Ancestors<AncestorsObjectId>, depth: Depth
-    }
-    AncestorsChildren: i64, List, "read_ancestors_children", (array_of_ancestors, children = children) {
-        ancestors: Ancestors<AncestorsChildren>, children: Children<AncestorsChildren>
-    }
-    PathText: String, Field, "read_path_text", (materialized_path, order = rank) { path: Materialized<PathText>, rank: Rank }
-    PathUuid: Uuid, None, "read_path_uuid", (materialized_path) { path: Materialized<PathUuid> }
-    PathObjectId: ObjectId, Field, "read_path_object_id", (materialized_path, order = rank, count(children = count)) {
-        path: Materialized<PathObjectId>, rank: Rank, count: NodeCount
-    }
-    PathNumber: i64, List, "read_path_number", (materialized_path, children = children, depth = depth) {
-        path: Materialized<PathNumber>, children: Children<PathNumber>, depth: Depth
-    }
-    BoundsText: String, Field, "read_bounds_text", (nested_sets) { left: Left, right: Right }
-    BoundsUuid: Uuid, Field, "read_bounds_uuid", (nested_sets, parent = parent, depth = depth) {
-        left: Left, right: Right, parent: Parent<BoundsUuid>, depth: Depth
-    }
-    BoundsChildren: i32, Field, "read_bounds_children", (nested_sets, children = children) {
-        left: Left, right: Right, children: Children<BoundsChildren>
-    }
-    ParentInShop: String, Field, "read_parent_in_shop", (parent_references, order = rank, scope = shop) {
-        parent: Parent<ParentInShop>, rank: Rank
-    }
-    ChildInShop: String, List, "read_child_in_shop", (child_references, scope = shop) { children: Children<ChildInShop> }
-    AncestorsInShop: Uuid, None, "read_ancestors_in_shop", (array_of_ancestors, scope = shop) {
-        ancestors: Ancestors<AncestorsInShop>
-    }
-    PathInShop: String, Field, "read_path_in_shop", (materialized_path, scope = shop, order = rank) {
-        path: Materialized<PathInShop>, rank: Rank
-    }
-    BoundsInShop: i32, Field, "read_bounds_in_shop", (nested_sets, scope = shop) { left: Left, right: Right }
-}
 
 async fn reads_by_parents(db: &Db) {
     reads::<ParentNumber>(db, 1).await;
@@ -273,7 +115,7 @@ async fn reads<D: ReadTree>(db: &Db, seed: u64) {
     }
 }
 
-fn branch<D: ReadTree>(plain: &Plain, number: i32, shop: i32) -> Branch<D::Model> {
+pub(super) fn branch<D: ReadTree>(plain: &Plain, number: i32, shop: i32) -> Branch<D::Model> {
     let mut branch = Branch::leaf(D::node(number, shop));
     for child in plain.children(number) {
         branch = branch.with(self::branch::<D>(plain, *child, shop));
@@ -281,13 +123,7 @@ fn branch<D: ReadTree>(plain: &Plain, number: i32, shop: i32) -> Branch<D::Model
     branch
 }
 
-type IdOf<D> = <<D as DeclaredTree>::Model as Document>::Id;
-
-fn named<D: ReadTree>(number: i32) -> Ref<D::Model> {
-    Ref::from(IdOf::<D>::of(number))
-}
-
-fn numbers<D: ReadTree>(ids: odm::Result<Vec<IdOf<D>>>) -> Vec<i32> {
+pub(super) fn numbers<D: ReadTree>(ids: odm::Result<Vec<IdOf<D>>>) -> Vec<i32> {
     let number = |id: &IdOf<D>| {
         (1..=40)
             .find(|number| IdOf::<D>::of(*number) == *id)
@@ -303,7 +139,7 @@ fn sorted(mut numbers: Vec<i32>) -> Vec<i32> {
 
 /// Compares siblings, which may have no order.
 #[track_caller]
-fn same(is_ordered: bool, found: Vec<i32>, expected: &[i32], what: &str) {
+pub(super) fn same(is_ordered: bool, found: Vec<i32>, expected: &[i32], what: &str) {
     if is_ordered {
         assert_eq!(found, expected, "{what}");
     } else {
@@ -344,7 +180,7 @@ fn in_pre_order<D: ReadTree>(plain: &Plain, found: &[i32], expected: &[i32]) {
 }
 
 /// Every read around a node.
-async fn around<D: ReadTree>(tree: &Tree<D>, plain: &Plain, one: i32, shop: i32) {
+pub(super) async fn around<D: ReadTree>(tree: &Tree<D>, plain: &Plain, one: i32, shop: i32) {
     let node = || named::<D>(one);
     let has_order = D::ORDER != Order::None;
     let below = plain.below(one);
@@ -503,6 +339,31 @@ async fn around<D: ReadTree>(tree: &Tree<D>, plain: &Plain, one: i32, shop: i32)
         tree.are_siblings(node(), named::<D>(other)).await.unwrap(),
         plain.parent(one) == plain.parent(other)
     );
+    let other_path = [plain.ancestors(other).as_slice(), &[other]].concat();
+    let common = path
+        .iter()
+        .zip(&other_path)
+        .take_while(|(one, other)| one == other);
+    let common = common.last().map(|(id, _)| IdOf::<D>::of(*id));
+    let nodes = [node(), named::<D>(other)];
+    assert_eq!(tree.lowest_common_ancestor(nodes).await.unwrap(), common);
+    let nearest = tree
+        .ancestors(node())
+        .filter(|_| raw(doc! {"number": {"$mod": [2, 0]}}))
+        .last();
+    let nearest = nearest
+        .await
+        .unwrap()
+        .map(|nearest| Ok(nearest.id().clone()));
+    assert_eq!(
+        numbers::<D>(nearest.into_iter().collect()),
+        ancestors
+            .iter()
+            .copied()
+            .rfind(is_even)
+            .into_iter()
+            .collect::<Vec<_>>()
+    );
     let found = tree
         .siblings(node())
         .filter(|_| raw(doc! {"shop": shop}))
@@ -517,7 +378,7 @@ async fn around<D: ReadTree>(tree: &Tree<D>, plain: &Plain, one: i32, shop: i32)
 }
 
 /// Every read of a whole tree.
-async fn whole<D: ReadTree>(tree: &Tree<D>, plain: &Plain, shop: i32) {
+pub(super) async fn whole<D: ReadTree>(tree: &Tree<D>, plain: &Plain, shop: i32) {
     let is_ordered = D::ORDER == Order::Field;
     let own = || tree.all().filter(|_| raw(doc! {"shop": shop}));
     let all = plain.below(0);

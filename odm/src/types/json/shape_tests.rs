@@ -1,4 +1,4 @@
-//! Types whose parts JSON has no form for: tuples, double options, values of serde_json.
+//! Types whose parts JSON has no form for: tuples, double options, values of `serde_json`.
 
 use std::fmt::Debug;
 
@@ -86,6 +86,7 @@ fn tuples_with_dates_are_read_back() {
 }
 
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize, Embedded)]
+#[expect(clippy::option_option, reason = "a field is absent, null or a value")]
 struct Change {
     #[serde(
         default,

@@ -10,8 +10,8 @@ use odm::model::TreeMeta;
 use odm::prelude::*;
 
 use super::models::{
-    ByAll, ByAncestors, ByBounds, ByBoundsAndParent, ByChildren, ByParent, ByPath, TestTree,
-    TwoPatterns,
+    ByAll, ByAncestors, ByBounds, ByBoundsAndParent, ByBoundsInShops, ByChildren, ByParent, ByPath,
+    Scoped, TestTree, TwoPatterns,
 };
 use super::plain::Plain;
 use super::random::{Random, change, compare, position};
@@ -24,7 +24,9 @@ cases![
     foreign_nodes_of_ancestors,
     foreign_nodes_of_paths,
     foreign_nodes_of_bounds,
+    foreign_nodes_of_bounds_in_scopes,
     foreign_nodes_of_bounds_with_parents,
+    foreign_nodes_in_scopes,
     foreign_nodes_of_two_patterns,
     foreign_nodes_of_all_patterns,
 ];
@@ -51,6 +53,14 @@ async fn foreign_nodes_of_bounds(db: &Db) {
 
 async fn foreign_nodes_of_bounds_with_parents(db: &Db) {
     rounds::<ByBoundsAndParent>(db).await;
+}
+
+async fn foreign_nodes_of_bounds_in_scopes(db: &Db) {
+    rounds::<ByBoundsInShops>(db).await;
+}
+
+async fn foreign_nodes_in_scopes(db: &Db) {
+    rounds::<Scoped>(db).await;
 }
 
 async fn foreign_nodes_of_two_patterns(db: &Db) {
@@ -83,9 +93,12 @@ async fn rounds<D: TestTree>(db: &Db) {
             },
         };
         let one = round_of::<D>(db, first.wrapping_add(round), allowed);
-        if AssertUnwindSafe(one).catch_unwind().await.is_err() {
-            panic!("seed {}, {allowed:?}: see above", first.wrapping_add(round));
-        }
+        let failed = AssertUnwindSafe(one).catch_unwind().await.is_err();
+        assert!(
+            !failed,
+            "seed {}, {allowed:?}: see above",
+            first.wrapping_add(round)
+        );
     }
 }
 

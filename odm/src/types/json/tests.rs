@@ -400,12 +400,12 @@ fn what_is_wrong_is_named_by_its_path() {
         (
             "/placedAt",
             json!({"$date": "2026-04-02T10:30:00.1234Z"}),
-            "no $date is spelled so: \"2026-04-02T10:30:00.1234Z\" has a fraction of a millisecond",
+            "placedAt: no $date is spelled so: \"2026-04-02T10:30:00.1234Z\" has a fraction of a millisecond",
         ),
         (
             "/placedAt",
             json!({"b": 1, "$date": 0}),
-            "no $date is spelled so",
+            "placedAt: no $date is spelled so",
         ),
         (
             "/total",
@@ -415,7 +415,7 @@ fn what_is_wrong_is_named_by_its_path() {
         (
             "/total",
             json!({"$numberDecimal": ""}),
-            "no $numberDecimal is spelled so: \"\" is not a decimal number",
+            "total: no $numberDecimal is spelled so: \"\" is not a decimal number",
         ),
         (
             "/total",

@@ -350,9 +350,9 @@ async fn insert<D: ReadTree>(
         How::Committed | How::Aborted => {
             let mut session = db.start_session().await.unwrap();
             session.start_transaction().await.unwrap();
-            let inserted = insert.session(&mut session).await?.written;
-            end(session, how).await;
-            inserted
+            let inserted = insert.session(&mut session).await;
+            end(session, how, inserted.is_ok()).await;
+            inserted?.written
         }
     })
 }
@@ -364,15 +364,16 @@ async fn send<D: ReadTree>(db: &Db, change: ChangeTree<'_, D>, how: How) -> odm:
         How::Committed | How::Aborted => {
             let mut session = db.start_session().await.unwrap();
             session.start_transaction().await.unwrap();
-            let done = change.session(&mut session).await?;
-            end(session, how).await;
-            Ok(done)
+            let done = change.session(&mut session).await;
+            end(session, how, done.is_ok()).await;
+            done
         }
     }
 }
 
-async fn end(mut session: Session, how: How) {
-    if how == How::Committed {
+/// Ends the transaction now: that of a dropped session would block the next change until it is aborted in the background.
+async fn end(mut session: Session, how: How, is_done: bool) {
+    if is_done && how == How::Committed {
         session.commit_transaction().await.unwrap();
     } else {
         session.abort_transaction().await.unwrap();

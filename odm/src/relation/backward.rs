@@ -15,7 +15,7 @@ use super::keys::Keys;
 use super::scope::{Scope, check_projection};
 use super::source::Source;
 use super::stored::StoredPath;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::model::{Document, Embedded, Projection, RelationMeta, name};
 use crate::query::{FilterFn, SortFn};
 use crate::store::operation::Operation;
@@ -433,17 +433,15 @@ impl<M: Document, N, T: Document, K> Backward<M, N, T, K> {
 #[derive(Debug, Default)]
 pub struct Referred {
     pub(super) keys: Keys,
-    /// The position of each row's key.
-    pub(super) rows: Vec<usize>,
+    /// The position of each row's key. No document refers to a row that lacks its key or has null there.
+    pub(super) rows: Vec<Option<usize>>,
 }
 
 impl Referred {
     pub(super) fn add(&mut self, key: &StoredPath, row: &RawDocument) -> Result<()> {
-        let Some(value) = key.value(row) else {
-            let message = "the row lacks the field that the relation starts from";
-            return Err(Error::usage(message).with_path(key.as_str()));
-        };
-        self.rows.push(self.keys.add(value)?);
+        let value = key.value(row).filter(|value| *value != RawBsonRef::Null);
+        let position = value.map(|value| self.keys.add(value)).transpose()?;
+        self.rows.push(position);
         Ok(())
     }
 }
@@ -513,7 +511,7 @@ where
             };
             Ok(rows
                 .into_iter()
-                .map(|position| K::take(group(position)))
+                .map(|position| K::take(position.map_or_else(Vec::new, &mut group)))
                 .collect())
         })
     }

@@ -89,7 +89,8 @@ impl<M: Document, N: 'static, T: Document> Branch for Counted<M, N, T> {
             let most = self.0.scope.limit.map_or(u64::MAX, u64::from);
             Ok(rows
                 .into_iter()
-                .map(|position| counts.get(position).map_or(0, |count| most.min(*count)))
+                .map(|position| position.and_then(|position| counts.get(position)))
+                .map(|count| count.map_or(0, |count| most.min(*count)))
                 .collect())
         })
     }

@@ -280,13 +280,18 @@ impl Condition {
         }
         let references = all_of_rows.then(|| self.link.references()).transpose()?;
         let field = stages.look_up(&self.link, inner);
-        stages.list.push(match (references, self.quantifier) {
-            (Some(references), _) => {
+        let key = self.link.key_that_may_lack();
+        stages.list.push(match (references, self.quantifier, key) {
+            (Some(references), ..) => {
                 let found = format!("${field}.{}", self.link.foreign);
                 doc! {"$match": {"$expr": {"$setIsSubset": [references, found]}}}
             }
-            (None, Quantifier::Any) => doc! {"$match": {field: {"$ne": []}}},
-            (None, _) => doc! {"$match": {field: []}},
+            (None, Quantifier::Any, None) => doc! {"$match": {field: {"$ne": []}}},
+            (None, Quantifier::Any, Some(key)) => {
+                doc! {"$match": {field: {"$ne": []}, key: {"$ne": null}}}
+            }
+            (None, _, None) => doc! {"$match": {field: []}},
+            (None, _, Some(key)) => doc! {"$match": {"$or": [{field: []}, {key: null}]}},
         });
         Ok(())
     }
@@ -361,6 +366,13 @@ impl Order {
         let field = stages.look_up(&self.link, inner);
         // MongoDB does not sort by keys of two arrays, and a look-up makes one.
         let first = doc! {"$first": format!("${field}")};
+        let first = match self.link.key_that_may_lack() {
+            None => first,
+            Some(key) => {
+                let lacks = doc! {"$lte": [format!("${key}"), null]};
+                doc! {"$cond": [lacks, null, first]}
+            }
+        };
         stages.list.push(doc! {"$set": {&field: first}});
         let sort = self.sort.into_iter();
         sort.map(|(path, direction)| (format!("{field}.{path}"), direction))

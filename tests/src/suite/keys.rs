@@ -12,6 +12,7 @@ cases![
     a_unique_field_is_joined,
     a_unique_field_is_joined_backwards,
     a_unique_field_filters_and_sorts,
+    no_document_refers_to_a_row_without_its_key,
     composite_ids_are_joined,
     references_by_key_are_in_the_metadata,
 ];
@@ -327,4 +328,84 @@ async fn references_by_key_are_in_the_metadata(_db: &Db) {
         ]
     );
     assert_eq!(Book::model().inverse[0].key, ["isbn"]);
+}
+
+/// A part that older documents have no code of.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(
+    collection = "parts",
+    has_many(uses: Use, by = code, key = code),
+    has_squillions(events: Use, by = code, key = code)
+)]
+struct Part {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[serde(default)]
+    #[odm(unique)]
+    code: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = "uses")]
+struct Use {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[serde(default)]
+    #[odm(index, refers_to(Part, by = code))]
+    code: Option<String>,
+}
+
+/// The ids of a find, in its order.
+macro_rules! ids {
+    ($find:expr) => {{
+        let found = $find.all().await.unwrap();
+        found.iter().map(|part| part.id).collect::<Vec<_>>()
+    }};
+}
+
+async fn no_document_refers_to_a_row_without_its_key(db: &Db) {
+    for (name, documents) in [
+        ("parts", vec![doc! {"_id": 1, "code": "a"}, doc! {"_id": 2}]),
+        (
+            "uses",
+            vec![
+                doc! {"_id": 1, "code": "a"},
+                doc! {"_id": 2, "code": null},
+                doc! {"_id": 3},
+            ],
+        ),
+    ] {
+        let insert = doc! {"insert": name, "documents": documents};
+        db.run_command(insert).await.unwrap();
+    }
+    let plan = db.sync(models![Part, Use]).plan().await.unwrap();
+    plan.apply(Allow::CREATE).await.unwrap();
+    let parts = db.collection::<Part>();
+    let find = || parts.find_all().sort(|p| p.id.asc());
+    let rows = find().join(|p| p.uses).all().await.unwrap();
+    let found: Vec<_> = rows.iter().map(|row| row.uses().len()).collect();
+    assert_eq!(found, [1, 0]);
+    let rows = find().join(|p| p.uses.limit(1)).all().await.unwrap();
+    let found: Vec<_> = rows.iter().map(|row| row.uses().len()).collect();
+    assert_eq!(found, [1, 0]);
+    let rows = find().join(|p| p.uses.count()).all().await.unwrap();
+    let found: Vec<_> = rows.iter().map(|row| *row.uses()).collect();
+    assert_eq!(found, [1, 0]);
+    let rows = find().join(|p| p.uses.exists()).all().await.unwrap();
+    let found: Vec<_> = rows.iter().map(|row| *row.uses()).collect();
+    assert_eq!(found, [true, false]);
+    // By the ids of the related documents, and by a look-up for each row.
+    assert_eq!(ids!(find().where_any(|p| p.uses, |_| Filter::all())), [1]);
+    assert_eq!(ids!(find().where_any(|p| p.events, |_| Filter::all())), [1]);
+    assert_eq!(ids!(find().where_none(|p| p.uses, |_| Filter::all())), [2]);
+    assert_eq!(
+        ids!(find().where_none(|p| p.events, |_| Filter::all())),
+        [2]
+    );
+    assert_eq!(ids!(find().where_all(|p| p.events, |u| u.id.eq(9))), [2]);
+    // A row without related documents sorts first.
+    let sorted = parts
+        .find_all()
+        .order_by_related(|p| p.uses, |u| u.id.asc());
+    assert_eq!(ids!(sorted), [2, 1]);
 }

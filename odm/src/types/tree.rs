@@ -58,3 +58,29 @@ impl KeptAs<Self> for Depth {}
 impl KeptAs<Self> for Rank {}
 #[diagnostic::do_not_recommend]
 impl KeptAs<Self> for NodeCount {}
+
+/// Implemented by no type: its message is the point.
+#[diagnostic::on_unimplemented(
+    message = "only the tree writes values of `{T}`",
+    label = "no value of `{T}` is made of this",
+    note = "write `default()`, such as `Parent::default()`, and name the place in the operation: `tree.insert(node, Position::child_of(Ref::from(id)))`"
+)]
+pub trait KeptFrom<T> {}
+
+/// The constructors that users look for.
+macro_rules! kept_from {
+    ([$($of:tt)*] $name:ty: $($constructor:ident),*) => {
+        impl<$($of)*> $name {$(
+            #[doc(hidden)]
+            pub fn $constructor<V: KeptFrom<Self>>(_: V) -> Self {
+                Self::default()
+            }
+        )*}
+    };
+}
+
+kept_from!([T: Document, R: Root] Parent<T, R>: from, of);
+kept_from!([T: Document] Materialized<T>: from, of);
+kept_from!([T: Document] Children<T>: from, of);
+kept_from!([T: Document] Ancestors<T>: from, of);
+kept_from!([] Rank: from, new, of);

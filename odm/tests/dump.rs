@@ -369,11 +369,7 @@ async fn broken_dumps_are_not_loaded_and_errors_name_the_position() {
             b"{\"options\": 1}".to_vec(),
             &["b.metadata.json: `options` can't be 1"],
         ),
-        (
-            "b.metadata.json",
-            b"[]".to_vec(),
-            &["a document is expected"],
-        ),
+        ("b.metadata.json", b"[]".to_vec(), &["expected a document"]),
         (
             "b.metadata.json",
             b"{\"options\": {\"capped\": true}}".to_vec(),

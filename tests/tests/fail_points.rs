@@ -17,7 +17,11 @@ use std::time::{Duration, Instant};
 
 use mongodb::bson::{self, Bson, Document, doc};
 use odm::Db;
+use odm::error::TreeRefusal;
+use odm::prelude::{Allow, Ancestors, models};
 use odm::server::Server;
+use odm::tree::Branch;
+use serde::{Deserialize, Serialize};
 
 use client::Wire;
 
@@ -398,6 +402,57 @@ fn writes_that_are_lost_are_found_done_by_their_retries() {
         assert_eq!(refused.get_i32("code").unwrap(), 11600, "{refused}");
         assert_eq!(found.get_i32("n").unwrap(), 0);
         ask(&doc! { "dropDatabase": 1, "$db": database });
+    });
+}
+
+#[derive(Debug, Serialize, Deserialize, odm::prelude::Document)]
+#[odm(collection = "nodes", tree(array_of_ancestors))]
+struct Node {
+    #[serde(rename = "_id")]
+    id: i32,
+    ancestors: Ancestors<Node>,
+}
+
+#[test]
+fn loads_beyond_the_cache_say_what_to_do() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    both(|address| {
+        let database = "odm_wire_cache";
+        let mut wire = Wire::to(address);
+        wire.command(&doc! { "dropDatabase": 1, "$db": database });
+        let data = doc! {
+            "failCommands": ["insert"], "errorCode": 388, "namespace": format!("{database}.nodes"),
+        };
+        let set = doc! {
+            "configureFailPoint": "failCommand", "mode": { "times": 1 }, "data": data, "$db": "admin",
+        };
+        let error = runtime.block_on(async {
+            let uri = format!("mongodb://{address}/{database}?directConnection=true");
+            let db = Db::connect(&uri).await.unwrap();
+            let plan = db.sync(models![Node]).plan().await.unwrap();
+            plan.apply(Allow::CREATE).await.unwrap();
+            wire.command(&set).unwrap();
+            let root = || {
+                Branch::leaf(Node {
+                    id: 1,
+                    ancestors: Ancestors::default(),
+                })
+            };
+            let tree = db.tree::<Node>();
+            let error = tree.load([root()]).await.unwrap_err();
+            // Nothing was loaded, so the same node is not a duplicate.
+            assert_eq!(tree.load([root()]).await.unwrap().inserted, 1);
+            error
+        });
+        assert_eq!(error.tree_refusal(), Some(TreeRefusal::TooLarge));
+        assert!(
+            error.to_string().contains("`non_atomic()`, or in parts"),
+            "{error}"
+        );
+        wire.command(&doc! { "dropDatabase": 1, "$db": database });
     });
 }
 

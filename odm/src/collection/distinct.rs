@@ -94,7 +94,7 @@ impl<'s, M: Document, T: 'static> Distinct<'s, M, T> {
         for value in values {
             match decode(value.clone()) {
                 Ok(value) => read.push(value),
-                // The key of a document without the field.
+                // An index has this key for a document without the field.
                 Err(_) if value == Bson::Null => {}
                 Err(failure) => {
                     let message = format!(

@@ -87,8 +87,8 @@ impl<M: Document, N, T: Document, K> IntoLink<M> for Inverse<M, N, T, K> {
 }
 
 impl Link {
-    /// The row's key, if a row may lack it: `$lookup` then finds the documents without a reference.
-    pub(super) fn key_that_may_lack(&self) -> Option<String> {
+    /// The key of the rows, if it may be missing. For a row without it, `$lookup` returns the documents without a reference.
+    pub(super) fn optional_key(&self) -> Option<String> {
         let key = self.local.to_string();
         let is_key = matches!(self.side, Side::Others { .. });
         (is_key && key != "_id").then_some(key)

@@ -280,7 +280,7 @@ impl Condition {
         }
         let references = all_of_rows.then(|| self.link.references()).transpose()?;
         let field = stages.look_up(&self.link, inner);
-        let key = self.link.key_that_may_lack();
+        let key = self.link.optional_key();
         stages.list.push(match (references, self.quantifier, key) {
             (Some(references), ..) => {
                 let found = format!("${field}.{}", self.link.foreign);
@@ -347,8 +347,8 @@ fn pipeline(
 }
 
 impl Order {
-    /// Looks up the first document of each row, and returns the keys of the sort. `alone` says that no other key joins
-    /// them.
+    /// Looks up the first document of each row, and returns the keys of the sort. `alone` means that the sort has no
+    /// other keys.
     fn look_up(self, stages: &mut Stages, alone: bool) -> Document {
         let keys: Document = self
             .sort
@@ -366,7 +366,7 @@ impl Order {
         let field = stages.look_up(&self.link, inner);
         // MongoDB does not sort by keys of two arrays, and a look-up makes one.
         let first = doc! {"$first": format!("${field}")};
-        let first = match self.link.key_that_may_lack() {
+        let first = match self.link.optional_key() {
             None => first,
             Some(key) => {
                 let lacks = doc! {"$lte": [format!("${key}"), null]};
@@ -380,8 +380,8 @@ impl Order {
     }
 }
 
-/// Stages that leave of each list in a document the element that decides the order: MongoDB does not sort by keys of two
-/// lists.
+/// Stages that replace each list in a document by the element that decides the order. MongoDB does not sort by keys of
+/// two lists.
 fn decisive_elements(sort: &Document) -> Vec<Document> {
     let mut lists: Vec<String> = Vec::new();
     for path in sort.keys() {

@@ -111,7 +111,7 @@ pub(super) async fn updates_change_only_their_field(db: &Db) {
         assert_eq!(film.tags.last().map(String::as_str), Some("x"));
         assert_eq!((film.rest.shots, film.seen), (1, None));
 
-        // A field of a null, or of what is no document, can't be set: MongoDB refuses it, and nothing is lost.
+        // MongoDB refuses to set a field of null, and leaves the document as it is.
         let before = raw(db, id).await;
         let set = films.update_one(|f| f.id.eq(id), |f| f.size.h.set(3)).await;
         if before.get("size") == Some(&Bson::Null) {

@@ -1,5 +1,7 @@
 //! Random values for generated cases: the same in every run, unless a variable of the environment asks for more.
 
+use odm::bson::Bson;
+
 /// Numbers that look random (splitmix64).
 #[derive(Debug, Clone)]
 pub(crate) struct Random(u64);
@@ -57,4 +59,45 @@ impl Random {
 pub(crate) fn count(variable: &str, otherwise: usize) -> usize {
     let set = std::env::var(variable).ok();
     set.map_or(otherwise, |set| set.parse().unwrap())
+}
+
+impl Random {
+    /// The same number in another type of BSON, if there is one.
+    pub(crate) fn other_number(&mut self, value: &Bson) -> Option<Bson> {
+        let whole = match value {
+            Bson::Int32(number) => i64::from(*number),
+            Bson::Int64(number) => *number,
+            #[expect(clippy::cast_possible_truncation, reason = "the numbers are small")]
+            Bson::Double(number) if number.fract() == 0.0 => *number as i64,
+            _ => return None,
+        };
+        Some(match self.below(4) {
+            0 => Bson::Int32(i32::try_from(whole).ok()?),
+            1 => Bson::Int64(whole),
+            2 => Bson::Double(i32::try_from(whole).ok()?.into()),
+            _ => Bson::Decimal128(whole.to_string().parse().ok()?),
+        })
+    }
+
+    /// Puts some of the numbers in a value into other types of BSON.
+    pub(crate) fn retype(&mut self, value: &mut Bson) {
+        match value {
+            Bson::Document(fields) => {
+                for (_, value) in fields.iter_mut() {
+                    self.retype(value);
+                }
+            }
+            Bson::Array(elements) => {
+                for value in elements {
+                    self.retype(value);
+                }
+            }
+            value if self.one_in(2) => {
+                if let Some(other) = self.other_number(value) {
+                    *value = other;
+                }
+            }
+            _ => {}
+        }
+    }
 }

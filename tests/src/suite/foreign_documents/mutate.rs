@@ -38,7 +38,7 @@ fn mutate_value(random: &mut Random, value: &mut Bson) {
     match value {
         Bson::Document(inner) => mutate(random, inner),
         Bson::Array(elements) => mutate_list(random, elements),
-        value => *value = other_number(random, value).unwrap_or(Bson::Null),
+        value => *value = random.other_number(value).unwrap_or(Bson::Null),
     }
 }
 
@@ -54,23 +54,6 @@ fn mutate_list(random: &mut Random, elements: &mut Vec<Bson>) {
         2 => elements[at] = Bson::Null,
         _ => mutate_value(random, &mut elements[at]),
     }
-}
-
-/// The same number in another BSON type.
-fn other_number(random: &mut Random, value: &Bson) -> Option<Bson> {
-    let whole = match value {
-        Bson::Int32(number) => i64::from(*number),
-        Bson::Int64(number) => *number,
-        #[expect(clippy::cast_possible_truncation, reason = "the numbers are small")]
-        Bson::Double(number) if number.fract() == 0.0 => *number as i64,
-        _ => return None,
-    };
-    Some(match random.below(4) {
-        0 => Bson::Int32(i32::try_from(whole).ok()?),
-        1 => Bson::Int64(whole),
-        2 => Bson::Double(i32::try_from(whole).ok()?.into()),
-        _ => Bson::Decimal128(whole.to_string().parse().ok()?),
-    })
 }
 
 fn shuffle(random: &mut Random, document: &mut BsonDocument) {

@@ -37,7 +37,7 @@ pub use self::encode::{
 pub use self::field::{Descend, Field, Inside};
 pub use self::filter::{Filter, FilterFn};
 pub use self::keywords::KeywordsOf;
-pub use self::map::NamesKeys;
+pub use self::map::{EntryEncoder, NamesKeys};
 pub use self::number::IntoMask;
 pub use self::pointer::PointerFields;
 pub use self::raw::{FromRaw, raw};

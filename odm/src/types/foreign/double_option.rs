@@ -36,7 +36,7 @@ use super::form::Form;
 use crate::codec::decode;
 use crate::model::{FieldType, Level, Path, TypeMeta};
 use crate::query::kind::Keyed;
-use crate::query::{Decode, Field, NamesKeys, With};
+use crate::query::{Decode, EntryEncoder, Field, NamesKeys, With};
 
 /// How this module stores the value of a field that is not absent.
 #[doc(hidden)]
@@ -70,6 +70,14 @@ impl<T: DeserializeOwned> Decode<Option<Option<T>>> for Doubled {
 impl<T: Keyed, K: Into<String>> NamesKeys<T, K> for Doubled {
     fn name(key: K) -> String {
         key.into()
+    }
+}
+
+impl<T: Keyed> EntryEncoder<T> for Doubled {
+    type Handle<M> = <T::Value as FieldType>::Handle<M, T::Value>;
+
+    fn handle<M>(path: Path) -> Self::Handle<M> {
+        T::Value::handle(path)
     }
 }
 

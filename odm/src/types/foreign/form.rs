@@ -5,9 +5,11 @@ use serde::de::{DeserializeOwned, Error as _};
 
 use super::stored_as::{By, StoredAs};
 use crate::codec::decode;
+use crate::error::{Error, Result};
 use crate::model::{FieldType, Level, NoParts, Parts, Path, TypeMeta};
+use crate::query::encode::encode_field;
 use crate::query::kind::Keyed;
-use crate::query::{Decode, Field, Marked, NamesKeys, With};
+use crate::query::{Decode, Encode, EntryEncoder, Field, Marked, NamesKeys, With};
 
 /// How values of `T` are stored, as far as a marker declares it.
 pub trait Form<T> {
@@ -99,6 +101,27 @@ impl<T, W: StoredAs<T>> Decode<T> for By<W> {
     fn decode(stored: Bson) -> Result<T, bson::error::Error> {
         let stored = decode::value(stored)?;
         W::from_stored(stored).map_err(bson::error::Error::custom)
+    }
+}
+
+/// Encodes one value as the module does, such as the value of an entry of a map.
+impl<T, W: StoredAs<T>> Encode<T> for By<W> {
+    type Stored = W::Stored;
+
+    fn encode(value: &T) -> Result<Bson> {
+        encode_field(&W::to_stored(value).map_err(Error::encode)?)
+    }
+}
+
+impl<W> Marked for By<W> {
+    type Marker = Self;
+}
+
+impl<T: Keyed, W: StoredAs<T::Value>> EntryEncoder<T> for By<W> {
+    type Handle<M> = Field<M, T::Value, With<Self>>;
+
+    fn handle<M>(path: Path) -> Self::Handle<M> {
+        Field::at_path(path)
     }
 }
 

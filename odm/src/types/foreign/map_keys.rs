@@ -61,8 +61,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::form::Form;
 use crate::codec::decode;
-use crate::model::{Document, FieldType, Level, Path, Segment, Shape, TypeMeta};
-use crate::query::{Decode, Field, Marked, NamesKeys, With};
+use crate::model::{Document, FieldType, Level, Path, Shape, TypeMeta};
+use crate::query::{Decode, EntryEncoder, Field, NamesKeys, With};
 use crate::types::{Id, Ref};
 
 /// A key with a text that can be read back; maps of such keys have `#[serde(with = "odm::map_keys")]`.
@@ -392,6 +392,14 @@ impl<T: TextKeyed, K: KeyOf<T::Key>> NamesKeys<T, K> for KeysAsText {
     }
 }
 
+impl<T: TextKeyed<Value: FieldType>> EntryEncoder<T> for KeysAsText {
+    type Handle<M> = <T::Value as FieldType>::Handle<M, T::Value>;
+
+    fn handle<M>(path: Path) -> Self::Handle<M> {
+        T::Value::handle(path)
+    }
+}
+
 /// A value that names an entry of a map whose keys are `K`: a `K`, or for a `Ref` also the document or its
 /// [`Id`].
 #[diagnostic::on_unimplemented(
@@ -426,36 +434,5 @@ impl<T: Document<Id: TextKey>> KeyOf<Ref<T>> for &T {
 impl<T: Document<Id = Self>> KeyOf<Ref<T>> for Id<T> {
     fn text(&self) -> String {
         self.to_text()
-    }
-}
-
-impl<M, T, E> Field<M, T, With<E>>
-where
-    E: Marked<Marker = KeysAsText>,
-    T: TextKeyed<Value: FieldType>,
-{
-    /// The entry under `key`, of a map with `#[serde(with = "odm::map_keys")]`.
-    ///
-    /// ```
-    /// use std::collections::HashMap;
-    /// use odm::prelude::*;
-    /// use odm::query::fields;
-    ///
-    /// #[derive(Serialize, Deserialize, Embedded)]
-    /// struct Book {
-    ///     #[serde(with = "odm::map_keys")]
-    ///     loans_by_year: HashMap<i32, u32>,
-    /// }
-    ///
-    /// let book = fields::<Book>();
-    /// assert_eq!(book.loans_by_year.key(2026).gt(3).to_document()?, doc! {"loans_by_year.2026": {"$gt": 3_i64}});
-    /// # Ok::<(), odm::Error>(())
-    /// ```
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "a key is a small value or a reference"
-    )]
-    pub fn key(&self, key: impl KeyOf<T::Key>) -> <T::Value as FieldType>::Handle<M, T::Value> {
-        T::Value::handle(self.path().then(Segment::Name(key.text().into())))
     }
 }

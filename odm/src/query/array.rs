@@ -357,12 +357,19 @@ pub(crate) fn on_one_value<const N: usize>(
     elem_match(&list, Ok(Node::Field(name, operators)))
 }
 
+/// Whether a condition on any element would also compare the whole list with the value, which MongoDB does for arrays.
+pub(super) fn needs_elem_match(path: &Path, value: &Bson) -> bool {
+    matches!(value, Bson::Array(_)) && path.segments().last() == Some(Segment::Any)
+}
+
 /// Builds the condition of `Field::has`. For an array that is itself an element it needs `$elemMatch`,
-/// because `$eq` does not look into such an array.
+/// because `$eq` does not look into such an array; for a value that is an array, because `$eq` would compare the whole
+/// list with it.
 fn has(path: &Path, value: Result<Bson>) -> Result<Node, Deferred> {
     let stored = array_path(path)?;
     let value = value.map_err(|error| Deferred::encode(&*stored, &error))?;
-    let operators = if is_element(path.segments().last().as_ref()) {
+    let in_element = is_element(path.segments().last().as_ref());
+    let operators = if in_element || matches!(value, Bson::Array(_)) {
         in_array(value).into()
     } else {
         Operators::one("$eq", value)
@@ -380,7 +387,8 @@ fn all(path: &Path, values: Result<Vec<Bson>>) -> Result<Node, Deferred> {
     let in_element = is_element(path.segments().last().as_ref());
     let path = array_path(path)?;
     let values = values.map_err(|error| Deferred::encode(&*path, &error))?;
-    if in_element {
+    let some_array = values.iter().any(|value| matches!(value, Bson::Array(_)));
+    if in_element || some_array {
         let each = values
             .into_iter()
             .map(|value| Bson::Document(in_array(value)));

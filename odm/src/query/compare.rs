@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-use bson::{Bson, Document};
+use bson::{Bson, Document, doc};
 
+use super::array::needs_elem_match;
 use super::deferred::Deferred;
 use super::encode::Encode;
 use super::field::Field;
@@ -117,21 +118,39 @@ pub(crate) fn operator(path: &Path, operator: &str, value: Result<Bson>) -> Resu
     }
 }
 
+/// `{path: {operator: value}}` with an operator that compares.
+fn comparison(path: &Path, name: &str, value: Result<Bson>) -> Result<Node, Deferred> {
+    match value {
+        Ok(value) if needs_elem_match(path, &value) => {
+            let path = filter_path(path)?;
+            if name == "$ne" {
+                let equal = doc! {"$elemMatch": {"$eq": value}};
+                return Ok(Node::operator(path, "$not", equal.into()));
+            }
+            Ok(Node::operator(
+                path,
+                "$elemMatch",
+                doc! {name: value}.into(),
+            ))
+        }
+        value => operator(path, name, value),
+    }
+}
+
 /// `$in` with the values that it takes literally, joined by `$or` with `$eq` for each value that it would
 /// read as a pattern or as operators.
-fn membership(path: &Path, values: Result<Vec<Bson>>) -> Result<Node, Deferred> {
-    let path = filter_path(path)?;
+fn membership(of: &Path, values: Result<Vec<Bson>>) -> Result<Node, Deferred> {
+    let path = filter_path(of)?;
     let values = values.map_err(|error| Deferred::encode(&*path, &error))?;
-    let (literal, special): (Vec<_>, Vec<_>) = values.into_iter().partition(stands_for_itself);
+    let is_literal = |value: &Bson| stands_for_itself(value) && !needs_elem_match(of, value);
+    let (literal, special): (Vec<_>, Vec<_>) = values.into_iter().partition(is_literal);
     let mut nodes = Vec::with_capacity(special.len() + 1);
     if !literal.is_empty() || special.is_empty() {
-        nodes.push(Node::operator(path.clone(), "$in", Bson::Array(literal)));
+        nodes.push(Node::operator(path, "$in", Bson::Array(literal)));
     }
-    nodes.extend(
-        special
-            .into_iter()
-            .map(|value| Node::operator(path.clone(), "$eq", value)),
-    );
+    for value in special {
+        nodes.push(comparison(of, "$eq", Ok(value))?);
+    }
     Node::or(nodes)
 }
 
@@ -155,7 +174,7 @@ impl<M, T, E: Encode<T>> Field<M, T, E> {
     }
 
     fn compare(&self, name: &str, value: impl IntoValue<T>) -> Filter<M> {
-        Filter::from_node(operator(self.path(), name, Self::encode(value)))
+        Filter::from_node(comparison(self.path(), name, Self::encode(value)))
     }
 
     /// Matches where the field is `value`: `{field: value}`.

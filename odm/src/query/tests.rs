@@ -203,7 +203,27 @@ fn arrays() {
             nested.elem_match(|e| e.elem_match(|e| e.gt(2))),
             doc! {"nested": {"$elemMatch": {"$elemMatch": {"$gt": 2}}}},
         ),
-        (nested.has([1, 2]), doc! {"nested": [1, 2]}),
+        // `{nested: []}` would compare the whole list, too.
+        (
+            nested.has([1, 2]),
+            doc! {"nested": {"$elemMatch": {"$eq": [1, 2]}}},
+        ),
+        (
+            nested.any().gt([1]),
+            doc! {"nested": {"$elemMatch": {"$gt": [1]}}},
+        ),
+        (
+            nested.any().ne(Vec::<i32>::new()),
+            doc! {"nested": {"$not": {"$elemMatch": {"$eq": []}}}},
+        ),
+        (
+            nested.any().in_([[1]]),
+            doc! {"nested": {"$elemMatch": {"$eq": [1]}}},
+        ),
+        (
+            nested.all([[1], [2]]),
+            doc! {"nested": {"$all": [{"$elemMatch": {"$eq": [1]}}, {"$elemMatch": {"$eq": [2]}}]}},
+        ),
         (
             f::<HashSet<String>>("s").any().starts_with("a"),
             doc! {"s": {"$regex": "^a"}},

@@ -41,7 +41,7 @@ fn in_struct(meta: &EmbeddedMeta, names: &[&str]) -> Declared {
 
 fn in_type(ty: &TypeMeta, names: &[&str]) -> Declared {
     match (ty.shape, names) {
-        (Shape::Array { .. }, _) => Declared::List,
+        (Shape::Array { .. }, _) | (Shape::Tuple(_), []) => Declared::List,
         (Shape::Embedded(meta), names) => in_struct(meta(), names),
         (Shape::Reference { id, .. }, names) => in_type(id, names),
         (Shape::Map(element), [_, inside @ ..]) => match in_type(element, inside) {

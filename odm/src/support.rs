@@ -65,9 +65,17 @@ use crate::model::Shape;
 use crate::model::name::{same, same_path};
 use crate::query::Filter;
 
-/// A field that every document has, without rules.
+/// A field that is always written, without rules.
 pub const fn field(rust: &'static str, name: &'static str, ty: TypeMeta) -> FieldMeta {
     FieldMeta::always(rust, name, ty)
+}
+
+/// A field that is always written and has a default, without rules.
+pub const fn defaulted(rust: &'static str, name: &'static str, ty: TypeMeta) -> FieldMeta {
+    FieldMeta {
+        presence: Presence::Defaulted,
+        ..FieldMeta::always(rust, name, ty)
+    }
 }
 
 /// An index without options.

@@ -519,7 +519,7 @@ fn fields<'a>(
         } else if let Some(value) = document.get(field.name) {
             fits(&field.ty, value).map_err(|wrong| format!("`{}`: {wrong}", field.name))?;
             unseen.remove(field.name);
-        } else if there && field.presence == Presence::Always {
+        } else if there && field.presence != Presence::Sometimes {
             return Err(format!("`{}` is offered, but not stored", field.name));
         }
     }

@@ -7,8 +7,8 @@ use syn::{Ident, LitStr};
 use super::encoder;
 use super::handle_type::SpannedType;
 use crate::facts::Facts;
-use crate::facts::field::FieldFacts;
-use crate::model::rust_type::bson_variant;
+use crate::facts::field::{FieldFacts, Presence};
+use crate::model::rust_type::{bson_variant, is_option};
 use crate::model::{Enum, Field, Model, Shape, Tagging, VariantContent};
 use crate::parse::rule::{Bound, Number, Rule, Size};
 use crate::parse::serde::unraw;
@@ -49,25 +49,26 @@ fn field(model: &Model, one: &FieldFacts<'_>) -> TokenStream {
     });
     let on_delete = option(on_delete.as_ref());
     let refers_to = option(super::keys::meta(model, field).as_ref());
-    if !flatten
-        && !field.sometimes
-        && rules.is_empty()
-        && field.attributes.refers_to.is_none()
-        && field.attributes.on_delete.is_none()
-    {
-        return quote!(#support::field(#rust, #stored, #ty),);
-    }
-    let presence = if field.sometimes {
-        quote!(Sometimes)
-    } else {
-        quote!(Always)
+    let has_more = flatten
+        || !rules.is_empty()
+        || field.attributes.refers_to.is_some()
+        || field.attributes.on_delete.is_some();
+    let presence = match one.presence {
+        Presence::OfType if !has_more => return quote!(#support::field(#rust, #stored, #ty),),
+        Presence::Defaulted if !has_more => {
+            return quote!(#support::defaulted(#rust, #stored, #ty),);
+        }
+        Presence::OfType => quote!(#support::Presence::of(&#ty)),
+        Presence::Always => quote!(#support::Presence::Always),
+        Presence::Defaulted => quote!(#support::Presence::Defaulted),
+        Presence::Sometimes => quote!(#support::Presence::Sometimes),
     };
     quote! {
         #support::FieldMeta {
             rust: #rust,
             name: #stored,
             ty: #ty,
-            presence: #support::Presence::#presence,
+            presence: #presence,
             flatten: #flatten,
             rules: &[#rules],
             refers_to: #refers_to,
@@ -87,7 +88,7 @@ pub(crate) fn ty(model: &Model, variant: Option<&Ident>, field: &Field) -> Token
         return quote!(#support::form::<#ty, #encoder>());
     }
     let declared = declared(support, field.attributes.bson_type.as_ref());
-    if field.attributes.bson_type.is_some() && crate::model::rust_type::is_option(ty) {
+    if field.attributes.bson_type.is_some() && is_option(ty) {
         quote!(#declared.nullable())
     } else {
         declared

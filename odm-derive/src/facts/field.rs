@@ -24,6 +24,40 @@ pub(crate) struct FieldFacts<'a> {
     pub(crate) relation: Option<Relation<'a>>,
     /// The rules, with the `max` of `embed` or `references` merged into `Items`.
     pub(crate) rules: Vec<Rule>,
+    /// Whether stored documents have the field.
+    pub(crate) presence: Presence,
+}
+
+/// Whether stored documents have a field.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Presence {
+    /// They have to.
+    Always,
+    /// Those of this program; others are read with a default.
+    Defaulted,
+    /// Not all.
+    Sometimes,
+    /// As the type says: `Defaulted` for an `Option`, which an alias or a newtype can hide.
+    OfType,
+}
+
+impl Presence {
+    fn new(model: &Model, variant: Option<&Ident>, field: &Field) -> Self {
+        if variant.is_none() && tree::keeps(&model.attributes, field) {
+            // A tree reads a node without the field, and its `check` reports one.
+            Self::Always
+        } else if field.sometimes {
+            Self::Sometimes
+        } else if field.has_default {
+            Self::Defaulted
+        } else if field.encoder.is_some() || field.decoder {
+            Self::Always
+        } else if is_option(&field.ty) {
+            Self::Defaulted
+        } else {
+            Self::OfType
+        }
+    }
 }
 
 /// Documents of another collection that a field refers to.
@@ -81,6 +115,7 @@ impl<'a> FieldFacts<'a> {
             depends_on_parameter: model.depends_on_parameter(&field.ty),
             relation: Relation::new(&field.ty),
             rules: merged_rules(model, variant, field),
+            presence: Presence::new(model, variant, field),
         }
     }
 }

@@ -187,18 +187,32 @@ pub(crate) fn key_names(index: &Index) -> Vec<String> {
 
 /// The rules of a field that trees keep.
 pub(crate) fn rules(container: &Container, field: &Field) -> Vec<Rule> {
-    let mut rules = Vec::new();
-    for tree in &container.trees {
-        for role in tree.roles() {
-            let is_role = tree
-                .field_name(role)
-                .is_some_and(|name| unraw(&name) == field.rust);
-            if is_role && is_kept(field) {
-                rules.extend(tree.rules(role));
-            }
-        }
-    }
-    rules
+    roles_of(container, field)
+        .flat_map(|(tree, role)| tree.rules(role))
+        .collect()
+}
+
+/// Whether a tree keeps the field.
+pub(crate) fn keeps(container: &Container, field: &Field) -> bool {
+    roles_of(container, field).next().is_some()
+}
+
+/// The roles of the field, in all trees that keep it.
+fn roles_of<'a>(
+    container: &'a Container,
+    field: &'a Field,
+) -> impl Iterator<Item = (&'a Tree, Role)> {
+    let trees = container.trees.iter().filter(|_| is_kept(field));
+    trees.flat_map(|tree| {
+        let names_field = |role: &Role| {
+            tree.field_name(*role)
+                .is_some_and(|name| unraw(&name) == field.rust)
+        };
+        tree.roles()
+            .into_iter()
+            .filter(names_field)
+            .map(move |role| (tree, role))
+    })
 }
 
 fn bound(value: i64) -> Bound {

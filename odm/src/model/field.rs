@@ -2,7 +2,7 @@
 
 use super::ModelMeta;
 use super::rule::Rule;
-use super::types::TypeMeta;
+use super::types::{Shape, TypeMeta};
 
 /// The stored shape of a struct or an enum.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ impl FieldMeta {
             rust,
             name,
             ty,
-            presence: Presence::Always,
+            presence: Presence::of(&ty),
             flatten: false,
             rules: &[],
             refers_to: None,
@@ -84,10 +84,26 @@ pub enum OnDelete {
 /// Whether a field is in every stored document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Presence {
-    /// Always written: `required` in the schema.
+    /// Always written, and a document without it can't be read: `required` in the schema.
     Always,
+    /// Always written; a document without it, such as an older one, is read with a default: `#[serde(default)]`, or the
+    /// `None` of an `Option`.
+    Defaulted,
     /// Left out by `skip_serializing_if`, or only read (`skip_serializing`).
     Sometimes,
+}
+
+impl Presence {
+    /// The presence of a field that has neither a default nor a serializer of its own.
+    #[doc(hidden)]
+    pub const fn of(ty: &TypeMeta) -> Self {
+        // `Bson` can be null, but serde does not read a missing field as one.
+        if ty.nullable && !matches!(ty.shape, Shape::Any) {
+            Self::Defaulted
+        } else {
+            Self::Always
+        }
+    }
 }
 
 /// The variants of an enum.

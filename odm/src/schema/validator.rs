@@ -1,9 +1,9 @@
 //! The validator of a collection: `$jsonSchema` from the struct, and the declared expression rules.
 //!
-//! The schema requires of stored documents what serde guarantees for values: which fields are always there,
-//! and their BSON types. Attributes add further bounds. MongoDB's `$jsonSchema` has no references, so shapes
-//! are written out in place. A type that contains itself is written out [`UNROLLED`] times within itself
-//! (fewer times if that would be hundreds of copies), and is any `object` below.
+//! The schema requires of stored documents what reading them needs: the fields without a default, and the BSON types of
+//! all. Attributes add further bounds. MongoDB's `$jsonSchema` has no references, so shapes are written out in place. A
+//! type that contains itself is written out [`UNROLLED`] times within itself (fewer times if that would be hundreds of
+//! copies), and is any `object` below.
 
 mod enums;
 mod members;

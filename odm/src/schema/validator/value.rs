@@ -6,7 +6,7 @@ use super::members::Members;
 use super::rules::{self, Rules};
 use super::{DEEPEST, declaration};
 use crate::error::{Error, Result};
-use crate::model::{EmbeddedMeta, FieldMeta, Shape, TypeMeta};
+use crate::model::{EmbeddedMeta, FieldMeta, Presence, Shape, TypeMeta};
 
 /// Writes schemas. It tracks its position, for messages and to stop at types that contain themselves.
 pub(super) struct Writer {
@@ -154,11 +154,11 @@ impl Writer {
         for field in fields {
             if field.flatten {
                 self.path.push(field.rust);
-                self.flatten(&field.ty, members, optional || is_left_out(field))?;
+                self.flatten(&field.ty, members, optional || may_be_missing(field))?;
             } else {
                 self.path.push(field.name);
                 let schema = self.value(&field.ty, Rules::new(field.rules))?;
-                if !members.add(field.name, schema, !optional && !is_left_out(field)) {
+                if !members.add(field.name, schema, !optional && !may_be_missing(field)) {
                     return Err(
                         self.refuse("two fields are stored under this name; rename one of them")
                     );
@@ -251,8 +251,9 @@ impl Writer {
     }
 }
 
-fn is_left_out(field: &FieldMeta) -> bool {
-    field.presence != crate::model::Presence::Always
+/// Whether a document without the field can be read.
+fn may_be_missing(field: &FieldMeta) -> bool {
+    field.presence != Presence::Always
 }
 
 fn bson_types(mut aliases: Vec<Bson>) -> Document {

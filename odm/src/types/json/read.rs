@@ -263,7 +263,7 @@ fn has_shape(json: &Bson, ty: &TypeMeta) -> bool {
     }
 }
 
-/// Whether a document has the fields that are always there, each of its shape.
+/// Whether a document has the fields that reading needs, each of its shape.
 fn has_fields(json: &Bson, fields: &[FieldMeta]) -> bool {
     let Some(document) = json.as_document() else {
         return false;
@@ -274,7 +274,7 @@ fn has_fields(json: &Bson, fields: &[FieldMeta]) -> bool {
         }
         match document.get(field.name) {
             Some(value) => has_shape(value, &field.ty),
-            None => field.ty.nullable || field.presence == Presence::Sometimes,
+            None => field.presence != Presence::Always,
         }
     })
 }

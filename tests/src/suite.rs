@@ -15,6 +15,7 @@ mod elements;
 mod errors;
 mod everyday;
 mod expressions;
+mod field_types;
 mod filters;
 mod flattening;
 mod foreign;
@@ -37,7 +38,6 @@ mod places;
 mod plans;
 mod profiler;
 mod projections;
-mod readable;
 mod related;
 mod relations;
 mod relations_within;
@@ -81,6 +81,7 @@ pub(crate) fn cases() -> Vec<Case> {
         errors::CASES,
         everyday::CASES,
         expressions::CASES,
+        &field_types::cases(),
         filters::CASES,
         flattening::CASES,
         foreign::CASES,
@@ -104,7 +105,6 @@ pub(crate) fn cases() -> Vec<Case> {
         plans::CASES,
         profiler::CASES,
         projections::CASES,
-        readable::CASES,
         related::CASES,
         relations::CASES,
         relations_within::CASES,

@@ -4,6 +4,7 @@
 //! `ODM_FOREIGN_DOCUMENTS` is the number of films in each case; if it is set, they differ from run to run.
 
 mod joins;
+mod maintained;
 mod matching;
 mod models;
 mod mutate;
@@ -36,6 +37,10 @@ cases![
     references_lead_to_studios,
     studios_find_their_films,
     actors_are_found_through_casts,
+    updates_keep_what_odm_keeps,
+    saves_keep_what_odm_keeps,
+    replacements_keep_what_odm_keeps,
+    authors_are_joined,
 ];
 
 const VARIABLE: &str = "ODM_FOREIGN_DOCUMENTS";
@@ -335,6 +340,10 @@ async fn validators_accept_only_what_is_read(db: &Db) {
 
 use self::joins::{
     actors_are_found_through_casts, references_lead_to_studios, studios_find_their_films,
+};
+use self::maintained::{
+    authors_are_joined, replacements_keep_what_odm_keeps, saves_keep_what_odm_keeps,
+    updates_keep_what_odm_keeps,
 };
 use self::writes::{
     bulk_writes_and_upserts_find_films, replacements_are_what_the_struct_writes,

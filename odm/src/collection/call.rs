@@ -22,7 +22,7 @@ use crate::model::{Document as Model, ModelMeta, TimestampsMeta, Version};
 use crate::query::deferred::Deferred;
 use crate::query::encode::encode_field;
 use crate::query::node::Node;
-use crate::query::upserted::upserted;
+use crate::query::upserted::{check_id, upserted};
 use crate::query::{FilterFn, IntoValue, fields};
 use crate::store::options::{Options, ReadConcern, ReadPreference, WriteConcern};
 use crate::store::{
@@ -298,6 +298,7 @@ pub(crate) fn upserting(operation: &mut Operation, model: &'static ModelMeta) ->
     if let Operation::Update(update) | Operation::FindAndUpdate(update) = operation {
         let filter = std::mem::replace(&mut update.filter, Document::new().into());
         update.filter = upserted(filter, (model.embedded)())?;
+        check_id(&update.filter, &update.modification, (model.embedded)())?;
     }
     Ok(())
 }

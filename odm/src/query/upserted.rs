@@ -8,8 +8,8 @@ use bson::{Bson, Document, doc};
 
 use super::operators::{is_of_db_ref, stands_for_itself};
 use crate::error::{Error, Result};
-use crate::model::{EmbeddedMeta, bound};
-use crate::store::Condition;
+use crate::model::{BsonType, EmbeddedMeta, Shape, TypeMeta, bound};
+use crate::store::{Condition, Modification};
 
 /// The filter in a form of which an upsert copies only what the model can read.
 pub(crate) fn upserted(filter: Condition, meta: &'static EmbeddedMeta) -> Result<Condition> {
@@ -21,6 +21,78 @@ pub(crate) fn upserted(filter: Condition, meta: &'static EmbeddedMeta) -> Result
         other => other.into_document(),
     };
     all_of(document, meta).map(Condition::Document)
+}
+
+/// Refuses an upsert that would insert a document whose `_id` MongoDB makes, if the model can't read an `ObjectId` there.
+pub(crate) fn check_id(
+    filter: &Condition,
+    modification: &Modification,
+    meta: &EmbeddedMeta,
+) -> Result<()> {
+    let id = meta.fields.iter().find(|field| field.name == "_id");
+    if id.is_none_or(|id| may_be_object_id(&id.ty)) {
+        return Ok(());
+    }
+    let by_filter = match filter {
+        Condition::One(path, value) => path == "_id" && is_equality(value),
+        Condition::Document(filter) => sets_id(filter),
+    };
+    let by_update = match modification {
+        Modification::One { path, .. } => path == "_id",
+        Modification::Operators(operators) => {
+            let mut operands = operators.values().filter_map(Bson::as_document);
+            operands.any(|fields| fields.contains_key("_id"))
+        }
+        // Its stages may compute an `_id`.
+        Modification::Pipeline(_) => true,
+    };
+    if by_filter || by_update {
+        return Ok(());
+    }
+    Err(Error::usage(
+        "this upsert could insert a document, whose `_id` MongoDB would make: an ObjectId, which this field can't be read \
+         from; compare the `_id` in the filter, or set it with `set_on_insert`",
+    )
+    .with_path("_id"))
+}
+
+fn may_be_object_id(ty: &TypeMeta) -> bool {
+    match ty.shape {
+        Shape::Scalar(types) => types.contains(&BsonType::ObjectId),
+        Shape::Reference { id, .. } => may_be_object_id(id),
+        Shape::Embedded(meta) => meta().variants.is_some(),
+        Shape::Any => true,
+        Shape::OneOf(_) | Shape::Array { .. } | Shape::Tuple(_) | Shape::Map(_) => false,
+    }
+}
+
+/// Whether an upsert takes the `_id` from the filter.
+fn sets_id(filter: &Document) -> bool {
+    let in_each = |all: &Bson| {
+        let mut all = all.as_array().into_iter().flatten();
+        all.any(|one| one.as_document().is_some_and(sets_id))
+    };
+    filter.iter().any(|(key, value)| match key.as_str() {
+        "$and" => in_each(value),
+        "$or" => value.as_array().is_some_and(|all| all.len() == 1) && in_each(value),
+        "_id" => is_equality(value),
+        _ => false,
+    })
+}
+
+/// Whether MongoDB copies the value of a condition on one field.
+fn is_equality(condition: &Bson) -> bool {
+    match condition {
+        Bson::RegularExpression(_) => false,
+        Bson::Document(operators) if operators.keys().any(|key| key.starts_with('$')) => {
+            operators.iter().any(|(operator, value)| match value {
+                Bson::Array(values) if operator == "$in" => all_equal(values),
+                Bson::Array(values) if operator == "$all" => values.iter().any(is_copied),
+                _ => operator == "$eq",
+            })
+        }
+        _ => true,
+    }
 }
 
 fn all_of(filter: Document, meta: &'static EmbeddedMeta) -> Result<Document> {

@@ -122,7 +122,7 @@ async fn upserts_that_could_insert_twice_are_refused(db: &Db) {
     assert!(error.is_usage(), "{error}");
     let sliced = patrons
         .update_one(
-            |p| p.tags.has("reader"),
+            |p| p.id.eq("joe") & p.tags.has("reader"),
             |p| p.tags.push_with(["x"], |push| push.slice(3)),
         )
         .upsert(true)

@@ -1,4 +1,5 @@
-//! Upserts whose filter names an element of a list, of which MongoDB would copy the equality into the new document.
+//! Upserts of which MongoDB would make a document that the model can't read: the filter names an element of a list, whose
+//! equality MongoDB copies, or nothing sets the `_id`.
 
 use odm::bson::doc;
 use odm::prelude::*;
@@ -9,6 +10,7 @@ cases![
     an_upsert_by_an_element_inserts_a_document_that_can_be_read,
     an_upsert_by_an_element_finds_what_a_find_finds,
     an_upsert_by_parts_of_the_id_is_refused,
+    an_upsert_without_an_id_is_refused,
 ];
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, Document)]
@@ -216,4 +218,55 @@ async fn an_upsert_by_parts_of_the_id_is_refused(db: &Db) {
     set.upsert(true).await.unwrap();
     let result = entries.update_one(by, |e| e.n.set(2)).await.unwrap();
     assert_eq!(result.matched, 1);
+}
+
+async fn an_upsert_without_an_id_is_refused(db: &Db) {
+    let notes = db.collection::<Note>();
+    let refused: [Condition; 5] = [
+        |n| n.n.eq(7),
+        |n| n.id.gt(7),
+        |n| n.id.in_([7, 8]),
+        |n| n.id.eq(7) | n.id.eq(8),
+        |n| !n.id.eq(7),
+    ];
+    for condition in refused {
+        let upsert = || notes.update_one(condition, |n| n.n.set(1)).upsert(true);
+        let error = upsert().await.unwrap_err();
+        assert!(error.is_usage() && error.path() == Some("_id"), "{error}");
+        let error = notes
+            .find_one_and_update(condition, |n| n.n.set(1))
+            .upsert(true)
+            .await
+            .unwrap_err();
+        assert!(error.is_usage(), "{error}");
+        let error = notes
+            .bulk_write(|w| vec![w.update_one(condition, |n| n.n.set(1)).upsert(true)])
+            .await
+            .unwrap_err();
+        assert!(error.is_usage(), "{error}");
+        notes.update_one(condition, |n| n.n.set(1)).await.unwrap();
+    }
+    assert_eq!(notes.find_all().count().await.unwrap(), 0);
+    let allowed: [Condition; 4] = [
+        |n| n.id.eq(1),
+        |n| n.n.eq(7) & n.id.eq(2),
+        |n| n.id.in_([3]),
+        |n| n.id.eq(4) & n.id.gt(3),
+    ];
+    for condition in allowed {
+        let upsert = notes.update_one(condition, |n| n.n.set(1)).upsert(true);
+        assert!(upsert.await.unwrap().upserted_id.is_some());
+    }
+    let by_update = notes.update_one(|n| n.n.eq(9), |n| n.id.set_on_insert(5));
+    assert!(by_update.upsert(true).await.unwrap().upserted_id.is_some());
+    let ids: Vec<i32> = notes
+        .find_all()
+        .sort(|n| n.id.asc())
+        .all()
+        .await
+        .unwrap()
+        .iter()
+        .map(|note| note.id)
+        .collect();
+    assert_eq!(ids, [1, 2, 3, 4, 5]);
 }

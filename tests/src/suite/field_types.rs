@@ -61,23 +61,29 @@ trait Row: Document<Id = i32> {
 /// Two values; [`ByRust`] or [`Otherwise`] compares them, whichever the type allows.
 struct Two<'v, T>(&'v T, &'v T);
 
+/// How two values compare, by the order of their type in Rust if it has one.
+enum Compared {
+    ByRust(Option<Ordering>),
+    Otherwise,
+}
+
 trait ByRust {
-    fn order(&self) -> Option<Option<Ordering>>;
+    fn order(&self) -> Compared;
 }
 
 impl<T: PartialOrd> ByRust for Two<'_, T> {
-    fn order(&self) -> Option<Option<Ordering>> {
-        Some(self.0.partial_cmp(self.1))
+    fn order(&self) -> Compared {
+        Compared::ByRust(self.0.partial_cmp(self.1))
     }
 }
 
 trait Otherwise {
-    fn order(&self) -> Option<Option<Ordering>>;
+    fn order(&self) -> Compared;
 }
 
 impl<T> Otherwise for &Two<'_, T> {
-    fn order(&self) -> Option<Option<Ordering>> {
-        None
+    fn order(&self) -> Compared {
+        Compared::Otherwise
     }
 }
 
@@ -163,7 +169,11 @@ macro_rules! types {
 
                 fn order() -> Option<Vec<Vec<Option<Ordering>>>> {
                     let pool = Self::pool();
-                    let row = |one: &Value| pool.iter().map(|other| (&Two(one, other)).order()).collect();
+                    let compare = |one: &Value, other: &Value| match (&Two(one, other)).order() {
+                        Compared::ByRust(order) => Some(order),
+                        Compared::Otherwise => None,
+                    };
+                    let row = |one: &Value| pool.iter().map(|other| compare(one, other)).collect();
                     pool.iter().map(row).collect()
                 }
 
@@ -238,7 +248,9 @@ macro_rules! types {
                         }),
                         Edit::new("parts.positional", r.parts.positional().value.set(high()), move |shape, order| {
                             let found = shape.parts.iter_mut().find(|part| order.same(part.value, 0));
-                            found.into_iter().for_each(|part| part.value = last);
+                            if let Some(part) = found {
+                                part.value = last;
+                            }
                         })
                         .with(r.parts.elem_match(|p| p.value.eq(low()))),
                         Edit::new(

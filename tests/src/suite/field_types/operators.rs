@@ -138,12 +138,14 @@ impl<M> Edit<M> {
     }
 }
 
+/// What becomes of the value in a place, if there is one.
+type Change<'c> = dyn Fn(Option<usize>) -> Option<usize> + 'c;
+
 /// Where a shape holds the only value of a place.
 #[derive(Clone, Copy)]
 pub(super) struct Slot {
     name: &'static str,
-    /// Changes the value: the closure gets the one before, if there is one, and returns the one after.
-    change: fn(&mut Shape, &dyn Fn(Option<usize>) -> Option<usize>),
+    change: fn(&mut Shape, &Change<'_>),
     /// Whether null stands there if there is no value.
     nullable: bool,
 }
@@ -239,7 +241,7 @@ where
         }),
         Edit::new("maybe.unset", field.unset(), |shape, _| shape.maybe = None),
         Edit::new("maybe.set_literal", field.set_literal(value), |shape, _| {
-            shape.maybe = Some(0)
+            shape.maybe = Some(0);
         }),
     ]
 }
@@ -508,10 +510,10 @@ async fn order_in<R: Row>(db: &Db) -> Vec<Vec<Option<Ordering>>> {
             }
         }
     }
-    for one in 0..pool {
-        for other in 0..pool {
+    for (one, row) in order.iter().enumerate() {
+        for (other, compared) in row.iter().enumerate() {
             let turned = order[other][one].map(Ordering::reverse);
-            assert_eq!(order[one][other], turned, "{one} and {other}");
+            assert_eq!(*compared, turned, "{one} and {other}");
         }
     }
     order

@@ -4,7 +4,6 @@
 //! begin with `__Odm` or `__odm_`, so that they can't capture the user's names.
 
 pub(crate) mod assertions;
-mod budget;
 mod counterparts;
 pub(crate) mod document;
 pub(crate) mod embedded;
@@ -19,7 +18,6 @@ mod header;
 mod keys;
 mod keywords;
 pub(crate) mod meta;
-pub(crate) mod parts;
 pub(crate) mod projection;
 pub(crate) mod relations;
 pub(crate) mod tree;
@@ -41,7 +39,6 @@ pub(crate) fn model(facts: &Facts<'_>) -> TokenStream {
                 false,
             ));
             tokens.extend(embedded::of_struct(facts));
-            tokens.extend(parts::fields(facts));
             tokens.extend(encoder::all(model, fields));
             tokens
         }
@@ -53,7 +50,6 @@ pub(crate) fn model(facts: &Facts<'_>) -> TokenStream {
                 *nullable,
             ));
             tokens.extend(embedded::of_enum(facts, shape));
-            tokens.extend(parts::fields(facts));
             tokens
         }
         Implementation::Forward {
@@ -65,11 +61,7 @@ pub(crate) fn model(facts: &Facts<'_>) -> TokenStream {
         Implementation::Tuple {
             values,
             with_contents,
-        } => {
-            let mut tokens = field_type::tuple(model, values, with_contents);
-            tokens.extend(parts::tuple(model, values));
-            tokens
-        }
+        } => field_type::tuple(model, values, with_contents),
         Implementation::Choice(names) => field_type::choice(model, names),
         Implementation::Fallback => {
             let mut tokens = fallback::model(model);

@@ -4,7 +4,6 @@
 pub(crate) mod assertions;
 pub(crate) mod field;
 pub(crate) mod index;
-pub(crate) mod parts;
 
 use quote::ToTokens;
 use syn::{Ident, Type};
@@ -12,7 +11,6 @@ use syn::{Ident, Type};
 use self::assertions::Assertions;
 use self::field::FieldFacts;
 use self::index::Index;
-use self::parts::Part;
 use crate::model::rust_type::{holds_only_scalars, is_option, unknown_span};
 use crate::model::{
     Derive, Enum, Field, Model, Opaque, Shape, Tagging, TupleValue, VariantContent,
@@ -30,8 +28,6 @@ pub(crate) struct Facts<'a> {
     /// The distinct types of fields that may turn out to be no field types.
     pub(crate) unproven: Vec<&'a Type>,
     pub(crate) assertions: Assertions<'a>,
-    /// The values that may have derived types.
-    pub(crate) parts: Vec<Part<'a>>,
 }
 
 /// The field that is stored as `_id`.
@@ -84,7 +80,6 @@ impl<'a> Facts<'a> {
             id: Id::new(model),
             unproven: unproven(model, &model.stored_types()),
             assertions: Assertions::new(model, &fields, &indexes),
-            parts: parts::all(model),
             fields,
             indexes,
         }

@@ -15,13 +15,13 @@ pub mod index;
 #[doc(hidden)]
 pub mod keywords;
 pub mod name;
-pub(crate) mod parts;
 pub mod path;
 pub mod projection;
 #[doc(hidden)]
 pub mod relation;
 #[doc(hidden)]
 pub mod rule;
+mod size;
 #[doc(hidden)]
 pub mod timestamps;
 #[doc(hidden)]
@@ -42,7 +42,6 @@ pub use self::index::{CollationMeta, IndexMeta, KeyKind, KeyMeta};
 #[doc(hidden)]
 pub use self::keywords::KeywordsMeta;
 #[doc(hidden)]
-pub use self::parts::{Level, NoParts, Parts};
 pub use self::path::{Path, Segment};
 pub use self::projection::{ProjectedField, Projection};
 pub use self::relation::{Cardinality, CounterpartKind, Expected, Relation};
@@ -205,6 +204,30 @@ pub(crate) struct Version {
 }
 
 impl ModelMeta {
+    /// A model without fields, indexes and options, from which others are made: `ModelMeta { name, ..ModelMeta::EMPTY }`.
+    #[doc(hidden)]
+    pub const EMPTY: Self = Self {
+        name: "",
+        collection: "",
+        embedded: || const { &EmbeddedMeta::of("") },
+        indexes: &[],
+        rules: &[],
+        deny_undeclared: false,
+        validation_level: ValidationLevel::Strict,
+        validation_action: ValidationAction::Error,
+        capped: None,
+        budget: None,
+        change_stream_images: false,
+        collation: None,
+        keywords: &[],
+        inverse: &[],
+        recents: &[],
+        counterparts: &[],
+        trees: &[],
+        version: None,
+        timestamps: None,
+    };
+
     /// The version field, if the model has one.
     pub(crate) fn version(&self) -> Option<Version> {
         let name = self.version?;
@@ -243,14 +266,12 @@ pub enum ValidationAction {
     Warn,
 }
 
-/// The largest size that a document may have. The derive computes the largest possible size from the declared bounds,
-/// and refuses a model that exceeds its budget.
+/// The largest size that a document may have. [`ModelMeta::check_budget`] compares it with the largest document that the
+/// declared bounds allow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
     /// The declared size in bytes.
     pub max: u64,
-    /// The size in bytes of the largest document that the bounds allow.
-    pub worst_case: u64,
     /// Why documents may exceed the budget, if they may.
     pub allow: Option<&'static str>,
 }

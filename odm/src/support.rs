@@ -1,13 +1,9 @@
 //! Everything that generated code refers to; not part of the public API.
 
-mod budget;
 pub mod bytes;
 mod collection;
 mod flaws;
-mod place;
 mod serializer;
-mod size;
-mod text;
 mod transaction;
 mod type_checks;
 
@@ -21,7 +17,6 @@ pub use self::collection::collection_flaw;
 pub use crate::collection::transaction::Tries;
 pub use crate::error::Result;
 pub use crate::model::field::VariantContent;
-pub use crate::model::parts::{Composite, Content, Depth, Flat, Own, Part};
 pub use crate::model::rule::Limit;
 pub use crate::model::tree::{
     DeclaredTree, OrderedSiblings, PathId, Pattern, RootParent, SeveralParents, SingleParent,
@@ -30,10 +25,10 @@ pub use crate::model::tree::{
 pub use crate::model::{
     Bound, BsonType, Budget, Capped, Clock, CollationMeta, Contents, CounterpartKind,
     CounterpartMeta, Document, Embedded, EmbeddedMeta, EnumMeta, Expected, ExpressionRule,
-    FieldMeta, FieldType, IndexMeta, KeyKind, KeyMeta, KeyReferenceMeta, Keys, KeywordsMeta, Level,
-    MapKey, ModelMeta, NoParts, OnDelete, Parts, Path, Presence, ProjectedField, Projection,
-    RecentMeta, RefTarget, RelationMeta, Rule, Tagging, TimestampsMeta, TypeMeta, ValidationAction,
-    ValidationLevel, VariantMeta,
+    FieldMeta, FieldType, IndexMeta, KeyKind, KeyMeta, KeyReferenceMeta, Keys, KeywordsMeta,
+    MapKey, ModelMeta, OnDelete, Path, Presence, ProjectedField, Projection, RecentMeta, RefTarget,
+    RelationMeta, Rule, Tagging, TimestampsMeta, TypeMeta, ValidationAction, ValidationLevel,
+    VariantMeta,
 };
 pub use crate::query::kind::{
     Additive, Bits, Growable, Integer, Keyed, Multiple, Number, Optional, Sequence, Temporal, Text,
@@ -53,9 +48,7 @@ pub use crate::types::tree::{
     Right,
 };
 
-pub use self::budget::{budget_flaw, unbounded, worst_case};
 pub use self::flaws::{Declared, bare_flaw, flaw, id_flaw, null_flaw, tuple_flaw};
-pub use self::text::Text as Message;
 pub use self::type_checks::{
     has_elements, has_fields, is_date, is_integer, is_known_date, is_list, is_list_of_text,
     is_no_list, is_no_map, is_number, is_one_date, is_text, may_hold_text, takes_a_tag,
@@ -115,58 +108,7 @@ pub const NO_TREE: &TreeMeta = &TreeMeta {
 };
 
 /// The model of a struct whose declaration is refused. The refusal stands beside it, so nothing reads it.
-pub const NO_MODEL: &ModelMeta = &ModelMeta {
-    name: "",
-    collection: "",
-    embedded: || &EmbeddedMeta {
-        name: "",
-        fields: &[],
-        variants: None,
-        deny_undeclared: false,
-        ordered_by: None,
-    },
-    indexes: &[],
-    rules: &[],
-    deny_undeclared: false,
-    validation_level: ValidationLevel::Strict,
-    validation_action: ValidationAction::Error,
-    capped: None,
-    budget: None,
-    change_stream_images: false,
-    collation: None,
-    keywords: &[],
-    inverse: &[],
-    recents: &[],
-    counterparts: &[],
-    trees: &[],
-    version: None,
-    timestamps: None,
-};
-
-/// One level less.
-pub type Down<L> = <L as Level>::Down;
-
-/// The part of the field `name`, unless the tree ends here.
-pub const fn part<L: Level, P: Parts>(name: &'static str) -> (&'static str, Part) {
-    (name, <L::Stop<P> as Parts>::PART)
-}
-
-/// A value of a tuple struct, with its part. An inherent constant takes precedence over one of the trait [`Unvalued`].
-#[derive(Debug)]
-pub struct Value<T, L>(std::marker::PhantomData<(T, L)>);
-
-impl<T: FieldType, L: Level> Value<T, L> {
-    /// The type, and its part unless the tree ends here.
-    pub const VALUE: (TypeMeta, Part) = (T::TYPE, <L::Stop<T::Parts<L::Down>> as Parts>::PART);
-}
-
-/// The constant of [`Value`] for types that are not fields.
-pub trait Unvalued {
-    /// Anything.
-    const VALUE: (TypeMeta, Part) = (TypeMeta::ANY, Part::None);
-}
-
-impl<T, L> Unvalued for Value<T, L> {}
+pub const NO_MODEL: &ModelMeta = &ModelMeta::EMPTY;
 
 /// The type of a derived struct or enum.
 pub const fn embedded<T: Embedded>() -> TypeMeta {

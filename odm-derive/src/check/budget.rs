@@ -4,6 +4,7 @@ use crate::attribute_names;
 use crate::errors::{Errors, coded};
 use crate::facts::Facts;
 use crate::model::Shape;
+use crate::model::rust_type::is_without_derived;
 
 /// The largest document that MongoDB stores.
 const MAX_DOCUMENT: u64 = 16 * 1024 * 1024;
@@ -54,9 +55,11 @@ fn depth(facts: &Facts<'_>, errors: &mut Errors) {
         return;
     };
     let has_fields = matches!(model.shape, Shape::Struct { .. } | Shape::Enum(_));
+    let types = model.stored_types();
+    let may_hold_derived = has_fields && types.iter().any(|ty| !is_without_derived(ty));
     let message = if !model.generics.params.is_empty() {
         "a generic type can't declare how deep it goes; declare it on a type without parameters"
-    } else if !has_fields || facts.parts.is_empty() {
+    } else if !may_hold_derived {
         "this type can't contain itself, so there is no depth to declare; remove it"
     } else if depth.max == 0 || depth.max > MAX_DEPTH {
         errors.push(syn::Error::new(

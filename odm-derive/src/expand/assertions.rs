@@ -21,7 +21,6 @@ pub(crate) fn all(facts: &Facts<'_>) -> TokenStream {
     tokens.extend(collection(facts.model));
     tokens.extend(nested(facts));
     tokens.extend(super::relations::checks(facts));
-    tokens.extend(super::budget::checks(facts));
     tokens
 }
 

@@ -44,7 +44,7 @@ pub(crate) fn document(facts: &Facts<'_>, id: &Id<'_>) -> TokenStream {
     let capped = option(capped.as_ref());
     let budget = attributes.budget.as_ref().map(|budget| {
         let (max, allow) = (budget.max, option(budget.allow.as_ref()));
-        quote!(#support::Budget { max: #max, worst_case: #support::worst_case::<Self>(), allow: #allow })
+        quote!(#support::Budget { max: #max, allow: #allow })
     });
     let budget = option(budget.as_ref());
     let images = attributes.change_stream_images.is_some();

@@ -5,7 +5,7 @@ use quote::quote;
 
 use super::assertions;
 use super::generics::Generics;
-use super::meta;
+use super::meta::{self, option};
 use crate::facts::Facts;
 use crate::model::Enum;
 
@@ -39,14 +39,22 @@ fn embedded(facts: &Facts<'_>, fields: &TokenStream, variants: &TokenStream) -> 
         generics.clause(),
     );
     let deny = model.attributes.deny_undeclared.is_some();
+    let depth = option(
+        model
+            .attributes
+            .depth
+            .as_ref()
+            .map(|depth| depth.max)
+            .as_ref(),
+    );
     let deferred = assertions::deferred(facts);
     let meta = quote! {
         &#support::EmbeddedMeta {
-            name: #rust,
             fields: &[#fields],
             variants: #variants,
             deny_undeclared: #deny,
-            ordered_by: ::core::option::Option::None,
+            depth: #depth,
+            ..#support::EmbeddedMeta::of(#rust)
         }
     };
     let meta = if deferred.is_empty() {

@@ -7,7 +7,6 @@ use quote::quote;
 use crate::expand::field_type::implement;
 use crate::expand::generics::Generics;
 use crate::expand::header::{document_target, header, no_target};
-use crate::expand::parts;
 use crate::model::{Derive, Model};
 
 /// Writes the implementations for a shape that is refused.
@@ -35,20 +34,13 @@ fn embedded(model: &Model) -> TokenStream {
         &generics,
         &quote!(#support::TypeMeta::ANY),
         None,
-        &parts::none(model),
         &quote!(#support::Field<__OdmModel, __OdmAs>),
         &quote!(#support::Field::at_path(__odm_path)),
     );
     tokens.extend(quote! {
         impl #parameters #support::Embedded for #ident #arguments #clause {
             type Fields<__OdmModel> = #support::Field<__OdmModel, Self>;
-            const META: &'static #support::EmbeddedMeta = &#support::EmbeddedMeta {
-                name: "",
-                fields: &[],
-                variants: ::core::option::Option::None,
-                deny_undeclared: false,
-                ordered_by: ::core::option::Option::None,
-            };
+            const META: &'static #support::EmbeddedMeta = &#support::EmbeddedMeta::of("");
             fn fields<__OdmModel>(__odm_path: #support::Path) -> #support::Field<__OdmModel, Self> {
                 #support::Field::at_path(__odm_path)
             }

@@ -8,7 +8,6 @@ use super::encoder;
 use super::fields::{Handle, name};
 use super::generics::Generics;
 use super::handle_type::{SpannedType, sound};
-use super::parts;
 use crate::facts::Facts;
 use crate::model::{Derive, Model, Opaque, TupleValue};
 
@@ -27,7 +26,6 @@ pub(crate) fn of_fields(facts: &Facts<'_>, handles: &[Handle], nullable: bool) -
         &generics,
         &own(model, nullable),
         Some(&declared),
-        &parts::of_fields(facts),
         &sound(
             model,
             &facts.unproven,
@@ -78,7 +76,6 @@ pub(crate) fn forward(
         &generics,
         &meta,
         Some(&spanned.item(support, "FIELDS")),
-        &quote!(<#inner as #support::FieldType>::Parts<__OdmLevel>),
         &handle,
         &spanned.make(support, &quote!(__odm_path)),
     );
@@ -103,7 +100,7 @@ pub(crate) fn opaque(model: &Model, opaque: &Opaque) -> TokenStream {
     } = opaque;
     if module.is_none() {
         let ty = super::meta::declared(support, bson_type.as_ref());
-        return without_fields(model, &ty, &parts::none(model));
+        return without_fields(model, &ty);
     }
     let (ident, vis) = (&model.ident, &model.vis);
     let generics = Generics::new(model);
@@ -112,11 +109,7 @@ pub(crate) fn opaque(model: &Model, opaque: &Opaque) -> TokenStream {
     let name = format_ident!("__Odm_{}", ident);
     let marked = encoder::marked(model, &name, module.as_ref());
     let form = encoder::form(model, &name, ty);
-    let mut tokens = without_fields(
-        model,
-        &quote!(#support::form::<#ty, #name>()),
-        &quote!(#form::Parts<__OdmLevel>),
-    );
+    let mut tokens = without_fields(model, &quote!(#support::form::<#ty, #name>()));
     tokens.extend(quote! {
         #[doc(hidden)]
         #[allow(non_camel_case_types, missing_debug_implementations)]
@@ -144,7 +137,6 @@ pub(crate) fn tuple(model: &Model, values: &[TupleValue], with_contents: &[&Type
             use #support::Unprobed as _;
             #support::tuple(&[#(#types),*], &[#(#support::Probe::<#with_contents>::CONTENTS),*])
         }),
-        &parts::of_tuple(model),
     )
 }
 
@@ -157,11 +149,7 @@ pub(crate) fn choice(model: &Model, names: &[String]) -> TokenStream {
         generics.arguments(),
         generics.clause(),
     );
-    let mut tokens = without_fields(
-        model,
-        &quote!(#support::choice(&[#(#names),*])),
-        &parts::none(model),
-    );
+    let mut tokens = without_fields(model, &quote!(#support::choice(&[#(#names),*])));
     tokens.extend(quote! {
         impl #parameters #support::MapKey for #ident #arguments #clause {
             const KEYS: #support::Keys = #support::Keys::Names(&[#(#names),*]);
@@ -170,14 +158,13 @@ pub(crate) fn choice(model: &Model, names: &[String]) -> TokenStream {
     tokens
 }
 
-fn without_fields(model: &Model, ty: &TokenStream, parts: &TokenStream) -> TokenStream {
+fn without_fields(model: &Model, ty: &TokenStream) -> TokenStream {
     let support = &model.support;
     implement(
         model,
         &Generics::new(model),
         ty,
         None,
-        parts,
         &quote!(#support::Field<__OdmModel, __OdmAs>),
         &quote!(#support::Field::at_path(__odm_path)),
     )
@@ -189,7 +176,6 @@ pub(crate) fn implement(
     generics: &Generics,
     ty: &TokenStream,
     fields: Option<&TokenStream>,
-    parts: &TokenStream,
     handle: &TokenStream,
     make: &TokenStream,
 ) -> TokenStream {
@@ -205,7 +191,6 @@ pub(crate) fn implement(
         impl #parameters #support::FieldType for #ident #arguments #clause {
             const TYPE: #support::TypeMeta = #ty;
             #fields
-            type Parts<__OdmLevel: #support::Level> = #parts;
             type Handle<__OdmModel, __OdmAs> = #handle;
             #[inline]
             fn handle<__OdmModel, __OdmAs>(

@@ -188,9 +188,8 @@ pub(crate) fn holds_only_scalars(ty: &Type) -> bool {
     }
 }
 
-/// Whether the spelling shows that the metadata of the type describes its values in full: no derived type is inside. The
-/// values of maps count as described, because their keys have no bound.
-pub(crate) fn is_without_parts(ty: &Type) -> bool {
+/// Whether the spelling shows that no derived type is inside. The values of maps do not count: a map has no bound.
+pub(crate) fn is_without_derived(ty: &Type) -> bool {
     match kind(ty) {
         Kind::Text
         | Kind::Bool
@@ -201,25 +200,9 @@ pub(crate) fn is_without_parts(ty: &Type) -> bool {
         | Kind::ObjectId
         | Kind::Binary
         | Kind::Map => true,
-        Kind::List(inner) | Kind::Boxed(inner) | Kind::Optional(inner) => is_without_parts(inner),
+        Kind::List(inner) | Kind::Boxed(inner) | Kind::Optional(inner) => is_without_derived(inner),
         Kind::Unknown => is_object_id(ty),
         Kind::Uuid | Kind::Ref(_) | Kind::DbRef(_) | Kind::Tuple => false,
-    }
-}
-
-/// Whether the spelling shows that all values of the type have the same size, or are null.
-pub(crate) fn has_one_size(ty: &Type) -> bool {
-    match kind(ty) {
-        Kind::Bool
-        | Kind::Integer
-        | Kind::Float
-        | Kind::Decimal
-        | Kind::Date
-        | Kind::ObjectId
-        | Kind::Uuid => true,
-        Kind::Optional(inner) | Kind::Boxed(inner) => has_one_size(inner),
-        Kind::Unknown => is_object_id(ty),
-        _ => false,
     }
 }
 

@@ -18,6 +18,26 @@ pub struct EmbeddedMeta {
     pub deny_undeclared: bool,
     /// The Rust name of the field that values are ordered by: an index on a value is one on this field.
     pub ordered_by: Option<&'static str>,
+    /// How many values of the type may be inside each other (`#[odm(depth = N)]`).
+    pub depth: Option<u32>,
+    /// Whether values keep fields that are not declared, so that their size has no bound.
+    pub open: bool,
+}
+
+impl EmbeddedMeta {
+    /// A struct without fields and options, from which others are made: `EmbeddedMeta { fields, ..EmbeddedMeta::of(name) }`.
+    #[doc(hidden)]
+    pub const fn of(name: &'static str) -> Self {
+        Self {
+            name,
+            fields: &[],
+            variants: None,
+            deny_undeclared: false,
+            ordered_by: None,
+            depth: None,
+            open: false,
+        }
+    }
 }
 
 /// One field of a struct or of a struct variant. Fields that serde always skips have no metadata.

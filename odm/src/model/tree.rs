@@ -2,7 +2,7 @@
 
 use bson::{Bson, oid::ObjectId};
 
-use super::{Document, EmbeddedMeta, ModelMeta, ValidationAction, ValidationLevel};
+use super::{Document, EmbeddedMeta, ModelMeta, ValidationLevel};
 use crate::error::{Error, Result, TreeError, TreeRefusal};
 
 /// The separator of materialized paths: `,Books,Programming,`.
@@ -237,27 +237,7 @@ impl TreeMeta {
 pub(crate) static FENCES: ModelMeta = ModelMeta {
     name: "the fences of trees",
     collection: "odm_tree_fences",
-    embedded: || &EmbeddedMeta {
-        name: "the fences of trees",
-        fields: &[],
-        variants: None,
-        deny_undeclared: false,
-        ordered_by: None,
-    },
-    indexes: &[],
-    rules: &[],
-    deny_undeclared: false,
+    embedded: || const { &EmbeddedMeta::of("the fences of trees") },
     validation_level: ValidationLevel::Off,
-    validation_action: ValidationAction::Error,
-    capped: None,
-    budget: None,
-    change_stream_images: false,
-    collation: None,
-    inverse: &[],
-    recents: &[],
-    counterparts: &[],
-    trees: &[],
-    keywords: &[],
-    version: None,
-    timestamps: None,
+    ..ModelMeta::EMPTY
 };

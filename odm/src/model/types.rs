@@ -4,7 +4,6 @@ use bson::Bson;
 
 use super::ModelMeta;
 use super::field::{EmbeddedMeta, FieldMeta};
-use super::parts::{Level, Parts};
 use super::path::Path;
 use super::rule::{Keys, Rule};
 
@@ -480,10 +479,6 @@ pub trait FieldType {
     /// The typed handle of a field of a model `M` that is declared as `As` (this type, or an
     /// `Option` of it): a [`Field`](crate::query::Field), or the struct of fields that a derive makes.
     type Handle<M, As>;
-
-    /// The derived types inside, for the [budget](super::ModelMeta::budget) of a model: [`NoParts`](super::NoParts) for a
-    /// type that a derive did not make.
-    type Parts<L: Level>: Parts;
 
     /// The fields of a derived struct or enum; other types have none.
     ///

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
 use super::field::Field;
-use crate::model::{FieldMeta, FieldType, Level, Path, TypeMeta};
+use crate::model::{FieldMeta, FieldType, Path, TypeMeta};
 
 /// The handle of a value of type `T` behind a pointer, in a model `M`. It has the fields and the methods of the
 /// handle of `T`.
@@ -51,7 +51,6 @@ macro_rules! pointers {
         impl<T: FieldType> FieldType for $pointer<T> {
             const TYPE: TypeMeta = T::TYPE;
             const FIELDS: &'static [FieldMeta] = T::FIELDS;
-            type Parts<L: Level> = T::Parts<L>;
             type Handle<M, As> = PointerFields<M, T, As>;
 
             #[inline]

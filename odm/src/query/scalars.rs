@@ -15,17 +15,11 @@ use bson::{
     RawDocumentBuf, Regex, Timestamp, Uuid, doc,
 };
 
-use crate::model::parts::{Composite, Fixed, Own, Part};
-use crate::model::{
-    BsonType, FieldMeta, FieldType, Level, MapKey, Parts, Path, Rule, Shape, TypeMeta,
-};
+use crate::model::{BsonType, FieldMeta, FieldType, MapKey, Path, Rule, Shape, TypeMeta};
 
 /// Implements `FieldType` for a type whose handle is the plain [`Field`].
 macro_rules! field_type {
     ([$($generics:tt)*] $type:ty, $meta:expr $(, $stored:expr)?) => {
-        $crate::query::scalars::field_type!([$($generics)*] $type, $meta; parts: $crate::model::NoParts $(, $stored)?);
-    };
-    ([$($generics:tt)*] $type:ty, $meta:expr; parts: $parts:ty $(, $stored:expr)?) => {
         #[diagnostic::do_not_recommend]
         impl<$($generics)*> $crate::model::RefTarget for $type {
             type TargetId = ();
@@ -33,7 +27,6 @@ macro_rules! field_type {
 
         impl<$($generics)*> $crate::model::FieldType for $type {
             const TYPE: $crate::model::TypeMeta = $meta;
-            type Parts<L: $crate::model::Level> = $parts;
             type Handle<M, As> = $crate::query::Field<M, As>;
 
             #[inline]
@@ -122,13 +115,12 @@ known_scalars! {
 
 field_type!([] std::path::PathBuf, TypeMeta::scalar(&[BsonType::String]));
 
-// A `u32` for the length; then up to four bytes and a NUL, or a byte for the subtype and 16 bytes.
 field_type!(
     [] char,
-    TypeMeta::scalar(&[BsonType::String]).with_rules(&[Rule::Length { min: Some(1), max: Some(1) }]);
-    parts: Fixed<9>
+    TypeMeta::scalar(&[BsonType::String]).with_rules(&[Rule::Length { min: Some(1), max: Some(1) }])
 );
-field_type!([] Uuid, TypeMeta::scalar(&[BsonType::Binary]); parts: Fixed<21>, |uuid| Some(Bson::Binary((*uuid).into())));
+// A `u32` for the length, a byte for the subtype and 16 bytes.
+field_type!([] Uuid, TypeMeta::scalar(&[BsonType::Binary]).with_rules(&[Rule::Bytes { max: 21 }]), |uuid| Some(Bson::Binary((*uuid).into())));
 
 macro_rules! map_keys {
     ($($type:ty),*) => {
@@ -144,32 +136,29 @@ field_type!([] Document, TypeMeta::of(Shape::Map(&TypeMeta::ANY)));
 field_type!([] RawDocumentBuf, TypeMeta::of(Shape::Map(&TypeMeta::ANY)));
 field_type!([] RawArrayBuf, array(&TypeMeta::ANY, None, false));
 
-field_type!([T: FieldType] Vec<T>, array(&T::TYPE, None, false); parts: T::Parts<L>);
-field_type!([T: FieldType] Box<[T]>, array(&T::TYPE, None, false); parts: T::Parts<L>);
-field_type!([T: FieldType] Arc<[T]>, array(&T::TYPE, None, false); parts: T::Parts<L>);
-field_type!([T: FieldType] Rc<[T]>, array(&T::TYPE, None, false); parts: T::Parts<L>);
-field_type!([T: FieldType + Clone] Cow<'_, [T]>, array(&T::TYPE, None, false); parts: T::Parts<L>);
-field_type!([T: FieldType] VecDeque<T>, array(&T::TYPE, None, false); parts: T::Parts<L>);
-field_type!([T: FieldType, const N: usize] [T; N], array(&T::TYPE, Some(N), false); parts: T::Parts<L>);
-field_type!([T: FieldType, S] HashSet<T, S>, array(&T::TYPE, None, true); parts: T::Parts<L>);
-field_type!([T: FieldType] BTreeSet<T>, array(&T::TYPE, None, true); parts: T::Parts<L>);
-field_type!([K: MapKey, V: FieldType, S] HashMap<K, V, S>, TypeMeta::map(&V::TYPE, &[Rule::Keys(K::KEYS)]); parts: V::Parts<L>);
-field_type!([K: MapKey, V: FieldType] BTreeMap<K, V>, TypeMeta::map(&V::TYPE, &[Rule::Keys(K::KEYS)]); parts: V::Parts<L>);
-field_type!([A: FieldType] (A,), array(&A::TYPE, Some(1), false); parts: A::Parts<L>);
+field_type!([T: FieldType] Vec<T>, array(&T::TYPE, None, false));
+field_type!([T: FieldType] Box<[T]>, array(&T::TYPE, None, false));
+field_type!([T: FieldType] Arc<[T]>, array(&T::TYPE, None, false));
+field_type!([T: FieldType] Rc<[T]>, array(&T::TYPE, None, false));
+field_type!([T: FieldType + Clone] Cow<'_, [T]>, array(&T::TYPE, None, false));
+field_type!([T: FieldType] VecDeque<T>, array(&T::TYPE, None, false));
+field_type!([T: FieldType, const N: usize] [T; N], array(&T::TYPE, Some(N), false));
+field_type!([T: FieldType, S] HashSet<T, S>, array(&T::TYPE, None, true));
+field_type!([T: FieldType] BTreeSet<T>, array(&T::TYPE, None, true));
+field_type!([K: MapKey, V: FieldType, S] HashMap<K, V, S>, TypeMeta::map(&V::TYPE, &[Rule::Keys(K::KEYS)]));
+field_type!([K: MapKey, V: FieldType] BTreeMap<K, V>, TypeMeta::map(&V::TYPE, &[Rule::Keys(K::KEYS)]));
+field_type!([A: FieldType] (A,), array(&A::TYPE, Some(1), false));
 field_type!(
     [A: FieldType, B: FieldType] (A, B),
-    TypeMeta::of(Shape::Tuple(&[A::TYPE, B::TYPE]));
-    parts: Own<Self, L>
+    TypeMeta::of(Shape::Tuple(&[A::TYPE, B::TYPE]))
 );
 field_type!(
     [A: FieldType, B: FieldType, C: FieldType] (A, B, C),
-    TypeMeta::of(Shape::Tuple(&[A::TYPE, B::TYPE, C::TYPE]));
-    parts: Own<Self, L>
+    TypeMeta::of(Shape::Tuple(&[A::TYPE, B::TYPE, C::TYPE]))
 );
 field_type!(
     [A: FieldType, B: FieldType, C: FieldType, D: FieldType] (A, B, C, D),
-    TypeMeta::of(Shape::Tuple(&[A::TYPE, B::TYPE, C::TYPE, D::TYPE]));
-    parts: Own<Self, L>
+    TypeMeta::of(Shape::Tuple(&[A::TYPE, B::TYPE, C::TYPE, D::TYPE]))
 );
 
 const fn array(element: &'static TypeMeta, len: Option<usize>, unique: bool) -> TypeMeta {
@@ -180,28 +169,8 @@ const fn array(element: &'static TypeMeta, len: Option<usize>, unique: bool) -> 
     })
 }
 
-macro_rules! tuples {
-    ($(($($value:ident),*);)*) => {$(
-        impl<L: Level, $($value: FieldType),*> Composite<L> for ($($value),*) {
-            const PART: Part = Part::Tuple {
-                values: &[$((
-                    $value::TYPE,
-                    <<L as Level>::Stop<$value::Parts<L::Down>> as Parts>::PART,
-                )),*],
-            };
-        }
-    )*};
-}
-
-tuples! {
-    (A, B);
-    (A, B, C);
-    (A, B, C, D);
-}
-
 impl<T: FieldType> FieldType for Option<T> {
     const TYPE: TypeMeta = T::TYPE.optional();
-    type Parts<L: Level> = T::Parts<L>;
     const FIELDS: &'static [FieldMeta] = T::FIELDS;
     type Handle<M, As> = T::Handle<M, As>;
 

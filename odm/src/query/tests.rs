@@ -39,7 +39,6 @@ impl<M, As> std::ops::Deref for GradeFields<M, As> {
 
 impl FieldType for Grade {
     const TYPE: TypeMeta = TypeMeta::of(Shape::Any);
-    type Parts<L: crate::model::Level> = crate::model::NoParts;
     type Handle<M, As> = GradeFields<M, As>;
 
     fn handle<M, As>(path: Path) -> Self::Handle<M, As> {

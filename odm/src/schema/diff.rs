@@ -36,6 +36,7 @@ pub(crate) struct Target {
 impl Target {
     pub(crate) fn new(meta: &'static ModelMeta, collection: CollectionName) -> Result<Self> {
         refuse_system_collection(&collection).map_err(|error| error.with_model(meta.name))?;
+        meta.check_budget()?;
         Ok(Self {
             meta,
             collection,

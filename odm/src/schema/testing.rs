@@ -9,14 +9,9 @@ pub(crate) const DATE: TypeMeta = TypeMeta::scalar(&[BsonType::Date]);
 
 pub(crate) const fn field(name: &'static str, ty: TypeMeta, rules: &'static [Rule]) -> FieldMeta {
     FieldMeta {
-        rust: name,
-        name,
-        ty,
         presence: Presence::Always,
-        flatten: false,
         rules,
-        refers_to: None,
-        on_delete: None,
+        ..FieldMeta::always(name, name, ty)
     }
 }
 
@@ -34,11 +29,8 @@ pub(crate) const fn array(element: &'static TypeMeta) -> TypeMeta {
 
 pub(crate) const fn object(name: &'static str, fields: &'static [FieldMeta]) -> EmbeddedMeta {
     EmbeddedMeta {
-        name,
         fields,
-        variants: None,
-        deny_undeclared: false,
-        ordered_by: None,
+        ..EmbeddedMeta::of(name)
     }
 }
 
@@ -48,7 +40,7 @@ pub(crate) const fn model(embedded: fn() -> &'static EmbeddedMeta) -> ModelMeta 
         name: "M",
         collection: "m",
         embedded,
-        ..*crate::support::NO_MODEL
+        ..ModelMeta::EMPTY
     }
 }
 

@@ -205,8 +205,7 @@ impl<M: Document> RefersTo<M> for Vec<Ref<M>> {}
 
 field_type!(
     [T: Document] Ref<T>,
-    TypeMeta::of(Shape::Reference { to: T::model, id: &<T::Id as FieldType>::TYPE });
-    parts: <T::Id as FieldType>::Parts<L>,
+    TypeMeta::of(Shape::Reference { to: T::model, id: &<T::Id as FieldType>::TYPE }),
     |reference| T::Id::stored(reference.id())
 );
 

@@ -13,6 +13,7 @@ cases![
     a_refused_write_names_the_model_and_the_command,
     inserts_and_deletes_are_planned_too,
     a_plan_keeps_no_session,
+    a_model_beyond_its_budget_has_no_plan,
 ];
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -222,4 +223,34 @@ async fn a_plan_keeps_no_session(db: &Db) {
         refused.to_string().contains("outside of sessions"),
         "{refused}"
     );
+}
+
+#[derive(Debug, Serialize, Deserialize, Document)]
+#[odm(collection = "reports", budget = "1KB")]
+struct Report {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[odm(length(max = 300))]
+    text: String,
+}
+
+async fn a_model_beyond_its_budget_has_no_plan(db: &Db) {
+    let error = db.sync(models![Report]).plan().await.unwrap_err();
+    assert!(error.is_declaration(), "{error}");
+    let message = error.to_string();
+    assert!(
+        message.starts_with(
+            "Report: a document can have 1,225 bytes, and its budget is 1,000: `text` 1,211, `id` 9"
+        ),
+        "{message}"
+    );
+    let names = db.run_command(doc! {"listCollections": 1}).await.unwrap();
+    let cursor = names.get_document("cursor").unwrap();
+    assert_eq!(cursor.get_array("firstBatch").unwrap().len(), 0);
+    // The budget of a document is a rule for the design: nothing is measured when it is written.
+    let text = "😀".repeat(300);
+    db.collection()
+        .insert_one(Report { id: 1, text })
+        .await
+        .unwrap();
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::read::{self, Watched};
 use crate::collection::Collection;
 use crate::error::Result;
-use crate::model::{BsonType, Document as Model, FieldType, Level, NoParts, Path, Shape, TypeMeta};
+use crate::model::{BsonType, Document as Model, FieldType, Path, Shape, TypeMeta};
 use crate::query::Field;
 
 /// One event of a [`ChangeStream`](super::ChangeStream): the operation, the document of model `T` that it changed, and
@@ -150,7 +150,6 @@ pub enum OperationType {
 
 impl FieldType for OperationType {
     const TYPE: TypeMeta = TypeMeta::scalar(&[BsonType::String]);
-    type Parts<L: Level> = NoParts;
     type Handle<M, As> = Field<M, As>;
 
     fn handle<M, As>(path: Path) -> Field<M, As> {
@@ -261,7 +260,6 @@ impl ResumeToken {
 
 impl FieldType for ResumeToken {
     const TYPE: TypeMeta = TypeMeta::of(Shape::Map(&TypeMeta::ANY));
-    type Parts<L: Level> = NoParts;
     type Handle<M, As> = Field<M, As>;
 
     fn handle<M, As>(path: Path) -> Field<M, As> {

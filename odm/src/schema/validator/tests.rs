@@ -307,14 +307,11 @@ const VARIANTS: &[VariantMeta] = &[
 
 const fn enumeration(tagging: Tagging) -> EmbeddedMeta {
     EmbeddedMeta {
-        name: "E",
-        fields: &[],
         variants: Some(EnumMeta {
             tagging,
             variants: VARIANTS,
         }),
-        deny_undeclared: false,
-        ordered_by: None,
+        ..EmbeddedMeta::of("E")
     }
 }
 

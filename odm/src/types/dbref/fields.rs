@@ -7,8 +7,8 @@ use bson::Bson;
 
 use super::{AnyDbRef, DbRef};
 use crate::model::{
-    BsonType, Contents, Document, EmbeddedMeta, FieldMeta, FieldType, Level, NoParts, Path,
-    Presence, RefTarget, Shape, TypeMeta,
+    BsonType, Contents, Document, EmbeddedMeta, FieldMeta, FieldType, Path, Presence, RefTarget,
+    Shape, TypeMeta,
 };
 use crate::query::{BySerde, Field};
 
@@ -98,7 +98,7 @@ impl<T: Document> DbRef<T> {
     const COLLECTIONS: &'static [&'static str] = &[T::MODEL.collection];
 
     const META: &'static EmbeddedMeta = &EmbeddedMeta {
-        name: "DbRef",
+        open: true,
         fields: &[
             part(
                 "collection",
@@ -109,9 +109,7 @@ impl<T: Document> DbRef<T> {
             part("id", "$id", Self::ID, Presence::Always),
             part("database", "$db", STRING, Presence::Sometimes),
         ],
-        variants: None,
-        deny_undeclared: false,
-        ordered_by: None,
+        ..EmbeddedMeta::of("DbRef")
     };
 
     const ID: TypeMeta = TypeMeta::of(Shape::Reference {
@@ -127,15 +125,13 @@ impl<T: Document> DbRef<T> {
 const STRING: TypeMeta = TypeMeta::scalar(&[BsonType::String]);
 
 const ANY: EmbeddedMeta = EmbeddedMeta {
-    name: "AnyDbRef",
+    open: true,
     fields: &[
         part("collection", "$ref", STRING, Presence::Always),
         part("id", "$id", TypeMeta::ANY, Presence::Always),
         part("database", "$db", STRING, Presence::Sometimes),
     ],
-    variants: None,
-    deny_undeclared: false,
-    ordered_by: None,
+    ..EmbeddedMeta::of("AnyDbRef")
 };
 
 const fn any() -> &'static EmbeddedMeta {
@@ -149,21 +145,13 @@ const fn part(
     presence: Presence,
 ) -> FieldMeta {
     FieldMeta {
-        rust,
-        name,
-        ty,
         presence,
-        flatten: false,
-        rules: &[],
-        refers_to: None,
-        on_delete: None,
+        ..FieldMeta::always(rust, name, ty)
     }
 }
 
 impl<T: Document> FieldType for DbRef<T> {
     const TYPE: TypeMeta = TypeMeta::of(Shape::Embedded(Self::meta)).holding(Contents::REFERENCE);
-    // A reference may have further fields, so its size has no bound.
-    type Parts<L: Level> = NoParts;
     type Handle<M, As> = DbRefFields<M, As, T>;
 
     fn handle<M, As>(path: Path) -> DbRefFields<M, As, T> {
@@ -173,7 +161,6 @@ impl<T: Document> FieldType for DbRef<T> {
 
 impl FieldType for AnyDbRef {
     const TYPE: TypeMeta = TypeMeta::of(Shape::Embedded(any));
-    type Parts<L: Level> = NoParts;
     type Handle<M, As> = AnyDbRefFields<M, As>;
 
     fn handle<M, As>(path: Path) -> AnyDbRefFields<M, As> {

@@ -26,7 +26,6 @@ macro_rules! bare {
                         ),
                     },
                 );
-            type Parts<L: $crate::model::Level> = $crate::model::NoParts;
             type Handle<M, As> = $crate::query::Field<M, As>;
 
             fn handle<M, As>(path: $crate::model::Path) -> $crate::query::Field<M, As> {

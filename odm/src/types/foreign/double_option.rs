@@ -34,7 +34,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::form::Form;
 use crate::codec::decode;
-use crate::model::{FieldType, Level, Path, TypeMeta};
+use crate::model::{FieldType, Path, TypeMeta};
 use crate::query::kind::Keyed;
 use crate::query::{Decode, EntryEncoder, Field, NamesKeys, With};
 
@@ -51,7 +51,6 @@ impl<T: FieldType> Form<Option<Option<T>>> for Doubled {
     type Stored = Option<T>;
     type OfNewtype = Option<T>;
     type Handle<M, E> = Field<M, Option<Option<T>>, With<E>>;
-    type Parts<L: Level> = T::Parts<L>;
     const TYPE: TypeMeta = T::TYPE.optional();
     const IS_DECLARED: bool = true;
 

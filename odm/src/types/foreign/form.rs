@@ -6,7 +6,7 @@ use serde::de::{DeserializeOwned, Error as _};
 use super::stored_as::{By, StoredAs};
 use crate::codec::decode;
 use crate::error::{Error, Result};
-use crate::model::{FieldType, Level, NoParts, Parts, Path, TypeMeta};
+use crate::model::{FieldType, Path, TypeMeta};
 use crate::query::encode::encode_field;
 use crate::query::kind::Keyed;
 use crate::query::{Decode, Encode, EntryEncoder, Field, Marked, NamesKeys, With};
@@ -21,9 +21,6 @@ pub trait Form<T> {
 
     /// The handle of a field whose encoder is `E`.
     type Handle<M, E>;
-
-    /// The derived types inside.
-    type Parts<L: Level>: Parts;
 
     /// How the values are stored.
     const TYPE: TypeMeta;
@@ -43,7 +40,6 @@ impl<T: FieldType> Form<T> for AsItself {
     type Stored = T;
     type OfNewtype = T;
     type Handle<M, E> = T::Handle<M, T>;
-    type Parts<L: Level> = T::Parts<L>;
     const TYPE: TypeMeta = T::TYPE;
     const IS_DECLARED: bool = true;
 
@@ -67,7 +63,6 @@ impl<T> Form<T> for Undeclared {
     type Stored = T;
     type OfNewtype = ();
     type Handle<M, E> = Field<M, T, With<E>>;
-    type Parts<L: Level> = NoParts;
     const TYPE: TypeMeta = TypeMeta::ANY;
     const IS_DECLARED: bool = false;
 
@@ -81,7 +76,6 @@ impl<T, W: StoredAs<T>> Form<T> for By<W> {
     type Stored = W::Stored;
     type OfNewtype = W::Stored;
     type Handle<M, E> = Field<M, T, With<E>>;
-    type Parts<L: Level> = <W::Stored as FieldType>::Parts<L>;
     const TYPE: TypeMeta = <W as StoredAs<T>>::TYPE;
     const IS_DECLARED: bool = true;
 

@@ -61,7 +61,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::form::Form;
 use crate::codec::decode;
-use crate::model::{Document, FieldType, Level, Path, Shape, TypeMeta};
+use crate::model::{Document, FieldType, Path, Shape, TypeMeta};
 use crate::query::{Decode, EntryEncoder, Field, NamesKeys, With};
 use crate::types::{Id, Ref};
 
@@ -358,7 +358,6 @@ impl<T: TextKeyed<Value: FieldType>> Form<T> for KeysAsText {
     type Stored = BTreeMap<String, T::Value>;
     type OfNewtype = BTreeMap<String, T::Value>;
     type Handle<M, E> = Field<M, T, With<E>>;
-    type Parts<L: Level> = <T::Value as FieldType>::Parts<L>;
     const TYPE: TypeMeta = {
         let map = TypeMeta::of(Shape::Map(&<T::Value as FieldType>::TYPE));
         if T::NULLABLE { map.optional() } else { map }

@@ -6,7 +6,7 @@ use super::filters::Geospatial;
 use super::point::Point;
 use super::shapes::{LineString, MultiLineString, MultiPoint, MultiPolygon, Polygon};
 use super::stored::Stored;
-use crate::model::{BsonType, FieldType, Level, NoParts, Path, TypeMeta};
+use crate::model::{BsonType, FieldType, Path, TypeMeta};
 use crate::query::Field;
 
 /// Any GeoJSON geometry: the type of a field that holds several kinds.
@@ -112,7 +112,6 @@ kinds!(
 #[diagnostic::do_not_recommend]
 impl FieldType for Geometry {
     const TYPE: TypeMeta = TypeMeta::scalar(&[BsonType::Object]);
-    type Parts<L: Level> = NoParts;
     type Handle<M, As> = Field<M, As>;
 
     fn handle<M, As>(path: Path) -> Field<M, As> {

@@ -7,7 +7,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::error::GeoError;
 use super::stored::{POSITION, Stored, geometry};
-use crate::model::parts::Fixed;
 
 /// A point on the earth, stored as `{type: "Point", coordinates: [longitude, latitude]}`.
 ///
@@ -138,4 +137,4 @@ impl Stored for Point {
 }
 
 // 4 bytes for the length, 16 for the type, 40 for the coordinates, and a NUL.
-geometry!(Point, "Point", POSITION, Fixed<61>);
+geometry!(Point, "Point", POSITION);

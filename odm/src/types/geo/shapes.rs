@@ -3,7 +3,7 @@
 use super::error::GeoError;
 use super::point::{Point, Position};
 use super::stored::{POSITION, Stored, at_least, geometry};
-use crate::model::{NoParts, TypeMeta};
+use crate::model::TypeMeta;
 
 const POINTS: TypeMeta = at_least::<1>(&POSITION);
 const LINE: TypeMeta = at_least::<2>(&POSITION);
@@ -84,7 +84,7 @@ impl Stored for LineString {
     }
 }
 
-geometry!(LineString, "LineString", LINE, NoParts);
+geometry!(LineString, "LineString", LINE);
 
 /// An area inside a ring of points, perhaps with holes.
 ///
@@ -225,7 +225,7 @@ impl Stored for Polygon {
     }
 }
 
-geometry!(Polygon, "Polygon", AREA, NoParts);
+geometry!(Polygon, "Polygon", AREA);
 
 /// A geometry of several parts, of which there is at least one.
 macro_rules! parts {
@@ -290,7 +290,7 @@ macro_rules! parts {
             }
         }
 
-        geometry!($type, $name, $meta, NoParts);
+        geometry!($type, $name, $meta);
     };
 }
 

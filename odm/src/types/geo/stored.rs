@@ -9,7 +9,7 @@ use serde::ser::SerializeStruct;
 use serde::{Deserializer, Serialize, Serializer};
 
 use super::error::GeoError;
-use crate::model::{BsonType, FieldMeta, Presence, Rule, Shape, TypeMeta};
+use crate::model::{BsonType, Rule, Shape, TypeMeta};
 
 /// A geometry with coordinates.
 pub(super) trait Stored: Sized {
@@ -111,22 +111,9 @@ pub(super) const fn at_least<const MIN: u32>(element: &'static TypeMeta) -> Type
     )
 }
 
-pub(super) const fn member(name: &'static str, ty: TypeMeta) -> FieldMeta {
-    FieldMeta {
-        rust: name,
-        name,
-        ty,
-        presence: Presence::Always,
-        flatten: false,
-        rules: &[],
-        refers_to: None,
-        on_delete: None,
-    }
-}
-
-/// Makes a geometry a field type: its name, the type of its coordinates, and its parts.
+/// Makes a geometry a field type: its name, the type of its coordinates.
 macro_rules! geometry {
-    ($type:ident, $name:literal, $coordinates:expr, $parts:ty) => {
+    ($type:ident, $name:literal, $coordinates:expr) => {
         impl serde::Serialize for $type {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 $crate::types::geo::stored::serialize(self, serializer)
@@ -140,18 +127,16 @@ macro_rules! geometry {
         }
 
         const _: () = {
-            use $crate::model::{Contents, EmbeddedMeta, FieldType, Level, Path, Shape, TypeMeta};
-            use $crate::types::geo::stored::member;
+            use $crate::model::{
+                Contents, EmbeddedMeta, FieldMeta, FieldType, Path, Shape, TypeMeta,
+            };
 
             const META: EmbeddedMeta = EmbeddedMeta {
-                name: $name,
                 fields: &[
-                    member("type", TypeMeta::of(Shape::OneOf(&[$name]))),
-                    member("coordinates", $coordinates),
+                    FieldMeta::always("type", "type", TypeMeta::of(Shape::OneOf(&[$name]))),
+                    FieldMeta::always("coordinates", "coordinates", $coordinates),
                 ],
-                variants: None,
-                deny_undeclared: false,
-                ordered_by: None,
+                ..EmbeddedMeta::of($name)
             };
 
             const fn meta() -> &'static EmbeddedMeta {
@@ -162,7 +147,6 @@ macro_rules! geometry {
             impl FieldType for $type {
                 // A value, and not an embedded document that lists would have to bound.
                 const TYPE: TypeMeta = TypeMeta::of(Shape::Embedded(meta)).holding(Contents::NONE);
-                type Parts<L: Level> = $parts;
                 type Handle<M, As> = $crate::query::Field<M, As>;
 
                 fn handle<M, As>(path: Path) -> $crate::query::Field<M, As> {

@@ -237,7 +237,9 @@ impl<'de, S: Currencies> Deserialize<'de> for AnyCurrency<S> {
 
 field_type!(
     [S: Currencies] AnyCurrency<S>,
-    TypeMeta::scalar(&[BsonType::String]).with_rules(&[Rule::Schema(codes::<S>)])
+    // A code has up to `MAX_CODE` bytes of text, behind its length and before a NUL.
+    TypeMeta::scalar(&[BsonType::String])
+        .with_rules(&[Rule::Schema(codes::<S>), Rule::Bytes { max: MAX_CODE as u64 + 5 }])
 );
 
 /// The codes of a set, as keywords of a schema.

@@ -4,9 +4,8 @@ use std::fmt;
 use std::ops::Deref;
 
 use super::{Amount, AnyCurrency, AnyMoney, Currencies};
-use crate::model::parts::Flat;
 use crate::model::{
-    BsonType, Embedded, EmbeddedMeta, FieldMeta, FieldType, Level, Path, Segment, Shape, TypeMeta,
+    BsonType, Embedded, EmbeddedMeta, FieldMeta, FieldType, Path, Segment, Shape, TypeMeta,
 };
 use crate::query::deferred::Deferred;
 use crate::query::field::Inside;
@@ -226,7 +225,6 @@ impl<S: Currencies> AmountIn<AnyCurrency<S>> for Option<Amount<S>> {
 impl<S: Currencies> FieldType for AnyMoney<S> {
     const TYPE: TypeMeta = TypeMeta::of(Shape::Embedded(<Self as Embedded>::meta));
     const FIELDS: &'static [FieldMeta] = <Self as Embedded>::META.fields;
-    type Parts<L: Level> = Flat<Self>;
     type Handle<M, As> = AnyMoneyFields<M, As, S>;
 
     #[inline]
@@ -239,14 +237,11 @@ impl<S: Currencies> Embedded for AnyMoney<S> {
     type Fields<M> = AnyMoneyFields<M, Self, S>;
 
     const META: &'static EmbeddedMeta = &EmbeddedMeta {
-        name: "AnyMoney",
         fields: &[
             FieldMeta::always("amount", "amount", TypeMeta::scalar(&[BsonType::Long])),
             FieldMeta::always("currency", "currency", <AnyCurrency<S> as FieldType>::TYPE),
         ],
-        variants: None,
-        deny_undeclared: false,
-        ordered_by: None,
+        ..EmbeddedMeta::of("AnyMoney")
     };
 
     #[inline]

@@ -14,9 +14,8 @@ use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{AnyCurrency, Currencies, Iso4217, MoneyError, text};
-use crate::model::parts::Flat;
 use crate::model::{
-    BsonType, Embedded, EmbeddedMeta, FieldMeta, FieldType, Level, Path, Segment, Shape, TypeMeta,
+    BsonType, Embedded, EmbeddedMeta, FieldMeta, FieldType, Path, Segment, Shape, TypeMeta,
 };
 use crate::query::deferred::Deferred;
 use crate::query::field::Inside;
@@ -475,7 +474,6 @@ impl<M, As, S, F: DisplayForm> fmt::Debug for PreciseMoneyFields<M, As, S, F> {
 impl<S: Currencies, F: DisplayForm> FieldType for PreciseMoney<S, F> {
     const TYPE: TypeMeta = TypeMeta::of(Shape::Embedded(<Self as Embedded>::meta));
     const FIELDS: &'static [FieldMeta] = <Self as Embedded>::META.fields;
-    type Parts<L: Level> = Flat<Self>;
     type Handle<M, As> = PreciseMoneyFields<M, As, S, F>;
 
     #[inline]
@@ -493,15 +491,12 @@ impl<S: Currencies, F: DisplayForm> Embedded for PreciseMoney<S, F> {
     type Fields<M> = PreciseMoneyFields<M, Self, S, F>;
 
     const META: &'static EmbeddedMeta = &EmbeddedMeta {
-        name: "PreciseMoney",
         fields: &[
             FieldMeta::always("display", "display", <F::Stored as FieldType>::TYPE),
             FieldMeta::always("approx", "approx", TypeMeta::scalar(&[BsonType::Double])),
             FieldMeta::always("currency", "currency", <AnyCurrency<S> as FieldType>::TYPE),
         ],
-        variants: None,
-        deny_undeclared: false,
-        ordered_by: None,
+        ..EmbeddedMeta::of("PreciseMoney")
     };
 
     #[inline]

@@ -6,9 +6,8 @@ use std::ops::Deref;
 use bson::{DateTime, doc};
 
 use super::{CivilDay, InstantRange, LocalTime, Offset, OffsetForm, Sign};
-use crate::model::parts::Flat;
 use crate::model::{
-    Contents, Embedded, EmbeddedMeta, FieldMeta, FieldType, Level, Path, Segment, Shape, TypeMeta,
+    Contents, Embedded, EmbeddedMeta, FieldMeta, FieldType, Path, Segment, Shape, TypeMeta,
 };
 use crate::query::compare::filter_path;
 use crate::query::deferred::Deferred;
@@ -351,7 +350,6 @@ impl<F: OffsetForm> FieldType for LocalTime<F> {
     const TYPE: TypeMeta =
         TypeMeta::of(Shape::Embedded(<Self as Embedded>::meta)).holding(Contents::NONE);
     const FIELDS: &'static [FieldMeta] = <Self as Embedded>::META.fields;
-    type Parts<L: Level> = Flat<Self>;
     type Handle<M, As> = LocalTimeFields<M, F, As>;
 
     #[inline]
@@ -364,14 +362,12 @@ impl<F: OffsetForm> Embedded for LocalTime<F> {
     type Fields<M> = LocalTimeFields<M, F>;
 
     const META: &'static EmbeddedMeta = &EmbeddedMeta {
-        name: "LocalTime",
+        ordered_by: Some("date"),
         fields: &[
             FieldMeta::always("date", F::DATE, DateTime::TYPE),
             FieldMeta::always("offset", F::OFFSET, Offset::<F>::TYPE),
         ],
-        variants: None,
-        deny_undeclared: false,
-        ordered_by: Some("date"),
+        ..EmbeddedMeta::of("LocalTime")
     };
 
     #[inline]

@@ -15,10 +15,7 @@ use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{IntoInstant, LocalTime, LocalTimeFields, Offset, OffsetForm, TimeError};
-use crate::model::parts::Flat;
-use crate::model::{
-    Contents, Embedded, EmbeddedMeta, FieldMeta, FieldType, Level, Path, Shape, TypeMeta,
-};
+use crate::model::{Contents, Embedded, EmbeddedMeta, FieldMeta, FieldType, Path, Shape, TypeMeta};
 use crate::query::{Field, Inside};
 
 /// A [`LocalTime`] with the name of its zone in the IANA database, stored as `{date, offset, zone}` in the form `F`.
@@ -333,7 +330,6 @@ impl<F: OffsetForm> FieldType for ZonedTime<F> {
     const TYPE: TypeMeta =
         TypeMeta::of(Shape::Embedded(<Self as Embedded>::meta)).holding(Contents::NONE);
     const FIELDS: &'static [FieldMeta] = <Self as Embedded>::META.fields;
-    type Parts<L: Level> = Flat<Self>;
     type Handle<M, As> = ZonedTimeFields<M, F, As>;
 
     #[inline]
@@ -349,15 +345,13 @@ impl<F: OffsetForm> Embedded for ZonedTime<F> {
     type Fields<M> = ZonedTimeFields<M, F>;
 
     const META: &'static EmbeddedMeta = &EmbeddedMeta {
-        name: "ZonedTime",
+        ordered_by: Some("date"),
         fields: &[
             FieldMeta::always("date", F::DATE, DateTime::TYPE),
             FieldMeta::always("offset", F::OFFSET, Offset::<F>::TYPE),
             FieldMeta::always("zone", F::ZONE, String::TYPE),
         ],
-        variants: None,
-        deny_undeclared: false,
-        ordered_by: Some("date"),
+        ..EmbeddedMeta::of("ZonedTime")
     };
 
     #[inline]

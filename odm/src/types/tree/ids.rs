@@ -89,8 +89,7 @@ macro_rules! ids {
 
         $crate::query::scalars::field_type!(
             [T: $crate::model::Document] $name<T>,
-            super::ids::list(&super::ids::id::<T>());
-            parts: <T::Id as $crate::model::FieldType>::Parts<L>
+            super::ids::list(&super::ids::id::<T>())
         );
     };
 }

@@ -161,8 +161,7 @@ const fn stored<T: Document>(root: RootParent) -> TypeMeta {
 
 field_type!(
     [T: Document, R: Root] Parent<T, R>,
-    stored::<T>(R::VALUE);
-    parts: <T::Id as FieldType>::Parts<L>,
+    stored::<T>(R::VALUE),
     |parent| match parent.id() {
         Some(id) => T::Id::stored(id),
         None => Some(R::VALUE.value()),

@@ -91,7 +91,9 @@ pub(super) async fn store(db: &Db) -> odm::Result<()> {
         },
     };
     let movies = db.collection::<Movie>();
-    movies.insert_with(&movie, |m| m.details, &details).await?;
+    movies
+        .insert_with_rest(&movie, |m| m.details, &details)
+        .await?;
     Ok(())
 }
 

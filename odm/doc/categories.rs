@@ -41,6 +41,6 @@ async fn five_categories() -> odm::Result<Db> {
     let books = Branch::leaf(new("Books"))
         .with(programming)
         .with(new("Fiction"));
-    db.tree::<Category>().load([books]).await?;
+    db.tree::<Category>().insert_branches([books]).await?;
     Ok(db)
 }

@@ -1,6 +1,6 @@
 //! Loads an in-memory database from a folder of files, and dumps it to one.
 //!
-//! [`Db::load`] reads what `mongodump` and `mongoexport` write, and fixtures that were written by hand; [`Db::dump`]
+//! [`Db::import`] reads what `mongodump` and `mongoexport` write, and fixtures that were written by hand; [`Db::dump`]
 //! writes what `mongorestore` reads.
 //!
 //! This module is not a store: loaded data stays in memory, and only [`Db::dump`] writes it to files.
@@ -19,7 +19,7 @@ use crate::collection::Db;
 use crate::error::{Error, Result};
 use crate::store::Memory;
 
-/// The collections that [`Db::load`] loaded, and the files that it skipped.
+/// The collections that [`Db::import`] loaded, and the files that it skipped.
 ///
 /// ```
 /// use odm::Db;
@@ -29,7 +29,7 @@ use crate::store::Memory;
 /// # std::fs::create_dir_all(&folder)?;
 /// std::fs::write(folder.join("books.json"), "[{\"_id\": 1}, {\"_id\": 2}]")?;
 /// std::fs::write(folder.join("README.md"), "Two books.")?;
-/// let report = Db::memory().load(&folder)?;
+/// let report = Db::memory().import(&folder)?;
 /// assert_eq!(report.collections[0].collection, "books");
 /// assert_eq!(report.documents(), 2);
 /// assert_eq!(report.skipped[0].path, folder.join("README.md"));
@@ -39,14 +39,14 @@ use crate::store::Memory;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct LoadReport {
+pub struct ImportReport {
     /// The collections and views, views last.
     pub collections: Vec<LoadedCollection>,
     /// The files that were found but not loaded.
     pub skipped: Vec<SkippedFile>,
 }
 
-impl LoadReport {
+impl ImportReport {
     /// The number of documents in all collections.
     ///
     /// ```
@@ -56,7 +56,7 @@ impl LoadReport {
     /// # std::fs::create_dir_all(&folder)?;
     /// std::fs::write(folder.join("books.json"), r#"[{"_id": 1}, {"_id": 2}]"#)?;
     /// std::fs::write(folder.join("authors.json"), r#"{"_id": 1}"#)?;
-    /// assert_eq!(Db::memory().load(&folder)?.documents(), 3);
+    /// assert_eq!(Db::memory().import(&folder)?.documents(), 3);
     /// # std::fs::remove_dir_all(&folder)?;
     /// # Ok(())
     /// # }
@@ -110,7 +110,7 @@ impl Db {
     /// std::fs::write(fixtures.join("books.json"), r#"{"_id": 1, "title": "Emma"}"#)?;
     ///
     /// let db = Db::memory();
-    /// db.load(&fixtures)?;
+    /// db.import(&fixtures)?;
     /// assert_eq!(db.collection::<Book>().get(&1).await?.unwrap().title, "Emma");
     /// # std::fs::remove_dir_all(&fixtures)?;
     /// # Ok(())
@@ -128,7 +128,7 @@ impl Db {
     /// - Characters that file names can't have are escaped as in `mongodump`: `caf%C3%A9s.bson`.
     ///
     /// Documents are stored unchanged and in their order; one without an `_id` gets one. Names that begin
-    /// with a dot are ignored. The [report](LoadReport) lists everything else that is not loaded, such as
+    /// with a dot are ignored. The [report](ImportReport) lists everything else that is not loaded, such as
     /// users, with the reason.
     ///
     /// # Existing collections
@@ -148,7 +148,7 @@ impl Db {
     /// [`is_validation_failure`](Error::is_validation_failure). A write conflict
     /// ([`is_retryable`](Error::is_retryable)): another client wrote to the same collections meanwhile.
     /// [`is_unsupported`](Error::is_unsupported): the database is on a server, not in memory.
-    pub fn load(&self, folder: impl AsRef<Path>) -> Result<LoadReport> {
+    pub fn import(&self, folder: impl AsRef<Path>) -> Result<ImportReport> {
         load::load(
             self.memory_of("mongorestore")?,
             folder.as_ref(),
@@ -156,7 +156,7 @@ impl Db {
         )
     }
 
-    /// Writes all databases of an in-memory engine to a folder, as `mongodump` does: `load`, `mongorestore` and
+    /// Writes all databases of an in-memory engine to a folder, as `mongodump` does: `import`, `mongorestore` and
     /// `bsondump` read it.
     ///
     /// ```
@@ -172,7 +172,7 @@ impl Db {
     /// assert!(folder.join("test").join("books.bson").exists());
     ///
     /// let other = Db::memory();
-    /// other.load(&folder)?;
+    /// other.import(&folder)?;
     /// let reply = other.run_command(doc! { "count": "books" }).await?;
     /// assert_eq!(reply.get_i32("n").ok(), Some(1));
     /// # std::fs::remove_dir_all(&folder).unwrap();

@@ -42,5 +42,7 @@ pub use self::reference::{
 };
 pub use self::row::{And, Behind, First, Has, Joined, RowOf};
 pub use self::source::Source;
-pub use self::subset::{DeleteWith, DeleteWithResult, InsertWith, InsertWithResult};
+pub use self::subset::{
+    DeleteWithRest, DeleteWithRestResult, InsertWithRest, InsertWithRestResult,
+};
 pub use self::with::With;

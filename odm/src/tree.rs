@@ -79,7 +79,7 @@ pub use self::branch::{Branch, Branches};
 pub use self::check::{CheckTree, Damage, DamageKind, TreeReport};
 use self::forest::Forest;
 pub use self::forest::TreeWrite;
-pub use self::load::LoadTree;
+pub use self::load::InsertBranches;
 pub use self::names::{FindByNames, FindOrInsertByNames};
 pub use self::nodes::Nodes;
 pub use self::position::{NodeId, Position};

@@ -1,4 +1,4 @@
-//! `Db::load` and `Db::dump`: a dump of a real MongoDB 6.0.5, exports, fixtures, and what is wrong with files.
+//! `Db::import` and `Db::dump`: a dump of a real MongoDB 6.0.5, exports, fixtures, and what is wrong with files.
 //!
 //! `tests/cases/record_dump.py` recorded the folder `dump`.
 
@@ -90,7 +90,7 @@ fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
 
 fn fault(db: &Db, folder: &Path) -> Error {
     let before = folder_of(db);
-    let error = db.load(folder).unwrap_err();
+    let error = db.import(folder).unwrap_err();
     assert_eq!(folder_of(db), before, "nothing is loaded: {error}");
     error
 }
@@ -129,7 +129,7 @@ async fn find(db: &Db, collection: &str) -> Vec<Document> {
 #[tokio::test]
 async fn a_dump_of_mongod_round_trips() {
     let db = Db::memory();
-    let report = db.load(recorded()).unwrap();
+    let report = db.import(recorded()).unwrap();
     assert_eq!(report.documents(), 3 + 2 + 3 + 1 + 1);
     assert!(report.skipped.is_empty(), "{:?}", report.skipped);
     let names: Vec<_> = report
@@ -194,7 +194,7 @@ async fn compressed_dumps_are_loaded() {
     }
     let [plain, unpacked] = [recorded(), folder.clone()].map(|folder| {
         let db = Db::memory();
-        let report = db.load(&folder).unwrap();
+        let report = db.import(&folder).unwrap();
         (report.documents(), report.collections, folder_of(&db))
     });
     assert!(plain.0 > 0);
@@ -203,7 +203,7 @@ async fn compressed_dumps_are_loaded() {
     let parts = ["{\"_id\": 1}", "{\"_id\": 2}"].map(|part| compressed(part.as_bytes()));
     write(&folder, "parts.json.gz", parts.concat());
     let db = Db::memory();
-    db.load(&folder).unwrap();
+    db.import(&folder).unwrap();
     assert_eq!(find(&db, "parts").await.len(), 2);
 }
 
@@ -255,7 +255,7 @@ async fn files_belong_to_the_database_and_folders_to_others() {
     write(&folder, ".hidden", "");
 
     let db = Db::memory().database("app");
-    let report = db.load(&folder).unwrap();
+    let report = db.import(&folder).unwrap();
     let books = find(&db, "books").await;
     assert_eq!(books[0], doc! { "_id": 2 });
     assert_eq!(books[1].get_datetime("at").unwrap().timestamp_millis(), 5);
@@ -433,10 +433,10 @@ async fn folders_without_collections_are_refused() {
     );
 
     let empty = folder("nothing");
-    assert_eq!(db.load(&empty).unwrap().documents(), 0);
+    assert_eq!(db.import(&empty).unwrap().documents(), 0);
     let dumped = folder("nothing-dumped");
     db.dump(&dumped).unwrap();
-    assert_eq!(db.load(&dumped).unwrap().collections, []);
+    assert_eq!(db.import(&dumped).unwrap().collections, []);
     write(&empty, "dump/shop/books.bson", "");
     let error = fault(&db, &empty);
     assert!(
@@ -491,7 +491,7 @@ async fn loads_into_existing_collections_respect_validators_and_indexes() {
         .unwrap();
 
     write(&folder, "users.json", r#"{"_id": 2, "name": "Ben"}"#);
-    assert_eq!(db.load(&folder).unwrap().documents(), 1);
+    assert_eq!(db.import(&folder).unwrap().documents(), 1);
     assert_eq!(users.get(&2).await.unwrap().unwrap().name, "Ben");
 
     write(
@@ -514,7 +514,7 @@ async fn loads_into_existing_collections_respect_validators_and_indexes() {
         "users.metadata.json",
         r#"{"options": {}, "indexes": []}"#,
     );
-    db.load(&folder).unwrap();
+    db.import(&folder).unwrap();
     write(
         &folder,
         "users.metadata.json",
@@ -537,7 +537,7 @@ async fn loads_into_existing_collections_respect_validators_and_indexes() {
         .apply(Allow::CREATE)
         .await
         .unwrap();
-    fresh.load(&dumped).unwrap();
+    fresh.import(&dumped).unwrap();
     assert_eq!(folder_of(&fresh), files(&dumped));
     assert!(fault(&fresh, &dumped).is_duplicate_key());
 }
@@ -555,10 +555,10 @@ async fn loads_and_open_transactions_are_independent() {
         name: "Ben".into(),
     };
     users.insert_one(&ben).session(&mut session).await.unwrap();
-    let error = db.load(&folder).unwrap_err();
+    let error = db.import(&folder).unwrap_err();
     assert!(error.is_retryable(), "{error}");
     session.commit_transaction().await.unwrap();
-    assert!(db.load(&folder).unwrap_err().is_duplicate_key());
+    assert!(db.import(&folder).unwrap_err().is_duplicate_key());
     assert_eq!(users.find(|u| u.id.gt(0)).all().await.unwrap(), [ben]);
 }
 
@@ -627,11 +627,14 @@ async fn interrupted_dumps_are_not_loaded() {
     db.dump(&target).unwrap();
     // Before it was complete: the older one counts.
     write(&target, ".odm-dump/newer/test/a.bson", "half");
-    assert_eq!(Db::memory().load(&target).unwrap().documents(), 1);
+    assert_eq!(Db::memory().import(&target).unwrap().documents(), 1);
     db.dump(&target).unwrap();
     // While it took its place.
     write(&target, ".odm-dump/older/test/a.bson", "");
-    for error in [db.load(&target).unwrap_err(), db.dump(&target).unwrap_err()] {
+    for error in [
+        db.import(&target).unwrap_err(),
+        db.dump(&target).unwrap_err(),
+    ] {
         assert!(error.to_string().contains("interrupted"), "{error}");
     }
     assert!(target.join(".odm-dump/older/test/a.bson").exists());
@@ -655,7 +658,7 @@ async fn names_that_are_no_file_names_round_trip() {
     .await;
     db.dump(&target).unwrap();
     let loaded = Db::memory();
-    loaded.load(&target).unwrap();
+    loaded.import(&target).unwrap();
     assert_eq!(folder_of(&loaded), files(&target));
     assert_eq!(
         find(&loaded.database("déjà-vu"), &long[1]).await[0],
@@ -678,7 +681,7 @@ async fn names_that_are_no_file_names_round_trip() {
         format!("{{\"collectionName\": \"{full}\"}}"),
     );
     let db = Db::memory();
-    db.load(&cut).unwrap();
+    db.import(&cut).unwrap();
     assert_eq!(find(&db, &full).await.len(), 1);
 }
 
@@ -696,7 +699,7 @@ async fn documents_are_loaded_unchanged() {
     ];
     write(&target, "a.bson", bytes(&documents));
     let db = Db::memory();
-    db.load(&target).unwrap();
+    db.import(&target).unwrap();
     assert_eq!(find(&db, "a").await[0], documents[0]);
     let dumped = folder("as-they-stand-dumped");
     db.dump(&dumped).unwrap();
@@ -719,7 +722,7 @@ async fn change_streams_report_loads() {
         .unwrap()
         .get_i64("id")
         .unwrap();
-    db.load(&folder).unwrap();
+    db.import(&folder).unwrap();
     let more = doc! { "getMore": id, "collection": "$cmd.aggregate" };
     let reply = run(&db, more).await;
     let batch = reply
@@ -758,7 +761,7 @@ fn concurrent_loads_and_writes_lose_nothing() {
                     &format!("b{id}.json"),
                     format!("{{\"_id\": {id}}}"),
                 );
-                match db.load(&folder) {
+                match db.import(&folder) {
                     Ok(report) => {
                         assert_eq!(report.documents(), 2);
                         loaded += 1;
@@ -842,11 +845,11 @@ proptest! {
             write(&fixtures, "v.metadata.json", r#"{"options": {"viewOn": "c0", "pipeline": [{"$match": {"b": 1, "a": 2}}]}}"#);
         }
         let (db, again) = (Db::memory(), Db::memory());
-        let loaded = db.load(&fixtures);
+        let loaded = db.import(&fixtures);
         prop_assert!(loaded.is_ok(), "{}", loaded.unwrap_err());
         let dumped = folder("drawn-dumped");
         db.dump(&dumped).unwrap();
-        again.load(&dumped).unwrap();
+        again.import(&dumped).unwrap();
         prop_assert_eq!(folder_of(&again), files(&dumped));
     }
 }

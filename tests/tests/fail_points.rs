@@ -442,9 +442,9 @@ fn loads_beyond_the_cache_say_what_to_do() {
                 })
             };
             let tree = db.tree::<Node>();
-            let error = tree.load([root()]).await.unwrap_err();
+            let error = tree.insert_branches([root()]).await.unwrap_err();
             // Nothing was loaded, so the same node is not a duplicate.
-            assert_eq!(tree.load([root()]).await.unwrap().inserted, 1);
+            assert_eq!(tree.insert_branches([root()]).await.unwrap().inserted, 1);
             error
         });
         assert_eq!(error.tree_refusal(), Some(TreeRefusal::TooLarge));

@@ -70,23 +70,23 @@ async fn a_joint_write_on_a_standalone_mongod_has_to_say_non_atomic() {
         },
     );
     things
-        .delete_with(&7, |t| t.details)
+        .delete_with_rest(&7, |t| t.details)
         .non_atomic()
         .await
         .unwrap();
     let refused = things
-        .insert_with(&thing, |t| t.details, &details)
+        .insert_with_rest(&thing, |t| t.details, &details)
         .await
         .unwrap_err();
     assert!(refused.is_unsupported(), "{refused}");
     assert!(things.get(&7).await.unwrap().is_none());
     things
-        .insert_with(&thing, |t| t.details, &details)
+        .insert_with_rest(&thing, |t| t.details, &details)
         .non_atomic()
         .await
         .unwrap();
     let deleted = things
-        .delete_with(&7, |t| t.details)
+        .delete_with_rest(&7, |t| t.details)
         .non_atomic()
         .await
         .unwrap();

@@ -96,7 +96,7 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
     })?;
     let db = Db::memory();
     if let Some(folder) = seed {
-        for skipped in db.load(folder)?.skipped {
+        for skipped in db.import(folder)?.skipped {
             eprintln!(
                 "odm-server: not loaded: {}: {}",
                 skipped.path.display(),

@@ -11,7 +11,7 @@ use crate::dump::file::{self, Documents};
 use crate::dump::json;
 use crate::dump::layout::{Files, Format, Layout};
 use crate::dump::metadata::Metadata;
-use crate::dump::{LoadReport, LoadedCollection, SkippedFile};
+use crate::dump::{ImportReport, LoadedCollection, SkippedFile};
 use crate::error::{Error, FileError, Result, ServerError};
 use crate::store::Memory;
 
@@ -23,7 +23,7 @@ const MAX_BYTES: usize = 16 * 1024 * 1024;
 const MAX_JSON_BYTES: u64 = 4 * 1024 * 1024 * 1024;
 
 /// Loads the collections of a folder: all of them, or nothing.
-pub(super) fn load(memory: &Memory, folder: &Path, database: &str) -> Result<LoadReport> {
+pub(super) fn load(memory: &Memory, folder: &Path, database: &str) -> Result<ImportReport> {
     let Layout {
         collections,
         skipped,
@@ -32,7 +32,7 @@ pub(super) fn load(memory: &Memory, folder: &Path, database: &str) -> Result<Loa
     let mut loader = Loader {
         fork: memory.service().fork(),
         context: memory.service().context().clone(),
-        report: LoadReport {
+        report: ImportReport {
             collections: Vec::new(),
             skipped,
         },
@@ -60,7 +60,7 @@ pub(super) fn load(memory: &Memory, folder: &Path, database: &str) -> Result<Loa
 struct Loader<'m> {
     fork: Fork<'m>,
     context: Context,
-    report: LoadReport,
+    report: ImportReport,
 }
 
 impl Loader<'_> {

@@ -56,7 +56,7 @@ impl Error {
     /// Whether a file or a folder can't be read or written, or has unexpected content. The message names it.
     ///
     /// ```
-    /// let error = odm::Db::memory().load("no/such/folder").unwrap_err();
+    /// let error = odm::Db::memory().import("no/such/folder").unwrap_err();
     /// assert!(error.is_file());
     /// ```
     pub fn is_file(&self) -> bool {

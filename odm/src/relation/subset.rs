@@ -18,9 +18,9 @@ use crate::query::encode::encode_field;
 use crate::query::{Filter, FromRaw, IntoValue, fields};
 use crate::store::Session;
 
-/// Inserts a document and its rest: [`Collection::insert_with`].
+/// Inserts a document and its rest: [`Collection::insert_with_rest`].
 #[must_use = "nothing is inserted until it is awaited"]
-pub struct InsertWith<'s, M: Document, T: Document> {
+pub struct InsertWithRest<'s, M: Document, T: Document> {
     collection: Collection<M>,
     documents: Result<Pair<M, T>>,
     session: Option<&'s mut Session>,
@@ -35,19 +35,19 @@ struct Pair<M: Document, T: Document> {
     rest_id: T::Id,
 }
 
-/// The result of [`Collection::insert_with`].
+/// The result of [`Collection::insert_with_rest`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct InsertWithResult<I, R> {
+pub struct InsertWithRestResult<I, R> {
     /// The `_id` of the document.
     pub inserted_id: I,
     /// The `_id` of the rest.
     pub rest_id: R,
 }
 
-/// Deletes a document and its rest: [`Collection::delete_with`].
+/// Deletes a document and its rest: [`Collection::delete_with_rest`].
 #[must_use = "nothing is deleted until it is awaited"]
-pub struct DeleteWith<'s, M: Document, T: Document> {
+pub struct DeleteWithRest<'s, M: Document, T: Document> {
     collection: Collection<M>,
     /// The stored path of the reference in the rest, and the id.
     filter: Result<(String, Bson)>,
@@ -56,10 +56,10 @@ pub struct DeleteWith<'s, M: Document, T: Document> {
     of: PhantomData<fn() -> T>,
 }
 
-/// The result of [`Collection::delete_with`].
+/// The result of [`Collection::delete_with_rest`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct DeleteWithResult {
+pub struct DeleteWithRestResult {
     /// How many documents were deleted: 0 or 1.
     pub deleted: u64,
     /// How many rests were deleted: 0 or 1.
@@ -70,7 +70,7 @@ impl<M: Document> Collection<M> {
     /// Inserts a document and its rest, which the struct declares by `subset(details: MovieDetails, by = movie)`.
     ///
     /// Both are inserted in one transaction, the rest first. Where the deployment has no transactions, this fails before
-    /// anything is written, unless you say [`non_atomic`](InsertWith::non_atomic).
+    /// anything is written, unless you say [`non_atomic`](InsertWithRest::non_atomic).
     ///
     /// ```
     /// use odm::prelude::*;
@@ -101,12 +101,12 @@ impl<M: Document> Collection<M> {
     /// let movie = Movie { id: 1, title: "The Arrival of a Train".to_owned() };
     /// let fullplot = "A group of people are standing along the platform.".to_owned();
     /// let details = MovieDetails { id: 156, movie: Ref::to(&movie), fullplot };
-    /// movies.insert_with(&movie, |m| m.details, &details).await?;
+    /// movies.insert_with_rest(&movie, |m| m.details, &details).await?;
     ///
     /// let movie = movies.get(&1).join(|m| m.details).await?.expect("it was inserted");
     /// assert!(movie.details().as_ref().is_some_and(|details| details.id == 156));
     ///
-    /// let deleted = movies.delete_with(&1, |m| m.details).await?;
+    /// let deleted = movies.delete_with_rest(&1, |m| m.details).await?;
     /// assert_eq!((deleted.deleted, deleted.deleted_rest), (1, 1));
     /// # Ok(())
     /// # }
@@ -115,14 +115,14 @@ impl<M: Document> Collection<M> {
     /// # Errors
     ///
     /// The rest refers to another document; or one of the two can't be inserted, and neither is.
-    pub fn insert_with<'s, N, T: Document>(
+    pub fn insert_with_rest<'s, N, T: Document>(
         &self,
         document: impl Borrow<M>,
         relation: impl FnOnce(<M as Embedded>::Fields<M>) -> Inverse<M, N, T, Rest>,
         rest: impl Borrow<T>,
-    ) -> InsertWith<'s, M, T> {
+    ) -> InsertWithRest<'s, M, T> {
         let relation = relation(fields::<M>());
-        InsertWith {
+        InsertWithRest {
             collection: self.clone(),
             documents: ends::<M, T>(relation.meta())
                 .and_then(|ends| Pair::new(&ends, document.borrow(), rest.borrow())),
@@ -131,9 +131,9 @@ impl<M: Document> Collection<M> {
         }
     }
 
-    /// Deletes the document with this `_id`, and its rest; see [`insert_with`](Self::insert_with).
+    /// Deletes the document with this `_id`, and its rest; see [`insert_with_rest`](Self::insert_with_rest).
     ///
-    /// Both are deleted in one transaction. Without one, [`non_atomic`](DeleteWith::non_atomic) deletes the document
+    /// Both are deleted in one transaction. Without one, [`non_atomic`](DeleteWithRest::non_atomic) deletes the document
     /// first: if the second command fails, the rest is left over, and the same call deletes it.
     ///
     /// ```
@@ -155,24 +155,24 @@ impl<M: Document> Collection<M> {
     /// # let movie = Movie { id: 1, title: "The Kid".to_owned() };
     /// # let fullplot = "A tramp finds a child.".to_owned();
     /// # let details = MovieDetails { id: 156, movie: Ref::to(&movie), fullplot };
-    /// # movies.insert_with(&movie, |m| m.details, &details).await?;
-    /// let deleted = movies.delete_with(&1, |m| m.details).await?;
+    /// # movies.insert_with_rest(&movie, |m| m.details, &details).await?;
+    /// let deleted = movies.delete_with_rest(&1, |m| m.details).await?;
     /// assert_eq!((deleted.deleted, deleted.deleted_rest), (1, 1));
     /// assert!(db.collection::<MovieDetails>().get(&156).await?.is_none());
     /// # Ok(())
     /// # }
     /// ```
-    pub fn delete_with<'s, N, T: Document>(
+    pub fn delete_with_rest<'s, N, T: Document>(
         &self,
         id: impl IntoValue<M::Id>,
         relation: impl FnOnce(<M as Embedded>::Fields<M>) -> Inverse<M, N, T, Rest>,
-    ) -> DeleteWith<'s, M, T> {
+    ) -> DeleteWithRest<'s, M, T> {
         let relation = relation(fields::<M>());
         let filter = ends::<M, T>(relation.meta()).and_then(|ends| {
             let id = encode_field(&id.into_value()).map_err(|error| error.with_path("_id"))?;
             Ok((ends.by.as_str().to_owned(), id))
         });
-        DeleteWith {
+        DeleteWithRest {
             collection: self.clone(),
             filter,
             session: None,
@@ -208,7 +208,7 @@ impl<M: Document, T: Document> Pair<M, T> {
     }
 }
 
-impl<'s, M: Document, T: Document> InsertWith<'s, M, T> {
+impl<'s, M: Document, T: Document> InsertWithRest<'s, M, T> {
     /// Runs in the transaction of this session.
     ///
     /// ```
@@ -232,7 +232,7 @@ impl<'s, M: Document, T: Document> InsertWith<'s, M, T> {
     /// # let details = MovieDetails { id: 156, movie: Ref::to(&movie), fullplot };
     /// let mut session = db.start_session().await?;
     /// session.start_transaction().await?;
-    /// movies.insert_with(&movie, |m| m.details, &details).session(&mut session).await?;
+    /// movies.insert_with_rest(&movie, |m| m.details, &details).session(&mut session).await?;
     /// session.commit_transaction().await?;
     /// assert!(db.collection::<MovieDetails>().get(&156).await?.is_some());
     /// # Ok(())
@@ -264,7 +264,7 @@ impl<'s, M: Document, T: Document> InsertWith<'s, M, T> {
     /// # let movie = Movie { id: 1, title: "The Kid".to_owned() };
     /// # let fullplot = "A tramp finds a child.".to_owned();
     /// # let details = MovieDetails { id: 156, movie: Ref::to(&movie), fullplot };
-    /// let inserted = movies.insert_with(&movie, |m| m.details, &details).non_atomic().await?;
+    /// let inserted = movies.insert_with_rest(&movie, |m| m.details, &details).non_atomic().await?;
     /// assert_eq!((inserted.inserted_id, inserted.rest_id), (1, 156));
     /// # Ok(())
     /// # }
@@ -274,14 +274,14 @@ impl<'s, M: Document, T: Document> InsertWith<'s, M, T> {
         self
     }
 
-    async fn run(self) -> Result<InsertWithResult<M::Id, T::Id>> {
+    async fn run(self) -> Result<InsertWithRestResult<M::Id, T::Id>> {
         let collection = self.collection;
         let pair = self.documents?;
         let place = Place::new(self.session, self.non_atomic)
             .map_err(|error| error.with_model(M::model().name))?;
         joint!(place, collection.store, |session| pair
             .write(&collection, session))?;
-        Ok(InsertWithResult {
+        Ok(InsertWithRestResult {
             inserted_id: pair.id,
             rest_id: pair.rest_id,
         })
@@ -310,7 +310,7 @@ impl<M: Document, T: Document> Pair<M, T> {
     }
 }
 
-impl<'s, M: Document, T: Document> DeleteWith<'s, M, T> {
+impl<'s, M: Document, T: Document> DeleteWithRest<'s, M, T> {
     /// Runs in the transaction of this session.
     ///
     /// ```
@@ -332,10 +332,10 @@ impl<'s, M: Document, T: Document> DeleteWith<'s, M, T> {
     /// # let movie = Movie { id: 1, title: "The Kid".to_owned() };
     /// # let fullplot = "A tramp finds a child.".to_owned();
     /// # let details = MovieDetails { id: 156, movie: Ref::to(&movie), fullplot };
-    /// # movies.insert_with(&movie, |m| m.details, &details).await?;
+    /// # movies.insert_with_rest(&movie, |m| m.details, &details).await?;
     /// let mut session = db.start_session().await?;
     /// session.start_transaction().await?;
-    /// movies.delete_with(&1, |m| m.details).session(&mut session).await?;
+    /// movies.delete_with_rest(&1, |m| m.details).session(&mut session).await?;
     /// session.abort_transaction().await?;
     /// assert!(movies.get(&1).await?.is_some());
     /// # Ok(())
@@ -367,8 +367,8 @@ impl<'s, M: Document, T: Document> DeleteWith<'s, M, T> {
     /// # let movie = Movie { id: 1, title: "The Kid".to_owned() };
     /// # let fullplot = "A tramp finds a child.".to_owned();
     /// # let details = MovieDetails { id: 156, movie: Ref::to(&movie), fullplot };
-    /// # movies.insert_with(&movie, |m| m.details, &details).await?;
-    /// let deleted = movies.delete_with(&1, |m| m.details).non_atomic().await?;
+    /// # movies.insert_with_rest(&movie, |m| m.details, &details).await?;
+    /// let deleted = movies.delete_with_rest(&1, |m| m.details).non_atomic().await?;
     /// assert_eq!((deleted.deleted, deleted.deleted_rest), (1, 1));
     /// # Ok(())
     /// # }
@@ -378,7 +378,7 @@ impl<'s, M: Document, T: Document> DeleteWith<'s, M, T> {
         self
     }
 
-    async fn run(self) -> Result<DeleteWithResult> {
+    async fn run(self) -> Result<DeleteWithRestResult> {
         let collection = self.collection;
         let named = |error: Error| error.with_model(M::model().name);
         let (by, id) = self.filter.map_err(named)?;
@@ -397,7 +397,7 @@ async fn delete<M: Document, T: Document>(
     by: &str,
     id: &Bson,
     mut session: Option<&mut Session>,
-) -> Result<DeleteWithResult> {
+) -> Result<DeleteWithRestResult> {
     let document = collection.delete_one(|_| Filter::from_raw(doc! {"_id": {"$eq": id.clone()}}));
     let deleted = match session.as_deref_mut() {
         Some(session) => document.session(session).await?,
@@ -409,14 +409,14 @@ async fn delete<M: Document, T: Document>(
         Some(session) => rest.session(session).await?,
         None => rest.await?,
     };
-    Ok(DeleteWithResult {
+    Ok(DeleteWithRestResult {
         deleted: deleted.deleted,
         deleted_rest: deleted_rest.deleted,
     })
 }
 
-impl<'s, M: Document, T: Document> IntoFuture for InsertWith<'s, M, T> {
-    type Output = Result<InsertWithResult<M::Id, T::Id>>;
+impl<'s, M: Document, T: Document> IntoFuture for InsertWithRest<'s, M, T> {
+    type Output = Result<InsertWithRestResult<M::Id, T::Id>>;
     type IntoFuture = BoxFuture<'s, Self::Output>;
 
     fn into_future(self) -> Self::IntoFuture {
@@ -424,8 +424,8 @@ impl<'s, M: Document, T: Document> IntoFuture for InsertWith<'s, M, T> {
     }
 }
 
-impl<'s, M: Document, T: Document> IntoFuture for DeleteWith<'s, M, T> {
-    type Output = Result<DeleteWithResult>;
+impl<'s, M: Document, T: Document> IntoFuture for DeleteWithRest<'s, M, T> {
+    type Output = Result<DeleteWithRestResult>;
     type IntoFuture = BoxFuture<'s, Self::Output>;
 
     fn into_future(self) -> Self::IntoFuture {
@@ -433,16 +433,16 @@ impl<'s, M: Document, T: Document> IntoFuture for DeleteWith<'s, M, T> {
     }
 }
 
-impl<M: Document, T: Document> fmt::Debug for InsertWith<'_, M, T> {
+impl<M: Document, T: Document> fmt::Debug for InsertWithRest<'_, M, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (document, rest) = (self.collection.name(), T::model().collection);
-        write!(f, "InsertWith({document}, {rest})")
+        write!(f, "InsertWithRest({document}, {rest})")
     }
 }
 
-impl<M: Document, T: Document> fmt::Debug for DeleteWith<'_, M, T> {
+impl<M: Document, T: Document> fmt::Debug for DeleteWithRest<'_, M, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (document, rest) = (self.collection.name(), T::model().collection);
-        write!(f, "DeleteWith({document}, {rest}, {:?})", self.filter)
+        write!(f, "DeleteWithRest({document}, {rest}, {:?})", self.filter)
     }
 }

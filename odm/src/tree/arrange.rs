@@ -152,7 +152,7 @@ impl Shape {
         shape
     }
 
-    /// The nodes in pre-order, each before its children. The first node of a circle counts as a root.
+    /// The nodes in pre-order, each before its children. The first node of a cycle counts as a root.
     pub(super) fn visits(&self) -> Vec<Visit> {
         let mut visits = Vec::with_capacity(self.children.len());
         let mut seen = vec![false; self.children.len()];

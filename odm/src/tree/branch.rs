@@ -20,7 +20,7 @@ use crate::model::tree::DeclaredTree;
 /// Branches nest as deep as their tree. Only formatting with `Debug` and serializing recurse, and overflow the stack at some
 /// thousand levels.
 ///
-/// A branch serializes nested, as `{"node": …, "children": […]}`; what was read back can be [loaded](Tree::load).
+/// A branch serializes nested, as `{"node": …, "children": […]}`; what was read back can be [loaded](Tree::insert_branches).
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Branch<M> {
     /// The node.

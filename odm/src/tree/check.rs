@@ -75,7 +75,7 @@ impl fmt::Display for DamageKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Orphan => "orphan",
-            Self::Cycle => "circle of parents",
+            Self::Cycle => "cycle of parents",
             Self::WrongAncestors => "wrong ancestors",
             Self::MalformedPath => "malformed path",
             Self::WrongPath => "wrong path",

@@ -53,7 +53,7 @@ impl<D: SingleParent> Tree<D> {
     /// # let db = Db::memory();
     /// let (old, new) = (db.tree::<ByParent>(), db.tree::<ByPath>());
     /// # let node = |id: &str| ByParent { id: id.to_owned(), parent: Parent::default() };
-    /// # old.load_edges([(node("Books"), None), (node("Fiction"), Some(Ref::from("Books")))]).await?;
+    /// # old.insert_edges([(node("Books"), None), (node("Fiction"), Some(Ref::from("Books")))]).await?;
     /// let plan = new.convert_from(&old).await?;
     /// println!("{plan}");
     /// plan.apply(Allow::WRITE).await?;
@@ -255,7 +255,7 @@ fn comparable(old: &Forest, new: &Forest) -> Result<()> {
     let refused = |message: String| Err(Error::usage(message).with_model(new.model.name));
     if old.collection() != new.collection() {
         return refused(format!(
-            "the trees are in the collections `{}` and `{}`: to copy a tree, read its documents and pass them to `load_edges`",
+            "the trees are in the collections `{}` and `{}`: to copy a tree, read its documents and pass them to `insert_edges`",
             old.collection(),
             new.collection()
         ));

@@ -31,9 +31,9 @@ use crate::store::Session;
 /// MongoDB's code for a transaction that is larger than the cache of its storage engine.
 const TRANSACTION_TOO_LARGE_FOR_CACHE: i32 = 388;
 
-/// A bulk load, about to run: [`Tree::load`], [`Tree::load_edges`]. It runs as [`ChangeTree`](super::ChangeTree) does.
+/// A bulk load, about to run: [`Tree::insert_branches`], [`Tree::insert_edges`]. It runs as [`ChangeTree`](super::ChangeTree) does.
 #[must_use = "nothing is loaded until it is awaited"]
-pub struct LoadTree<'s, D> {
+pub struct InsertBranches<'s, D> {
     forest: Forest,
     nodes: Result<Arc<Loading>>,
     target: Result<Target>,
@@ -60,7 +60,7 @@ enum Above {
 }
 
 impl<D: DeclaredTree> Tree<D> {
-    /// Inserts whole branches as the last roots, or [at a place](LoadTree::at), in batches.
+    /// Inserts whole branches as the last roots, or [at a place](InsertBranches::at), in batches.
     ///
     /// The kept fields are computed in memory, so a load is about as fast as `insert_many`. All nodes are in one tree: where
     /// it has a scope, their scopes are the same.
@@ -86,7 +86,7 @@ impl<D: DeclaredTree> Tree<D> {
     ///     .with(Branch::leaf(new("Fiction")).with(new("Crime")))
     ///     .with(new("History"));
     /// let tree = db.tree::<Category>();
-    /// assert_eq!(tree.load([books]).await?.inserted, 4);
+    /// assert_eq!(tree.insert_branches([books]).await?.inserted, 4);
     /// assert_eq!(tree.all().pre_order().ids().await?, ["Books", "Fiction", "Crime", "History"]);
     /// # Ok(())
     /// # }
@@ -96,7 +96,10 @@ impl<D: DeclaredTree> Tree<D> {
     ///
     /// [`tree_refusal`](Error::tree_refusal): a node is too deep, or in another tree. An `_id` that is taken is
     /// [`is_duplicate_key`](Error::is_duplicate_key).
-    pub fn load<'s>(&self, branches: impl IntoIterator<Item = Branch<D::Model>>) -> LoadTree<'s, D>
+    pub fn insert_branches<'s>(
+        &self,
+        branches: impl IntoIterator<Item = Branch<D::Model>>,
+    ) -> InsertBranches<'s, D>
     where
         D: SingleParent,
     {
@@ -117,7 +120,7 @@ impl<D: DeclaredTree> Tree<D> {
         self.loading(error.map_or(Ok(loading), Err))
     }
 
-    /// Inserts nodes, each with the parent that it names, as [`load`](Self::load) does. Nodes without a parent are roots.
+    /// Inserts nodes, each with the parent that it names, as [`insert_branches`](Self::insert_branches) does. Nodes without a parent are roots.
     /// Siblings have the order in which they come; a parent may come after its children.
     ///
     /// ```
@@ -127,7 +130,7 @@ impl<D: DeclaredTree> Tree<D> {
     /// # let db = five_categories().await?;
     /// # let tree = db.tree::<Category>();
     /// let edges = [(new("Music"), None), (new("Scores"), Some(node("Music")))];
-    /// tree.load_edges(edges).await?;
+    /// tree.insert_edges(edges).await?;
     /// assert_eq!(tree.children(node("Music")).ids().await?, ["Scores"]);
     /// # Ok(())
     /// # }
@@ -136,10 +139,10 @@ impl<D: DeclaredTree> Tree<D> {
     /// # Errors
     ///
     /// [`tree_refusal`](Error::tree_refusal): a parent is not among the nodes, or parents lead back to a node.
-    pub fn load_edges<'s, P: NodeId<D::Model>>(
+    pub fn insert_edges<'s, P: NodeId<D::Model>>(
         &self,
         nodes: impl IntoIterator<Item = (D::Model, Option<P>)>,
-    ) -> LoadTree<'s, D>
+    ) -> InsertBranches<'s, D>
     where
         D: SingleParent,
     {
@@ -151,8 +154,8 @@ impl<D: DeclaredTree> Tree<D> {
         self.loading(added.map(|()| loading))
     }
 
-    fn loading<'s>(&self, nodes: Result<Loading>) -> LoadTree<'s, D> {
-        LoadTree {
+    fn loading<'s>(&self, nodes: Result<Loading>) -> InsertBranches<'s, D> {
+        InsertBranches {
             forest: self.forest(),
             nodes: nodes.map(Arc::new),
             target: Ok(Target::LAST_ROOT),
@@ -350,7 +353,7 @@ impl Seeds for Loading {
     }
 }
 
-impl<'s, D: DeclaredTree> LoadTree<'s, D> {
+impl<'s, D: DeclaredTree> InsertBranches<'s, D> {
     /// Puts the branches at this place, in their order, instead of after the last root.
     ///
     /// ```
@@ -365,9 +368,9 @@ impl<'s, D: DeclaredTree> LoadTree<'s, D> {
     /// use odm::tree::{Branch, Position};
     ///
     /// let tree = db.tree::<Category>();
-    /// tree.load([Branch::leaf(new("Books")).with(new("Fiction"))]).await?;
+    /// tree.insert_branches([Branch::leaf(new("Books")).with(new("Fiction"))]).await?;
     /// let programming = Branch::leaf(new("Programming")).with(new("Databases"));
-    /// tree.load([programming]).at(Position::child_of(Ref::from("Books"))).await?;
+    /// tree.insert_branches([programming]).at(Position::child_of(Ref::from("Books"))).await?;
     /// let ids = tree.all().pre_order().ids().await?;
     /// assert_eq!(ids, ["Books", "Fiction", "Programming", "Databases"]);
     /// # Ok(())
@@ -388,7 +391,7 @@ impl<'s, D: DeclaredTree> LoadTree<'s, D> {
     /// # let tree = db.tree::<Category>();
     /// let mut session = db.start_session().await?;
     /// session.start_transaction().await?;
-    /// tree.load([Branch::leaf(new("Music")).with(new("Scores"))]).session(&mut session).await?;
+    /// tree.insert_branches([Branch::leaf(new("Music")).with(new("Scores"))]).session(&mut session).await?;
     /// session.commit_transaction().await?;
     /// assert_eq!(tree.roots().ids().await?, ["Books", "Music"]);
     /// # Ok(())
@@ -410,7 +413,7 @@ impl<'s, D: DeclaredTree> LoadTree<'s, D> {
     /// # let db = five_categories().await?;
     /// # let tree = db.tree::<Category>();
     /// let music = Branch::leaf(new("Music")).with(new("Scores"));
-    /// assert_eq!(tree.load([music]).non_atomic().await?.inserted, 2);
+    /// assert_eq!(tree.insert_branches([music]).non_atomic().await?.inserted, 2);
     /// # Ok(())
     /// # }
     /// ```
@@ -450,7 +453,7 @@ impl Forest {
     }
 }
 
-impl<'s, D: DeclaredTree> IntoFuture for LoadTree<'s, D> {
+impl<'s, D: DeclaredTree> IntoFuture for InsertBranches<'s, D> {
     type Output = Result<TreeWrite>;
     type IntoFuture = BoxFuture<'s, Self::Output>;
 
@@ -459,8 +462,8 @@ impl<'s, D: DeclaredTree> IntoFuture for LoadTree<'s, D> {
     }
 }
 
-impl<D> fmt::Debug for LoadTree<'_, D> {
+impl<D> fmt::Debug for InsertBranches<'_, D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "LoadTree({})", self.forest.collection())
+        write!(f, "InsertBranches({})", self.forest.collection())
     }
 }

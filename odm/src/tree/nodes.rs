@@ -452,7 +452,7 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
     /// # let db = Db::memory();
     /// # let tree = db.tree::<Category>();
     /// # let new = |id| Category { id, ancestors: Ancestors::default() };
-    /// # tree.load_edges([(new(1), None), (new(2), Some(Ref::from(1))), (new(3), Some(Ref::from(1)))]).await?;
+    /// # tree.insert_edges([(new(1), None), (new(2), Some(Ref::from(1))), (new(3), Some(Ref::from(1)))]).await?;
     /// let counts = tree.all().counts_by_depth().await?;
     /// assert_eq!(counts.into_iter().collect::<Vec<_>>(), [(0, 1), (1, 2)]);
     /// # Ok(())
@@ -523,7 +523,7 @@ impl<D: SingleParent> Nodes<'_, D> {
     /// # let db = Db::memory();
     /// # let tree = db.tree::<Category>();
     /// # let new = |id| Category { id, ancestors: Ancestors::default() };
-    /// # tree.load_edges([(new(1), None), (new(2), Some(Ref::from(1))), (new(3), Some(Ref::from(2)))]).await?;
+    /// # tree.insert_edges([(new(1), None), (new(2), Some(Ref::from(1))), (new(3), Some(Ref::from(2)))]).await?;
     /// let below = tree.descendants(Ref::from(1)).branches().await?;
     /// assert_eq!(below[0].to_text(|category| category.id.to_string()), "2\n  3\n");
     /// # Ok(())

@@ -18,7 +18,7 @@ use super::forest::Forest;
 use super::node::{Node, id_key};
 use crate::error::Result;
 
-/// Nodes by their position in a list, as a forest without circles.
+/// Nodes by their position in a list, as a forest without cycles.
 #[derive(Debug)]
 pub(super) struct Survey {
     /// The positions of ids.

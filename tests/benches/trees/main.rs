@@ -133,7 +133,7 @@ impl Bench<'_> {
     async fn load<M: BenchNode>(&self) -> usize {
         let edges = self.shape.edges();
         let edges = edges.map(|(id, parent)| (M::new(id), parent.map(Ref::<M>::from)));
-        let mut load = self.db.tree::<M>().load_edges(edges);
+        let mut load = self.db.tree::<M>().insert_edges(edges);
         if !self.loads_atomically() {
             load = load.non_atomic();
         }

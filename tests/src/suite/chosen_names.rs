@@ -232,7 +232,7 @@ async fn joins_trees_and_copies_use_the_chosen_names(db: &Db) {
         text: "…".to_owned(),
     };
     books
-        .insert_with(book(4, 2), |b| b.text, text)
+        .insert_with_rest(book(4, 2), |b| b.text, text)
         .await
         .unwrap();
 
@@ -276,12 +276,14 @@ async fn joins_trees_and_copies_use_the_chosen_names(db: &Db) {
     assert_eq!(found.all().await.unwrap().len(), 2);
     let found = shelves.find_all().where_none(|s| s.sold, |b| b.id.gt(2));
     assert_eq!(found.all().await.unwrap().len(), 1);
-    let deleted = books.delete_with(&4, |b| b.text).await.unwrap();
+    let deleted = books.delete_with_rest(&4, |b| b.text).await.unwrap();
     assert_eq!((deleted.deleted, deleted.deleted_rest), (1, 1));
 
     let tree = db.tree::<Topic>();
     let branch = Branch::leaf(topic(1)).with(Branch::leaf(topic(2)).with(topic(3)));
-    tree.load([branch, Branch::leaf(topic(4))]).await.unwrap();
+    tree.insert_branches([branch, Branch::leaf(topic(4))])
+        .await
+        .unwrap();
     tree.insert(topic(5), Position::child_of(Ref::from(3)))
         .await
         .unwrap();
@@ -328,7 +330,7 @@ async fn handles_with_other_names_share_the_fences_of_trees(db: &Db) {
     let other = db.with_collection_names(|name| format!("acme_{name}"));
     sync(&one).await;
     let branch = Branch::leaf(topic(1)).with(topic(2));
-    one.tree::<Topic>().load([branch]).await.unwrap();
+    one.tree::<Topic>().insert_branches([branch]).await.unwrap();
     other
         .tree::<Topic>()
         .insert(topic(3), Position::child_of(Ref::from(1)))

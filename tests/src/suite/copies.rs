@@ -85,20 +85,20 @@ async fn counts(db: &Db) -> (u64, u64) {
 async fn a_subset_and_its_rest_are_one_write(db: &Db) {
     let movies = cinema(db).await;
     let done = movies
-        .insert_with(movie(1), |m| m.details, details(156, 1))
+        .insert_with_rest(movie(1), |m| m.details, details(156, 1))
         .await
         .unwrap();
     assert_eq!((done.inserted_id, done.rest_id), (1, 156));
     // The rest is inserted first, so the duplicate movie undoes it.
     let error = movies
-        .insert_with(movie(1), |m| m.details, details(157, 1))
+        .insert_with_rest(movie(1), |m| m.details, details(157, 1))
         .await
         .unwrap_err();
     assert!(error.is_duplicate_key(), "{error}");
     let rest = db.collection::<MovieDetails>();
     rest.delete_one(|d| d.id.eq(156)).await.unwrap();
     let error = movies
-        .insert_with(movie(1), |m| m.details, details(157, 1))
+        .insert_with_rest(movie(1), |m| m.details, details(157, 1))
         .await
         .unwrap_err();
     assert!(error.is_duplicate_key(), "{error}");
@@ -107,9 +107,9 @@ async fn a_subset_and_its_rest_are_one_write(db: &Db) {
     rest.insert_one(details(158, 1)).await.unwrap();
     let row = movies.get(&1).join(|m| m.details).await.unwrap().unwrap();
     assert_eq!(row.details().as_ref().map(|rest| rest.id), Some(158));
-    let deleted = movies.delete_with(&1, |m| m.details).await.unwrap();
+    let deleted = movies.delete_with_rest(&1, |m| m.details).await.unwrap();
     assert_eq!((deleted.deleted, deleted.deleted_rest), (1, 1));
-    let deleted = movies.delete_with(&1, |m| m.details).await.unwrap();
+    let deleted = movies.delete_with_rest(&1, |m| m.details).await.unwrap();
     assert_eq!((deleted.deleted, deleted.deleted_rest), (0, 0));
 }
 
@@ -120,7 +120,7 @@ async fn a_subset_and_its_rest_share_an_id(db: &Db) {
         owner: "Lumière".to_owned(),
     };
     let done = movies
-        .insert_with(movie(7), |m| m.rights, &rights)
+        .insert_with_rest(movie(7), |m| m.rights, &rights)
         .await
         .unwrap();
     assert_eq!(done.rest_id, Ref::from(7));
@@ -138,14 +138,14 @@ async fn a_subset_and_its_rest_share_an_id(db: &Db) {
         .join(|r| r.movie)
         .await;
     assert_eq!(row.unwrap().unwrap().movie().found(), Some(&movie(7)));
-    let deleted = movies.delete_with(&7, |m| m.rights).await.unwrap();
+    let deleted = movies.delete_with_rest(&7, |m| m.rights).await.unwrap();
     assert_eq!((deleted.deleted, deleted.deleted_rest), (1, 1));
 }
 
 async fn a_rest_of_another_document_is_refused(db: &Db) {
     let movies = cinema(db).await;
     let error = movies
-        .insert_with(movie(1), |m| m.details, details(156, 2))
+        .insert_with_rest(movie(1), |m| m.details, details(156, 2))
         .non_atomic()
         .await
         .unwrap_err();
@@ -161,7 +161,7 @@ async fn joint_writes_in_sessions(db: &Db) {
     let movies = cinema(db).await;
     let mut session = db.start_session().await.unwrap();
     let refused = movies
-        .insert_with(movie(1), |m| m.details, details(156, 1))
+        .insert_with_rest(movie(1), |m| m.details, details(156, 1))
         .session(&mut session)
         .await
         .unwrap_err();
@@ -171,7 +171,7 @@ async fn joint_writes_in_sessions(db: &Db) {
     );
     session.start_transaction().await.unwrap();
     movies
-        .insert_with(movie(1), |m| m.details, details(156, 1))
+        .insert_with_rest(movie(1), |m| m.details, details(156, 1))
         .session(&mut session)
         .await
         .unwrap();
@@ -179,19 +179,19 @@ async fn joint_writes_in_sessions(db: &Db) {
     session.abort_transaction().await.unwrap();
     assert_eq!(counts(db).await, (0, 0));
     movies
-        .insert_with(movie(1), |m| m.details, details(156, 1))
+        .insert_with_rest(movie(1), |m| m.details, details(156, 1))
         .session(&mut session)
         .non_atomic()
         .await
         .unwrap();
     movies
-        .insert_with(movie(2), |m| m.details, details(157, 2))
+        .insert_with_rest(movie(2), |m| m.details, details(157, 2))
         .non_atomic()
         .await
         .unwrap();
     movies.delete_one(|m| m.id.eq(1)).await.unwrap();
     let deleted = movies
-        .delete_with(&1, |m| m.details)
+        .delete_with_rest(&1, |m| m.details)
         .non_atomic()
         .await
         .unwrap();

@@ -12,10 +12,10 @@ impl Edges {
         self.pairs.push((parent, child));
     }
 
-    /// The nodes on circles, or between two of them.
+    /// The nodes on cycles, or between two of them.
     ///
     /// Nodes without a parent are taken away, again and again; then nodes without a child. What is left has both.
-    pub(super) fn circles(mut self) -> Vec<usize> {
+    pub(super) fn cycles(mut self) -> Vec<usize> {
         for _ in 0..2 {
             self.take_ends();
             for (parent, child) in &mut self.pairs {
@@ -28,7 +28,7 @@ impl Edges {
         left
     }
 
-    /// Removes the pairs whose parents lead to no circle upwards.
+    /// Removes the pairs whose parents lead to no cycle upwards.
     fn take_ends(&mut self) {
         self.pairs.sort_unstable();
         // Nodes that are nobody's child are ends, so only the others have a place.
@@ -77,20 +77,17 @@ mod tests {
 
     #[test]
     fn circles_are_found_and_what_leads_to_them_is_not() {
-        let circles = |pairs: &[(usize, usize)]| {
+        let cycles = |pairs: &[(usize, usize)]| {
             Edges {
                 pairs: pairs.to_vec(),
             }
-            .circles()
+            .cycles()
         };
-        assert!(circles(&[]).is_empty());
-        assert!(circles(&[(1, 2), (2, 3), (1, 4)]).is_empty());
-        assert_eq!(
-            circles(&[(1, 2), (2, 3), (3, 1), (3, 4), (4, 5)]),
-            [1, 2, 3]
-        );
-        assert_eq!(circles(&[(7, 7), (8, 9)]), [7]);
-        // A node with two parents is no circle.
-        assert!(circles(&[(1, 2), (1, 3), (2, 4), (3, 4)]).is_empty());
+        assert!(cycles(&[]).is_empty());
+        assert!(cycles(&[(1, 2), (2, 3), (1, 4)]).is_empty());
+        assert_eq!(cycles(&[(1, 2), (2, 3), (3, 1), (3, 4), (4, 5)]), [1, 2, 3]);
+        assert_eq!(cycles(&[(7, 7), (8, 9)]), [7]);
+        // A node with two parents is no cycle.
+        assert!(cycles(&[(1, 2), (1, 3), (2, 4), (3, 4)]).is_empty());
     }
 }

@@ -10,7 +10,7 @@ use crate::tree::forest::Forest;
 use crate::tree::node::{Node, id_key};
 
 impl Forest {
-    /// Compares the lists of children with the nodes that exist, and looks for circles.
+    /// Compares the lists of children with the nodes that exist, and looks for cycles.
     pub(super) fn check_graph(&self, nodes: &[Node], report: &mut TreeReport) -> Result<()> {
         let mut positions = HashMap::with_capacity(nodes.len());
         for (position, node) in nodes.iter().enumerate() {
@@ -57,7 +57,7 @@ impl Forest {
                 report.add(&node.id, DamageKind::WrongCount, detail);
             }
         }
-        for position in edges.circles() {
+        for position in edges.cycles() {
             if let Some(node) = nodes.get(position) {
                 let detail = "its parents lead back to it".to_owned();
                 report.add(&node.id, DamageKind::Cycle, detail);

@@ -183,13 +183,13 @@ fn cut_circles(nodes: &[Node], survey: &mut Survey, parents: &mut [Option<usize>
 }
 
 fn cut_circle(nodes: &[Node], survey: &mut Survey, parents: &mut [Option<usize>], start: usize) {
-    let mut circle = vec![start];
+    let mut cycle = vec![start];
     let mut next = parents.get(start).copied().flatten();
     while let Some(position) = next.filter(|position| *position != start) {
-        circle.push(position);
+        cycle.push(position);
         next = parents.get(position).copied().flatten();
     }
-    for position in &circle {
+    for position in &cycle {
         if let Some(fault) = survey.faults.get_mut(*position) {
             *fault = Some(Misplaced::Circle);
         }
@@ -202,10 +202,10 @@ fn cut_circle(nodes: &[Node], survey: &mut Survey, parents: &mut [Option<usize>]
             .bounds
             .nodes
             .get(*position)
-            .is_some_and(|bound| bound.parent.is_some_and(|parent| circle.contains(&parent)));
+            .is_some_and(|bound| bound.parent.is_some_and(|parent| cycle.contains(&parent)));
         (is_inside, node.map(levels), *position)
     };
-    let top = circle.iter().min_by_key(|position| height(position));
+    let top = cycle.iter().min_by_key(|position| height(position));
     if let Some(parent) = top.and_then(|top| parents.get_mut(*top)) {
         *parent = None;
     }

@@ -158,7 +158,7 @@ impl<M, T: Document, E> Field<M, Materialized<T>, E> {
     /// # let tree = db.tree::<Category>();
     /// # let new = |id: &str| Category { id: id.to_owned(), path: Materialized::default() };
     /// # let edge = |id, parent: &str| (new(id), Some(Ref::from(parent)));
-    /// # tree.load_edges([(new("Books"), None), edge("Programming", "Books"), edge("dbm", "Programming")]).await?;
+    /// # tree.insert_edges([(new("Books"), None), edge("Programming", "Books"), edge("dbm", "Programming")]).await?;
     /// let below = tree.all().filter(|c| c.path.passes_through(Ref::from("Programming")));
     /// assert_eq!(below.ids().await?, ["dbm"]);
     /// # Ok(())

@@ -88,7 +88,7 @@ async fn run<D: TestTree>(db: &Db, nodes: i32, children: i32, verb: &str) {
             let parent = (id > 1).then(|| Ref::<D::Model>::from((id - 2) / children + 1));
             (D::node(id), parent)
         });
-        tree.load_edges(edges).non_atomic().await.unwrap();
+        tree.insert_edges(edges).non_atomic().await.unwrap();
         println!("{name}: loaded in {:.1?}", began.elapsed());
         return;
     }

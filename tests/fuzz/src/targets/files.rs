@@ -52,7 +52,7 @@ pub fn files(data: &[u8]) {
     }
 
     let db = database();
-    let loaded = db.load(&given);
+    let loaded = db.import(&given);
     db.dump(&dumped).expect("what is there can be dumped");
     if let Err(error) = loaded {
         assert!(!error.to_string().is_empty());
@@ -60,7 +60,7 @@ pub fn files(data: &[u8]) {
         return;
     }
     let db = database();
-    if let Err(error) = db.load(&dumped) {
+    if let Err(error) = db.import(&dumped) {
         panic!("what was dumped can't be loaded: {error}");
     }
     db.dump(&again).expect("what is there can be dumped");

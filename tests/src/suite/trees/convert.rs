@@ -71,7 +71,7 @@ async fn load<D: TestTree>(db: &Db, plain: &Plain) {
         let parent = (parent != 0).then(|| Ref::<D::Model>::from(parent));
         (D::node(id), parent)
     });
-    db.tree::<D>().load_edges(edges).await.unwrap();
+    db.tree::<D>().insert_edges(edges).await.unwrap();
 }
 
 fn random_tree(count: i32) -> Plain {
@@ -233,7 +233,7 @@ async fn trees_that_do_not_fit_are_not_converted(db: &Db) {
         let parent = (parent != 0).then(|| Ref::<FromParents>::from(parent));
         (FromParents::node(id), parent)
     };
-    old.load_edges([edge(1, 0), edge(2, 1), edge(3, 2)])
+    old.insert_edges([edge(1, 0), edge(2, 1), edge(3, 2)])
         .await
         .unwrap();
     let deep = db.tree::<Shallow>().convert_from(&old).await.unwrap_err();
@@ -244,7 +244,10 @@ async fn trees_that_do_not_fit_are_not_converted(db: &Db) {
     assert!(zeros.to_string().contains("`parent` is"), "{zeros}");
     let elsewhere = db.tree::<super::models::ByPath>();
     let elsewhere = elsewhere.convert_from(&old).await.unwrap_err();
-    assert!(elsewhere.to_string().contains("load_edges"), "{elsewhere}");
+    assert!(
+        elsewhere.to_string().contains("insert_edges"),
+        "{elsewhere}"
+    );
     let collection = old.collection();
     collection
         .update_one(|c| c.id.eq(2), |_| raw(doc! {"$set": {"parent": 9}}))
@@ -286,7 +289,7 @@ async fn trees_of_one_model_are_converted(db: &Db) {
     let edges = [(1, None), (2, Some(1)), (3, Some(2)), (4, Some(1))];
     let edges = edges.map(|(id, parent)| (new(id), parent.map(Ref::<PlaceNode>::from)));
     let (regions, owners) = (db.tree::<ByRegion>(), db.tree::<ByOwner>());
-    regions.load_edges(edges).await.unwrap();
+    regions.insert_edges(edges).await.unwrap();
     assert_eq!(owners.roots().count().await.unwrap(), 4);
     let plan = owners.convert_from(&regions).await.unwrap();
     plan.apply(Allow::WRITE).await.unwrap();
@@ -306,7 +309,7 @@ async fn errors_name_the_tree(db: &Db) {
     };
     let (regions, owners) = (db.tree::<ByRegion>(), db.tree::<ByOwner>());
     let edges = [1, 2].map(|id| (new(id), None::<Ref<PlaceNode>>));
-    regions.load_edges(edges).await.unwrap();
+    regions.insert_edges(edges).await.unwrap();
     let one = || Ref::<PlaceNode>::from(1);
     let below = owners.move_to(Ref::from(2), Position::child_of(one()));
     below.await.unwrap();
@@ -347,12 +350,12 @@ async fn a_load_into_several_scopes_of_another_tree_is_refused(db: &Db) {
         let ids = [1, 2].into_iter().zip(owners);
         ids.map(move |(id, owner)| (new(id, owner), None::<Ref<Stand>>))
     };
-    let error = regions.load_edges(edges([7, 8])).await.unwrap_err();
+    let error = regions.insert_edges(edges([7, 8])).await.unwrap_err();
     assert_eq!(error.tree_refusal(), Some(TreeRefusal::OtherTree));
     let text = error.to_string();
     assert!(text.contains("in the tree `StandsByOwner`"), "{text}");
     assert_eq!(regions.all().count().await.unwrap(), 0);
-    regions.load_edges(edges([7, 7])).await.unwrap();
+    regions.insert_edges(edges([7, 7])).await.unwrap();
     let report = db.tree::<StandsByOwner>().check().await.unwrap();
     assert!(report.is_sound(), "{report}");
 }

@@ -139,8 +139,8 @@ async fn damage_of_child_references(db: &Db) {
     damaged::<ByChildren>(db, DamageKind::MissingChild, &[3], vec![(3, push(99))]).await;
     damaged::<ByChildren>(db, DamageKind::SeveralParents, &[7], vec![(3, push(7))]).await;
     let cut = doc! {"$pull": {"children": 2}};
-    let circle = vec![(1, cut), (7, push(2))];
-    damaged::<ByChildren>(db, DamageKind::Cycle, &[2, 5, 7], circle).await;
+    let cycle = vec![(1, cut), (7, push(2))];
+    damaged::<ByChildren>(db, DamageKind::Cycle, &[2, 5, 7], cycle).await;
 }
 
 async fn damage_of_ancestors(db: &Db) {

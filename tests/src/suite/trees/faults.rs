@@ -87,7 +87,9 @@ async fn damages<D: TestTree>(db: &Db, seed: u64) {
             .children(0)
             .iter()
             .map(|root| branch::<D>(&plain, *root));
-        tree.load(branches.collect::<Vec<_>>()).await.unwrap();
+        tree.insert_branches(branches.collect::<Vec<_>>())
+            .await
+            .unwrap();
         let sound = State::read::<D::Model>(db).await;
         let mut scene = Scene {
             tree,
@@ -382,22 +384,22 @@ impl<D: TestTree> Scene<D> {
             let low = random.of(&below);
             self.sound.restore(db).await;
             self.change(node, doc! {"$set": {field: low}}).await;
-            self.assess(format!("circle of {node}")).await;
-            let mut circle: BTreeSet<i32> = self
+            self.assess(format!("cycle of {node}")).await;
+            let mut cycle: BTreeSet<i32> = self
                 .plain
                 .ancestors(low)
                 .into_iter()
                 .filter(|id| below.contains(id))
                 .collect();
-            circle.extend([node, low]);
+            cycle.extend([node, low]);
             let found = self
                 .report
                 .listed
                 .iter()
                 .filter(|damage| damage.kind == DamageKind::Cycle);
             let found: BTreeSet<i32> = found.map(|damage| damage.id.as_i32().unwrap()).collect();
-            assert_eq!(found, circle, "{}", self.what);
-            assert!(elsewhere(self, &circle), "{}", self.what);
+            assert_eq!(found, cycle, "{}", self.what);
+            assert!(elsewhere(self, &cycle), "{}", self.what);
         }
 
         let others = self

@@ -47,7 +47,7 @@ async fn loaded<D: TestTree>(db: &Db) {
     let tree = db.tree::<D>();
     let roots = plain.children(0).iter();
     let roots: Vec<_> = roots.map(|root| branch::<D>(&plain, *root)).collect();
-    let done = tree.load(roots).await.unwrap();
+    let done = tree.insert_branches(roots).await.unwrap();
     assert_eq!(done.inserted, 60);
     let stored = tree.collection().find_all().with_type::<BsonDocument>();
     plain.assert_stored(D::TREE, &stored.all().await.unwrap());
@@ -75,7 +75,7 @@ async fn loads_come_after_the_roots_that_are_there(db: &Db) {
         .unwrap();
     let more = Branch::leaf(ByAll::node(3)).with(ByAll::node(4));
     let done = tree
-        .load([more, Branch::leaf(ByAll::node(5))])
+        .insert_branches([more, Branch::leaf(ByAll::node(5))])
         .non_atomic()
         .await
         .unwrap();
@@ -83,7 +83,7 @@ async fn loads_come_after_the_roots_that_are_there(db: &Db) {
     assert_eq!(tree.all().pre_order().ids().await.unwrap(), [1, 2, 3, 4, 5]);
     let report = tree.check().await.unwrap();
     assert!(report.is_sound(), "{report}");
-    assert_eq!(tree.load([]).await.unwrap().inserted, 0);
+    assert_eq!(tree.insert_branches([]).await.unwrap().inserted, 0);
 }
 
 /// Loads branches at each kind of place.
@@ -95,7 +95,7 @@ async fn loaded_at<D: TestTree>(db: &Db) {
         let parent = (parent != 0).then(|| Ref::<D::Model>::from(parent));
         (D::node(id), parent)
     });
-    tree.load_edges(edges).await.unwrap();
+    tree.insert_edges(edges).await.unwrap();
     let mut random = Random::new(3);
     let mut next = 100;
     for kind in 0..12 {
@@ -116,7 +116,7 @@ async fn loaded_at<D: TestTree>(db: &Db) {
         next += 4;
         let branch =
             Branch::leaf(D::node(first)).with(Branch::leaf(D::node(below)).with(D::node(deeper)));
-        let load = tree.load([branch, Branch::leaf(D::node(second))]);
+        let load = tree.insert_branches([branch, Branch::leaf(D::node(second))]);
         assert_eq!(load.at(position).await.unwrap().inserted, 4);
         plain.insert(first, place);
         plain.insert(below, Place::LastOf(first));
@@ -125,7 +125,7 @@ async fn loaded_at<D: TestTree>(db: &Db) {
         let stored = tree.collection().find_all().with_type::<BsonDocument>();
         plain.assert_stored(D::TREE, &stored.all().await.unwrap());
     }
-    let missing = tree.load([Branch::leaf(D::node(1_000))]);
+    let missing = tree.insert_branches([Branch::leaf(D::node(1_000))]);
     let missing = missing.at(Position::child_of(Ref::from(999))).await;
     let refusal = missing.unwrap_err().tree_refusal();
     assert_eq!(refusal, Some(TreeRefusal::NotFound));
@@ -147,7 +147,7 @@ async fn branches_are_read_back_and_loaded(db: &Db) {
     let tree = db.tree::<ByPath>();
     let roots = plain.children(0).iter();
     let roots: Vec<_> = roots.map(|root| branch::<ByPath>(&plain, *root)).collect();
-    tree.load(roots).await.unwrap();
+    tree.insert_branches(roots).await.unwrap();
     let branches = tree.all().branches().await.unwrap();
     let dumped = serde_json::to_string(&branches).unwrap();
     assert!(
@@ -157,7 +157,7 @@ async fn branches_are_read_back_and_loaded(db: &Db) {
     let read: Vec<Branch<ByPath>> = serde_json::from_str(&dumped).unwrap();
     assert_eq!(read, branches);
     tree.collection().delete_all().await.unwrap();
-    assert_eq!(tree.load(read).await.unwrap().inserted, 30);
+    assert_eq!(tree.insert_branches(read).await.unwrap().inserted, 30);
     assert_eq!(tree.all().pre_order().ids().await.unwrap(), plain.below(0));
 
     let below = tree.descendants(Ref::from(plain.children(0)[1]));
@@ -172,21 +172,27 @@ async fn edges_that_make_no_tree_are_refused(db: &Db) {
         (ByPath::node(id), parent)
     };
     let refusal = |error: odm::Error| error.tree_refusal().unwrap();
-    let missing = tree.load_edges([edge(1, 0), edge(2, 9)]).await.unwrap_err();
-    assert_eq!(refusal(missing), TreeRefusal::NotFound);
-    let circle = tree
-        .load_edges([edge(1, 0), edge(2, 3), edge(3, 2)])
+    let missing = tree
+        .insert_edges([edge(1, 0), edge(2, 9)])
         .await
         .unwrap_err();
-    assert_eq!(refusal(circle), TreeRefusal::OwnSubtree);
-    let own = tree.load_edges([edge(1, 1)]).await.unwrap_err();
+    assert_eq!(refusal(missing), TreeRefusal::NotFound);
+    let cycle = tree
+        .insert_edges([edge(1, 0), edge(2, 3), edge(3, 2)])
+        .await
+        .unwrap_err();
+    assert_eq!(refusal(cycle), TreeRefusal::OwnSubtree);
+    let own = tree.insert_edges([edge(1, 1)]).await.unwrap_err();
     assert_eq!(refusal(own), TreeRefusal::OwnSubtree);
-    let taken = tree.load_edges([edge(1, 0), edge(1, 0)]).await.unwrap_err();
+    let taken = tree
+        .insert_edges([edge(1, 0), edge(1, 0)])
+        .await
+        .unwrap_err();
     assert!(taken.is_duplicate_key(), "{taken}");
     assert_eq!(tree.all().count().await.unwrap(), 0);
     // A parent may come after its children.
     let done = tree
-        .load_edges([edge(2, 1), edge(3, 1), edge(1, 0)])
+        .insert_edges([edge(2, 1), edge(3, 1), edge(1, 0)])
         .await
         .unwrap();
     assert_eq!(done.inserted, 3);
@@ -197,7 +203,7 @@ async fn documents_are_arranged_in_memory(db: &Db) {
     let plain = random_tree(20);
     let tree = db.tree::<ByBounds>();
     let roots = plain.children(0).iter();
-    tree.load(roots.map(|root| branch::<ByBounds>(&plain, *root)))
+    tree.insert_branches(roots.map(|root| branch::<ByBounds>(&plain, *root)))
         .await
         .unwrap();
     let documents = tree
@@ -229,7 +235,7 @@ async fn a_load_is_a_few_commands(db: &Db) {
         let parent = (id > 1).then(|| Ref::<ByAll>::from(id / 2));
         (ByAll::node(id), parent)
     });
-    let done = tree.load_edges(edges).await.unwrap();
+    let done = tree.insert_edges(edges).await.unwrap();
     assert_eq!(done.inserted, 3_000);
     let inserts = log
         .lock()

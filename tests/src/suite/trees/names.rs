@@ -47,7 +47,7 @@ async fn walked<D: TestTree>(db: &Db) {
         let parent = (parent != 0).then(|| Ref::<D::Model>::from(parent));
         (D::node(id), parent)
     });
-    tree.load_edges(edges).await.unwrap();
+    tree.insert_edges(edges).await.unwrap();
     for (names, expected) in [
         (&[1][..], Some(1)),
         (&[5, 6], Some(6)),
@@ -206,7 +206,7 @@ async fn counted<D: TestTree>(db: &Db) {
         let parent = (parent != 0).then(|| Ref::<D::Model>::from(parent));
         (D::node(id), parent)
     });
-    tree.load_edges(edges).await.unwrap();
+    tree.insert_edges(edges).await.unwrap();
     let counts = |ids: Vec<i32>| {
         let mut counts = BTreeMap::new();
         for id in ids {
@@ -233,7 +233,7 @@ async fn a_filter_finds_paths_through_a_node(db: &Db) {
         let parent = (parent != 0).then(|| Ref::<ByPath>::from(parent));
         (ByPath::node(id), parent)
     });
-    tree.load_edges(edges).await.unwrap();
+    tree.insert_edges(edges).await.unwrap();
     let through = async |id: i32| {
         let nodes = tree.all().filter(|n| n.path.passes_through(Ref::from(id)));
         nodes.pre_order().ids().await.unwrap()

@@ -115,7 +115,7 @@ async fn plant<D: Named>(db: &Db) -> Tree<D> {
         let parent = (parent != 0).then(|| Ref::<D::Model>::from(parent));
         (D::node(id, name), parent)
     });
-    tree.load_edges(edges).await.unwrap();
+    tree.insert_edges(edges).await.unwrap();
     tree
 }
 

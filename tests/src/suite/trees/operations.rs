@@ -92,7 +92,7 @@ impl Operation {
                 let leaf = |id| Branch::leaf(D::node(id));
                 let inner = leaf(32).with(D::node(33));
                 let branch = leaf(30).with(D::node(31)).with(inner);
-                let load = tree.load([branch, leaf(40)]);
+                let load = tree.insert_branches([branch, leaf(40)]);
                 let load = if is_atomic { load } else { load.non_atomic() };
                 return load.await.map(drop);
             }
@@ -127,7 +127,7 @@ pub(super) async fn sample<D: TestTree>(db: &Db) -> Tree<D> {
         let parent = (parent != 0).then(|| Ref::<D::Model>::from(parent));
         (D::node(id), parent)
     });
-    tree.load_edges(edges).await.unwrap();
+    tree.insert_edges(edges).await.unwrap();
     // There and back.
     for [moved, next] in [[4, 3], [3, 4]] {
         let place = Position::before(Ref::<D::Model>::from(next));

@@ -258,8 +258,8 @@ async fn graphs_have_nodes_with_several_parents(db: &Db) {
     assert_eq!(roots().await, [1, 3]);
     assert!(graph.check().await.unwrap().is_sound());
 
-    let circle = graph.add_child(Ref::from(4), &bike).await;
-    assert_eq!(refusal(circle), TreeRefusal::OwnSubtree);
+    let cycle = graph.add_child(Ref::from(4), &bike).await;
+    assert_eq!(refusal(cycle), TreeRefusal::OwnSubtree);
     let itself = graph.add_child(&bike, &bike).await;
     assert_eq!(refusal(itself), TreeRefusal::OwnSubtree);
     assert_eq!(graph.add_child(&cart, &wheel).await.unwrap().modified, 0);

@@ -100,7 +100,7 @@ async fn reads<D: ReadTree>(db: &Db, seed: u64) {
             for root in plain.children(0) {
                 branches.push(branch::<D>(&plain, *root, shop));
             }
-            tree.load(branches).await.unwrap();
+            tree.insert_branches(branches).await.unwrap();
             plains.push(plain);
         }
         let report = tree.check().await.unwrap();
@@ -464,7 +464,7 @@ async fn paths_of_any_length_are_read_moved_and_deleted(db: &Db) {
     for level in 0..8 {
         branch = Branch::leaf(node(format!("{level}{}", "é(\n".repeat(2_000)))).with(branch);
     }
-    tree.load([branch]).await.unwrap();
+    tree.insert_branches([branch]).await.unwrap();
     let ids: Vec<String> = tree.all().pre_order().ids().await.unwrap();
     let named = |at: usize| Ref::<PathText>::from(ids[at].clone());
     assert_eq!(tree.descendants(named(0)).count().await.unwrap(), 8);
@@ -509,7 +509,7 @@ async fn paths_have_ids(db: &Db) {
     let tree = db.tree::<PathUuid>();
     let branch = Branch::leaf(PathUuid::node(1, 1))
         .with(Branch::leaf(PathUuid::node(2, 1)).with(PathUuid::node(3, 1)));
-    tree.load([branch]).await.unwrap();
+    tree.insert_branches([branch]).await.unwrap();
     let node = tree.collection().get(Uuid::of(3)).await.unwrap().unwrap();
     assert_eq!(node.path.ids(), Some(vec![Uuid::of(1), Uuid::of(2)]));
     let root = tree.collection().get(Uuid::of(1)).await.unwrap().unwrap();

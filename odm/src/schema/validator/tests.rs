@@ -534,3 +534,34 @@ fn expression_rules_follow_the_schema() {
     assert!(super::refuse_system_database("admin").is_err());
     assert!(super::refuse_system_database("app").is_ok());
 }
+
+/// serde reads the fields of a flattened struct, whatever the default of the field that holds it.
+#[test]
+fn a_default_does_not_reach_into_a_flattened_struct() {
+    #[derive(serde::Serialize, serde::Deserialize, crate::Document)]
+    #[odm(collection = "outer")]
+    struct Outer {
+        #[serde(rename = "_id")]
+        id: i32,
+        #[serde(default)]
+        missing: i32,
+        #[serde(default, flatten)]
+        inner: Inner,
+    }
+
+    #[derive(Default, serde::Serialize, serde::Deserialize, crate::Embedded)]
+    struct Inner {
+        needed: i32,
+        maybe: Option<i32>,
+    }
+
+    bson::deserialize_from_document::<Outer>(doc! {"_id": 1})
+        .map(|_| ())
+        .unwrap_err();
+    let meta = <Outer as crate::model::Document>::model();
+    let schema = super::json_schema(meta).unwrap();
+    assert_eq!(
+        schema.get("required"),
+        Some(&Bson::from(vec!["_id", "needed"]))
+    );
+}

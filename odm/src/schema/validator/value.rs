@@ -154,7 +154,9 @@ impl Writer {
         for field in fields {
             if field.flatten {
                 self.path.push(field.rust);
-                self.flatten(&field.ty, members, optional || may_be_missing(field))?;
+                // serde applies no default to a flattened struct: its own fields are read.
+                let optional = optional || field.presence == Presence::Sometimes;
+                self.flatten(&field.ty, members, optional)?;
             } else {
                 self.path.push(field.name);
                 let schema = self.value(&field.ty, Rules::new(field.rules))?;

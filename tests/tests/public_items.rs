@@ -49,7 +49,7 @@ fn parse(file: &Path) -> Vec<Item> {
     syn::parse_file(&text).unwrap().items
 }
 
-/// What is public.
+/// The public items of a crate.
 #[derive(Default)]
 struct Surface {
     /// The methods, fields and variants of each type or trait, by its name. Only types that are public have public

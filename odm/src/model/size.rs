@@ -191,7 +191,7 @@ struct Unbounded {
     kind: Kind,
 }
 
-/// What has no bound.
+/// The kind of value that has no bound.
 #[derive(Debug, Clone, Copy)]
 enum Kind {
     /// A string in a named field.

@@ -360,7 +360,7 @@ fn shapes<R: Row>() -> (Vec<Stored>, Random) {
     (stored.collect(), random)
 }
 
-/// What is stored for the row.
+/// The stored form of a row.
 fn raw<R: Row>(row: &R) -> BsonDocument {
     encode(row).unwrap().as_document().unwrap().clone()
 }

@@ -1,48 +1,53 @@
 //! Decodes raw BSON into structs, with the same results as bson's own deserializer.
 //!
-//! This module decodes numbers, strings, dates, arrays and documents in one pass over the bytes. [`lent`] passes all
-//! other values to bson, which defines how binaries and other rare types look to serde.
+//! This module decodes numbers, strings, dates, arrays and documents in one pass over the bytes. [`content`] gets the
+//! form of all other values from bson, which defines how binaries and other rare types look to serde.
 //!
 //! Unlike bson, it reads maps whose keys are newtypes, such as `BTreeMap<Email, i32>`, and refuses documents that a `Bson` would
 //! read as another value ([`marks`]).
 
+mod content;
 mod date;
 mod fault;
-mod lent;
 mod marks;
 #[cfg(test)]
 mod tests;
 
 use std::borrow::Cow;
-use std::marker::PhantomData;
 
 use bson::error::Error as BsonError;
 use bson::spec::ElementType;
-use bson::{Bson, RawDeserializer, doc};
+use bson::{Bson, doc};
 use odm_language::value::raw::{self, Elements};
 use serde::de::value::BorrowedStrDeserializer;
 use serde::de::{
-    Deserialize, DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer,
-    MapAccess, SeqAccess, VariantAccess, Visitor,
+    Deserialize, DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, Error,
+    IntoDeserializer, MapAccess, SeqAccess, VariantAccess, Visitor,
 };
 use serde::forward_to_deserialize_any;
 
+use self::content::{Content, HUMAN_READABLE, UTF8_LOSSY};
 use self::date::Date;
-pub(crate) use self::fault::Failed;
-use self::fault::Fault;
-use self::lent::Asked;
+pub(crate) use self::fault::{Failed, Reason};
 
 /// Decodes a document.
 pub(crate) fn read<'de, T: Deserialize<'de>>(document: &'de [u8]) -> Result<T, Failed> {
-    T::deserialize(Reader::new(document))
+    read_with(document, Options::NONE)
 }
 
-/// Decodes a document with field names as text, which flattened maps with enum keys require. On failure, it reports
-/// the path and the reason.
-pub(crate) fn trace<'de, T: Deserialize<'de>>(
-    document: &'de [u8],
-) -> Result<T, serde_path_to_error::Error<BsonError>> {
-    serde_path_to_error::deserialize(Reader::new(document))
+/// Decodes a document that [`read`] could not decode, with field names as text, which flattened maps with enum keys
+/// require. On failure, it reports the path and the reason.
+#[cold]
+pub(crate) fn trace<'de, T: Deserialize<'de>>(document: &'de [u8]) -> Result<T, Reason> {
+    let options = Options {
+        text_names: true,
+        ..Options::NONE
+    };
+    fault::trace(|| read_with(document, options))
+}
+
+fn read_with<'de, T: Deserialize<'de>>(document: &'de [u8], options: Options) -> Result<T, Failed> {
+    T::deserialize(Value::new(DOCUMENT, document, options))
 }
 
 /// Decodes a value as the field of a document. bson's own deserializer of values claims to be a text format, for which a type
@@ -54,13 +59,8 @@ pub(crate) fn value<T: DeserializeOwned>(value: Bson) -> Result<T, BsonError> {
     }
 
     let document = bson::serialize_to_vec(&doc! {"value": value})?;
-    Only::deserialize(Reader::new(&document)).map(|only| only.value)
-}
-
-/// Converts a result of bson's deserializer.
-#[inline]
-fn theirs<T, E: Fault, F: serde::de::Error>(result: Result<T, F>) -> Result<T, E> {
-    result.map_err(E::theirs)
+    let only: Only<T> = trace(&document)?;
+    Ok(only.value)
 }
 
 /// Whether bson's own types use this name to request a value that is not in serde's data model.
@@ -68,88 +68,39 @@ fn is_private(name: &str) -> bool {
     name.starts_with("$__")
 }
 
-/// The deserializer of a document.
-struct Reader<'de, E> {
-    document: &'de [u8],
-    fault: PhantomData<E>,
+/// How the values of a document are decoded.
+#[derive(Clone, Copy)]
+struct Options {
+    /// The names of a struct's fields are passed as text. As bytes they need no check of their UTF-8.
+    text_names: bool,
+    /// `bson::serde_helpers::HumanReadable`: types decode the form that they have in text formats.
+    human_readable: bool,
+    /// `bson::Utf8Lossy`: malformed UTF-8 in strings is replaced.
+    utf8_lossy: bool,
 }
 
-impl<'de, E> Reader<'de, E> {
-    fn new(document: &'de [u8]) -> Self {
-        Self {
-            document,
-            fault: PhantomData,
-        }
-    }
-}
-
-impl<'de, E: Fault> Deserializer<'de> for Reader<'de, E> {
-    type Error = E;
-
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, E> {
-        let fields = Fields::new(self.document)?;
-        marks::refuse::<V, E>(self.document)?;
-        visitor.visit_map(fields)
-    }
-
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, E> {
-        visitor.visit_some(self)
-    }
-
-    fn deserialize_newtype_struct<V: Visitor<'de>>(
-        self,
-        name: &'static str,
-        visitor: V,
-    ) -> Result<V::Value, E> {
-        if is_private(name) {
-            return private(self.document, name, visitor);
-        }
-        visitor.visit_newtype_struct(self)
-    }
-
-    fn deserialize_enum<V: Visitor<'de>>(
-        self,
-        _name: &'static str,
-        _variants: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, E> {
-        visitor.visit_enum(Fields::new(self.document)?)
-    }
-
-    fn is_human_readable(&self) -> bool {
-        false
-    }
-
-    forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit
-        unit_struct seq tuple tuple_struct map struct identifier ignored_any
-    }
-}
-
-/// Decodes a document into one of bson's own types, such as a `RawDocumentBuf`.
-fn private<'de, V: Visitor<'de>, E: Fault>(
-    document: &'de [u8],
-    name: &'static str,
-    visitor: V,
-) -> Result<V::Value, E> {
-    let document = theirs(RawDeserializer::new(document))?;
-    theirs(document.deserialize_newtype_struct(name, visitor))
+impl Options {
+    const NONE: Self = Self {
+        text_names: false,
+        human_readable: false,
+        utf8_lossy: false,
+    };
 }
 
 /// The fields of a document, the elements of an array, or an enum variant with values, which is stored as a document
 /// with one field.
-struct Fields<'de, E> {
+struct Fields<'de> {
     /// The remaining elements.
     elements: Elements<'de>,
     /// The type and the bytes of the current value.
     tag: u8,
     value: &'de [u8],
-    fault: PhantomData<E>,
+    options: Options,
 }
 
-impl<'de, E: Fault> Fields<'de, E> {
+impl<'de> Fields<'de> {
     #[inline]
-    fn new(document: &'de [u8]) -> Result<Self, E> {
+    fn new(document: &'de [u8], options: Options) -> Result<Self, Failed> {
         if !raw::is_framed(document) {
             return Err(malformed());
         }
@@ -157,7 +108,7 @@ impl<'de, E: Fault> Fields<'de, E> {
             elements: Elements::new(document),
             tag: 0,
             value: &[],
-            fault: PhantomData,
+            options,
         })
     }
 
@@ -167,7 +118,7 @@ impl<'de, E: Fault> Fields<'de, E> {
         reason = "it is called once for each key, in a loop that serde generates"
     )]
     #[inline(always)]
-    fn advance(&mut self) -> Result<Option<&'de [u8]>, E> {
+    fn advance(&mut self) -> Result<Option<&'de [u8]>, Failed> {
         match self.elements.advance() {
             Some(element) => {
                 self.tag = element.tag();
@@ -181,87 +132,106 @@ impl<'de, E: Fault> Fields<'de, E> {
 
     /// The current value.
     #[inline]
-    fn value(&self) -> Value<'de, E> {
-        Value {
-            tag: self.tag,
-            bytes: self.value,
-            fault: PhantomData,
+    fn value(&self) -> Value<'de> {
+        Value::new(self.tag, self.value, self.options)
+    }
+}
+
+impl<'de> MapAccess<'de> for Fields<'de> {
+    type Error = Failed;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, Failed> {
+        let Some(key) = self.advance()? else {
+            return Ok(None);
+        };
+        let text = self.options.text_names;
+        seed.deserialize(Key { name: key, text }).map(Some)
+    }
+
+    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Failed> {
+        // Calls of `map_err` would be compiled once more for each type.
+        match seed.deserialize(self.value()) {
+            Ok(value) => Ok(value),
+            Err(failed) => Err(failed.in_field(&self.elements)),
         }
     }
 }
 
-impl<'de, E: Fault> MapAccess<'de> for Fields<'de, E> {
-    type Error = E;
-
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, E> {
-        let Some(key) = self.advance()? else {
-            return Ok(None);
-        };
-        seed.deserialize(Key(key, PhantomData)).map(Some)
-    }
-
-    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, E> {
-        seed.deserialize(self.value())
-    }
-}
-
-impl<'de, E: Fault> SeqAccess<'de> for Fields<'de, E> {
-    type Error = E;
+impl<'de> SeqAccess<'de> for Fields<'de> {
+    type Error = Failed;
 
     fn next_element_seed<S: DeserializeSeed<'de>>(
         &mut self,
         seed: S,
-    ) -> Result<Option<S::Value>, E> {
-        match self.advance()? {
-            Some(_) => seed.deserialize(self.value()).map(Some),
-            None => Ok(None),
+    ) -> Result<Option<S::Value>, Failed> {
+        if self.advance()?.is_none() {
+            return Ok(None);
+        }
+        match seed.deserialize(self.value()) {
+            Ok(value) => Ok(Some(value)),
+            Err(failed) => Err(failed.in_item(&self.elements)),
         }
     }
 }
 
-impl<'de, E: Fault> EnumAccess<'de> for Fields<'de, E> {
-    type Error = E;
+impl<'de> EnumAccess<'de> for Fields<'de> {
+    type Error = Failed;
     type Variant = Self;
 
-    fn variant_seed<S: DeserializeSeed<'de>>(mut self, seed: S) -> Result<(S::Value, Self), E> {
+    fn variant_seed<S: DeserializeSeed<'de>>(
+        mut self,
+        seed: S,
+    ) -> Result<(S::Value, Self), Failed> {
         let key = self.advance()?.ok_or_else(malformed)?;
-        let key = Key(key, PhantomData);
-        Ok((seed.deserialize(key)?, self))
+        let text = self.options.text_names;
+        Ok((seed.deserialize(Key { name: key, text })?, self))
     }
 }
 
-impl<'de, E: Fault> VariantAccess<'de> for Fields<'de, E> {
-    type Error = E;
+impl<'de> VariantAccess<'de> for Fields<'de> {
+    type Error = Failed;
 
-    fn unit_variant(self) -> Result<(), E> {
-        Err(E::custom("expected a string enum, got a document instead"))
+    fn unit_variant(self) -> Result<(), Failed> {
+        Err(Failed::custom(
+            "expected a string enum, got a document instead",
+        ))
     }
 
-    fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, E> {
-        seed.deserialize(self.value())
+    fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, Failed> {
+        let value = seed.deserialize(self.value());
+        value.map_err(|failed| failed.in_field(&self.elements))
     }
 
-    fn tuple_variant<V: Visitor<'de>>(self, _len: usize, visitor: V) -> Result<V::Value, E> {
-        self.value().deserialize_seq(visitor)
+    fn tuple_variant<V: Visitor<'de>>(self, _len: usize, visitor: V) -> Result<V::Value, Failed> {
+        let value = self.value().deserialize_seq(visitor);
+        value.map_err(|failed| failed.in_field(&self.elements))
     }
 
     fn struct_variant<V: Visitor<'de>>(
         self,
         _fields: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, E> {
-        self.value().deserialize_map(visitor)
+    ) -> Result<V::Value, Failed> {
+        let value = self.value().deserialize_map(visitor);
+        value.map_err(|failed| failed.in_field(&self.elements))
     }
 }
 
 /// The name of a field.
-struct Key<'de, E>(&'de [u8], PhantomData<E>);
+struct Key<'de> {
+    name: &'de [u8],
+    /// [`Options::text_names`].
+    text: bool,
+}
 
-impl<'de, E: Fault> Deserializer<'de> for Key<'de, E> {
-    type Error = E;
+impl<'de> Deserializer<'de> for Key<'de> {
+    type Error = Failed;
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, E> {
-        match str::from_utf8(self.0) {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failed> {
+        match str::from_utf8(self.name) {
             Ok(name) => visitor.visit_borrowed_str(name),
             Err(_) => Err(malformed()),
         }
@@ -269,11 +239,11 @@ impl<'de, E: Fault> Deserializer<'de> for Key<'de, E> {
 
     /// Struct fields are matched as bytes, which need no UTF-8 check.
     #[inline]
-    fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, E> {
-        if E::TRACED {
+    fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failed> {
+        if self.text {
             return self.deserialize_any(visitor);
         }
-        visitor.visit_borrowed_bytes(self.0)
+        visitor.visit_borrowed_bytes(self.name)
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
@@ -281,8 +251,8 @@ impl<'de, E: Fault> Deserializer<'de> for Key<'de, E> {
         name: &'static str,
         variants: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, E> {
-        let key = str::from_utf8(self.0).map_err(|_| malformed())?;
+    ) -> Result<V::Value, Failed> {
+        let key = str::from_utf8(self.name).map_err(|_| malformed())?;
         BorrowedStrDeserializer::new(key).deserialize_enum(name, variants, visitor)
     }
 
@@ -290,7 +260,7 @@ impl<'de, E: Fault> Deserializer<'de> for Key<'de, E> {
         self,
         _name: &'static str,
         visitor: V,
-    ) -> Result<V::Value, E> {
+    ) -> Result<V::Value, Failed> {
         visitor.visit_newtype_struct(self)
     }
 
@@ -307,38 +277,59 @@ const GENERIC: u8 = 0;
 const NULL: u8 = ElementType::Null as u8;
 const OBJECT_ID: u8 = ElementType::ObjectId as u8;
 
-/// One value.
-struct Value<'de, E> {
+/// One value, or a whole document.
+struct Value<'de> {
     tag: u8,
     bytes: &'de [u8],
-    fault: PhantomData<E>,
+    options: Options,
 }
 
-impl<'de, E: Fault> Value<'de, E> {
-    /// Decodes the value with bson.
-    fn leave<V: Visitor<'de>>(self, visitor: V, asked: Asked) -> Result<V::Value, E> {
-        theirs(lent::visit(self.tag, self.bytes, visitor, asked))
+impl<'de> Value<'de> {
+    #[inline]
+    fn new(tag: u8, bytes: &'de [u8], options: Options) -> Self {
+        Self {
+            tag,
+            bytes,
+            options,
+        }
     }
 }
 
-impl<'de, E: Fault> Deserializer<'de> for Value<'de, E> {
-    type Error = E;
+impl<'de> Value<'de> {
+    /// The fields of a document or the elements of an array.
+    #[inline]
+    fn fields(&self) -> Result<Fields<'de>, Failed> {
+        Fields::new(self.bytes, self.options)
+    }
+
+    /// Visits a value of a rare type in the form that bson gives it.
+    fn visit_rare<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failed> {
+        let content = Content::any(self.tag, self.bytes, self.options)?;
+        content.into_deserializer().deserialize_any(visitor)
+    }
+}
+
+impl<'de> Deserializer<'de> for Value<'de> {
+    type Error = Failed;
 
     #[inline]
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, E> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failed> {
         let bytes = self.bytes;
         match self.tag {
             0x01 => visitor.visit_f64(f64::from_le_bytes(fixed(bytes)?)),
             STRING => match raw::string(bytes) {
                 Some(value) => visitor.visit_borrowed_str(value),
+                None if self.options.utf8_lossy => {
+                    visitor.visit_string(lossy(bytes).ok_or_else(malformed)?)
+                }
                 None => Err(malformed()),
             },
             DOCUMENT => {
-                let fields = Fields::new(bytes)?;
-                marks::refuse::<V, E>(bytes)?;
+                let fields = self.fields()?;
+                marks::refuse::<V>(bytes)?;
                 visitor.visit_map(fields)
             }
-            0x04 => visitor.visit_seq(Fields::new(bytes)?),
+            0x04 => visitor.visit_seq(self.fields()?),
             0x08 => match bytes {
                 [0] => visitor.visit_bool(false),
                 [1] => visitor.visit_bool(true),
@@ -350,21 +341,21 @@ impl<'de, E: Fault> Deserializer<'de> for Value<'de, E> {
             0x12 => visitor.visit_i64(i64::from_le_bytes(fixed(bytes)?)),
             BINARY => match bytes.split_first_chunk() {
                 Some((&[_, _, _, _, GENERIC], bytes)) => visitor.visit_borrowed_bytes(bytes),
-                _ => self.leave(visitor, Asked::Any),
+                _ => self.visit_rare(visitor),
             },
-            _ => self.leave(visitor, Asked::Any),
+            _ => self.visit_rare(visitor),
         }
     }
 
     #[inline]
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, E> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failed> {
         match self.tag {
             NULL => visitor.visit_none(),
             _ => visitor.visit_some(self),
         }
     }
 
-    fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, E> {
+    fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failed> {
         match self.tag {
             OBJECT_ID => visitor.visit_borrowed_bytes(self.bytes),
             _ => self.deserialize_any(visitor),
@@ -375,39 +366,46 @@ impl<'de, E: Fault> Deserializer<'de> for Value<'de, E> {
         self,
         name: &'static str,
         visitor: V,
-    ) -> Result<V::Value, E> {
-        if is_private(name) {
-            return match self.tag {
-                DOCUMENT => private(self.bytes, name, visitor),
-                _ => self.leave(visitor, Asked::Newtype(name)),
-            };
+    ) -> Result<V::Value, Failed> {
+        let mut value = self;
+        match name {
+            HUMAN_READABLE => value.options.human_readable = true,
+            UTF8_LOSSY => value.options.utf8_lossy = true,
+            _ if is_private(name) => {
+                let content = Content::named(value.tag, value.bytes, name)?;
+                return content.into_deserializer().deserialize_any(visitor);
+            }
+            _ => {}
         }
-        visitor.visit_newtype_struct(self)
+        visitor.visit_newtype_struct(value)
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
         self,
-        name: &'static str,
-        variants: &'static [&'static str],
+        _name: &'static str,
+        _variants: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, E> {
+    ) -> Result<V::Value, Failed> {
         match self.tag {
             STRING => match raw::string(self.bytes) {
                 Some(variant) => visitor.visit_enum(Cow::Borrowed(variant).into_deserializer()),
                 None => Err(malformed()),
             },
-            DOCUMENT => visitor.visit_enum(Fields::new(self.bytes)?),
-            _ => self.leave(visitor, Asked::Enum(name, variants)),
+            DOCUMENT => visitor.visit_enum(self.fields()?),
+            tag => Err(match ElementType::from(tag) {
+                Some(found) => Failed::custom(format_args!("expected enum, instead got {found:?}")),
+                None => malformed(),
+            }),
         }
     }
 
     /// The visitor ignores the value, so its bytes are not checked.
-    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, E> {
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failed> {
         visitor.visit_unit()
     }
 
     fn is_human_readable(&self) -> bool {
-        false
+        self.options.human_readable
     }
 
     forward_to_deserialize_any! {
@@ -416,12 +414,19 @@ impl<'de, E: Fault> Deserializer<'de> for Value<'de, E> {
     }
 }
 
+/// A string whose malformed UTF-8 is replaced.
+fn lossy(value: &[u8]) -> Option<String> {
+    let (_, text) = value.split_first_chunk::<4>()?;
+    let (_, text) = text.split_last()?;
+    Some(String::from_utf8_lossy(text).into_owned())
+}
+
 #[inline]
-fn fixed<const N: usize, E: Fault>(bytes: &[u8]) -> Result<[u8; N], E> {
+fn fixed<const N: usize>(bytes: &[u8]) -> Result<[u8; N], Failed> {
     bytes.try_into().map_err(|_| malformed())
 }
 
 #[cold]
-fn malformed<E: Fault>() -> E {
-    E::custom("malformed BSON")
+fn malformed() -> Failed {
+    Failed::custom("malformed BSON")
 }

@@ -4,7 +4,7 @@ use bson::Bson;
 use bson::raw::RawDocument;
 use serde::de::DeserializeOwned;
 
-use crate::codec::decode::{read, trace};
+use crate::codec::decode::{Reason, read, trace, value};
 use crate::error::{DecodeError, Error, Result};
 
 /// Decodes a stored document directly from its bytes.
@@ -12,26 +12,19 @@ pub(crate) fn decode<T: DeserializeOwned>(raw: &RawDocument, model: &'static str
     read(raw.as_bytes()).or_else(|_| again(raw, model))
 }
 
-/// Retries a document that [`read`] could not decode: first with field names as text, then with bson's deserializer.
+/// Retries a document that [`read`] could not decode, with field names as text.
 #[cold]
 fn again<T: DeserializeOwned>(raw: &RawDocument, model: &'static str) -> Result<T> {
-    trace(raw.as_bytes()).or_else(|traced| {
-        bson::deserialize_from_slice(raw.as_bytes()).map_err(|_| failed(raw, model, traced))
-    })
+    trace(raw.as_bytes()).map_err(|reason| failed(raw, model, &reason))
 }
 
 /// The error for a document that can't be decoded, with the path, the reason and a remedy.
 #[cold]
-fn failed(
-    raw: &RawDocument,
-    model: &'static str,
-    traced: serde_path_to_error::Error<bson::error::Error>,
-) -> Error {
-    let mut path = Some(traced.path().to_string()).filter(|path| path != ".");
-    let failure = traced.into_inner();
+fn failed(raw: &RawDocument, model: &'static str, reason: &Reason) -> Error {
+    let mut path = reason.path();
     let id = raw.get("_id").ok().flatten();
     let id = id.and_then(|id| Bson::try_from(id).ok());
-    let mut message = said(&failure);
+    let mut message = reason.message().to_owned();
     if let Some(field) = missing(&message) {
         path = Some(match path {
             Some(parent) => format!("{parent}.{field}"),
@@ -41,7 +34,7 @@ fn failed(
     } else {
         message += ": declare the field as it is stored, or repair the stored document";
     }
-    let error = Error::new(DecodeError::new(id, message, Some(Box::new(failure))));
+    let error = Error::new(DecodeError::new(id, message, None));
     let error = error.with_model(model);
     match path {
         Some(path) => error.with_path(path),
@@ -71,7 +64,7 @@ pub(crate) fn decode_key<K: DeserializeOwned>(
     model: &'static str,
     path: &str,
 ) -> Result<K> {
-    bson::deserialize_from_bson(key.clone()).map_err(|failure| {
+    value(key.clone()).map_err(|failure| {
         let message = said(&failure);
         Error::new(DecodeError::new(
             Some(key),
@@ -112,5 +105,14 @@ mod tests {
         };
         let raw = bson::serialize_to_raw_document_buf(&both).unwrap();
         assert_eq!(decode::<Both>(&raw, "Both").unwrap(), both);
+    }
+
+    #[test]
+    fn a_document_that_bson_reads_as_another_value_is_refused() {
+        let value = bson::doc! { "b": 1, "$date": { "$numberLong": "5" } };
+        let raw = bson::serialize_to_raw_document_buf(&bson::doc! { "a": value }).unwrap();
+        let refusal = decode::<BTreeMap<String, Bson>>(&raw, "Note").unwrap_err();
+        assert_eq!(refusal.path(), Some("a"), "{refusal}");
+        assert!(refusal.to_string().contains("RawBson"), "{refusal}");
     }
 }

@@ -192,6 +192,17 @@ impl<'a> Elements<'a> {
         }
     }
 
+    /// The element that [`advance`](Self::advance) returned last. It is found by another walk, for errors.
+    #[cold]
+    pub fn current(&self) -> Option<Element<'a>> {
+        let mut walk = Self::new(self.document);
+        let mut current = None;
+        while walk.rest.len() > self.rest.len() {
+            current = Some(walk.advance()?);
+        }
+        current
+    }
+
     /// How many bytes of the document lie before the next element.
     #[inline]
     pub fn offset(&self) -> usize {

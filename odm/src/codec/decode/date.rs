@@ -4,20 +4,18 @@
 //! that shorter form; all other types get bson's form.
 
 use std::any::type_name;
-use std::marker::PhantomData;
 
 use serde::de::value::BorrowedStrDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde::forward_to_deserialize_any;
 
-use super::fault::Fault;
+use super::fault::Failed;
 
 /// One of the two nested documents.
-pub(super) struct Date<E> {
+pub(super) struct Date {
     millis: i64,
     /// The level of the remaining entry; `None` once it is read.
     next: Option<Level>,
-    fault: PhantomData<E>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -31,7 +29,7 @@ enum Level {
 /// The private type as which bson reads the value of `$date`. If bson renames it, dates get the longer form again.
 pub(super) const BODY: &str = "bson::extjson::models::DateTimeBody";
 
-impl<E> Date<E> {
+impl Date {
     pub(super) fn new(millis: i64) -> Self {
         Self::of(millis, Level::Date)
     }
@@ -40,15 +38,17 @@ impl<E> Date<E> {
         Self {
             millis,
             next: Some(level),
-            fault: PhantomData,
         }
     }
 }
 
-impl<'de, E: Fault> MapAccess<'de> for Date<E> {
-    type Error = E;
+impl<'de> MapAccess<'de> for Date {
+    type Error = Failed;
 
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, E> {
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, Failed> {
         let name = match self.next {
             Some(Level::Date) => "$date",
             Some(Level::Number) => "$numberLong",
@@ -58,34 +58,28 @@ impl<'de, E: Fault> MapAccess<'de> for Date<E> {
         seed.deserialize(name).map(Some)
     }
 
-    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, E> {
+    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Failed> {
         let millis = self.millis;
         let level = match self.next.take().ok_or_else(super::malformed)? {
             Level::Date if type_name::<S::Value>() == BODY => Level::Millis,
             level => level,
         };
-        let fault = PhantomData;
-        seed.deserialize(Value {
-            millis,
-            level,
-            fault,
-        })
+        seed.deserialize(Value { millis, level })
     }
 }
 
 /// The value of an entry.
-struct Value<E> {
+struct Value {
     millis: i64,
     level: Level,
-    fault: PhantomData<E>,
 }
 
-impl<'de, E: Fault> Deserializer<'de> for Value<E> {
-    type Error = E;
+impl<'de> Deserializer<'de> for Value {
+    type Error = Failed;
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, E> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failed> {
         match self.level {
-            Level::Date => visitor.visit_map(Date::<E>::of(self.millis, Level::Number)),
+            Level::Date => visitor.visit_map(Date::of(self.millis, Level::Number)),
             Level::Number => visitor.visit_string(self.millis.to_string()),
             Level::Millis => visitor.visit_i64(self.millis),
         }
@@ -95,7 +89,7 @@ impl<'de, E: Fault> Deserializer<'de> for Value<E> {
         self,
         _name: &'static str,
         visitor: V,
-    ) -> Result<V::Value, E> {
+    ) -> Result<V::Value, Failed> {
         visitor.visit_newtype_struct(self)
     }
 

@@ -6,8 +6,9 @@
 use std::any::type_name;
 
 use odm_language::value::raw::Elements;
+use serde::de::Error;
 
-use super::fault::Fault;
+use super::fault::Failed;
 
 /// The visitor of `Bson`, `Document` and the types that read themselves as one of them.
 const VISITOR: &str = "bson::de::serde::BsonVisitor";
@@ -36,16 +37,14 @@ const MARKS: [&str; 18] = [
 
 /// Refuses a document that the visitor would read as another value.
 #[inline]
-pub(super) fn refuse<V, E: Fault>(document: &[u8]) -> Result<(), E> {
-    let visitor = type_name::<V>();
-    // Tracing wraps the visitor.
-    if visitor == VISITOR || (E::TRACED && visitor.contains(VISITOR)) {
+pub(super) fn refuse<V>(document: &[u8]) -> Result<(), Failed> {
+    if type_name::<V>() == VISITOR {
         return refuse_marks(document);
     }
     Ok(())
 }
 
-fn refuse_marks<E: Fault>(document: &[u8]) -> Result<(), E> {
+fn refuse_marks(document: &[u8]) -> Result<(), Failed> {
     let mut elements = Elements::new(document);
     while let Some(element) = elements.advance() {
         let key = element.key_bytes();
@@ -53,7 +52,7 @@ fn refuse_marks<E: Fault>(document: &[u8]) -> Result<(), E> {
             continue;
         }
         if let Some(mark) = MARKS.iter().find(|mark| mark.as_bytes() == key) {
-            return Err(E::custom(format_args!(
+            return Err(Failed::custom(format_args!(
                 "a `Bson` or a `Document` can't hold a document with the key `{mark}`, which bson reads as another value: \
                  declare a `RawBson` or a `RawDocumentBuf`"
             )));

@@ -17,7 +17,6 @@ mod decode;
 mod delete;
 mod distinct;
 mod drop;
-mod explain;
 mod find;
 mod find_one;
 mod find_one_and;
@@ -41,13 +40,11 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use bson::RawDocumentBuf;
-
 pub use self::aggregate::Aggregate;
 pub use self::bulk_write::{BulkWrite, Write, Writes};
 pub use self::call::ActionFuture;
 use self::call::{Call, Defaults, Ready};
-pub(crate) use self::call::{encode, encode_with_id, equality, maintained, refused, typed_id};
+pub(crate) use self::call::{encode, encode_with_id, equality, maintained, typed_id};
 pub use self::count::{CountDocuments, EstimatedDocumentCount};
 pub use self::cursor::Cursor;
 pub use self::db::Db;
@@ -55,7 +52,6 @@ pub(crate) use self::decode::{decode, decode_id, decode_key};
 pub use self::delete::Delete;
 pub use self::distinct::Distinct;
 pub use self::drop::DropCollection;
-pub use self::explain::Explain;
 pub use self::find::Find;
 pub(crate) use self::find::projection;
 pub use self::find_one::FindOne;
@@ -74,14 +70,16 @@ pub use self::watch::{
 };
 pub use crate::error::{BulkWriteResult, Withheld, WithheldReason, WriteError};
 use crate::error::{Error, Result};
-use crate::model::{Document, ModelMeta};
+use crate::exec::Channel;
+pub use crate::exec::explain::Explain;
+use crate::model::Document;
 #[cfg(feature = "tracing")]
 pub use crate::store::TracedValues;
 pub use crate::store::options::{
     Acknowledgment, Alternate, CaseFirst, Collation, Hint, MaxVariable, ReadConcern,
     ReadPreference, ReturnDocument, WriteConcern,
 };
-use crate::store::{self, CollectionName, Store, Written};
+use crate::store::{self, CollectionName, Store};
 pub use crate::store::{Capability, CommandEvent, Session, SessionOptions, TransactionOptions};
 
 /// A collection of documents of the model `M`, from [`Db::collection`].
@@ -230,19 +228,11 @@ impl<M: Document> Collection<M> {
         }
     }
 
-    /// Sends update statements to the collection of another model, with the same concerns.
-    pub(crate) fn send_updates<'s>(
-        &self,
-        model: &'static ModelMeta,
-        statements: Vec<RawDocumentBuf>,
-        session: Option<&'s mut Session>,
-    ) -> ActionFuture<'s, Written> {
-        let name = self.store.names().of(model.collection);
-        let store = self.store.at(&name);
-        let operation = store::Operation::Updates { statements };
-        let mut call = Call::new(&store, self.defaults.as_ref(), model, name, Ok(operation));
-        call.session = session;
-        call.future(|response, ()| response.written())
+    /// A channel whose writes have the same write concern.
+    pub(crate) fn channel(&self) -> Channel<'static> {
+        let defaults = self.defaults.as_deref();
+        let concern = defaults.and_then(|defaults| defaults.write_concern.clone());
+        Channel::new(self.store.clone(), None).with_write_concern(concern)
     }
 
     /// A call of an update, which may have guards.

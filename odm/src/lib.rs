@@ -68,6 +68,7 @@ pub mod collection;
 #[cfg(feature = "memory")]
 pub mod dump;
 pub mod error;
+pub(crate) mod exec;
 pub mod model;
 pub mod plan;
 pub mod query;

@@ -24,7 +24,6 @@ mod reference;
 mod related;
 mod row;
 mod scope;
-mod source;
 mod stored;
 mod subset;
 mod with;
@@ -41,8 +40,9 @@ pub use self::reference::{
     AtMostOneKey, ById, Held, KeyOf, KeyReference, ManyKeys, OneKey, Reference, RefersBy, Resolved,
 };
 pub use self::row::{And, Behind, First, Has, Joined, RowOf};
-pub use self::source::Source;
 pub use self::subset::{
     DeleteWithRest, DeleteWithRestResult, InsertWithRest, InsertWithRestResult,
 };
 pub use self::with::With;
+#[doc(hidden)]
+pub use crate::exec::Channel;

@@ -12,6 +12,7 @@ mod changes;
 mod cursor;
 #[cfg(feature = "mongodb")]
 mod driver;
+pub(crate) mod limits;
 #[cfg(feature = "memory")]
 mod memory;
 mod monitor;

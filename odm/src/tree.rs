@@ -85,6 +85,7 @@ pub use self::nodes::Nodes;
 pub use self::position::{NodeId, Position};
 pub use self::write::{ChangeTree, InsertNode, InsertedNode};
 use crate::collection::{Collection, Db};
+use crate::exec::Channel;
 use crate::model::Document;
 pub use crate::model::tree::{
     DeclaredTree, OrderedSiblings, PathId, Pattern, SeveralParents, SingleParent, TreeDelete,
@@ -131,9 +132,9 @@ impl Db {
 }
 
 impl<D: DeclaredTree> Tree<D> {
-    fn forest(&self) -> Forest {
+    fn forest(&self) -> Forest<'static> {
         Forest {
-            store: self.collection.store.clone(),
+            channel: Channel::new(self.collection.store.clone(), None),
             model: D::Model::model(),
             tree: D::TREE,
         }

@@ -30,6 +30,7 @@ const FLOORS: &[&[&str]] = &[
     &["types"],
     &["update", "plan"],
     &["schema"],
+    &["exec"],
     &["collection"],
     &["dump", "relation", "server", "tree"],
     ROOF,

@@ -9,9 +9,10 @@ use std::marker::PhantomData;
 use self::group::Group;
 pub use self::write::{Write, Writes};
 use super::Collection;
-use super::call::{Call, refused};
+use super::call::Call;
 use super::options::{action, options};
 use crate::error::{BulkError, BulkWriteResult, Error, Kind, Result};
+use crate::exec::{Channel, refused};
 use crate::model::Document;
 use crate::plan::{Plan, Step};
 use crate::store::{Operation, Request};
@@ -174,7 +175,8 @@ impl<'s, M: Document> BulkWrite<'s, M> {
 
     async fn run(self) -> Result<BulkWriteResult> {
         let model = self.call.model;
-        let (store, request, mut session) = self.call.prepare()?;
+        let (store, request, session) = self.call.prepare()?;
+        let mut channel = Channel::new(store, session);
         let ordered = request.options.ordered != Some(false);
         let mut done = BulkWriteResult::default();
         let mut failure: Option<BulkError> = None;
@@ -192,12 +194,8 @@ impl<'s, M: Document> BulkWrite<'s, M> {
             } else if kind == crate::store::WriteKind::Delete {
                 options.bypass_document_validation = None;
             }
-            let command = Request {
-                collection: request.collection.clone(),
-                operation,
-                options,
-            };
-            let written = match store.clone().exec(command, session.as_deref_mut()).await {
+            let documents = channel.named(request.collection.clone(), model);
+            let written = match documents.send(operation, options).await {
                 Ok(response) => response.written(),
                 Err(error) => Err(error),
             };

@@ -17,6 +17,8 @@ use super::guarded::Guards;
 use super::pages::{Paging, settle};
 use crate::codec::encode::{self, Failure};
 use crate::error::{Error, Result};
+use crate::exec::explain::Explain;
+use crate::exec::refused;
 use crate::model::keywords;
 use crate::model::{Document as Model, ModelMeta, TimestampsMeta, Version};
 use crate::query::deferred::Deferred;
@@ -153,6 +155,13 @@ impl<'s> Call<'s> {
         self.prepare()
     }
 
+    /// Sends `explain` for the call, with execution statistics; nothing is written.
+    pub(super) async fn explain(self) -> Result<Explain> {
+        let model = self.model;
+        let (store, request, session) = self.prepare_page().await?;
+        Explain::of(&store, request, session, model).await
+    }
+
     /// Fills in the collection's defaults, or returns the builder's error.
     #[inline]
     pub(crate) fn complete(&mut self) -> Result<()> {
@@ -285,12 +294,6 @@ impl<T, K> fmt::Debug for ActionFuture<'_, T, K> {
             Steps::Several(_) => f.write_str("ActionFuture"),
         }
     }
-}
-
-/// Adds the model's name and the names of its rules to an error.
-pub(crate) fn refused(error: Error, model: &'static ModelMeta) -> Error {
-    let rules: Vec<_> = model.rules.iter().map(|rule| rule.name).collect();
-    error.with_model(model.name).with_rules(&rules)
 }
 
 /// Sends the filter of an upsert in a form of which MongoDB copies only what the model can read.

@@ -83,7 +83,7 @@ impl<M: Document> Collection<M> {
 }
 
 impl<'s, M: Document> Delete<'s, M> {
-    options!(session command explain hint comment collation let_vars write_concern);
+    options!(session within command explain hint comment collation let_vars write_concern);
 
     #[inline]
     fn run(self) -> ActionFuture<'s, DeleteResult> {

@@ -4,17 +4,18 @@
 //! An update that takes effect sends one command. Only if it matched nothing, further commands find out whether a guard
 //! is the reason.
 
-use bson::raw::{RawBsonRef, RawDocumentBuf};
+use bson::raw::RawDocumentBuf;
 use bson::{Bson, doc};
 
 use super::UpdateResult;
-use super::call::{Call, refused};
+use super::call::Call;
 use crate::error::{Error, Result, Withheld, WithheldError, WithheldReason};
+use crate::exec::{Channel, refused};
 use crate::model::{Document, KeyKind, ModelMeta, name};
 use crate::query::deferred::Deferred;
 use crate::query::node::Node;
 use crate::store::options::{Chosen, Options, ReadPreference};
-use crate::store::{Operation, Request, Response, Session, Store, Written};
+use crate::store::{Operation, Request, Response, Written};
 use crate::update::Guard;
 
 /// The guards of one update.
@@ -99,9 +100,9 @@ fn is_unique(filter: &Node, model: &ModelMeta) -> bool {
 
 /// A guarded update on its way.
 struct Guarded<'s> {
-    store: Store,
+    channel: Channel<'s>,
+    model: &'static ModelMeta,
     request: Request,
-    session: Option<&'s mut Session>,
     guards: Box<Guards>,
 }
 
@@ -110,6 +111,7 @@ impl<'s> Guarded<'s> {
         call.complete()?;
         let Call {
             store,
+            model,
             request,
             session,
             guards,
@@ -119,9 +121,9 @@ impl<'s> Guarded<'s> {
             return Err(Error::usage("the update has no guards"));
         };
         Ok(Self {
-            store,
+            channel: Channel::new(store, session),
+            model,
             request,
-            session,
             guards,
         })
     }
@@ -130,13 +132,9 @@ impl<'s> Guarded<'s> {
         self.request.options.upsert == Some(true)
     }
 
-    fn in_transaction(&self) -> bool {
-        self.session.as_ref().is_some_and(|it| it.in_transaction())
-    }
-
     async fn send(&mut self, request: Request) -> Result<Response<'_>> {
-        let session = self.session.as_deref_mut();
-        self.store.clone().exec(request, session).await
+        let documents = self.channel.named(request.collection, self.model);
+        documents.send(request.operation, request.options).await
     }
 
     async fn write(&mut self, request: Request) -> Result<Changed> {
@@ -149,7 +147,7 @@ impl<'s> Guarded<'s> {
     /// Sends the update, and returns what withheld it if it changed nothing.
     async fn run(&mut self) -> Result<(Changed, Vec<Withheld>)> {
         // In a transaction, a duplicate key aborts it.
-        let asks_first = self.upserts() && self.in_transaction();
+        let asks_first = self.upserts() && self.channel.is_in_transaction();
         if asks_first {
             let withheld = self.withheld().await?;
             if !withheld.is_empty() {
@@ -213,17 +211,13 @@ impl<'s> Guarded<'s> {
     async fn count(&mut self) -> Result<Vec<Withheld>> {
         let mut withheld = Vec::new();
         for (condition, path, reason) in self.guards.conditions()? {
-            let pipeline = vec![doc! {"$match": condition}, doc! {"$count": "n"}];
+            let pipeline = vec![doc! {"$match": condition}];
             let request = self.read(Operation::Aggregate { pipeline });
-            let mut cursor = self.send(request).await?.cursor()?;
-            let Some(counted) = cursor.next().await else {
+            let matching = self.channel.named(request.collection, self.model);
+            let documents = matching.count(request.operation, request.options).await?;
+            if documents == 0 {
                 continue;
-            };
-            let documents = match counted?.get("n") {
-                Ok(Some(RawBsonRef::Int32(count))) => u64::try_from(count).unwrap_or(0),
-                Ok(Some(RawBsonRef::Int64(count))) => u64::try_from(count).unwrap_or(0),
-                _ => return Err(Error::malformed_reply("a count as `n`")),
-            };
+            }
             withheld.push(Withheld {
                 path,
                 reason,
@@ -247,7 +241,7 @@ impl<'s> Guarded<'s> {
             });
         }
         // A secondary may not have the writes that filled the list. A transaction reads where it writes.
-        if !self.in_transaction() {
+        if !self.channel.is_in_transaction() {
             request.options.read_preference = Some(ReadPreference::primary());
         }
         request
@@ -277,9 +271,8 @@ impl Changed {
 /// Sends an update and counts the documents that it was withheld from.
 pub(super) async fn update<M: Document>(call: Call<'_>) -> Result<UpdateResult<M::Id>> {
     let model = call.model;
-    let (written, withheld) = send_update(call)
-        .await
-        .map_err(|error| refused(error, model))?;
+    let sent = send_update(call).await;
+    let (written, withheld) = sent.map_err(|error| refused(error, model))?;
     let mut result = UpdateResult::new::<M>(written)?;
     result.withheld = withheld;
     Ok(result)

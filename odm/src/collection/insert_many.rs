@@ -5,16 +5,14 @@ use std::fmt;
 
 use bson::raw::RawDocumentBuf;
 
-use super::call::{Call, encode_with_id, refused, typed_id};
+use super::call::{Call, encode_with_id, typed_id};
 use super::options::{action, options};
 use super::{Collection, InsertManyResult};
 use crate::error::{BulkError, Error, Kind, Result};
+use crate::exec::{Channel, refused};
 use crate::model::Document;
+use crate::store::limits;
 use crate::store::{Operation, Request, WriteKind, Written};
-
-/// The most that one command takes: 48 MB minus room for its other fields, and 100,000 documents.
-pub(super) const MAX_BYTES: usize = 48_000_000 - 16_384;
-pub(super) const MAX_COUNT: usize = 100_000;
 
 /// Inserts several documents: [`Collection::insert_many`].
 #[must_use = "nothing is inserted until it is awaited"]
@@ -81,12 +79,13 @@ impl<M: Document> Collection<M> {
 }
 
 impl<'s, M: Document> InsertMany<'s, M> {
-    options!(session command comment ordered bypass_document_validation write_concern);
+    options!(session within command comment ordered bypass_document_validation write_concern);
 
     async fn run(self) -> Result<InsertManyResult<M::Id>> {
         let model = self.call.model;
         let inserted_ids = self.ids;
-        let (store, request, mut session) = self.call.prepare()?;
+        let (store, request, session) = self.call.prepare()?;
+        let mut channel = Channel::new(store, session);
         let Request {
             collection,
             operation,
@@ -99,14 +98,11 @@ impl<'s, M: Document> InsertMany<'s, M> {
         let mut failure: Option<BulkError> = None;
         let mut inserted = 0;
         let mut sent = 0;
-        for documents in batches(documents) {
+        for documents in limits::batches(documents, limits::WRITES, limits::INSERT_BYTES) {
             let count = documents.len();
-            let request = Request {
-                collection: collection.clone(),
-                operation: Operation::InsertMany { documents },
-                options: options.clone(),
-            };
-            let written = match store.clone().exec(request, session.as_deref_mut()).await {
+            let operation = Operation::InsertMany { documents };
+            let documents = channel.named(collection.clone(), model);
+            let written = match documents.send(operation, options.clone()).await {
                 Ok(response) => response.written(),
                 Err(error) => Err(error),
             };
@@ -150,53 +146,10 @@ fn partial(error: Error, inserted: u64) -> Error {
     error.context(format!("after {} documents were inserted", done.inserted))
 }
 
-/// Splits documents into batches that each fit one command.
-fn batches(documents: Vec<RawDocumentBuf>) -> Vec<Vec<RawDocumentBuf>> {
-    let mut batches = Vec::new();
-    let mut batch: Vec<RawDocumentBuf> = Vec::new();
-    let mut bytes = 0;
-    for document in documents {
-        // An array element adds a type byte, the index as text and a NUL.
-        let size = document.as_bytes().len() + 8;
-        if !batch.is_empty() && (batch.len() == MAX_COUNT || bytes + size > MAX_BYTES) {
-            batches.push(std::mem::take(&mut batch));
-            bytes = 0;
-        }
-        bytes += size;
-        batch.push(document);
-    }
-    if !batch.is_empty() {
-        batches.push(batch);
-    }
-    batches
-}
-
 action!(InsertMany => InsertManyResult<M::Id>);
 
 impl<M: Document> fmt::Debug for InsertMany<'_, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&self.call, f)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn document(bytes: usize) -> RawDocumentBuf {
-        let mut raw = RawDocumentBuf::new();
-        raw.append(bson::raw::cstr!("x"), "x".repeat(bytes));
-        raw
-    }
-
-    #[test]
-    fn a_batch_fits_one_command() {
-        let sizes = |documents| {
-            let batches: Vec<usize> = batches(documents).iter().map(Vec::len).collect();
-            batches
-        };
-        assert_eq!(sizes(Vec::new()), [0_usize; 0]);
-        assert_eq!(sizes(vec![document(1); 100_001]), [100_000, 1]);
-        assert_eq!(sizes(vec![document(15_990_000); 4]), [3, 1]);
     }
 }

@@ -37,16 +37,19 @@ impl<'s> Place<'s> {
     }
 }
 
-/// Runs `$body` with the session of a [`Place`], in a transaction of the collection's database if it needs one. The body
-/// runs again if the transaction is tried again.
+/// Runs `$body` with `$base`, a channel or a tree, in the session of a [`Place`]: in a transaction of the database if it
+/// needs one. The body runs again if the transaction is tried again.
 macro_rules! joint {
-    ($place:expr, $store:expr, |$session:ident| $body:expr) => {
+    ($place:expr, $base:expr, |$bound:ident| $body:expr) => {
         match $place {
-            Place::Here($session) => $body.await,
+            Place::Here(session) => {
+                let $bound = &mut $base.within(session);
+                $body.await
+            }
             Place::Transaction => {
-                let mut tries = Tries::joined(&$store);
+                let mut tries = Tries::joined($base.store());
                 loop {
-                    let $session = Some(tries.begin().await?);
+                    let $bound = &mut $base.within(Some(tries.begin().await?));
                     let result: Result<_> = $body.await;
                     if let Some(ended) = tries.end(result).await {
                         break ended.and_then(std::convert::identity);

@@ -25,6 +25,13 @@ macro_rules! options {
             self
         }
     };
+    (@ within) => {
+        /// Runs in the session of a channel, if it has one.
+        pub(crate) fn within(mut self, session: Option<&'s mut crate::store::Session>) -> Self {
+            self.call.session = session;
+            self
+        }
+    };
     (@ command) => {
         /// Returns the command document without sending it.
         ///
@@ -498,7 +505,7 @@ macro_rules! options {
         /// # }
         /// ```
         pub async fn explain(self) -> crate::error::Result<crate::collection::Explain> {
-            crate::collection::explain::explain(self.call).await
+            self.call.explain().await
         }
     };
 }

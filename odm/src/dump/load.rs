@@ -13,11 +13,7 @@ use crate::dump::layout::{Files, Format, Layout};
 use crate::dump::metadata::Metadata;
 use crate::dump::{ImportReport, LoadedCollection, SkippedFile};
 use crate::error::{Error, FileError, Result, ServerError};
-use crate::store::Memory;
-
-/// How many documents, and how many bytes, are inserted at once.
-const MAX_DOCUMENTS: usize = 10_000;
-const MAX_BYTES: usize = 16 * 1024 * 1024;
+use crate::store::{Memory, limits};
 
 /// The largest file of Extended JSON, which is read as a whole.
 const MAX_JSON_BYTES: u64 = 4 * 1024 * 1024 * 1024;
@@ -191,7 +187,7 @@ impl Loader<'_> {
         while let Some(document) = documents.next()? {
             bytes += document.as_bytes().len();
             batch.push(document);
-            if batch.len() == MAX_DOCUMENTS || bytes >= MAX_BYTES {
+            if batch.len() == limits::LOADED || bytes >= limits::LOADED_BYTES {
                 done += self.insert(namespace, path, &batch, done, bypass)?;
                 batch.clear();
                 bytes = 0;
@@ -204,7 +200,7 @@ impl Loader<'_> {
         let documents = json::documents(&file::read(path, MAX_JSON_BYTES)?)
             .map_err(|message| Error::new(FileError::new(path, message)))?;
         let mut done = 0;
-        for batch in documents.chunks(MAX_DOCUMENTS) {
+        for batch in documents.chunks(limits::LOADED) {
             done += self.insert(namespace, path, batch, done, bypass)?;
         }
         Ok(done)

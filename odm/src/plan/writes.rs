@@ -4,9 +4,7 @@ use bson::{Bson, Document};
 
 use super::{Action, Step};
 use crate::model::ModelMeta;
-
-/// The most statements in one command of a plan: reports of progress come after each command.
-const MAX_STATEMENTS: usize = 1_000;
+use crate::store::limits;
 
 /// The field of a write command that lists what it writes.
 const STATEMENTS: [&str; 3] = ["updates", "deletes", "documents"];
@@ -69,7 +67,7 @@ fn batches(mut command: Document) -> Vec<Document> {
     let mut rest = std::mem::take(all);
     let mut batches = Vec::new();
     while !rest.is_empty() {
-        let behind = rest.split_off(rest.len().min(MAX_STATEMENTS));
+        let behind = rest.split_off(rest.len().min(limits::STATEMENTS));
         let mut batch = command.clone();
         batch.insert(name, std::mem::replace(&mut rest, behind));
         batches.push(batch);

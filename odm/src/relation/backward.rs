@@ -13,9 +13,9 @@ use super::branch::{Also, Branch, Branches, IntoBranch, also};
 use super::count::Counted;
 use super::keys::Keys;
 use super::scope::{Scope, check_projection};
-use super::source::Source;
 use super::stored::StoredPath;
 use crate::error::Result;
+use crate::exec::Channel;
 use crate::model::{Document, Embedded, Projection, RelationMeta, name};
 use crate::query::{FilterFn, SortFn};
 use crate::store::operation::Operation;
@@ -471,7 +471,7 @@ where
     fn load<'a>(
         &'a self,
         gathered: Referred,
-        mut source: Source<'a>,
+        mut channel: Channel<'a>,
     ) -> BoxFuture<'a, Result<Vec<Self::Value>>> {
         Box::pin(async move {
             let Referred { keys, rows } = gathered;
@@ -481,14 +481,14 @@ where
                 children: J::Gathered::default(),
             };
             if self.scope.limit.is_some() && keys.len() > 1 {
-                self.look_up(&keys, &mut source, &mut read).await?;
+                self.look_up(&keys, &mut channel, &mut read).await?;
             } else {
-                self.find(&keys, &mut source, &mut read).await?;
+                self.find(&keys, &mut channel, &mut read).await?;
             }
             let count = read.documents.len();
             let values = self
                 .branches
-                .load(read.children, count, source.reborrow())
+                .load(read.children, count, channel.reborrow())
                 .await?;
             let joined: Vec<Arc<J::Row<D>>> = read
                 .documents
@@ -545,7 +545,7 @@ where
     async fn find(
         &self,
         keys: &Keys,
-        source: &mut Source<'_>,
+        channel: &mut Channel<'_>,
         read: &mut Read<D, J::Gathered>,
     ) -> Result<()> {
         let by = &self.ends.by;
@@ -570,7 +570,7 @@ where
                 Ok(())
             };
             let condition = self.scope.condition(by.as_str(), part);
-            self.scope.find(source, condition, visit).await?;
+            self.scope.find(channel, condition, visit).await?;
         }
         Ok(())
     }
@@ -580,7 +580,7 @@ where
     async fn look_up(
         &self,
         keys: &Keys,
-        source: &mut Source<'_>,
+        channel: &mut Channel<'_>,
         read_into: &mut Read<D, J::Gathered>,
     ) -> Result<()> {
         const JOINED: &str = "joined";
@@ -590,7 +590,7 @@ where
                 doc! {"$match": {key: {"$in": part}}},
                 doc! {"$project": {key: 1}},
                 doc! {"$lookup": {
-                    "from": source.collection(T::model()),
+                    "from": channel.collection(T::model()),
                     "localField": key,
                     "foreignField": by,
                     "pipeline": self.scope.stages(),
@@ -598,7 +598,7 @@ where
                 }},
                 doc! {"$unwind": format!("${JOINED}")},
             ];
-            let mut options = source.options();
+            let mut options = channel.options();
             // One reply, unless it would grow past 16 MB.
             options.batch_size = Some(BATCH);
             let operation = Operation::Aggregate { pipeline };
@@ -613,12 +613,15 @@ where
                 }
                 Ok(())
             };
-            source.read(M::model(), operation, options, visit).await?;
+            channel
+                .of(M::model())
+                .read(operation, options, visit)
+                .await?;
         }
         // The pipeline runs this find for each row.
         if let Some(first) = keys.get(0) {
             let condition = self.scope.condition(by, vec![first.clone()]);
-            self.scope.explain(source, condition).await?;
+            self.scope.explain(channel, condition).await?;
         }
         Ok(())
     }

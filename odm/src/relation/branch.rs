@@ -6,8 +6,8 @@ use bson::raw::RawDocument;
 use futures_core::future::BoxFuture;
 
 use super::row::{And, Joined};
-use super::source::Source;
 use crate::error::Result;
+use crate::exec::Channel;
 use crate::model::{Document, Embedded};
 use crate::query::fields;
 
@@ -31,7 +31,7 @@ pub trait Branch: Send + Sync + 'static {
     fn load<'a>(
         &'a self,
         gathered: Self::Gathered,
-        source: Source<'a>,
+        channel: Channel<'a>,
     ) -> BoxFuture<'a, Result<Vec<Self::Value>>>;
 }
 
@@ -55,7 +55,7 @@ pub trait Branches: Send + Sync + 'static {
         &'a self,
         gathered: Self::Gathered,
         rows: usize,
-        source: Source<'a>,
+        channel: Channel<'a>,
     ) -> BoxFuture<'a, Result<Vec<Self::Values>>>;
 
     /// Puts a row together.
@@ -79,7 +79,7 @@ impl Branches for () {
         &'a self,
         (): (),
         rows: usize,
-        _source: Source<'a>,
+        _channel: Channel<'a>,
     ) -> BoxFuture<'a, Result<Vec<()>>> {
         Box::pin(std::future::ready(Ok(vec![(); rows])))
     }
@@ -126,18 +126,18 @@ impl<J: Branches, B: Branch> Branches for Also<J, B> {
         &'a self,
         (before, gathered): Self::Gathered,
         rows: usize,
-        mut source: Source<'a>,
+        mut channel: Channel<'a>,
     ) -> BoxFuture<'a, Result<Vec<Self::Values>>> {
         Box::pin(async move {
-            let (rest, values) = if let Some(also) = source.concurrent() {
+            let (rest, values) = if let Some(also) = channel.concurrent() {
                 both(
-                    self.before.load(before, rows, source),
+                    self.before.load(before, rows, channel),
                     self.branch.load(gathered, also),
                 )
                 .await?
             } else {
-                let rest = self.before.load(before, rows, source.reborrow()).await?;
-                (rest, self.branch.load(gathered, source).await?)
+                let rest = self.before.load(before, rows, channel.reborrow()).await?;
+                (rest, self.branch.load(gathered, channel).await?)
             };
             let pairs = values.into_iter().zip(rest);
             Ok(pairs.map(|(value, rest)| And::new(value, rest)).collect())

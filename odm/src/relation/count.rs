@@ -8,8 +8,8 @@ use futures_core::future::BoxFuture;
 
 use super::backward::{Backward, Many, Referred};
 use super::branch::{Branch, IntoBranch};
-use super::source::{Source, counted};
 use crate::error::Result;
+use crate::exec::{Channel, counted};
 use crate::model::Document;
 use crate::query::FilterFn;
 use crate::store::operation::Operation;
@@ -57,7 +57,7 @@ impl<M: Document, N: 'static, T: Document> Branch for Counted<M, N, T> {
     fn load<'a>(
         &'a self,
         gathered: Referred,
-        mut source: Source<'a>,
+        mut channel: Channel<'a>,
     ) -> BoxFuture<'a, Result<Vec<u64>>> {
         Box::pin(async move {
             let Referred { keys, rows } = gathered;
@@ -74,17 +74,20 @@ impl<M: Document, N: 'static, T: Document> Branch for Counted<M, N, T> {
                 } else {
                     pipeline.push(doc! {"$group": {"_id": &field, "n": {"$sum": 1}}});
                 }
-                let options = source.options();
+                let options = channel.options();
                 let operation = Operation::Aggregate { pipeline };
                 let visit = |raw: &RawDocument| {
                     let id = raw.get("_id").ok().flatten();
                     let position = id.and_then(|id| keys.position(id));
                     if let Some(count) = position.and_then(|position| counts.get_mut(position)) {
-                        *count = counted(raw);
+                        *count = counted(raw)?;
                     }
                     Ok(())
                 };
-                source.read(T::model(), operation, options, visit).await?;
+                channel
+                    .of(T::model())
+                    .read(operation, options, visit)
+                    .await?;
             }
             let most = self.0.scope.limit.map_or(u64::MAX, u64::from);
             Ok(rows

@@ -7,9 +7,9 @@ use futures_core::future::BoxFuture;
 
 use super::branch::{Branch, IntoBranch};
 use super::scope::check_projection;
-use super::source::Source;
 use super::stored::StoredPath;
 use crate::error::Result;
+use crate::exec::Channel;
 use crate::model::{FieldType, Path};
 use crate::query::Field;
 use crate::query::kind::Sequence;
@@ -98,10 +98,10 @@ impl<B: Branch> Branch for Each<B> {
     fn load<'a>(
         &'a self,
         gathered: Self::Gathered,
-        source: Source<'a>,
+        channel: Channel<'a>,
     ) -> BoxFuture<'a, Result<Vec<Self::Value>>> {
         Box::pin(async move {
-            let values = self.inside.load(gathered.inside, source).await?;
+            let values = self.inside.load(gathered.inside, channel).await?;
             let mut values = values.into_iter();
             let counts = gathered.counts.into_iter();
             Ok(counts

@@ -13,10 +13,10 @@ use super::branch::{Also, Branch, Branches, IntoBranch, also};
 use super::keys::Keys;
 use super::reference::{Held, Joined, KeyOf, Pointer, Reference, RefersBy, Resolved};
 use super::scope::{Scope, check_projection};
-use super::source::Source;
 use super::stored::StoredPath;
 use crate::collection::decode_key;
 use crate::error::{DecodeError, Error, Result};
+use crate::exec::Channel;
 use crate::model::{Document, Embedded, Path, Projection};
 use crate::query::{Field, FilterFn};
 
@@ -309,7 +309,7 @@ where
     fn load<'a>(
         &'a self,
         gathered: Ids,
-        mut source: Source<'a>,
+        mut channel: Channel<'a>,
     ) -> BoxFuture<'a, Result<Vec<Self::Value>>> {
         Box::pin(async move {
             let Ids {
@@ -318,11 +318,10 @@ where
                 places,
                 ends,
             } = gathered;
-            let found = self.fetch(&keys, &mut source).await?;
+            let found = self.fetch(&keys, &mut channel).await?;
             let mut found_elsewhere = Vec::with_capacity(elsewhere.len());
             for (database, keys) in &elsewhere {
-                let store = source.sibling(database);
-                found_elsewhere.push(self.fetch(keys, &mut source.at(&store)).await?);
+                found_elsewhere.push(self.fetch(keys, &mut channel.at(database)).await?);
             }
             let excluded = self.scope.filter.is_some();
             let target = |place: &Place| {
@@ -368,7 +367,7 @@ where
     async fn fetch(
         &self,
         keys: &Keys,
-        source: &mut Source<'_>,
+        channel: &mut Channel<'_>,
     ) -> Result<Vec<Option<Arc<J::Row<D>>>>> {
         let mut documents: Vec<(usize, D)> = Vec::with_capacity(keys.len());
         let mut gathered = J::Gathered::default();
@@ -384,12 +383,12 @@ where
                 }
                 Ok(())
             };
-            self.scope.find(source, condition, visit).await?;
+            self.scope.find(channel, condition, visit).await?;
         }
         let rows = documents.len();
         let values = self
             .branches
-            .load(gathered, rows, source.reborrow())
+            .load(gathered, rows, channel.reborrow())
             .await?;
         let mut found: Vec<Option<Arc<J::Row<D>>>> = Vec::new();
         found.resize_with(keys.len(), || None);

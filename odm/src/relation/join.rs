@@ -13,9 +13,9 @@ use self::rows::{Chunk, Loaded, Reading};
 use super::branch::{Also, Branches, IntoBranch, also};
 use super::link::IntoLink;
 use super::related::{Quantifier, Related};
-use super::source::{Plans, Source, open};
 use crate::collection::{Explain, Find};
 use crate::error::{Error, Result};
+use crate::exec::{Channel, Plans};
 use crate::model::{Document, Embedded};
 use crate::query::{FilterFn, SortFn, fields};
 use crate::store::options::{Chosen, Options};
@@ -475,9 +475,13 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches> 
         let mut branches = self.branches;
         let named = |error: Error| error.with_model(model.name);
         let options = start(&mut branches, &request).map_err(named)?;
-        let mut source = Source::new(&store, &options, session);
-        let request = self.related.apply(&mut source, request).await;
-        source.count(model, request.map_err(named)?).await
+        let mut channel = Channel::new(store, session).with_options(options);
+        let request = self.related.apply(&mut channel, request).await;
+        let request = request.map_err(named)?;
+        channel
+            .of(model)
+            .count(request.operation, request.options)
+            .await
     }
 
     /// Refuses pages after a document whose place in the order depends on other collections.
@@ -496,16 +500,21 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches> 
         let mut branches = self.branches;
         let options =
             start(&mut branches, &request).map_err(|error| error.with_model(model.name))?;
-        let mut source = Source::new(&store, &options, session).explained(plans);
-        let request = self.related.apply(&mut source, request).await;
+        let mut channel = Channel::new(store, session)
+            .with_options(options)
+            .explained(plans);
+        let request = self.related.apply(&mut channel, request).await;
         let request = request.map_err(|error| error.with_model(model.name))?;
         let mut chunk = Chunk::default();
-        let mut cursor = source.open(model, request).await?;
+        let mut cursor = channel
+            .of(model)
+            .open(request.operation, request.options)
+            .await?;
         while let Some(raw) = cursor.next().await {
             chunk.add::<M>(&branches, raw)?;
         }
         drop(cursor);
-        chunk.load(&branches, source).await
+        chunk.load(&branches, channel).await
     }
 
     /// Returns the rows one by one. The relations of at most 1,000 rows at a time are loaded, so memory stays bounded.
@@ -539,10 +548,12 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches> 
         }
         let mut branches = self.branches;
         let options = start(&mut branches, &request).map_err(|error| error.with_model(model))?;
-        let mut source = Source::new(&store, &options, None);
-        let request = self.related.apply(&mut source, request).await;
+        let mut channel = Channel::new(store.clone(), None).with_options(options.clone());
+        let request = self.related.apply(&mut channel, request).await;
         let request = request.map_err(|error| error.with_model(model))?;
-        let cursor = open(&store, request, None, M::model()).await?;
+        let cursor = channel
+            .cursor(M::model(), request.operation, request.options)
+            .await?;
         let reading = Reading::<M, T, J>::new(cursor, branches, store, options);
         reading.chunk().await
     }

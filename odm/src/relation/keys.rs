@@ -9,10 +9,7 @@ use odm_language::value::key;
 use odm_language::value::number::Number;
 
 use crate::error::{Error, Result};
-
-/// The most bytes that the ids of one command may take: below the 16 MB of a document, with room for the rest of the
-/// command.
-const MAX_BYTES: usize = 15_000_000;
+use crate::store::limits::LIST_BYTES;
 
 /// The ids of a join, each once, by position. As in an index, equal numbers of different types are one id.
 #[derive(Debug, Default)]
@@ -116,7 +113,7 @@ fn parts(sizes: &[usize]) -> Vec<std::ops::Range<usize>> {
     let mut parts = Vec::new();
     let (mut start, mut bytes) = (0, 0);
     for (index, size) in sizes.iter().enumerate() {
-        if index > start && bytes + size > MAX_BYTES {
+        if index > start && bytes + size > LIST_BYTES {
             parts.push(start..index);
             (start, bytes) = (index, 0);
         }

@@ -14,14 +14,11 @@ use crate::collection::joint::{Place, joint};
 use crate::collection::transaction::Tries;
 use crate::collection::{Collection, encode_with_id, maintained, typed_id};
 use crate::error::{Error, Result};
+use crate::exec::Channel;
 use crate::model::{
     CounterpartKind, CounterpartMeta, Document, ModelMeta, ProjectedField, RecentMeta, name,
 };
 use crate::store::Session;
-
-/// The most update statements of one command, and their most bytes.
-const MAX_STATEMENTS: usize = 1_000;
-const MAX_BYTES: usize = 12_000_000;
 
 /// Inserts documents, and adds a part of each to the lists of the newest: [`Collection::insert_one_with_recent`],
 /// [`Collection::insert_many_with_recent`].
@@ -213,46 +210,20 @@ impl<I: Clone> Writes<I> {
     async fn write<M: Document<Id = I>>(
         &self,
         collection: &Collection<M>,
-        mut session: Option<&mut Session>,
+        channel: &mut Channel<'_>,
     ) -> Result<u64> {
         if self.documents.is_empty() {
             return Ok(0);
         }
         let insert = collection.insert_encoded(self.documents.clone(), self.ids.clone());
-        match session.as_deref_mut() {
-            Some(session) => insert.session(session).await?,
-            None => insert.await?,
-        };
+        insert.within(channel.session()).await?;
         let mut found = 0;
         for updates in &self.updates {
-            for part in parts(&updates.statements) {
-                let session = session.as_deref_mut();
-                let update = collection.send_updates(updates.model, part, session);
-                found += update.await?.matched();
-            }
+            let mut lists = channel.of(updates.model);
+            found += lists.update_in_batches(&updates.statements).await?;
         }
         Ok(found)
     }
-}
-
-/// Statements that fit one command each.
-fn parts(statements: &[RawDocumentBuf]) -> Vec<Vec<RawDocumentBuf>> {
-    let mut parts: Vec<Vec<RawDocumentBuf>> = Vec::new();
-    let mut bytes = 0;
-    for statement in statements {
-        let size = statement.as_bytes().len() + 8;
-        match parts.last_mut() {
-            Some(part) if part.len() < MAX_STATEMENTS && bytes + size <= MAX_BYTES => {
-                part.push(statement.clone());
-            }
-            _ => {
-                parts.push(vec![statement.clone()]);
-                bytes = 0;
-            }
-        }
-        bytes += size;
-    }
-    parts
 }
 
 /// The parts of new documents for one list, by the document that has it.
@@ -458,8 +429,8 @@ impl<'s, M: Document> InsertWithRecent<'s, M> {
         let writes = self.writes?;
         let place = Place::new(self.session, self.non_atomic)
             .map_err(|error| error.with_model(M::model().name))?;
-        let updated_lists = joint!(place, collection.store, |session| writes
-            .write(&collection, session))?;
+        let base = collection.channel();
+        let updated_lists = joint!(place, base, |channel| writes.write(&collection, channel))?;
         Ok(InsertWithRecentResult {
             lists: writes.lists(),
             inserted_ids: writes.ids,

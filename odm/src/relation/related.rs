@@ -6,15 +6,13 @@ use bson::{Bson, Document, doc};
 
 use super::keys::Keys;
 use super::link::{Link, Side};
-use super::source::Source;
 use super::stored::StoredPath;
 use crate::error::{Error, Result};
+use crate::exec::Channel;
 use crate::model::Expected;
+use crate::store::limits::LIST_BYTES;
 use crate::store::options::{Chosen, Options};
 use crate::store::{CollectionNames, Operation, Request};
-
-/// The most bytes that the ids of all conditions may take in one command.
-const MAX_BYTES: usize = 12_000_000;
 
 /// Which rows a find returns, and in which order, by documents on the other side of relations.
 #[derive(Debug, Default)]
@@ -91,7 +89,7 @@ impl Related {
     /// first.
     pub(super) async fn apply(
         mut self,
-        source: &mut Source<'_>,
+        channel: &mut Channel<'_>,
         mut request: Request,
     ) -> Result<Request> {
         if let Some(error) = self.error.take() {
@@ -105,10 +103,10 @@ impl Related {
         if !filter.is_empty() {
             filters.push(filter);
         }
-        let mut look_ups = Stages::new(source.names().clone());
-        let most = MAX_BYTES / self.conditions.len().max(1);
+        let mut look_ups = Stages::new(channel.store().names().clone());
+        let most = LIST_BYTES / self.conditions.len().max(1);
         for condition in self.conditions {
-            match condition.semi_join(source, most).await? {
+            match condition.semi_join(channel, most).await? {
                 Some(filter) => filters.push(filter),
                 None => condition.look_up(&mut look_ups)?,
             }
@@ -170,16 +168,16 @@ impl Stages {
 impl Condition {
     /// Reads the ids on the other side, and returns a condition on the rows; `None` if there are too many for a command,
     /// or if a look-up for each row is expected to read less.
-    async fn semi_join(&self, source: &mut Source<'_>, most: usize) -> Result<Option<Document>> {
+    async fn semi_join(&self, channel: &mut Channel<'_>, most: usize) -> Result<Option<Document>> {
         let mut keys = Keys::default();
         let ids = match self.link.side {
-            Side::Rows { .. } => self.ids(source, &mut keys, most).await?,
+            Side::Rows { .. } => self.ids(channel, &mut keys, most).await?,
             Side::Others {
                 expected: Expected::Squillions,
                 ..
             } => false,
             Side::Others { is_list, .. } => {
-                self.references(source, is_list, &mut keys, most).await?
+                self.references(channel, is_list, &mut keys, most).await?
             }
         };
         if !ids {
@@ -205,25 +203,25 @@ impl Condition {
     }
 
     /// Reads the ids of the documents that match; returns `false` if they take more than `most` bytes.
-    async fn ids(&self, source: &mut Source<'_>, keys: &mut Keys, most: usize) -> Result<bool> {
+    async fn ids(&self, channel: &mut Channel<'_>, keys: &mut Keys, most: usize) -> Result<bool> {
         let operation = Operation::Find {
             filter: self.deciding().into(),
             one: false,
         };
-        let mut options = source.options();
+        let mut options = channel.options();
         let foreign = self.link.foreign.as_str();
         options.projection = Some(match foreign {
             "_id" => doc! {"_id": 1},
             foreign => doc! {foreign: 1, "_id": 0},
         });
-        self.read(source, operation, options, foreign, keys, most)
+        self.read(channel, operation, options, foreign, keys, most)
             .await
     }
 
     /// Reads the rows' keys that the matching documents refer to; returns `false` if they take more than `most` bytes.
     async fn references(
         &self,
-        source: &mut Source<'_>,
+        channel: &mut Channel<'_>,
         is_list: bool,
         keys: &mut Keys,
         most: usize,
@@ -236,15 +234,15 @@ impl Condition {
             pipeline.push(doc! {"$group": {"_id": format!("${}", self.link.foreign)}});
         }
         pipeline.push(doc! {"$match": {"_id": {"$ne": null}}});
-        let options = source.options();
+        let options = channel.options();
         let operation = Operation::Aggregate { pipeline };
-        self.read(source, operation, options, "_id", keys, most)
+        self.read(channel, operation, options, "_id", keys, most)
             .await
     }
 
     async fn read(
         &self,
-        source: &mut Source<'_>,
+        channel: &mut Channel<'_>,
         operation: Operation,
         options: Chosen,
         path: &str,
@@ -261,7 +259,10 @@ impl Condition {
             Ok(fits)
         };
         let target = self.link.target;
-        source.read_while(target, operation, options, visit).await?;
+        channel
+            .of(target)
+            .read_while(operation, options, visit)
+            .await?;
         Ok(fits)
     }
 

@@ -6,12 +6,12 @@ use serde::de::DeserializeOwned;
 
 use super::branch::Branches;
 use super::projected;
-use super::source::Source;
 use crate::collection::{decode, projection};
 use crate::error::{DecodeError, Error, Result};
+use crate::exec::Channel;
 use crate::model::{self, ModelMeta, Projection};
 use crate::query::{FilterFn, SortFn, fields};
-use crate::store::operation::{Operation, Request};
+use crate::store::operation::Operation;
 use crate::store::options::Chosen;
 
 /// The documents to read of a joined collection.
@@ -164,21 +164,21 @@ impl Scope {
     /// Runs a find, and calls `visit` with each document.
     pub(super) async fn find(
         &self,
-        source: &mut Source<'_>,
+        channel: &mut Channel<'_>,
         condition: Document,
         visit: impl FnMut(&RawDocument) -> Result<()> + Send,
     ) -> Result<()> {
-        let (operation, options) = self.query(source, condition);
-        source.read(self.model, operation, options, visit).await
+        let (operation, options) = self.query(channel, condition);
+        channel.of(self.model).read(operation, options, visit).await
     }
 
     /// A find of the documents.
-    fn query(&self, source: &Source<'_>, condition: Document) -> (Operation, Chosen) {
+    fn query(&self, channel: &Channel<'_>, condition: Document) -> (Operation, Chosen) {
         let operation = Operation::Find {
             filter: condition.into(),
             one: false,
         };
-        let mut options = source.options();
+        let mut options = channel.options();
         if self.sort.is_some() {
             options.sort.clone_from(&self.sort);
         }
@@ -192,14 +192,16 @@ impl Scope {
     }
 
     /// Explains a find without sending it.
-    pub(super) async fn explain(&self, source: &mut Source<'_>, condition: Document) -> Result<()> {
-        if !source.is_explained() {
+    pub(super) async fn explain(
+        &self,
+        channel: &mut Channel<'_>,
+        condition: Document,
+    ) -> Result<()> {
+        if !channel.is_explained() {
             return Ok(());
         }
-        let (operation, options) = self.query(source, condition);
-        let mut request = Request::new(source.collection(self.model), operation);
-        request.options = options;
-        source.explain(self.model, request).await
+        let (operation, options) = self.query(channel, condition);
+        channel.of(self.model).explain(operation, options).await
     }
 }
 

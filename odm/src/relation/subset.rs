@@ -13,6 +13,7 @@ use crate::collection::joint::{Place, joint};
 use crate::collection::transaction::Tries;
 use crate::collection::{Collection, encode_with_id, typed_id};
 use crate::error::{Error, Result};
+use crate::exec::Channel;
 use crate::model::{Document, Embedded};
 use crate::query::encode::encode_field;
 use crate::query::{Filter, FromRaw, IntoValue, fields};
@@ -279,8 +280,8 @@ impl<'s, M: Document, T: Document> InsertWithRest<'s, M, T> {
         let pair = self.documents?;
         let place = Place::new(self.session, self.non_atomic)
             .map_err(|error| error.with_model(M::model().name))?;
-        joint!(place, collection.store, |session| pair
-            .write(&collection, session))?;
+        let base = collection.channel();
+        joint!(place, base, |channel| pair.write(&collection, channel))?;
         Ok(InsertWithRestResult {
             inserted_id: pair.id,
             rest_id: pair.rest_id,
@@ -289,23 +290,13 @@ impl<'s, M: Document, T: Document> InsertWithRest<'s, M, T> {
 }
 
 impl<M: Document, T: Document> Pair<M, T> {
-    async fn write(
-        &self,
-        collection: &Collection<M>,
-        mut session: Option<&mut Session>,
-    ) -> Result<()> {
+    async fn write(&self, collection: &Collection<M>, channel: &mut Channel<'_>) -> Result<()> {
         let rest = collection.other::<T>();
         let rest = rest.insert_encoded(vec![self.rest.clone()], vec![self.rest_id.clone()]);
-        match session.as_deref_mut() {
-            Some(session) => rest.session(session).await?,
-            None => rest.await?,
-        };
+        rest.within(channel.session()).await?;
         let document =
             collection.insert_encoded(vec![self.document.clone()], vec![self.id.clone()]);
-        match session {
-            Some(session) => document.session(session).await?,
-            None => document.await?,
-        };
+        document.within(channel.session()).await?;
         Ok(())
     }
 }
@@ -383,11 +374,12 @@ impl<'s, M: Document, T: Document> DeleteWithRest<'s, M, T> {
         let named = |error: Error| error.with_model(M::model().name);
         let (by, id) = self.filter.map_err(named)?;
         let place = Place::new(self.session, self.non_atomic).map_err(named)?;
-        joint!(place, collection.store, |session| delete::<M, T>(
+        let base = collection.channel();
+        joint!(place, base, |channel| delete::<M, T>(
             &collection,
             &by,
             &id,
-            session
+            channel
         ))
     }
 }
@@ -396,19 +388,13 @@ async fn delete<M: Document, T: Document>(
     collection: &Collection<M>,
     by: &str,
     id: &Bson,
-    mut session: Option<&mut Session>,
+    channel: &mut Channel<'_>,
 ) -> Result<DeleteWithRestResult> {
     let document = collection.delete_one(|_| Filter::from_raw(doc! {"_id": {"$eq": id.clone()}}));
-    let deleted = match session.as_deref_mut() {
-        Some(session) => document.session(session).await?,
-        None => document.await?,
-    };
+    let deleted = document.within(channel.session()).await?;
     let rest = collection.other::<T>();
     let rest = rest.delete_one(|_| Filter::from_raw(doc! {by: {"$eq": id.clone()}}));
-    let deleted_rest = match session {
-        Some(session) => rest.session(session).await?,
-        None => rest.await?,
-    };
+    let deleted_rest = rest.within(channel.session()).await?;
     Ok(DeleteWithRestResult {
         deleted: deleted.deleted,
         deleted_rest: deleted_rest.deleted,

@@ -6,9 +6,9 @@ use futures_core::future::BoxFuture;
 
 use super::branch::{Also, Branches, IntoBranch, also};
 use super::join::start;
-use super::source::{Plans, Source};
 use crate::collection::{Collection, Explain, Find, encode};
 use crate::error::Result;
+use crate::exec::{Channel, Plans};
 use crate::model::{Document, Embedded};
 use crate::store::Session;
 
@@ -138,9 +138,11 @@ impl<'s, 'd, M: Document, J: Branches> With<'s, 'd, M, J> {
                 .and_then(|raw: bson::RawDocumentBuf| branches.gather(&mut gathered, &raw));
             gathered.map_err(|error| error.with_model(model))?;
         }
-        let source = Source::new(&store, &options, session).explained(plans);
+        let channel = Channel::new(store, session)
+            .with_options(options)
+            .explained(plans);
         let values = branches
-            .load(gathered, self.documents.len(), source)
+            .load(gathered, self.documents.len(), channel)
             .await?;
         let rows = self.documents.into_iter().zip(values);
         Ok(rows

@@ -16,7 +16,7 @@ pub(super) struct Shape {
     pub(super) children: Vec<Vec<usize>>,
 }
 
-impl Forest {
+impl Forest<'_> {
     /// Arranges nodes. Siblings without an order keep that of the list.
     pub(super) fn arrange(&self, nodes: &[Node]) -> Result<Shape> {
         self.arrange_below(nodes, None)

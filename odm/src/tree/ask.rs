@@ -7,7 +7,7 @@ use bson::Bson;
 use futures_core::future::BoxFuture;
 
 use super::at_once::{Reads, at_once};
-use super::forest::{Forest, within};
+use super::forest::Forest;
 use super::node::{Node, id_key, same_id, same_scope};
 use super::select::{Extent, Selection};
 use super::{NodeId, Tree};
@@ -22,7 +22,7 @@ use crate::store::Session;
 /// As a read of [`Nodes`](super::Nodes), one of several commands runs in a transaction.
 #[must_use = "nothing is read until it is awaited"]
 pub struct AskTree<'s, D, T> {
-    forest: Forest,
+    forest: Forest<'static>,
     question: Result<Question>,
     read: fn(Answer) -> Result<T>,
     session: Option<&'s mut Session>,
@@ -251,7 +251,7 @@ impl<D: DeclaredTree> Tree<D> {
 
 impl Question {
     /// Whether the answer takes several commands, between which the tree may change.
-    fn is_torn(&self, forest: &Forest) -> bool {
+    fn is_torn(&self, forest: &Forest<'_>) -> bool {
         let tree = forest.tree;
         let knows_ancestors = tree.ancestors.is_some() || tree.path.is_some();
         let knows_parent = tree.parent.is_some() || knows_ancestors;
@@ -266,7 +266,7 @@ impl Question {
         }
     }
 
-    async fn answer(&self, forest: &Forest, mut session: Option<&mut Session>) -> Result<Answer> {
+    async fn answer(&self, forest: &mut Forest<'_>) -> Result<Answer> {
         Ok(match self {
             Self::IsLeaf(id) => {
                 let tree = forest.tree;
@@ -279,42 +279,42 @@ impl Question {
                         ..Node::default()
                     }
                 } else {
-                    forest.node(within!(session), id).await?
+                    forest.node(id).await?
                 };
-                Answer::Is(!forest.has_children(session, &node).await?)
+                Answer::Is(!forest.has_children(&node).await?)
             }
             Self::Depth(id) => {
-                let node = forest.node(within!(session), id).await?;
+                let node = forest.node(id).await?;
                 Answer::Depth(if forest.tree.depth.is_some() {
                     usize::try_from(node.depth).unwrap_or_default()
                 } else {
-                    forest.lineage(session, &node).await?.len()
+                    forest.lineage(&node).await?.len()
                 })
             }
             Self::IsRoot(id) => {
-                let node = forest.node(within!(session), id).await?;
-                Answer::Is(forest.parent_of(session, &node).await?.is_none())
+                let node = forest.node(id).await?;
+                Answer::Is(forest.parent_of(&node).await?.is_none())
             }
             Self::IsParent { node, child } => {
-                let child = forest.node(within!(session), child).await?;
-                let parent = forest.parent_of(session, &child).await?;
+                let child = forest.node(child).await?;
+                let parent = forest.parent_of(&child).await?;
                 let parent = parent.as_ref().map(id_key).transpose()?;
                 Answer::Is(parent == Some(id_key(node)?))
             }
             Self::IsAncestor { node, descendant } => {
                 let own = id_key(node)?;
-                let descendant = forest.node(within!(session), descendant).await?;
+                let descendant = forest.node(descendant).await?;
                 let mut is_ancestor = false;
-                for ancestor in forest.lineage(session, &descendant).await? {
+                for ancestor in forest.lineage(&descendant).await? {
                     is_ancestor |= id_key(&ancestor)? == own;
                 }
                 Answer::Is(is_ancestor)
             }
             Self::AreSiblings(one, other) => {
-                let (one, other) = forest.pair(within!(session), one, other).await?;
+                let (one, other) = forest.pair(one, other).await?;
                 let parents = (
-                    forest.parent_of(within!(session), &one).await?,
-                    forest.parent_of(session, &other).await?,
+                    forest.parent_of(&one).await?,
+                    forest.parent_of(&other).await?,
                 );
                 Answer::Is(match parents {
                     (None, None) => same_scope(one.scope.as_ref(), other.scope.as_ref()),
@@ -325,8 +325,8 @@ impl Question {
             Self::CommonAncestor(ids) => {
                 let mut common: Option<Vec<Bson>> = None;
                 for id in ids {
-                    let node = forest.node(within!(session), id).await?;
-                    let mut path = forest.lineage(within!(session), &node).await?;
+                    let node = forest.node(id).await?;
+                    let mut path = forest.lineage(&node).await?;
                     path.push(node.id);
                     common = Some(match common {
                         None => path,
@@ -369,12 +369,9 @@ impl<'s, D, T> AskTree<'s, D, T> {
     async fn run(self) -> Result<T> {
         let forest = self.forest;
         let question = self.question?;
-        let answer = at_once!(
-            self.session,
-            forest.store,
-            question.is_torn(&forest),
-            |session| question.answer(&forest, session)
-        )?;
+        let answer = at_once!(forest, self.session, question.is_torn(&forest), |forest| {
+            question.answer(forest)
+        })?;
         (self.read)(answer)
     }
 }

@@ -40,14 +40,17 @@ impl<'s> Reads<'s> {
     }
 }
 
-/// Runs `$body`, whose reads see one state of the tree if others' writes could tear them. The body runs again if the
+/// Runs `$body` with the tree in a session; its reads see one state if others' writes could tear them. The body runs again if the
 /// transaction is tried again.
 macro_rules! at_once {
-    ($session:expr, $store:expr, $is_torn:expr, |$name:ident| $body:expr) => {
-        match Reads::new($session, &$store, $is_torn).await {
-            Reads::Here($name) => $body.await,
+    ($tree:expr, $session:expr, $is_torn:expr, |$forest:ident| $body:expr) => {
+        match Reads::new($session, $tree.store(), $is_torn).await {
+            Reads::Here(session) => {
+                let $forest = &mut $tree.within(session);
+                $body.await
+            }
             Reads::Snapshot(mut tries) => loop {
-                let $name = Some(tries.begin().await?);
+                let $forest = &mut $tree.within(Some(tries.begin().await?));
                 let result: Result<_> = $body.await;
                 if let Some(ended) = tries.end(result).await {
                     break ended.and_then(std::convert::identity);

@@ -3,7 +3,7 @@
 use bson::raw::{RawDocument, RawDocumentBuf};
 use bson::{Bson, Document, RawBson};
 
-use super::forest::{Forest, TreeWrite, within};
+use super::forest::{Forest, TreeWrite};
 use super::node::{Node, id_key, stored, stored_scope};
 use super::position::Target;
 use super::spot::{Moving, Spot};
@@ -11,14 +11,13 @@ use super::statements::{Around, Lineage, Shift};
 use super::unfinished::{Listed, Unfinished};
 use super::writes::{self, Writes};
 use crate::error::{Error, Result, TreeRefusal};
+use crate::model::TreeMeta;
 use crate::model::tree::{RootParent, path_text};
-use crate::store::Session;
 
-impl Forest {
+impl Forest<'_> {
     /// Inserts an encoded document at a place; returns it as it is stored.
     pub(super) async fn insert_at(
-        &self,
-        mut session: Option<&mut Session>,
+        &mut self,
         target: &Target,
         document: &RawDocument,
     ) -> Result<(RawDocumentBuf, TreeWrite)> {
@@ -30,28 +29,27 @@ impl Forest {
         let id = Bson::try_from(id).map_err(Error::encode)?;
         self.check_id(&id)?;
         let scope = self.scope_of(document)?;
-        let fence = self.fence(within!(session), scope.as_ref()).await?;
-        let spot = self
-            .spot(within!(session), target, scope.as_ref(), None)
-            .await?;
+        let fence = self.fence(scope.as_ref()).await?;
+        let spot = self.spot(target, scope.as_ref(), None).await?;
         self.check_depth(&spot, 0)?;
         let record = || Unfinished::new("insert", &id);
-        let mut writes = Writes::new(self, fence, record());
+        let mut writes = Writes::new(self.tree, fence, record());
         self.make_room(&mut writes, &spot, std::slice::from_ref(&id), 1);
         let mut fields = self.fields_of_leaf(&spot)?;
         let mut others = Vec::new();
-        for other in self.others() {
+        for tree in self.others() {
+            let mut other = self.other(tree);
             let scope = other.scope_of(document)?;
-            let fence = other.fence(within!(session), scope.as_ref()).await?;
-            let root = other.last_root(within!(session), scope.as_ref()).await?;
+            let fence = other.fence(scope.as_ref()).await?;
+            let root = other.last_root(scope.as_ref()).await?;
             fields.extend(other.fields_of_leaf(&root)?);
-            others.push(Writes::new(&other, fence, record()));
+            others.push(Writes::new(tree, fence, record()));
         }
         let document = with_fields(document, fields)?;
         writes.insert = document.clone().into();
         others.insert(0, writes);
         let mut done = TreeWrite::default();
-        writes::run(others, session, &mut done).await?;
+        writes::run(self, others, &mut done).await?;
         Ok((document, done))
     }
 
@@ -113,48 +111,34 @@ impl Forest {
     }
 
     /// The other trees of the model.
-    pub(super) fn others(&self) -> impl Iterator<Item = Self> + use<> {
-        let (store, model, own) = (self.store.clone(), self.model, self.tree);
-        let others = model.trees.iter();
-        let others = others.filter(move |tree| tree.name != own.name);
-        others.map(move |tree| Self {
-            store: store.clone(),
-            model,
-            tree,
-        })
+    pub(super) fn others(&self) -> impl Iterator<Item = &'static TreeMeta> + use<> {
+        let own = self.tree;
+        let others = self.model.trees.iter().copied();
+        others.filter(move |tree| tree.name != own.name)
     }
 
     /// The place of a new node in this tree if it is inserted into another one.
-    pub(super) async fn last_root(
-        &self,
-        session: Option<&mut Session>,
-        scope: Option<&Bson>,
-    ) -> Result<Spot> {
-        self.spot(session, &Target::LAST_ROOT, scope, None).await
+    pub(super) async fn last_root(&mut self, scope: Option<&Bson>) -> Result<Spot> {
+        self.spot(&Target::LAST_ROOT, scope, None).await
     }
 
     /// Moves a node and its subtree to a place.
-    pub(super) async fn relocate(
-        &self,
-        mut session: Option<&mut Session>,
-        id: &Bson,
-        target: &Target,
-    ) -> Result<TreeWrite> {
-        let fence = self.fence_of(within!(session), id).await?;
+    pub(super) async fn relocate(&mut self, id: &Bson, target: &Target) -> Result<TreeWrite> {
+        let fence = self.fence_of(id).await?;
         let moving = match target.node() {
             Some(named) => {
-                let (node, named) = self.pair(within!(session), id, named).await?;
+                let (node, named) = self.pair(id, named).await?;
                 let named = Some(named);
                 Moving { node, named }
             }
             None => Moving {
-                node: self.node(within!(session), id).await?,
+                node: self.node(id).await?,
                 named: None,
             },
         };
         let node = &moving.node;
         let spot = self
-            .spot(within!(session), target, node.scope.as_ref(), Some(&moving))
+            .spot(target, node.scope.as_ref(), Some(&moving))
             .await?;
         let own = id_key(&node.id)?;
         // Where the lineage has only the parent, the bounds show what is above it.
@@ -171,17 +155,17 @@ impl Forest {
                 format!("the node {} can't move into its own subtree", node.id),
             ));
         }
-        let before = self.lineage_to_leave(within!(session), node).await?;
+        let before = self.lineage_to_leave(node).await?;
         let stays = match (before.last(), &spot.parent) {
             (None, None) => true,
             (Some(before), Some(after)) => id_key(before)? == id_key(&after.id)?,
             _ => false,
         };
         if !stays && self.tree.max_depth.is_some() {
-            let height = self.height(within!(session), node, before.len()).await?;
+            let height = self.height(node, before.len()).await?;
             self.check_depth(&spot, height)?;
         }
-        let mut writes = Writes::new(self, fence, Unfinished::new("move", &node.id));
+        let mut writes = Writes::new(self.tree, fence, Unfinished::new("move", &node.id));
         let mut fields = self.fields_at(&spot)?;
         if stays {
             let order = self.tree.order;
@@ -192,9 +176,7 @@ impl Forest {
         }
         writes.place(&node.id, fields);
         if !stays && self.keeps_lineage() {
-            let change = self
-                .lineage_change(within!(session), node, &before, &spot.lineage)
-                .await?;
+            let change = self.lineage_change(node, &before, &spot.lineage).await?;
             writes.first.push(change);
         }
         let around = if self.depends_on_lineage() {
@@ -221,14 +203,13 @@ impl Forest {
         }
         writes.record.lists = self.recorded_list(parent, spot.index, ids);
         let mut done = TreeWrite::default();
-        writes::run(vec![writes], session, &mut done).await?;
+        writes::run(self, vec![writes], &mut done).await?;
         Ok(done)
     }
 
     /// The statement that changes the lineage of the descendants of a node.
     pub(super) async fn lineage_change(
-        &self,
-        session: Option<&mut Session>,
+        &mut self,
         node: &Node,
         before: &[Bson],
         after: &[Bson],
@@ -238,18 +219,14 @@ impl Forest {
             path: node.path.as_deref().unwrap_or(","),
             ancestors: after,
         };
-        let filter = self.descendants(session, node, None).await?;
+        let filter = self.descendants(node, None).await?;
         self.change_lineage(filter, &lineage)
     }
 
     /// The ancestors of a node that moves, as far as anything depends on them.
-    async fn lineage_to_leave(
-        &self,
-        session: Option<&mut Session>,
-        node: &Node,
-    ) -> Result<Vec<Bson>> {
+    async fn lineage_to_leave(&mut self, node: &Node) -> Result<Vec<Bson>> {
         if self.depends_on_lineage() {
-            return self.lineage(session, node).await;
+            return self.lineage(node).await;
         }
         let tree = self.tree;
         let is_known = tree.parent.is_some();
@@ -258,7 +235,7 @@ impl Forest {
         if !is_known && !is_kept {
             return Ok(Vec::new());
         }
-        let parent = self.parent_of(session, node).await?;
+        let parent = self.parent_of(node).await?;
         Ok(parent.into_iter().collect())
     }
 

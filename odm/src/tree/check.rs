@@ -173,7 +173,7 @@ impl fmt::Display for TreeReport {
 /// A check about to run: [`Tree::check`].
 #[must_use = "nothing is read until it is awaited"]
 pub struct CheckTree<'s> {
-    forest: Forest,
+    forest: Forest<'static>,
     progress: Option<Box<Progress<'s>>>,
 }
 
@@ -296,7 +296,7 @@ pub(super) enum Source {
 }
 
 impl Source {
-    pub(super) fn of(forest: &Forest) -> Self {
+    pub(super) fn of(forest: &Forest<'_>) -> Self {
         let tree = forest.tree;
         if tree.parent.is_some() {
             Self::Parent

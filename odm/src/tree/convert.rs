@@ -82,7 +82,7 @@ impl<D: SingleParent> Tree<D> {
             );
             steps.push(updates(&new, statements, reason));
         }
-        Ok(Plan::new(new.store, steps))
+        Ok(Plan::new(new.store().clone(), steps))
     }
 
     /// Plans the removal of the fields that only the tree `old` keeps, after [`convert_from`](Self::convert_from). Fields
@@ -122,7 +122,7 @@ impl<D: SingleParent> Tree<D> {
         let is_declared = |field: &str| declared.iter().any(|one| one.name == field);
         let fields = O::TREE.fields().filter(|field| !is_declared(field));
         let fields: Vec<&str> = fields.collect();
-        let documents = both(&old.forest(), &new).await?;
+        let documents = both(&mut old.forest(), &new).await?;
         for document in &documents {
             if let Some(field) = new.tree.fields().find(|field| !has(document, field)) {
                 return Err(incomplete(&new, document, field));
@@ -153,15 +153,15 @@ impl<D: SingleParent> Tree<D> {
             let reason = format!("only the old tree keeps {}", fields.join(", "));
             steps.push(updates(&new, statements, reason));
         }
-        Ok(Plan::new(new.store, steps))
+        Ok(Plan::new(new.store().clone(), steps))
     }
 }
 
-impl Forest {
+impl Forest<'_> {
     /// The update statements that store another tree of the collection in the fields of this one.
     async fn conversion<O: SingleParent>(&self, old: &Tree<O>) -> Result<Vec<Document>> {
         comparable(&old.forest(), self)?;
-        let documents = both(&old.forest(), self).await?;
+        let documents = both(&mut old.forest(), self).await?;
         for document in &documents {
             if let Some(field) = O::TREE.fields().find(|field| !has(document, field)) {
                 return Err(incomplete(&old.forest(), document, field));
@@ -251,7 +251,7 @@ impl Source {
 }
 
 /// Refuses trees of different collections, and trees that can't both be stored while one becomes the other.
-fn comparable(old: &Forest, new: &Forest) -> Result<()> {
+fn comparable(old: &Forest<'_>, new: &Forest<'_>) -> Result<()> {
     let refused = |message: String| Err(Error::usage(message).with_model(new.model.name));
     if old.collection() != new.collection() {
         return refused(format!(
@@ -306,7 +306,7 @@ fn roles(tree: &TreeMeta) -> Vec<(&'static str, String)> {
 }
 
 /// The kept fields of both trees, of all nodes.
-async fn both(old: &Forest, new: &Forest) -> Result<Vec<RawDocumentBuf>> {
+async fn both(old: &mut Forest<'_>, new: &Forest<'_>) -> Result<Vec<RawDocumentBuf>> {
     let mut projection = Node::projection(old.tree);
     projection.extend(Node::projection(new.tree));
     let options = Options {
@@ -314,7 +314,7 @@ async fn both(old: &Forest, new: &Forest) -> Result<Vec<RawDocumentBuf>> {
         sort: Some(old.pre_order_sort().unwrap_or_else(|| doc! {"_id": 1})),
         ..Options::default()
     };
-    old.documents(None, Document::new(), options).await
+    old.documents(Document::new(), options).await
 }
 
 fn has(document: &RawDocument, field: &str) -> bool {
@@ -327,7 +327,7 @@ fn id_of(document: &RawDocument) -> Result<Bson> {
     Bson::try_from(id).map_err(Error::encode)
 }
 
-fn incomplete(forest: &Forest, document: &RawDocument, field: &str) -> Error {
+fn incomplete(forest: &Forest<'_>, document: &RawDocument, field: &str) -> Error {
     let id = id_of(document).unwrap_or(Bson::Null);
     forest.refused(
         TreeRefusal::Damaged,
@@ -337,7 +337,7 @@ fn incomplete(forest: &Forest, document: &RawDocument, field: &str) -> Error {
     )
 }
 
-fn updates(forest: &Forest, statements: Vec<Document>, reason: String) -> Step {
+fn updates(forest: &Forest<'_>, statements: Vec<Document>, reason: String) -> Step {
     let command = doc! {
         "update": forest.collection(),
         "updates": statements,

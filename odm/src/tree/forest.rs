@@ -5,27 +5,17 @@ use bson::{Bson, Document, RawDocumentBuf, doc};
 use super::node::{Node, id_key};
 use crate::collection::equality;
 use crate::error::{Error, Result, TreeError, TreeRefusal};
+use crate::exec::Channel;
 use crate::model::{ModelMeta, TreeMeta};
 use crate::plan::Step;
 use crate::query::text::escape;
 use crate::store::options::{Chosen, Options};
-use crate::store::{
-    CollectionName, Operation, RawCursor, Request, Response, Session, Store, Written,
-};
-
-/// A session, or none, for a shorter time.
-macro_rules! within {
-    ($session:expr) => {
-        $session.as_deref_mut()
-    };
-}
-
-pub(super) use within;
+use crate::store::{CollectionName, Operation, RawCursor, Session, Store};
 
 /// The collection of a tree, and its declaration.
-#[derive(Debug, Clone)]
-pub(super) struct Forest {
-    pub(super) store: Store,
+#[derive(Debug)]
+pub(super) struct Forest<'s> {
+    pub(super) channel: Channel<'s>,
     pub(super) model: &'static ModelMeta,
     pub(super) tree: &'static TreeMeta,
 }
@@ -44,7 +34,7 @@ pub struct TreeWrite {
     pub deleted: u64,
 }
 
-impl Forest {
+impl Forest<'_> {
     /// The error for a change that the tree does not take. It names the tree, if the model has several.
     pub(super) fn refused(&self, refusal: TreeRefusal, message: impl Into<String>) -> Error {
         let mut message = message.into();
@@ -56,7 +46,7 @@ impl Forest {
 
     /// The name of the collection of the nodes.
     pub(super) fn collection(&self) -> CollectionName {
-        self.store.names().of(self.model.collection)
+        self.channel.collection(self.model)
     }
 
     /// A step of a plan that sends these commands to the collection.
@@ -64,22 +54,31 @@ impl Forest {
         Step::writes(self.model, &self.collection(), commands, reason)
     }
 
-    async fn exec<'s>(
-        &self,
-        session: Option<&'s mut Session>,
-        operation: Operation,
-        options: Chosen,
-    ) -> Result<Response<'s>> {
-        let mut request = Request::new(self.collection(), operation);
-        request.options = options;
-        let response = self.store.clone().exec(request, session).await;
-        response.map_err(|error| crate::collection::refused(error, self.model))
+    pub(super) fn store(&self) -> &Store {
+        self.channel.store()
+    }
+
+    /// The same tree in this session, or in none.
+    pub(super) fn within<'b>(&self, session: Option<&'b mut Session>) -> Forest<'b> {
+        Forest {
+            channel: self.channel.within(session),
+            model: self.model,
+            tree: self.tree,
+        }
+    }
+
+    /// Another tree of the model, in the same session.
+    pub(super) fn other(&mut self, tree: &'static TreeMeta) -> Forest<'_> {
+        Forest {
+            channel: self.channel.reborrow(),
+            model: self.model,
+            tree,
+        }
     }
 
     /// Reads documents as they are stored.
     pub(super) async fn documents(
-        &self,
-        session: Option<&mut Session>,
+        &mut self,
         filter: Document,
         options: Options,
     ) -> Result<Vec<RawDocumentBuf>> {
@@ -87,24 +86,8 @@ impl Forest {
             filter: filter.into(),
             one: false,
         };
-        self.read(session, operation, options.into()).await
-    }
-
-    async fn read(
-        &self,
-        session: Option<&mut Session>,
-        operation: Operation,
-        options: Chosen,
-    ) -> Result<Vec<RawDocumentBuf>> {
-        let mut cursor = self.exec(session, operation, options).await?.cursor()?;
-        let mut documents = Vec::new();
-        while let Some(next) = cursor.next().await {
-            documents.push(
-                next.map_err(|error| error.with_model(self.model.name))?
-                    .to_owned(),
-            );
-        }
-        Ok(documents)
+        let nodes = self.channel.of(self.model);
+        nodes.documents(operation, options.into()).await
     }
 
     /// Reads the kept fields of nodes, a batch at a time.
@@ -122,13 +105,13 @@ impl Forest {
             sort,
             ..Options::default()
         };
-        self.exec(None, operation, options.into()).await?.cursor()
+        let options = options.into();
+        self.channel.cursor(self.model, operation, options).await
     }
 
     /// Reads the kept fields of nodes.
     pub(super) async fn nodes(
-        &self,
-        session: Option<&mut Session>,
+        &mut self,
         filter: Document,
         sort: Option<Document>,
         limit: Option<i64>,
@@ -139,7 +122,7 @@ impl Forest {
             limit,
             ..Options::default()
         };
-        let documents = self.documents(session, filter, options).await?;
+        let documents = self.documents(filter, options).await?;
         documents
             .iter()
             .map(|document| Node::read(self.tree, document))
@@ -148,26 +131,21 @@ impl Forest {
 
     /// Runs a pipeline.
     pub(super) async fn aggregate(
-        &self,
-        session: Option<&mut Session>,
+        &mut self,
         pipeline: Vec<Document>,
     ) -> Result<Vec<RawDocumentBuf>> {
         let operation = Operation::Aggregate { pipeline };
-        self.read(session, operation, Chosen::default()).await
+        let nodes = self.channel.of(self.model);
+        nodes.documents(operation, Chosen::default()).await
     }
 
     /// Counts the nodes that match.
-    pub(super) async fn count(
-        &self,
-        session: Option<&mut Session>,
-        filter: Document,
-    ) -> Result<u64> {
+    pub(super) async fn count(&mut self, filter: Document) -> Result<u64> {
         let operation = Operation::Count {
             filter: filter.into(),
         };
-        self.exec(session, operation, Chosen::default())
-            .await?
-            .count()
+        let nodes = self.channel.of(self.model);
+        nodes.count(operation, Chosen::default()).await
     }
 
     /// Reads the kept fields of a node.
@@ -175,9 +153,9 @@ impl Forest {
     /// # Errors
     ///
     /// There is no such node.
-    pub(super) async fn node(&self, session: Option<&mut Session>, id: &Bson) -> Result<Node> {
+    pub(super) async fn node(&mut self, id: &Bson) -> Result<Node> {
         let found = self
-            .nodes(session, doc! {"_id": equality(id.clone())}, None, Some(1))
+            .nodes(doc! {"_id": equality(id.clone())}, None, Some(1))
             .await?;
         found.into_iter().next().ok_or_else(|| self.missing(id))
     }
@@ -187,14 +165,9 @@ impl Forest {
     /// # Errors
     ///
     /// One of them does not exist.
-    pub(super) async fn pair(
-        &self,
-        session: Option<&mut Session>,
-        one: &Bson,
-        other: &Bson,
-    ) -> Result<(Node, Node)> {
+    pub(super) async fn pair(&mut self, one: &Bson, other: &Bson) -> Result<(Node, Node)> {
         let ids = doc! {"_id": {"$in": [one.clone(), other.clone()]}};
-        let found = self.nodes(session, ids, None, None).await?;
+        let found = self.nodes(ids, None, None).await?;
         let pick = |id: &Bson| {
             let wanted = id_key(id)?;
             for node in &found {
@@ -215,18 +188,14 @@ impl Forest {
 
     /// Sends update statements in one command.
     pub(super) async fn update(
-        &self,
-        session: Option<&mut Session>,
+        &mut self,
         statements: Vec<Document>,
         done: &mut TreeWrite,
     ) -> Result<()> {
         if statements.is_empty() {
             return Ok(());
         }
-        let operation = Operation::Updates {
-            statements: encoded(statements)?,
-        };
-        let written = self.written(session, operation).await?;
+        let written = self.channel.of(self.model).update(statements).await?;
         done.matched += written.matched();
         done.modified += written.modified;
         Ok(())
@@ -234,51 +203,29 @@ impl Forest {
 
     /// Deletes the nodes that match.
     pub(super) async fn delete(
-        &self,
-        session: Option<&mut Session>,
+        &mut self,
         filters: Vec<Document>,
         done: &mut TreeWrite,
     ) -> Result<()> {
-        let statements = filters
-            .into_iter()
-            .map(|filter| doc! {"q": filter, "limit": 0});
-        let operation = Operation::Deletes {
-            statements: encoded(statements.collect())?,
-        };
-        done.deleted += self.written(session, operation).await?.n;
+        done.deleted += self.channel.of(self.model).delete(filters).await?;
         Ok(())
     }
 
     pub(super) async fn insert(
-        &self,
-        session: Option<&mut Session>,
+        &mut self,
         document: RawDocumentBuf,
         done: &mut TreeWrite,
     ) -> Result<()> {
         let operation = Operation::InsertOne { document };
-        self.written(session, operation).await?;
+        let nodes = self.channel.of(self.model);
+        nodes.send(operation, Chosen::default()).await?.written()?;
         done.inserted += 1;
         Ok(())
     }
 
     /// Inserts encoded nodes in one command; returns how many it inserted.
-    pub(super) async fn insert_many(
-        &self,
-        session: Option<&mut Session>,
-        documents: Vec<RawDocumentBuf>,
-    ) -> Result<u64> {
-        let operation = Operation::InsertMany { documents };
-        Ok(self.written(session, operation).await?.n)
-    }
-
-    async fn written(
-        &self,
-        session: Option<&mut Session>,
-        operation: Operation,
-    ) -> Result<Written> {
-        self.exec(session, operation, Chosen::default())
-            .await?
-            .written()
+    pub(super) async fn insert_many(&mut self, documents: Vec<RawDocumentBuf>) -> Result<u64> {
+        self.channel.of(self.model).insert(documents).await
     }
 
     /// The filter, restricted to one tree.
@@ -295,11 +242,4 @@ impl Forest {
 /// An anchored pattern for strings that start with `prefix`, which is literal text.
 pub(super) fn starting_with(prefix: &str) -> Bson {
     doc! {"$regex": format!("^{}", escape(prefix))}.into()
-}
-
-pub(super) fn encoded(statements: Vec<Document>) -> Result<Vec<RawDocumentBuf>> {
-    statements
-        .into_iter()
-        .map(|statement| RawDocumentBuf::try_from(statement).map_err(Error::encode))
-        .collect()
 }

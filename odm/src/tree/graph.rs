@@ -2,26 +2,20 @@
 
 use bson::{Bson, Document, doc};
 
-use super::forest::{Forest, TreeWrite, within};
+use super::forest::{Forest, TreeWrite};
 use super::node::id_key;
 use super::unfinished::{Fence, Unfinished};
 use super::writes::{self, Writes};
 use crate::error::{Result, TreeRefusal};
-use crate::store::Session;
 
-impl Forest {
+impl Forest<'_> {
     /// Adds a child to a node.
-    pub(super) async fn add_child(
-        &self,
-        mut session: Option<&mut Session>,
-        parent: &Bson,
-        child: &Bson,
-    ) -> Result<TreeWrite> {
-        let fence = self.fence_of(within!(session), parent).await?;
-        let (_, node) = self.pair(within!(session), parent, child).await?;
+    pub(super) async fn add_child(&mut self, parent: &Bson, child: &Bson) -> Result<TreeWrite> {
+        let fence = self.fence_of(parent).await?;
+        let (_, node) = self.pair(parent, child).await?;
         let own = id_key(parent)?;
         let mut is_below = id_key(child)? == own;
-        for id in self.descendant_ids(within!(session), &node, None).await? {
+        for id in self.descendant_ids(&node, None).await? {
             is_below |= id_key(&id)? == own;
         }
         if is_below {
@@ -32,21 +26,16 @@ impl Forest {
         }
         let statement = self.list_change(parent, "$push", child, 1);
         let unlisted = doc! {"$ne": child.clone()};
-        self.change_list(session, fence, statement, unlisted).await
+        self.change_list(fence, statement, unlisted).await
     }
 
     /// Removes a child from a node.
-    pub(super) async fn remove_child(
-        &self,
-        mut session: Option<&mut Session>,
-        parent: &Bson,
-        child: &Bson,
-    ) -> Result<TreeWrite> {
-        let fence = self.fence_of(within!(session), parent).await?;
-        self.node(within!(session), parent).await?;
+    pub(super) async fn remove_child(&mut self, parent: &Bson, child: &Bson) -> Result<TreeWrite> {
+        let fence = self.fence_of(parent).await?;
+        self.node(parent).await?;
         let statement = self.list_change(parent, "$pull", child, -1);
         let listed = doc! {"$eq": child.clone()};
-        self.change_list(session, fence, statement, listed).await
+        self.change_list(fence, statement, listed).await
     }
 
     /// The filter of a node, and the update of its list of children and of their number.
@@ -75,8 +64,7 @@ impl Forest {
 
     /// Sends an update of a list, if the list matches.
     async fn change_list(
-        &self,
-        session: Option<&mut Session>,
+        &mut self,
         fence: Fence,
         (mut filter, change): (Document, Document),
         list: Document,
@@ -85,9 +73,9 @@ impl Forest {
         if let Some(field) = self.tree.children {
             filter.insert(field, list);
             let id = filter.get("_id").cloned().unwrap_or(Bson::Null);
-            let mut writes = Writes::new(self, fence, Unfinished::new("list", &id));
+            let mut writes = Writes::new(self.tree, fence, Unfinished::new("list", &id));
             writes.first.push(doc! {"q": filter, "u": change});
-            writes::run(vec![writes], session, &mut done).await?;
+            writes::run(self, vec![writes], &mut done).await?;
         }
         Ok(done)
     }

@@ -6,15 +6,10 @@ use std::task::Poll;
 
 use bson::raw::RawDocumentBuf;
 
-use super::forest::{Forest, TreeWrite, within};
+use super::forest::{Forest, TreeWrite};
 use crate::error::Result;
-use crate::store::Session;
+use crate::store::limits;
 
-/// The most documents in one command: enough that a command's own cost does not count, and few enough that the next ones
-/// are encoded meanwhile.
-const BATCH_COUNT: usize = 10_000;
-/// The most bytes in one command, below the limit of a message.
-const BATCH_BYTES: usize = 16_000_000;
 /// The most documents in the first command, so that mongod begins early.
 const FIRST_COUNT: usize = 4_000;
 /// How many documents are encoded between two looks at the command that runs.
@@ -104,7 +99,7 @@ impl Batch {
                 return Ok(false);
             };
             let size = document.as_bytes().len();
-            if !self.documents.is_empty() && self.bytes + size > BATCH_BYTES {
+            if !self.documents.is_empty() && self.bytes + size > limits::LOADED_BYTES {
                 // It is the first one of the next command.
                 *held = Some(document);
                 return Ok(false);
@@ -116,26 +111,25 @@ impl Batch {
     }
 }
 
-impl Forest {
+impl Forest<'_> {
     /// Inserts nodes, in as many commands as they need. While a command runs, the documents of the next one are encoded.
     pub(super) async fn insert_all(
-        &self,
-        mut session: Option<&mut Session>,
+        &mut self,
         mut inserts: Inserts,
         done: &mut TreeWrite,
     ) -> Result<()> {
         if inserts.count == 1
             && let Some(document) = inserts.documents.next()
         {
-            return self.insert(session, document?, done).await;
+            return self.insert(document?, done).await;
         }
         let mut held = None;
         let mut batch = Batch::new(FIRST_COUNT);
         while batch.fill(&mut inserts, &mut held)? {}
         while !batch.documents.is_empty() {
-            let mut next = Batch::new(BATCH_COUNT);
+            let mut next = Batch::new(limits::LOADED);
             let mut has_room = Ok(true);
-            let written = alongside(self.insert_many(within!(session), batch.documents), || {
+            let written = alongside(self.insert_many(batch.documents), || {
                 has_room = next.fill(&mut inserts, &mut held);
                 matches!(has_room, Ok(true))
             });
@@ -174,7 +168,7 @@ mod tests {
     use bson::rawdoc;
     use futures::executor::block_on;
 
-    use super::{BATCH_BYTES, Batch, Inserts, alongside};
+    use super::{Batch, Inserts, alongside, limits};
 
     #[test]
     fn steps_are_taken_while_a_future_waits() {
@@ -214,7 +208,7 @@ mod tests {
         };
         assert_eq!(sizes(1_000, 1, 0), [0_usize; 0]);
         assert_eq!(sizes(1_000, 1, 2_001), [1_000, 1_000, 1]);
-        assert_eq!(sizes(1_000, BATCH_BYTES / 3, 4), [2, 2]);
-        assert_eq!(sizes(1_000, BATCH_BYTES + 1, 2), [1, 1]);
+        assert_eq!(sizes(1_000, limits::LOADED_BYTES / 3, 4), [2, 2]);
+        assert_eq!(sizes(1_000, limits::LOADED_BYTES + 1, 2), [1, 1]);
     }
 }

@@ -6,9 +6,8 @@ use super::forest::Forest;
 use super::node::last_of_path;
 use super::structure::ids;
 use crate::error::Result;
-use crate::store::Session;
 
-impl Forest {
+impl Forest<'_> {
     /// Whether a field says which nodes are leaves.
     pub(super) fn knows_leaves(&self) -> bool {
         let tree = self.tree;
@@ -20,11 +19,7 @@ impl Forest {
     ///
     /// Some patterns find the inner nodes first, as the parents that other nodes name. `around` matches the nodes that
     /// are looked through for them; it may be empty.
-    pub(super) async fn leaves(
-        &self,
-        session: Option<&mut Session>,
-        around: Document,
-    ) -> Result<Document> {
+    pub(super) async fn leaves(&mut self, around: Document) -> Result<Document> {
         let tree = self.tree;
         if let Some(count) = tree.child_count.or(tree.descendant_count) {
             return Ok(doc! {count: 0});
@@ -56,7 +51,7 @@ impl Forest {
             return Ok(Document::new());
         };
         pipeline.push(doc! {"$group": {"_id": parent}});
-        let mut inner = ids(&self.aggregate(session, pipeline).await?)?;
+        let mut inner = ids(&self.aggregate(pipeline).await?)?;
         if tree.parent.is_none() && tree.ancestors.is_none() {
             let read = |text: &Bson| last_of_path(tree, text.as_str()?);
             inner = inner.iter().filter_map(read).collect();

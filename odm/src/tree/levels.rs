@@ -4,11 +4,10 @@ use std::collections::{BTreeMap, HashSet};
 
 use bson::{Bson, Document, doc};
 
-use super::forest::{Forest, starting_with, within};
+use super::forest::{Forest, starting_with};
 use super::node::{id_key, integer};
 use crate::error::{Error, Result};
 use crate::model::tree::SEPARATOR;
-use crate::store::Session;
 
 /// The character after the separator: paths that start with `,a,` are before `,a-`.
 const AFTER_SEPARATOR: char = '-';
@@ -16,7 +15,7 @@ const AFTER_SEPARATOR: char = '-';
 /// The most repetitions in a pattern; MongoDB refuses patterns that become too large.
 const MAX_REPEATED: u32 = 100;
 
-impl Forest {
+impl Forest<'_> {
     /// The expression for the number of a node's ancestors, if its own fields have it.
     pub(super) fn level(&self) -> Option<Bson> {
         let tree = self.tree;
@@ -72,16 +71,12 @@ impl Forest {
     }
 
     /// Counts the nodes that match by their levels.
-    pub(super) async fn counts_by_depth(
-        &self,
-        mut session: Option<&mut Session>,
-        filter: Document,
-    ) -> Result<BTreeMap<u32, u64>> {
+    pub(super) async fn counts_by_depth(&mut self, filter: Document) -> Result<BTreeMap<u32, u64>> {
         let mut counts = BTreeMap::new();
         if let Some(level) = self.level() {
             let group = doc! {"$group": {"_id": level, "nodes": {"$sum": 1}}};
             let pipeline = vec![doc! {"$match": filter}, group];
-            for group in self.aggregate(session, pipeline).await? {
+            for group in self.aggregate(pipeline).await? {
                 let number = |name| {
                     let value = group.get(name).ok().flatten();
                     value
@@ -93,13 +88,11 @@ impl Forest {
             }
             return Ok(counts);
         }
-        let all = self
-            .nodes(within!(session), Document::new(), None, None)
-            .await?;
+        let all = self.nodes(Document::new(), None, None).await?;
         let mut matching = HashSet::new();
         let is_filtered = !filter.is_empty();
         if is_filtered {
-            for node in self.nodes(session, filter, None, None).await? {
+            for node in self.nodes(filter, None, None).await? {
                 matching.insert(id_key(&node.id)?);
             }
         }

@@ -12,7 +12,7 @@ use odm_language::value::raw;
 
 use super::arrange::{Shape, Visit};
 use super::branch::Branch;
-use super::forest::{Forest, TreeWrite, within};
+use super::forest::{Forest, TreeWrite};
 use super::inserts::Inserts;
 use super::node::{id_key, raw_id_key, same_scope};
 use super::planting::{Seeds, planted};
@@ -34,7 +34,7 @@ const TRANSACTION_TOO_LARGE_FOR_CACHE: i32 = 388;
 /// A bulk load, about to run: [`Tree::insert_branches`], [`Tree::insert_edges`]. It runs as [`ChangeTree`](super::ChangeTree) does.
 #[must_use = "nothing is loaded until it is awaited"]
 pub struct InsertBranches<'s, D> {
-    forest: Forest,
+    forest: Forest<'static>,
     nodes: Result<Arc<Loading>>,
     target: Result<Target>,
     session: Option<&'s mut Session>,
@@ -196,27 +196,21 @@ impl Loading {
         Bson::try_from(self.id(position)).map_err(Error::encode)
     }
 
-    async fn run(
-        self: &Arc<Self>,
-        forest: &Forest,
-        target: &Target,
-        mut session: Option<&mut Session>,
-    ) -> Result<TreeWrite> {
+    async fn run(self: &Arc<Self>, forest: &mut Forest<'_>, target: &Target) -> Result<TreeWrite> {
         let Some(first) = self.documents.first() else {
             return Ok(TreeWrite::default());
         };
         let scope = forest.scope_of(first)?;
-        let fence = forest.fence(within!(session), scope.as_ref()).await?;
-        self.insert(forest, fence, target, session).await
+        let fence = forest.fence(scope.as_ref()).await?;
+        self.insert(forest, fence, target).await
     }
 
     /// Inserts the nodes, behind the fence of their tree.
     pub(super) async fn insert(
         self: &Arc<Self>,
-        forest: &Forest,
+        forest: &mut Forest<'_>,
         fence: Fence,
         target: &Target,
-        mut session: Option<&mut Session>,
     ) -> Result<TreeWrite> {
         let mut done = TreeWrite::default();
         let Some(first) = self.documents.first() else {
@@ -225,9 +219,7 @@ impl Loading {
         let scope = forest.scope_of(first)?;
         self.check(forest, scope.as_ref())?;
         let (shape, visits) = self.shape(forest)?;
-        let spot = forest
-            .spot(within!(session), target, scope.as_ref(), None)
-            .await?;
+        let spot = forest.spot(target, scope.as_ref(), None).await?;
         for visit in &visits {
             forest.check_level(spot.lineage.len() + visit.level)?;
         }
@@ -235,20 +227,21 @@ impl Loading {
         let roots = roots.collect::<Result<Vec<_>>>()?;
         let count = self.documents.len();
         let record = || Unfinished::new("load", roots.first().unwrap_or(&Bson::Null));
-        let mut writes = Writes::new(forest, fence, record());
+        let mut writes = Writes::new(forest.tree, fence, record());
         let opened = i64::try_from(count).unwrap_or(i64::MAX);
         forest.make_room(&mut writes, &spot, &roots, opened);
         let mut plantings = vec![forest.planting(Arc::new(shape), &visits, &spot)?];
         let mut others = Vec::new();
-        for other in forest.others() {
+        for tree in forest.others() {
+            let mut other = forest.other(tree);
             let scope = other.scope_of(first)?;
             self.check(&other, scope.as_ref())?;
-            let fence = other.fence(within!(session), scope.as_ref()).await?;
-            let spot = other.last_root(within!(session), scope.as_ref()).await?;
+            let fence = other.fence(scope.as_ref()).await?;
+            let spot = other.last_root(scope.as_ref()).await?;
             let shape = Shape::roots(count);
             let visits = shape.visits();
             plantings.push(other.planting(Arc::new(shape), &visits, &spot)?);
-            others.push(Writes::new(&other, fence, record()));
+            others.push(Writes::new(tree, fence, record()));
         }
         let nodes = Arc::clone(self);
         // Parents first, so that each part of a load that stops is a tree.
@@ -258,12 +251,12 @@ impl Loading {
         });
         writes.insert = Inserts::new(count, documents);
         others.insert(0, writes);
-        writes::run(others, session, &mut done).await?;
+        writes::run(forest, others, &mut done).await?;
         Ok(done)
     }
 
     /// Refuses ids that the tree could not refer to, and nodes of several trees.
-    fn check(&self, forest: &Forest, scope: Option<&Bson>) -> Result<()> {
+    fn check(&self, forest: &Forest<'_>, scope: Option<&Bson>) -> Result<()> {
         if forest.checks_ids() {
             for position in 0..self.documents.len() {
                 forest.check_id(&self.owned_id(position)?)?;
@@ -285,7 +278,7 @@ impl Loading {
     }
 
     /// The shape of the nodes, and the nodes in pre-order.
-    fn shape(&self, forest: &Forest) -> Result<(Shape, Vec<Visit>)> {
+    fn shape(&self, forest: &Forest<'_>) -> Result<(Shape, Vec<Visit>)> {
         let parents = self.parents(forest)?;
         let shape = Shape::of_parents(&parents);
         let visits = shape.visits();
@@ -303,7 +296,7 @@ impl Loading {
     }
 
     /// The position of each node's parent.
-    fn parents(&self, forest: &Forest) -> Result<Vec<Option<usize>>> {
+    fn parents(&self, forest: &Forest<'_>) -> Result<Vec<Option<usize>>> {
         let mut positions = HashMap::new();
         if self.parents.iter().any(Above::is_named) {
             let ids = (0..self.documents.len()).map(|at| (raw_id_key(self.id(at)), at));
@@ -423,8 +416,9 @@ impl<'s, D: DeclaredTree> InsertBranches<'s, D> {
     }
 
     async fn run(self) -> Result<TreeWrite> {
-        let forest = self.forest;
-        let named = |error: Error| error.with_model(forest.model.name);
+        let mut forest = self.forest;
+        let model = forest.model;
+        let named = |error: Error| error.with_model(model.name);
         let nodes = self.nodes.map_err(named)?;
         let target = self.target.map_err(named)?;
         let place = Place::new(self.session, self.non_atomic).map_err(named)?;
@@ -433,13 +427,12 @@ impl<'s, D: DeclaredTree> InsertBranches<'s, D> {
         };
         let within = Within::Scope(forest.scope_of(first)?);
         let _turn = forest.turn(&place, within).await?;
-        let loaded = joint!(place, forest.store, |session| nodes
-            .run(&forest, &target, session));
+        let loaded = joint!(place, forest, |forest| nodes.run(forest, &target));
         loaded.map_err(|error| forest.beyond_cache(error))
     }
 }
 
-impl Forest {
+impl Forest<'_> {
     /// Says what to do where one transaction does not fit the cache of the deployment: deep arrays of ancestors and
     /// their index grow with the square of the depth.
     fn beyond_cache(&self, error: Error) -> Error {

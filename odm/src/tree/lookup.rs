@@ -26,7 +26,7 @@ pub(super) struct Lookup {
     pub(super) has_self: bool,
 }
 
-impl Forest {
+impl Forest<'_> {
     /// The stages that read the selected documents in one command, ancestors root first, and the id of the node that they
     /// start from. `None` if another field of the pattern finds them.
     pub(super) fn lookup_of(
@@ -148,7 +148,7 @@ impl Forest {
 }
 
 fn lookup(
-    forest: &Forest,
+    forest: &Forest<'_>,
     id: &Bson,
     links: &Links<'_>,
     steps: Option<&str>,

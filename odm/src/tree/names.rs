@@ -7,7 +7,7 @@ use bson::{Bson, Document as BsonDocument, doc};
 use futures_core::future::BoxFuture;
 
 use super::at_once::{Reads, at_once};
-use super::forest::{Forest, TreeWrite, within};
+use super::forest::{Forest, TreeWrite};
 use super::load::Loading;
 use super::node::{Node, id_key};
 use super::position::Target;
@@ -28,7 +28,7 @@ use crate::store::options::Options;
 /// A search for the node with a path of names, about to run: [`Tree::find_by_names`].
 #[must_use = "nothing is read until it is awaited"]
 pub struct FindByNames<'s, D: DeclaredTree> {
-    forest: Forest,
+    forest: Forest<'static>,
     walk: Result<Walk>,
     filter: Filter<D::Model>,
     session: Option<&'s mut Session>,
@@ -233,8 +233,8 @@ impl<'s, D: DeclaredTree> FindByNames<'s, D> {
         let walk = self.walk.map_err(|error| error.with_model(name))?;
         let filter = self.filter.to_document()?;
         let forest = self.forest;
-        let document = at_once!(self.session, forest.store, true, |session| forest
-            .named_document(&walk, None, &filter, session))?;
+        let document = at_once!(forest, self.session, true, |forest| forest
+            .named_document(&walk, None, &filter))?;
         document.map(|document| decode(&document, name)).transpose()
     }
 }
@@ -300,8 +300,9 @@ impl<'s, D: DeclaredTree> FindOrInsertByNames<'s, D> {
     }
 
     async fn run(self) -> Result<InsertedNode<D::Model>> {
-        let forest = self.find.forest;
-        let named = |error: Error| error.with_model(forest.model.name);
+        let mut forest = self.find.forest;
+        let model = forest.model;
+        let named = |error: Error| error.with_model(model.name);
         let walk = self.find.walk.map_err(named)?;
         let documents = self.documents.map_err(named)?;
         let Some(first) = documents.first() else {
@@ -312,11 +313,10 @@ impl<'s, D: DeclaredTree> FindOrInsertByNames<'s, D> {
         let mut place = None;
         if session.is_none() {
             let any = BsonDocument::new();
-            let found = at_once!(None, forest.store, true, |session| forest.named_document(
+            let found = at_once!(forest, None, true, |forest| forest.named_document(
                 &walk,
                 scope.as_ref(),
                 &any,
-                session
             ))?;
             if let Some(document) = found {
                 return Ok(InsertedNode {
@@ -332,25 +332,26 @@ impl<'s, D: DeclaredTree> FindOrInsertByNames<'s, D> {
         };
         let within = Within::Scope(scope.clone());
         let _turn = forest.turn(&place, within).await?;
-        let (document, written) = joint!(place, forest.store, |session| {
-            forest.insert_missing(&walk, scope.as_ref(), &documents, session)
-        })?;
+        let (document, written) = joint!(place, forest, |forest| forest.insert_missing(
+            &walk,
+            scope.as_ref(),
+            &documents
+        ))?;
         let node = decode(&document, forest.model.name)?;
         Ok(InsertedNode { node, written })
     }
 }
 
-impl Forest {
+impl Forest<'_> {
     /// Follows a path of names. The other filter and the scope restrict the nodes on the way.
     async fn walk(
-        &self,
-        mut session: Option<&mut Session>,
+        &mut self,
         walk: &Walk,
         scope: Option<&Bson>,
         filter: &BsonDocument,
     ) -> Result<Found> {
         let mut above = match &walk.below {
-            Some(id) => vec![self.node(within!(session), id).await?],
+            Some(id) => vec![self.node(id).await?],
             None => Vec::new(),
         };
         let mut found = Found {
@@ -364,10 +365,10 @@ impl Forest {
             }
             let mut nodes = Vec::new();
             if found.names == 0 && walk.below.is_none() {
-                nodes = self.named_roots(within!(session), scope, named).await?;
+                nodes = self.named_roots(scope, named).await?;
             } else {
                 for parent in &above {
-                    let children = self.named_children(within!(session), parent, named.clone());
+                    let children = self.named_children(parent, named.clone());
                     nodes.extend(children.await?);
                 }
             }
@@ -383,59 +384,47 @@ impl Forest {
 
     /// The roots that match all of these filters.
     async fn named_roots(
-        &self,
-        mut session: Option<&mut Session>,
+        &mut self,
         scope: Option<&Bson>,
         mut named: Vec<BsonDocument>,
     ) -> Result<Vec<Node>> {
         if self.has_filter_of_roots() {
-            named.push(self.roots(within!(session), scope).await?);
-            return self.nodes_of_all(session, named).await;
+            named.push(self.roots(scope).await?);
+            return self.nodes_of_all(named).await;
         }
         named.push(self.in_scope(scope, BsonDocument::new()));
-        let candidates = self.nodes_of_all(within!(session), named).await?;
-        self.with_parent(session, candidates, None).await
+        let candidates = self.nodes_of_all(named).await?;
+        self.with_parent(candidates, None).await
     }
 
     /// The children of a node that match all of these filters.
     async fn named_children(
-        &self,
-        mut session: Option<&mut Session>,
+        &mut self,
         parent: &Node,
         mut named: Vec<BsonDocument>,
     ) -> Result<Vec<Node>> {
         if self.has_filter_of_roots() || self.tree.children.is_some() {
-            named.push(self.children(within!(session), parent).await?);
-            return self.nodes_of_all(session, named).await;
+            named.push(self.children(parent).await?);
+            return self.nodes_of_all(named).await;
         }
-        named.push(self.descendants(within!(session), parent, None).await?);
-        let candidates = self.nodes_of_all(within!(session), named).await?;
-        self.with_parent(session, candidates, Some(&parent.id))
-            .await
+        named.push(self.descendants(parent, None).await?);
+        let candidates = self.nodes_of_all(named).await?;
+        self.with_parent(candidates, Some(&parent.id)).await
     }
 
     /// Siblings that match all of these filters, in their order.
-    async fn nodes_of_all(
-        &self,
-        session: Option<&mut Session>,
-        mut filters: Vec<BsonDocument>,
-    ) -> Result<Vec<Node>> {
+    async fn nodes_of_all(&mut self, mut filters: Vec<BsonDocument>) -> Result<Vec<Node>> {
         filters.retain(|filter| !filter.is_empty());
-        self.nodes(session, doc! {"$and": filters}, self.sibling_sort(), None)
+        self.nodes(doc! {"$and": filters}, self.sibling_sort(), None)
             .await
     }
 
     /// The nodes with this parent.
-    async fn with_parent(
-        &self,
-        mut session: Option<&mut Session>,
-        nodes: Vec<Node>,
-        parent: Option<&Bson>,
-    ) -> Result<Vec<Node>> {
+    async fn with_parent(&mut self, nodes: Vec<Node>, parent: Option<&Bson>) -> Result<Vec<Node>> {
         let wanted = parent.map(id_key).transpose()?;
         let mut kept = Vec::new();
         for node in nodes {
-            let own = self.parent_of(within!(session), &node).await?;
+            let own = self.parent_of(&node).await?;
             if own.as_ref().map(id_key).transpose()? == wanted {
                 kept.push(node);
             }
@@ -444,46 +433,38 @@ impl Forest {
     }
 
     /// A document with all its fields.
-    async fn whole(
-        &self,
-        session: Option<&mut Session>,
-        id: &Bson,
-    ) -> Result<Option<RawDocumentBuf>> {
+    async fn whole(&mut self, id: &Bson) -> Result<Option<RawDocumentBuf>> {
         let options = Options {
             limit: Some(1),
             ..Options::default()
         };
-        let found = self.documents(session, Self::by_id(id), options).await?;
+        let found = self.documents(Self::by_id(id), options).await?;
         Ok(found.into_iter().next())
     }
 
     /// The document that a path of names leads to.
     async fn named_document(
-        &self,
+        &mut self,
         walk: &Walk,
         scope: Option<&Bson>,
         filter: &BsonDocument,
-        mut session: Option<&mut Session>,
     ) -> Result<Option<RawDocumentBuf>> {
-        let found = self.walk(within!(session), walk, scope, filter).await?;
+        let found = self.walk(walk, scope, filter).await?;
         match found.last.filter(|_| found.names == walk.names.len()) {
-            Some(node) => self.whole(session, &node.id).await,
+            Some(node) => self.whole(&node.id).await,
             None => Ok(None),
         }
     }
 
     /// Inserts the nodes that are missing on a path of names, behind the fence; returns the last node of the path.
     async fn insert_missing(
-        &self,
+        &mut self,
         walk: &Walk,
         scope: Option<&Bson>,
         documents: &[RawDocumentBuf],
-        mut session: Option<&mut Session>,
     ) -> Result<(RawDocumentBuf, TreeWrite)> {
-        let fence = self.fence(within!(session), scope).await?;
-        let found = self
-            .walk(within!(session), walk, scope, &BsonDocument::new())
-            .await?;
+        let fence = self.fence(scope).await?;
+        let found = self.walk(walk, scope, &BsonDocument::new()).await?;
         let mut done = TreeWrite::default();
         let missing = documents.get(found.names..).unwrap_or_default();
         let mut last = found.last.as_ref().map(|node| node.id.clone());
@@ -494,10 +475,10 @@ impl Forest {
             };
             let chain = Loading::chain(missing);
             last = chain.last_id()?;
-            done = chain.insert(self, fence, &target, within!(session)).await?;
+            done = chain.insert(self, fence, &target).await?;
         }
         let id = last.unwrap_or(Bson::Null);
-        let document = self.whole(session, &id).await?;
+        let document = self.whole(&id).await?;
         Ok((
             document.ok_or_else(|| Error::malformed_reply("a node"))?,
             done,

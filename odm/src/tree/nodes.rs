@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use super::Tree;
 use super::at_once::{Reads, at_once};
 use super::branch::Branch;
-use super::forest::{Forest, within};
+use super::forest::Forest;
 use super::query::Query;
 use super::select::{Extent, Selection};
 use crate::collection::{Find, decode, decode_id, projection};
@@ -309,9 +309,8 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
             sort = Some(Sort::from_raw(by_bounds));
         }
         let is_torn = !query.is_one_command(&forest);
-        let filter = at_once!(within!(self.session), forest.store, is_torn, |session| {
-            query.matching(&forest, session)
-        })?;
+        let filter = at_once!(forest, self.session.as_deref_mut(), is_torn, |forest| query
+            .matching(forest))?;
         let mut find = self.tree.collection.find(|_| Filter::from_raw(filter));
         if let Some(sort) = sort {
             find = find.sort(|_| sort);
@@ -344,12 +343,8 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
     pub async fn all(mut self) -> Result<Vec<T>> {
         let name = D::Model::model().name;
         let (forest, query) = self.query()?;
-        let documents = at_once!(
-            self.session,
-            forest.store,
-            query.is_torn(&forest),
-            |session| query.documents(&forest, session)
-        )?;
+        let documents = at_once!(forest, self.session, query.is_torn(&forest), |forest| query
+            .documents(forest))?;
         documents
             .into_iter()
             .map(|document| decode(&document, name))
@@ -406,12 +401,8 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
     /// ```
     pub async fn ids(mut self) -> Result<Vec<<D::Model as Document>::Id>> {
         let (forest, query) = self.query()?;
-        let ids = at_once!(
-            self.session,
-            forest.store,
-            query.is_torn(&forest),
-            |session| query.ids(&forest, session)
-        )?;
+        let ids = at_once!(forest, self.session, query.is_torn(&forest), |forest| query
+            .ids(forest))?;
         ids.into_iter().map(decode_id::<D::Model>).collect()
     }
 
@@ -429,12 +420,8 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
     /// ```
     pub async fn count(mut self) -> Result<u64> {
         let (forest, query) = self.query()?;
-        at_once!(
-            self.session,
-            forest.store,
-            query.is_torn(&forest),
-            |session| query.count(&forest, session)
-        )
+        at_once!(forest, self.session, query.is_torn(&forest), |forest| query
+            .count(forest))
     }
 
     /// Counts the nodes at each level of the tree, without loading them; a root is at level 0.
@@ -464,8 +451,9 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
     {
         let (forest, query) = self.query()?;
         let is_torn = forest.level().is_none() || query.is_torn(&forest);
-        at_once!(self.session, forest.store, is_torn, |session| query
-            .counts_by_depth(&forest, session))
+        at_once!(forest, self.session, is_torn, |forest| {
+            query.counts_by_depth(forest)
+        })
     }
 
     /// Whether there is such a node.
@@ -487,7 +475,7 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
     }
 
     /// The read, without its type.
-    fn query(&mut self) -> Result<(Forest, Query)> {
+    fn query(&mut self) -> Result<(Forest<'static>, Query)> {
         let query = Query {
             selection: std::mem::replace(&mut self.selection, Ok(Selection::All))?,
             extent: self.extent,
@@ -531,8 +519,8 @@ impl<D: SingleParent> Nodes<'_, D> {
     /// ```
     pub async fn branches(mut self) -> Result<Vec<Branch<D::Model>>> {
         let (forest, query) = self.query()?;
-        let (documents, top) = at_once!(self.session, forest.store, true, |session| query
-            .selected_documents(&forest, session))?;
+        let (documents, top) = at_once!(forest, self.session, true, |forest| query
+            .selected_documents(forest))?;
         self.tree.arrange_stored(&documents, top.as_deref())
     }
 }

@@ -65,7 +65,7 @@ pub(super) struct Planting {
     levels: Vec<Level>,
 }
 
-impl Forest {
+impl Forest<'_> {
     /// The kept fields of nodes in this shape, at a place.
     pub(super) fn planting(
         &self,

@@ -5,12 +5,11 @@ use std::collections::{BTreeMap, HashMap};
 use bson::raw::{RawDocument, RawDocumentBuf};
 use bson::{Bson, Document, doc};
 
-use super::forest::{Forest, within};
+use super::forest::Forest;
 use super::lookup::Lookup;
 use super::node::{Node, id_key};
 use super::select::{Extent, Selected, Selection};
 use crate::error::{Error, Result};
-use crate::store::Session;
 use crate::store::options::Options;
 
 /// Which nodes are read, and how.
@@ -54,13 +53,13 @@ impl Query {
     /// Whether the commands of this read may see different states of the tree, which it would put together to one that
     /// never was. A find that reads in pre-order, or by bounds, is torn even alone: it may release its snapshot between
     /// two documents.
-    pub(super) fn is_torn(&self, forest: &Forest) -> bool {
+    pub(super) fn is_torn(&self, forest: &Forest<'_>) -> bool {
         let is_in_pre_order = self.pre_order && self.sort.is_none();
         is_in_pre_order || self.lookup(forest).is_none() && !self.is_one_command(forest)
     }
 
     /// Whether the selection needs no read of its own.
-    pub(super) fn is_one_command(&self, forest: &Forest) -> bool {
+    pub(super) fn is_one_command(&self, forest: &Forest<'_>) -> bool {
         let knows_levels = match self.depths {
             Some((from, to)) => forest.at_depths(from, to).is_some(),
             None => true,
@@ -70,37 +69,28 @@ impl Query {
     }
 
     /// Reads the documents.
-    pub(super) async fn documents(
-        &self,
-        forest: &Forest,
-        session: Option<&mut Session>,
-    ) -> Result<Vec<RawDocumentBuf>> {
+    pub(super) async fn documents(&self, forest: &mut Forest<'_>) -> Result<Vec<RawDocumentBuf>> {
         if let Some(lookup) = self.lookup(forest) {
             let projection = self.projection.as_ref();
-            return self.looked_up(forest, session, lookup, projection).await;
+            return self.looked_up(forest, lookup, projection).await;
         }
-        let (documents, _) = self.selected_documents(forest, session).await?;
+        let (documents, _) = self.selected_documents(forest).await?;
         Ok(documents)
     }
 
     /// Reads the documents by a find; also returns the order of the first level, where only a list of children has it.
     pub(super) async fn selected_documents(
         &self,
-        forest: &Forest,
-        mut session: Option<&mut Session>,
+        forest: &mut Forest<'_>,
     ) -> Result<(Vec<RawDocumentBuf>, Option<Vec<Bson>>)> {
-        let chosen = self.chosen(forest, within!(session)).await?;
+        let chosen = self.chosen(forest).await?;
         let projection = self.projection.as_ref();
-        let documents = self.found(forest, session, &chosen, projection).await?;
+        let documents = self.found(forest, &chosen, projection).await?;
         Ok((documents, chosen.selected.top))
     }
 
     /// Reads the ids.
-    pub(super) async fn ids(
-        &self,
-        forest: &Forest,
-        mut session: Option<&mut Session>,
-    ) -> Result<Vec<Bson>> {
+    pub(super) async fn ids(&self, forest: &mut Forest<'_>) -> Result<Vec<Bson>> {
         let only_id = doc! {"_id": 1};
         let documents = if let Some(lookup) = self.lookup(forest) {
             let kept = if self.pre_order {
@@ -108,19 +98,19 @@ impl Query {
             } else {
                 only_id
             };
-            self.looked_up(forest, session, lookup, Some(&kept)).await?
+            self.looked_up(forest, lookup, Some(&kept)).await?
         } else {
-            let chosen = self.chosen(forest, within!(session)).await?;
+            let chosen = self.chosen(forest).await?;
             if self.sort.is_none()
                 && chosen.conditions.is_empty()
                 && let Some(ids) = forest
-                    .ids_in_order(within!(session), &chosen.selected, self.pre_order)
+                    .ids_in_order(&chosen.selected, self.pre_order)
                     .await?
             {
                 let ids = ids.into_iter().skip(count(self.skip, 0));
                 return Ok(ids.take(count(self.limit, usize::MAX)).collect());
             }
-            self.found(forest, session, &chosen, Some(&only_id)).await?
+            self.found(forest, &chosen, Some(&only_id)).await?
         };
         documents
             .into_iter()
@@ -133,38 +123,29 @@ impl Query {
     }
 
     /// Counts the nodes.
-    pub(super) async fn count(
-        &self,
-        forest: &Forest,
-        mut session: Option<&mut Session>,
-    ) -> Result<u64> {
-        let filter = self.matching(forest, within!(session)).await?;
-        forest.count(session, filter).await
+    pub(super) async fn count(&self, forest: &mut Forest<'_>) -> Result<u64> {
+        let filter = self.matching(forest).await?;
+        forest.count(filter).await
     }
 
     /// Counts the nodes by their levels.
     pub(super) async fn counts_by_depth(
         &self,
-        forest: &Forest,
-        mut session: Option<&mut Session>,
+        forest: &mut Forest<'_>,
     ) -> Result<BTreeMap<u32, u64>> {
-        let filter = self.matching(forest, within!(session)).await?;
-        forest.counts_by_depth(session, filter).await
+        let filter = self.matching(forest).await?;
+        forest.counts_by_depth(filter).await
     }
 
     /// The filter of the selection and that of the caller.
-    pub(super) async fn matching(
-        &self,
-        forest: &Forest,
-        session: Option<&mut Session>,
-    ) -> Result<Document> {
-        Ok(self.chosen(forest, session).await?.filter())
+    pub(super) async fn matching(&self, forest: &mut Forest<'_>) -> Result<Document> {
+        Ok(self.chosen(forest).await?.filter())
     }
 
-    async fn chosen(&self, forest: &Forest, mut session: Option<&mut Session>) -> Result<Chosen> {
+    async fn chosen(&self, forest: &mut Forest<'_>) -> Result<Chosen> {
         let scope = forest.scope_in(&self.filter);
         let scope = scope.as_ref();
-        let selected = forest.select(within!(session), &self.selection, self.extent, scope);
+        let selected = forest.select(&self.selection, self.extent, scope);
         let selected = selected.await?;
         // Levels and leaves are conditions like those of the caller: the other nodes of the selection, too, put the ones
         // that match in pre-order.
@@ -173,14 +154,14 @@ impl Query {
             conditions.push(self.filter.clone());
         }
         if let Some(levels) = self.depths {
-            conditions.push(forest.at_levels(within!(session), scope, levels).await?);
+            conditions.push(forest.at_levels(scope, levels).await?);
         }
         if self.leaves {
             let around = match (&self.selection, self.extent.max_depth) {
                 (Selection::Descendants(_), None) => selected.filter.clone(),
                 _ => forest.in_scope(scope, Document::new()),
             };
-            conditions.push(forest.leaves(session, around).await?);
+            conditions.push(forest.leaves(around).await?);
         }
         Ok(Chosen {
             selected,
@@ -189,7 +170,7 @@ impl Query {
     }
 
     /// The stages that read the documents in one command, if the pattern has them, and the id of the node.
-    fn lookup(&self, forest: &Forest) -> Option<Lookup> {
+    fn lookup(&self, forest: &Forest<'_>) -> Option<Lookup> {
         // Some conditions may only come first in a pipeline.
         let is_whole = self.depths.is_none() && !self.leaves && self.filter.is_empty();
         // The order needs the kept fields.
@@ -201,8 +182,7 @@ impl Query {
 
     async fn looked_up(
         &self,
-        forest: &Forest,
-        mut session: Option<&mut Session>,
+        forest: &mut Forest<'_>,
         lookup: Lookup,
         projection: Option<&Document>,
     ) -> Result<Vec<RawDocumentBuf>> {
@@ -217,10 +197,10 @@ impl Query {
             }
         }
         stages.extend(projection.map(|fields| doc! {"$project": fields}));
-        let documents = forest.aggregate(within!(session), stages).await?;
+        let documents = forest.aggregate(stages).await?;
         if documents.is_empty() {
             // An error if there is no such node.
-            forest.node(session, &lookup.id).await?;
+            forest.node(&lookup.id).await?;
         }
         if !in_pre_order {
             return Ok(documents);
@@ -242,8 +222,7 @@ impl Query {
 
     async fn found(
         &self,
-        forest: &Forest,
-        mut session: Option<&mut Session>,
+        forest: &mut Forest<'_>,
         chosen: &Chosen,
         projection: Option<&Document>,
     ) -> Result<Vec<RawDocumentBuf>> {
@@ -265,7 +244,7 @@ impl Query {
             options.limit = self
                 .limit
                 .map(|limit| i64::try_from(limit).unwrap_or(i64::MAX));
-            return forest.documents(session, filter, options).await;
+            return forest.documents(filter, options).await;
         }
         let leaves_id_out =
             |projection: &&mut Document| projection.get("_id") == Some(&Bson::Int32(0));
@@ -278,11 +257,9 @@ impl Query {
         let order = if has_structure && self.pre_order {
             None
         } else {
-            forest
-                .ids_in_order(within!(session), selected, self.pre_order)
-                .await?
+            forest.ids_in_order(selected, self.pre_order).await?
         };
-        let documents = forest.documents(session, filter, options).await?;
+        let documents = forest.documents(filter, options).await?;
         let mut documents = if let Some(order) = order {
             ordered(documents, &order)?
         } else {
@@ -307,7 +284,7 @@ fn count(number: Option<u64>, default: usize) -> usize {
 
 /// The documents in pre-order.
 fn in_order(
-    forest: &Forest,
+    forest: &Forest<'_>,
     documents: Vec<RawDocumentBuf>,
     top: Option<&[Bson]>,
 ) -> Result<Vec<RawDocumentBuf>> {

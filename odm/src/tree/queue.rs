@@ -15,24 +15,24 @@ pub(super) enum Within<'c> {
     TreeOf(&'c Bson),
 }
 
-impl Forest {
+impl Forest<'_> {
     /// Waits until the changes that began before this one have ended. Changes of other processes are not waited for: they
     /// conflict, and run again after a pause. A transaction of the caller may hold the turns of other trees, so it does not
     /// wait either.
-    pub(super) async fn turn(&self, place: &Place<'_>, within: Within<'_>) -> Result<Turn> {
+    pub(super) async fn turn(&mut self, place: &Place<'_>, within: Within<'_>) -> Result<Turn> {
         if place.is_in_transaction() {
             return Ok(None);
         }
-        let mut key = doc! {"database": self.store.database(), "collection": self.collection()};
+        let mut key = doc! {"database": self.store().database(), "collection": self.collection()};
         // A change of one tree of a model may write to the others.
         if self.tree.scope.is_some() && self.model.trees.len() == 1 {
             let scope = match within {
                 Within::Scope(scope) => scope,
-                Within::TreeOf(id) => self.node(None, id).await?.scope,
+                Within::TreeOf(id) => self.node(id).await?.scope,
             };
             key.insert("scope", scope);
         }
         let key = id_key(&key.into())?;
-        Ok(self.store.turns().wait(key).await)
+        Ok(self.store().turns().wait(key).await)
     }
 }

@@ -2,7 +2,7 @@
 
 use bson::{Bson, Document, doc};
 
-use super::forest::{Forest, TreeWrite, within};
+use super::forest::{Forest, TreeWrite};
 use super::node::{Node, same_id};
 use super::spot::Gap;
 use super::statements::{Around, Lineage, Shift};
@@ -11,20 +11,14 @@ use super::unfinished::{Below, Fence, Placed, Unfinished};
 use super::writes::{self, Writes};
 use crate::error::{Result, TreeRefusal};
 use crate::model::tree::TreeDelete;
-use crate::store::Session;
 
-impl Forest {
+impl Forest<'_> {
     /// Deletes a node, and does with its children what the policy says.
-    pub(super) async fn remove(
-        &self,
-        mut session: Option<&mut Session>,
-        id: &Bson,
-        policy: TreeDelete,
-    ) -> Result<TreeWrite> {
-        let fence = self.fence_of(within!(session), id).await?;
+    pub(super) async fn remove(&mut self, id: &Bson, policy: TreeDelete) -> Result<TreeWrite> {
+        let fence = self.fence_of(id).await?;
         let is_read = policy != TreeDelete::Cascade || !self.deletes_by_id();
         let node = if is_read {
-            self.node(within!(session), id).await?
+            self.node(id).await?
         } else {
             Node {
                 id: id.clone(),
@@ -34,10 +28,10 @@ impl Forest {
         let knows = self.tree.children.is_some() || self.tree.bounds.is_some();
         // Descendants that go, too, and are in no other tree, need no question whether there are any.
         let is_asked = knows || policy != TreeDelete::Cascade || self.model.trees.len() > 1;
-        let is_leaf = is_asked && !self.has_children(within!(session), &node).await?;
+        let is_leaf = is_asked && !self.has_children(&node).await?;
         let mut all = Vec::new();
         if is_leaf || policy != TreeDelete::Restrict {
-            all = self.leave_others(within!(session), id).await?;
+            all = self.leave_others(id).await?;
         }
         let mut own = match policy {
             TreeDelete::Restrict if !is_leaf => {
@@ -50,24 +44,17 @@ impl Forest {
                 ));
             }
             // The children of a node in a graph stay where they are.
-            _ if self.tree.is_graph => {
-                self.remove_subtree(within!(session), fence, &node, true)
-                    .await?
-            }
+            _ if self.tree.is_graph => self.remove_subtree(fence, &node, true).await?,
             TreeDelete::Adopt | TreeDelete::MakeRoots if !is_leaf => {
                 let adopt = policy == TreeDelete::Adopt;
-                self.remove_one(within!(session), fence, &node, adopt)
-                    .await?
+                self.remove_one(fence, &node, adopt).await?
             }
-            _ => {
-                self.remove_subtree(within!(session), fence, &node, is_leaf)
-                    .await?
-            }
+            _ => self.remove_subtree(fence, &node, is_leaf).await?,
         };
         own.requires = (!is_read).then(|| id.clone());
         all.insert(0, own);
         let mut done = TreeWrite::default();
-        writes::run(all, session, &mut done).await?;
+        writes::run(self, all, &mut done).await?;
         Ok(done)
     }
 
@@ -85,13 +72,7 @@ impl Forest {
     }
 
     /// Deletes a node and its descendants.
-    async fn remove_subtree(
-        &self,
-        mut session: Option<&mut Session>,
-        fence: Fence,
-        node: &Node,
-        is_leaf: bool,
-    ) -> Result<Writes> {
+    async fn remove_subtree(&mut self, fence: Fence, node: &Node, is_leaf: bool) -> Result<Writes> {
         let mut below = None;
         if !is_leaf {
             if self.model.trees.len() > 1 {
@@ -103,9 +84,9 @@ impl Forest {
                     ),
                 ));
             }
-            below = Some(self.descendants(within!(session), node, None).await?);
+            below = Some(self.descendants(node, None).await?);
         }
-        let mut writes = self.detached(session, fence, node).await?;
+        let mut writes = self.detached(fence, node).await?;
         writes.delete.push(Self::by_id(&node.id));
         if let Some(below) = below {
             self.record_below(node, &below, &mut writes.record)?;
@@ -131,27 +112,22 @@ impl Forest {
     }
 
     /// The writes that take a node and its descendants out of the fields of the other nodes.
-    async fn detached(
-        &self,
-        mut session: Option<&mut Session>,
-        fence: Fence,
-        node: &Node,
-    ) -> Result<Writes> {
+    async fn detached(&mut self, fence: Fence, node: &Node) -> Result<Writes> {
         let tree = self.tree;
         let mut record = Unfinished::new("delete", &node.id);
         record.gone.push(node.id.clone());
-        let mut writes = Writes::new(self, fence, record);
+        let mut writes = Writes::new(self.tree, fence, record);
         let mut before = Vec::new();
         let mut around = Around::Bounds;
         if self.depends_on_lineage() {
-            before = self.lineage(within!(session), node).await?;
+            before = self.lineage(node).await?;
             around = Around::Ids(before.clone());
         }
         let then = &mut writes.then;
         if tree.children.is_some() {
             then.extend(self.unlist_everywhere(&node.id));
         } else if tree.child_count.is_some()
-            && let Some(parent) = self.parent_of(session, node).await?
+            && let Some(parent) = self.parent_of(node).await?
         {
             then.extend(self.count_children(&parent, -1));
         }
@@ -166,49 +142,38 @@ impl Forest {
     }
 
     /// The writes that take a node out of the other trees of its model, where it may have no children.
-    async fn leave_others(
-        &self,
-        mut session: Option<&mut Session>,
-        id: &Bson,
-    ) -> Result<Vec<Writes>> {
+    async fn leave_others(&mut self, id: &Bson) -> Result<Vec<Writes>> {
         let mut all = Vec::new();
-        for other in self.others() {
-            let fence = other.fence_of(within!(session), id).await?;
-            let node = other.node(within!(session), id).await?;
-            if other.has_children(within!(session), &node).await? {
+        for tree in self.others() {
+            let mut other = self.other(tree);
+            let fence = other.fence_of(id).await?;
+            let node = other.node(id).await?;
+            if other.has_children(&node).await? {
                 return Err(other.refused(
                     TreeRefusal::HasChildren,
                     format!("the node {id} has children: move them first"),
                 ));
             }
-            all.push(other.detached(within!(session), fence, &node).await?);
+            all.push(other.detached(fence, &node).await?);
         }
         Ok(all)
     }
 
     /// Deletes one node. Its children come in its place, or become the last roots.
-    async fn remove_one(
-        &self,
-        mut session: Option<&mut Session>,
-        fence: Fence,
-        node: &Node,
-        adopt: bool,
-    ) -> Result<Writes> {
+    async fn remove_one(&mut self, fence: Fence, node: &Node, adopt: bool) -> Result<Writes> {
         let tree = self.tree;
         let scope = node.scope.as_ref();
-        let before = self.lineage(within!(session), node).await?;
+        let before = self.lineage(node).await?;
         let parent = match before.last() {
-            Some(id) => Some(self.node(within!(session), id).await?),
+            Some(id) => Some(self.node(id).await?),
             None => None,
         };
         let adopted = parent.as_ref().filter(|_| adopt);
-        let children = self.children(within!(session), node).await?;
-        let children = self
-            .nodes(within!(session), children, self.sibling_sort(), None)
-            .await?;
+        let children = self.children(node).await?;
+        let children = self.nodes(children, self.sibling_sort(), None).await?;
         let mut record = Unfinished::new("delete", &node.id);
         record.gone.push(node.id.clone());
-        let mut writes = Writes::new(self, fence, record);
+        let mut writes = Writes::new(self.tree, fence, record);
         let after: &[Bson] = if adopt { &before } else { &[] };
         if self.keeps_lineage() {
             let path = match tree.path {
@@ -220,19 +185,19 @@ impl Forest {
                 path: &path,
                 ancestors: after,
             };
-            let filter = self.descendants(within!(session), node, None).await?;
+            let filter = self.descendants(node, None).await?;
             writes.first.push(self.change_lineage(filter, &lineage)?);
         }
         if tree.bounds.is_some() {
             let end = if adopt {
                 node.right
             } else {
-                self.last_bound(within!(session), scope).await?
+                self.last_bound(scope).await?
             };
             writes.moves(shifts(node, end, adopt), Around::Ids(before.clone()));
         }
         let ranks = self
-            .ranks_of_children(within!(session), node, adopted, adopt, children.len())
+            .ranks_of_children(node, adopted, adopt, children.len())
             .await?;
         let then = &mut writes.then;
         then.extend(self.reparent(node, &children, adopted, &ranks));
@@ -295,8 +260,7 @@ impl Forest {
 
     /// Ranks for the children of a deleted node at their new place.
     async fn ranks_of_children(
-        &self,
-        mut session: Option<&mut Session>,
+        &mut self,
         node: &Node,
         parent: Option<&Node>,
         adopt: bool,
@@ -306,8 +270,8 @@ impl Forest {
             return Ok(Vec::new());
         };
         let siblings = match parent {
-            Some(parent) => self.children(within!(session), parent).await?,
-            None => self.roots(within!(session), node.scope.as_ref()).await?,
+            Some(parent) => self.children(parent).await?,
+            None => self.roots(node.scope.as_ref()).await?,
         };
         let own = node.rank.clone().filter(|_| adopt);
         let (beyond, direction) = match &own {
@@ -315,7 +279,7 @@ impl Forest {
             None => (siblings, -1),
         };
         let found = self
-            .nodes(session, beyond, Some(doc! {field: direction}), Some(1))
+            .nodes(beyond, Some(doc! {field: direction}), Some(1))
             .await?;
         let other = found.into_iter().next().and_then(|node| node.rank);
         let gap = match own {

@@ -56,13 +56,13 @@ impl<D: DeclaredTree> Tree<D> {
     /// # }
     /// ```
     pub async fn repair(&self) -> Result<Plan> {
-        let forest = self.forest();
+        let mut forest = self.forest();
         let options = Options {
             projection: Some(Node::projection(forest.tree)),
             sort: forest.pre_order_sort(),
             ..Options::default()
         };
-        let documents = forest.documents(None, Document::new(), options).await?;
+        let documents = forest.documents(Document::new(), options).await?;
         let Resumed {
             documents,
             nodes,
@@ -129,7 +129,7 @@ impl<D: DeclaredTree> Tree<D> {
             steps.push(step);
         }
         steps.extend(after);
-        Ok(Plan::new(forest.store, steps))
+        Ok(Plan::new(forest.store().clone(), steps))
     }
 }
 
@@ -204,10 +204,10 @@ fn reason(statement: &Document, fault: Option<&Misplaced>) -> String {
 /// Kept fields with their values.
 pub(super) type KeptFields = Vec<(&'static str, Bson)>;
 
-impl Forest {
+impl Forest<'_> {
     /// Refuses a plan by which a node would get a place that a unique index does not allow: applied, it would fail each time.
     async fn check_repaired(
-        &self,
+        &mut self,
         documents: &[RawDocumentBuf],
         statements: &[Document],
     ) -> Result<()> {
@@ -220,7 +220,7 @@ impl Forest {
             let id = document.get("_id").ok().flatten();
             stay.extend(id.map(raw_id_key));
         }
-        self.check_placings(None, &placings, |id| !stay.contains(id))
+        self.check_placings(&placings, |id| !stay.contains(id))
             .await
             .map_err(|error| error.context("repairing the tree"))
     }

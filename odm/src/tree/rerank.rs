@@ -2,35 +2,28 @@
 
 use bson::{Bson, Document, doc};
 
-use super::forest::{Forest, TreeWrite, within};
+use super::forest::{Forest, TreeWrite};
 use super::spot::Gap;
 use super::unfinished::{Placed, Unfinished};
 use super::writes::{self, Writes};
 use crate::error::Result;
-use crate::store::Session;
 
-impl Forest {
+impl Forest<'_> {
     /// Gives a node and its siblings the shortest ranks.
-    pub(super) async fn rerank(
-        &self,
-        mut session: Option<&mut Session>,
-        id: &Bson,
-    ) -> Result<TreeWrite> {
+    pub(super) async fn rerank(&mut self, id: &Bson) -> Result<TreeWrite> {
         let mut done = TreeWrite::default();
-        let fence = self.fence_of(within!(session), id).await?;
-        let node = self.node(within!(session), id).await?;
+        let fence = self.fence_of(id).await?;
+        let node = self.node(id).await?;
         let Some(order) = self.tree.order else {
             return Ok(done);
         };
-        let siblings = match self.parent_node(within!(session), &node).await? {
-            Some(parent) => self.children(within!(session), &parent).await?,
-            None => self.roots(within!(session), node.scope.as_ref()).await?,
+        let siblings = match self.parent_node(&node).await? {
+            Some(parent) => self.children(&parent).await?,
+            None => self.roots(node.scope.as_ref()).await?,
         };
-        let siblings = self
-            .nodes(within!(session), siblings, self.sibling_sort(), None)
-            .await?;
+        let siblings = self.nodes(siblings, self.sibling_sort(), None).await?;
         let ranks = self.ranks(&Gap::default(), siblings.len())?;
-        let mut writes = Writes::new(self, fence, Unfinished::new("rerank", &node.id));
+        let mut writes = Writes::new(self.tree, fence, Unfinished::new("rerank", &node.id));
         let mut nodes = Vec::new();
         for (sibling, rank) in siblings.into_iter().zip(ranks) {
             if sibling.rank.as_ref() == Some(&rank) {
@@ -45,7 +38,7 @@ impl Forest {
             fields: Document::new(),
             nodes,
         });
-        writes::run(vec![writes], session, &mut done).await?;
+        writes::run(self, vec![writes], &mut done).await?;
         Ok(done)
     }
 }

@@ -30,7 +30,7 @@ pub(super) struct Resumed {
     pub(super) after: Vec<Step>,
 }
 
-impl Forest {
+impl Forest<'_> {
     /// Completes the unfinished changes of stored nodes, in memory, and plans the writes that do the same.
     pub(super) async fn resumed(&self, mut documents: Vec<RawDocumentBuf>) -> Result<Resumed> {
         let all = self.unfinished().await?;

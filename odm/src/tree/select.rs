@@ -2,11 +2,10 @@
 
 use bson::{Bson, Document, doc};
 
-use super::forest::{Forest, within};
+use super::forest::Forest;
 use super::node::{Node, id_key};
 use super::structure::nothing;
 use crate::error::Result;
-use crate::store::Session;
 
 /// The nodes of a read.
 #[derive(Debug, Clone)]
@@ -69,11 +68,10 @@ impl Selected {
     }
 }
 
-impl Forest {
+impl Forest<'_> {
     /// Resolves a selection; of the whole collection, in one scope if that is given.
     pub(super) async fn select(
-        &self,
-        mut session: Option<&mut Session>,
+        &mut self,
         selection: &Selection,
         extent: Extent,
         scope: Option<&Bson>,
@@ -81,7 +79,7 @@ impl Forest {
         let id = match selection {
             Selection::All => return Ok(Selected::by(Document::new())),
             Selection::Roots => {
-                let roots = self.roots(session, scope).await?;
+                let roots = self.roots(scope).await?;
                 return Ok(Selected::sorted(roots, self.sibling_sort()));
             }
             Selection::Parent(id)
@@ -102,26 +100,26 @@ impl Forest {
                 ..Node::default()
             }
         } else {
-            self.node(within!(session), id).await?
+            self.node(id).await?
         };
         let mut selected = match selection {
             Selection::Children(_) => {
-                let children = self.children(session, &node).await?;
+                let children = self.children(&node).await?;
                 let mut selected = Selected::sorted(children, self.sibling_sort());
                 selected.order = self.listed(&node);
                 selected.top.clone_from(&selected.order);
                 selected
             }
-            Selection::Siblings(_) => return self.select_siblings(session, &node, extent).await,
+            Selection::Siblings(_) => return self.select_siblings(&node, extent).await,
             Selection::Before(_) | Selection::After(_) => {
                 let is_after = matches!(selection, Selection::After(_));
-                return self.select_beside(session, &node, extent, is_after).await;
+                return self.select_beside(&node, extent, is_after).await;
             }
             Selection::Ancestors(_) => {
                 if let Some(selected) = self.selected_by_bounds(&node, extent) {
                     return Ok(selected);
                 }
-                let mut ids = self.lineage(session, &node).await?;
+                let mut ids = self.lineage(&node).await?;
                 if let Some(depth) = extent.max_depth {
                     let above = ids.len().saturating_sub(depth as usize);
                     ids.drain(..above);
@@ -137,22 +135,22 @@ impl Forest {
                 });
             }
             Selection::Descendants(_) => {
-                let descendants = self.descendants(session, &node, extent.max_depth);
+                let descendants = self.descendants(&node, extent.max_depth);
                 let mut selected = Selected::by(descendants.await?);
                 selected.top = self.listed(&node);
                 selected
             }
             Selection::Parent(_) => {
-                let parent = self.parent_of(session, &node).await?;
+                let parent = self.parent_of(&node).await?;
                 Selected::by(parent.map_or_else(nothing, |id| Self::by_id(&id)))
             }
             Selection::First(_) | Selection::Last(_) => {
                 let is_first = matches!(selection, Selection::First(_));
-                let found = self.end_of_siblings(session, &node, is_first).await?;
+                let found = self.end_of_siblings(&node, is_first).await?;
                 Selected::by(found.map_or_else(nothing, |id| Self::by_id(&id)))
             }
             _ => {
-                let (previous, next) = self.neighbours(session, &node).await?;
+                let (previous, next) = self.neighbours(&node).await?;
                 let found = if matches!(selection, Selection::Next(_)) {
                     next
                 } else {
@@ -189,8 +187,7 @@ impl Forest {
 
     /// The ids of the selected nodes in the order that the client computes, if it does.
     pub(super) async fn ids_in_order(
-        &self,
-        session: Option<&mut Session>,
+        &mut self,
         selected: &Selected,
         pre_order: bool,
     ) -> Result<Option<Vec<Bson>>> {
@@ -201,7 +198,7 @@ impl Forest {
             return Ok(None);
         }
         let filter = selected.filter.clone();
-        let nodes = self.nodes(session, filter, None, None).await?;
+        let nodes = self.nodes(filter, None, None).await?;
         let top = selected.top.as_deref();
         let visits = self.arrange_below(&nodes, top)?.visits().into_iter();
         let ids = visits.filter_map(|visit| nodes.get(visit.position).map(|node| node.id.clone()));
@@ -247,22 +244,17 @@ impl Forest {
         self.sibling_sort().is_none() && self.tree.children.is_some()
     }
 
-    async fn select_siblings(
-        &self,
-        mut session: Option<&mut Session>,
-        node: &Node,
-        extent: Extent,
-    ) -> Result<Selected> {
+    async fn select_siblings(&mut self, node: &Node, extent: Extent) -> Result<Selected> {
         let mut order: Option<Vec<Bson>> = None;
         let mut top = None;
-        let mut filter = match self.parent_of(within!(session), node).await? {
+        let mut filter = match self.parent_of(node).await? {
             Some(parent) => {
-                let parent = self.node(within!(session), &parent).await?;
+                let parent = self.node(&parent).await?;
                 order = self.listed(&parent);
                 top.clone_from(&order);
-                self.children(session, &parent).await?
+                self.children(&parent).await?
             }
-            None => self.roots(session, node.scope.as_ref()).await?,
+            None => self.roots(node.scope.as_ref()).await?,
         };
         if !extent.with_self {
             let other = doc! {"_id": {"$ne": node.id.clone()}};
@@ -282,8 +274,7 @@ impl Forest {
 
     /// Selects the siblings on one side of a node.
     async fn select_beside(
-        &self,
-        session: Option<&mut Session>,
+        &mut self,
         node: &Node,
         extent: Extent,
         is_after: bool,
@@ -292,7 +283,7 @@ impl Forest {
             with_self: true,
             max_depth: None,
         };
-        let mut siblings = self.select_siblings(session, node, with_self).await?;
+        let mut siblings = self.select_siblings(node, with_self).await?;
         if let Some(listed) = siblings.order.take() {
             let own = id_key(&node.id)?;
             let keys = listed.iter().map(id_key).collect::<Result<Vec<_>>>()?;
@@ -330,19 +321,12 @@ impl Forest {
     }
 
     /// The id of the first or the last sibling.
-    async fn end_of_siblings(
-        &self,
-        mut session: Option<&mut Session>,
-        node: &Node,
-        is_first: bool,
-    ) -> Result<Option<Bson>> {
+    async fn end_of_siblings(&mut self, node: &Node, is_first: bool) -> Result<Option<Bson>> {
         let with_self = Extent {
             with_self: true,
             max_depth: None,
         };
-        let siblings = self
-            .select_siblings(within!(session), node, with_self)
-            .await?;
+        let siblings = self.select_siblings(node, with_self).await?;
         if let Some(listed) = siblings.order {
             let mut listed = listed.into_iter();
             return Ok(if is_first {
@@ -355,56 +339,42 @@ impl Forest {
             return Ok(None);
         };
         let sort = Some(doc! {field: if is_first { 1 } else { -1 }});
-        let found = self.nodes(session, siblings.filter, sort, Some(1)).await?;
+        let found = self.nodes(siblings.filter, sort, Some(1)).await?;
         Ok(found.into_iter().next().map(|node| node.id))
     }
 
     /// The ids of the siblings directly before and after a node.
-    pub(super) async fn neighbours(
-        &self,
-        mut session: Option<&mut Session>,
-        node: &Node,
-    ) -> Result<(Option<Bson>, Option<Bson>)> {
+    pub(super) async fn neighbours(&mut self, node: &Node) -> Result<(Option<Bson>, Option<Bson>)> {
         let tree = self.tree;
         let scope = node.scope.as_ref();
-        let parent = match self.parent_of(within!(session), node).await? {
-            Some(parent) => Some(self.node(within!(session), &parent).await?),
+        let parent = match self.parent_of(node).await? {
+            Some(parent) => Some(self.node(&parent).await?),
             None => None,
         };
         let first = |nodes: Vec<Node>| nodes.into_iter().next().map(|node| node.id);
         if let Some(field) = tree.order {
             let siblings = match &parent {
-                Some(parent) => self.children(within!(session), parent).await?,
-                None => self.roots(within!(session), scope).await?,
+                Some(parent) => self.children(parent).await?,
+                None => self.roots(scope).await?,
             };
             let rank = node.rank.clone().unwrap_or_default();
             let beside =
                 |operator: &str| doc! {"$and": [siblings.clone(), {field: {operator: &rank}}]};
             let before = self
-                .nodes(
-                    within!(session),
-                    beside("$lt"),
-                    Some(doc! {field: -1}),
-                    Some(1),
-                )
+                .nodes(beside("$lt"), Some(doc! {field: -1}), Some(1))
                 .await?;
             let after = self
-                .nodes(session, beside("$gt"), Some(doc! {field: 1}), Some(1))
+                .nodes(beside("$gt"), Some(doc! {field: 1}), Some(1))
                 .await?;
             return Ok((first(before), first(after)));
         }
         if let Some((left, right)) = tree.bounds {
             let ends = doc! {left: {"$lt": node.left}, right: node.left - 1};
             let before = self
-                .nodes(
-                    within!(session),
-                    self.in_scope(scope, ends),
-                    Some(doc! {left: -1}),
-                    Some(1),
-                )
+                .nodes(self.in_scope(scope, ends), Some(doc! {left: -1}), Some(1))
                 .await?;
             let starts = self.in_scope(scope, doc! {left: node.right + 1});
-            let after = self.nodes(session, starts, None, Some(1)).await?;
+            let after = self.nodes(starts, None, Some(1)).await?;
             return Ok((first(before), first(after)));
         }
         let Some(parent) = parent.filter(|_| tree.children.is_some()) else {
@@ -424,8 +394,7 @@ impl Forest {
 
     /// The filter of the nodes at these levels.
     pub(super) async fn at_levels(
-        &self,
-        session: Option<&mut Session>,
+        &mut self,
         scope: Option<&Bson>,
         (from, to): (u32, Option<u32>),
     ) -> Result<Document> {
@@ -437,7 +406,7 @@ impl Forest {
         }
         // The other patterns store no depth, so all the nodes are read.
         let nodes = self
-            .nodes(session, self.in_scope(scope, Document::new()), None, None)
+            .nodes(self.in_scope(scope, Document::new()), None, None)
             .await?;
         let levels = self.arrange(&nodes)?.pre_order().into_iter();
         let inside = levels.filter(|(_, level)| {

@@ -2,13 +2,12 @@
 
 use bson::{Bson, Document, doc};
 
-use super::forest::{Forest, within};
+use super::forest::Forest;
 use super::node::{Node, id_key, same_id, same_scope};
 use super::position::Target;
 use super::statements::Around;
 use crate::collection::equality;
 use crate::error::{Result, TreeRefusal};
-use crate::store::Session;
 use crate::types::tree::ranks_between;
 
 /// A place in a tree, resolved.
@@ -46,7 +45,7 @@ pub(super) struct Moving {
 
 impl Spot {
     /// How to find the nodes around this place.
-    pub(super) fn around(&self, forest: &Forest) -> Around {
+    pub(super) fn around(&self, forest: &Forest<'_>) -> Around {
         if self.parent.is_none() || forest.depends_on_lineage() {
             Around::Ids(self.lineage.clone())
         } else {
@@ -62,24 +61,23 @@ enum Among {
     Beside { sibling: Box<Node>, after: bool },
 }
 
-impl Forest {
+impl Forest<'_> {
     /// Resolves a place for a node, which may already be in the tree.
     ///
     /// `scope` is that of the node.
     pub(super) async fn spot(
-        &self,
-        mut session: Option<&mut Session>,
+        &mut self,
         target: &Target,
         scope: Option<&Bson>,
         moving: Option<&Moving>,
     ) -> Result<Spot> {
-        let (parent, among) = self.place(within!(session), target, scope, moving).await?;
+        let (parent, among) = self.place(target, scope, moving).await?;
         let mut lineage = Vec::new();
         if let Some(parent) = &parent {
             // A node that moves may not become its own ancestor; bounds show that, too.
             let is_checked = moving.is_some() && self.tree.bounds.is_none();
             if is_checked || self.depends_on_lineage() {
-                lineage = self.lineage(within!(session), parent).await?;
+                lineage = self.lineage(parent).await?;
             }
             lineage.push(parent.id.clone());
             if !same_scope(parent.scope.as_ref(), scope) {
@@ -104,20 +102,19 @@ impl Forest {
             is_end,
         };
         if self.tree.order.is_some() {
-            spot.ranks = self.gap(within!(session), &spot, &among, moving).await?;
+            spot.ranks = self.gap(&spot, &among, moving).await?;
         }
         if self.tree.children.is_some() {
             spot.index = self.index(&spot, &among, moving)?;
         }
         if self.tree.bounds.is_some() {
-            spot.left = self.left(session, &spot, &among).await?;
+            spot.left = self.left(&spot, &among).await?;
         }
         Ok(spot)
     }
 
     async fn place(
-        &self,
-        mut session: Option<&mut Session>,
+        &mut self,
         target: &Target,
         scope: Option<&Bson>,
         moving: Option<&Moving>,
@@ -129,7 +126,7 @@ impl Forest {
                         id: id.clone(),
                         ..Node::default()
                     }),
-                    Some(id) => Some(self.named(session, id, moving).await?),
+                    Some(id) => Some(self.named(id, moving).await?),
                     None => None,
                 };
                 let among = if *first { Among::First } else { Among::Last };
@@ -142,7 +139,7 @@ impl Forest {
                         id: sibling.clone(),
                         ..Node::default()
                     };
-                    let parent = self.parent_node(within!(session), &listed).await?;
+                    let parent = self.parent_node(&listed).await?;
                     if parent.is_some() {
                         let among = Among::Beside {
                             sibling: Box::new(listed),
@@ -151,14 +148,14 @@ impl Forest {
                         return Ok((parent, among));
                     }
                 }
-                let sibling = self.named(within!(session), sibling, moving).await?;
+                let sibling = self.named(sibling, moving).await?;
                 if moving.is_some_and(|moving| same_id(&moving.node.id, &sibling.id)) {
                     return Err(self.refused(
                         TreeRefusal::OwnSubtree,
                         format!("the node {} can't be beside itself", sibling.id),
                     ));
                 }
-                let parent = self.parent_node(session, &sibling).await?;
+                let parent = self.parent_node(&sibling).await?;
                 if parent.is_none() && !same_scope(sibling.scope.as_ref(), scope) {
                     return Err(self.refused(TreeRefusal::OtherTree, format!(
                         "the node and its sibling {} are in different trees: their `{}` differs",
@@ -174,13 +171,11 @@ impl Forest {
             }
             Target::At { parent, index } => {
                 let parent = match parent {
-                    Some(id) => Some(self.named(within!(session), id, moving).await?),
+                    Some(id) => Some(self.named(id, moving).await?),
                     None => None,
                 };
-                let siblings = self
-                    .siblings(within!(session), parent.as_ref(), scope, moving)
-                    .await?;
-                let found = self.nth(session, siblings, parent.as_ref(), moving, *index);
+                let siblings = self.siblings(parent.as_ref(), scope, moving).await?;
+                let found = self.nth(siblings, parent.as_ref(), moving, *index);
                 let among = found.await?.map_or(Among::Last, |sibling| Among::Beside {
                     sibling: Box::new(sibling),
                     after: false,
@@ -191,11 +186,11 @@ impl Forest {
                 let Some(Moving { node, .. }) = moving else {
                     return Ok((None, Among::Last));
                 };
-                let parent = self.parent_node(within!(session), node).await?;
-                let (previous, next) = self.neighbours(within!(session), node).await?;
+                let parent = self.parent_node(node).await?;
+                let (previous, next) = self.neighbours(node).await?;
                 let among = match (if *after { next } else { previous }, after) {
                     (Some(id), after) => Among::Beside {
-                        sibling: Box::new(self.node(session, &id).await?),
+                        sibling: Box::new(self.node(&id).await?),
                         after: *after,
                     },
                     (None, true) => Among::Last,
@@ -205,14 +200,12 @@ impl Forest {
             }
             Target::Sorted { parent, before } => {
                 let parent = match parent {
-                    Some(id) => Some(self.named(within!(session), id, moving).await?),
+                    Some(id) => Some(self.named(id, moving).await?),
                     None => None,
                 };
-                let siblings = self
-                    .siblings(within!(session), parent.as_ref(), scope, moving)
-                    .await?;
+                let siblings = self.siblings(parent.as_ref(), scope, moving).await?;
                 let filter = doc! {"$and": [siblings, before.clone()]};
-                let first = self.first(session, filter, parent.as_ref()).await?;
+                let first = self.first(filter, parent.as_ref()).await?;
                 let among = match first {
                     Some(sibling) => Among::Beside {
                         sibling: Box::new(sibling),
@@ -226,15 +219,10 @@ impl Forest {
     }
 
     /// The parent or the sibling that names a place.
-    async fn named(
-        &self,
-        session: Option<&mut Session>,
-        id: &Bson,
-        moving: Option<&Moving>,
-    ) -> Result<Node> {
+    async fn named(&mut self, id: &Bson, moving: Option<&Moving>) -> Result<Node> {
         match moving.and_then(|moving| moving.named.as_ref()) {
             Some(node) => Ok(node.clone()),
-            None => self.node(session, id).await,
+            None => self.node(id).await,
         }
     }
 
@@ -246,15 +234,14 @@ impl Forest {
 
     /// The filter of the nodes with a parent, without the one that moves.
     async fn siblings(
-        &self,
-        session: Option<&mut Session>,
+        &mut self,
         parent: Option<&Node>,
         scope: Option<&Bson>,
         moving: Option<&Moving>,
     ) -> Result<Document> {
         let mut filter = match parent {
-            Some(parent) => self.children(session, parent).await?,
-            None => self.roots(session, scope).await?,
+            Some(parent) => self.children(parent).await?,
+            None => self.roots(scope).await?,
         };
         if let Some(moving) = moving {
             let other = doc! {"_id": {"$ne": moving.node.id.clone()}};
@@ -269,18 +256,13 @@ impl Forest {
     }
 
     /// The first of the siblings that match.
-    async fn first(
-        &self,
-        session: Option<&mut Session>,
-        filter: Document,
-        parent: Option<&Node>,
-    ) -> Result<Option<Node>> {
+    async fn first(&mut self, filter: Document, parent: Option<&Node>) -> Result<Option<Node>> {
         let sort = self.sibling_sort();
         if sort.is_some() {
-            let found = self.nodes(session, filter, sort, Some(1)).await?;
+            let found = self.nodes(filter, sort, Some(1)).await?;
             return Ok(found.into_iter().next());
         }
-        let found = self.nodes(session, filter, None, None).await?;
+        let found = self.nodes(filter, None, None).await?;
         let children = parent.map_or(&[][..], |parent| &parent.children);
         let place = |node: &Node| children.iter().position(|id| same_id(id, &node.id));
         Ok(found.into_iter().min_by_key(place))
@@ -288,8 +270,7 @@ impl Forest {
 
     /// The sibling with this index, without the node that moves.
     async fn nth(
-        &self,
-        session: Option<&mut Session>,
+        &mut self,
         siblings: Document,
         parent: Option<&Node>,
         moving: Option<&Moving>,
@@ -298,14 +279,14 @@ impl Forest {
         let sort = self.sibling_sort();
         if sort.is_some() {
             let limit = i64::try_from(index).unwrap_or(i64::MAX).saturating_add(1);
-            let found = self.nodes(session, siblings, sort, Some(limit)).await?;
+            let found = self.nodes(siblings, sort, Some(limit)).await?;
             return Ok(found.into_iter().nth(index));
         }
         let children = parent.map_or(&[][..], |parent| &parent.children);
         let is_moving = |id: &&Bson| moving.is_some_and(|moving| same_id(&moving.node.id, id));
         let mut others = children.iter().filter(|id| !is_moving(id));
         match others.nth(index) {
-            Some(id) => self.node(session, id).await.map(Some),
+            Some(id) => self.node(id).await.map(Some),
             None => Ok(None),
         }
     }
@@ -333,23 +314,12 @@ impl Forest {
     }
 
     /// The ranks around a place.
-    async fn gap(
-        &self,
-        mut session: Option<&mut Session>,
-        spot: &Spot,
-        among: &Among,
-        moving: Option<&Moving>,
-    ) -> Result<Gap> {
+    async fn gap(&mut self, spot: &Spot, among: &Among, moving: Option<&Moving>) -> Result<Gap> {
         let Some(field) = self.tree.order else {
             return Ok(Gap::default());
         };
         let siblings = self
-            .siblings(
-                within!(session),
-                spot.parent.as_ref(),
-                spot.scope.as_ref(),
-                moving,
-            )
+            .siblings(spot.parent.as_ref(), spot.scope.as_ref(), moving)
             .await?;
         let (beside, is_after) = match among {
             Among::First => (None, true),
@@ -365,7 +335,7 @@ impl Forest {
             None => siblings,
         };
         let sort = Some(doc! {field: if is_after { 1 } else { -1 }});
-        let next = self.nodes(session, filter, sort, Some(1)).await?;
+        let next = self.nodes(filter, sort, Some(1)).await?;
         let next = next.into_iter().next().and_then(|node| node.rank);
         let (low, high) = if is_after {
             (beside, next)
@@ -424,7 +394,7 @@ impl Forest {
         ))
     }
 
-    async fn left(&self, session: Option<&mut Session>, spot: &Spot, among: &Among) -> Result<i64> {
+    async fn left(&mut self, spot: &Spot, among: &Among) -> Result<i64> {
         if self.tree.bounds.is_none() {
             return Ok(0);
         }
@@ -446,27 +416,23 @@ impl Forest {
             (Among::First, Some(parent)) => parent.left + 1,
             (Among::Last, Some(parent)) => parent.right,
             (Among::First, None) => 1,
-            (Among::Last, None) => self.last_bound(session, spot.scope.as_ref()).await? + 1,
+            (Among::Last, None) => self.last_bound(spot.scope.as_ref()).await? + 1,
         })
     }
 
     /// The last of all bounds: the right one of the last root, or 0 if there are no nodes.
-    pub(super) async fn last_bound(
-        &self,
-        mut session: Option<&mut Session>,
-        scope: Option<&Bson>,
-    ) -> Result<i64> {
+    pub(super) async fn last_bound(&mut self, scope: Option<&Bson>) -> Result<i64> {
         let Some((left, right)) = self.tree.bounds else {
             return Ok(0);
         };
         // The roots are few, if a field says which nodes they are. No index has the right bounds.
         let (filter, last) = if self.has_filter_of_roots() {
-            (self.roots(within!(session), scope).await?, left)
+            (self.roots(scope).await?, left)
         } else {
             (self.in_scope(scope, Document::new()), right)
         };
         let sort = Some(doc! {last: -1});
-        let found = self.nodes(session, filter, sort, Some(1)).await?;
+        let found = self.nodes(filter, sort, Some(1)).await?;
         Ok(found.first().map_or(0, |node| node.right))
     }
 

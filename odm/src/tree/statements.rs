@@ -37,7 +37,7 @@ pub(super) struct Lineage<'a> {
     pub(super) ancestors: &'a [Bson],
 }
 
-impl Forest {
+impl Forest<'_> {
     /// The path of a node with these ancestors; `None` for a root.
     pub(super) fn path_of(&self, ancestors: &[Bson]) -> Result<Option<String>> {
         let mut path = None;

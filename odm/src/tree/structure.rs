@@ -3,23 +3,16 @@
 use bson::raw::RawBsonRef;
 use bson::{Bson, Document, doc};
 
-use super::forest::{Forest, within};
+use super::forest::Forest;
 use super::node::{Node, path_ids, same_scope};
 use crate::collection::equality;
 use crate::error::{Error, Result, TreeRefusal};
 use crate::model::tree::SEPARATOR;
-use crate::store::Session;
+use crate::store::limits::LIST_BYTES;
 
-/// The most bytes that the ids in one filter may take, with room for the rest of the command.
-const MAX_ID_BYTES: usize = 12_000_000;
-
-impl Forest {
+impl Forest<'_> {
     /// The ids of the ancestors, the root first.
-    pub(super) async fn lineage(
-        &self,
-        session: Option<&mut Session>,
-        node: &Node,
-    ) -> Result<Vec<Bson>> {
+    pub(super) async fn lineage(&mut self, node: &Node) -> Result<Vec<Bson>> {
         let tree = self.tree;
         if tree.ancestors.is_some() {
             return Ok(node.ancestors.clone());
@@ -41,36 +34,30 @@ impl Forest {
         if let Some((left, right)) = tree.bounds {
             let around = doc! {left: {"$lt": node.left}, right: {"$gt": node.right}};
             let filter = self.in_scope(node.scope.as_ref(), around);
-            let found = self
-                .nodes(session, filter, Some(doc! {left: 1}), None)
-                .await?;
+            let found = self.nodes(filter, Some(doc! {left: 1}), None).await?;
             return Ok(found.into_iter().map(|node| node.id).collect());
         }
         let Some(stages) = self.ids_above(&node.id) else {
             return Ok(Vec::new());
         };
-        ids(&self.aggregate(session, stages).await?)
+        ids(&self.aggregate(stages).await?)
     }
 
     /// The id of the parent; `None` for a root.
-    pub(super) async fn parent_of(
-        &self,
-        session: Option<&mut Session>,
-        node: &Node,
-    ) -> Result<Option<Bson>> {
+    pub(super) async fn parent_of(&mut self, node: &Node) -> Result<Option<Bson>> {
         let tree = self.tree;
         if tree.parent.is_some() {
             return Ok(node.parent.clone());
         }
         if tree.ancestors.is_none() && tree.path.is_none() {
-            let parent = self.enclosing(session, node).await?;
+            let parent = self.enclosing(node).await?;
             return Ok(parent.map(|node| node.id));
         }
-        Ok(self.lineage(session, node).await?.pop())
+        Ok(self.lineage(node).await?.pop())
     }
 
     /// The parent of a node that does not name it: by the bounds, or by the children that the parent lists.
-    async fn enclosing(&self, session: Option<&mut Session>, node: &Node) -> Result<Option<Node>> {
+    async fn enclosing(&mut self, node: &Node) -> Result<Option<Node>> {
         let (filter, sort) = match (self.tree.bounds, self.tree.children) {
             (Some((left, right)), _) => {
                 let around = doc! {left: {"$lt": node.left}, right: {"$gt": node.right}};
@@ -80,27 +67,23 @@ impl Forest {
             (None, Some(children)) => (doc! {children: equality(node.id.clone())}, None),
             (None, None) => return Ok(None),
         };
-        let found = self.nodes(session, filter, sort, Some(1)).await?;
+        let found = self.nodes(filter, sort, Some(1)).await?;
         Ok(found.into_iter().next())
     }
 
     /// The parent of a node, with the fields that the place of a child depends on. It is read only if these do not follow
     /// from the fields of the node.
-    pub(super) async fn parent_node(
-        &self,
-        mut session: Option<&mut Session>,
-        node: &Node,
-    ) -> Result<Option<Node>> {
+    pub(super) async fn parent_node(&mut self, node: &Node) -> Result<Option<Node>> {
         let tree = self.tree;
         let has_lineage = tree.ancestors.is_some() || tree.path.is_some();
         if tree.parent.is_none() && !has_lineage {
-            return self.enclosing(session, node).await;
+            return self.enclosing(node).await;
         }
-        let Some(id) = self.parent_of(within!(session), node).await? else {
+        let Some(id) = self.parent_of(node).await? else {
             return Ok(None);
         };
         if tree.scope.is_some() || tree.children.is_some() || tree.bounds.is_some() {
-            return self.node(session, &id).await.map(Some);
+            return self.node(&id).await.map(Some);
         }
         let mut parent = Node {
             id,
@@ -108,7 +91,7 @@ impl Forest {
             ..Node::default()
         };
         if has_lineage {
-            parent.ancestors = self.lineage(session, node).await?;
+            parent.ancestors = self.lineage(node).await?;
             parent.ancestors.pop();
             parent.path = self.path_of(&parent.ancestors)?;
         }
@@ -117,8 +100,7 @@ impl Forest {
 
     /// The filter of the descendants, at most `depth` levels below the node if that is given.
     pub(super) async fn descendants(
-        &self,
-        session: Option<&mut Session>,
+        &mut self,
         node: &Node,
         depth: Option<u32>,
     ) -> Result<Document> {
@@ -127,7 +109,7 @@ impl Forest {
             return Ok(nothing());
         }
         if depth == Some(1) {
-            return self.children(session, node).await;
+            return self.children(node).await;
         }
         let by_fields = match (tree.bounds, tree.path, tree.ancestors) {
             (Some((left, _)), ..) => Some(doc! {left: {"$gt": node.left, "$lt": node.right}})
@@ -159,40 +141,32 @@ impl Forest {
             return Ok(self.in_scope(node.scope.as_ref(), filter));
         }
         if tree.bounds.is_some() {
-            return self.descendants_by_bounds(session, node, depth).await;
+            return self.descendants_by_bounds(node, depth).await;
         }
-        let ids = self.descendant_ids(session, node, depth).await?;
+        let ids = self.descendant_ids(node, depth).await?;
         self.with_ids(ids)
     }
 
     /// The ids of the descendants of a node, found level by level on the server.
     pub(super) async fn descendant_ids(
-        &self,
-        session: Option<&mut Session>,
+        &mut self,
         node: &Node,
         depth: Option<u32>,
     ) -> Result<Vec<Bson>> {
         let Some(stages) = self.ids_below(&node.id, depth) else {
             return Ok(Vec::new());
         };
-        ids(&self.aggregate(session, stages).await?)
+        ids(&self.aggregate(stages).await?)
     }
 
     /// Finds the descendants within some levels by reading the bounds of all descendants.
-    async fn descendants_by_bounds(
-        &self,
-        session: Option<&mut Session>,
-        node: &Node,
-        depth: Option<u32>,
-    ) -> Result<Document> {
+    async fn descendants_by_bounds(&mut self, node: &Node, depth: Option<u32>) -> Result<Document> {
         let Some((left, _)) = self.tree.bounds else {
             return Ok(nothing());
         };
         let inside = doc! {left: {"$gt": node.left, "$lt": node.right}};
         let filter = self.in_scope(node.scope.as_ref(), inside);
-        let below = self
-            .nodes(session, filter, Some(doc! {left: 1}), None)
-            .await?;
+        let below = self.nodes(filter, Some(doc! {left: 1}), None).await?;
         let mut open: Vec<i64> = Vec::new();
         let mut ids = Vec::new();
         for node in below {
@@ -208,11 +182,7 @@ impl Forest {
     }
 
     /// The filter of the children.
-    pub(super) async fn children(
-        &self,
-        session: Option<&mut Session>,
-        node: &Node,
-    ) -> Result<Document> {
+    pub(super) async fn children(&mut self, node: &Node) -> Result<Document> {
         let tree = self.tree;
         let filter = if let Some((parent, _)) = tree.parent {
             doc! {parent: equality(node.id.clone())}
@@ -226,7 +196,7 @@ impl Forest {
         } else if let (Some((left, _)), Some(depth)) = (tree.bounds, tree.depth) {
             doc! {left: {"$gt": node.left, "$lt": node.right}, depth: node.depth + 1}
         } else {
-            return self.descendants_by_bounds(session, node, Some(1)).await;
+            return self.descendants_by_bounds(node, Some(1)).await;
         };
         Ok(self.in_scope(node.scope.as_ref(), filter))
     }
@@ -241,11 +211,7 @@ impl Forest {
     }
 
     /// The filter of the roots, in one scope or in all of them.
-    pub(super) async fn roots(
-        &self,
-        session: Option<&mut Session>,
-        scope: Option<&Bson>,
-    ) -> Result<Document> {
+    pub(super) async fn roots(&mut self, scope: Option<&Bson>) -> Result<Document> {
         let tree = self.tree;
         let filter = if let Some((parent, root)) = tree.parent {
             doc! {parent: root.value()}
@@ -259,10 +225,7 @@ impl Forest {
             let all = self.in_scope(scope, Document::new());
             let mut last: Option<(Option<Bson>, i64)> = None;
             let mut ids = Vec::new();
-            for node in self
-                .nodes(session, all, self.pre_order_sort(), None)
-                .await?
-            {
+            for node in self.nodes(all, self.pre_order_sort(), None).await? {
                 let is_inside = last.as_ref().is_some_and(|(scope, right)| {
                     node.left < *right && same_scope(scope.as_ref(), node.scope.as_ref())
                 });
@@ -286,7 +249,7 @@ impl Forest {
                 lookup,
                 doc! {"$match": {"parents": []}},
             ];
-            let ids = ids(&self.aggregate(session, pipeline).await?)?;
+            let ids = ids(&self.aggregate(pipeline).await?)?;
             return self.with_ids(ids);
         } else {
             Document::new()
@@ -295,11 +258,7 @@ impl Forest {
     }
 
     /// Whether a node has children.
-    pub(super) async fn has_children(
-        &self,
-        mut session: Option<&mut Session>,
-        node: &Node,
-    ) -> Result<bool> {
+    pub(super) async fn has_children(&mut self, node: &Node) -> Result<bool> {
         if self.tree.children.is_some() {
             return Ok(!node.children.is_empty());
         }
@@ -307,21 +266,16 @@ impl Forest {
             return Ok(node.width() > 2);
         }
         let filter = if self.tree.parent.is_some() {
-            self.children(within!(session), node).await?
+            self.children(node).await?
         } else {
-            self.descendants(within!(session), node, None).await?
+            self.descendants(node, None).await?
         };
-        let found = self.nodes(session, filter, None, Some(1)).await?;
+        let found = self.nodes(filter, None, Some(1)).await?;
         Ok(!found.is_empty())
     }
 
     /// How many levels there are below a node.
-    pub(super) async fn height(
-        &self,
-        mut session: Option<&mut Session>,
-        node: &Node,
-        depth: usize,
-    ) -> Result<usize> {
+    pub(super) async fn height(&mut self, node: &Node, depth: usize) -> Result<usize> {
         let tree = self.tree;
         let number = |documents: Vec<bson::RawDocumentBuf>| {
             let first = documents.first()?;
@@ -333,20 +287,18 @@ impl Forest {
         };
         if let Some(level) = self.level() {
             let level = doc! {"$max": level};
-            let filter = self.descendants(within!(session), node, None).await?;
+            let filter = self.descendants(node, None).await?;
             let pipeline = vec![
                 doc! {"$match": filter},
                 doc! {"$group": {"_id": Bson::Null, "level": level}},
             ];
-            let deepest = number(self.aggregate(session, pipeline).await?);
+            let deepest = number(self.aggregate(pipeline).await?);
             return Ok(deepest.unwrap_or(depth).saturating_sub(depth));
         }
         if let Some((left, _)) = tree.bounds {
             let inside = doc! {left: {"$gt": node.left, "$lt": node.right}};
             let filter = self.in_scope(node.scope.as_ref(), inside);
-            let below = self
-                .nodes(session, filter, Some(doc! {left: 1}), None)
-                .await?;
+            let below = self.nodes(filter, Some(doc! {left: 1}), None).await?;
             let mut open: Vec<i64> = Vec::new();
             let mut height = 0;
             for node in below {
@@ -376,7 +328,7 @@ impl Forest {
             doc! {"$unwind": "$found"},
             doc! {"$group": {"_id": Bson::Null, "level": {"$max": {"$add": ["$found.steps", 1]}}}},
         ];
-        Ok(number(self.aggregate(session, pipeline).await?).unwrap_or(0))
+        Ok(number(self.aggregate(pipeline).await?).unwrap_or(0))
     }
 
     /// The filter of nodes by their ids.
@@ -393,7 +345,7 @@ impl Forest {
         let size = bson::serialize_to_vec(&filter)
             .map_err(Error::encode)?
             .len();
-        if size > MAX_ID_BYTES {
+        if size > LIST_BYTES {
             return Err(self.refused(TreeRefusal::TooLarge, "the pattern finds these nodes by their ids, which do not fit one command: choose an array of ancestors, a materialized path or nested sets for a tree of this size",
             ));
         }

@@ -58,7 +58,7 @@ impl Survey {
     }
 }
 
-impl Forest {
+impl Forest<'_> {
     /// Finds out what tree the nodes are.
     pub(super) fn survey(&self, nodes: &[Node]) -> Result<Survey> {
         let mut positions = HashMap::with_capacity(nodes.len());

@@ -2,13 +2,12 @@
 
 use bson::{Bson, Document};
 
-use super::forest::{Forest, TreeWrite, within};
+use super::forest::{Forest, TreeWrite};
 use super::node::{Node, id_key, same_scope};
 use super::statements::{Around, Shift};
 use super::unfinished::{Listed, Unfinished};
 use super::writes::{self, Writes};
 use crate::error::{Result, TreeRefusal};
-use crate::store::Session;
 
 /// A node to swap, and where it is.
 struct Side {
@@ -25,17 +24,12 @@ impl Side {
     }
 }
 
-impl Forest {
+impl Forest<'_> {
     /// Swaps two nodes, each with its subtree.
-    pub(super) async fn swap_nodes(
-        &self,
-        mut session: Option<&mut Session>,
-        one: &Bson,
-        other: &Bson,
-    ) -> Result<TreeWrite> {
+    pub(super) async fn swap_nodes(&mut self, one: &Bson, other: &Bson) -> Result<TreeWrite> {
         let mut done = TreeWrite::default();
-        let fence = self.fence_of(within!(session), one).await?;
-        let (first, second) = self.pair(within!(session), one, other).await?;
+        let fence = self.fence_of(one).await?;
+        let (first, second) = self.pair(one, other).await?;
         if id_key(one)? == id_key(other)? {
             return Ok(done);
         }
@@ -45,8 +39,8 @@ impl Forest {
                 format!("the nodes {one} and {other} are in different trees: their scopes differ"),
             ));
         }
-        let one = self.side(within!(session), first).await?;
-        let other = self.side(within!(session), second).await?;
+        let one = self.side(first).await?;
+        let other = self.side(second).await?;
         for (side, inside) in [(&one, &other), (&other, &one)] {
             for ancestor in &side.lineage {
                 if id_key(ancestor)? == id_key(&inside.node.id)? {
@@ -65,18 +59,18 @@ impl Forest {
             (Some(one), Some(other)) => id_key(one)? == id_key(other)?,
             _ => false,
         };
-        let mut writes = Writes::new(self, fence, Unfinished::new("swap", &one.node.id));
+        let mut writes = Writes::new(self.tree, fence, Unfinished::new("swap", &one.node.id));
         let mut lineages = Vec::new();
         let mut places = Vec::new();
         for (side, place) in [(&one, &other), (&other, &one)] {
             if !are_siblings && self.tree.max_depth.is_some() {
                 let depth = side.lineage.len();
-                let height = self.height(within!(session), &side.node, depth).await?;
+                let height = self.height(&side.node, depth).await?;
                 self.check_level(place.lineage.len() + height)?;
             }
             if !are_siblings && self.keeps_lineage() {
                 let change = self
-                    .lineage_change(within!(session), &side.node, &side.lineage, &place.lineage)
+                    .lineage_change(&side.node, &side.lineage, &place.lineage)
                     .await?;
                 lineages.push(change);
             }
@@ -97,9 +91,7 @@ impl Forest {
             places.push((&side.node, fields));
         }
         if !are_siblings && let Some((node, fields)) = places.first() {
-            let via = self
-                .detour(within!(session), node, &other.node, fields)
-                .await?;
+            let via = self.detour(node, &other.node, fields).await?;
             if let Some(via) = via {
                 writes.detour(&node.id, via);
                 places.reverse();
@@ -125,15 +117,15 @@ impl Forest {
             then.extend(self.count_descendants(&one.lineage, by));
             then.extend(self.count_descendants(&other.lineage, -by));
         }
-        writes::run(vec![writes], session, &mut done).await?;
+        writes::run(self, vec![writes], &mut done).await?;
         Ok(done)
     }
 
-    async fn side(&self, mut session: Option<&mut Session>, node: Node) -> Result<Side> {
-        let lineage = self.lineage(within!(session), &node).await?;
+    async fn side(&mut self, node: Node) -> Result<Side> {
+        let lineage = self.lineage(&node).await?;
         let mut lister = None;
         if let (Some(_), Some(parent)) = (self.tree.children, lineage.last()) {
-            lister = Some(self.node(session, parent).await?);
+            lister = Some(self.node(parent).await?);
         }
         Ok(Side {
             node,

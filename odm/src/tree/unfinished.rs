@@ -3,12 +3,12 @@
 use bson::oid::ObjectId;
 use bson::{Bson, Document, doc};
 
-use super::forest::{Forest, within};
+use super::forest::Forest;
 use super::statements::{Around, Shift};
 use crate::error::{Error, Result, TreeRefusal};
 use crate::model::tree::FENCES;
-use crate::store::options::{Chosen, Options};
-use crate::store::{CollectionName, Operation, Request, Session};
+use crate::store::options::Chosen;
+use crate::store::{CollectionName, Operation};
 
 /// The collection of fences keeps its name: all handles that change a tree write one fence, whatever names they use.
 const FENCE_NAME: CollectionName = CollectionName::Declared(FENCES.collection);
@@ -238,7 +238,7 @@ fn value(document: &Document, field: &str) -> Bson {
     document.get(field).cloned().unwrap_or(Bson::Null)
 }
 
-impl Forest {
+impl Forest<'_> {
     fn fence_id(&self, scope: Option<&Bson>) -> Document {
         let mut id = doc! {"collection": self.collection()};
         if !self.tree.name.is_empty() {
@@ -256,14 +256,10 @@ impl Forest {
     /// # Errors
     ///
     /// The fence has the record of a change that has not ended.
-    pub(super) async fn fence(
-        &self,
-        mut session: Option<&mut Session>,
-        scope: Option<&Bson>,
-    ) -> Result<Fence> {
+    pub(super) async fn fence(&mut self, scope: Option<&Bson>) -> Result<Fence> {
         let id = self.fence_id(scope);
         let change = ObjectId::new();
-        let is_atomic = session.as_ref().is_some_and(|it| it.in_transaction());
+        let is_atomic = self.channel.is_in_transaction();
         // A transaction has no record: without a last change, another's record is refused.
         let last = if is_atomic {
             doc! {"$unset": {LAST: ""}}
@@ -279,7 +275,7 @@ impl Forest {
             "upsert": true,
         };
         loop {
-            let update = self.update_fence(within!(session), statement.clone());
+            let update = self.update_fence(statement.clone());
             match update.await {
                 Ok(_) => {
                     let scope = scope.cloned();
@@ -304,33 +300,17 @@ impl Forest {
     /// # Errors
     ///
     /// As those of [`fence`](Self::fence); the node does not exist, in trees with a scope.
-    pub(super) async fn fence_of(
-        &self,
-        mut session: Option<&mut Session>,
-        id: &Bson,
-    ) -> Result<Fence> {
+    pub(super) async fn fence_of(&mut self, id: &Bson) -> Result<Fence> {
         let mut scope = None;
         if self.tree.scope.is_some() {
-            scope = self.node(within!(session), id).await?.scope;
+            scope = self.node(id).await?.scope;
         }
-        self.fence(session, scope.as_ref()).await
+        self.fence(scope.as_ref()).await
     }
 
-    async fn update_fence(
-        &self,
-        session: Option<&mut Session>,
-        statement: Document,
-    ) -> Result<u64> {
-        let operation = Operation::Updates {
-            statements: super::forest::encoded(vec![statement])?,
-        };
-        let request = Request::new(FENCE_NAME, operation);
-        let store = self.store.at(&FENCE_NAME);
-        let response = store
-            .exec(request, session)
-            .await
-            .map_err(|error| error.with_model(self.model.name))?;
-        Ok(response.written()?.n)
+    async fn update_fence(&mut self, statement: Document) -> Result<u64> {
+        let fences = self.channel.named(FENCE_NAME, self.model);
+        Ok(fences.update(vec![statement]).await?.n)
     }
 
     async fn fences(&self, filter: Document) -> Result<Vec<Document>> {
@@ -338,15 +318,12 @@ impl Forest {
             filter: filter.into(),
             one: false,
         };
-        let mut request = Request::new(FENCE_NAME, operation);
-        request.options = Chosen::from(Options::default());
-        let store = self.store.at(&FENCE_NAME);
-        let mut cursor = store.exec(request, None).await?.cursor()?;
-        let mut found = Vec::new();
-        while let Some(fence) = cursor.next().await {
-            found.push(Document::try_from(fence?).map_err(Error::encode)?);
-        }
-        Ok(found)
+        // A read in a failed transaction would fail, too.
+        let mut outside = self.channel.within(None);
+        let fences = outside.named(FENCE_NAME, self.model);
+        let found = fences.documents(operation, Chosen::default()).await?;
+        let found = found.into_iter().map(|fence| Document::try_from(&*fence));
+        found.map(|fence| fence.map_err(Error::encode)).collect()
     }
 
     /// Writes the record of a change before its first write.
@@ -354,18 +331,13 @@ impl Forest {
     /// # Errors
     ///
     /// Another change has written the fence after this one, so what this one has read may be out of date.
-    pub(super) async fn begin(
-        &self,
-        session: Option<&mut Session>,
-        fence: &Fence,
-        record: &Unfinished,
-    ) -> Result<()> {
+    pub(super) async fn begin(&mut self, fence: &Fence, record: &Unfinished) -> Result<()> {
         let id = self.fence_id(fence.scope.as_ref());
         let statement = doc! {
             "q": {"_id": {"$eq": id}, FIELD: {"$exists": false}, LAST: fence.change},
             "u": {"$set": {FIELD: record.to_document(fence.change)}},
         };
-        if self.update_fence(session, statement).await? == 0 {
+        if self.update_fence(statement).await? == 0 {
             return Err(self.refused(
                 TreeRefusal::Conflict,
                 "a concurrent change of this tree won, and nothing was written: retry",
@@ -375,17 +347,17 @@ impl Forest {
     }
 
     /// Writes to the record of a change that the first step of its move of bounds is done.
-    pub(super) async fn moved(&self, session: Option<&mut Session>, fence: &Fence) -> Result<()> {
+    pub(super) async fn moved(&mut self, fence: &Fence) -> Result<()> {
         let id = self.fence_id(fence.scope.as_ref());
         let statement = moved_statement(id.into(), fence.change);
-        self.update_fence(session, statement).await.map(drop)
+        self.update_fence(statement).await.map(drop)
     }
 
     /// Removes the record of a change after its last write.
-    pub(super) async fn end(&self, session: Option<&mut Session>, fence: &Fence) -> Result<()> {
+    pub(super) async fn end(&mut self, fence: &Fence) -> Result<()> {
         let id = self.fence_id(fence.scope.as_ref());
         let statement = end_statement(id.into(), fence.change);
-        self.update_fence(session, statement).await.map(drop)
+        self.update_fence(statement).await.map(drop)
     }
 
     /// The records of all scopes of the tree.

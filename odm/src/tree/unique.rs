@@ -4,13 +4,12 @@ use std::collections::{HashMap, HashSet};
 
 use bson::{Bson, Document, doc};
 
-use super::forest::{Forest, within};
+use super::forest::Forest;
 use super::node::{Node, id_key};
 use super::unfinished::Unfinished;
 use crate::collection::equality;
 use crate::error::{Error, Result, TreeRefusal};
 use crate::model::{KeyKind, name};
-use crate::store::Session;
 use crate::store::options::Options;
 
 /// The most nodes whose places are looked up by one command.
@@ -38,7 +37,7 @@ impl Unfinished {
     }
 }
 
-impl Forest {
+impl Forest<'_> {
     /// The unique indexes with keys among these kept fields. Those of a part of the documents, or with a collation of
     /// their own, are left to the server.
     fn unique_keys<'f>(&self, fields: impl Iterator<Item = &'f String>) -> Result<Vec<Keys>> {
@@ -63,12 +62,7 @@ impl Forest {
     }
 
     /// Reads the fields of unique indexes.
-    async fn keyed(
-        &self,
-        session: Option<&mut Session>,
-        filter: Document,
-        indexes: &[Keys],
-    ) -> Result<Vec<Document>> {
+    async fn keyed(&mut self, filter: Document, indexes: &[Keys]) -> Result<Vec<Document>> {
         let mut projection = doc! {"_id": 1};
         for path in indexes.iter().flatten() {
             projection.insert(path, 1);
@@ -77,7 +71,7 @@ impl Forest {
             projection: Some(projection),
             ..Options::default()
         };
-        let found = self.documents(session, filter, options).await?;
+        let found = self.documents(filter, options).await?;
         let documents = found.iter().map(|document| Document::try_from(&**document));
         documents
             .map(|document| document.map_err(Error::encode))
@@ -85,22 +79,16 @@ impl Forest {
     }
 
     /// Refuses a change that would give a node the keys of another one, before its first write.
-    pub(super) async fn check_places(
-        &self,
-        session: Option<&mut Session>,
-        change: &Unfinished,
-    ) -> Result<()> {
+    pub(super) async fn check_places(&mut self, change: &Unfinished) -> Result<()> {
         let placings = change.placings(self.tree.order);
         let gone = change.gone.iter().map(id_key);
         let gone = gone.collect::<Result<HashSet<_>>>()?;
-        self.check_placings(session, &placings, |id| gone.contains(id))
-            .await
+        self.check_placings(&placings, |id| gone.contains(id)).await
     }
 
     /// Refuses fields that would give a node the keys of another one, unless that one gets other fields or is gone.
     pub(super) async fn check_placings(
-        &self,
-        mut session: Option<&mut Session>,
+        &mut self,
         placings: &[Placing],
         is_gone: impl Fn(&[u8]) -> bool,
     ) -> Result<()> {
@@ -118,7 +106,7 @@ impl Forest {
             let mut places = Vec::new();
             let mut wanted = HashMap::new();
             let filter = doc! {"_id": {"$in": ids}};
-            for document in self.keyed(within!(session), filter, &indexes).await? {
+            for document in self.keyed(filter, &indexes).await? {
                 let id = id_of(&document);
                 let Some(fields) = moving.get(&id_key(&id)?) else {
                     continue;
@@ -141,7 +129,7 @@ impl Forest {
                 continue;
             }
             let filter = doc! {"$or": places};
-            for document in self.keyed(within!(session), filter, &indexes).await? {
+            for document in self.keyed(filter, &indexes).await? {
                 let other = id_of(&document);
                 let own = id_key(&other)?;
                 if is_gone(&own) {
@@ -172,8 +160,7 @@ impl Forest {
     /// in a unique index: of two namesakes that swap, neither could be written first. They are those of a child of a node
     /// that has no child with these keys.
     pub(super) async fn detour(
-        &self,
-        mut session: Option<&mut Session>,
+        &mut self,
         node: &Node,
         other: &Node,
         fields: &Document,
@@ -183,7 +170,7 @@ impl Forest {
             return Ok(None);
         }
         let ids = doc! {"_id": {"$in": [&node.id, &other.id]}};
-        let found = self.keyed(within!(session), ids, &indexes).await?;
+        let found = self.keyed(ids, &indexes).await?;
         let (node_key, mut own, mut held) = (id_key(&node.id)?, None, None);
         for document in &found {
             if id_key(&id_of(document))? == node_key {
@@ -208,7 +195,7 @@ impl Forest {
         while seen.insert(id_key(&above.id)?) {
             let mut lineage = Vec::new();
             if self.tree.path.is_some() || self.tree.ancestors.is_some() {
-                lineage = self.lineage(within!(session), &above).await?;
+                lineage = self.lineage(&above).await?;
             }
             lineage.push(above.id.clone());
             let below = self.fields_below(&lineage)?.into_iter();
@@ -219,7 +206,7 @@ impl Forest {
                 Bson::from(keys.iter().cloned().zip(values).collect::<Document>())
             });
             let filter = doc! {"$or": places.collect::<Vec<_>>()};
-            let found = self.nodes(within!(session), filter, None, Some(1)).await?;
+            let found = self.nodes(filter, None, Some(1)).await?;
             match found.into_iter().next() {
                 Some(child) => above = child,
                 None => return Ok(Some(via)),

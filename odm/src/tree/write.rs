@@ -26,7 +26,7 @@ use crate::store::Session;
 /// anything is written, unless you say [`non_atomic`](Self::non_atomic).
 #[must_use = "nothing is written until it is awaited"]
 pub struct ChangeTree<'s, D> {
-    forest: Forest,
+    forest: Forest<'static>,
     change: Result<Change>,
     session: Option<&'s mut Session>,
     non_atomic: bool,
@@ -435,18 +435,19 @@ impl<'s, D: DeclaredTree> ChangeTree<'s, D> {
     }
 
     async fn run(self) -> Result<(Option<RawDocumentBuf>, TreeWrite)> {
-        let forest = self.forest;
-        let named = |error: Error| error.with_model(forest.model.name);
+        let mut forest = self.forest;
+        let model = forest.model;
+        let named = |error: Error| error.with_model(model.name);
         let change = self.change.map_err(named)?;
         let place = Place::new(self.session, self.non_atomic).map_err(named)?;
         let _turn = forest.turn(&place, change.within(&forest)?).await?;
-        joint!(place, forest.store, |session| change.run(&forest, session))
+        joint!(place, forest, |forest| change.run(forest))
     }
 }
 
 impl Change {
     /// The tree that changes.
-    fn within(&self, forest: &Forest) -> Result<Within<'_>> {
+    fn within(&self, forest: &Forest<'_>) -> Result<Within<'_>> {
         Ok(match self {
             Self::Insert { document, .. } => Within::Scope(forest.scope_of(document)?),
             Self::Swap { one: id, .. }
@@ -458,26 +459,20 @@ impl Change {
         })
     }
 
-    async fn run(
-        &self,
-        forest: &Forest,
-        session: Option<&mut Session>,
-    ) -> Result<(Option<RawDocumentBuf>, TreeWrite)> {
+    async fn run(&self, forest: &mut Forest<'_>) -> Result<(Option<RawDocumentBuf>, TreeWrite)> {
         match self {
             Self::Insert { document, target } => {
-                let (document, done) = forest.insert_at(session, target, document).await?;
+                let (document, done) = forest.insert_at(target, document).await?;
                 Ok((Some(document), done))
             }
-            Self::Move { id, target } => Ok((None, forest.relocate(session, id, target).await?)),
-            Self::Swap { one, other } => Ok((None, forest.swap_nodes(session, one, other).await?)),
-            Self::Rerank { id } => Ok((None, forest.rerank(session, id).await?)),
-            Self::AddChild { parent, child } => {
-                Ok((None, forest.add_child(session, parent, child).await?))
-            }
+            Self::Move { id, target } => Ok((None, forest.relocate(id, target).await?)),
+            Self::Swap { one, other } => Ok((None, forest.swap_nodes(one, other).await?)),
+            Self::Rerank { id } => Ok((None, forest.rerank(id).await?)),
+            Self::AddChild { parent, child } => Ok((None, forest.add_child(parent, child).await?)),
             Self::RemoveChild { parent, child } => {
-                Ok((None, forest.remove_child(session, parent, child).await?))
+                Ok((None, forest.remove_child(parent, child).await?))
             }
-            Self::Delete { id, policy } => Ok((None, forest.remove(session, id, *policy).await?)),
+            Self::Delete { id, policy } => Ok((None, forest.remove(id, *policy).await?)),
         }
     }
 }

@@ -4,18 +4,18 @@ use bson::raw::{RawDocument, RawDocumentBuf};
 use bson::{Bson, Document, doc};
 
 use super::change::with_fields;
-use super::forest::{Forest, TreeWrite, within};
+use super::forest::{Forest, TreeWrite};
 use super::inserts::Inserts;
 use super::node::{integer, stored};
 use super::statements::{Around, Shift};
 use super::unfinished::{Fence, MARK, Placed, Shifting, Unfinished};
 use crate::error::{Code, Error, Result};
-use crate::store::Session;
+use crate::model::TreeMeta;
 
 /// The writes of a change of one tree.
 #[derive(Debug)]
 pub(super) struct Writes {
-    pub(super) forest: Forest,
+    pub(super) tree: &'static TreeMeta,
     pub(super) fence: Fence,
     pub(super) record: Unfinished,
     /// Updates whose filters need the bounds as they are before the change.
@@ -47,9 +47,9 @@ impl From<Error> for Stopped {
 }
 
 impl Writes {
-    pub(super) fn new(forest: &Forest, fence: Fence, record: Unfinished) -> Self {
+    pub(super) fn new(tree: &'static TreeMeta, fence: Fence, record: Unfinished) -> Self {
         Self {
-            forest: forest.clone(),
+            tree,
             fence,
             record,
             first: Vec::new(),
@@ -83,7 +83,7 @@ impl Writes {
 
     /// Moves bounds, if the tree has bounds.
     pub(super) fn moves(&mut self, shifts: Vec<Shift>, around: Around) {
-        if self.forest.tree.bounds.is_none() || shifts.is_empty() {
+        if self.tree.bounds.is_none() || shifts.is_empty() {
             return;
         }
         let shift = Shifting {
@@ -95,45 +95,40 @@ impl Writes {
         self.shift = Some(shift);
     }
 
-    async fn run_in_transaction(
-        self,
-        mut session: Option<&mut Session>,
-        done: &mut TreeWrite,
-    ) -> Result<()> {
-        let forest = &self.forest;
+    async fn run_in_transaction(self, forest: &mut Forest<'_>, done: &mut TreeWrite) -> Result<()> {
         if !self.delete.is_empty() {
-            forest.delete(within!(session), self.delete, done).await?;
+            forest.delete(self.delete, done).await?;
         }
         let mut statements = self.first;
         if let Some(shift) = &self.shift {
             statements.extend(forest.shift(self.fence.scope.as_ref(), shift));
         }
         statements.extend(self.then);
-        forest.update(within!(session), statements, done).await?;
+        forest.update(statements, done).await?;
         let is_missing = done.matched == 0 && done.deleted == 0;
         if let Some(id) = self.requires.filter(|_| is_missing) {
             return Err(forest.missing(&id));
         }
-        forest.insert_all(session, self.insert, done).await
+        forest.insert_all(self.insert, done).await
     }
 
     /// Writes where each write may be the last one.
     async fn run_recorded(
         self,
-        mut session: Option<&mut Session>,
+        forest: &mut Forest<'_>,
         done: &mut TreeWrite,
     ) -> Result<(), Stopped> {
-        let (forest, scope) = (&self.forest, self.fence.scope.as_ref());
+        let scope = self.fence.scope.as_ref();
         let is_untouched = self.delete.is_empty() && self.insert.is_empty();
         if !self.delete.is_empty() {
-            forest.delete(within!(session), self.delete, done).await?;
+            forest.delete(self.delete, done).await?;
         }
         let mut nodes = self.insert;
         if self.shift.is_some() {
-            let tree = forest.clone();
-            nodes = nodes.map(move |node| tree.with_moving_bounds(&node));
+            let tree = self.tree;
+            nodes = nodes.map(move |node| with_moving_bounds(tree, &node));
         }
-        if let Err(error) = forest.insert_all(within!(session), nodes, done).await {
+        if let Err(error) = forest.insert_all(nodes, done).await {
             let is_refused =
                 error.is_duplicate_key() || error.code() == Some(Code::DOCUMENT_VALIDATION_FAILURE);
             let inserted = error.partial_result().map_or(0, |result| result.inserted);
@@ -147,7 +142,7 @@ impl Writes {
             None => statements.extend(self.then.iter().cloned()),
         }
         let is_single = statements.first().is_some_and(|first| !is_multi(first));
-        if let Err(error) = forest.update(within!(session), statements, done).await {
+        if let Err(error) = forest.update(statements, done).await {
             // The first document is refused, for example by a unique index.
             let refused = error.write_errors().first();
             let is_refused = refused.is_some_and(|first| first.index() == 0);
@@ -157,14 +152,12 @@ impl Writes {
         if !is_moving {
             return Ok(());
         }
-        forest.moved(within!(session), &self.fence).await?;
+        forest.moved(&self.fence).await?;
         // The nodes of the first step are counted already.
         let mut again = TreeWrite::default();
         let statements = forest.end_shift(scope).into_iter().collect();
-        forest
-            .update(within!(session), statements, &mut again)
-            .await?;
-        forest.update(session, self.then, done).await?;
+        forest.update(statements, &mut again).await?;
+        forest.update(self.then, done).await?;
         Ok(())
     }
 }
@@ -176,65 +169,65 @@ fn is_multi(update: &Document) -> bool {
 /// Runs the writes of a change of one or more trees of a model. Outside of a transaction they are recorded, the first ones
 /// first.
 pub(super) async fn run(
+    forest: &mut Forest<'_>,
     all: Vec<Writes>,
-    mut session: Option<&mut Session>,
     done: &mut TreeWrite,
 ) -> Result<()> {
-    if session.as_ref().is_some_and(|it| it.in_transaction()) {
+    if forest.channel.is_in_transaction() {
         for writes in all.into_iter().rev() {
-            writes.run_in_transaction(within!(session), done).await?;
+            let forest = &mut forest.other(writes.tree);
+            writes.run_in_transaction(forest, done).await?;
         }
         return Ok(());
     }
-    let mut begun: Vec<(Forest, Fence)> = Vec::with_capacity(all.len());
+    let mut begun = Vec::with_capacity(all.len());
     for writes in &all {
-        let (forest, fence) = (&writes.forest, &writes.fence);
+        let tree = &mut forest.other(writes.tree);
         let mut ready = Ok(());
         if let Some(id) = &writes.requires {
-            ready = forest.node(within!(session), id).await.map(drop);
+            ready = tree.node(id).await.map(drop);
         }
         if ready.is_ok() {
-            ready = forest.check_places(within!(session), &writes.record).await;
+            ready = tree.check_places(&writes.record).await;
         }
         if ready.is_ok() {
-            ready = forest.begin(within!(session), fence, &writes.record).await;
+            ready = tree.begin(&writes.fence, &writes.record).await;
         }
         if let Err(error) = ready {
-            end(begun, session).await?;
+            end(forest, begun).await?;
             return Err(error);
         }
-        begun.push((forest.clone(), fence.clone()));
+        begun.push((writes.tree, writes.fence.clone()));
     }
     for writes in all.into_iter().rev() {
         let is_first = *done == TreeWrite::default();
-        if let Err(stopped) = writes.run_recorded(within!(session), done).await {
+        let tree = &mut forest.other(writes.tree);
+        if let Err(stopped) = writes.run_recorded(tree, done).await {
             if is_first && stopped.is_refused {
-                end(begun, session).await?;
+                end(forest, begun).await?;
             }
             return Err(stopped.error);
         }
     }
-    end(begun, session).await
+    end(forest, begun).await
 }
 
 /// Removes the records of changes, the last ones first.
-async fn end(begun: Vec<(Forest, Fence)>, mut session: Option<&mut Session>) -> Result<()> {
-    for (forest, fence) in begun.iter().rev() {
-        forest.end(within!(session), fence).await?;
+async fn end(forest: &mut Forest<'_>, begun: Vec<(&'static TreeMeta, Fence)>) -> Result<()> {
+    for (tree, fence) in begun.iter().rev() {
+        forest.other(tree).end(fence).await?;
     }
     Ok(())
 }
 
-impl Forest {
-    /// A new node with its bounds as the first step of a move of bounds writes them.
-    fn with_moving_bounds(&self, document: &RawDocument) -> Result<RawDocumentBuf> {
-        let Some((left, right)) = self.tree.bounds else {
-            return Ok(document.to_owned());
-        };
-        let moving = |field: &'static str| {
-            let bound = document.get(field).ok().flatten().and_then(integer);
-            (field, stored(bound.unwrap_or_default() + MARK))
-        };
-        with_fields(document, [moving(left), moving(right)])
-    }
+/// A new node with its bounds as the first step of a move of bounds writes them.
+fn with_moving_bounds(tree: &TreeMeta, document: &RawDocument) -> Result<RawDocumentBuf> {
+    let Some((left, right)) = tree.bounds else {
+        return Ok(document.to_owned());
+    };
+    let moving = |field: &'static str| {
+        let bound = document.get(field).ok().flatten().and_then(integer);
+        (field, stored(bound.unwrap_or_default() + MARK))
+    };
+    with_fields(document, [moving(left), moving(right)])
 }

@@ -3,11 +3,7 @@
 use bson::raw::RawDocumentBuf;
 
 use super::write::Prepared;
-use crate::collection::insert_many::{MAX_BYTES, MAX_COUNT};
-use crate::store::{Operation, WriteKind};
-
-/// Update and delete statements are part of the command document, so the limit for documents applies.
-const MAX_STATEMENT_BYTES: usize = 16_000_000;
+use crate::store::{Operation, WriteKind, limits};
 
 /// One command, and the positions of its statements in the bulk write.
 #[derive(Debug)]
@@ -34,7 +30,7 @@ pub(super) fn groups(writes: Vec<Prepared>, ordered: bool) -> Vec<Group> {
     let mut groups = Vec::new();
     let mut open: Option<Open> = None;
     for (index, kind, raw) in writes {
-        let size = raw.as_bytes().len() + 8;
+        let size = raw.as_bytes().len() + limits::ELEMENT_BYTES;
         if let Some(full) = open.take_if(|open| !open.takes(kind, size)) {
             groups.push(full.close());
         }
@@ -66,10 +62,10 @@ impl Open {
 
     fn takes(&self, kind: WriteKind, size: usize) -> bool {
         let limit = match kind {
-            WriteKind::Insert => MAX_BYTES,
-            WriteKind::Update | WriteKind::Delete => MAX_STATEMENT_BYTES,
+            WriteKind::Insert => limits::INSERT_BYTES,
+            WriteKind::Update | WriteKind::Delete => limits::STATEMENT_BYTES,
         };
-        self.kind == kind && self.statements.len() < MAX_COUNT && self.bytes + size <= limit
+        self.kind == kind && self.statements.len() < limits::WRITES && self.bytes + size <= limit
     }
 
     fn close(self) -> Group {

@@ -11,9 +11,9 @@ use serde::de::DeserializeOwned;
 
 use crate::collection::decode;
 use crate::error::Result;
+use crate::exec::Channel;
 use crate::model::Document;
 use crate::relation::branch::Branches;
-use crate::relation::source::Source;
 use crate::store::options::Chosen;
 use crate::store::{RawCursor, Store};
 
@@ -66,8 +66,8 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches>
                 break;
             }
         }
-        let source = Source::new(&self.store, &self.options, None);
-        let rows = chunk.load(&self.branches, source).await?;
+        let channel = Channel::new(self.store.clone(), None).with_options(self.options.clone());
+        let rows = chunk.load(&self.branches, channel).await?;
         Ok(Loaded {
             rows,
             next: if is_last { None } else { Some(self.boxed()) },
@@ -178,10 +178,10 @@ impl<T: DeserializeOwned + Send + Sync + 'static, G> Chunk<T, G> {
     pub(super) async fn load<J: Branches<Gathered = G>>(
         self,
         branches: &J,
-        source: Source<'_>,
+        channel: Channel<'_>,
     ) -> Result<Vec<J::Row<T>>> {
         let rows = self.documents.len();
-        let values = branches.load(self.gathered, rows, source).await?;
+        let values = branches.load(self.gathered, rows, channel).await?;
         let rows = self.documents.into_iter().zip(values);
         Ok(rows
             .map(|(document, values)| J::row(document, values))

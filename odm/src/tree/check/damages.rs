@@ -17,7 +17,7 @@ use crate::tree::survey::{Misplaced, Survey, WrongBounds, by_scope, is_rank};
 
 /// Compares the nodes of a tree with the tree that they describe.
 pub(super) struct Damages<'f> {
-    forest: &'f Forest,
+    forest: &'f Forest<'f>,
     nodes: &'f [Node],
     survey: &'f Survey,
     report: &'f mut TreeReport,
@@ -28,7 +28,7 @@ pub(super) struct Damages<'f> {
 
 impl<'f> Damages<'f> {
     pub(super) fn report(
-        forest: &'f Forest,
+        forest: &'f Forest<'f>,
         nodes: &'f [Node],
         survey: &'f Survey,
         report: &'f mut TreeReport,
@@ -465,7 +465,7 @@ fn out_of_order(list: &[(usize, i64)]) -> Vec<usize> {
     outside.map(|((position, _), _)| *position).collect()
 }
 
-impl Forest {
+impl Forest<'_> {
     /// Whether the lists of children say who the parents are.
     pub(super) fn source_is_lists(&self) -> bool {
         super::Source::of(self) == super::Source::Children

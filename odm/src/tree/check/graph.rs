@@ -9,7 +9,7 @@ use crate::plan::shell;
 use crate::tree::forest::Forest;
 use crate::tree::node::{Node, id_key};
 
-impl Forest {
+impl Forest<'_> {
     /// Compares the lists of children with the nodes that exist, and looks for cycles.
     pub(super) fn check_graph(&self, nodes: &[Node], report: &mut TreeReport) -> Result<()> {
         let mut positions = HashMap::with_capacity(nodes.len());

@@ -50,7 +50,7 @@ enum Side {
 /// A bound of the node at this place among those of its scope.
 type End = (usize, Side);
 
-impl Forest {
+impl Forest<'_> {
     pub(super) fn mended_bounds(&self, nodes: &[Node]) -> Bounds {
         let mut bounds = Bounds::default();
         if self.tree.bounds.is_none() {
@@ -73,7 +73,7 @@ impl Forest {
 
 /// The bounds of the nodes of one scope.
 struct Nesting<'n> {
-    forest: &'n Forest,
+    forest: &'n Forest<'n>,
     nodes: Vec<&'n Node>,
     /// Left and right of each node.
     stored: Vec<[i64; 2]>,
@@ -89,7 +89,7 @@ struct Slot {
 }
 
 impl<'n> Nesting<'n> {
-    fn new(forest: &'n Forest, nodes: Vec<&'n Node>) -> Self {
+    fn new(forest: &'n Forest<'n>, nodes: Vec<&'n Node>) -> Self {
         let stored: Vec<[i64; 2]> = nodes.iter().map(|node| [node.left, node.right]).collect();
         let last = i64::try_from(nodes.len())
             .unwrap_or(i64::MAX)

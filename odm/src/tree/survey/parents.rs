@@ -20,7 +20,7 @@ enum Claim {
 /// The lists of children that name a node, by their positions.
 type Listers = HashMap<usize, Vec<usize>>;
 
-impl Forest {
+impl Forest<'_> {
     /// The position of each node's parent. Circles are cut where the other fields say that one of its nodes begins.
     pub(super) fn parents_of(
         &self,

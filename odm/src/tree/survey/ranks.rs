@@ -16,7 +16,7 @@ pub(in crate::tree) fn is_rank(rank: &str) -> bool {
     between(Some(rank), None).is_some() || between(None, Some(rank)).is_some()
 }
 
-impl Forest {
+impl Forest<'_> {
     /// Puts siblings in their order: by their ranks, by their bounds, or as their parent lists them. A node without a valid
     /// rank comes after the sibling that the bounds or the list have before it.
     pub(super) fn put_in_order(

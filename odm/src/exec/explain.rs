@@ -4,7 +4,6 @@ use std::fmt;
 
 use bson::{Bson, Document, doc};
 
-use super::call::Call;
 use crate::error::Result;
 use crate::model::ModelMeta;
 use crate::store::{Request, Session, Store};
@@ -31,13 +30,6 @@ pub struct Explain {
     pub returned: u64,
     /// The server's complete reply.
     pub raw: Document,
-}
-
-/// Sends `explain` for the call, with execution statistics; nothing is written.
-pub(super) async fn explain(call: Call<'_>) -> Result<Explain> {
-    let model = call.model;
-    let (store, request, session) = call.prepare_page().await?;
-    Explain::of(&store, request, session, model).await
 }
 
 impl Explain {

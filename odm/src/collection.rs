@@ -23,7 +23,6 @@ mod find_one_and;
 mod guarded;
 mod insert_many;
 mod insert_one;
-pub(crate) mod joint;
 mod nodes;
 mod options;
 mod pages;

@@ -108,6 +108,7 @@ pub use self::types::foreign::{double_option, duration, int128, ip, map_keys, sy
 #[doc(inline)]
 pub use self::types::{dbref, geo, json, money, time};
 pub mod update;
+pub mod write;
 
 pub mod prelude;
 #[doc(hidden)]

@@ -76,7 +76,7 @@ use std::marker::PhantomData;
 
 pub use self::ask::AskTree;
 pub use self::branch::{Branch, Branches};
-pub use self::check::{CheckTree, Damage, DamageKind, TreeReport};
+pub use self::check::{CheckTree, DamageKind, TreeDamage, TreeReport};
 use self::forest::Forest;
 pub use self::forest::TreeWrite;
 pub use self::load::InsertBranches;

@@ -32,6 +32,7 @@ const FLOORS: &[&[&str]] = &[
     &["schema"],
     &["exec"],
     &["collection"],
+    &["write"],
     &["dump", "relation", "server", "tree"],
     ROOF,
 ];

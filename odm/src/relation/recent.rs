@@ -6,29 +6,23 @@ use std::fmt;
 
 use bson::raw::{RawBsonRef, RawDocument};
 use bson::{Bson, Document as BsonDocument, RawDocumentBuf, doc};
-use futures_core::future::BoxFuture;
 
 use super::keys::Keys;
 use super::stored::StoredPath;
-use crate::collection::joint::{Place, joint};
-use crate::collection::transaction::Tries;
 use crate::collection::{Collection, encode_with_id, maintained, typed_id};
 use crate::error::{Error, Result};
 use crate::exec::Channel;
 use crate::model::{
     CounterpartKind, CounterpartMeta, Document, ModelMeta, ProjectedField, RecentMeta, name,
 };
-use crate::store::Session;
+use crate::write::{Atomic, WriteSeveral};
 
-/// Inserts documents, and adds a part of each to the lists of the newest: [`Collection::insert_one_with_recent`],
-/// [`Collection::insert_many_with_recent`].
-#[must_use = "nothing is inserted until it is awaited"]
-pub struct InsertWithRecent<'s, M: Document> {
-    collection: Collection<M>,
-    writes: Result<Writes<M::Id>>,
-    session: Option<&'s mut Session>,
-    non_atomic: bool,
-}
+/// The insert of documents and of their parts in the lists of the newest, about to be sent:
+/// [`Collection::insert_one_with_recent`], [`Collection::insert_many_with_recent`].
+///
+/// [Without a transaction](Atomic::non_atomic), the documents are inserted before the lists change: if an update fails,
+/// its list lacks their parts.
+pub type InsertWithRecent<'s, M> = Atomic<'s, RecentInsert<M>>;
 
 /// The result of [`Collection::insert_many_with_recent`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -152,19 +146,16 @@ impl<M: Document> Collection<M> {
     where
         M: InRecentLists,
     {
-        InsertWithRecent {
-            collection: self.clone(),
-            writes: Writes::new::<M>(documents),
-            session: None,
-            non_atomic: false,
-        }
+        let writes = RecentInsert::new(self.clone(), documents);
+        Atomic::new(writes, M::model())
     }
 }
 
-/// The encoded documents, and the updates of the lists.
-struct Writes<I> {
+/// The writes of an [`InsertWithRecent`]: documents and updates, encoded once.
+pub struct RecentInsert<M: Document> {
+    collection: Collection<M>,
     documents: Vec<RawDocumentBuf>,
-    ids: Vec<I>,
+    ids: Vec<M::Id>,
     updates: Vec<Updates>,
 }
 
@@ -174,12 +165,14 @@ struct Updates {
     statements: Vec<RawDocumentBuf>,
 }
 
-impl<I: Clone> Writes<I> {
-    fn new<M: Document<Id = I>>(
+impl<M: Document> RecentInsert<M> {
+    fn new(
+        collection: Collection<M>,
         documents: impl IntoIterator<Item = impl Borrow<M>>,
     ) -> Result<Self> {
         let named = |error: Error| error.with_model(M::model().name);
         let mut writes = Self {
+            collection,
             documents: Vec::new(),
             ids: Vec::new(),
             updates: Vec::new(),
@@ -205,24 +198,35 @@ impl<I: Clone> Writes<I> {
         let lists: usize = self.updates.iter().map(|one| one.statements.len()).sum();
         u64::try_from(lists).unwrap_or(u64::MAX)
     }
+}
 
-    /// Inserts the documents and updates the lists; returns how many lists were found.
-    async fn write<M: Document<Id = I>>(
-        &self,
-        collection: &Collection<M>,
-        channel: &mut Channel<'_>,
-    ) -> Result<u64> {
-        if self.documents.is_empty() {
-            return Ok(0);
+impl<M: Document> WriteSeveral for RecentInsert<M> {
+    type Done = InsertWithRecentResult<M::Id>;
+
+    fn model(&self) -> &'static ModelMeta {
+        M::model()
+    }
+
+    fn channel(&self) -> Channel<'static> {
+        self.collection.channel()
+    }
+
+    async fn write(&self, channel: &mut Channel<'_>) -> Result<Self::Done> {
+        let mut updated_lists = 0;
+        if !self.documents.is_empty() {
+            let (documents, ids) = (self.documents.clone(), self.ids.clone());
+            let insert = self.collection.insert_encoded(documents, ids);
+            insert.within(channel.session()).await?;
         }
-        let insert = collection.insert_encoded(self.documents.clone(), self.ids.clone());
-        insert.within(channel.session()).await?;
-        let mut found = 0;
         for updates in &self.updates {
             let mut lists = channel.of(updates.model);
-            found += lists.update_in_batches(&updates.statements).await?;
+            updated_lists += lists.update_in_batches(&updates.statements).await?;
         }
-        Ok(found)
+        Ok(InsertWithRecentResult {
+            inserted_ids: self.ids.clone(),
+            lists: self.lists(),
+            updated_lists,
+        })
     }
 }
 
@@ -347,108 +351,7 @@ impl List {
     }
 }
 
-impl<'s, M: Document> InsertWithRecent<'s, M> {
-    /// Runs in the transaction of this session.
-    ///
-    /// ```
-    /// # use odm::prelude::*;
-    /// # #[derive(Serialize, Deserialize, Document)]
-    /// # #[odm(collection = "hosts")]
-    /// # struct Host {
-    /// #     #[serde(rename = "_id")] id: i32,
-    /// #     #[odm(recent(LogMessage, max = 2, sort = time))] logmsgs: Vec<Line>,
-    /// # }
-    /// # #[derive(Serialize, Deserialize, Document)]
-    /// # #[odm(collection = "logmsg")]
-    /// # struct LogMessage {
-    /// #     #[serde(rename = "_id")] id: i32,
-    /// #     #[odm(index, recent_in = logmsgs)] host: Ref<Host>,
-    /// #     time: i32,
-    /// # }
-    /// # #[derive(Serialize, Deserialize, Embedded, Projection)]
-    /// # #[odm(of = LogMessage)]
-    /// # struct Line { time: i32 }
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let db = Db::memory();
-    /// # let (hosts, messages) = (db.collection::<Host>(), db.collection::<LogMessage>());
-    /// # hosts.insert_one(&Host { id: 1, logmsgs: Vec::new() }).await?;
-    /// let mut session = db.start_session().await?;
-    /// session.start_transaction().await?;
-    /// let message = LogMessage { id: 7, host: Ref::from(1), time: 12 };
-    /// messages.insert_one_with_recent(message).session(&mut session).await?;
-    /// session.commit_transaction().await?;
-    /// assert_eq!(hosts.get(&1).await?.ok_or("no host")?.logmsgs[0].time, 12);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn session(mut self, session: &'s mut Session) -> Self {
-        self.session = Some(session);
-        self
-    }
-
-    /// Writes without a transaction: the documents, then the lists. If the second command fails, the lists lack the new
-    /// documents.
-    ///
-    /// ```
-    /// # use odm::prelude::*;
-    /// # #[derive(Serialize, Deserialize, Document)]
-    /// # #[odm(collection = "hosts")]
-    /// # struct Host {
-    /// #     #[serde(rename = "_id")] id: i32,
-    /// #     #[odm(recent(LogMessage, max = 2, sort = time))] logmsgs: Vec<Line>,
-    /// # }
-    /// # #[derive(Serialize, Deserialize, Document)]
-    /// # #[odm(collection = "logmsg")]
-    /// # struct LogMessage {
-    /// #     #[serde(rename = "_id")] id: i32,
-    /// #     #[odm(index, recent_in = logmsgs)] host: Ref<Host>,
-    /// #     time: i32,
-    /// # }
-    /// # #[derive(Serialize, Deserialize, Embedded, Projection)]
-    /// # #[odm(of = LogMessage)]
-    /// # struct Line { time: i32 }
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let db = Db::memory();
-    /// # let (hosts, messages) = (db.collection::<Host>(), db.collection::<LogMessage>());
-    /// # hosts.insert_one(&Host { id: 1, logmsgs: Vec::new() }).await?;
-    /// let message = LogMessage { id: 7, host: Ref::from(1), time: 12 };
-    /// let result = messages.insert_one_with_recent(message).non_atomic().await?;
-    /// assert_eq!((result.inserted_ids, result.lists, result.updated_lists), (vec![7], 1, 1));
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn non_atomic(mut self) -> Self {
-        self.non_atomic = true;
-        self
-    }
-
-    async fn run(self) -> Result<InsertWithRecentResult<M::Id>> {
-        let collection = self.collection;
-        let writes = self.writes?;
-        let place = Place::new(self.session, self.non_atomic)
-            .map_err(|error| error.with_model(M::model().name))?;
-        let base = collection.channel();
-        let updated_lists = joint!(place, base, |channel| writes.write(&collection, channel))?;
-        Ok(InsertWithRecentResult {
-            lists: writes.lists(),
-            inserted_ids: writes.ids,
-            updated_lists,
-        })
-    }
-}
-
-impl<'s, M: Document> IntoFuture for InsertWithRecent<'s, M> {
-    type Output = Result<InsertWithRecentResult<M::Id>>;
-    type IntoFuture = BoxFuture<'s, Self::Output>;
-
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.run())
-    }
-}
-
-impl<M: Document> fmt::Debug for InsertWithRecent<'_, M> {
+impl<M: Document> fmt::Debug for RecentInsert<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "InsertWithRecent({})", self.collection.name())
     }

@@ -5,31 +5,26 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use bson::{Bson, RawDocumentBuf, doc};
-use futures_core::future::BoxFuture;
 
 use super::backward::{Ends, Inverse, Rest, ends};
 use super::keys::Keys;
-use crate::collection::joint::{Place, joint};
-use crate::collection::transaction::Tries;
 use crate::collection::{Collection, encode_with_id, typed_id};
 use crate::error::{Error, Result};
 use crate::exec::Channel;
-use crate::model::{Document, Embedded};
+use crate::model::{Document, Embedded, ModelMeta};
 use crate::query::encode::encode_field;
 use crate::query::{Filter, FromRaw, IntoValue, fields};
-use crate::store::Session;
+use crate::write::{Atomic, WriteSeveral};
 
-/// Inserts a document and its rest: [`Collection::insert_with_rest`].
-#[must_use = "nothing is inserted until it is awaited"]
-pub struct InsertWithRest<'s, M: Document, T: Document> {
+/// The insert of a document and its rest, about to be sent: [`Collection::insert_with_rest`].
+///
+/// [Without a transaction](Atomic::non_atomic), the rest is inserted before the document: if the second insert fails, the
+/// rest is left over.
+pub type InsertWithRest<'s, M, T> = Atomic<'s, RestInsert<M, T>>;
+
+/// The writes of an [`InsertWithRest`]: a document and its rest, encoded once.
+pub struct RestInsert<M: Document, T: Document> {
     collection: Collection<M>,
-    documents: Result<Pair<M, T>>,
-    session: Option<&'s mut Session>,
-    non_atomic: bool,
-}
-
-/// A document and its rest, encoded once.
-struct Pair<M: Document, T: Document> {
     document: RawDocumentBuf,
     id: M::Id,
     rest: RawDocumentBuf,
@@ -46,14 +41,18 @@ pub struct InsertWithRestResult<I, R> {
     pub rest_id: R,
 }
 
-/// Deletes a document and its rest: [`Collection::delete_with_rest`].
-#[must_use = "nothing is deleted until it is awaited"]
-pub struct DeleteWithRest<'s, M: Document, T: Document> {
+/// The deletion of a document and its rest, about to be sent: [`Collection::delete_with_rest`].
+///
+/// [Without a transaction](Atomic::non_atomic), the document is deleted before the rest: if the second deletion fails, the
+/// rest is left over.
+pub type DeleteWithRest<'s, M, T> = Atomic<'s, RestDelete<M, T>>;
+
+/// The writes of a [`DeleteWithRest`].
+pub struct RestDelete<M: Document, T: Document> {
     collection: Collection<M>,
-    /// The stored path of the reference in the rest, and the id.
-    filter: Result<(String, Bson)>,
-    session: Option<&'s mut Session>,
-    non_atomic: bool,
+    /// The stored path of the reference in the rest.
+    by: String,
+    id: Bson,
     of: PhantomData<fn() -> T>,
 }
 
@@ -123,13 +122,11 @@ impl<M: Document> Collection<M> {
         rest: impl Borrow<T>,
     ) -> InsertWithRest<'s, M, T> {
         let relation = relation(fields::<M>());
-        InsertWithRest {
-            collection: self.clone(),
-            documents: ends::<M, T>(relation.meta())
-                .and_then(|ends| Pair::new(&ends, document.borrow(), rest.borrow())),
-            session: None,
-            non_atomic: false,
-        }
+        let writes = ends::<M, T>(relation.meta());
+        let writes = writes.and_then(|ends| {
+            RestInsert::new(self.clone(), &ends, document.borrow(), rest.borrow())
+        });
+        Atomic::new(writes, M::model())
     }
 
     /// Deletes the document with this `_id`, and its rest; see [`insert_with_rest`](Self::insert_with_rest).
@@ -169,22 +166,21 @@ impl<M: Document> Collection<M> {
         relation: impl FnOnce(<M as Embedded>::Fields<M>) -> Inverse<M, N, T, Rest>,
     ) -> DeleteWithRest<'s, M, T> {
         let relation = relation(fields::<M>());
-        let filter = ends::<M, T>(relation.meta()).and_then(|ends| {
+        let writes = ends::<M, T>(relation.meta()).and_then(|ends| {
             let id = encode_field(&id.into_value()).map_err(|error| error.with_path("_id"))?;
-            Ok((ends.by.as_str().to_owned(), id))
+            Ok(RestDelete {
+                collection: self.clone(),
+                by: ends.by.as_str().to_owned(),
+                id,
+                of: PhantomData,
+            })
         });
-        DeleteWithRest {
-            collection: self.clone(),
-            filter,
-            session: None,
-            non_atomic: false,
-            of: PhantomData,
-        }
+        Atomic::new(writes, M::model())
     }
 }
 
-impl<M: Document, T: Document> Pair<M, T> {
-    fn new(ends: &Ends, document: &M, rest: &T) -> Result<Self> {
+impl<M: Document, T: Document> RestInsert<M, T> {
+    fn new(collection: Collection<M>, ends: &Ends, document: &M, rest: &T) -> Result<Self> {
         let (encoded, made_up) =
             encode_with_id(document).map_err(|error| error.with_model(M::model().name))?;
         let id = typed_id(document, made_up)?;
@@ -201,6 +197,7 @@ impl<M: Document, T: Document> Pair<M, T> {
             return Err(named(Error::usage(message).with_path(ends.by.as_str())));
         }
         Ok(Self {
+            collection,
             document: encoded,
             id,
             rest: encoded_rest,
@@ -209,226 +206,68 @@ impl<M: Document, T: Document> Pair<M, T> {
     }
 }
 
-impl<'s, M: Document, T: Document> InsertWithRest<'s, M, T> {
-    /// Runs in the transaction of this session.
-    ///
-    /// ```
-    /// # use odm::prelude::*;
-    /// # #[derive(Serialize, Deserialize, Document)]
-    /// # #[odm(collection = "movie", subset(details: MovieDetails, by = movie))]
-    /// # struct Movie { #[serde(rename = "_id")] id: i32, title: String }
-    /// # #[derive(Serialize, Deserialize, Document)]
-    /// # #[odm(collection = "movie_details")]
-    /// # struct MovieDetails {
-    /// #     #[serde(rename = "_id")] id: i32,
-    /// #     #[serde(rename = "movie_id")] #[odm(unique, rest_of = details)] movie: Ref<Movie>,
-    /// #     fullplot: String,
-    /// # }
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let db = Db::memory();
-    /// # let movies = db.collection::<Movie>();
-    /// # let movie = Movie { id: 1, title: "The Kid".to_owned() };
-    /// # let fullplot = "A tramp finds a child.".to_owned();
-    /// # let details = MovieDetails { id: 156, movie: Ref::to(&movie), fullplot };
-    /// let mut session = db.start_session().await?;
-    /// session.start_transaction().await?;
-    /// movies.insert_with_rest(&movie, |m| m.details, &details).session(&mut session).await?;
-    /// session.commit_transaction().await?;
-    /// assert!(db.collection::<MovieDetails>().get(&156).await?.is_some());
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn session(mut self, session: &'s mut Session) -> Self {
-        self.session = Some(session);
-        self
+impl<M: Document, T: Document> WriteSeveral for RestInsert<M, T> {
+    type Done = InsertWithRestResult<M::Id, T::Id>;
+
+    fn model(&self) -> &'static ModelMeta {
+        M::model()
     }
 
-    /// Inserts without a transaction: the rest, then the document. If the second insert fails, the rest is left over.
-    ///
-    /// ```
-    /// # use odm::prelude::*;
-    /// # #[derive(Serialize, Deserialize, Document)]
-    /// # #[odm(collection = "movie", subset(details: MovieDetails, by = movie))]
-    /// # struct Movie { #[serde(rename = "_id")] id: i32, title: String }
-    /// # #[derive(Serialize, Deserialize, Document)]
-    /// # #[odm(collection = "movie_details")]
-    /// # struct MovieDetails {
-    /// #     #[serde(rename = "_id")] id: i32,
-    /// #     #[serde(rename = "movie_id")] #[odm(unique, rest_of = details)] movie: Ref<Movie>,
-    /// #     fullplot: String,
-    /// # }
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let db = Db::memory();
-    /// # let movies = db.collection::<Movie>();
-    /// # let movie = Movie { id: 1, title: "The Kid".to_owned() };
-    /// # let fullplot = "A tramp finds a child.".to_owned();
-    /// # let details = MovieDetails { id: 156, movie: Ref::to(&movie), fullplot };
-    /// let inserted = movies.insert_with_rest(&movie, |m| m.details, &details).non_atomic().await?;
-    /// assert_eq!((inserted.inserted_id, inserted.rest_id), (1, 156));
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn non_atomic(mut self) -> Self {
-        self.non_atomic = true;
-        self
+    fn channel(&self) -> Channel<'static> {
+        self.collection.channel()
     }
 
-    async fn run(self) -> Result<InsertWithRestResult<M::Id, T::Id>> {
-        let collection = self.collection;
-        let pair = self.documents?;
-        let place = Place::new(self.session, self.non_atomic)
-            .map_err(|error| error.with_model(M::model().name))?;
-        let base = collection.channel();
-        joint!(place, base, |channel| pair.write(&collection, channel))?;
+    async fn write(&self, channel: &mut Channel<'_>) -> Result<Self::Done> {
+        let rest = self.collection.other::<T>();
+        let rest = rest.insert_encoded(vec![self.rest.clone()], vec![self.rest_id.clone()]);
+        rest.within(channel.session()).await?;
+        let (document, id) = (vec![self.document.clone()], vec![self.id.clone()]);
+        let document = self.collection.insert_encoded(document, id);
+        document.within(channel.session()).await?;
         Ok(InsertWithRestResult {
-            inserted_id: pair.id,
-            rest_id: pair.rest_id,
+            inserted_id: self.id.clone(),
+            rest_id: self.rest_id.clone(),
         })
     }
 }
 
-impl<M: Document, T: Document> Pair<M, T> {
-    async fn write(&self, collection: &Collection<M>, channel: &mut Channel<'_>) -> Result<()> {
-        let rest = collection.other::<T>();
-        let rest = rest.insert_encoded(vec![self.rest.clone()], vec![self.rest_id.clone()]);
-        rest.within(channel.session()).await?;
-        let document =
-            collection.insert_encoded(vec![self.document.clone()], vec![self.id.clone()]);
-        document.within(channel.session()).await?;
-        Ok(())
+impl<M: Document, T: Document> WriteSeveral for RestDelete<M, T> {
+    type Done = DeleteWithRestResult;
+
+    fn model(&self) -> &'static ModelMeta {
+        M::model()
+    }
+
+    fn channel(&self) -> Channel<'static> {
+        self.collection.channel()
+    }
+
+    async fn write(&self, channel: &mut Channel<'_>) -> Result<DeleteWithRestResult> {
+        let equals = |path: &str| doc! {path: {"$eq": self.id.clone()}};
+        let document = self
+            .collection
+            .delete_one(|_| Filter::from_raw(equals("_id")));
+        let deleted = document.within(channel.session()).await?.deleted;
+        let rest = self.collection.other::<T>();
+        let rest = rest.delete_one(|_| Filter::from_raw(equals(&self.by)));
+        let deleted_rest = rest.within(channel.session()).await?.deleted;
+        Ok(DeleteWithRestResult {
+            deleted,
+            deleted_rest,
+        })
     }
 }
 
-impl<'s, M: Document, T: Document> DeleteWithRest<'s, M, T> {
-    /// Runs in the transaction of this session.
-    ///
-    /// ```
-    /// # use odm::prelude::*;
-    /// # #[derive(Serialize, Deserialize, Document)]
-    /// # #[odm(collection = "movie", subset(details: MovieDetails, by = movie))]
-    /// # struct Movie { #[serde(rename = "_id")] id: i32, title: String }
-    /// # #[derive(Serialize, Deserialize, Document)]
-    /// # #[odm(collection = "movie_details")]
-    /// # struct MovieDetails {
-    /// #     #[serde(rename = "_id")] id: i32,
-    /// #     #[serde(rename = "movie_id")] #[odm(unique, rest_of = details)] movie: Ref<Movie>,
-    /// #     fullplot: String,
-    /// # }
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let db = Db::memory();
-    /// # let movies = db.collection::<Movie>();
-    /// # let movie = Movie { id: 1, title: "The Kid".to_owned() };
-    /// # let fullplot = "A tramp finds a child.".to_owned();
-    /// # let details = MovieDetails { id: 156, movie: Ref::to(&movie), fullplot };
-    /// # movies.insert_with_rest(&movie, |m| m.details, &details).await?;
-    /// let mut session = db.start_session().await?;
-    /// session.start_transaction().await?;
-    /// movies.delete_with_rest(&1, |m| m.details).session(&mut session).await?;
-    /// session.abort_transaction().await?;
-    /// assert!(movies.get(&1).await?.is_some());
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn session(mut self, session: &'s mut Session) -> Self {
-        self.session = Some(session);
-        self
-    }
-
-    /// Deletes without a transaction: the document, then the rest.
-    ///
-    /// ```
-    /// # use odm::prelude::*;
-    /// # #[derive(Serialize, Deserialize, Document)]
-    /// # #[odm(collection = "movie", subset(details: MovieDetails, by = movie))]
-    /// # struct Movie { #[serde(rename = "_id")] id: i32, title: String }
-    /// # #[derive(Serialize, Deserialize, Document)]
-    /// # #[odm(collection = "movie_details")]
-    /// # struct MovieDetails {
-    /// #     #[serde(rename = "_id")] id: i32,
-    /// #     #[serde(rename = "movie_id")] #[odm(unique, rest_of = details)] movie: Ref<Movie>,
-    /// #     fullplot: String,
-    /// # }
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let db = Db::memory();
-    /// # let movies = db.collection::<Movie>();
-    /// # let movie = Movie { id: 1, title: "The Kid".to_owned() };
-    /// # let fullplot = "A tramp finds a child.".to_owned();
-    /// # let details = MovieDetails { id: 156, movie: Ref::to(&movie), fullplot };
-    /// # movies.insert_with_rest(&movie, |m| m.details, &details).await?;
-    /// let deleted = movies.delete_with_rest(&1, |m| m.details).non_atomic().await?;
-    /// assert_eq!((deleted.deleted, deleted.deleted_rest), (1, 1));
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn non_atomic(mut self) -> Self {
-        self.non_atomic = true;
-        self
-    }
-
-    async fn run(self) -> Result<DeleteWithRestResult> {
-        let collection = self.collection;
-        let named = |error: Error| error.with_model(M::model().name);
-        let (by, id) = self.filter.map_err(named)?;
-        let place = Place::new(self.session, self.non_atomic).map_err(named)?;
-        let base = collection.channel();
-        joint!(place, base, |channel| delete::<M, T>(
-            &collection,
-            &by,
-            &id,
-            channel
-        ))
-    }
-}
-
-async fn delete<M: Document, T: Document>(
-    collection: &Collection<M>,
-    by: &str,
-    id: &Bson,
-    channel: &mut Channel<'_>,
-) -> Result<DeleteWithRestResult> {
-    let document = collection.delete_one(|_| Filter::from_raw(doc! {"_id": {"$eq": id.clone()}}));
-    let deleted = document.within(channel.session()).await?;
-    let rest = collection.other::<T>();
-    let rest = rest.delete_one(|_| Filter::from_raw(doc! {by: {"$eq": id.clone()}}));
-    let deleted_rest = rest.within(channel.session()).await?;
-    Ok(DeleteWithRestResult {
-        deleted: deleted.deleted,
-        deleted_rest: deleted_rest.deleted,
-    })
-}
-
-impl<'s, M: Document, T: Document> IntoFuture for InsertWithRest<'s, M, T> {
-    type Output = Result<InsertWithRestResult<M::Id, T::Id>>;
-    type IntoFuture = BoxFuture<'s, Self::Output>;
-
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.run())
-    }
-}
-
-impl<'s, M: Document, T: Document> IntoFuture for DeleteWithRest<'s, M, T> {
-    type Output = Result<DeleteWithRestResult>;
-    type IntoFuture = BoxFuture<'s, Self::Output>;
-
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.run())
-    }
-}
-
-impl<M: Document, T: Document> fmt::Debug for InsertWithRest<'_, M, T> {
+impl<M: Document, T: Document> fmt::Debug for RestInsert<M, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (document, rest) = (self.collection.name(), T::model().collection);
         write!(f, "InsertWithRest({document}, {rest})")
     }
 }
 
-impl<M: Document, T: Document> fmt::Debug for DeleteWithRest<'_, M, T> {
+impl<M: Document, T: Document> fmt::Debug for RestDelete<M, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (document, rest) = (self.collection.name(), T::model().collection);
-        write!(f, "DeleteWithRest({document}, {rest}, {:?})", self.filter)
+        write!(f, "DeleteWithRest({document}, {rest}, {})", self.id)
     }
 }

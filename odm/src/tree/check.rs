@@ -6,7 +6,7 @@ mod graph;
 
 use std::fmt;
 
-use bson::{Bson, Document};
+use bson::Document;
 use futures_core::future::BoxFuture;
 
 use self::damages::Damages;
@@ -15,13 +15,7 @@ use super::forest::Forest;
 use super::node::Node;
 use crate::error::Result;
 use crate::model::tree::DeclaredTree;
-use crate::plan::shell;
-
-/// How many nodes are read between two reports of progress.
-const CHUNK: u64 = 1_000;
-
-/// The most damages that a report lists; it counts all of them.
-const MAX_LISTED: usize = 10_000;
+use crate::write::{Damage, Progress, Report};
 
 /// What is wrong with a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -100,85 +94,17 @@ impl fmt::Display for DamageKind {
 }
 
 /// Something wrong with one node.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct Damage {
-    /// The stored id of the node.
-    pub id: Bson,
-    /// What is wrong.
-    pub kind: DamageKind,
-    /// What is stored, and what was expected.
-    pub detail: String,
-}
-
-impl fmt::Display for Damage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let id = shell::value(&self.id);
-        write!(f, "{id}: {}: {}", self.kind, self.detail)
-    }
-}
+pub type TreeDamage = Damage<DamageKind>;
 
 /// What [`Tree::check`] found.
-#[derive(Debug, Clone, PartialEq, Default)]
-#[non_exhaustive]
-pub struct TreeReport {
-    /// How many nodes were read.
-    pub nodes: u64,
-    /// How many damages were found.
-    pub damages: u64,
-    /// The first 10,000 of them.
-    pub listed: Vec<Damage>,
-}
-
-impl TreeReport {
-    /// Whether nothing is wrong.
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let db = five_categories().await?;
-    /// # let tree = db.tree::<Category>();
-    /// let report = tree.check().await?;
-    /// assert!(report.is_sound(), "{report}");
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn is_sound(&self) -> bool {
-        self.damages == 0
-    }
-
-    fn add(&mut self, id: &Bson, kind: DamageKind, detail: String) {
-        self.damages += 1;
-        if self.listed.len() < MAX_LISTED {
-            self.listed.push(Damage {
-                id: id.clone(),
-                kind,
-                detail,
-            });
-        }
-    }
-}
-
-impl fmt::Display for TreeReport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{} nodes, {} damages", self.nodes, self.damages)?;
-        for damage in &self.listed {
-            writeln!(f, "{damage}")?;
-        }
-        Ok(())
-    }
-}
+pub type TreeReport = Report<DamageKind>;
 
 /// A check about to run: [`Tree::check`].
 #[must_use = "nothing is read until it is awaited"]
 pub struct CheckTree<'s> {
     forest: Forest<'static>,
-    progress: Option<Box<Progress<'s>>>,
+    progress: Progress<'s>,
 }
-
-/// A function that is called with the number of nodes that were read.
-type Progress<'s> = dyn FnMut(u64) + Send + 's;
 
 impl<D: DeclaredTree> Tree<D> {
     /// Compares the kept fields of every node with each other, and reports what contradicts them.
@@ -210,7 +136,7 @@ impl<D: DeclaredTree> Tree<D> {
     pub fn check<'s>(&self) -> CheckTree<'s> {
         CheckTree {
             forest: self.forest(),
-            progress: None,
+            progress: Progress::default(),
         }
     }
 }
@@ -231,7 +157,7 @@ impl<'s> CheckTree<'s> {
     /// # }
     /// ```
     pub fn on_progress(mut self, report: impl FnMut(u64) + Send + 's) -> Self {
-        self.progress = Some(Box::new(report));
+        self.progress = Progress::to(report);
         self
     }
 
@@ -243,18 +169,10 @@ impl<'s> CheckTree<'s> {
         while let Some(document) = cursor.next().await {
             let document = document.map_err(|error| error.with_model(self.forest.model.name))?;
             nodes.push(Node::read(self.forest.tree, document)?);
-            report.nodes += 1;
-            if report.nodes.is_multiple_of(CHUNK)
-                && let Some(progress) = &mut self.progress
-            {
-                progress(report.nodes);
-            }
+            report.read += 1;
+            self.progress.read(report.read);
         }
-        if let Some(progress) = &mut self.progress
-            && !report.nodes.is_multiple_of(CHUNK)
-        {
-            progress(report.nodes);
-        }
+        self.progress.end(report.read);
         if self.forest.tree.is_graph {
             self.forest.check_graph(&nodes, &mut report)?;
         } else {

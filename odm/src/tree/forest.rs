@@ -67,6 +67,15 @@ impl Forest<'_> {
         }
     }
 
+    /// The same tree, where the commands of this channel go.
+    pub(super) fn on<'b>(&self, channel: &'b mut Channel<'_>) -> Forest<'b> {
+        Forest {
+            channel: channel.reborrow(),
+            model: self.model,
+            tree: self.tree,
+        }
+    }
+
     /// Another tree of the model, in the same session.
     pub(super) fn other(&mut self, tree: &'static TreeMeta) -> Forest<'_> {
         Forest {

@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use bson::Bson;
 use bson::raw::{RawBsonRef, RawDocumentBuf};
-use futures_core::future::BoxFuture;
 use odm_language::value::raw;
 
 use super::arrange::{Shape, Visit};
@@ -22,23 +21,28 @@ use super::unfinished::{Fence, Unfinished};
 use super::writes::{self, Writes};
 use super::{NodeId, Position, Tree};
 use crate::collection::encode_with_id;
-use crate::collection::joint::{Place, joint};
-use crate::collection::transaction::Tries;
 use crate::error::{Code, Error, Result, TreeRefusal};
+use crate::exec::Channel;
 use crate::model::tree::{DeclaredTree, SingleParent};
-use crate::store::Session;
+use crate::model::{Document, ModelMeta};
+use crate::store::Turn;
+use crate::write::{Atomic, WriteSeveral};
 
 /// MongoDB's code for a transaction that is larger than the cache of its storage engine.
 const TRANSACTION_TOO_LARGE_FOR_CACHE: i32 = 388;
 
 /// A bulk load, about to run: [`Tree::insert_branches`], [`Tree::insert_edges`]. It runs as [`ChangeTree`](super::ChangeTree) does.
-#[must_use = "nothing is loaded until it is awaited"]
-pub struct InsertBranches<'s, D> {
+///
+/// A load of many nodes can take longer than the 60 seconds that MongoDB gives a transaction. Without a transaction
+/// ([`non_atomic`](Atomic::non_atomic)), the nodes of the commands before a failed one stay, parents before their
+/// children, and `check` reports the load until `repair` has completed their fields.
+pub type InsertBranches<'s, D> = Atomic<'s, Branches<D>>;
+
+/// The writes of an [`InsertBranches`].
+pub struct Branches<D> {
     forest: Forest<'static>,
-    nodes: Result<Arc<Loading>>,
-    target: Result<Target>,
-    session: Option<&'s mut Session>,
-    non_atomic: bool,
+    nodes: Arc<Loading>,
+    target: Target,
     of: PhantomData<fn() -> D>,
 }
 
@@ -155,19 +159,19 @@ impl<D: DeclaredTree> Tree<D> {
     }
 
     fn loading<'s>(&self, nodes: Result<Loading>) -> InsertBranches<'s, D> {
-        InsertBranches {
-            forest: self.forest(),
-            nodes: nodes.map(Arc::new),
-            target: Ok(Target::LAST_ROOT),
-            session: None,
-            non_atomic: false,
+        let forest = self.forest();
+        let writes = nodes.map(|nodes| Branches {
+            forest,
+            nodes: Arc::new(nodes),
+            target: Target::LAST_ROOT,
             of: PhantomData,
-        }
+        });
+        Atomic::new(writes, D::Model::model())
     }
 }
 
 impl Loading {
-    fn add<M: crate::model::Document>(&mut self, node: &M, above: Above) -> Result<()> {
+    fn add<M: Document>(&mut self, node: &M, above: Above) -> Result<()> {
         let (document, _) = encode_with_id(node)?;
         self.documents.push(document);
         self.parents.push(above);
@@ -346,7 +350,7 @@ impl Seeds for Loading {
     }
 }
 
-impl<'s, D: DeclaredTree> InsertBranches<'s, D> {
+impl<D: DeclaredTree> InsertBranches<'_, D> {
     /// Puts the branches at this place, in their order, instead of after the last root.
     ///
     /// ```
@@ -370,65 +374,48 @@ impl<'s, D: DeclaredTree> InsertBranches<'s, D> {
     /// # }
     /// ```
     pub fn at(mut self, position: Position<D>) -> Self {
-        self.target = position.target;
+        self.writes = self.writes.and_then(|writes| {
+            let target = position.target;
+            Ok(Branches {
+                target: target.map_err(|error| error.with_model(writes.forest.model.name))?,
+                ..writes
+            })
+        });
         self
     }
+}
 
-    /// Runs in the transaction of this session.
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let db = five_categories().await?;
-    /// # let tree = db.tree::<Category>();
-    /// let mut session = db.start_session().await?;
-    /// session.start_transaction().await?;
-    /// tree.insert_branches([Branch::leaf(new("Music")).with(new("Scores"))]).session(&mut session).await?;
-    /// session.commit_transaction().await?;
-    /// assert_eq!(tree.roots().ids().await?, ["Books", "Music"]);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn session(mut self, session: &'s mut Session) -> Self {
-        self.session = Some(session);
-        self
+impl<D> WriteSeveral for Branches<D> {
+    type Done = TreeWrite;
+
+    fn model(&self) -> &'static ModelMeta {
+        self.forest.model
     }
 
-    /// Loads without a transaction. A load of many nodes can take longer than the 60 seconds that MongoDB gives a
-    /// transaction. If a command fails, the nodes of the commands before it stay, parents before their children, and `check`
-    /// reports the load until `repair` has completed their fields.
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let db = five_categories().await?;
-    /// # let tree = db.tree::<Category>();
-    /// let music = Branch::leaf(new("Music")).with(new("Scores"));
-    /// assert_eq!(tree.insert_branches([music]).non_atomic().await?.inserted, 2);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn non_atomic(mut self) -> Self {
-        self.non_atomic = true;
-        self
+    fn channel(&self) -> Channel<'static> {
+        self.forest.channel.within(None)
     }
 
-    async fn run(self) -> Result<TreeWrite> {
-        let mut forest = self.forest;
-        let model = forest.model;
-        let named = |error: Error| error.with_model(model.name);
-        let nodes = self.nodes.map_err(named)?;
-        let target = self.target.map_err(named)?;
-        let place = Place::new(self.session, self.non_atomic).map_err(named)?;
-        let Some(first) = nodes.documents.first() else {
-            return Ok(TreeWrite::default());
+    async fn done(&self, _in_session: bool) -> Result<Option<TreeWrite>> {
+        let is_empty = self.nodes.documents.is_empty();
+        Ok(is_empty.then(TreeWrite::default))
+    }
+
+    async fn turn(&self) -> Result<Turn> {
+        let Some(first) = self.nodes.documents.first() else {
+            return Ok(None);
         };
-        let within = Within::Scope(forest.scope_of(first)?);
-        let _turn = forest.turn(&place, within).await?;
-        let loaded = joint!(place, forest, |forest| nodes.run(forest, &target));
-        loaded.map_err(|error| forest.beyond_cache(error))
+        let within = Within::Scope(self.forest.scope_of(first)?);
+        self.forest.within(None).turn(within).await
+    }
+
+    async fn write(&self, channel: &mut Channel<'_>) -> Result<TreeWrite> {
+        let mut forest = self.forest.on(channel);
+        self.nodes.run(&mut forest, &self.target).await
+    }
+
+    fn explain(&self, error: Error) -> Error {
+        self.forest.beyond_cache(error)
     }
 }
 
@@ -446,16 +433,7 @@ impl Forest<'_> {
     }
 }
 
-impl<'s, D: DeclaredTree> IntoFuture for InsertBranches<'s, D> {
-    type Output = Result<TreeWrite>;
-    type IntoFuture = BoxFuture<'s, Self::Output>;
-
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.run())
-    }
-}
-
-impl<D> fmt::Debug for InsertBranches<'_, D> {
+impl<D> fmt::Debug for Branches<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "InsertBranches({})", self.forest.collection())
     }

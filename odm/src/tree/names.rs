@@ -1,6 +1,7 @@
 //! Paths of names: a root's name, then that of its child, and so on.
 
 use std::fmt;
+use std::marker::PhantomData;
 
 use bson::raw::RawDocumentBuf;
 use bson::{Bson, Document as BsonDocument, doc};
@@ -14,16 +15,16 @@ use super::position::Target;
 use super::queue::Within;
 use super::write::InsertedNode;
 use super::{NodeId, Tree};
-use crate::collection::joint::{Place, joint};
-use crate::collection::transaction::Tries;
 use crate::collection::{decode, encode_with_id};
 use crate::error::{Error, Result};
-use crate::model::Embedded;
+use crate::exec::Channel;
 use crate::model::tree::{DeclaredTree, SingleParent};
+use crate::model::{Document, Embedded, ModelMeta};
 use crate::query::encode::Encode;
 use crate::query::{Field, Filter, FilterFn, IntoValue, fields};
-use crate::store::Session;
 use crate::store::options::Options;
+use crate::store::{Session, Turn};
+use crate::write::{Atomic, WriteSeveral};
 
 /// A search for the node with a path of names, about to run: [`Tree::find_by_names`].
 #[must_use = "nothing is read until it is awaited"]
@@ -35,12 +36,16 @@ pub struct FindByNames<'s, D: DeclaredTree> {
 }
 
 /// A search for the node with a path of names that inserts the nodes that are missing, about to run:
-/// [`Tree::find_or_insert_by_names`].
-#[must_use = "nothing is written until it is awaited"]
-pub struct FindOrInsertByNames<'s, D: DeclaredTree> {
-    find: FindByNames<'s, D>,
-    documents: Result<Vec<RawDocumentBuf>>,
-    non_atomic: bool,
+/// [`Tree::find_or_insert_by_names`]. It runs as [`ChangeTree`](super::ChangeTree) does.
+pub type FindOrInsertByNames<'s, D> = Atomic<'s, MissingNodes<D>>;
+
+/// The writes of a [`FindOrInsertByNames`].
+pub struct MissingNodes<D> {
+    forest: Forest<'static>,
+    walk: Walk,
+    documents: Vec<RawDocumentBuf>,
+    scope: Option<Bson>,
+    of: PhantomData<fn() -> D>,
 }
 
 /// A path of names, from the roots or from a node.
@@ -144,11 +149,20 @@ impl<D: SingleParent> Tree<D> {
             let (document, _) = encode_with_id(&new(name))?;
             Ok(document)
         });
-        FindOrInsertByNames {
-            documents: documents.collect(),
-            find: self.find_by_names(field, names),
-            non_atomic: false,
-        }
+        let documents: Result<Vec<_>> = documents.collect();
+        let find = self.find_by_names(field, names);
+        let writes = documents.and_then(|documents| {
+            let first = documents.first();
+            let first = first.ok_or_else(|| Error::usage("a path of names needs a name"))?;
+            Ok(MissingNodes {
+                scope: find.forest.scope_of(first)?,
+                forest: find.forest,
+                walk: find.walk?,
+                documents,
+                of: PhantomData,
+            })
+        });
+        Atomic::new(writes, D::Model::model())
     }
 }
 
@@ -167,12 +181,7 @@ impl<'s, D: DeclaredTree> FindByNames<'s, D> {
     /// # }
     /// ```
     pub fn below(mut self, node: impl NodeId<D::Model>) -> Self {
-        self.walk = self.walk.and_then(|walk| {
-            Ok(Walk {
-                below: Some(node.stored_id()?),
-                ..walk
-            })
-        });
+        self.walk = self.walk.and_then(|walk| walk.below(node.stored_id()));
         self
     }
 
@@ -239,7 +248,7 @@ impl<'s, D: DeclaredTree> FindByNames<'s, D> {
     }
 }
 
-impl<'s, D: DeclaredTree> FindOrInsertByNames<'s, D> {
+impl<D: DeclaredTree> FindOrInsertByNames<'_, D> {
     /// Starts at a node instead of the roots: the first name is that of one of its children.
     ///
     /// ```
@@ -255,89 +264,64 @@ impl<'s, D: DeclaredTree> FindOrInsertByNames<'s, D> {
     /// # }
     /// ```
     pub fn below(mut self, node: impl NodeId<D::Model>) -> Self {
-        self.find = self.find.below(node);
+        let below = node.stored_id();
+        let below = below.map_err(|error| error.with_model(D::Model::model().name));
+        self.writes = self.writes.and_then(|writes| {
+            Ok(MissingNodes {
+                walk: writes.walk.below(below)?,
+                ..writes
+            })
+        });
         self
     }
+}
 
-    /// Runs in the transaction of this session.
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let db = five_categories().await?;
-    /// # let tree = db.tree::<Category>();
-    /// let mut session = db.start_session().await?;
-    /// session.start_transaction().await?;
-    /// let find = tree.find_or_insert_by_names(|c| c.id, ["Books", "Music"], |name| new(name));
-    /// assert_eq!(find.session(&mut session).await?.written.inserted, 1);
-    /// session.commit_transaction().await?;
-    /// assert_eq!(tree.children(node("Books")).count().await?, 3);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn session(mut self, session: &'s mut Session) -> Self {
-        self.find = self.find.session(session);
-        self
+impl Walk {
+    fn below(self, node: Result<Bson>) -> Result<Self> {
+        Ok(Self {
+            below: Some(node?),
+            ..self
+        })
+    }
+}
+
+impl<D: DeclaredTree> WriteSeveral for MissingNodes<D> {
+    type Done = InsertedNode<D::Model>;
+
+    fn model(&self) -> &'static ModelMeta {
+        self.forest.model
     }
 
-    /// Writes without a transaction: see [`ChangeTree::non_atomic`](super::ChangeTree::non_atomic).
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let db = five_categories().await?;
-    /// # let tree = db.tree::<Category>();
-    /// let find = tree.find_or_insert_by_names(|c| c.id, ["Books", "Music"], |name| new(name));
-    /// assert_eq!(find.non_atomic().await?.written.inserted, 1);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn non_atomic(mut self) -> Self {
-        self.non_atomic = true;
-        self
+    fn channel(&self) -> Channel<'static> {
+        self.forest.channel.within(None)
     }
 
-    async fn run(self) -> Result<InsertedNode<D::Model>> {
-        let mut forest = self.find.forest;
-        let model = forest.model;
-        let named = |error: Error| error.with_model(model.name);
-        let walk = self.find.walk.map_err(named)?;
-        let documents = self.documents.map_err(named)?;
-        let Some(first) = documents.first() else {
-            return Err(named(Error::usage("a path of names needs a name")));
-        };
-        let scope = forest.scope_of(first)?;
-        let mut session = self.find.session;
-        let mut place = None;
-        if session.is_none() {
-            let any = BsonDocument::new();
-            let found = at_once!(forest, None, true, |forest| forest.named_document(
-                &walk,
-                scope.as_ref(),
-                &any,
-            ))?;
-            if let Some(document) = found {
-                return Ok(InsertedNode {
-                    node: decode(&document, forest.model.name)?,
-                    written: TreeWrite::default(),
-                });
-            }
-            place = Some(Place::new(None, self.non_atomic).map_err(named)?);
+    async fn done(&self, in_session: bool) -> Result<Option<InsertedNode<D::Model>>> {
+        if in_session {
+            return Ok(None);
         }
-        let place = match place {
-            Some(place) => place,
-            None => Place::new(session.take(), self.non_atomic).map_err(named)?,
+        let (walk, scope, any) = (&self.walk, self.scope.as_ref(), BsonDocument::new());
+        let found = at_once!(self.forest, None, true, |forest| forest
+            .named_document(walk, scope, &any))?;
+        let Some(document) = found else {
+            return Ok(None);
         };
-        let within = Within::Scope(scope.clone());
-        let _turn = forest.turn(&place, within).await?;
-        let (document, written) = joint!(place, forest, |forest| forest.insert_missing(
-            &walk,
-            scope.as_ref(),
-            &documents
-        ))?;
-        let node = decode(&document, forest.model.name)?;
+        Ok(Some(InsertedNode {
+            node: decode(&document, self.forest.model.name)?,
+            written: TreeWrite::default(),
+        }))
+    }
+
+    async fn turn(&self) -> Result<Turn> {
+        let within = Within::Scope(self.scope.clone());
+        self.forest.within(None).turn(within).await
+    }
+
+    async fn write(&self, channel: &mut Channel<'_>) -> Result<InsertedNode<D::Model>> {
+        let mut forest = self.forest.on(channel);
+        let inserted = forest.insert_missing(&self.walk, self.scope.as_ref(), &self.documents);
+        let (document, written) = inserted.await?;
+        let node = decode(&document, self.forest.model.name)?;
         Ok(InsertedNode { node, written })
     }
 }
@@ -495,15 +479,6 @@ impl<'s, D: DeclaredTree> IntoFuture for FindByNames<'s, D> {
     }
 }
 
-impl<'s, D: DeclaredTree> IntoFuture for FindOrInsertByNames<'s, D> {
-    type Output = Result<InsertedNode<D::Model>>;
-    type IntoFuture = BoxFuture<'s, Self::Output>;
-
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.run())
-    }
-}
-
 impl<D: DeclaredTree> fmt::Debug for FindByNames<'_, D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FindByNames")
@@ -512,10 +487,10 @@ impl<D: DeclaredTree> fmt::Debug for FindByNames<'_, D> {
     }
 }
 
-impl<D: DeclaredTree> fmt::Debug for FindOrInsertByNames<'_, D> {
+impl<D> fmt::Debug for MissingNodes<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FindOrInsertByNames")
-            .field("walk", &self.find.walk)
+            .field("walk", &self.walk)
             .finish_non_exhaustive()
     }
 }

@@ -4,7 +4,6 @@ use bson::{Bson, doc};
 
 use super::forest::Forest;
 use super::node::id_key;
-use crate::collection::joint::Place;
 use crate::error::Result;
 use crate::store::Turn;
 
@@ -17,12 +16,8 @@ pub(super) enum Within<'c> {
 
 impl Forest<'_> {
     /// Waits until the changes that began before this one have ended. Changes of other processes are not waited for: they
-    /// conflict, and run again after a pause. A transaction of the caller may hold the turns of other trees, so it does not
-    /// wait either.
-    pub(super) async fn turn(&mut self, place: &Place<'_>, within: Within<'_>) -> Result<Turn> {
-        if place.is_in_transaction() {
-            return Ok(None);
-        }
+    /// conflict, and run again after a pause.
+    pub(super) async fn turn(&mut self, within: Within<'_>) -> Result<Turn> {
         let mut key = doc! {"database": self.store().database(), "collection": self.collection()};
         // A change of one tree of a model may write to the others.
         if self.tree.scope.is_some() && self.model.trees.len() == 1 {

@@ -8,12 +8,10 @@ use bson::{Bson, Document, doc};
 use super::forest::Forest;
 use super::node::{Node, id_key, same_id, same_scope, stored};
 use super::statements::Around;
-use super::unfinished::{
-    Below, Found, Listed, MARK, Placed, Shifting, end_statement, moved_statement,
-};
+use super::unfinished::{Below, Found, Listed, MARK, MOVED, Placed, Shifting};
 use crate::error::{Error, Result};
-use crate::model::tree::FENCES;
 use crate::plan::Step;
+use crate::write::journal;
 
 /// The nodes of a tree whose unfinished changes are completed.
 #[derive(Debug)]
@@ -32,7 +30,7 @@ pub(super) struct Resumed {
 
 impl Forest<'_> {
     /// Completes the unfinished changes of stored nodes, in memory, and plans the writes that do the same.
-    pub(super) async fn resumed(&self, mut documents: Vec<RawDocumentBuf>) -> Result<Resumed> {
+    pub(super) async fn resumed(&mut self, mut documents: Vec<RawDocumentBuf>) -> Result<Resumed> {
         let all = self.unfinished().await?;
         let mut before = Vec::new();
         let mut ends = Vec::new();
@@ -41,7 +39,7 @@ impl Forest<'_> {
             self.delete_gone(&mut documents, found, &mut before)?;
             last.extend(self.leave_place(&mut documents, found, &mut before)?);
             self.move_bounds(&mut documents, found, &mut before)?;
-            ends.push(end_statement(found.fence.clone(), found.change));
+            ends.push(found.fence.end());
         }
         let nodes = documents.iter();
         let mut nodes = nodes
@@ -63,7 +61,7 @@ impl Forest<'_> {
             }
         }
         let reason = format!("{} changes are complete", ends.len());
-        let after = fences(ends, reason);
+        let after = (!ends.is_empty()).then(|| journal::step(ends, reason));
         Ok(Resumed {
             documents,
             nodes,
@@ -198,9 +196,8 @@ impl Forest<'_> {
         };
         if !shift.is_moved {
             steps.push(update(self.begin_shift(scope, shift)));
-            let statement = moved_statement(found.fence.clone(), found.change);
             let reason = "the bounds are moved".to_owned();
-            steps.extend(fences(vec![statement], reason));
+            steps.push(journal::step(vec![found.fence.note(MOVED)], reason));
         }
         steps.push(update(self.end_shift(scope).into_iter().collect()));
         Ok(())
@@ -300,18 +297,4 @@ fn contains(ids: &[Bson], wanted: &Bson) -> Result<bool> {
         }
     }
     Ok(false)
-}
-
-/// A step that writes fences.
-fn fences(statements: Vec<Document>, reason: String) -> Option<Step> {
-    if statements.is_empty() {
-        return None;
-    }
-    let command = doc! {"update": FENCES.collection, "updates": statements};
-    Some(Step::writes(
-        &FENCES,
-        FENCES.collection,
-        vec![command],
-        reason,
-    ))
 }

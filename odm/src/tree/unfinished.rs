@@ -1,29 +1,17 @@
 //! Fences, and the records of changes without a transaction in them: `repair` completes such a change by its record.
 
-use bson::oid::ObjectId;
 use bson::{Bson, Document, doc};
 
 use super::forest::Forest;
 use super::statements::{Around, Shift};
-use crate::error::{Error, Result, TreeRefusal};
-use crate::model::tree::FENCES;
-use crate::store::options::Chosen;
-use crate::store::{CollectionName, Operation};
-
-/// The collection of fences keeps its name: all handles that change a tree write one fence, whatever names they use.
-const FENCE_NAME: CollectionName = CollectionName::Declared(FENCES.collection);
-
-/// The field of a fence that holds the record.
-const FIELD: &str = "unfinished";
-
-/// The field of a fence that names the last change, if it runs without a transaction.
-const LAST: &str = "last";
+use crate::error::{Result, TreeRefusal};
+use crate::write::journal::{self, Journal, Recorded};
 
 /// The fence of a tree, as a change has written it before it read the tree.
 #[derive(Debug, Clone)]
 pub(super) struct Fence {
     pub(super) scope: Option<Bson>,
-    pub(super) change: ObjectId,
+    fence: journal::Fence,
 }
 
 /// The part of a change that can't be recomputed after its first write. Applying it twice is harmless.
@@ -96,10 +84,8 @@ impl Shifting {
 /// A record in a fence.
 #[derive(Debug)]
 pub(super) struct Found {
-    /// The id of the fence.
-    pub(super) fence: Bson,
+    pub(super) fence: journal::Fence,
     pub(super) scope: Option<Bson>,
-    pub(super) change: ObjectId,
     pub(super) what: String,
     pub(super) record: Unfinished,
 }
@@ -113,7 +99,7 @@ impl Unfinished {
         }
     }
 
-    fn to_document(&self, change: ObjectId) -> Document {
+    fn to_document(&self) -> Document {
         let sets = self.sets.iter().map(|placed| {
             let nodes = placed.nodes.iter();
             let nodes = nodes.map(|(id, rank)| doc! {"id": id, "rank": rank});
@@ -123,7 +109,6 @@ impl Unfinished {
             Bson::from(doc! {"parent": &listed.parent, "index": listed.index, "nodes": &listed.nodes, "isRoot": listed.parent.is_none()})
         });
         let mut record = doc! {
-            "change": change,
             "what": self.what,
             "node": &self.node,
             "sets": sets.collect::<Vec<_>>(),
@@ -238,7 +223,7 @@ fn value(document: &Document, field: &str) -> Bson {
     document.get(field).cloned().unwrap_or(Bson::Null)
 }
 
-impl Forest<'_> {
+impl<'s> Forest<'s> {
     fn fence_id(&self, scope: Option<&Bson>) -> Document {
         let mut id = doc! {"collection": self.collection()};
         if !self.tree.name.is_empty() {
@@ -250,49 +235,26 @@ impl Forest<'_> {
         id
     }
 
-    /// Writes the fence of a tree: of two transactions that change the tree, one fails and runs again. Without a
-    /// transaction, the change that [begins](Self::begin) is the last one that wrote the fence.
+    fn journal(&mut self) -> Journal<'_, 's> {
+        Journal::new(&mut self.channel, self.model)
+    }
+
+    /// Writes the fence of a tree, before anything is read.
     ///
     /// # Errors
     ///
     /// The fence has the record of a change that has not ended.
     pub(super) async fn fence(&mut self, scope: Option<&Bson>) -> Result<Fence> {
         let id = self.fence_id(scope);
-        let change = ObjectId::new();
-        let is_atomic = self.channel.is_in_transaction();
-        // A transaction has no record: without a last change, another's record is refused.
-        let last = if is_atomic {
-            doc! {"$unset": {LAST: ""}}
-        } else {
-            doc! {"$set": {LAST: change}}
-        };
-        let mut write = doc! {"$inc": {"writes": 1_i64}};
-        write.extend(last);
-        let statement = doc! {
-            // A fence with a record does not match, and its `_id` is taken.
-            "q": {"_id": {"$eq": &id}, FIELD: {"$exists": false}},
-            "u": write,
-            "upsert": true,
-        };
-        loop {
-            let update = self.update_fence(statement.clone());
-            match update.await {
-                Ok(_) => {
-                    let scope = scope.cloned();
-                    return Ok(Fence { scope, change });
-                }
-                Err(error) if !error.is_duplicate_key() => return Err(error),
-                Err(_) => {}
-            }
-            // Two first changes of a tree may insert its fence at the same time.
-            let recorded = doc! {"_id": {"$eq": &id}, FIELD: {"$exists": true}};
-            if is_atomic || !self.fences(recorded).await?.is_empty() {
-                return Err(self.refused(
-                    TreeRefusal::Unfinished,
-                    "a change of this tree without a transaction has not ended: it still runs, or it failed, and `repair` completes it",
-                ));
-            }
-        }
+        let fence = self.journal().fence(id).await?;
+        let fence = fence.ok_or_else(|| {
+            self.refused(
+                TreeRefusal::Unfinished,
+                "a change of this tree without a transaction has not ended: it still runs, or it failed, and `repair` completes it",
+            )
+        })?;
+        let scope = scope.cloned();
+        Ok(Fence { scope, fence })
     }
 
     /// Writes the fence of the tree that a node is in.
@@ -308,36 +270,14 @@ impl Forest<'_> {
         self.fence(scope.as_ref()).await
     }
 
-    async fn update_fence(&mut self, statement: Document) -> Result<u64> {
-        let fences = self.channel.named(FENCE_NAME, self.model);
-        Ok(fences.update(vec![statement]).await?.n)
-    }
-
-    async fn fences(&self, filter: Document) -> Result<Vec<Document>> {
-        let operation = Operation::Find {
-            filter: filter.into(),
-            one: false,
-        };
-        // A read in a failed transaction would fail, too.
-        let mut outside = self.channel.within(None);
-        let fences = outside.named(FENCE_NAME, self.model);
-        let found = fences.documents(operation, Chosen::default()).await?;
-        let found = found.into_iter().map(|fence| Document::try_from(&*fence));
-        found.map(|fence| fence.map_err(Error::encode)).collect()
-    }
-
     /// Writes the record of a change before its first write.
     ///
     /// # Errors
     ///
     /// Another change has written the fence after this one, so what this one has read may be out of date.
     pub(super) async fn begin(&mut self, fence: &Fence, record: &Unfinished) -> Result<()> {
-        let id = self.fence_id(fence.scope.as_ref());
-        let statement = doc! {
-            "q": {"_id": {"$eq": id}, FIELD: {"$exists": false}, LAST: fence.change},
-            "u": {"$set": {FIELD: record.to_document(fence.change)}},
-        };
-        if self.update_fence(statement).await? == 0 {
+        let record = record.to_document();
+        if !self.journal().begin(&fence.fence, record).await? {
             return Err(self.refused(
                 TreeRefusal::Conflict,
                 "a concurrent change of this tree won, and nothing was written: retry",
@@ -348,58 +288,36 @@ impl Forest<'_> {
 
     /// Writes to the record of a change that the first step of its move of bounds is done.
     pub(super) async fn moved(&mut self, fence: &Fence) -> Result<()> {
-        let id = self.fence_id(fence.scope.as_ref());
-        let statement = moved_statement(id.into(), fence.change);
-        self.update_fence(statement).await.map(drop)
+        self.journal().note(&fence.fence, MOVED).await
     }
 
     /// Removes the record of a change after its last write.
     pub(super) async fn end(&mut self, fence: &Fence) -> Result<()> {
-        let id = self.fence_id(fence.scope.as_ref());
-        let statement = end_statement(id.into(), fence.change);
-        self.update_fence(statement).await.map(drop)
+        self.journal().end(&fence.fence).await
     }
 
     /// The records of all scopes of the tree.
-    pub(super) async fn unfinished(&self) -> Result<Vec<Found>> {
+    pub(super) async fn unfinished(&mut self) -> Result<Vec<Found>> {
         let name = match self.tree.name {
             "" => doc! {"$exists": false},
             name => doc! {"$eq": name},
         };
-        let filter = doc! {
-            "_id.collection": self.collection(),
-            "_id.tree": name,
-            FIELD: {"$exists": true},
-        };
-        let fences = self.fences(filter).await?;
-        let found = fences.into_iter().filter_map(|fence| {
-            let record = fence.get_document(FIELD).ok()?;
-            let id = fence.get("_id")?;
-            Some(Found {
-                fence: id.clone(),
-                scope: id.as_document().and_then(|id| id.get("scope")).cloned(),
-                change: record.get_object_id("change").ok()?,
+        let filter = doc! {"_id.collection": self.collection(), "_id.tree": name};
+        let recorded = self.journal().recorded(filter).await?;
+        let found = recorded
+            .into_iter()
+            .map(|Recorded { fence, record }| Found {
+                scope: fence.id("scope").cloned(),
+                fence,
                 what: record.get_str("what").unwrap_or_default().to_owned(),
-                record: Unfinished::of_document(record),
-            })
-        });
+                record: Unfinished::of_document(&record),
+            });
         Ok(found.collect())
     }
 }
 
-pub(super) fn moved_statement(fence: Bson, change: ObjectId) -> Document {
-    doc! {
-        "q": {"_id": {"$eq": fence}, format!("{FIELD}.change"): change},
-        "u": {"$set": {format!("{FIELD}.shift.moved"): true}},
-    }
-}
-
-pub(super) fn end_statement(fence: Bson, change: ObjectId) -> Document {
-    doc! {
-        "q": {"_id": {"$eq": fence}, format!("{FIELD}.change"): change},
-        "u": {"$unset": {FIELD: ""}},
-    }
-}
+/// The field of a record that says that the bounds are moved.
+pub(super) const MOVED: &str = "shift.moved";
 
 #[cfg(test)]
 mod tests {
@@ -441,7 +359,7 @@ mod tests {
             Some(Below::Ancestor(Bson::Int32(7))),
         ] {
             record.below = below;
-            let mut read = Unfinished::of_document(&record.to_document(ObjectId::new()));
+            let mut read = Unfinished::of_document(&record.to_document());
             read.what = record.what;
             assert_eq!(read, record);
         }

@@ -5,38 +5,41 @@ use std::marker::PhantomData;
 
 use bson::Bson;
 use bson::raw::RawDocumentBuf;
-use futures_core::future::BoxFuture;
 
 use super::forest::{Forest, TreeWrite};
 use super::position::Target;
 use super::queue::Within;
 use super::{NodeId, Position, Tree};
-use crate::collection::joint::{Place, joint};
-use crate::collection::transaction::Tries;
 use crate::collection::{decode, encode_with_id};
-use crate::error::{Error, Result};
-use crate::model::Document;
+use crate::error::Result;
+use crate::exec::Channel;
 use crate::model::tree::{DeclaredTree, OrderedSiblings, SeveralParents, SingleParent, TreeDelete};
-use crate::store::Session;
+use crate::model::{Document, ModelMeta};
+use crate::store::Turn;
+use crate::write::{Atomic, WriteSeveral};
 
 /// A structural write, about to be sent.
 ///
-/// It runs in a transaction, and also writes the tree's fence: a small document for each tree and scope, by which
-/// concurrent writes of one tree run one after the other. Where the deployment has no transactions, it fails before
-/// anything is written, unless you say [`non_atomic`](Self::non_atomic).
-#[must_use = "nothing is written until it is awaited"]
-pub struct ChangeTree<'s, D> {
+/// Its transaction also writes the tree's fence: a small document for each tree and scope, by which concurrent writes of
+/// one tree run one after the other.
+pub type ChangeTree<'s, D> = Atomic<'s, NodeChange<D>>;
+
+/// The insert of a node, about to be sent: [`Tree::insert`]. It runs as [`ChangeTree`] does.
+pub type InsertNode<'s, D> = Atomic<'s, NodeInsert<D>>;
+
+/// The writes of a [`ChangeTree`].
+pub struct NodeChange<D> {
     forest: Forest<'static>,
-    change: Result<Change>,
-    session: Option<&'s mut Session>,
-    non_atomic: bool,
+    change: Change,
     of: PhantomData<fn() -> D>,
 }
 
-/// The insert of a node, about to be sent: [`Tree::insert`]. It runs as [`ChangeTree`] does.
-#[must_use = "nothing is inserted until it is awaited"]
-pub struct InsertNode<'s, D> {
-    change: ChangeTree<'s, D>,
+/// The writes of an [`InsertNode`].
+pub struct NodeInsert<D> {
+    forest: Forest<'static>,
+    document: RawDocumentBuf,
+    target: Target,
+    of: PhantomData<fn() -> D>,
 }
 
 /// The result of [`Tree::insert`].
@@ -51,44 +54,23 @@ pub struct InsertedNode<M> {
 
 #[derive(Debug)]
 enum Change {
-    Insert {
-        document: RawDocumentBuf,
-        target: Target,
-    },
-    Move {
-        id: Bson,
-        target: Target,
-    },
-    Swap {
-        one: Bson,
-        other: Bson,
-    },
-    Rerank {
-        id: Bson,
-    },
-    AddChild {
-        parent: Bson,
-        child: Bson,
-    },
-    RemoveChild {
-        parent: Bson,
-        child: Bson,
-    },
-    Delete {
-        id: Bson,
-        policy: TreeDelete,
-    },
+    Move { id: Bson, target: Target },
+    Swap { one: Bson, other: Bson },
+    Rerank { id: Bson },
+    AddChild { parent: Bson, child: Bson },
+    RemoveChild { parent: Bson, child: Bson },
+    Delete { id: Bson, policy: TreeDelete },
 }
 
 impl<D: DeclaredTree> Tree<D> {
     fn change<'s>(&self, change: Result<Change>) -> ChangeTree<'s, D> {
-        ChangeTree {
-            forest: self.forest(),
+        let forest = self.forest();
+        let writes = change.map(|change| NodeChange {
+            forest,
             change,
-            session: None,
-            non_atomic: false,
             of: PhantomData,
-        }
+        });
+        Atomic::new(writes, D::Model::model())
     }
 
     /// Inserts a node. The tree writes the fields that it keeps, whatever the document holds there.
@@ -119,21 +101,23 @@ impl<D: DeclaredTree> Tree<D> {
     ///
     /// # Errors
     ///
-    /// [`tree_refusal`](Error::tree_refusal) says why the tree does not take the node; an `_id` that is taken is
-    /// [`is_duplicate_key`](Error::is_duplicate_key).
+    /// [`tree_refusal`](crate::Error::tree_refusal) says why the tree does not take the node; an `_id` that is taken is
+    /// [`is_duplicate_key`](crate::Error::is_duplicate_key).
     pub fn insert<'s>(
         &self,
         document: impl std::borrow::Borrow<D::Model>,
         position: Position<D>,
     ) -> InsertNode<'s, D> {
-        let encoded = encode_with_id(document.borrow()).map(|(document, _)| document);
-        let change = encoded.and_then(|document| {
-            let target = position.target?;
-            Ok(Change::Insert { document, target })
+        let forest = self.forest();
+        let writes = encode_with_id(document.borrow()).and_then(|(document, _)| {
+            Ok(NodeInsert {
+                forest,
+                document,
+                target: position.target?,
+                of: PhantomData,
+            })
         });
-        InsertNode {
-            change: self.change(change),
-        }
+        Atomic::new(writes, D::Model::model())
     }
 
     /// Deletes a node; `on_delete` of the declaration says what becomes of its descendants.
@@ -196,7 +180,7 @@ impl<D: DeclaredTree> Tree<D> {
     ///
     /// # Errors
     ///
-    /// [`tree_refusal`](Error::tree_refusal): the place is in the node's own subtree, or too deep, or in another tree.
+    /// [`tree_refusal`](crate::Error::tree_refusal): the place is in the node's own subtree, or too deep, or in another tree.
     pub fn move_to<'s>(
         &self,
         node: impl NodeId<D::Model>,
@@ -334,7 +318,7 @@ impl<D: DeclaredTree> Tree<D> {
     ///
     /// # Errors
     ///
-    /// [`tree_refusal`](Error::tree_refusal): the parent is below the child.
+    /// [`tree_refusal`](crate::Error::tree_refusal): the parent is below the child.
     pub fn add_child<'s>(
         &self,
         parent: impl NodeId<D::Model>,
@@ -386,172 +370,81 @@ impl<D: DeclaredTree> Tree<D> {
     }
 }
 
-impl<'s, D: DeclaredTree> ChangeTree<'s, D> {
-    /// Runs in the transaction of this session.
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let db = five_categories().await?;
-    /// # let tree = db.tree::<Category>();
-    /// let mut session = db.start_session().await?;
-    /// session.start_transaction().await?;
-    /// tree.move_to(node("Fiction"), Position::root()).session(&mut session).await?;
-    /// tree.delete(node("Languages")).session(&mut session).await?;
-    /// session.commit_transaction().await?;
-    /// assert_eq!(tree.roots().ids().await?, ["Books", "Fiction"]);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn session(mut self, session: &'s mut Session) -> Self {
-        self.session = Some(session);
-        self
-    }
-
-    /// Writes without a transaction.
-    ///
-    /// If a command fails, or the process ends, the tree may be left in a state that `check` reports and `repair`
-    /// completes: a change stores a record of itself first. Until then, other changes of the tree are
-    /// [refused](crate::error::TreeRefusal::Unfinished).
-    ///
-    /// Of two such changes at the same time, one is refused before it writes anything, as
-    /// [`Conflict`](crate::error::TreeRefusal::Conflict) or `Unfinished`, and is to be run again.
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let db = five_categories().await?;
-    /// # let tree = db.tree::<Category>();
-    /// tree.move_to(node("Programming"), Position::root()).non_atomic().await?;
-    /// assert_eq!(tree.path(node("Languages")).ids().await?, ["Programming", "Languages"]);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn non_atomic(mut self) -> Self {
-        self.non_atomic = true;
-        self
-    }
-
-    async fn run(self) -> Result<(Option<RawDocumentBuf>, TreeWrite)> {
-        let mut forest = self.forest;
-        let model = forest.model;
-        let named = |error: Error| error.with_model(model.name);
-        let change = self.change.map_err(named)?;
-        let place = Place::new(self.session, self.non_atomic).map_err(named)?;
-        let _turn = forest.turn(&place, change.within(&forest)?).await?;
-        joint!(place, forest, |forest| change.run(forest))
-    }
-}
-
 impl Change {
-    /// The tree that changes.
-    fn within(&self, forest: &Forest<'_>) -> Result<Within<'_>> {
-        Ok(match self {
-            Self::Insert { document, .. } => Within::Scope(forest.scope_of(document)?),
+    /// A node of the tree that changes.
+    fn node(&self) -> &Bson {
+        match self {
             Self::Swap { one: id, .. }
             | Self::AddChild { parent: id, .. }
             | Self::RemoveChild { parent: id, .. }
             | Self::Move { id, .. }
             | Self::Rerank { id }
-            | Self::Delete { id, .. } => Within::TreeOf(id),
-        })
-    }
-
-    async fn run(&self, forest: &mut Forest<'_>) -> Result<(Option<RawDocumentBuf>, TreeWrite)> {
-        match self {
-            Self::Insert { document, target } => {
-                let (document, done) = forest.insert_at(target, document).await?;
-                Ok((Some(document), done))
-            }
-            Self::Move { id, target } => Ok((None, forest.relocate(id, target).await?)),
-            Self::Swap { one, other } => Ok((None, forest.swap_nodes(one, other).await?)),
-            Self::Rerank { id } => Ok((None, forest.rerank(id).await?)),
-            Self::AddChild { parent, child } => Ok((None, forest.add_child(parent, child).await?)),
-            Self::RemoveChild { parent, child } => {
-                Ok((None, forest.remove_child(parent, child).await?))
-            }
-            Self::Delete { id, policy } => Ok((None, forest.remove(id, *policy).await?)),
+            | Self::Delete { id, .. } => id,
         }
     }
 }
 
-impl<'s, D: DeclaredTree> InsertNode<'s, D> {
-    /// Runs in the transaction of this session.
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let db = five_categories().await?;
-    /// # let tree = db.tree::<Category>();
-    /// let mut session = db.start_session().await?;
-    /// session.start_transaction().await?;
-    /// tree.insert(new("Music"), Position::first_root()).session(&mut session).await?;
-    /// session.abort_transaction().await?;
-    /// assert_eq!(tree.roots().ids().await?, ["Books"]);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn session(mut self, session: &'s mut Session) -> Self {
-        self.change = self.change.session(session);
-        self
+impl<D> WriteSeveral for NodeChange<D> {
+    type Done = TreeWrite;
+
+    fn model(&self) -> &'static ModelMeta {
+        self.forest.model
     }
 
-    /// Writes without a transaction: see [`ChangeTree::non_atomic`].
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let db = five_categories().await?;
-    /// # let tree = db.tree::<Category>();
-    /// let music = tree.insert(new("Music"), Position::first_root()).non_atomic().await?;
-    /// assert_eq!(music.written.inserted, 1);
-    /// assert_eq!(tree.roots().ids().await?, ["Music", "Books"]);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn non_atomic(mut self) -> Self {
-        self.change = self.change.non_atomic();
-        self
+    fn channel(&self) -> Channel<'static> {
+        self.forest.channel.within(None)
     }
 
-    async fn run(self) -> Result<InsertedNode<D::Model>> {
-        let (document, written) = self.change.run().await?;
-        let document = document.ok_or_else(|| Error::malformed_reply("a node"))?;
-        let node = decode(&document, D::Model::model().name)?;
+    async fn turn(&self) -> Result<Turn> {
+        let within = Within::TreeOf(self.change.node());
+        self.forest.within(None).turn(within).await
+    }
+
+    async fn write(&self, channel: &mut Channel<'_>) -> Result<TreeWrite> {
+        let mut forest = self.forest.on(channel);
+        match &self.change {
+            Change::Move { id, target } => forest.relocate(id, target).await,
+            Change::Swap { one, other } => forest.swap_nodes(one, other).await,
+            Change::Rerank { id } => forest.rerank(id).await,
+            Change::AddChild { parent, child } => forest.add_child(parent, child).await,
+            Change::RemoveChild { parent, child } => forest.remove_child(parent, child).await,
+            Change::Delete { id, policy } => forest.remove(id, *policy).await,
+        }
+    }
+}
+
+impl<D: DeclaredTree> WriteSeveral for NodeInsert<D> {
+    type Done = InsertedNode<D::Model>;
+
+    fn model(&self) -> &'static ModelMeta {
+        self.forest.model
+    }
+
+    fn channel(&self) -> Channel<'static> {
+        self.forest.channel.within(None)
+    }
+
+    async fn turn(&self) -> Result<Turn> {
+        let within = Within::Scope(self.forest.scope_of(&self.document)?);
+        self.forest.within(None).turn(within).await
+    }
+
+    async fn write(&self, channel: &mut Channel<'_>) -> Result<InsertedNode<D::Model>> {
+        let mut forest = self.forest.on(channel);
+        let (document, written) = forest.insert_at(&self.target, &self.document).await?;
+        let node = decode(&document, self.forest.model.name)?;
         Ok(InsertedNode { node, written })
     }
 }
 
-impl<'s, D: DeclaredTree> IntoFuture for ChangeTree<'s, D> {
-    type Output = Result<TreeWrite>;
-    type IntoFuture = BoxFuture<'s, Self::Output>;
-
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(async move { Ok(self.run().await?.1) })
-    }
-}
-
-impl<'s, D: DeclaredTree> IntoFuture for InsertNode<'s, D> {
-    type Output = Result<InsertedNode<D::Model>>;
-    type IntoFuture = BoxFuture<'s, Self::Output>;
-
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.run())
-    }
-}
-
-impl<D> fmt::Debug for ChangeTree<'_, D> {
+impl<D> fmt::Debug for NodeChange<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "ChangeTree({:?})", self.change)
     }
 }
 
-impl<D> fmt::Debug for InsertNode<'_, D> {
+impl<D> fmt::Debug for NodeInsert<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.change, f)
+        write!(f, "InsertNode({:?}, {:?})", self.document, self.target)
     }
 }

@@ -99,7 +99,7 @@ async fn run<D: TestTree>(db: &Db, nodes: i32, children: i32, verb: &str) {
     assert!(report.is_sound(), "{report}");
     println!(
         "{name}: {} nodes checked in {:.1?}, {reports} reports of progress, {before} kB before and {} kB after",
-        report.nodes,
+        report.read,
         began.elapsed(),
         largest_resident()
     );

@@ -51,7 +51,7 @@ async fn sample<D: TestTree>(db: &Db) -> Tree<D> {
     assert_eq!(tree.all().pre_order().ids().await.unwrap(), PRE_ORDER);
     let report = tree.check().await.unwrap();
     assert!(report.is_sound(), "{report}");
-    assert_eq!(report.nodes, 9);
+    assert_eq!(report.read, 9);
     assert!(tree.repair().await.unwrap().is_empty());
     tree
 }

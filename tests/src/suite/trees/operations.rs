@@ -3,7 +3,7 @@
 use odm::bson::{Document as BsonDocument, doc};
 use odm::error::TreeRefusal;
 use odm::prelude::*;
-use odm::tree::{Branch, Damage, DamageKind, TreeDelete};
+use odm::tree::{Branch, DamageKind, TreeDamage, TreeDelete};
 
 use super::models::TestTree;
 
@@ -221,7 +221,7 @@ impl<D: TestTree> Scene<D> {
         if state.nodes != self.before.nodes && state.nodes != self.after.nodes {
             assert!(!report.is_sound(), "{what}: {:#?}", state.nodes);
         }
-        let unfinished = |damage: &Damage| damage.kind == DamageKind::Unfinished;
+        let unfinished = |damage: &TreeDamage| damage.kind == DamageKind::Unfinished;
         if report.listed.iter().any(unfinished) {
             let refused = self.tree.insert(D::node(90), Position::root()).await;
             let refusal = refused.map(drop).unwrap_err().tree_refusal();

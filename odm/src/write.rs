@@ -1,0 +1,13 @@
+//! Writes of several documents that belong together.
+//!
+//! [`Atomic`] is the builder of all of them: nodes of trees with their neighbours, documents with their rest, documents
+//! with the lists of the newest. `journal` has the records by which a change without a transaction is completed.
+
+mod atomic;
+pub(crate) mod journal;
+mod report;
+
+pub use self::atomic::Atomic;
+pub(crate) use self::atomic::WriteSeveral;
+pub(crate) use self::report::Progress;
+pub use self::report::{Damage, Report};

@@ -1,0 +1,124 @@
+//! What a check found.
+
+use std::fmt;
+
+use bson::Bson;
+
+use crate::plan::shell;
+
+/// How many documents are read between two reports of progress.
+const CHUNK: u64 = 1_000;
+
+/// The most damages that a report lists; it counts all of them.
+const MAX_LISTED: usize = 10_000;
+
+/// What a check found, by kinds of its own.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Report<K> {
+    /// How many documents were read.
+    pub read: u64,
+    /// How many damages were found.
+    pub damages: u64,
+    /// The first 10,000 of them.
+    pub listed: Vec<Damage<K>>,
+}
+
+/// Something wrong with one document.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Damage<K> {
+    /// The stored id of the document.
+    pub id: Bson,
+    /// What is wrong.
+    pub kind: K,
+    /// What is stored, and what was expected.
+    pub detail: String,
+}
+
+impl<K> Report<K> {
+    /// Whether nothing is wrong.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// let report = tree.check().await?;
+    /// assert!(report.is_sound(), "{report}");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn is_sound(&self) -> bool {
+        self.damages == 0
+    }
+
+    pub(crate) fn add(&mut self, id: &Bson, kind: K, detail: String) {
+        self.damages += 1;
+        if self.listed.len() < MAX_LISTED {
+            self.listed.push(Damage {
+                id: id.clone(),
+                kind,
+                detail,
+            });
+        }
+    }
+}
+
+impl<K> Default for Report<K> {
+    fn default() -> Self {
+        Self {
+            read: 0,
+            damages: 0,
+            listed: Vec::new(),
+        }
+    }
+}
+
+impl<K: fmt::Display> fmt::Display for Report<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{} documents, {} damages", self.read, self.damages)?;
+        for damage in &self.listed {
+            writeln!(f, "{damage}")?;
+        }
+        Ok(())
+    }
+}
+
+impl<K: fmt::Display> fmt::Display for Damage<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let id = shell::value(&self.id);
+        write!(f, "{id}: {}: {}", self.kind, self.detail)
+    }
+}
+
+/// Reports progress to the caller of a check.
+#[derive(Default)]
+pub(crate) struct Progress<'s>(Option<Box<dyn FnMut(u64) + Send + 's>>);
+
+impl<'s> Progress<'s> {
+    pub(crate) fn to(report: impl FnMut(u64) + Send + 's) -> Self {
+        Self(Some(Box::new(report)))
+    }
+
+    /// Another document was read, the one with this number.
+    pub(crate) fn read(&mut self, number: u64) {
+        if number.is_multiple_of(CHUNK) {
+            self.report(number);
+        }
+    }
+
+    /// All documents were read.
+    pub(crate) fn end(&mut self, count: u64) {
+        if !count.is_multiple_of(CHUNK) {
+            self.report(count);
+        }
+    }
+
+    fn report(&mut self, count: u64) {
+        if let Some(report) = &mut self.0 {
+            report(count);
+        }
+    }
+}

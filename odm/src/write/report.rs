@@ -30,9 +30,9 @@ pub struct Report<K> {
 pub struct Damage<K> {
     /// The stored id of the document.
     pub id: Bson,
-    /// What is wrong.
+    /// The kind of damage.
     pub kind: K,
-    /// What is stored, and what was expected.
+    /// The stored value and the expected one, as text.
     pub detail: String,
 }
 

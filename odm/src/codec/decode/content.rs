@@ -17,7 +17,7 @@ use serde::de::{
 use serde::forward_to_deserialize_any;
 
 use super::fault::Failed;
-use super::{DOCUMENT, Options, Value, malformed};
+use super::{DOCUMENT, Options, STRING, Value, malformed};
 
 /// The private name of the wrapper `bson::serde_helpers::HumanReadable`.
 pub(super) const HUMAN_READABLE: &str = "$__bson_private_human_readable";
@@ -48,8 +48,10 @@ pub(super) enum Content<'de> {
 impl<'de> Content<'de> {
     /// Buffers a value for a visitor that accepts any form of it.
     pub(super) fn any(tag: u8, value: &'de [u8], options: Options) -> Result<Self, Failed> {
-        if tag == CODE_WITH_SCOPE {
-            return code_with_scope(value, options).ok_or_else(malformed);
+        match tag {
+            STRING => return string(value, options).ok_or_else(malformed),
+            CODE_WITH_SCOPE => return code_with_scope(value, options).ok_or_else(malformed),
+            _ => {}
         }
         let wrapper = options.utf8_lossy.then_some(UTF8_LOSSY);
         buffer(tag, value, wrapper).map_err(Failed::theirs)
@@ -61,19 +63,27 @@ impl<'de> Content<'de> {
     }
 }
 
+/// A string, whose malformed UTF-8 is replaced if the options say so.
+fn string(value: &[u8], options: Options) -> Option<Content<'_>> {
+    if let Some(text) = raw::string(value) {
+        return Some(Content::Str(text));
+    }
+    if !options.utf8_lossy {
+        return None;
+    }
+    let (_, text) = value.split_first_chunk::<4>()?;
+    let (_, text) = text.split_last()?;
+    Some(Content::String(String::from_utf8_lossy(text).into_owned()))
+}
+
 /// A JavaScript function and its scope, which may be read as any type.
 fn code_with_scope(value: &[u8], options: Options) -> Option<Content<'_>> {
     let (_, parts) = value.split_first_chunk::<4>()?;
     let (length, _) = parts.split_first_chunk()?;
     let length = usize::try_from(i32::from_le_bytes(*length)).ok()?;
     let (code, scope) = parts.split_at_checked(length.checked_add(4)?)?;
-    let code = match raw::string(code) {
-        Some(code) => Content::Str(code),
-        None if options.utf8_lossy => Content::String(super::lossy(code)?),
-        None => return None,
-    };
     Some(Content::Map(vec![
-        (Content::Str("$code"), code),
+        (Content::Str("$code"), string(code, options)?),
         (Content::Str("$scope"), Content::Document(scope, options)),
     ]))
 }

@@ -7,14 +7,11 @@ mod array;
 mod elements;
 mod field;
 mod guard;
-mod kept;
-mod keywords;
-mod maintained;
+pub(crate) mod maintain;
 mod money;
 mod operators;
 mod pipeline;
 mod time;
-mod timestamps;
 mod unreached;
 
 use std::marker::PhantomData;
@@ -25,7 +22,6 @@ use bson::{Bson, Document};
 
 pub use self::array::Push;
 pub(crate) use self::guard::Guard;
-pub(crate) use self::maintained::{Maintained, replacing};
 pub(crate) use self::operators::Changes;
 use crate::error::Result;
 use crate::model::{Embedded, FieldType, Path, Segment};

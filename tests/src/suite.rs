@@ -29,6 +29,7 @@ mod keys;
 mod keys_of_extended_json;
 mod keywords;
 mod local_times;
+mod maintained_fields;
 mod money;
 mod optional_has_one;
 mod pages;
@@ -95,6 +96,7 @@ pub(crate) fn cases() -> Vec<Case> {
         keys_of_extended_json::CASES,
         keywords::CASES,
         local_times::CASES,
+        maintained_fields::CASES,
         money::CASES,
         optional_has_one::CASES,
         any_money::CASES,

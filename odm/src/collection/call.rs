@@ -7,8 +7,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use bson::raw::{CString, RawDocument, RawDocumentBuf, cstr};
-use bson::{Bson, DateTime, Document, oid::ObjectId};
+use bson::raw::{RawDocumentBuf, cstr};
+use bson::{Bson, Document, oid::ObjectId};
 use futures_core::future::BoxFuture;
 use odm_language::value::raw;
 use serde::Serialize;
@@ -19,8 +19,7 @@ use crate::codec::encode::{self, Failure};
 use crate::error::{Error, Result};
 use crate::exec::explain::Explain;
 use crate::exec::refused;
-use crate::model::keywords;
-use crate::model::{Document as Model, ModelMeta, TimestampsMeta, Version};
+use crate::model::{Document as Model, ModelMeta};
 use crate::query::deferred::Deferred;
 use crate::query::encode::encode_field;
 use crate::query::node::Node;
@@ -31,7 +30,8 @@ use crate::store::{
     Answer, CollectionName, Condition, Modification, Operation, Request, Response, Session, Store,
     Update as Operands,
 };
-use crate::update::{Changes, Maintained, replacing};
+use crate::update::Changes;
+use crate::update::maintain::{self, Replacement};
 
 /// A collection handle's concerns and read preference, for actions that set none themselves.
 #[derive(Debug, Clone, Default)]
@@ -326,96 +326,47 @@ pub(crate) fn operands(
     model: &'static ModelMeta,
     reach: Reach,
 ) -> Result<Ready> {
-    let change = if model.trees.is_empty() {
-        change
-    } else {
-        change.and_then(|change| change.sparing_trees(model))
-    };
-    let change = match model.keywords {
-        [] => change,
-        all => change.and_then(|change| change.deriving(all)),
-    };
-    let maintained = maintained(model);
-    let mut on_insert = maintained
-        .iter()
-        .filter_map(|field| Some((field.name, field.inserted.clone()?)));
-    let on_insert = on_insert.next();
-    let change = change.and_then(|change| change.maintaining(maintained));
+    let change = change.and_then(|change| maintain::updated(model, change));
     match (filter, change) {
-        (Ok(filter), Ok(change)) => {
+        (Ok(filter), Ok((change, on_insert))) => {
             if reach == Reach::Many && filter == Node::All {
                 return Err(everything("update_many", "update_all"));
             }
-            let is_typed = change.is_typed();
             let mut ready = write_operands(filter, change, model, reach != Reach::One)
                 .map_err(|it| it.to_error())?;
-            ready.operands.on_insert = on_insert.filter(|_| is_typed);
+            ready.operands.on_insert = on_insert;
             Ok(ready)
         }
         (Err(error), _) | (_, Err(error)) => Err(error.to_error()),
     }
 }
 
-/// Encodes a document that replaces another one.
-fn replacement<M: Model>(document: &M) -> Result<RawDocumentBuf> {
-    if M::model().trees.is_empty() {
-        return encode_document(document);
-    }
-    Err(Error::usage(
-        "a replacement would overwrite the place of the node in its tree by the one that was read: write `save`, or an update of the \
-         fields that change",
-    ))
-}
-
 /// The operation that replaces the first document that matches.
 pub(crate) fn replace<M: Model>(filter: Condition, document: &M) -> Result<Operation> {
-    let replacement = replacement(document)?;
-    let maintained = maintained(M::model());
-    if maintained.is_empty() {
-        return Ok(Operation::Replace {
+    Ok(match maintain::replaced(M::model(), encode(document)?)? {
+        Replacement::Document(replacement) => Operation::Replace {
             filter,
             replacement,
-        });
-    }
-    replacing_operands(filter, &replacement, maintained).map(Operation::Update)
+        },
+        Replacement::Pipeline(stages) => Operation::Update(by_pipeline(filter, stages)),
+    })
 }
 
 /// The operation that replaces the first document that matches and returns it.
 pub(crate) fn find_and_replace<M: Model>(filter: Condition, document: &M) -> Result<Operation> {
-    let replacement = replacement(document)?;
-    let maintained = maintained(M::model());
-    if maintained.is_empty() {
-        return Ok(Operation::FindAndReplace {
+    Ok(match maintain::replaced(M::model(), encode(document)?)? {
+        Replacement::Document(replacement) => Operation::FindAndReplace {
             filter,
             replacement,
-        });
-    }
-    replacing_operands(filter, &replacement, maintained).map(Operation::FindAndUpdate)
+        },
+        Replacement::Pipeline(stages) => Operation::FindAndUpdate(by_pipeline(filter, stages)),
+    })
 }
 
-/// The fields that every typed write of the model maintains.
-pub(crate) fn maintained(model: &ModelMeta) -> Vec<Maintained> {
-    let mut fields: Vec<_> = model
-        .version()
-        .map(Version::maintained)
-        .into_iter()
-        .collect();
-    if let Some(timestamps) = model.timestamps {
-        fields.extend(timestamps.maintained(DateTime::now()));
-    }
-    fields
-}
-
-/// A replacement that also changes the maintained fields, as a pipeline update.
-fn replacing_operands(
-    filter: Condition,
-    replacement: &RawDocument,
-    maintained: Vec<Maintained>,
-) -> Result<Box<Operands>> {
-    let replacement = Document::try_from(replacement).map_err(Error::encode)?;
+fn by_pipeline(filter: Condition, stages: Vec<Document>) -> Box<Operands> {
     let mut operands = Box::new(Operands::new(filter));
-    operands.modification = Modification::Pipeline(replacing(replacement, maintained));
-    Ok(operands)
+    operands.modification = Modification::Pipeline(stages);
+    operands
 }
 
 fn write_operands(
@@ -477,21 +428,9 @@ pub(crate) fn encode<T: Serialize>(document: &T) -> Result<RawDocumentBuf> {
     })
 }
 
-/// Encodes a document of a collection, with the keywords that are computed from its fields.
-pub(crate) fn encode_document<M: Model>(document: &M) -> Result<RawDocumentBuf> {
-    let encoded = encode(document)?;
-    match M::model().keywords {
-        [] => Ok(encoded),
-        all => keywords::derive(all, encoded),
-    }
-}
-
-/// Encodes a document to be inserted, with its timestamps; adds an `_id` if it has none, and returns the generated one.
+/// Encodes a document to be inserted, with its maintained fields; adds an `_id` if it has none, and returns the generated one.
 pub(crate) fn encode_with_id<M: Model>(document: &M) -> Result<(RawDocumentBuf, Option<ObjectId>)> {
-    let mut encoded = encode_document(document)?;
-    if let Some(timestamps) = M::model().timestamps {
-        encoded = stamped(&encoded, timestamps, DateTime::now())?;
-    }
+    let encoded = maintain::inserted(M::model(), encode(document)?)?;
     if raw::get(&encoded, "_id").is_some() {
         return Ok((encoded, None));
     }
@@ -502,31 +441,6 @@ pub(crate) fn encode_with_id<M: Model>(document: &M) -> Result<(RawDocumentBuf, 
         with_id.append(key, value);
     }
     Ok((with_id, Some(id)))
-}
-
-/// The encoded document with both timestamps set to `now`, in their places if it has them.
-fn stamped(
-    encoded: &RawDocument,
-    timestamps: &TimestampsMeta,
-    now: DateTime,
-) -> Result<RawDocumentBuf> {
-    let fields = [timestamps.created_at, timestamps.updated_at];
-    let mut missing: Vec<&str> = fields.into_iter().flatten().collect();
-    let mut stamped = RawDocumentBuf::new();
-    for (key, value) in encoded.iter().flatten() {
-        match missing.iter().position(|name| *name == key.as_str()) {
-            Some(place) => {
-                missing.remove(place);
-                stamped.append(key, now);
-            }
-            None => stamped.append(key, value),
-        }
-    }
-    for name in missing {
-        let name = CString::try_from(name).map_err(Error::encode)?;
-        stamped.append(name, now);
-    }
-    Ok(stamped)
 }
 
 /// The id of a document as the model types it.

@@ -9,12 +9,13 @@ use bson::{Bson, Document as BsonDocument, RawDocumentBuf, doc};
 
 use super::keys::Keys;
 use super::stored::StoredPath;
-use crate::collection::{Collection, encode_with_id, maintained, typed_id};
+use crate::collection::{Collection, encode_with_id, typed_id};
 use crate::error::{Error, Result};
 use crate::exec::Channel;
 use crate::model::{
     CounterpartKind, CounterpartMeta, Document, ModelMeta, ProjectedField, RecentMeta, name,
 };
+use crate::update::maintain;
 use crate::write::{Atomic, WriteSeveral};
 
 /// The insert of documents and of their parts in the lists of the newest, about to be sent:
@@ -325,7 +326,7 @@ impl List {
         } else {
             (1, -max)
         };
-        let maintained = maintained(self.model);
+        let maintained = maintain::fields(self.model);
         let mut statements = Vec::new();
         for (position, elements) in self.elements {
             let Some(id) = self.keys.get(position) else {
@@ -336,11 +337,7 @@ impl List {
                 "$sort": {sort.path.to_string(): direction},
                 "$slice": slice,
             }}};
-            for field in &maintained {
-                if let Some(change) = &field.change {
-                    update.insert(change.operator, doc! {field.name: change.operand.clone()});
-                }
-            }
+            maintain::change(&maintained, &mut update);
             let statement = doc! {"q": {"_id": {"$eq": id.clone()}}, "u": update};
             statements.push(RawDocumentBuf::try_from(statement).map_err(Error::encode)?);
         }

@@ -5,7 +5,7 @@
 use bson::{Bson, doc};
 
 use super::Update;
-use super::operators::{Changes, Elements, OnField, Part, Unless};
+use super::operators::{Changes, Elements, OnField, Part, State, Unless};
 use crate::error::Result;
 use crate::model::{Path, Segment};
 use crate::query::compare::{filter_path, stored_path};
@@ -246,7 +246,8 @@ fn push_new(array: &Path, key: &Path, value: Result<Bson>) -> Result<Changes, De
     let value = value.map_err(|error| Deferred::encode(&*path, &error))?;
     let element = same_key(key, &value).map_err(|error| error.under(&path))?;
     let pushed = Changes::one(array, "$push", Ok(super::array::added(value)))?;
-    let unless = Part::Unless(Box::new(Unless { path, element }));
+    let state = State::Has(element);
+    let unless = Part::Unless(Box::new(Unless { path, state }));
     pushed.join(Changes::Operators(vec![unless]))
 }
 
@@ -285,7 +286,7 @@ impl Part {
         let has = |path: &str| path.split('.').any(|part| part == segment);
         match self {
             Self::Field(change) => has(&change.path),
-            Self::Raw(_) | Self::ArrayFilter(_) | Self::Unless(_) | Self::InCurrency(_) => false,
+            Self::Raw(_) | Self::ArrayFilter(_) | Self::Unless(_) => false,
             Self::Elements(elements) => {
                 has(&elements.array) || elements.parts.iter().any(|part| part.mentions(segment))
             }
@@ -341,7 +342,7 @@ impl Naming {
                     self.taken.extend(names.map(str::to_owned));
                 }
                 Part::Elements(elements) => self.take(&elements.parts),
-                Part::Unless(_) | Part::InCurrency(_) => {}
+                Part::Unless(_) => {}
             }
         }
     }
@@ -360,13 +361,11 @@ impl Naming {
                 }
                 Part::Unless(unless) => {
                     let path = self.renamed(unless.path);
-                    let element = unless.element;
+                    let state = unless.state;
                     self.flat
-                        .push(Part::Unless(Box::new(Unless { path, element })));
+                        .push(Part::Unless(Box::new(Unless { path, state })));
                 }
-                part @ (Part::Raw(_) | Part::ArrayFilter(_) | Part::InCurrency(_)) => {
-                    self.flat.push(part);
-                }
+                part @ (Part::Raw(_) | Part::ArrayFilter(_)) => self.flat.push(part),
                 Part::Elements(elements) => {
                     let Elements {
                         array,

@@ -6,7 +6,7 @@
 
 use bson::{Bson, Document, doc};
 
-use super::operators::{Changes, InCurrency, OnField, Part, Unless};
+use super::operators::{Changes, OnField, Part, State, Unless};
 use crate::error::WithheldReason;
 use crate::model::EmbeddedMeta;
 use crate::model::bound::{self, Excess};
@@ -61,8 +61,7 @@ impl Changes {
                     guards.extend(renamed(change, meta, parts)?);
                 }
                 Part::Field(change) => check(change, meta, &mut added)?,
-                Part::Unless(unless) => guards.push(duplicate(unless, parts)?),
-                Part::InCurrency(currency) => guards.push(other_currency(currency)),
+                Part::Unless(unless) => guards.push(withheld(unless, parts)?),
                 Part::Raw(_) | Part::ArrayFilter(_) | Part::Elements(_) => {}
             }
         }
@@ -243,23 +242,17 @@ fn distinct(values: &mut Vec<&Bson>) {
     });
 }
 
-/// The guard of an element whose key must be new.
-fn duplicate(unless: &Unless, parts: &[Part]) -> Result<Guard, Deferred> {
+/// The guard of an element whose key must be new, or of an amount to which only one of the same currency is added.
+fn withheld(unless: &Unless, parts: &[Part]) -> Result<Guard, Deferred> {
+    let (reason, leaf) = match &unless.state {
+        State::Has(element) => (WithheldReason::Duplicate, Leaf::Has(element)),
+        State::OtherCurrency(code) => (WithheldReason::OtherCurrency, Leaf::Differs(code)),
+    };
     Ok(Guard {
         path: shown(&unless.path),
-        reason: WithheldReason::Duplicate,
-        withheld: Leaf::Has(&unless.element).at(&unless.path, parts)?,
+        reason,
+        withheld: leaf.at(&unless.path, parts)?,
     })
-}
-
-/// The guard of an amount whose currency must be that of the amount which is added.
-fn other_currency(currency: &InCurrency) -> Guard {
-    let code = Bson::from(currency.code.as_str());
-    Guard {
-        path: currency.path.clone(),
-        reason: WithheldReason::OtherCurrency,
-        withheld: Node::operator(currency.path.clone().into(), "$ne", code),
-    }
 }
 
 /// The path without `$[]` and `$[name]`.
@@ -268,7 +261,7 @@ fn shown(path: &str) -> String {
     fields.join(".")
 }
 
-/// The condition on a list that withholds the update.
+/// The condition on a field that withholds the update.
 enum Leaf<'a> {
     /// The list has an element at this position.
     Full(u32),
@@ -276,6 +269,8 @@ enum Leaf<'a> {
     FullWithout(u32, &'a [&'a Bson]),
     /// The list has such an element.
     Has(&'a Node),
+    /// The field has another value.
+    Differs(&'a str),
 }
 
 impl Leaf<'_> {
@@ -343,6 +338,7 @@ impl Leaf<'_> {
                 let values = values.iter().map(|value| (*value).clone()).collect();
                 Node::and([full, all_of(path.into(), values)?.not()?])
             }
+            Self::Differs(value) => Ok(Node::operator(path.into(), "$ne", (*value).into())),
             Self::Has(element) => {
                 let element = (*element).clone().into_element_condition()?;
                 Ok(Node::operator(

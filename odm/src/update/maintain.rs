@@ -1,24 +1,67 @@
-//! Fields that the library maintains, such as the version: every typed write changes them, and none may name them.
+//! The fields that the library maintains, whoever writes the document: the fields of trees, computed keywords, the version
+//! and the times of creation and change.
+//!
+//! A [`Maintainer`] keeps one kind of field. Every typed write of documents calls [`MAINTAINERS`] in order, by the function of
+//! this module that is named for what it sends; the book's chapter on models says in a table what that does to each field.
 
-use bson::{Bson, Document, doc};
+mod keywords;
+mod timestamps;
+mod trees;
+mod version;
+
+use bson::raw::{CString, RawBson};
+use bson::{Bson, Document, RawDocument, RawDocumentBuf, doc};
 
 use super::operators::{Changes, OnField, Part, Stage};
-use crate::model::Version;
+use crate::error::{Error, Result};
+use crate::model::ModelMeta;
 use crate::query::deferred::Deferred;
 
-/// A field that every typed write maintains.
+/// Every maintainer, in the order in which a write calls them: first those that refuse or add changes of other fields, then
+/// those that change nothing but their own.
+const MAINTAINERS: [&dyn Maintainer; 4] = [
+    &trees::Trees,
+    &keywords::Keywords,
+    &version::Versions,
+    &timestamps::Timestamps,
+];
+
+/// Keeps one kind of field in step, in the models that have such fields.
+trait Maintainer: Sync {
+    /// Computes the fields in an encoded document that is inserted, replaces another one, or is saved.
+    fn derive(&self, _: &'static ModelMeta, document: RawDocumentBuf) -> Result<RawDocumentBuf> {
+        Ok(document)
+    }
+
+    /// Refuses changes of the fields, or adds changes to them.
+    fn update(&self, _: &'static ModelMeta, changes: Changes) -> Result<Changes, Deferred> {
+        Ok(changes)
+    }
+
+    /// Refuses a replacement that would overwrite the fields.
+    fn replace(&self, _: &'static ModelMeta) -> Result<()> {
+        Ok(())
+    }
+
+    /// The fields whose next value depends on nothing but the time and the stored document.
+    fn fields(&self, _: &'static ModelMeta) -> Vec<Maintained> {
+        Vec::new()
+    }
+}
+
+/// A field that every typed write maintains by itself.
 #[derive(Debug, Clone)]
 pub(crate) struct Maintained {
     /// The stored name.
     pub(crate) name: &'static str,
     /// Why an update that names the field is refused, and what to write instead.
-    pub(crate) refusal: &'static str,
+    refusal: &'static str,
+    /// The value in a new document, if it is not that of the struct.
+    inserted: Option<Bson>,
     /// What an update does to the field; `None` if it leaves the field as it is.
     pub(crate) change: Option<Maintenance>,
-    /// The value that an upsert sets where it inserts a document, if `change` does not set one.
-    pub(crate) inserted: Option<Bson>,
     /// The field's value in a replacement, as an expression over the stored document.
-    pub(crate) replaced: Bson,
+    replaced: Bson,
 }
 
 /// How an update maintains a field.
@@ -28,30 +71,131 @@ pub(crate) struct Maintenance {
     pub(crate) operator: &'static str,
     pub(crate) operand: Bson,
     /// The value in an update by a pipeline.
-    pub(crate) expression: Bson,
+    expression: Bson,
+}
+
+/// A document that replaces another one.
+pub(crate) enum Replacement {
+    Document(RawDocumentBuf),
+    /// A pipeline, because the value of a maintained field depends on the stored document.
+    Pipeline(Vec<Document>),
+}
+
+/// The fields of the model that every typed write maintains by itself.
+pub(crate) fn fields(model: &'static ModelMeta) -> Vec<Maintained> {
+    MAINTAINERS.iter().flat_map(|it| it.fields(model)).collect()
+}
+
+/// A document that is saved: what depends on the stored document is left to [`change`].
+pub(crate) fn saved(model: &'static ModelMeta, document: RawDocumentBuf) -> Result<RawDocumentBuf> {
+    let mut maintainers = MAINTAINERS.iter();
+    maintainers.try_fold(document, |document, it| it.derive(model, document))
+}
+
+/// A document that is inserted.
+pub(crate) fn inserted(
+    model: &'static ModelMeta,
+    document: RawDocumentBuf,
+) -> Result<RawDocumentBuf> {
+    let document = saved(model, document)?;
+    let fields = fields(model).into_iter();
+    let values: Vec<_> = fields
+        .filter_map(|field| Some((field.name, field.inserted?)))
+        .collect();
+    match values.as_slice() {
+        [] => Ok(document),
+        values => with_values(&document, values),
+    }
+}
+
+/// The encoded document with other values of some fields, in their places if it has them.
+fn with_values(document: &RawDocument, values: &[(&str, Bson)]) -> Result<RawDocumentBuf> {
+    let mut missing: Vec<_> = values.iter().collect();
+    let mut changed = RawDocumentBuf::new();
+    let raw = |value: &Bson| RawBson::try_from(value.clone()).map_err(Error::encode);
+    for element in document {
+        let (key, value) = element.map_err(Error::encode)?;
+        match missing.iter().position(|(name, _)| *name == key.as_str()) {
+            Some(place) => changed.append(key, raw(&missing.remove(place).1)?),
+            None => changed.append(key, value),
+        }
+    }
+    for (name, value) in missing {
+        let name = CString::try_from(*name).map_err(Error::encode)?;
+        changed.append(name, raw(value)?);
+    }
+    Ok(changed)
+}
+
+/// A document that replaces another one.
+pub(crate) fn replaced(model: &'static ModelMeta, document: RawDocumentBuf) -> Result<Replacement> {
+    MAINTAINERS.iter().try_for_each(|it| it.replace(model))?;
+    let document = saved(model, document)?;
+    let maintained = fields(model);
+    if maintained.is_empty() {
+        return Ok(Replacement::Document(document));
+    }
+    let document = Document::try_from(document).map_err(Error::encode)?;
+    let maintained = maintained.into_iter();
+    let maintained: Document = maintained
+        .map(|field| (field.name.to_owned(), field.replaced))
+        .collect();
+    let merged = doc! { "$mergeObjects": [{ "$literal": document }, maintained] };
+    Ok(Replacement::Pipeline(vec![doc! { "$replaceWith": merged }]))
+}
+
+/// A typed update, and a field that an upsert sets where it inserts a document. Raw changes are sent as they are written.
+pub(crate) fn updated(
+    model: &'static ModelMeta,
+    changes: Changes,
+) -> Result<(Changes, Option<(&'static str, Bson)>), Deferred> {
+    let mut maintainers = MAINTAINERS.iter();
+    let changes = maintainers.try_fold(changes, |changes, it| it.update(model, changes))?;
+    let fields = fields(model);
+    if fields.is_empty() {
+        return Ok((changes, None));
+    }
+    let changes = changes.named()?;
+    if !changes.is_typed() {
+        return Ok((changes, None));
+    }
+    changes.maintaining(fields)
+}
+
+/// Adds the changes of the maintained fields to the operators of an update that the library makes.
+pub(crate) fn change(fields: &[Maintained], update: &mut Document) {
+    let changes = fields
+        .iter()
+        .filter_map(|field| Some((field.name, field.change.as_ref()?)));
+    for (name, change) in changes {
+        match update.get_mut(change.operator) {
+            Some(Bson::Document(operands)) => {
+                operands.insert(name, change.operand.clone());
+            }
+            _ => {
+                update.insert(change.operator, doc! { name: change.operand.clone() });
+            }
+        }
+    }
 }
 
 impl Changes {
-    /// Adds the changes of the maintained fields to these changes; raw changes are sent as they are written.
-    pub(crate) fn maintaining(self, fields: Vec<Maintained>) -> Result<Self, Deferred> {
-        if fields.is_empty() {
-            return Ok(self);
+    /// Adds the changes of the maintained fields to these changes, and returns the field that an upsert sets besides.
+    fn maintaining(
+        mut self,
+        fields: Vec<Maintained>,
+    ) -> Result<(Self, Option<(&'static str, Bson)>), Deferred> {
+        if let Some(field) = fields.iter().find(|field| self.names(field.name)) {
+            return Err(Deferred::usage(field.name, field.refusal));
         }
-        let mut named = self.named()?;
-        if !named.is_typed() {
-            return Ok(named);
-        }
-        for field in &fields {
-            if named.names(field.name) {
-                return Err(Deferred::usage(field.name, field.refusal));
-            }
-        }
+        let mut on_insert = None;
         for field in fields {
             let Some(change) = field.change else {
+                on_insert = on_insert.or(field.inserted.map(|value| (field.name, value)));
                 continue;
             };
             let path = field.name.to_owned();
-            match &mut named {
+            match &mut self {
                 Self::Operators(parts) => parts.push(Part::Field(OnField {
                     operator: change.operator,
                     path,
@@ -63,11 +207,11 @@ impl Changes {
                 }),
             }
         }
-        Ok(named)
+        Ok((self, on_insert))
     }
 
     /// Whether a method of a field made one of the changes.
-    pub(crate) fn is_typed(&self) -> bool {
+    fn is_typed(&self) -> bool {
         match self {
             Self::Operators(parts) => parts.iter().any(|part| matches!(part, Part::Field(_))),
             Self::Pipeline(stages) => stages
@@ -87,39 +231,9 @@ impl Changes {
     }
 }
 
-impl Version {
-    pub(crate) fn maintained(self) -> Maintained {
-        let stored = format!("${}", self.name);
-        let next: Bson = doc! { "$add": [{ "$ifNull": [stored, 0] }, self.one.clone()] }.into();
-        Maintained {
-            name: self.name,
-            refusal: "each typed update counts the version field up, so that `save` notices it: leave the field \
-                      out, or write the whole update raw",
-            change: Some(Maintenance {
-                operator: "$inc",
-                operand: self.one,
-                expression: next.clone(),
-            }),
-            inserted: None,
-            replaced: next,
-        }
-    }
-}
-
-/// The update that replaces a document with `replacement` and changes the maintained fields. A plain replacement
-/// can't, because it does not see the stored document.
-pub(crate) fn replacing(replacement: Document, fields: Vec<Maintained>) -> Vec<Document> {
-    let fields = fields.into_iter();
-    let maintained: Document = fields
-        .map(|field| (field.name.to_owned(), field.replaced))
-        .collect();
-    let merged = doc! { "$mergeObjects": [{ "$literal": replacement }, maintained] };
-    vec![doc! { "$replaceWith": merged }]
-}
-
 impl Part {
     /// Whether the part changes the field with this stored name, or one inside it.
-    pub(super) fn changes(&self, field: &str) -> bool {
+    fn changes(&self, field: &str) -> bool {
         match self {
             Self::Field(change) => {
                 is_in(&change.path, field)
@@ -130,15 +244,13 @@ impl Part {
                 .values()
                 .filter_map(Bson::as_document)
                 .any(|fields| fields.keys().any(|path| is_in(path, field))),
-            Self::ArrayFilter(_) | Self::Elements(_) | Self::Unless(_) | Self::InCurrency(_) => {
-                false
-            }
+            Self::ArrayFilter(_) | Self::Elements(_) | Self::Unless(_) => false,
         }
     }
 }
 
 /// Whether a path names a field, or one inside it.
-pub(super) fn is_in(path: &str, field: &str) -> bool {
+fn is_in(path: &str, field: &str) -> bool {
     let rest = path.strip_prefix(field);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }

@@ -3,7 +3,7 @@
 use bson::Bson;
 
 use super::Update;
-use super::operators::{Changes, InCurrency, Part};
+use super::operators::{Changes, Part, State, Unless};
 use crate::error::Result;
 use crate::model::{Path, Segment};
 use crate::query::compare::stored_path;
@@ -77,13 +77,11 @@ impl<M, As, S: Currencies> AnyMoneyFields<M, As, S> {
             return Err(elements(path));
         }
         let changes = Changes::one(self.amount.path(), "$inc", Ok(Bson::Int64(value.minor())))?;
-        let currency = InCurrency {
+        let unless = Unless {
             path: stored_path(path)?,
-            code: value.currency().code().to_owned(),
+            state: State::OtherCurrency(value.currency().code().to_owned()),
         };
-        changes.join(Changes::Operators(vec![Part::InCurrency(Box::new(
-            currency,
-        ))]))
+        changes.join(Changes::Operators(vec![Part::Unless(Box::new(unless))]))
     }
 }
 

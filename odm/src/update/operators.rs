@@ -41,8 +41,6 @@ pub(crate) enum Part {
     Elements(Box<Elements>),
     /// A condition that withholds the update from a document.
     Unless(Box<Unless>),
-    /// The currency that keeps the update from documents in another one.
-    InCurrency(Box<InCurrency>),
 }
 
 /// One operator on one field.
@@ -65,20 +63,20 @@ pub(crate) struct Elements {
     pub(super) parts: Vec<Part>,
 }
 
-/// A condition on the elements of an array that withholds the update: one has the key already.
+/// A condition on one field that withholds the update.
 #[derive(Debug, Clone)]
 pub(crate) struct Unless {
-    /// The path of the array.
     pub(super) path: String,
-    pub(super) element: Node,
+    pub(super) state: State,
 }
 
-/// The currency of an amount that is added.
+/// The state of a field that withholds an update.
 #[derive(Debug, Clone)]
-pub(crate) struct InCurrency {
-    /// The path of the currency.
-    pub(super) path: String,
-    pub(super) code: String,
+pub(crate) enum State {
+    /// An array has an element that meets the condition.
+    Has(Node),
+    /// A currency is another one than this.
+    OtherCurrency(String),
 }
 
 impl Stage {
@@ -182,11 +180,7 @@ impl Changes {
         };
         let filter = |part| match part {
             Part::ArrayFilter(filter) => Some(filter),
-            Part::Field(_)
-            | Part::Raw(_)
-            | Part::Elements(_)
-            | Part::Unless(_)
-            | Part::InCurrency(_) => None,
+            Part::Field(_) | Part::Raw(_) | Part::Elements(_) | Part::Unless(_) => None,
         };
         Ok(parts.into_iter().filter_map(filter).collect())
     }
@@ -224,7 +218,7 @@ impl Changes {
                 Part::Field(change) => add(document, change)?,
                 Part::Raw(raw) => add_raw(document, raw)?,
                 Part::ArrayFilter(filter) => to.array_filters.push(filter),
-                Part::Elements(_) | Part::Unless(_) | Part::InCurrency(_) => {}
+                Part::Elements(_) | Part::Unless(_) => {}
             }
         }
         if document.is_empty() {
@@ -404,7 +398,7 @@ fn apart(parts: &[Part]) -> bool {
                     && !path.contains('.')
                     && !parts.iter().take(place).any(|part| before(part, path))
             }
-            Part::ArrayFilter(_) | Part::Unless(_) | Part::InCurrency(_) => true,
+            Part::ArrayFilter(_) | Part::Unless(_) => true,
             Part::Raw(_) | Part::Elements(_) => false,
         }
     })

@@ -5,14 +5,15 @@ use std::ops::{Deref, DerefMut};
 use std::sync::OnceLock;
 
 use bson::raw::{RawDocument, RawDocumentBuf};
-use bson::{Bson, DateTime, Document as BsonDocument, doc};
+use bson::{Bson, Document as BsonDocument, doc};
 
 use super::diff::{Changes, unstored};
-use crate::collection::call::{encode, encode_document, equality};
+use crate::collection::call::{encode, equality};
 use crate::collection::decode::decode;
 use crate::error::{Error, Result, StaleError};
 use crate::model::{Document, ModelMeta, Version};
 use crate::store::{Attempt, Modification, Outcome, Update as Operands};
+use crate::update::maintain::{self, Maintenance};
 
 /// A loaded document that can be changed and saved: [`Collection::load`].
 ///
@@ -171,34 +172,26 @@ impl<M: Document> Loaded<M> {
     pub(super) fn change(&mut self, attempt: Option<&Attempt>) -> Result<Option<Change<M>>> {
         self.settle();
         let baseline = self.baseline(attempt)?;
-        let document = encode_document(&self.document)?;
         let model = M::model();
+        let document = maintain::saved(model, encode(&self.document)?)?;
+        let maintained = maintain::fields(model);
+        let names: Vec<_> = maintained.iter().map(|field| field.name).collect();
         let mut changes = Changes::of_unstored(baseline.unstored.clone());
-        changes.compare(&baseline.document, &document, &maintained_names(model))?;
+        changes.compare(&baseline.document, &document, &names)?;
         let unstored = changes.still_unstored();
         let Some(mut update) = changes.into_update() else {
             return Ok(None);
         };
         let mut filter = doc! { "_id": equality(baseline.id()?) };
         let mut fields = baseline.timestamps(model)?;
-        for field in model
-            .timestamps
-            .into_iter()
-            .flat_map(|it| it.maintained(DateTime::now()))
-        {
-            let Some(change) = field.change else {
-                continue;
-            };
-            if let Bson::DateTime(_) = change.operand {
-                fields.push((field.name, Some(change.operand.clone())));
-            }
-            match update.get_mut(change.operator) {
-                Some(Bson::Document(operands)) => {
-                    operands.insert(field.name, change.operand);
-                }
-                _ => {
-                    update.insert(change.operator, doc! { field.name: change.operand });
-                }
+        maintain::change(&maintained, &mut update);
+        for field in maintained {
+            if let Some(Maintenance {
+                operand: now @ Bson::DateTime(_),
+                ..
+            }) = field.change
+            {
+                fields.push((field.name, Some(now)));
             }
         }
         let mut next = None;
@@ -209,7 +202,6 @@ impl<M: Document> Loaded<M> {
             };
             filter.insert(name, loaded);
             let version = baseline.next_version(&one);
-            update.insert("$inc", doc! { name: one });
             let version = version.map_err(|error| error.with_path(name))?;
             fields.push((name, Some(version.clone())));
             next = Some(version);
@@ -355,16 +347,6 @@ impl Baseline {
             Error::usage("the document has no `_id`: its serializer leaves it out").with_path("_id")
         })
     }
-}
-
-/// The fields that `save` maintains, which the values in memory do not change.
-fn maintained_names(model: &ModelMeta) -> Vec<&'static str> {
-    let mut names: Vec<_> = model.version.into_iter().collect();
-    if let Some(timestamps) = model.timestamps {
-        names.extend(timestamps.created_at);
-        names.extend(timestamps.updated_at);
-    }
-    names
 }
 
 /// The document with other values of some fields, as bytes and as the decoded model; `None` removes a field.

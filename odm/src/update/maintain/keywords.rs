@@ -1,24 +1,38 @@
 //! Keywords that are computed from other fields: typed updates keep them in step, or are refused.
 
-use bson::Document;
+use bson::{Document, RawDocumentBuf};
 
-use super::maintained::is_in;
-use super::operators::{Changes, OnField, Part, Stage};
-use crate::model::KeywordsMeta;
+use super::{Maintainer, is_in};
+use crate::error::Result;
+use crate::model::{KeywordsMeta, ModelMeta, keywords};
 use crate::query::deferred::Deferred;
+use crate::update::operators::{Changes, OnField, Part, Stage};
 
-impl Changes {
-    /// Adds the keywords of the sources that these changes set; raw changes are sent as they are written.
-    pub(crate) fn deriving(self, all: &[KeywordsMeta]) -> Result<Self, Deferred> {
-        let mut named = self.named()?;
-        for keywords in all {
+pub(super) struct Keywords;
+
+impl Maintainer for Keywords {
+    fn derive(
+        &self,
+        model: &'static ModelMeta,
+        document: RawDocumentBuf,
+    ) -> Result<RawDocumentBuf> {
+        keywords::derive(model.keywords, document)
+    }
+
+    /// Adds the keywords of the sources that the changes set; raw changes are sent as they are written.
+    fn update(&self, model: &'static ModelMeta, changes: Changes) -> Result<Changes, Deferred> {
+        if model.keywords.is_empty() {
+            return Ok(changes);
+        }
+        let mut named = changes.named()?;
+        for keywords in model.keywords {
             match &mut named {
-                Self::Operators(parts) => {
+                Changes::Operators(parts) => {
                     if let Some(words) = of_parts(parts, keywords)? {
                         parts.push(words);
                     }
                 }
-                Self::Pipeline(stages) => {
+                Changes::Pipeline(stages) => {
                     for stage in stages {
                         if let Stage::Set { path, .. } = stage {
                             refuse_own(keywords, is_in(path, keywords.field))?;

@@ -1,23 +1,25 @@
-//! The fields that trees keep: typed updates leave them to the operations of the tree.
+//! The fields that a tree keeps: typed writes leave them to the operations of the tree.
 
-use super::maintained::is_in;
-use super::operators::{Changes, Part, Stage};
+use super::{Maintainer, is_in};
+use crate::error::{Error, Result};
 use crate::model::ModelMeta;
 use crate::query::deferred::Deferred;
+use crate::update::operators::{Changes, Part, Stage};
 
-impl Changes {
-    /// Refuses changes of fields that a tree of the model keeps; raw changes are sent as they are written.
-    pub(crate) fn sparing_trees(self, model: &'static ModelMeta) -> Result<Self, Deferred> {
+pub(super) struct Trees;
+
+impl Maintainer for Trees {
+    fn update(&self, model: &'static ModelMeta, changes: Changes) -> Result<Changes, Deferred> {
         for field in model.trees.iter().flat_map(|tree| tree.fields()) {
-            let changes = match &self {
-                Self::Operators(parts) => parts
+            let is_changed = match &changes {
+                Changes::Operators(parts) => parts
                     .iter()
                     .any(|part| matches!(part, Part::Field(_)) && part.changes(field)),
-                Self::Pipeline(stages) => stages
+                Changes::Pipeline(stages) => stages
                     .iter()
                     .any(|stage| matches!(stage, Stage::Set { path, .. } if is_in(path, field))),
             };
-            if changes {
+            if is_changed {
                 return Err(Deferred::usage(
                     field,
                     "a tree keeps this field in step with other documents: change it by the operations of the tree, \
@@ -25,6 +27,16 @@ impl Changes {
                 ));
             }
         }
-        Ok(self)
+        Ok(changes)
+    }
+
+    fn replace(&self, model: &'static ModelMeta) -> Result<()> {
+        if model.trees.is_empty() {
+            return Ok(());
+        }
+        Err(Error::usage(
+            "a replacement would overwrite the place of the node in its tree by the one that was read: write `save`, or an \
+             update of the fields that change",
+        ))
     }
 }

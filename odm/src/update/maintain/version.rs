@@ -1,0 +1,30 @@
+//! The version, which every typed write counts up.
+
+use bson::{Bson, doc};
+
+use super::{Maintained, Maintainer, Maintenance};
+use crate::model::{ModelMeta, Version};
+
+pub(super) struct Versions;
+
+impl Maintainer for Versions {
+    fn fields(&self, model: &'static ModelMeta) -> Vec<Maintained> {
+        let Some(Version { name, one }) = model.version() else {
+            return Vec::new();
+        };
+        let next: Bson =
+            doc! { "$add": [{ "$ifNull": [format!("${name}"), 0] }, one.clone()] }.into();
+        vec![Maintained {
+            name,
+            refusal: "each typed update counts the version field up, so that `save` notices it: leave the field \
+                      out, or write the whole update raw",
+            inserted: None,
+            change: Some(Maintenance {
+                operator: "$inc",
+                operand: one,
+                expression: next.clone(),
+            }),
+            replaced: next,
+        }]
+    }
+}

@@ -1,9 +1,17 @@
 //! An untyped collection: raw commands in an optional session, and their limits.
 //!
-//! Joins, trees and writes of several documents send their commands here.
+//! Joins, trees and writes of several documents send their commands here. Filters and sorts by related documents become
+//! part of a request here.
 
 mod channel;
 pub(crate) mod explain;
+mod keys;
+mod related;
+mod stored_path;
 
 pub use self::channel::Channel;
 pub(crate) use self::channel::{Plans, counted, refused};
+pub(crate) use self::keys::Keys;
+pub use self::related::Link;
+pub(crate) use self::related::{Quantifier, Related, Side};
+pub(crate) use self::stored_path::StoredPath;

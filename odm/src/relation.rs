@@ -16,7 +16,6 @@ mod dbref;
 mod each;
 mod forward;
 mod join;
-mod keys;
 mod link;
 mod projected;
 mod recent;
@@ -24,7 +23,6 @@ mod reference;
 mod related;
 mod row;
 mod scope;
-mod stored;
 mod subset;
 mod with;
 
@@ -33,8 +31,8 @@ pub use self::branch::{Also, Branch, Branches, IntoBranch};
 pub use self::count::Counted;
 pub use self::each::Each;
 pub use self::forward::Forward;
-pub use self::join::{Join, JoinOne, Rows};
-pub use self::link::{IntoLink, Link};
+pub use self::join::Rows;
+pub use self::link::IntoLink;
 pub use self::recent::{InRecentLists, InsertWithRecent, InsertWithRecentResult};
 pub use self::reference::{
     AtMostOneKey, ById, Held, KeyOf, KeyReference, ManyKeys, OneKey, Reference, RefersBy, Resolved,
@@ -45,4 +43,4 @@ pub use self::subset::{
 };
 pub use self::with::With;
 #[doc(hidden)]
-pub use crate::exec::Channel;
+pub use crate::exec::{Channel, Link};

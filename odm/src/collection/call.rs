@@ -18,7 +18,7 @@ use super::pages::{Paging, settle};
 use crate::codec::encode::{self, Failure};
 use crate::error::{Error, Result};
 use crate::exec::explain::Explain;
-use crate::exec::refused;
+use crate::exec::{Channel, Plans, Related, refused};
 use crate::model::{Document as Model, ModelMeta};
 use crate::query::deferred::Deferred;
 use crate::query::encode::encode_field;
@@ -94,6 +94,8 @@ pub(crate) struct Call<'s> {
     pub(crate) guards: Option<Box<Guards>>,
     /// How a query is cut into pages.
     pub(crate) paging: Option<Box<Paging>>,
+    /// Which documents a query is about, and in which order, by documents of other collections.
+    pub(crate) related: Option<Box<Related>>,
 }
 
 impl<'s> Call<'s> {
@@ -119,6 +121,7 @@ impl<'s> Call<'s> {
             error,
             guards: None,
             paging: None,
+            related: None,
         }
     }
 
@@ -147,19 +150,43 @@ impl<'s> Call<'s> {
         Ok((self.store, self.request, self.session))
     }
 
-    /// Like [`prepare`](Self::prepare), and asks first where the page begins.
-    pub(crate) async fn prepare_page(
+    /// Returns the request after the commands on whose results it depends: where a page begins, and which documents are
+    /// related. Their plans are added to `plans`.
+    pub(crate) async fn settled(
         mut self,
+        plans: Option<&Plans>,
     ) -> Result<(Store, Request, Option<&'s mut Session>)> {
+        let model = self.model.name;
+        let related = self.related.take();
+        let is_ordered = related.as_ref().is_some_and(|it| it.is_ordered());
+        if is_ordered && self.paging.as_deref().is_some_and(Paging::is_keyset) {
+            let message = "`after` continues a sort by the fields of the model: use `page` with `order_by_related`";
+            self.error.get_or_insert(Error::usage(message));
+        }
         settle(&mut self).await?;
-        self.prepare()
+        let (store, request, mut session) = self.prepare()?;
+        let Some(related) = related else {
+            return Ok((store, request, session));
+        };
+        let mut channel = Channel::new(store.clone(), session.as_deref_mut())
+            .with_options(request.options.shared())
+            .explained(plans);
+        let request = related.apply(&mut channel, request).await;
+        Ok((
+            store,
+            request.map_err(|error| error.with_model(model))?,
+            session,
+        ))
     }
 
     /// Sends `explain` for the call, with execution statistics; nothing is written.
     pub(super) async fn explain(self) -> Result<Explain> {
         let model = self.model;
-        let (store, request, session) = self.prepare_page().await?;
-        Explain::of(&store, request, session, model).await
+        let plans = Plans::default();
+        let (store, request, session) = self.settled(Some(&plans)).await?;
+        let mut explain = Explain::of(&store, request, session, model).await?;
+        explain.before = plans.into_list();
+        Ok(explain)
     }
 
     /// Fills in the collection's defaults, or returns the builder's error.
@@ -167,6 +194,11 @@ impl<'s> Call<'s> {
     pub(crate) fn complete(&mut self) -> Result<()> {
         if let Some(error) = self.error.take() {
             return Err(error.with_model(self.model.name));
+        }
+        if self.related.is_some() {
+            let message = "conditions on related documents are looked up first, so that the command is known only when it is \
+                           sent: use `explain`";
+            return Err(Error::usage(message).with_model(self.model.name));
         }
         if !self.model.trees.is_empty() {
             let upsert = self.request.options.upsert;
@@ -202,13 +234,16 @@ impl<'s> Call<'s> {
     }
 
     /// Sends the request, when awaited.
-    pub(crate) fn send(mut self) -> impl Future<Output = Result<Response<'s>>> + Send + use<'s> {
-        if self.paging.as_deref().is_none_or(|it| !it.is_keyset()) {
+    pub(crate) fn send(self) -> impl Future<Output = Result<Response<'s>>> + Send + use<'s> {
+        let is_keyset = self.paging.as_deref().is_some_and(Paging::is_keyset);
+        if !is_keyset && self.related.is_none() {
             return self.future(|response, ()| Ok(response));
         }
         ActionFuture::several(Box::pin(async move {
-            settle(&mut self).await?;
-            self.future(|response, ()| Ok(response)).await
+            let model = self.model;
+            let (store, request, session) = self.settled(None).await?;
+            let response = store.exec(request, session).await;
+            response.map_err(|error| refused(error, model))
         }))
     }
 

@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use super::call::{Call, filter};
 use super::options::{action, options};
 use super::{ActionFuture, Collection};
+use crate::exec::Channel;
 use crate::model::Document;
 use crate::query::FilterFn;
 use crate::store::Operation;
@@ -83,7 +84,16 @@ impl<'s, M: Document> CountDocuments<'s, M> {
     );
 
     fn run(self) -> ActionFuture<'s, u64> {
-        self.call.future(|response, ()| response.count())
+        if self.call.related.is_none() {
+            return self.call.future(|response, ()| response.count());
+        }
+        ActionFuture::several(Box::pin(async move {
+            let model = self.call.model;
+            let (store, request, session) = self.call.settled(None).await?;
+            let mut channel = Channel::new(store, session);
+            let rows = channel.of(model);
+            rows.count(request.operation, request.options).await
+        }))
     }
 }
 

@@ -15,10 +15,14 @@ use crate::model::{Document, ProjectedField, Projection};
 use crate::query::FilterFn;
 use crate::store::{Attempt, Operation};
 
-/// Reads documents: [`Collection::find`], [`Collection::find_all`].
-#[must_use = "nothing is read until it is awaited"]
-pub struct Find<'s, M: Document, T = M> {
+/// Reads documents as `T`: [`Collection::find`], [`Collection::find_all`].
+///
+/// `J` are the relations that [`join`](Self::join) loads: without one, `.await` reads the documents; with them, `all`,
+/// `first` and `stream` read rows.
+#[must_use = "nothing is read until it is awaited, or read by `all`, `first` or `stream`"]
+pub struct Find<'s, M: Document, T = M, J = ()> {
     pub(crate) call: Call<'s>,
+    pub(crate) branches: J,
     of: PhantomData<fn() -> (M, T)>,
 }
 
@@ -43,7 +47,7 @@ impl<M: Document> Collection<M> {
     pub fn find<'s>(&self, condition: impl FilterFn<M>) -> Find<'s, M> {
         let filter = filter::<M>(condition);
         let operation = filter.map(|filter| Operation::Find { filter, one: false });
-        Find::new(self.try_call(operation))
+        Find::new(self.try_call(operation), ())
     }
 
     /// Finds every document of the collection.
@@ -59,24 +63,22 @@ impl<M: Document> Collection<M> {
     /// # }
     /// ```
     pub fn find_all<'s>(&self) -> Find<'s, M> {
-        Find::new(self.call(Operation::Find {
-            filter: BsonDocument::new().into(),
-            one: false,
-        }))
+        let filter = BsonDocument::new().into();
+        Find::new(self.call(Operation::Find { filter, one: false }), ())
     }
 }
 
-impl<'s, M: Document, T: DeserializeOwned + 'static> Find<'s, M, T> {
-    pub(crate) fn new(call: Call<'s>) -> Self {
+impl<'s, M: Document, T: DeserializeOwned + 'static, J> Find<'s, M, T, J> {
+    pub(crate) fn new(call: Call<'s>, branches: J) -> Self {
         Self {
             call,
+            branches,
             of: PhantomData,
         }
     }
 
     options!(
-        session command explain sort skip limit batch_size hint comment collation let_vars max_time
-        allow_disk_use read_concern read_preference min max allow_partial_results no_cursor_timeout
+        session sort skip limit batch_size hint comment collation let_vars max_time allow_disk_use read_concern read_preference min max allow_partial_results no_cursor_timeout
         show_record_id return_key
     );
 
@@ -98,9 +100,9 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> Find<'s, M, T> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn select<P: Projection<Of = M> + 'static>(mut self) -> Find<'s, M, P> {
+    pub fn select<P: Projection<Of = M> + 'static>(mut self) -> Find<'s, M, P, J> {
         self.call.options().projection = Some(projection::<P>());
-        Find::new(self.call)
+        Find::new(self.call, self.branches)
     }
 
     /// Sets a raw projection. Choose the type of its results with [`with_type`](Self::with_type).
@@ -133,8 +135,8 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> Find<'s, M, T> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn with_type<U: DeserializeOwned + 'static>(self) -> Find<'s, M, U> {
-        Find::new(self.call)
+    pub fn with_type<U: DeserializeOwned + 'static>(self) -> Find<'s, M, U, J> {
+        Find::new(self.call, self.branches)
     }
 
     /// Adds a condition, which the documents must meet as well.
@@ -191,12 +193,14 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> Find<'s, M, T> {
     ///
     /// The query has an option that a count can't have: `min`, `max`, `let_vars`, `allow_partial_results`, `after`.
     pub fn count(self) -> CountDocuments<'s, M> {
-        CountDocuments::of_find(self.countable().call)
+        CountDocuments::of_find(self.without_order())
     }
 
-    /// The query without its page and order, for a count.
-    pub(crate) fn countable(mut self) -> Self {
-        let options = self.call.options();
+    /// The query without its page and order.
+    fn without_order(self) -> Call<'s> {
+        let mut call = self.call;
+        let is_after = matches!(call.paging.as_deref(), Some(Paging::After(Some(_))));
+        let options = call.options();
         let unknown = [
             ("min", options.min.is_some()),
             ("max", options.max.is_some()),
@@ -205,19 +209,19 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> Find<'s, M, T> {
                 "allow_partial_results",
                 options.allow_partial_results.is_some(),
             ),
-            (
-                "after",
-                matches!(self.call.paging.as_deref(), Some(Paging::After(Some(_)))),
-            ),
+            ("after", is_after),
         ];
         if let Some((name, _)) = unknown.into_iter().find(|(_, is_set)| *is_set) {
             let refusal = Error::usage(format!(
                 "a query with `{name}` can't be counted: leave it out of the count"
             ));
-            self.call.error.get_or_insert(refusal);
+            call.error.get_or_insert(refusal);
         }
-        self.call.paging = None;
-        let options = self.call.options();
+        call.paging = None;
+        if let Some(related) = &mut call.related {
+            related.forget_order();
+        }
+        let options = call.options();
         options.skip = None;
         options.limit = None;
         // These do not change which documents match.
@@ -228,7 +232,7 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> Find<'s, M, T> {
         options.no_cursor_timeout = None;
         options.show_record_id = None;
         options.return_key = None;
-        self
+        call
     }
 
     /// Whether a document matches. It reads the `_id` of one document.
@@ -245,17 +249,22 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> Find<'s, M, T> {
     /// # Ok(())
     /// # }
     /// ```
-    pub async fn exists(mut self) -> Result<bool> {
-        let options = self.call.options();
-        options.projection = Some(doc! {"_id": 1});
-        if !self.has_keyset_pages() {
-            self.call.options().sort = None;
+    pub async fn exists(self) -> Result<bool> {
+        let mut call = self.call;
+        call.options().projection = Some(doc! {"_id": 1});
+        if !call.paging.as_deref().is_some_and(Paging::is_keyset) {
+            call.options().sort = None;
+            if let Some(related) = &mut call.related {
+                related.forget_order();
+            }
         }
-        self.with_type::<BsonDocument>()
-            .first()
-            .await
-            .map(|first| first.is_some())
+        let first = Find::<M, BsonDocument>::new(call, ()).first();
+        Ok(first.await?.is_some())
     }
+}
+
+impl<'s, M: Document, T: DeserializeOwned + 'static> Find<'s, M, T> {
+    options!(command explain);
 
     /// Collects all documents, or returns the first error.
     ///
@@ -381,8 +390,11 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> IntoFuture for Find<'s, M, 
     }
 }
 
-impl<M: Document, T> fmt::Debug for Find<'_, M, T> {
+impl<M: Document, T, J: fmt::Debug> fmt::Debug for Find<'_, M, T, J> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.call, f)
+        f.debug_struct("Find")
+            .field("call", &self.call)
+            .field("branches", &self.branches)
+            .finish()
     }
 }

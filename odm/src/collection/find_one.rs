@@ -18,8 +18,9 @@ use crate::store::{Condition, Operation};
 
 /// Reads one document: [`Collection::find_one`], [`Collection::get`].
 #[must_use = "nothing is read until it is awaited"]
-pub struct FindOne<'s, M: Document, T = M> {
+pub struct FindOne<'s, M: Document, T = M, J = ()> {
     pub(crate) call: Call<'s>,
+    pub(crate) branches: J,
     of: PhantomData<fn() -> (M, T)>,
 }
 
@@ -61,21 +62,22 @@ impl<M: Document> Collection<M> {
     fn one<'s>(&self, filter: Result<Condition>) -> FindOne<'s, M> {
         let operation = filter.map(|filter| Operation::Find { filter, one: true });
         let call = self.try_call(operation);
-        FindOne::new(call)
+        FindOne::new(call, ())
     }
 }
 
-impl<'s, M: Document, T: DeserializeOwned + 'static> FindOne<'s, M, T> {
-    fn new(call: Call<'s>) -> Self {
+impl<'s, M: Document, T: DeserializeOwned + 'static, J> FindOne<'s, M, T, J> {
+    pub(crate) fn new(call: Call<'s>, branches: J) -> Self {
         Self {
             call,
+            branches,
             of: PhantomData,
         }
     }
 
     options!(
-        session command explain sort skip hint comment collation let_vars max_time read_concern
-        read_preference min max allow_partial_results show_record_id return_key
+        session sort skip hint comment collation let_vars max_time read_concern read_preference min
+        max allow_partial_results show_record_id return_key
     );
 
     /// Reads the document as `P`; the server sends only its fields.
@@ -96,9 +98,9 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> FindOne<'s, M, T> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn select<P: Projection<Of = M> + 'static>(mut self) -> FindOne<'s, M, P> {
+    pub fn select<P: Projection<Of = M> + 'static>(mut self) -> FindOne<'s, M, P, J> {
         self.call.options().projection = Some(projection::<P>());
-        FindOne::new(self.call)
+        FindOne::new(self.call, self.branches)
     }
 
     /// Sets a raw projection. Choose the type of its result with [`with_type`](Self::with_type).
@@ -131,9 +133,13 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> FindOne<'s, M, T> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn with_type<U: DeserializeOwned + 'static>(self) -> FindOne<'s, M, U> {
-        FindOne::new(self.call)
+    pub fn with_type<U: DeserializeOwned + 'static>(self) -> FindOne<'s, M, U, J> {
+        FindOne::new(self.call, self.branches)
     }
+}
+
+impl<'s, M: Document, T: DeserializeOwned + 'static> FindOne<'s, M, T> {
+    options!(command explain);
 
     fn run(self) -> impl Future<Output = Result<Option<T>>> + Send + use<'s, M, T> {
         let model = self.call.model.name;
@@ -190,8 +196,11 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> IntoFuture for FindOne<'s, 
     }
 }
 
-impl<M: Document, T> fmt::Debug for FindOne<'_, M, T> {
+impl<M: Document, T, J: fmt::Debug> fmt::Debug for FindOne<'_, M, T, J> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.call, f)
+        f.debug_struct("FindOne")
+            .field("call", &self.call)
+            .field("branches", &self.branches)
+            .finish()
     }
 }

@@ -257,13 +257,9 @@ impl<'c> Raw<'c, '_> {
         Ok(documents)
     }
 
-    /// Counts the documents of a find, or of the pipeline that it became.
+    /// Sends a count, or counts the documents of the pipeline that it became.
     pub(crate) async fn count(self, operation: Operation, options: Chosen) -> Result<u64> {
         let mut pipeline = match operation {
-            Operation::Find { filter, .. } => {
-                let operation = Operation::Count { filter };
-                return self.send(operation, options).await?.count();
-            }
             Operation::Aggregate { pipeline } => pipeline,
             operation => return self.send(operation, options).await?.count(),
         };

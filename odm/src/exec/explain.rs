@@ -28,6 +28,9 @@ pub struct Explain {
     pub documents_examined: u64,
     /// Documents returned.
     pub returned: u64,
+    /// The plans of the commands that were sent first, because this one depends on their results:
+    /// [`Find::where_any`](crate::collection::Find::where_any) reads the ids of related documents.
+    pub before: Vec<Self>,
     /// The server's complete reply.
     pub raw: Document,
 }
@@ -61,6 +64,7 @@ impl Explain {
             keys_examined: 0,
             documents_examined: 0,
             returned: 0,
+            before: Vec::new(),
             raw: Document::new(),
         };
         let cursor = raw
@@ -137,6 +141,9 @@ fn number(value: Option<&Bson>) -> u64 {
 
 impl fmt::Display for Explain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for plan in &self.before {
+            write!(f, "{plan}; then ")?;
+        }
         write!(f, "{}", self.stages.join(" < "))?;
         if !self.indexes.is_empty() {
             write!(f, ", index {}", self.indexes.join(", "))?;

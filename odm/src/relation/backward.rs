@@ -11,11 +11,9 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 
 use super::branch::{Also, Branch, Branches, IntoBranch, also};
 use super::count::Counted;
-use super::keys::Keys;
 use super::scope::{Scope, check_projection};
-use super::stored::StoredPath;
 use crate::error::Result;
-use crate::exec::Channel;
+use crate::exec::{Channel, Keys, StoredPath};
 use crate::model::{Document, Embedded, Projection, RelationMeta, name};
 use crate::query::{FilterFn, SortFn};
 use crate::store::operation::Operation;

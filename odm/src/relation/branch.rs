@@ -96,15 +96,18 @@ pub struct Also<J, B> {
     branch: B,
 }
 
+impl<J, B> Also<J, B> {
+    pub(super) fn new(before: J, branch: B) -> Self {
+        Self { before, branch }
+    }
+}
+
 /// Adds the relation of `M` that the closure names to `before`.
 pub(super) fn also<M: Document, J, B: IntoBranch<M>>(
     before: J,
     relation: impl FnOnce(<M as Embedded>::Fields<M>) -> B,
 ) -> Also<J, B::Branch> {
-    Also {
-        before,
-        branch: relation(fields::<M>()).into_branch(),
-    }
+    Also::new(before, relation(fields::<M>()).into_branch())
 }
 
 impl<J: Branches, B: Branch> Branches for Also<J, B> {

@@ -7,9 +7,8 @@ use futures_core::future::BoxFuture;
 
 use super::branch::{Branch, IntoBranch};
 use super::scope::check_projection;
-use super::stored::StoredPath;
 use crate::error::Result;
-use crate::exec::Channel;
+use crate::exec::{Channel, StoredPath};
 use crate::model::{FieldType, Path};
 use crate::query::Field;
 use crate::query::kind::Sequence;

@@ -10,13 +10,11 @@ use futures_core::future::BoxFuture;
 use serde::de::DeserializeOwned;
 
 use super::branch::{Also, Branch, Branches, IntoBranch, also};
-use super::keys::Keys;
 use super::reference::{Held, Joined, KeyOf, Pointer, Reference, RefersBy, Resolved};
 use super::scope::{Scope, check_projection};
-use super::stored::StoredPath;
 use crate::collection::decode_key;
 use crate::error::{DecodeError, Error, Result};
-use crate::exec::Channel;
+use crate::exec::{Channel, Keys, StoredPath};
 use crate::model::{Document, Embedded, Path, Projection};
 use crate::query::{Field, FilterFn};
 

@@ -1,41 +1,11 @@
-//! The two ends of a relation, to filter and to sort by the documents on the other side.
-
-use bson::{Bson, Document as BsonDocument, doc};
+//! Relations that filter and sort a find by the documents on the other side.
 
 use super::backward::Inverse;
 use super::reference::{Held, KeyOf, Reference, RefersBy, StoresKey};
-use crate::error::{Error, Result};
-use crate::model::{Document, Expected, ModelMeta, Path, Segment, name};
+use crate::error::Result;
+use crate::exec::{Link, Side};
+use crate::model::{Document, name};
 use crate::query::Field;
-
-/// The two ends of a relation of documents `M`, as they are stored.
-#[derive(Debug)]
-pub struct Link {
-    /// The model on the other side.
-    pub(super) target: &'static ModelMeta,
-    /// In the rows: the reference, or the field that the other documents store.
-    pub(super) local: Path,
-    /// In the documents on the other side.
-    pub(super) foreign: String,
-    pub(super) side: Side,
-}
-
-/// Which side stores the reference.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
-    /// The rows do.
-    Rows {
-        /// Whether the field is a list of references.
-        is_list: bool,
-    },
-    /// The documents on the other side do.
-    Others {
-        /// Whether the field, or a parent of it, is a list.
-        is_list: bool,
-        /// How many of them refer to one row.
-        expected: Expected,
-    },
-}
 
 /// What names a relation of `M` in `.where_any(|m| …)`: a field that refers to other documents, or a relation that the
 /// struct declares in the other direction.
@@ -82,75 +52,6 @@ impl<M: Document, N, T: Document, K> IntoLink<M> for Inverse<M, N, T, K> {
                 is_list: by.through_array,
                 expected: meta.expected,
             },
-        })
-    }
-}
-
-impl Link {
-    /// The key of the rows, if it may be missing. For a row without it, `$lookup` returns the documents without a reference.
-    pub(super) fn optional_key(&self) -> Option<String> {
-        let key = self.local.to_string();
-        let is_key = matches!(self.side, Side::Others { .. });
-        (is_key && key != "_id").then_some(key)
-    }
-
-    /// How many lists the path of the rows goes through.
-    fn lists(&self) -> usize {
-        let inside = self.local.segments();
-        let inside = inside.filter(|segment| *segment == Segment::Any).count();
-        inside + usize::from(self.side == Side::Rows { is_list: true })
-    }
-
-    /// Matches rows one of whose values is in the list, or none.
-    pub(super) fn any(&self, operator: &str, values: Vec<Bson>) -> BsonDocument {
-        doc! {self.local.to_string(): {operator: values}}
-    }
-
-    /// Matches rows all of whose references are in the list. A row without references matches.
-    pub(super) fn all(&self, mut values: Vec<Bson>) -> BsonDocument {
-        values.push(Bson::Null);
-        if self.lists() == 0 {
-            return self.any("$in", values);
-        }
-        let mut names: Vec<Vec<String>> = vec![Vec::new()];
-        for segment in self.local.segments() {
-            match segment {
-                Segment::Any => names.push(Vec::new()),
-                segment => {
-                    if let Some(last) = names.last_mut() {
-                        last.push(Path::root().then(segment).to_string());
-                    }
-                }
-            }
-        }
-        let mut other = doc! {"$nin": values};
-        if self.side == (Side::Rows { is_list: true }) {
-            other = doc! {"$elemMatch": other};
-        }
-        // Nests `$elemMatch` from the reference outwards.
-        while let Some(inner) = names.pop() {
-            let is_outermost = names.is_empty();
-            if is_outermost {
-                return doc! {inner.join("."): {"$not": other}};
-            }
-            if !inner.is_empty() {
-                other = doc! {inner.join("."): other};
-            }
-            other = doc! {"$elemMatch": other};
-        }
-        other
-    }
-
-    /// An expression for all references of a row, as a set.
-    pub(super) fn references(&self) -> Result<Bson> {
-        let path = format!("${}", self.local);
-        Ok(match self.lists() {
-            0 => doc! {"$setDifference": [[path], [null]]}.into(),
-            1 => doc! {"$setDifference": [{"$ifNull": [path, []]}, [null]]}.into(),
-            _ => {
-                let message = "too many documents match to compare the references of lists within lists; add a condition that fewer of them match";
-                return Err(Error::usage(message).with_path(self.local.to_string()));
-            }
         })
     }
 }

@@ -7,11 +7,9 @@ use std::fmt;
 use bson::raw::{RawBsonRef, RawDocument};
 use bson::{Bson, Document as BsonDocument, RawDocumentBuf, doc};
 
-use super::keys::Keys;
-use super::stored::StoredPath;
 use crate::collection::{Collection, encode_with_id, typed_id};
 use crate::error::{Error, Result};
-use crate::exec::Channel;
+use crate::exec::{Channel, Keys, StoredPath};
 use crate::model::{
     CounterpartKind, CounterpartMeta, Document, ModelMeta, ProjectedField, RecentMeta, name,
 };

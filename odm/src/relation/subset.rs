@@ -7,10 +7,9 @@ use std::marker::PhantomData;
 use bson::{Bson, RawDocumentBuf, doc};
 
 use super::backward::{Ends, Inverse, Rest, ends};
-use super::keys::Keys;
 use crate::collection::{Collection, encode_with_id, typed_id};
 use crate::error::{Error, Result};
-use crate::exec::Channel;
+use crate::exec::{Channel, Keys};
 use crate::model::{Document, Embedded, ModelMeta};
 use crate::query::encode::encode_field;
 use crate::query::{Filter, FromRaw, IntoValue, fields};

@@ -5,7 +5,6 @@ use std::fmt;
 use futures_core::future::BoxFuture;
 
 use super::branch::{Also, Branches, IntoBranch, also};
-use super::join::start;
 use crate::collection::{Collection, Explain, Find, encode};
 use crate::error::Result;
 use crate::exec::{Channel, Plans};
@@ -107,7 +106,7 @@ impl<'s, 'd, M: Document, J: Branches> With<'s, 'd, M, J> {
         self
     }
 
-    /// Loads the relations and returns the plan of each command: see [`Join::explain`](super::Join::explain).
+    /// Loads the relations and returns the plan of each command, as that of a [`Find`] with relations.
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
@@ -129,9 +128,11 @@ impl<'s, 'd, M: Document, J: Branches> With<'s, 'd, M, J> {
 
     async fn run(self, plans: Option<&Plans>) -> Result<Vec<J::Row<&'d M>>> {
         let model = M::model().name;
-        let (store, request, session) = self.find.call.prepare()?;
         let mut branches = self.branches;
-        let options = start(&mut branches, &request).map_err(|error| error.with_model(model))?;
+        branches
+            .check(None)
+            .map_err(|error| error.with_model(model))?;
+        let (store, request, session) = self.find.call.prepare()?;
         let mut gathered = J::Gathered::default();
         for document in &self.documents {
             let gathered = encode(*document)
@@ -139,7 +140,7 @@ impl<'s, 'd, M: Document, J: Branches> With<'s, 'd, M, J> {
             gathered.map_err(|error| error.with_model(model))?;
         }
         let channel = Channel::new(store, session)
-            .with_options(options)
+            .with_options(request.options.shared())
             .explained(plans);
         let values = branches
             .load(gathered, self.documents.len(), channel)

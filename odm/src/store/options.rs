@@ -81,6 +81,20 @@ impl Chosen {
     pub(crate) fn chosen(&self) -> Option<&Options> {
         self.0.as_deref()
     }
+
+    /// The options that a read shares with the reads that it depends on, and with those that depend on it.
+    pub(crate) fn shared(&self) -> Self {
+        let Some(own) = self.chosen() else {
+            return Self::default();
+        };
+        Self::from(Options {
+            comment: own.comment.clone(),
+            max_time: own.max_time,
+            read_concern: own.read_concern,
+            read_preference: own.read_preference.clone(),
+            ..Options::default()
+        })
+    }
 }
 
 impl Deref for Chosen {

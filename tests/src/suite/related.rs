@@ -1,8 +1,15 @@
 //! Filters and sorts by the documents on the other side of a relation.
 
+mod finds;
+
 use odm::bson::doc;
 use odm::prelude::*;
 
+use self::finds::{
+    a_join_takes_all_methods_of_a_find, filtered_documents_are_counted_with_options,
+    filtered_documents_are_loaded_and_saved, filtered_documents_are_read_in_pages,
+    filtered_documents_exist_or_not,
+};
 use super::relations::watched;
 use crate::case::cases;
 
@@ -15,6 +22,11 @@ cases![
     sorts_by_the_related_document,
     filtered_rows_are_joined_counted_and_streamed,
     errors_of_conditions_are_returned,
+    filtered_documents_are_counted_with_options,
+    filtered_documents_exist_or_not,
+    filtered_documents_are_read_in_pages,
+    filtered_documents_are_loaded_and_saved,
+    a_join_takes_all_methods_of_a_find,
 ];
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -347,14 +359,17 @@ async fn too_many_ids_become_a_pipeline(db: &Db) {
 
 async fn filters_are_explained_with_their_indexes(db: &Db) {
     let (publishers, books) = shop(db).await;
-    let plans = books
+    let plan = books
         .find(|b| b.pages.gt(0))
         .where_any(|b| b.publisher, |p| p.id.in_(["a", "b"].map(str::to_owned)))
         .explain()
         .await
         .unwrap();
-    let shown: Vec<_> = plans
+    assert_eq!(plan.to_string().matches("; then ").count(), 1, "{plan}");
+    let shown: Vec<_> = plan
+        .before
         .iter()
+        .chain([&plan])
         .map(|plan| {
             (
                 plan.command.iter().next().unwrap().1.as_str().unwrap(),
@@ -482,12 +497,13 @@ async fn filtered_rows_are_joined_counted_and_streamed(db: &Db) {
     assert_eq!(rows.iter().map(|book| book.id).collect::<Vec<_>>(), [2]);
     let sorted = find().order_by_related(|b| b.publisher, |p| p.founded.asc());
     assert_eq!(sorted.first().await.unwrap().map(|book| book.id), Some(5));
-    let mut stream = find().stream();
-    let mut ids = Vec::new();
-    while let Some(row) = stream.next().await {
-        ids.push(row.unwrap().id);
+    let mut cursor = find().await.unwrap();
+    let mut stream = find().join(|b| b.publisher).stream();
+    for id in [2, 5, 7] {
+        assert_eq!(cursor.next().await.unwrap().unwrap().id, id);
+        assert_eq!(stream.next().await.unwrap().unwrap().id, id);
     }
-    assert_eq!(ids, [2, 5, 7]);
+    assert!(cursor.next().await.is_none() && stream.next().await.is_none());
     transaction!(db, |tx| -> odm::Result<()> {
         db.collection::<Publisher>()
             .delete_one(|p| p.id.eq("a"))
@@ -502,7 +518,7 @@ async fn filtered_rows_are_joined_counted_and_streamed(db: &Db) {
 }
 
 async fn errors_of_conditions_are_returned(db: &Db) {
-    let (_, books) = shop(db).await;
+    let (publishers, books) = shop(db).await;
     let error = books
         .find_all()
         .show_record_id(true)
@@ -531,7 +547,34 @@ async fn errors_of_conditions_are_returned(db: &Db) {
         assert!(error.is_usage(), "{error}");
         assert!(error.to_string().contains("use `page`"), "{error}");
         assert_eq!(error.model(), Some("Book"));
-        let error = sorted().stream().next().await.unwrap().unwrap_err();
+        let error = sorted().await.unwrap_err();
         assert!(error.is_usage(), "{error}");
+        let mut rows = sorted().join(|b| b.publisher).stream();
+        let error = rows.next().await.unwrap().unwrap_err();
+        assert!(error.is_usage(), "{error}");
+    }
+    let find = || {
+        let find = books.find_all();
+        find.where_any(|b| b.publisher, |p| p.founded.gt(0))
+    };
+    for error in [
+        find().command().unwrap_err(),
+        find().count().command().unwrap_err(),
+    ] {
+        assert!(error.to_string().contains("use `explain`"), "{error}");
+        assert_eq!(error.model(), Some("Book"));
+    }
+    let two_queries = find().show_record_id(true).await;
+    assert!(two_queries.is_ok(), "they take the options of a find");
+    let invalid = || {
+        let find = publishers.find_all();
+        find.join(|p| p.books.sort(|b| b.pages.asc().then(b.pages.desc())))
+    };
+    for error in [
+        invalid().count().await.unwrap_err(),
+        invalid().exists().await.unwrap_err(),
+        invalid().all().await.unwrap_err(),
+    ] {
+        assert_eq!(error.model(), Some("Book"), "{error}");
     }
 }

@@ -10,7 +10,7 @@ use crate::collection::{Find, decode};
 use crate::error::{Error, Result};
 use crate::model::Document;
 
-impl<M: Document, T: DeserializeOwned + 'static> Find<'_, M, T> {
+impl<M: Document, T: DeserializeOwned + 'static, J> Find<'_, M, T, J> {
     /// The documents of one page: `size` of them, where page 1 is the first.
     ///
     /// The server reads and skips all pages before it, so late pages are slow; [`after`](Self::after) is not. The sort is
@@ -119,49 +119,6 @@ impl<M: Document, T: DeserializeOwned + 'static> Find<'_, M, T> {
         self
     }
 
-    /// At most `size` documents behind the place of a token, with the token of the page behind them; `None` begins with the
-    /// first document.
-    ///
-    /// It is [`after`](Self::after) for callers that no longer have the last document, such as a web service. The token is
-    /// made of what MongoDB returned.
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let (db, books) = three_books().await?;
-    /// let mut ids = Vec::new();
-    /// let mut token = None;
-    /// loop {
-    ///     let newest = books.find_all().sort(|b| b.year.desc());
-    ///     let page = newest.page_after(token.as_ref(), 2).await?;
-    ///     ids.extend(page.items.iter().map(|book| book.id));
-    ///     token = page.next;
-    ///     if token.is_none() {
-    ///         break;
-    ///     }
-    /// }
-    /// assert_eq!(ids, [3, 2, 1]);
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// As those of [`after`](Self::after) and [`after_token`](Self::after_token); the size is 0; the projection leaves out a
-    /// field of the sort.
-    pub async fn page_after<'a>(
-        self,
-        token: impl Into<Option<&'a PageToken>>,
-        size: u64,
-    ) -> Result<Page<T>> {
-        let find = self.after_token(token);
-        let model = find.call.model.name;
-        read_page(find.call, size)
-            .await
-            .map_err(|error| error.with_model(model))
-    }
-
     /// The documents behind the place of a [`PageToken`], as [`after`](Self::after) returns those behind a document; `None`
     /// begins with the first document.
     ///
@@ -218,10 +175,50 @@ impl<M: Document, T: DeserializeOwned + 'static> Find<'_, M, T> {
         };
         token.await.map_err(|error: Error| error.with_model(model))
     }
+}
 
-    /// Whether the query is cut into pages by [`after`](Self::after).
-    pub(crate) fn has_keyset_pages(&self) -> bool {
-        matches!(self.call.paging.as_deref(), Some(Paging::After(_)))
+impl<M: Document, T: DeserializeOwned + 'static> Find<'_, M, T> {
+    /// At most `size` documents behind the place of a token, with the token of the page behind them; `None` begins with the
+    /// first document.
+    ///
+    /// It is [`after`](Self::after) for callers that no longer have the last document, such as a web service. The token is
+    /// made of what MongoDB returned.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let mut ids = Vec::new();
+    /// let mut token = None;
+    /// loop {
+    ///     let newest = books.find_all().sort(|b| b.year.desc());
+    ///     let page = newest.page_after(token.as_ref(), 2).await?;
+    ///     ids.extend(page.items.iter().map(|book| book.id));
+    ///     token = page.next;
+    ///     if token.is_none() {
+    ///         break;
+    ///     }
+    /// }
+    /// assert_eq!(ids, [3, 2, 1]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As those of [`after`](Self::after) and [`after_token`](Self::after_token); the size is 0; the projection leaves out a
+    /// field of the sort.
+    pub async fn page_after<'a>(
+        self,
+        token: impl Into<Option<&'a PageToken>>,
+        size: u64,
+    ) -> Result<Page<T>> {
+        let find = self.after_token(token);
+        let model = find.call.model.name;
+        read_page(find.call, size)
+            .await
+            .map_err(|error| error.with_model(model))
     }
 }
 

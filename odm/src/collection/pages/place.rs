@@ -161,14 +161,7 @@ pub(super) async fn token(call: &mut Call<'_>, given: &Given, keys: &[Key]) -> R
     if has_only_id(keys) {
         return PageToken::new(keys, &given.written);
     }
-    let own = &call.request.options;
-    let options = Options {
-        comment: own.comment.clone(),
-        max_time: own.max_time,
-        read_concern: own.read_concern,
-        read_preference: own.read_preference.clone(),
-        ..Options::default()
-    };
+    let options = call.request.options.shared();
     let filter = doc! {"_id": equality(given.id()?)};
     let stored = ask(call, filter.into(), options).await?;
     given.place(keys, stored.as_deref())
@@ -182,7 +175,7 @@ async fn refuse_arrays(call: &mut Call<'_>, keys: &[Key]) -> Result<()> {
         };
         let mut filter = filter.clone();
         filter.join(key.is_array());
-        let options = Options {
+        let options = Chosen::from(Options {
             sort: None,
             skip: None,
             limit: None,
@@ -193,7 +186,7 @@ async fn refuse_arrays(call: &mut Call<'_>, keys: &[Key]) -> Result<()> {
             max: None,
             return_key: None,
             ..call.request.options.chosen().cloned().unwrap_or_default()
-        };
+        });
         if let Some(found) = ask(call, filter, options).await? {
             let id = found.get("_id").map_err(Error::encode)?;
             let id = id
@@ -231,11 +224,11 @@ impl Key {
 async fn ask(
     call: &mut Call<'_>,
     filter: Condition,
-    options: Options,
+    options: Chosen,
 ) -> Result<Option<RawDocumentBuf>> {
     let operation = Operation::Find { filter, one: true };
     let mut request = Request::new(call.request.collection.clone(), operation);
-    request.options = Chosen::from(options);
+    request.options = options;
     let question = Call {
         store: call.store.clone(),
         model: call.model,
@@ -245,6 +238,7 @@ async fn ask(
         error: None,
         guards: None,
         paging: None,
+        related: None,
     };
     let mut cursor = question.future(|response, ()| response.cursor()).await?;
     let found = cursor.next().await.transpose()?;

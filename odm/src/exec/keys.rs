@@ -1,4 +1,4 @@
-//! The ids of a join, each once.
+//! The ids of documents to look up, each once.
 
 use std::collections::HashMap;
 
@@ -11,9 +11,9 @@ use odm_language::value::number::Number;
 use crate::error::{Error, Result};
 use crate::store::limits::LIST_BYTES;
 
-/// The ids of a join, each once, by position. As in an index, equal numbers of different types are one id.
+/// The ids of documents to look up, each once, by position. As in an index, equal numbers of different types are one id.
 #[derive(Debug, Default)]
-pub(super) struct Keys {
+pub(crate) struct Keys {
     integers: HashMap<i64, usize, RandomState>,
     object_ids: HashMap<ObjectId, usize, RandomState>,
     strings: HashMap<Box<str>, usize, RandomState>,
@@ -26,7 +26,7 @@ pub(super) struct Keys {
 
 impl Keys {
     /// Adds an id and returns its position.
-    pub(super) fn add(&mut self, id: RawBsonRef<'_>) -> Result<usize> {
+    pub(crate) fn add(&mut self, id: RawBsonRef<'_>) -> Result<usize> {
         if let Some(position) = self.position(id) {
             return Ok(position);
         }
@@ -60,7 +60,7 @@ impl Keys {
     }
 
     /// The position of an id, if it was added.
-    pub(super) fn position(&self, id: RawBsonRef<'_>) -> Option<usize> {
+    pub(crate) fn position(&self, id: RawBsonRef<'_>) -> Option<usize> {
         match id {
             RawBsonRef::ObjectId(id) => self.object_ids.get(&id),
             RawBsonRef::String(text) => self.strings.get(text),
@@ -73,25 +73,25 @@ impl Keys {
         .copied()
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.values.len()
     }
 
     /// About how many bytes the ids take in a command.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    pub(super) fn into_values(self) -> Vec<Bson> {
+    pub(crate) fn into_values(self) -> Vec<Bson> {
         self.values
     }
 
-    pub(super) fn get(&self, position: usize) -> Option<&Bson> {
+    pub(crate) fn get(&self, position: usize) -> Option<&Bson> {
         self.values.get(position)
     }
 
     /// The ids as lists that fit one command each.
-    pub(super) fn parts(&self) -> Vec<Vec<Bson>> {
+    pub(crate) fn parts(&self) -> Vec<Vec<Bson>> {
         parts(&self.sizes)
             .into_iter()
             .filter_map(|range| Some(self.values.get(range)?.to_vec()))

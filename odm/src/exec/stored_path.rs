@@ -1,4 +1,4 @@
-//! Stored fields that joins read from raw documents.
+//! Stored fields that are read from raw documents.
 
 use std::borrow::Cow;
 
@@ -10,14 +10,14 @@ use crate::model::{Path, Segment};
 
 /// The stored path of a field, split into its names once for all rows.
 #[derive(Debug, Clone, Default)]
-pub(super) struct StoredPath {
+pub(crate) struct StoredPath {
     path: String,
     names: Vec<Cow<'static, str>>,
 }
 
 impl StoredPath {
     /// The names of a path that leads through any element of arrays.
-    pub(super) fn through_arrays(path: &Path) -> Self {
+    pub(crate) fn through_arrays(path: &Path) -> Self {
         let names = path.segments().filter_map(|segment| match segment {
             Segment::Name(name) => Some(name),
             _ => None,
@@ -29,7 +29,7 @@ impl StoredPath {
     }
 
     /// The names of a path that is written with dots.
-    pub(super) fn at(path: &str) -> Self {
+    pub(crate) fn at(path: &str) -> Self {
         Self {
             path: path.to_owned(),
             names: path.split('.').map(|name| name.to_owned().into()).collect(),
@@ -37,7 +37,7 @@ impl StoredPath {
     }
 
     /// The names of a path to one value; a path to elements of an array is refused.
-    pub(super) fn to_one(path: &Path) -> Result<Self> {
+    pub(crate) fn to_one(path: &Path) -> Result<Self> {
         if path
             .segments()
             .any(|segment| !matches!(segment, Segment::Name(_)))
@@ -50,14 +50,14 @@ impl StoredPath {
     }
 
     /// The path as MongoDB writes it.
-    pub(super) fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.path
     }
 
     /// Stages that make a document `{_id, <field>}` of each value at the path, in whichever lists the values are.
     ///
     /// `$unwind` enters no list above the last name, so the values are collected first: a list in each list on the way.
-    pub(super) fn unwound(&self, field: &str) -> Vec<Document> {
+    pub(crate) fn unwound(&self, field: &str) -> Vec<Document> {
         let mut stages = vec![doc! {"$project": {field: format!("${}", self.path)}}];
         let unwind = doc! {"$unwind": format!("${field}")};
         stages.extend(self.names.iter().map(|_| unwind.clone()));
@@ -65,7 +65,7 @@ impl StoredPath {
     }
 
     /// The value, if the document has it and all its parents.
-    pub(super) fn value<'a>(&self, document: &'a RawDocument) -> Option<RawBsonRef<'a>> {
+    pub(crate) fn value<'a>(&self, document: &'a RawDocument) -> Option<RawBsonRef<'a>> {
         let (last, parents) = self.names.split_last()?;
         let parent = parents.iter().try_fold(document, |document, name| {
             document.get(name).ok().flatten()?.as_document()
@@ -74,7 +74,7 @@ impl StoredPath {
     }
 
     /// Calls `visit` with each value, inside arrays too.
-    pub(super) fn each_value<'a>(
+    pub(crate) fn each_value<'a>(
         &self,
         document: &'a RawDocument,
         visit: &mut dyn FnMut(RawBsonRef<'a>),

@@ -4,17 +4,18 @@
 //! one query and returns rows of another type, whose relations are read by name.
 //!
 //! - [`Forward`]: from a reference to the document that it names.
-//! - [`Inverse`], [`Backward`]: from a document to those that refer to it.
+//! - [`Inverse`]: from a document to those that refer to it.
 //! - [`Each`]: references in a list of subdocuments.
 //!
 //! [`Find::join`]: crate::collection::Find::join
 
-mod backward;
 mod branch;
 mod count;
 mod dbref;
 mod each;
 mod forward;
+mod inverse;
+mod inverse_join;
 mod join;
 mod link;
 mod projected;
@@ -26,11 +27,11 @@ mod scope;
 mod subset;
 mod with;
 
-pub use self::backward::{Backward, Exists, Inverse, Many, One, Rest, Take};
 pub use self::branch::{Also, Branch, Branches, IntoBranch};
 pub use self::count::Counted;
 pub use self::each::Each;
 pub use self::forward::Forward;
+pub use self::inverse::{Exists, Inverse, Many, One, Rest, Take};
 pub use self::join::Rows;
 pub use self::link::IntoLink;
 pub use self::recent::{InRecentLists, InsertWithRecent, InsertWithRecentResult};

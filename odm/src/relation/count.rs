@@ -1,13 +1,16 @@
 //! Counts of the documents that refer to a row.
 
 use std::fmt;
+use std::marker::PhantomData;
 
 use bson::doc;
 use bson::raw::RawDocument;
 use futures_core::future::BoxFuture;
 
-use super::backward::{Backward, Many, Referred};
 use super::branch::{Branch, IntoBranch};
+use super::inverse::Search;
+use super::inverse_join::Referred;
+use super::scope::check_projection;
 use crate::error::Result;
 use crate::exec::{Channel, counted};
 use crate::model::Document;
@@ -16,11 +19,17 @@ use crate::store::operation::Operation;
 
 /// A relation in the other direction of which the documents are only counted.
 #[must_use = "nothing is loaded until the find that joins it is awaited"]
-pub struct Counted<M, N, T>(Backward<M, N, T, Many>);
+pub struct Counted<M, N, T> {
+    search: Search,
+    of: PhantomData<fn() -> (M, N, T)>,
+}
 
 impl<M: Document, N, T: Document> Counted<M, N, T> {
-    pub(super) fn new(documents: Backward<M, N, T, Many>) -> Self {
-        Self(documents)
+    pub(super) fn new(search: Search) -> Self {
+        Self {
+            search,
+            of: PhantomData,
+        }
     }
 
     /// Counts the documents that match this, too.
@@ -36,8 +45,9 @@ impl<M: Document, N, T: Document> Counted<M, N, T> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn filter(self, condition: impl FilterFn<T>) -> Self {
-        Self(self.0.filter(condition))
+    pub fn filter(mut self, condition: impl FilterFn<T>) -> Self {
+        self.search.scope.filter::<T>(condition);
+        self
     }
 }
 
@@ -47,11 +57,12 @@ impl<M: Document, N: 'static, T: Document> Branch for Counted<M, N, T> {
     type Gathered = Referred;
 
     fn check(&mut self, projection: Option<&bson::Document>) -> Result<()> {
-        self.0.check(projection)
+        self.search.scope.check_with(&mut ())?;
+        check_projection(projection, self.search.ends.key.as_str())
     }
 
     fn gather(&self, gathered: &mut Referred, row: &RawDocument) -> Result<()> {
-        gathered.add(&self.0.ends.key, row)
+        gathered.add(&self.search.ends.key, row)
     }
 
     fn load<'a>(
@@ -61,14 +72,14 @@ impl<M: Document, N: 'static, T: Document> Branch for Counted<M, N, T> {
     ) -> BoxFuture<'a, Result<Vec<u64>>> {
         Box::pin(async move {
             let Referred { keys, rows } = gathered;
-            let by = self.0.ends.by.as_str();
+            let by = self.search.ends.by.as_str();
             let mut counts = vec![0_u64; keys.len()];
             for part in keys.parts() {
                 let field = format!("${by}");
-                let mut pipeline = vec![doc! {"$match": self.0.scope.condition(by, part)}];
-                if self.0.ends.through_array {
+                let mut pipeline = vec![doc! {"$match": self.search.scope.condition(by, part)}];
+                if self.search.ends.through_array {
                     // A document whose list names a row twice counts once.
-                    pipeline.extend(self.0.ends.by.unwound("by"));
+                    pipeline.extend(self.search.ends.by.unwound("by"));
                     pipeline.push(doc! {"$group": {"_id": {"by": "$by", "id": "$_id"}}});
                     pipeline.push(doc! {"$group": {"_id": "$_id.by", "n": {"$sum": 1}}});
                 } else {
@@ -89,7 +100,7 @@ impl<M: Document, N: 'static, T: Document> Branch for Counted<M, N, T> {
                     .read(operation, options, visit)
                     .await?;
             }
-            let most = self.0.scope.limit.map_or(u64::MAX, u64::from);
+            let most = self.search.scope.limit.map_or(u64::MAX, u64::from);
             Ok(rows
                 .into_iter()
                 .map(|position| position.and_then(|position| counts.get(position)))
@@ -109,6 +120,6 @@ impl<M: Document, N: 'static, T: Document> IntoBranch<M> for Counted<M, N, T> {
 
 impl<M, N, T> fmt::Debug for Counted<M, N, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Counted").field(&self.0).finish()
+        f.debug_tuple("Counted").field(&self.search).finish()
     }
 }

@@ -1,6 +1,6 @@
 //! Relations that filter and sort a find by the documents on the other side.
 
-use super::backward::Inverse;
+use super::inverse::Inverse;
 use super::reference::{Held, KeyOf, Reference, RefersBy, StoresKey};
 use crate::error::Result;
 use crate::exec::{Link, Side};
@@ -42,7 +42,7 @@ impl<M: Document, N, T: Document, K> IntoLink<M> for Inverse<M, N, T, K> {
     type Target = T;
 
     fn into_link(self) -> Result<Link> {
-        let meta = self.meta();
+        let meta = self.alone()?;
         let by = name::resolve(T::meta(), meta.by)?;
         Ok(Link {
             target: T::model(),

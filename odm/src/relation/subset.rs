@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 
 use bson::{Bson, RawDocumentBuf, doc};
 
-use super::backward::{Ends, Inverse, Rest, ends};
+use super::inverse::{Ends, Inverse, Rest};
 use crate::collection::{Collection, encode_with_id, typed_id};
 use crate::error::{Error, Result};
 use crate::exec::{Channel, Keys};
@@ -121,7 +121,7 @@ impl<M: Document> Collection<M> {
         rest: impl Borrow<T>,
     ) -> InsertWithRest<'s, M, T> {
         let relation = relation(fields::<M>());
-        let writes = ends::<M, T>(relation.meta());
+        let writes = relation.alone().and_then(Ends::of::<M, T>);
         let writes = writes.and_then(|ends| {
             RestInsert::new(self.clone(), &ends, document.borrow(), rest.borrow())
         });
@@ -165,15 +165,18 @@ impl<M: Document> Collection<M> {
         relation: impl FnOnce(<M as Embedded>::Fields<M>) -> Inverse<M, N, T, Rest>,
     ) -> DeleteWithRest<'s, M, T> {
         let relation = relation(fields::<M>());
-        let writes = ends::<M, T>(relation.meta()).and_then(|ends| {
-            let id = encode_field(&id.into_value()).map_err(|error| error.with_path("_id"))?;
-            Ok(RestDelete {
-                collection: self.clone(),
-                by: ends.by.as_str().to_owned(),
-                id,
-                of: PhantomData,
-            })
-        });
+        let writes = relation
+            .alone()
+            .and_then(Ends::of::<M, T>)
+            .and_then(|ends| {
+                let id = encode_field(&id.into_value()).map_err(|error| error.with_path("_id"))?;
+                Ok(RestDelete {
+                    collection: self.clone(),
+                    by: ends.by.as_str().to_owned(),
+                    id,
+                    of: PhantomData,
+                })
+            });
         Atomic::new(writes, M::model())
     }
 }

@@ -566,6 +566,12 @@ async fn errors_of_conditions_are_returned(db: &Db) {
     }
     let two_queries = find().show_record_id(true).await;
     assert!(two_queries.is_ok(), "they take the options of a find");
+    let of_its_own = publishers
+        .find_all()
+        .where_any(|p| p.books.limit(1), |b| b.pages.gt(100));
+    let error = of_its_own.all().await.unwrap_err();
+    assert!(error.is_usage() && error.path() == Some("books"), "{error}");
+    assert_eq!(error.model(), Some("Publisher"));
     let invalid = || {
         let find = publishers.find_all();
         find.join(|p| p.books.sort(|b| b.pages.asc().then(b.pages.desc())))

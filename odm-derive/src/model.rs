@@ -84,7 +84,7 @@ impl Model {
         }
     }
 
-    /// The relations in the other direction, without those that are refused.
+    /// The inverse relations, without those that are refused.
     pub(crate) fn inverses(&self) -> impl Iterator<Item = &Inverse> {
         let declares = self.derive == Derive::Document && self.generics.params.is_empty();
         let all = self.attributes.inverses.iter().enumerate();

@@ -44,9 +44,10 @@ pub use self::keywords::KeywordsMeta;
 #[doc(hidden)]
 pub use self::path::{Path, Segment};
 pub use self::projection::{ProjectedField, Projection};
-pub use self::relation::{Cardinality, CounterpartKind, Expected, Relation};
-#[doc(hidden)]
-pub use self::relation::{CounterpartMeta, RecentMeta, RelationMeta};
+pub use self::relation::{
+    Arity, CounterpartKind, CounterpartMeta, InverseKind, InverseMeta, RecentMeta, ReferenceMeta,
+    RelationMeta,
+};
 #[doc(hidden)]
 pub use self::rule::{Bound, ExpressionRule, Keys, Rule};
 #[doc(hidden)]
@@ -177,14 +178,9 @@ pub struct ModelMeta {
     pub collation: Option<CollationMeta>,
     /// The keywords that are computed from other fields: `keywords(from(title, body))`.
     pub keywords: &'static [KeywordsMeta],
-    /// The relations that the struct declares in the other direction: `has_one`, `has_many`, `has_squillions`,
-    /// `subset`.
-    pub inverse: &'static [RelationMeta],
-    /// The lists that copy the newest documents of another model: `recent`.
-    pub recents: &'static [RecentMeta],
-    /// What the references of this model say about relations that the other model declares, too: `rest_of`,
-    /// `recent_in`, `two_way`.
-    pub counterparts: &'static [CounterpartMeta],
+    /// The relations that the struct declares besides the references in its fields; [`relations`](Self::relations) has
+    /// both.
+    pub declared_relations: &'static [RelationMeta],
     /// The trees that the documents form: `tree`.
     pub trees: &'static [&'static TreeMeta],
     /// The stored name of the field that makes `save` compare-and-set (`#[odm(version)]`).
@@ -220,9 +216,7 @@ impl ModelMeta {
         change_stream_images: false,
         collation: None,
         keywords: &[],
-        inverse: &[],
-        recents: &[],
-        counterparts: &[],
+        declared_relations: &[],
         trees: &[],
         version: None,
         timestamps: None,

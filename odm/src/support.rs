@@ -24,11 +24,11 @@ pub use crate::model::tree::{
 };
 pub use crate::model::{
     Bound, BsonType, Budget, Capped, Clock, CollationMeta, Contents, CounterpartKind,
-    CounterpartMeta, Document, Embedded, EmbeddedMeta, EnumMeta, Expected, ExpressionRule,
-    FieldMeta, FieldType, IndexMeta, KeyKind, KeyMeta, KeyReferenceMeta, Keys, KeywordsMeta,
-    MapKey, ModelMeta, OnDelete, Path, Presence, ProjectedField, Projection, RecentMeta, RefTarget,
-    RelationMeta, Rule, Tagging, TimestampsMeta, TypeMeta, ValidationAction, ValidationLevel,
-    VariantMeta,
+    CounterpartMeta, Document, Embedded, EmbeddedMeta, EnumMeta, ExpressionRule, FieldMeta,
+    FieldType, IndexMeta, InverseKind, InverseMeta, KeyKind, KeyMeta, KeyReferenceMeta, Keys,
+    KeywordsMeta, MapKey, ModelMeta, OnDelete, Path, Presence, ProjectedField, Projection,
+    RecentMeta, RefTarget, RelationMeta, Rule, Tagging, TimestampsMeta, TypeMeta, ValidationAction,
+    ValidationLevel, VariantMeta,
 };
 pub use crate::query::kind::{
     Additive, Bits, Growable, Integer, Keyed, Multiple, Number, Optional, Sequence, Temporal, Text,
@@ -365,13 +365,17 @@ pub const fn has_counterpart<T: Document>(
     field: Option<&str>,
     name: &str,
 ) -> bool {
-    let mut rest = T::MODEL.counterparts;
+    let mut rest = T::META.fields;
     while let [one, behind @ ..] = rest {
         let is_field = match field {
-            Some(field) => same(one.field, field),
+            Some(field) => same(one.rust, field),
             None => true,
         };
-        if one.kind as u8 == kind as u8 && is_field && same(one.name, name) {
+        if let Some(counterpart) = &one.counterpart
+            && counterpart.kind as u8 == kind as u8
+            && is_field
+            && same(counterpart.name, name)
+        {
             return true;
         }
         rest = behind;
@@ -381,9 +385,10 @@ pub const fn has_counterpart<T: Document>(
 
 /// Whether `T` declares `subset(name: …, by = field)`.
 pub const fn has_subset<T: Document>(name: &str, field: &str) -> bool {
-    let mut rest = T::MODEL.inverse;
+    let mut rest = T::MODEL.declared_relations;
     while let [one, behind @ ..] = rest {
-        if matches!(one.expected, Expected::Rest)
+        if let RelationMeta::Inverse(one) = one
+            && matches!(one.kind, InverseKind::Rest)
             && same(one.name, name)
             && same_path(one.by, &[field])
         {

@@ -235,10 +235,10 @@ async fn compare(case: &str, rounds: usize, ways: &[Way<'_>]) {
     }
 }
 
-async fn forwards(bench: &Bench) {
+async fn references(bench: &Bench) {
     let products = bench.db.collection::<Product>();
     compare(
-        "forwards",
+        "references",
         rounds(),
         &[
             way("odm", || async {
@@ -352,7 +352,7 @@ async fn newest(bench: &Bench, hosts: Vec<i32>) -> Vec<LogMessage> {
     found.into_iter().flatten().collect()
 }
 
-async fn backwards(bench: &Bench) {
+async fn inverse(bench: &Bench) {
     let hosts = bench.db.collection::<Host>();
     let all_hosts = || async {
         let hosts: Vec<Host> = bench
@@ -372,7 +372,7 @@ async fn backwards(bench: &Bench) {
         found.len()
     };
     compare(
-        "backwards",
+        "inverse",
         rounds(),
         &[
             way("odm", || async {
@@ -406,7 +406,7 @@ async fn backwards(bench: &Bench) {
     )
     .await;
     compare(
-        "backwards, all ranked",
+        "inverse, all ranked",
         rounds().min(3),
         &[
             way("odm", || async {
@@ -519,9 +519,9 @@ fn main() {
             driver,
         };
         bench.fill().await;
-        forwards(&bench).await;
+        references(&bench).await;
         two_levels(&bench).await;
-        backwards(&bench).await;
+        inverse(&bench).await;
         stream(&bench).await;
         bench.driver.drop().await.unwrap();
     });

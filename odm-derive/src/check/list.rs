@@ -7,7 +7,7 @@ use syn::LitStr;
 use super::keywords;
 use crate::attribute_names;
 use crate::errors::{Errors, coded};
-use crate::facts::field::{Cardinality, FieldFacts};
+use crate::facts::field::{Arity, FieldFacts};
 use crate::model::rust_type::{Kind, holds_only_scalars, is_fixed, kind};
 use crate::model::{Field, Model};
 use crate::parse::field::{List, Unbounded};
@@ -36,7 +36,7 @@ pub(super) fn check(model: &Model, one: &FieldFacts<'_>, errors: &mut Errors) {
     let is_list = matches!(one.stored, Kind::List(_) | Kind::Map);
     let is_unknown = matches!(one.stored, Kind::Unknown);
     let relation = one.relation.as_ref();
-    let to_many = relation.filter(|relation| relation.cardinality == Cardinality::Many);
+    let to_many = relation.filter(|relation| relation.arity == Arity::Many);
     let is_countable = list.max.is_some() || !is_fixed(&field.ty);
     if let Some(relation) = to_many
         && list.embeds()

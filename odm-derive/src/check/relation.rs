@@ -1,10 +1,10 @@
-//! Checks of relations in the other direction, and of those that both models declare.
+//! Checks of inverse relations, and of those that both models declare.
 
 use crate::attribute_names;
 use crate::errors::Errors;
 use crate::facts::Facts;
-use crate::facts::field::{Cardinality, FieldFacts};
-use crate::parse::relation::{Counterpart, CounterpartKind, Expected};
+use crate::facts::field::{Arity, FieldFacts};
+use crate::parse::relation::{Counterpart, CounterpartKind, InverseKind};
 use crate::parse::serde::unraw;
 
 pub(super) fn check(facts: &Facts<'_>, errors: &mut Errors) {
@@ -38,7 +38,7 @@ pub(super) fn check(facts: &Facts<'_>, errors: &mut Errors) {
                 ),
             );
         }
-        if inverse.expected == Expected::Rest && inverse.by.len() > 1 {
+        if inverse.kind == InverseKind::Rest && inverse.by.len() > 1 {
             errors.at(
                 &inverse.word,
                 format!(
@@ -72,7 +72,7 @@ fn reference(one: &FieldFacts<'_>, counterpart: &Counterpart, errors: &mut Error
                 "`{word}` is for a reference, and `{field}` is not declared as a `Ref<…>`, an `Option` or a `Vec` of it"
             ),
         ),
-        (Some(relation), CounterpartKind::Rest) if relation.cardinality != Cardinality::One => {
+        (Some(relation), CounterpartKind::Rest) if relation.arity != Arity::One => {
             errors.at(
                 word,
                 format!(

@@ -7,11 +7,11 @@ use syn::Type;
 use crate::facts::Facts;
 use crate::model::rust_type::{Kind, kind};
 use crate::model::{Derive, Field, Model};
-use crate::parse::relation::{Counterpart, CounterpartKind, Expected, Inverse, Recent};
+use crate::parse::relation::{Counterpart, CounterpartKind, Inverse, InverseKind, Recent};
 use crate::parse::serde::unraw;
 
 /// A reference that has a counterpart in the other model.
-pub(super) struct Declared<'a> {
+struct Declared<'a> {
     field: &'a Field,
     counterpart: &'a Counterpart,
     /// The other model.
@@ -19,7 +19,7 @@ pub(super) struct Declared<'a> {
 }
 
 /// The references of a document that have a counterpart.
-pub(super) fn all<'a>(facts: &'a Facts<'_>) -> impl Iterator<Item = Declared<'a>> {
+fn all<'a>(facts: &'a Facts<'_>) -> impl Iterator<Item = Declared<'a>> {
     let is_document = facts.model.derive == Derive::Document;
     let fields = facts.fields.iter().filter(move |_| is_document);
     fields.filter_map(|one| {
@@ -38,20 +38,11 @@ pub(super) fn recents(model: &Model) -> impl Iterator<Item = (&Field, &Recent)> 
     fields.filter_map(|field| Some((field, field.attributes.recent.as_ref()?)))
 }
 
-/// The metadata of a counterpart.
-pub(super) fn meta(model: &Model, declared: &Declared<'_>) -> TokenStream {
+/// What a reference says about the relation of the other model.
+pub(super) fn meta(model: &Model, counterpart: &Counterpart) -> TokenStream {
     let support = &model.support;
-    let (field, target) = (&declared.field.rust, declared.target);
-    let name = unraw(&declared.counterpart.name);
-    let kind = variant(declared.counterpart.kind);
-    quote! {
-        #support::CounterpartMeta {
-            kind: #support::CounterpartKind::#kind,
-            field: #field,
-            target: <#target as #support::Document>::model,
-            name: #name,
-        }
-    }
+    let (kind, name) = (variant(counterpart.kind), unraw(&counterpart.name));
+    quote!(#support::CounterpartMeta { kind: #support::CounterpartKind::#kind, name: #name })
 }
 
 fn variant(kind: CounterpartKind) -> TokenStream {
@@ -195,7 +186,7 @@ fn of_reference(model: &Model, declared: &Declared<'_>) -> TokenStream {
 
 /// The rest of a subset declares the relation, too.
 pub(super) fn of_inverse(model: &Model, inverse: &Inverse) -> TokenStream {
-    if inverse.expected != Expected::Rest {
+    if inverse.kind != InverseKind::Rest {
         return TokenStream::new();
     }
     let (support, target) = (&model.support, &inverse.target);

@@ -4,7 +4,6 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::{Ident, LitStr};
 
-use super::counterparts;
 use super::handle_type::sound;
 use super::header::{document_target, header};
 use super::meta::option;
@@ -64,12 +63,9 @@ pub(crate) fn document(facts: &Facts<'_>, id: &Id<'_>) -> TokenStream {
             .as_ref(),
     );
     let timestamps = timestamps(model);
-    let inverses = model.inverses().map(|one| relations::meta(model, one));
-    let recents =
-        counterparts::recents(model).map(|(field, one)| counterparts::recent(model, field, one));
+    let declared_relations = relations::declared(model);
     let trees = tree::list(model);
     let keywords = super::keywords::meta(model);
-    let counterparts = counterparts::all(facts).map(|one| counterparts::meta(model, &one));
     let id_ident = &id.field.ident;
     let id_ty = sound(model, &id.unproven, &id.field.ty.to_token_stream());
     let (header, target) = (header(model), document_target(model, &collection));
@@ -91,9 +87,7 @@ pub(crate) fn document(facts: &Facts<'_>, id: &Id<'_>) -> TokenStream {
                 change_stream_images: #images,
                 collation: #collation,
                 keywords: &[#(#keywords),*],
-                inverse: &[#(#inverses),*],
-                recents: &[#(#recents),*],
-                counterparts: &[#(#counterparts),*],
+                declared_relations: &[#declared_relations],
                 trees: #trees,
                 version: #version,
                 timestamps: #timestamps,

@@ -36,7 +36,7 @@ pub(crate) fn handles(model: &Model, fields: &[Field]) -> Vec<Handle> {
     stored.chain(inverses(model)).collect()
 }
 
-/// The handles of relations in the other direction.
+/// The handles of inverse relations.
 fn inverses(model: &Model) -> impl Iterator<Item = Handle> {
     model.inverses().map(|inverse| Handle {
         ident: inverse.name.clone(),

@@ -11,7 +11,7 @@ use crate::parse::relation::Inverse;
 use crate::parse::serde::unraw;
 
 /// How many keys a field holds, and the type of one.
-fn held(field: &Field) -> (TokenStream, &Type) {
+fn arity(field: &Field) -> (TokenStream, &Type) {
     match kind(&field.ty) {
         Kind::Optional(inner) => (quote!(AtMostOneKey), inner),
         Kind::List(inner) => (quote!(ManyKeys), inner),
@@ -26,13 +26,13 @@ pub(super) fn reference(model: &Model, field: &Field) -> Option<TokenStream> {
         return None;
     }
     let (support, name) = (&model.support, relations::name(model, &field.ident));
-    let (held, key) = held(field);
+    let (arity, key) = arity(field);
     let (target, by) = (&reference.target, unraw(&reference.by));
     Some(quote! {
         impl #support::KeyReference for #name {
             type Target = #target;
             type Key = #key;
-            type Held = #support::#held;
+            type Arity = #support::#arity;
             const BY: &'static [&'static str] = &[#by];
         }
     })
@@ -51,7 +51,7 @@ pub(super) fn meta(model: &Model, field: &Field) -> Option<TokenStream> {
 pub(super) fn checks(model: &Model, field: &Field) -> Option<TokenStream> {
     let reference = field.attributes.refers_to.as_ref()?;
     let (support, target, by) = (&model.support, &reference.target, &reference.by);
-    let (_, key) = held(field);
+    let (_, key) = arity(field);
     let (span, rust) = (by.span(), unraw(by));
     let shown = target.to_token_stream().to_string().replace(' ', "");
     let message = format!(

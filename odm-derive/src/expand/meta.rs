@@ -4,8 +4,8 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{Ident, LitStr};
 
-use super::encoder;
 use super::handle_type::SpannedType;
+use super::{counterparts, encoder};
 use crate::facts::Facts;
 use crate::facts::field::{FieldFacts, Presence};
 use crate::model::rust_type::{bson_variant, is_option};
@@ -43,37 +43,42 @@ fn field(model: &Model, one: &FieldFacts<'_>) -> TokenStream {
     let (rust, flatten) = (&field.rust, field.flatten.is_some());
     let stored = if flatten { "" } else { field.stored.as_str() };
     let rules = rules(support, &one.rules);
-    let on_delete = field.attributes.on_delete.as_ref().map(|declared| {
+    let attributes = &field.attributes;
+    let mut more = TokenStream::new();
+    if flatten {
+        more.extend(quote!(flatten: true,));
+    }
+    if !rules.is_empty() {
+        more.extend(quote!(rules: &[#rules],));
+    }
+    if let Some(refers_to) = super::keys::meta(model, field) {
+        more.extend(quote!(refers_to: ::core::option::Option::Some(#refers_to),));
+    }
+    if let Some(declared) = &attributes.on_delete {
         let policy = format_ident!("{}", crate::parse::case::pascal(&declared.policy.value()));
-        quote!(#support::OnDelete::#policy)
-    });
-    let on_delete = option(on_delete.as_ref());
-    let refers_to = option(super::keys::meta(model, field).as_ref());
-    let has_more = flatten
-        || !rules.is_empty()
-        || field.attributes.refers_to.is_some()
-        || field.attributes.on_delete.is_some();
+        more.extend(quote!(on_delete: ::core::option::Option::Some(#support::OnDelete::#policy),));
+    }
+    if let Some(counterpart) = &attributes.counterpart {
+        let counterpart = counterparts::meta(model, counterpart);
+        more.extend(quote!(counterpart: ::core::option::Option::Some(#counterpart),));
+    }
+    let field = quote!(#support::field(#rust, #stored, #ty));
     let presence = match one.presence {
-        Presence::OfType if !has_more => return quote!(#support::field(#rust, #stored, #ty),),
-        Presence::Defaulted if !has_more => {
+        Presence::OfType => None,
+        Presence::Always => Some(quote!(Always)),
+        Presence::Defaulted if more.is_empty() => {
             return quote!(#support::defaulted(#rust, #stored, #ty),);
         }
-        Presence::OfType => quote!(#support::Presence::of(&#ty)),
-        Presence::Always => quote!(#support::Presence::Always),
-        Presence::Defaulted => quote!(#support::Presence::Defaulted),
-        Presence::Sometimes => quote!(#support::Presence::Sometimes),
+        Presence::Defaulted => Some(quote!(Defaulted)),
+        Presence::Sometimes => Some(quote!(Sometimes)),
     };
-    quote! {
-        #support::FieldMeta {
-            rust: #rust,
-            name: #stored,
-            ty: #ty,
-            presence: #presence,
-            flatten: #flatten,
-            rules: &[#rules],
-            refers_to: #refers_to,
-            on_delete: #on_delete,
-        },
+    if let Some(presence) = presence {
+        more.extend(quote!(presence: #support::Presence::#presence,));
+    }
+    if more.is_empty() {
+        quote!(#field,)
+    } else {
+        quote!(#support::FieldMeta { #more ..#field },)
     }
 }
 

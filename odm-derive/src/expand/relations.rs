@@ -11,7 +11,7 @@ use super::keys;
 use crate::errors::coded;
 use crate::facts::Facts;
 use crate::model::{Derive, Model, Variant};
-use crate::parse::relation::{Expected, Inverse};
+use crate::parse::relation::{Inverse, InverseKind};
 use crate::parse::serde::unraw;
 
 /// The module of the types that name a model's relations.
@@ -43,12 +43,12 @@ pub(crate) fn name(model: &Model, relation: &Ident) -> TokenStream {
 /// The module of names, the trait of rows, and the checks of declared relations.
 pub(crate) fn all(facts: &Facts<'_>) -> TokenStream {
     let model = facts.model;
-    let forward = facts.fields.iter().filter(|one| one.field.is_joined());
+    let references = facts.fields.iter().filter(|one| one.field.is_joined());
     let mut names: Vec<&Ident> = Vec::new();
     let inverses = model.inverses().map(|one| &one.name);
     let variants: Vec<Ident> = model.db_ref_variants().map(Variant::handle).collect();
-    let forward = forward.map(|one| &one.field.ident).chain(&variants);
-    for name in forward.chain(inverses) {
+    let references = references.map(|one| &one.field.ident).chain(&variants);
+    for name in references.chain(inverses) {
         if !names.contains(&name) {
             names.push(name);
         }
@@ -117,15 +117,15 @@ fn rows(model: &Model, names: &[&Ident]) -> TokenStream {
     }
 }
 
-/// The metadata of a relation in the other direction.
+/// The metadata of an inverse relation.
 pub(crate) fn meta(model: &Model, inverse: &Inverse) -> TokenStream {
     let support = &model.support;
     let (name, target) = (unraw(&inverse.name), &inverse.target);
-    let expected = match inverse.expected {
-        Expected::One => quote!(One),
-        Expected::Many => quote!(Many),
-        Expected::Squillions => quote!(Squillions),
-        Expected::Rest => quote!(Rest),
+    let kind = match inverse.kind {
+        InverseKind::One => quote!(One),
+        InverseKind::Many => quote!(Many),
+        InverseKind::Squillions => quote!(Squillions),
+        InverseKind::Rest => quote!(Rest),
     };
     let by = inverse.by.iter().map(unraw);
     let key = match &inverse.key {
@@ -134,10 +134,10 @@ pub(crate) fn meta(model: &Model, inverse: &Inverse) -> TokenStream {
     };
     let allow_scan = super::meta::option(inverse.allow_scan.as_ref());
     quote! {
-        #support::RelationMeta {
+        #support::InverseMeta {
             name: #name,
             target: <#target as #support::Document>::model,
-            expected: #support::Expected::#expected,
+            kind: #support::InverseKind::#kind,
             by: &[#(#by),*],
             key: &[#key],
             allow_scan: #allow_scan,
@@ -145,16 +145,28 @@ pub(crate) fn meta(model: &Model, inverse: &Inverse) -> TokenStream {
     }
 }
 
-/// The type of the handle of a relation in the other direction.
+/// The metadata of the relations that a document declares besides the references in its fields.
+pub(crate) fn declared(model: &Model) -> TokenStream {
+    let support = &model.support;
+    let inverses = model.inverses().map(|one| meta(model, one));
+    let recents =
+        counterparts::recents(model).map(|(field, one)| counterparts::recent(model, field, one));
+    quote! {
+        #(#support::RelationMeta::Inverse(#inverses),)*
+        #(#support::RelationMeta::Recent(#recents),)*
+    }
+}
+
+/// The type of the handle of an inverse relation.
 pub(crate) fn handle(model: &Model, inverse: &Inverse) -> TokenStream {
     let (support, ident, target) = (&model.support, &model.ident, &inverse.target);
     let marker = name(model, &inverse.name);
-    let take = match inverse.expected {
-        Expected::One => quote!(One),
-        Expected::Rest => quote!(Rest),
-        Expected::Many | Expected::Squillions => quote!(Many),
+    let value = match inverse.kind {
+        InverseKind::One => quote!(One),
+        InverseKind::Rest => quote!(Rest),
+        InverseKind::Many | InverseKind::Squillions => quote!(Many),
     };
-    quote!(#support::Inverse<#ident, #marker, #target, #support::#take>)
+    quote!(#support::Inverse<#ident, #marker, #target, #support::#value>)
 }
 
 /// The code that makes the handle.
@@ -223,8 +235,8 @@ fn required_index(inverse: &Inverse) -> (TokenStream, String) {
         .to_token_stream()
         .to_string()
         .replace(' ', "");
-    if matches!(inverse.expected, Expected::One | Expected::Rest) {
-        let instead = if inverse.expected == Expected::One {
+    if matches!(inverse.kind, InverseKind::One | InverseKind::Rest) {
+        let instead = if inverse.kind == InverseKind::One {
             ", or declare `has_many`"
         } else {
             ""

@@ -62,7 +62,7 @@ impl Presence {
 
 /// Documents of another collection that a field refers to.
 pub(crate) struct Relation<'a> {
-    pub(crate) cardinality: Cardinality,
+    pub(crate) arity: Arity,
     /// The type of the documents.
     pub(crate) target: &'a Type,
     /// Whether the field stores DBRefs.
@@ -71,7 +71,7 @@ pub(crate) struct Relation<'a> {
 
 /// How many documents a field refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Cardinality {
+pub(crate) enum Arity {
     /// `Ref<T>`
     One,
     /// `Option<Ref<T>>`
@@ -127,13 +127,13 @@ impl<'a> Relation<'a> {
             Kind::DbRef(target) => (target, true),
             _ => return None,
         };
-        let cardinality = match stored_kind(ty) {
-            Kind::Ref(_) | Kind::DbRef(_) if is_option(ty) => Cardinality::AtMostOne,
-            Kind::Ref(_) | Kind::DbRef(_) => Cardinality::One,
-            _ => Cardinality::Many,
+        let arity = match stored_kind(ty) {
+            Kind::Ref(_) | Kind::DbRef(_) if is_option(ty) => Arity::AtMostOne,
+            Kind::Ref(_) | Kind::DbRef(_) => Arity::One,
+            _ => Arity::Many,
         };
         Some(Self {
-            cardinality,
+            arity,
             target,
             is_db_ref,
         })

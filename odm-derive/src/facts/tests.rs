@@ -2,7 +2,7 @@ use quote::ToTokens;
 use syn::{DeriveInput, parse_quote};
 
 use super::assertions::{Assertion, Flaw, Subject};
-use super::field::Cardinality;
+use super::field::Arity;
 use super::{Facts, Implementation};
 use crate::errors::Errors;
 use crate::model::{Derive, Model};
@@ -167,15 +167,15 @@ fn relations_and_merged_rules() {
             .map(|one| {
                 let relation = one.relation.as_ref()?;
                 let target = relation.target.to_token_stream().to_string();
-                Some((relation.cardinality, target))
+                Some((relation.arity, target))
             })
             .collect();
-        let to = |cardinality, target: &str| Some((cardinality, target.to_owned()));
+        let to = |arity, target: &str| Some((arity, target.to_owned()));
         let expected = [
             None,
-            to(Cardinality::One, "Publisher"),
-            to(Cardinality::AtMostOne, "Person"),
-            to(Cardinality::Many, "Person"),
+            to(Arity::One, "Publisher"),
+            to(Arity::AtMostOne, "Person"),
+            to(Arity::Many, "Person"),
             None,
         ];
         assert_eq!(relations, expected);

@@ -7,7 +7,7 @@ use syn::{Attribute, Ident, LitInt, LitStr, Path, Token};
 
 use super::collation::{Collation, collation};
 use super::index::{self, Index};
-use super::relation::{self, Expected, Inverse};
+use super::relation::{self, Inverse, InverseKind};
 use super::rule::{ExpressionRule, expression_rule};
 use super::tree::{Tree, tree};
 use super::{attributes, bytes, choice, inner, number, once, unknown, value};
@@ -96,15 +96,14 @@ pub(crate) struct Projection {
 }
 
 impl Container {
-    /// Reads a relation in the other direction.
+    /// Reads an inverse relation.
     fn inverse(
         &mut self,
         word: &Ident,
-        expected: Expected,
+        kind: InverseKind,
         input: ParseStream<'_>,
     ) -> syn::Result<()> {
-        self.inverses
-            .push(relation::inverse(word, expected, input)?);
+        self.inverses.push(relation::inverse(word, kind, input)?);
         Ok(())
     }
 }
@@ -154,10 +153,12 @@ pub(crate) fn container(list: &[Attribute], errors: &mut Errors) -> Container {
                 container.trees.push(tree(word, input)?);
                 Ok(())
             }
-            attribute_names::HAS_ONE => container.inverse(word, Expected::One, input),
-            attribute_names::HAS_MANY => container.inverse(word, Expected::Many, input),
-            attribute_names::SUBSET => container.inverse(word, Expected::Rest, input),
-            attribute_names::HAS_SQUILLIONS => container.inverse(word, Expected::Squillions, input),
+            attribute_names::HAS_ONE => container.inverse(word, InverseKind::One, input),
+            attribute_names::HAS_MANY => container.inverse(word, InverseKind::Many, input),
+            attribute_names::SUBSET => container.inverse(word, InverseKind::Rest, input),
+            attribute_names::HAS_SQUILLIONS => {
+                container.inverse(word, InverseKind::Squillions, input)
+            }
             attribute_names::INDEX
             | attribute_names::UNIQUE
             | attribute_names::TTL

@@ -10,10 +10,10 @@ use super::index::path;
 use super::{comma_separated, number, once, unknown, value};
 use crate::attribute_names;
 
-/// A relation in the other direction: `has_many(books: Book, by = publisher)`.
+/// An inverse relation: `has_many(books: Book, by = publisher)`.
 pub(crate) struct Inverse {
     pub(crate) word: Ident,
-    pub(crate) expected: Expected,
+    pub(crate) kind: InverseKind,
     pub(crate) name: Ident,
     /// The model whose documents refer to this one.
     pub(crate) target: Type,
@@ -27,7 +27,7 @@ pub(crate) struct Inverse {
 
 /// How many documents refer to one of this model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Expected {
+pub(crate) enum InverseKind {
     /// `has_one`
     One,
     /// `has_many`
@@ -166,7 +166,7 @@ pub(crate) fn counterpart(
 /// Reads what follows the word.
 pub(crate) fn inverse(
     word: &Ident,
-    expected: Expected,
+    kind: InverseKind,
     input: ParseStream<'_>,
 ) -> syn::Result<Inverse> {
     let usage = attribute_names::usage(&word.to_string()).unwrap_or_default();
@@ -212,7 +212,7 @@ pub(crate) fn inverse(
     };
     Ok(Inverse {
         word: word.clone(),
-        expected,
+        kind,
         name,
         target,
         by,

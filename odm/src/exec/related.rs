@@ -10,7 +10,7 @@ pub use self::link::Link;
 pub(crate) use self::link::Side;
 use super::{Channel, Keys, StoredPath};
 use crate::error::{Error, Result};
-use crate::model::Expected;
+use crate::model::InverseKind;
 use crate::store::limits::LIST_BYTES;
 use crate::store::options::{Chosen, Options};
 use crate::store::{CollectionNames, Operation, Request};
@@ -153,12 +153,12 @@ impl Condition {
     async fn semi_join(&self, channel: &mut Channel<'_>, most: usize) -> Result<Option<Document>> {
         let mut keys = Keys::default();
         let ids = match self.link.side {
-            Side::Rows { .. } => self.ids(channel, &mut keys, most).await?,
-            Side::Others {
-                expected: Expected::Squillions,
+            Side::Reference { .. } => self.ids(channel, &mut keys, most).await?,
+            Side::Inverse {
+                kind: InverseKind::Squillions,
                 ..
             } => false,
-            Side::Others { is_list, .. } => {
+            Side::Inverse { is_list, .. } => {
                 self.references(channel, is_list, &mut keys, most).await?
             }
         };
@@ -168,9 +168,9 @@ impl Condition {
         let values = keys.into_values();
         Ok(Some(match (self.link.side, self.quantifier) {
             (_, Quantifier::Any) => self.link.any("$in", values),
-            (Side::Rows { .. }, Quantifier::All) => self.link.all(values),
+            (Side::Reference { .. }, Quantifier::All) => self.link.all(values),
             // Of all documents that refer to a row, none fails the condition.
-            (_, Quantifier::None) | (Side::Others { .. }, Quantifier::All) => {
+            (_, Quantifier::None) | (Side::Inverse { .. }, Quantifier::All) => {
                 self.link.any("$nin", values)
             }
         }))
@@ -179,7 +179,7 @@ impl Condition {
     /// The filter for the related documents to look up: those that match or, for `All`, those that fail.
     fn deciding(&self) -> Document {
         match (self.link.side, self.quantifier) {
-            (Side::Others { .. }, Quantifier::All) => doc! {"$nor": [self.filter.clone()]},
+            (Side::Inverse { .. }, Quantifier::All) => doc! {"$nor": [self.filter.clone()]},
             _ => self.filter.clone(),
         }
     }
@@ -251,17 +251,19 @@ impl Condition {
     /// Adds stages that look up the documents of each row by the index of the relation.
     fn look_up(&self, stages: &mut Stages) -> Result<()> {
         let mut inner = vec![doc! {"$match": self.deciding()}];
-        let all_of_rows = matches!(
+        let is_all_of_references = matches!(
             (self.link.side, self.quantifier),
-            (Side::Rows { .. }, Quantifier::All)
+            (Side::Reference { .. }, Quantifier::All)
         );
-        if all_of_rows {
+        if is_all_of_references {
             inner.push(doc! {"$project": {&self.link.foreign: 1}});
         } else {
             inner.push(doc! {"$limit": 1});
             inner.push(doc! {"$project": {"_id": 1}});
         }
-        let references = all_of_rows.then(|| self.link.references()).transpose()?;
+        let references = is_all_of_references
+            .then(|| self.link.references())
+            .transpose()?;
         let field = stages.look_up(&self.link, inner);
         let key = self.link.optional_key();
         stages.list.push(match (references, self.quantifier, key) {

@@ -1,6 +1,7 @@
 //! The fields of a struct and the variants of an enum, as they are stored.
 
 use super::ModelMeta;
+use super::relation::CounterpartMeta;
 use super::rule::Rule;
 use super::types::{Shape, TypeMeta};
 
@@ -59,6 +60,9 @@ pub struct FieldMeta {
     pub refers_to: Option<KeyReferenceMeta>,
     /// What becomes of this document if the one that it refers to is deleted (`#[odm(on_delete = "restrict")]`).
     pub on_delete: Option<OnDelete>,
+    /// The relation that the other model declares, if this reference is its other side (`#[odm(rest_of = details)]`,
+    /// `recent_in`, `two_way`).
+    pub counterpart: Option<CounterpartMeta>,
 }
 
 impl FieldMeta {
@@ -73,6 +77,7 @@ impl FieldMeta {
             rules: &[],
             refers_to: None,
             on_delete: None,
+            counterpart: None,
         }
     }
 }

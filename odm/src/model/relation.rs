@@ -1,4 +1,7 @@
-//! The relations of a model, read from the shapes of its fields.
+//! The relations of a model: those that the shapes of its fields say, and those that it declares besides.
+
+use std::collections::HashMap;
+use std::sync::{LazyLock, PoisonError, RwLock};
 
 use super::field::{EmbeddedMeta, FieldMeta, OnDelete, VariantContent, VariantMeta};
 use super::index::IndexMeta;
@@ -7,12 +10,76 @@ use super::rule::Rule;
 use super::types::{Shape, TypeMeta};
 use super::{ModelMeta, ProjectedField, Tagging};
 
-/// A relation of a model: a reference that its documents store, at the top level or inside.
-///
-/// [`ModelMeta::relations`] lists them.
+/// A relation of a model: [`ModelMeta::relations`] lists them.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Relation {
+pub enum RelationMeta {
+    /// The documents store a reference.
+    Reference(ReferenceMeta),
+    /// The documents store nothing, and those of another model refer to them: `has_one`, `has_many`, `has_squillions`,
+    /// `subset`.
+    Inverse(InverseMeta),
+    /// The documents have a list that copies the newest documents of another model: `recent`.
+    Recent(RecentMeta),
+}
+
+impl RelationMeta {
+    /// The reference, if the relation is one.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// use odm::model::{Arity, RelationMeta};
+    ///
+    /// # fn main() {
+    /// let mut references = Book::model().relations().iter().filter_map(RelationMeta::as_reference);
+    /// assert!(references.any(|one| one.name == "author" && one.arity == Arity::One));
+    /// # }
+    /// ```
+    pub fn as_reference(&self) -> Option<&ReferenceMeta> {
+        match self {
+            Self::Reference(meta) => Some(meta),
+            _ => None,
+        }
+    }
+
+    /// The inverse relation, if it is one.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// use odm::model::{InverseKind, RelationMeta};
+    ///
+    /// # fn main() {
+    /// let mut inverse = Author::model().relations().iter().filter_map(RelationMeta::as_inverse);
+    /// assert!(inverse.any(|one| one.name == "books" && one.kind == InverseKind::Many));
+    /// # }
+    /// ```
+    pub fn as_inverse(&self) -> Option<&InverseMeta> {
+        match self {
+            Self::Inverse(meta) => Some(meta),
+            _ => None,
+        }
+    }
+
+    /// The list of the newest documents, if the relation is one.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # fn main() {
+    /// assert!(Author::model().relations().iter().all(|one| one.as_recent().is_none()));
+    /// # }
+    /// ```
+    pub fn as_recent(&self) -> Option<&RecentMeta> {
+        match self {
+            Self::Recent(meta) => Some(meta),
+            _ => None,
+        }
+    }
+}
+
+/// A reference that documents store, at the top level or inside.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ReferenceMeta {
     /// The Rust names from the model down to the field, joined by dots, such as `lines.product`.
     pub name: String,
     /// The model that the reference leads to.
@@ -20,27 +87,26 @@ pub struct Relation {
     /// The Rust name of the field of the target whose value is stored: its id, or the unique field that `refers_to` names.
     pub key: &'static str,
     /// How many documents one document refers to.
-    pub cardinality: Cardinality,
+    pub arity: Arity,
     /// The stored path of the field. Of references in a map, the path of the map, whose keys are not declared.
     pub path: Path,
     /// The declared index that finds the documents that refer to a given one: its first key is the field.
     pub index: Option<&'static IndexMeta>,
-    /// The relation of the target that this reference is the other side of, if both models declare it.
+    /// What the reference says about the relation of the target whose other side it is, if both models declare it.
     pub counterpart: Option<&'static CounterpartMeta>,
     /// What becomes of the document if its target is deleted, if that is declared.
     pub on_delete: Option<OnDelete>,
 }
 
-/// A relation that a struct declares in the other direction: its documents store nothing, and those of `target` refer to
-/// them.
-#[derive(Debug)]
-pub struct RelationMeta {
+/// An inverse relation, which a struct declares: its documents store nothing, and those of `target` refer to them.
+#[derive(Debug, Clone)]
+pub struct InverseMeta {
     /// The name of the relation.
     pub name: &'static str,
     /// The model whose documents refer to this one; behind a function, so that models can refer to each other.
     pub target: fn() -> &'static ModelMeta,
     /// How many documents of `target` are expected to refer to one document.
-    pub expected: Expected,
+    pub kind: InverseKind,
     /// The Rust names, in `target`, from the struct down to the reference.
     pub by: &'static [&'static str],
     /// The Rust names of the field of this model whose value is stored there.
@@ -51,7 +117,7 @@ pub struct RelationMeta {
 
 /// How many documents are expected to refer to one document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Expected {
+pub enum InverseKind {
     /// At most one: `has_one`.
     One,
     /// Many: `has_many`.
@@ -63,7 +129,7 @@ pub enum Expected {
 }
 
 /// A list that copies the newest documents of another model: `recent(LogMessage, max = 1_000, sort = -time)`.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct RecentMeta {
     /// The Rust name of the list.
     pub field: &'static str,
@@ -85,11 +151,7 @@ pub struct RecentMeta {
 pub struct CounterpartMeta {
     /// The kind of the relation.
     pub kind: CounterpartKind,
-    /// The Rust name of the reference.
-    pub field: &'static str,
-    /// The model that the reference leads to.
-    pub target: fn() -> &'static ModelMeta,
-    /// The name of the relation in that model.
+    /// The name of the relation in the model that the reference leads to.
     pub name: &'static str,
 }
 
@@ -106,7 +168,7 @@ pub enum CounterpartKind {
 
 /// How many documents one document refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cardinality {
+pub enum Arity {
     /// One: `Ref<T>`.
     One,
     /// One or none: `Option<Ref<T>>`, or a reference inside an `Option` or a variant of an enum.
@@ -118,7 +180,7 @@ pub enum Cardinality {
     },
 }
 
-impl Cardinality {
+impl Arity {
     const fn optional(self, optional: bool) -> Self {
         match self {
             Self::One if optional => Self::AtMostOne,
@@ -140,13 +202,13 @@ impl Cardinality {
 }
 
 impl ModelMeta {
-    /// The references that documents of this model store, in declaration order, inside embedded structs and enums
-    /// too.
+    /// The relations of this model: first the references that its documents store, inside embedded structs and enums too,
+    /// then those that the struct declares about other models; each in the order of their declaration.
     ///
-    /// A struct that contains itself is entered once.
+    /// A struct that contains itself is entered once. The list is made once for each process.
     ///
     /// ```
-    /// use odm::model::{Cardinality, Document as _};
+    /// use odm::model::{Arity, Document as _};
     /// use odm::prelude::*;
     ///
     /// #[derive(Serialize, Deserialize, Document)]
@@ -173,21 +235,34 @@ impl ModelMeta {
     ///
     /// let relations = Order::model().relations();
     /// assert_eq!(relations.len(), 1);
-    /// assert_eq!(relations[0].name, "lines.product");
-    /// assert_eq!(relations[0].target.collection, "products");
-    /// assert_eq!(relations[0].cardinality, Cardinality::Many { max: Some(50) });
-    /// assert!(relations[0].index.is_none());
+    /// let product = relations[0].as_reference().expect("a reference");
+    /// assert_eq!(product.name, "lines.product");
+    /// assert_eq!(product.target.collection, "products");
+    /// assert_eq!(product.arity, Arity::Many { max: Some(50) });
+    /// assert!(product.index.is_none());
     /// ```
-    pub fn relations(&'static self) -> Vec<Relation> {
+    pub fn relations(&'static self) -> &'static [RelationMeta] {
+        let model = std::ptr::from_ref(self).addr();
+        let known = RESOLVED.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(relations) = known.get(&model) {
+            return relations;
+        }
+        drop(known);
         let mut walk = Walk {
             model: self,
             open: Vec::new(),
-            on_delete: None,
+            field: None,
             names: Vec::new(),
             found: Vec::new(),
         };
-        walk.embedded((self.embedded)(), &Path::root(), Cardinality::One);
-        walk.found
+        walk.embedded((self.embedded)(), &Path::root(), Arity::One);
+        let mut relations = walk.found;
+        relations.extend_from_slice(self.declared_relations);
+        let mut known = RESOLVED.write().unwrap_or_else(PoisonError::into_inner);
+        // Never freed: a process has few models, and metadata is as constant as they are.
+        known
+            .entry(model)
+            .or_insert_with(|| Box::leak(relations.into_boxed_slice()))
     }
 
     /// The Rust name of the field that is stored as `_id`.
@@ -203,36 +278,6 @@ impl ModelMeta {
         fields
             .find(|field| field.name == "_id")
             .map_or("_id", |field| field.rust)
-    }
-
-    /// What the reference with this Rust name says about a relation of the other model.
-    ///
-    /// ```
-    /// # use odm::model::CounterpartKind;
-    /// # use odm::prelude::*;
-    /// # #[derive(Serialize, Deserialize, Document)]
-    /// # #[odm(collection = "people")]
-    /// # struct Person {
-    /// #     #[serde(rename = "_id")]
-    /// #     id: String,
-    /// #     #[odm(references(many, max = 1_000), two_way = owner)]
-    /// #     tasks: Vec<Ref<Task>>,
-    /// # }
-    /// # #[derive(Serialize, Deserialize, Document)]
-    /// # #[odm(collection = "tasks")]
-    /// # struct Task {
-    /// #     #[serde(rename = "_id")]
-    /// #     id: i32,
-    /// #     #[odm(index, two_way = tasks)]
-    /// #     owner: Ref<Person>,
-    /// # }
-    /// // `#[odm(index, two_way = tasks)] owner: Ref<Person>`
-    /// let owner = Task::model().counterpart("owner").ok_or("no counterpart")?;
-    /// assert_eq!((owner.kind, owner.name), (CounterpartKind::TwoWay, "tasks"));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn counterpart(&'static self, field: &str) -> Option<&'static CounterpartMeta> {
-        self.counterparts.iter().find(|one| one.field == field)
     }
 
     /// The first declared index that finds documents by equality of the field with these Rust names:
@@ -252,19 +297,23 @@ impl ModelMeta {
     }
 }
 
+/// The relations of the models that were asked for them, by the address of the model.
+static RESOLVED: LazyLock<RwLock<HashMap<usize, &'static [RelationMeta]>>> =
+    LazyLock::new(RwLock::default);
+
 struct Walk {
     model: &'static ModelMeta,
     /// The structs and enums around the current field.
     open: Vec<&'static EmbeddedMeta>,
-    /// What the current field declares.
-    on_delete: Option<OnDelete>,
+    /// The current field; none in a variant without names.
+    field: Option<&'static FieldMeta>,
     /// The Rust names of the current field.
     names: Vec<&'static str>,
-    found: Vec<Relation>,
+    found: Vec<RelationMeta>,
 }
 
 impl Walk {
-    fn embedded(&mut self, meta: &'static EmbeddedMeta, at: &Path, around: Cardinality) {
+    fn embedded(&mut self, meta: &'static EmbeddedMeta, at: &Path, around: Arity) {
         if self.open.iter().any(|open| std::ptr::eq(*open, meta)) {
             return;
         }
@@ -278,7 +327,7 @@ impl Walk {
         self.open.pop();
     }
 
-    fn fields(&mut self, fields: &'static [FieldMeta], at: &Path, around: Cardinality) {
+    fn fields(&mut self, fields: &'static [FieldMeta], at: &Path, around: Arity) {
         for field in fields {
             let path = if field.flatten {
                 at.clone()
@@ -290,15 +339,15 @@ impl Walk {
                 _ => None,
             });
             self.names.push(field.rust);
-            self.on_delete = field.on_delete;
+            self.field = Some(field);
             match &field.refers_to {
                 Some(reference) => {
                     let (target, by) = ((reference.target)(), reference.by);
-                    let cardinality = match field.ty.shape {
+                    let arity = match field.ty.shape {
                         Shape::Array { .. } => around.times(max.map(u64::from)),
                         _ => around.optional(field.ty.nullable),
                     };
-                    self.found(target, by, cardinality, &path);
+                    self.found(target, by, arity, &path);
                 }
                 None => self.value(&field.ty, &path, around, max.map(u64::from)),
             }
@@ -311,7 +360,7 @@ impl Walk {
         tagging: Tagging,
         variant: &'static VariantMeta,
         at: &Path,
-        around: Cardinality,
+        around: Arity,
     ) {
         let path = match tagging {
             Tagging::External => at.child(variant.name),
@@ -319,7 +368,7 @@ impl Walk {
             Tagging::Internal { .. } | Tagging::Untagged => at.clone(),
         };
         self.names.push(variant.rust);
-        self.on_delete = None;
+        self.field = None;
         match &variant.content {
             VariantContent::Unit => {}
             VariantContent::Newtype(ty) => self.value(ty, &path, around, None),
@@ -329,29 +378,22 @@ impl Walk {
         self.names.pop();
     }
 
-    fn found(
-        &mut self,
-        target: &'static ModelMeta,
-        key: &'static str,
-        cardinality: Cardinality,
-        path: &Path,
-    ) {
-        self.found.push(Relation {
+    fn found(&mut self, target: &'static ModelMeta, key: &'static str, arity: Arity, path: &Path) {
+        let is_top_level = self.names.len() == 1;
+        let counterpart = self.field.and_then(|field| field.counterpart.as_ref());
+        self.found.push(RelationMeta::Reference(ReferenceMeta {
             name: self.names.join("."),
             target,
             key,
-            cardinality,
+            arity,
             path: path.clone(),
             index: self.model.index_for(&self.names),
-            counterpart: match self.names.as_slice() {
-                [field] => self.model.counterpart(field),
-                _ => None,
-            },
-            on_delete: self.on_delete,
-        });
+            counterpart: counterpart.filter(|_| is_top_level),
+            on_delete: self.field.and_then(|field| field.on_delete),
+        }));
     }
 
-    fn value(&mut self, ty: &'static TypeMeta, path: &Path, around: Cardinality, max: Option<u64>) {
+    fn value(&mut self, ty: &'static TypeMeta, path: &Path, around: Arity, max: Option<u64>) {
         let around = around.optional(ty.nullable);
         match ty.shape {
             Shape::Any | Shape::Scalar(_) | Shape::OneOf(_) => {}
@@ -369,7 +411,7 @@ impl Walk {
         }
     }
 
-    fn tuple(&mut self, types: &'static [TypeMeta], path: &Path, around: Cardinality) {
+    fn tuple(&mut self, types: &'static [TypeMeta], path: &Path, around: Arity) {
         for (position, ty) in (0..).zip(types) {
             let path = path.then(Segment::Index(position));
             self.value(ty, &path, around, None);

@@ -160,7 +160,7 @@ impl<J: Branches, B: Branch> Branches for Also<J, B> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a relation of `{M}`",
     label = "nothing to join",
-    note = "a reference is declared as `Ref<T>`, `Option<Ref<T>>` or `Vec<Ref<T>>`; a relation in the other direction on the struct, as `has_many(name: Model, by = field)`"
+    note = "a reference is declared as `Ref<T>`, `Option<Ref<T>>` or `Vec<Ref<T>>`; an inverse relation on the struct, as `has_many(name: Model, by = field)`"
 )]
 pub trait IntoBranch<M> {
     /// The relation, ready to load.

@@ -17,7 +17,7 @@ use crate::model::Document;
 use crate::query::FilterFn;
 use crate::store::operation::Operation;
 
-/// A relation in the other direction of which the documents are only counted.
+/// An inverse relation of which the documents are only counted.
 #[must_use = "nothing is loaded until the find that joins it is awaited"]
 pub struct Counted<M, N, T> {
     search: Search,

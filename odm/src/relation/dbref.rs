@@ -3,8 +3,8 @@
 use bson::raw::RawBsonRef;
 
 use super::branch::IntoBranch;
-use super::forward::{Forward, Joins, JoinsDeeper};
 use super::reference::{AtMostOneKey, ById, ManyKeys, OneKey, Pointer, Reference, RefersBy};
+use super::reference_join::{Joins, JoinsDeeper, ReferenceJoin};
 use crate::collection::Db;
 use crate::error::Result;
 use crate::model::{Document, Embedded, Projection};
@@ -12,12 +12,12 @@ use crate::query::FilterFn;
 use crate::types::dbref::{DbRef, DbRefFields};
 
 macro_rules! references {
-    ($($reference:ty: $held:ty;)*) => {$(
+    ($($reference:ty: $arity:ty;)*) => {$(
         #[diagnostic::do_not_recommend]
         impl<T: Document> Reference for $reference {
             type Target = T;
             type By = ById;
-            type Held = $held;
+            type Arity = $arity;
 
             fn pointer(stored: RawBsonRef<'_>) -> Pointer<'_> {
                 pointer(stored, T::model().collection)
@@ -159,7 +159,7 @@ impl<M: 'static, V, T: Document, E: RefersBy<V>> IntoBranch<M> for DbRefFields<M
     type Branch = Joins<M, V, E>;
 
     fn into_branch(self) -> Self::Branch {
-        Forward::new(self.into_whole().path())
+        ReferenceJoin::new(self.into_whole().path())
     }
 }
 

@@ -1,4 +1,4 @@
-//! Relations that a struct declares in the other direction: from a document to those that refer to it.
+//! Inverse relations, which a struct declares: from a document to those that refer to it.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -12,16 +12,16 @@ use super::count::Counted;
 use super::scope::Scope;
 use crate::error::{Error, Result};
 use crate::exec::StoredPath;
-use crate::model::{Document, Embedded, Projection, RelationMeta, name};
+use crate::model::{Document, Embedded, InverseMeta, Projection, name};
 use crate::query::{FilterFn, SortFn};
 
-/// A relation that a struct declares in the other direction, named by `N`: documents of `T` that refer to one of `M`.
+/// An inverse relation, named by `N`: documents of `T` that refer to one of `M`.
 ///
 /// `has_many` and `has_squillions` join a list ([`Many`]), `has_one` and `subset` at most one document ([`One`], [`Rest`]).
 /// The methods say which documents are read, in which order, how many and as which type.
 #[must_use = "nothing is loaded until the find that joins it is awaited"]
 pub struct Inverse<M, N, T, K, D = T, J = ()> {
-    meta: &'static RelationMeta,
+    meta: &'static InverseMeta,
     /// What the methods have said; a handle that is made for each closure has none, and costs nothing.
     search: Option<Box<Search>>,
     branches: J,
@@ -66,42 +66,42 @@ pub enum Rest {}
 pub enum Exists {}
 
 /// What a row gets of the documents that refer to it.
-pub trait Take: 'static {
+pub trait InverseValue: 'static {
     /// The value in the row.
     type Value<Row: Send + Sync + 'static>: Send + Sync + 'static;
 
     /// Makes the value.
-    fn take<Row: Send + Sync + 'static>(rows: Vec<Arc<Row>>) -> Self::Value<Row>;
+    fn of<Row: Send + Sync + 'static>(rows: Vec<Arc<Row>>) -> Self::Value<Row>;
 }
 
-impl Take for Many {
+impl InverseValue for Many {
     type Value<Row: Send + Sync + 'static> = Vec<Arc<Row>>;
 
-    fn take<Row: Send + Sync + 'static>(rows: Vec<Arc<Row>>) -> Vec<Arc<Row>> {
+    fn of<Row: Send + Sync + 'static>(rows: Vec<Arc<Row>>) -> Vec<Arc<Row>> {
         rows
     }
 }
 
-impl Take for One {
+impl InverseValue for One {
     type Value<Row: Send + Sync + 'static> = Option<Arc<Row>>;
 
-    fn take<Row: Send + Sync + 'static>(mut rows: Vec<Arc<Row>>) -> Option<Arc<Row>> {
+    fn of<Row: Send + Sync + 'static>(mut rows: Vec<Arc<Row>>) -> Option<Arc<Row>> {
         (!rows.is_empty()).then(|| rows.swap_remove(0))
     }
 }
 
-impl Take for Rest {
+impl InverseValue for Rest {
     type Value<Row: Send + Sync + 'static> = Option<Arc<Row>>;
 
-    fn take<Row: Send + Sync + 'static>(rows: Vec<Arc<Row>>) -> Option<Arc<Row>> {
-        One::take(rows)
+    fn of<Row: Send + Sync + 'static>(rows: Vec<Arc<Row>>) -> Option<Arc<Row>> {
+        One::of(rows)
     }
 }
 
-impl Take for Exists {
+impl InverseValue for Exists {
     type Value<Row: Send + Sync + 'static> = bool;
 
-    fn take<Row: Send + Sync + 'static>(rows: Vec<Arc<Row>>) -> bool {
+    fn of<Row: Send + Sync + 'static>(rows: Vec<Arc<Row>>) -> bool {
         !rows.is_empty()
     }
 }
@@ -109,7 +109,7 @@ impl Take for Exists {
 impl<M: Document, N, T: Document, K> Inverse<M, N, T, K> {
     /// The relation with this metadata; generated code calls it.
     #[doc(hidden)]
-    pub fn new(meta: &'static RelationMeta) -> Self {
+    pub fn new(meta: &'static InverseMeta) -> Self {
         Self {
             meta,
             search: None,
@@ -123,7 +123,7 @@ impl<M: Document, N, T: Document, K> Inverse<M, N, T, K> {
     /// # Errors
     ///
     /// A filter, an order or a limit would be ignored.
-    pub(super) fn alone(&self) -> Result<&'static RelationMeta> {
+    pub(super) fn alone(&self) -> Result<&'static InverseMeta> {
         if self.search.is_none() {
             return Ok(self.meta);
         }
@@ -296,7 +296,7 @@ impl<M: Document, N, T: Document, K, D, J> Inverse<M, N, T, K, D, J> {
 }
 
 impl Search {
-    fn of<M: Document, T: Document>(meta: &RelationMeta) -> Self {
+    fn of<M: Document, T: Document>(meta: &InverseMeta) -> Self {
         let mut scope = Scope::new(T::model());
         let ends = Ends::of::<M, T>(meta).unwrap_or_else(|error| {
             scope.fail(error);
@@ -307,7 +307,7 @@ impl Search {
 }
 
 impl Ends {
-    pub(super) fn of<M: Document, T: Document>(meta: &RelationMeta) -> Result<Self> {
+    pub(super) fn of<M: Document, T: Document>(meta: &InverseMeta) -> Result<Self> {
         let by = name::resolve(T::meta(), meta.by)?;
         Ok(Self {
             key: StoredPath::through_arrays(&name::resolve(M::meta(), meta.key)?.path),

@@ -10,7 +10,7 @@ use futures_core::future::BoxFuture;
 use serde::de::DeserializeOwned;
 
 use super::branch::{Branch, Branches, IntoBranch};
-use super::inverse::{Inverse, Of, Search, Take};
+use super::inverse::{Inverse, InverseValue, Of, Search};
 use super::scope::check_projection;
 use crate::error::Result;
 use crate::exec::{Channel, Keys, StoredPath};
@@ -49,7 +49,7 @@ where
     M: Document,
     N: 'static,
     T: Document,
-    K: Take,
+    K: InverseValue,
     D: DeserializeOwned + Send + Sync + 'static,
     J: Branches,
 {
@@ -109,7 +109,7 @@ where
             };
             Ok(rows
                 .into_iter()
-                .map(|position| K::take(position.map_or_else(Vec::new, &mut group)))
+                .map(|position| K::of(position.map_or_else(Vec::new, &mut group)))
                 .collect())
         })
     }
@@ -230,7 +230,7 @@ where
     M: Document,
     N: 'static,
     T: Document,
-    K: Take,
+    K: InverseValue,
     D: DeserializeOwned + Send + Sync + 'static,
     J: Branches,
 {

@@ -17,8 +17,8 @@ use crate::query::fields;
 impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J> Find<'s, M, T, J> {
     /// Loads a relation of all rows with one more query, however many rows: `|book| book.publisher`.
     ///
-    /// A relation is a field declared as a [`Ref`](crate::types::Ref), an `Option` or a `Vec` of it; or one that the
-    /// struct declares in the other direction (`has_one`, `has_many`, `has_squillions`). Rows are read by name, and keep
+    /// A relation is a field declared as a [`Ref`](crate::types::Ref), an `Option` or a `Vec` of it; or an inverse
+    /// relation, which the struct declares (`has_one`, `has_many`, `has_squillions`). Rows are read by name, and keep
     /// their order. A reference to a missing document is [`Resolved::Dangling`](super::Resolved::Dangling).
     ///
     /// ```

@@ -1,18 +1,18 @@
 //! Relations that filter and sort a find by the documents on the other side.
 
 use super::inverse::Inverse;
-use super::reference::{Held, KeyOf, Reference, RefersBy, StoresKey};
+use super::reference::{KeyOf, Reference, ReferenceArity, RefersBy, StoresKey};
 use crate::error::Result;
 use crate::exec::{Link, Side};
 use crate::model::{Document, name};
 use crate::query::Field;
 
-/// What names a relation of `M` in `.where_any(|m| …)`: a field that refers to other documents, or a relation that the
-/// struct declares in the other direction.
+/// What names a relation of `M` in `.where_any(|m| …)`: a field that refers to other documents, or an inverse relation,
+/// which the struct declares.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a relation of `{M}`",
     label = "leads to no other document",
-    note = "a reference is declared as `Ref<T>`, `Option<Ref<T>>` or `Vec<Ref<T>>`; a relation in the other direction on the struct, as `has_many(name: Model, by = field)`"
+    note = "a reference is declared as `Ref<T>`, `Option<Ref<T>>` or `Vec<Ref<T>>`; an inverse relation on the struct, as `has_many(name: Model, by = field)`"
 )]
 pub trait IntoLink<M> {
     /// The documents on the other side.
@@ -31,8 +31,8 @@ impl<M, V, E: RefersBy<V, Reference: StoresKey>> IntoLink<M> for Field<M, V, E> 
             target: Self::Target::model(),
             local: self.path().clone(),
             foreign: <E::Reference as Reference>::By::path()?.to_string(),
-            side: Side::Rows {
-                is_list: <E::Reference as Reference>::Held::IS_LIST,
+            side: Side::Reference {
+                is_list: <E::Reference as Reference>::Arity::IS_LIST,
             },
         })
     }
@@ -48,9 +48,9 @@ impl<M: Document, N, T: Document, K> IntoLink<M> for Inverse<M, N, T, K> {
             target: T::model(),
             local: name::resolve(M::meta(), meta.key)?.path,
             foreign: by.path.to_string(),
-            side: Side::Others {
+            side: Side::Inverse {
                 is_list: by.through_array,
-                expected: meta.expected,
+                kind: meta.kind,
             },
         })
     }

@@ -11,7 +11,8 @@ use crate::collection::{Collection, encode_with_id, typed_id};
 use crate::error::{Error, Result};
 use crate::exec::{Channel, Keys, StoredPath};
 use crate::model::{
-    CounterpartKind, CounterpartMeta, Document, ModelMeta, ProjectedField, RecentMeta, name,
+    CounterpartKind, Document, ModelMeta, ProjectedField, RecentMeta, ReferenceMeta, RelationMeta,
+    name,
 };
 use crate::update::maintain;
 use crate::write::{Atomic, WriteSeveral};
@@ -267,25 +268,25 @@ fn copied_value(value: RawBsonRef<'_>, fields: &[ProjectedField]) -> Result<Bson
 
 /// The lists that documents of a model are copied into.
 fn lists(model: &'static ModelMeta) -> Result<Vec<List>> {
-    let counterparts = model.counterparts.iter();
-    counterparts
-        .filter(|one| one.kind == CounterpartKind::Recent)
-        .map(|one| List::new(model, one))
+    let references = model.relations().iter();
+    let references = references.filter_map(RelationMeta::as_reference);
+    let listed = references.filter_map(|reference| {
+        let counterpart = reference.counterpart?;
+        (counterpart.kind == CounterpartKind::Recent).then_some((reference, counterpart.name))
+    });
+    listed
+        .map(|(reference, list)| List::new(reference, list))
         .collect()
 }
 
 impl List {
-    fn new(source: &'static ModelMeta, counterpart: &CounterpartMeta) -> Result<Self> {
-        let model = (counterpart.target)();
-        let mut recents = model.recents.iter();
-        let Some(recent) = recents.find(|recent| recent.field == counterpart.name) else {
-            let message = format!(
-                "`{}` declares no `recent` list `{}`",
-                model.name, counterpart.name
-            );
-            return Err(Error::usage(message).with_path(counterpart.field));
+    fn new(reference: &ReferenceMeta, list: &str) -> Result<Self> {
+        let model = reference.target;
+        let mut recents = model.relations().iter().filter_map(RelationMeta::as_recent);
+        let Some(recent) = recents.find(|recent| recent.field == list) else {
+            let message = format!("`{}` declares no `recent` list `{list}`", model.name);
+            return Err(Error::usage(message).with_path(reference.name.clone()));
         };
-        let reference = name::resolve((source.embedded)(), &[counterpart.field])?;
         let list = name::resolve((model.embedded)(), &[recent.field])?;
         Ok(Self {
             model,

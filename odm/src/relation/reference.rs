@@ -56,7 +56,7 @@ pub trait KeyReference: 'static {
     /// The type of one key.
     type Key: DeserializeOwned + Clone + Send + Sync + 'static;
     /// How many keys the field holds.
-    type Held: Held;
+    type Arity: ReferenceArity;
     /// The Rust names of the unique field.
     const BY: &'static [&'static str];
 }
@@ -207,7 +207,7 @@ pub trait Reference: sealed::Sealed + 'static {
     type By: KeyOf<Self::Target>;
 
     /// How many documents it refers to.
-    type Held: Held;
+    type Arity: ReferenceArity;
 
     /// Where one stored value leads; by default, the value is the key.
     #[doc(hidden)]
@@ -273,7 +273,7 @@ impl<T: Document> StoresKey for Vec<Ref<T>> {}
 impl<N> StoresKey for ByKey<N> {}
 
 /// What a join puts into a row for a reference.
-pub(super) type Joined<R, Row> = <<R as Reference>::Held as Held>::Value<
+pub(super) type Joined<R, Row> = <<R as Reference>::Arity as ReferenceArity>::Value<
     Resolved<<R as Reference>::Target, Row, <R as Reference>::By>,
 >;
 
@@ -291,29 +291,29 @@ mod sealed {
 impl<T: Document> Reference for Ref<T> {
     type Target = T;
     type By = ById;
-    type Held = OneKey;
+    type Arity = OneKey;
 }
 
 impl<T: Document> Reference for Option<Ref<T>> {
     type Target = T;
     type By = ById;
-    type Held = AtMostOneKey;
+    type Arity = AtMostOneKey;
 }
 
 impl<T: Document> Reference for Vec<Ref<T>> {
     type Target = T;
     type By = ById;
-    type Held = ManyKeys;
+    type Arity = ManyKeys;
 }
 
 impl<N: KeyReference> Reference for ByKey<N> {
     type Target = N::Target;
     type By = Self;
-    type Held = N::Held;
+    type Arity = N::Arity;
 }
 
 /// How many documents a field refers to.
-pub trait Held: 'static {
+pub trait ReferenceArity: 'static {
     /// What a row has: `V` for each document.
     type Value<V: Send + Sync + 'static>: Send + Sync + 'static;
 
@@ -349,7 +349,7 @@ pub enum AtMostOneKey {}
 #[derive(Debug)]
 pub enum ManyKeys {}
 
-impl Held for OneKey {
+impl ReferenceArity for OneKey {
     type Value<V: Send + Sync + 'static> = V;
     const IS_LIST: bool = false;
 
@@ -373,7 +373,7 @@ impl Held for OneKey {
     }
 }
 
-impl Held for AtMostOneKey {
+impl ReferenceArity for AtMostOneKey {
     type Value<V: Send + Sync + 'static> = Option<V>;
     const IS_LIST: bool = false;
 
@@ -395,7 +395,7 @@ impl Held for AtMostOneKey {
     }
 }
 
-impl Held for ManyKeys {
+impl ReferenceArity for ManyKeys {
     type Value<V: Send + Sync + 'static> = Vec<V>;
     const IS_LIST: bool = true;
 

@@ -8,7 +8,8 @@ use super::indexes::indexes;
 use crate::error::Result;
 use crate::model::field::VariantContent;
 use crate::model::{
-    Cardinality, EmbeddedMeta, Expected, FieldMeta, ModelMeta, Relation, Rule, Shape, TypeMeta,
+    Arity, EmbeddedMeta, FieldMeta, InverseKind, InverseMeta, ModelMeta, ReferenceMeta,
+    RelationMeta, Rule, Shape, TypeMeta,
 };
 
 /// Draws the models and how they relate, as the text of a [Mermaid entity diagram](https://mermaid.js.org).
@@ -221,7 +222,8 @@ impl Diagram {
             (false, true) => "o|",
             (false, false) => "||",
         };
-        let mut recents = place.model.into_iter().flat_map(|model| model.recents);
+        let relations = place.model.into_iter().flat_map(ModelMeta::relations);
+        let mut recents = relations.filter_map(RelationMeta::as_recent);
         let recent = recents.find(|recent| recent.field == field.rust);
         let label = match (recent, max) {
             (Some(recent), _) => {
@@ -252,34 +254,30 @@ impl Diagram {
 
     /// Draws the references of all models, each with what the other side declares.
     fn relations(&mut self) {
-        let mut drawn: Vec<(String, String)> = Vec::new();
+        let mut drawn: Vec<&ReferenceMeta> = Vec::new();
         for model in self.models.clone() {
-            for relation in model.relations() {
-                let target = relation.target;
+            for reference in references(model) {
+                let target = reference.target;
                 if !self.models.iter().any(|one| std::ptr::eq(*one, target)) {
-                    self.lines.push(line(target, model, &relation, None, None));
+                    self.lines.push(line(model, reference, None, None));
                     continue;
                 }
-                let here = (model.name.to_owned(), relation.name.clone());
-                if drawn.contains(&here) {
+                if drawn.iter().any(|drawn| std::ptr::eq(*drawn, reference)) {
                     continue;
                 }
-                let mut inverses = target.inverse.iter();
+                let inverses = target.relations().iter();
+                let mut inverses = inverses.filter_map(RelationMeta::as_inverse);
                 let inverse = inverses.find(|inverse| {
-                    std::ptr::eq((inverse.target)(), model) && inverse.by.join(".") == relation.name
+                    std::ptr::eq((inverse.target)(), model)
+                        && inverse.by.join(".") == reference.name
                 });
-                let two_way = relation.counterpart.and_then(|counterpart| {
-                    let mut back = target.relations().into_iter();
-                    back.find(|back| {
+                let two_way = reference.counterpart.and_then(|counterpart| {
+                    references(target).find(|back| {
                         back.name == counterpart.name && std::ptr::eq(back.target, model)
                     })
                 });
-                if let Some(back) = &two_way {
-                    drawn.push((target.name.to_owned(), back.name.clone()));
-                }
-                let expected = inverse.map(|one| (one.name, one.expected));
-                self.lines
-                    .push(line(target, model, &relation, expected, two_way.as_ref()));
+                drawn.extend(two_way);
+                self.lines.push(line(model, reference, inverse, two_way));
             }
         }
     }
@@ -326,40 +324,49 @@ impl Diagram {
     }
 }
 
+fn references(model: &'static ModelMeta) -> impl Iterator<Item = &'static ReferenceMeta> {
+    let relations = model.relations().iter();
+    relations.filter_map(RelationMeta::as_reference)
+}
+
 /// The line between a document and those that refer to it.
 fn line(
-    target: &ModelMeta,
     model: &ModelMeta,
-    relation: &Relation,
-    inverse: Option<(&str, Expected)>,
-    two_way: Option<&Relation>,
+    reference: &ReferenceMeta,
+    inverse: Option<&InverseMeta>,
+    two_way: Option<&ReferenceMeta>,
 ) -> String {
-    let left = match relation.cardinality {
-        Cardinality::One => "||",
-        Cardinality::AtMostOne => "|o",
-        Cardinality::Many { .. } => "}o",
+    let left = match reference.arity {
+        Arity::One => "||",
+        Arity::AtMostOne => "|o",
+        Arity::Many { .. } => "}o",
     };
-    let is_unique = relation
+    let is_unique = reference
         .index
         .is_some_and(|index| index.unique && index.keys.len() == 1);
-    let right = match (inverse, two_way.map(|back| back.cardinality)) {
-        (Some((_, Expected::One | Expected::Rest)), _) | (_, Some(Cardinality::AtMostOne)) => "o|",
-        (_, Some(Cardinality::One)) => "||",
+    let kind = inverse.map(|inverse| inverse.kind);
+    let right = match (kind, two_way.map(|back| back.arity)) {
+        (Some(InverseKind::One | InverseKind::Rest), _) | (_, Some(Arity::AtMostOne)) => "o|",
+        (_, Some(Arity::One)) => "||",
         (None, None) if is_unique => "o|",
         _ => "o{",
     };
+    let name = &reference.name;
     let label = match (inverse, two_way) {
-        (Some((name, Expected::Rest)), _) => format!("{name} / {}, subset", relation.name),
-        (Some((name, Expected::Squillions)), _) => {
-            format!("{name} / {}, squillions", relation.name)
+        (Some(inverse), _) => {
+            let kind = match inverse.kind {
+                InverseKind::Rest => ", subset",
+                InverseKind::Squillions => ", squillions",
+                InverseKind::One | InverseKind::Many => "",
+            };
+            format!("{} / {name}{kind}", inverse.name)
         }
-        (Some((name, _)), _) => format!("{name} / {}", relation.name),
-        (None, Some(back)) => format!("{} / {}, two-way", back.name, relation.name),
-        (None, None) => relation.name.clone(),
+        (None, Some(back)) => format!("{} / {name}, two-way", back.name),
+        (None, None) => name.clone(),
     };
     format!(
         "{} {left}..{right} {} : \"{}\"",
-        identifier(target.name),
+        identifier(reference.target.name),
         identifier(model.name),
         quoted(&label)
     )

@@ -1,7 +1,7 @@
 //! Relations that both models declare: the subset pattern, and lists of the newest documents.
 
 use odm::bson::doc;
-use odm::model::{CounterpartKind, Document as _, Expected};
+use odm::model::{CounterpartKind, Document as _, InverseKind, RelationMeta};
 use odm::prelude::*;
 
 use super::relations::watched;
@@ -425,10 +425,12 @@ async fn lists_count_versions(db: &Db) {
 }
 
 async fn both_sides_are_in_the_metadata(_db: &Db) {
-    let subset = Movie::model().inverse;
-    assert_eq!(subset[0].expected, Expected::Rest);
-    assert_eq!((subset[0].by, subset[0].key), (&["movie"][..], &["id"][..]));
-    let recent = &Host::model().recents[0];
+    let mut relations = Movie::model().relations().iter();
+    let subset = relations.find_map(RelationMeta::as_inverse).unwrap();
+    assert_eq!(subset.kind, InverseKind::Rest);
+    assert_eq!((subset.by, subset.key), (&["movie"][..], &["id"][..]));
+    let mut relations = Host::model().relations().iter();
+    let recent = relations.find_map(RelationMeta::as_recent).unwrap();
     assert_eq!(
         (recent.field, recent.max, recent.sort, recent.descending),
         ("logmsgs", 3, "time", false)
@@ -436,11 +438,11 @@ async fn both_sides_are_in_the_metadata(_db: &Db) {
     let copied: Vec<_> = recent.copied.iter().map(|field| field.name).collect();
     assert_eq!(copied, ["t", "message"]);
     assert_eq!((recent.source)().name, "LogMessage");
-    let reference = &LogMessage::model().relations()[0];
+    let reference = LogMessage::model().relations()[0].as_reference().unwrap();
     let counterpart = reference.counterpart.unwrap();
     assert_eq!(
         (counterpart.kind, counterpart.name),
         (CounterpartKind::Recent, "logmsgs")
     );
-    assert_eq!((counterpart.target)().name, "Host");
+    assert_eq!(reference.target.name, "Host");
 }

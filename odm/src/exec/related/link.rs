@@ -3,7 +3,7 @@
 use bson::{Bson, Document, doc};
 
 use crate::error::{Error, Result};
-use crate::model::{Expected, ModelMeta, Path, Segment};
+use crate::model::{InverseKind, ModelMeta, Path, Segment};
 
 /// The two ends of a relation of rows, as they are stored.
 #[derive(Debug)]
@@ -21,16 +21,16 @@ pub struct Link {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     /// The rows do.
-    Rows {
+    Reference {
         /// Whether the field is a list of references.
         is_list: bool,
     },
     /// The documents on the other side do.
-    Others {
+    Inverse {
         /// Whether the field, or a parent of it, is a list.
         is_list: bool,
         /// How many of them refer to one row.
-        expected: Expected,
+        kind: InverseKind,
     },
 }
 
@@ -38,7 +38,7 @@ impl Link {
     /// The key of the rows, if it may be missing. For a row without it, `$lookup` returns the documents without a reference.
     pub(super) fn optional_key(&self) -> Option<String> {
         let key = self.local.to_string();
-        let is_key = matches!(self.side, Side::Others { .. });
+        let is_key = matches!(self.side, Side::Inverse { .. });
         (is_key && key != "_id").then_some(key)
     }
 
@@ -46,7 +46,7 @@ impl Link {
     fn lists(&self) -> usize {
         let inside = self.local.segments();
         let inside = inside.filter(|segment| *segment == Segment::Any).count();
-        inside + usize::from(self.side == Side::Rows { is_list: true })
+        inside + usize::from(self.side == Side::Reference { is_list: true })
     }
 
     /// Matches rows one of whose values is in the list, or none.
@@ -72,7 +72,7 @@ impl Link {
             }
         }
         let mut other = doc! {"$nin": values};
-        if self.side == (Side::Rows { is_list: true }) {
+        if self.side == (Side::Reference { is_list: true }) {
             other = doc! {"$elemMatch": other};
         }
         // Nests `$elemMatch` from the reference outwards.

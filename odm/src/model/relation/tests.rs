@@ -61,15 +61,19 @@ struct Origin {
     reporter: Option<Ref<Person>>,
 }
 
-fn listed(model: &'static ModelMeta) -> Vec<(String, String, &'static str, Cardinality)> {
-    let relations = model.relations().into_iter();
-    relations
+fn references(model: &'static ModelMeta) -> impl Iterator<Item = &'static ReferenceMeta> {
+    let relations = model.relations().iter();
+    relations.filter_map(RelationMeta::as_reference)
+}
+
+fn listed(model: &'static ModelMeta) -> Vec<(String, String, &'static str, Arity)> {
+    references(model)
         .map(|one| {
             (
-                one.name,
+                one.name.clone(),
                 one.path.to_string(),
                 one.target.name,
-                one.cardinality,
+                one.arity,
             )
         })
         .collect()
@@ -79,51 +83,52 @@ fn row(
     name: &str,
     path: &str,
     target: &'static str,
-    cardinality: Cardinality,
-) -> (String, String, &'static str, Cardinality) {
-    (name.to_owned(), path.to_owned(), target, cardinality)
+    arity: Arity,
+) -> (String, String, &'static str, Arity) {
+    (name.to_owned(), path.to_owned(), target, arity)
 }
 
 #[test]
-fn relations_are_listed_with_paths_targets_and_cardinalities() {
-    let many = |max| Cardinality::Many { max: Some(max) };
+fn relations_are_listed_with_paths_targets_and_arities() {
+    let many = |max| Arity::Many { max: Some(max) };
     assert_eq!(
         listed(Person::model()),
         [
-            row("manager", "manager", "Person", Cardinality::AtMostOne),
+            row("manager", "manager", "Person", Arity::AtMostOne),
             row("tasks", "tasks", "Task", many(1_000)),
         ]
     );
     assert_eq!(
         listed(Task::model()),
         [
-            row("owner", "o", "Person", Cardinality::One),
+            row("owner", "o", "Person", Arity::One),
             row("watchers.person", "w.p", "Person", many(20)),
             row("watchers.stands_in", "w.stands_in", "Person", many(60)),
-            row("link.Blocks", "link.Blocks", "Task", Cardinality::AtMostOne),
+            row("link.Blocks", "link.Blocks", "Task", Arity::AtMostOne),
             row(
                 "link.Quotes.task",
                 "link.Quotes.task",
                 "Task",
-                Cardinality::AtMostOne
+                Arity::AtMostOne
             ),
-            row(
-                "origin.reporter",
-                "reporter",
-                "Person",
-                Cardinality::AtMostOne
-            ),
+            row("origin.reporter", "reporter", "Person", Arity::AtMostOne),
             row("pair", "pair", "Person", many(2)),
         ]
     );
 }
 
 #[test]
+fn relations_are_resolved_once() {
+    let once = Task::model().relations();
+    assert!(std::ptr::eq(once, Task::model().relations()));
+    assert!(!std::ptr::eq(once, Person::model().relations()));
+}
+
+#[test]
 fn delete_policies_are_recorded_where_they_are_declared() {
     let policies = |model: &'static ModelMeta| -> Vec<_> {
-        let relations = model.relations().into_iter();
-        relations
-            .filter_map(|one| Some((one.name, one.on_delete?)))
+        references(model)
+            .filter_map(|one| Some((one.name.clone(), one.on_delete?)))
             .collect()
     };
     assert_eq!(
@@ -151,9 +156,7 @@ const TEXT: KeyMeta = KeyMeta {
 
 #[test]
 fn the_index_of_a_relation_starts_with_its_field() {
-    let relations = Task::model().relations();
-    let indexed: Vec<_> = relations
-        .iter()
+    let indexed: Vec<_> = references(Task::model())
         .filter(|one| one.index.is_some())
         .map(|one| one.name.as_str())
         .collect();
@@ -203,7 +206,7 @@ fn structs_that_contain_themselves_are_entered_once() {
             "comments.author",
             "comments.author",
             "Person",
-            Cardinality::Many { max: Some(10) }
+            Arity::Many { max: Some(10) }
         )]
     );
 }

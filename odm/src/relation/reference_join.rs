@@ -10,7 +10,7 @@ use futures_core::future::BoxFuture;
 use serde::de::DeserializeOwned;
 
 use super::branch::{Also, Branch, Branches, IntoBranch, also};
-use super::reference::{Held, Joined, KeyOf, Pointer, Reference, RefersBy, Resolved};
+use super::reference::{Joined, KeyOf, Pointer, Reference, ReferenceArity, RefersBy, Resolved};
 use super::scope::{Scope, check_projection};
 use crate::collection::decode_key;
 use crate::error::{DecodeError, Error, Result};
@@ -22,8 +22,30 @@ use crate::query::{Field, FilterFn};
 ///
 /// A field that is declared as a [`Ref`](crate::types::Ref), an `Option` or a `Vec` of it makes one by
 /// [`filter`](Field::filter), [`select`](Field::select) or [`join`](Field::join).
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let (authors, books) = two_authors().await?;
+/// #[derive(Deserialize, Projection)]
+/// #[odm(of = Author)]
+/// struct Named { name: String }
+///
+/// let find = books.find_all();
+/// let joined = find.join(|b| {
+///     let author = b.author.filter(|a| a.born.gt(1700)).filter(|a| a.id.eq(2));
+///     author.select::<Named>().join(|a| a.books.count())
+/// });
+/// let rows = joined.all().await?;
+/// assert!(rows[0].author().found().is_none());
+/// let author = rows[2].author().found().ok_or("no author")?;
+/// assert_eq!((author.name.as_str(), *author.books()), ("Joyce", 1));
+/// # Ok(())
+/// # }
+/// ```
 #[must_use = "nothing is loaded until the find that joins it is awaited"]
-pub struct Forward<M, N, R: Reference, D = <R as Reference>::Target, J = ()> {
+pub struct ReferenceJoin<M, N, R: Reference, D = <R as Reference>::Target, J = ()> {
     path: StoredPath,
     /// The field of the target that is stored.
     key: StoredPath,
@@ -35,7 +57,7 @@ pub struct Forward<M, N, R: Reference, D = <R as Reference>::Target, J = ()> {
 /// What a relation stands for, without owning any of it.
 type Of<M, N, R, D> = fn() -> (M, N, R, D);
 
-impl<M, N, R: Reference> Forward<M, N, R> {
+impl<M, N, R: Reference> ReferenceJoin<M, N, R> {
     pub(super) fn new(path: &Path) -> Self {
         let mut scope = Scope::new(R::Target::model());
         let mut kept = |path: Result<StoredPath>| {
@@ -64,15 +86,15 @@ type Target<V, E> = <Stored<V, E> as Reference>::Target;
 
 /// The join of a field.
 pub(super) type Joins<M, V, E, D = Target<V, E>, J = ()> =
-    Forward<M, <E as RefersBy<V>>::Name, Stored<V, E>, D, J>;
+    ReferenceJoin<M, <E as RefersBy<V>>::Name, Stored<V, E>, D, J>;
 
 /// The join of a field, and of a relation of its target.
 pub(super) type JoinsDeeper<M, V, E, B> =
     Joins<M, V, E, Target<V, E>, Also<(), <B as IntoBranch<Target<V, E>>>::Branch>>;
 
 impl<M, V, E: RefersBy<V>> Field<M, V, E> {
-    fn forward(self) -> Joins<M, V, E> {
-        Forward::new(self.path())
+    fn reference_join(self) -> Joins<M, V, E> {
+        ReferenceJoin::new(self.path())
     }
 
     /// Joins only matching documents; any other reference, a dangling one included, becomes
@@ -90,7 +112,7 @@ impl<M, V, E: RefersBy<V>> Field<M, V, E> {
     /// # }
     /// ```
     pub fn filter(self, condition: impl FilterFn<Target<V, E>>) -> Joins<M, V, E> {
-        self.forward().filter(condition)
+        self.reference_join().filter(condition)
     }
 
     /// Reads the documents as `P`; MongoDB returns only its fields.
@@ -113,7 +135,7 @@ impl<M, V, E: RefersBy<V>> Field<M, V, E> {
     where
         P: Projection<Of = Target<V, E>> + Send + Sync + 'static,
     {
-        self.forward().select()
+        self.reference_join().select()
     }
 
     /// Joins a relation of the documents on the other side to them.
@@ -133,51 +155,23 @@ impl<M, V, E: RefersBy<V>> Field<M, V, E> {
         self,
         relation: impl FnOnce(<Target<V, E> as Embedded>::Fields<Target<V, E>>) -> B,
     ) -> JoinsDeeper<M, V, E, B> {
-        self.forward().join(relation)
+        self.reference_join().join(relation)
     }
 }
 
-impl<M, N, R: Reference, D, J> Forward<M, N, R, D, J> {
-    /// Joins the documents that match this, too.
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let (authors, books) = two_authors().await?;
-    /// let find = books.find_all();
-    /// let joined = find.join(|b| b.author.filter(|a| a.born.gt(1700)).filter(|a| a.id.eq(2)));
-    /// let rows = joined.all().await?;
-    /// assert!(rows[0].author().found().is_none());
-    /// assert!(rows[2].author().found().is_some());
-    /// # Ok(())
-    /// # }
-    /// ```
+impl<M, N, R: Reference, D, J> ReferenceJoin<M, N, R, D, J> {
+    /// Joins only documents that match this, too: see [`Field::filter`].
     pub fn filter(mut self, condition: impl FilterFn<R::Target>) -> Self {
         self.scope.filter::<R::Target>(condition);
         self
     }
 
-    /// Joins a relation of the documents on the other side to them.
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let (authors, books) = two_authors().await?;
-    /// let find = books.find_all();
-    /// let joined = find.join(|b| b.author.filter(|a| a.id.eq(2)).join(|a| a.books.count()));
-    /// let rows = joined.all().await?;
-    /// let author = rows[2].author().found().ok_or("no author")?;
-    /// assert_eq!((author.name.as_str(), *author.books()), ("Joyce", 1));
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// Joins a relation of the documents on the other side to them: see [`Field::join`].
     pub fn join<B: IntoBranch<R::Target>>(
         self,
         relation: impl FnOnce(<R::Target as Embedded>::Fields<R::Target>) -> B,
-    ) -> Forward<M, N, R, D, Also<J, B::Branch>> {
-        Forward {
+    ) -> ReferenceJoin<M, N, R, D, Also<J, B::Branch>> {
+        ReferenceJoin {
             path: self.path,
             key: self.key,
             scope: self.scope,
@@ -187,30 +181,14 @@ impl<M, N, R: Reference, D, J> Forward<M, N, R, D, J> {
     }
 }
 
-impl<M, N, R: Reference> Forward<M, N, R> {
-    /// Reads the documents as `P`; MongoDB returns only its fields.
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let (authors, books) = two_authors().await?;
-    /// #[derive(Deserialize, Projection)]
-    /// #[odm(of = Author)]
-    /// struct Named { name: String }
-    ///
-    /// let joined = books.find_all().join(|b| b.author.filter(|a| a.id.eq(2)).select::<Named>());
-    /// let rows = joined.all().await?;
-    /// assert_eq!(rows[2].author().found().map(|it| it.name.as_str()), Some("Joyce"));
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn select<P>(mut self) -> Forward<M, N, R, P>
+impl<M, N, R: Reference> ReferenceJoin<M, N, R> {
+    /// Reads the documents as `P`; MongoDB returns only its fields: see [`Field::select`].
+    pub fn select<P>(mut self) -> ReferenceJoin<M, N, R, P>
     where
         P: Projection<Of = R::Target> + Send + Sync + 'static,
     {
         self.scope.select::<P>(&[self.key.as_str()]);
-        Forward {
+        ReferenceJoin {
             path: self.path,
             key: self.key,
             scope: self.scope,
@@ -269,7 +247,7 @@ impl Ids {
     }
 }
 
-impl<M, N, R, D, J> Branch for Forward<M, N, R, D, J>
+impl<M, N, R, D, J> Branch for ReferenceJoin<M, N, R, D, J>
 where
     M: 'static,
     N: 'static,
@@ -289,7 +267,7 @@ where
     fn gather(&self, gathered: &mut Ids, row: &RawDocument) -> Result<()> {
         let stored = self.path.value(row);
         let mut is_reference = true;
-        let fits = R::Held::each_key(stored, |value| {
+        let fits = R::Arity::each_key(stored, |value| {
             match R::pointer(value) {
                 Pointer::To { key, database } => gathered.add(key, database)?,
                 Pointer::Elsewhere => {}
@@ -348,14 +326,14 @@ where
                 .map(|end| {
                     let of_row = places.get(start..*end).unwrap_or_default();
                     start = *end;
-                    R::Held::value(of_row.iter().map(target), || Resolved::Absent)
+                    R::Arity::value(of_row.iter().map(target), || Resolved::Absent)
                 })
                 .collect()
         })
     }
 }
 
-impl<M, N, R, D, J> Forward<M, N, R, D, J>
+impl<M, N, R, D, J> ReferenceJoin<M, N, R, D, J>
 where
     R: Reference,
     D: DeserializeOwned + Send + Sync + 'static,
@@ -406,7 +384,7 @@ fn not_a_reference(row: &RawDocument, path: &StoredPath) -> Error {
     Error::new(DecodeError::new(id, message, None)).with_path(path.as_str())
 }
 
-impl<M, N, R, D, J> IntoBranch<M> for Forward<M, N, R, D, J>
+impl<M, N, R, D, J> IntoBranch<M> for ReferenceJoin<M, N, R, D, J>
 where
     M: 'static,
     N: 'static,
@@ -425,13 +403,13 @@ impl<M: 'static, V, E: RefersBy<V>> IntoBranch<M> for Field<M, V, E> {
     type Branch = Joins<M, V, E>;
 
     fn into_branch(self) -> Self::Branch {
-        self.forward()
+        self.reference_join()
     }
 }
 
-impl<M, N, R: Reference, D, J: fmt::Debug> fmt::Debug for Forward<M, N, R, D, J> {
+impl<M, N, R: Reference, D, J: fmt::Debug> fmt::Debug for ReferenceJoin<M, N, R, D, J> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Forward")
+        f.debug_struct("ReferenceJoin")
             .field("path", &self.path)
             .field("scope", &self.scope)
             .field("branches", &self.branches)

@@ -68,6 +68,7 @@ mod survey;
 mod swap;
 mod unfinished;
 mod unique;
+mod ways;
 mod write;
 mod writes;
 
@@ -83,6 +84,7 @@ pub use self::load::InsertBranches;
 pub use self::names::{FindByNames, FindOrInsertByNames};
 pub use self::nodes::Nodes;
 pub use self::position::{NodeId, Position};
+use self::ways::Ways;
 pub use self::write::{ChangeTree, InsertNode, InsertedNode};
 use crate::collection::{Collection, Db};
 use crate::exec::Channel;
@@ -137,6 +139,7 @@ impl<D: DeclaredTree> Tree<D> {
             channel: Channel::new(self.collection.store.clone(), None),
             model: D::Model::model(),
             tree: D::TREE,
+            ways: const { Ways::of(D::TREE) },
         }
     }
 

@@ -6,7 +6,9 @@ use bson::Bson;
 
 use super::forest::Forest;
 use super::node::{Node, id_key, path_ids, same_scope, scope_key};
+use super::ways::{OrderBy, ParentBy};
 use crate::error::Result;
+use crate::model::TreeMeta;
 
 /// Nodes by their position in a list, as a forest. A node whose parent is not in the list is a root.
 #[derive(Debug)]
@@ -63,31 +65,28 @@ impl Forest<'_> {
     ) -> Result<Vec<Option<usize>>> {
         let tree = self.tree;
         let mut parents = vec![None; nodes.len()];
-        if tree.parent.is_none() && tree.ancestors.is_none() && tree.path.is_none() {
-            if tree.bounds.is_some() {
+        let named: fn(&TreeMeta, &Node) -> Option<Bson> = match self.ways.parent {
+            ParentBy::Parent(_) => |_, node| node.parent.clone(),
+            ParentBy::Ancestors(_) => |_, node| node.ancestors.last().cloned(),
+            ParentBy::Path(_) => |tree, node| path_ids(tree, node.path.as_deref()?)?.pop(),
+            ParentBy::Bounds(..) => {
                 parents_by_bounds(nodes, &mut parents);
                 return Ok(parents);
             }
-            for (position, node) in nodes.iter().enumerate() {
-                for child in &node.children {
-                    let child = positions.get(&id_key(child)?);
-                    if let Some(parent) = child.and_then(|child| parents.get_mut(*child)) {
-                        parent.get_or_insert(position);
+            ParentBy::Children(_) => {
+                for (position, node) in nodes.iter().enumerate() {
+                    for child in &node.children {
+                        let child = positions.get(&id_key(child)?);
+                        if let Some(parent) = child.and_then(|child| parents.get_mut(*child)) {
+                            parent.get_or_insert(position);
+                        }
                     }
                 }
+                return Ok(parents);
             }
-            return Ok(parents);
-        }
+        };
         for (node, parent) in nodes.iter().zip(&mut parents) {
-            let id = if tree.parent.is_some() {
-                node.parent.clone()
-            } else if tree.ancestors.is_some() {
-                node.ancestors.last().cloned()
-            } else {
-                let path = node.path.as_deref();
-                path.and_then(|path| path_ids(tree, path)?.pop())
-            };
-            if let Some(id) = id {
+            if let Some(id) = named(tree, node) {
                 *parent = positions.get(&id_key(&id)?).copied();
             }
         }
@@ -96,30 +95,42 @@ impl Forest<'_> {
 
     /// Puts siblings in their order.
     fn sort(&self, nodes: &[Node], listed: Option<&[Bson]>, siblings: &mut [usize]) -> Result<()> {
-        if self.tree.order.is_some() {
-            siblings.sort_by_key(|position| nodes.get(*position).map(|node| node.rank.clone()));
-        } else if self.tree.bounds.is_some() {
-            siblings.sort_by_key(|position| nodes.get(*position).map(|node| node.left));
-        } else if let Some(listed) = listed.filter(|listed| !listed.is_empty()) {
-            let mut places = HashMap::new();
-            for (place, id) in listed.iter().enumerate() {
-                places.entry(id_key(id)?).or_insert(place);
+        match self.ways.siblings {
+            OrderBy::Rank(_) => {
+                siblings.sort_by_key(|position| nodes.get(*position).map(|node| node.rank.clone()));
             }
-            let mut keyed = Vec::with_capacity(siblings.len());
-            for position in siblings.iter() {
-                let id = nodes
-                    .get(*position)
-                    .map(|node| id_key(&node.id))
-                    .transpose()?;
-                keyed.push((id.and_then(|id| places.get(&id).copied()), *position));
+            OrderBy::Bounds(..) => {
+                siblings.sort_by_key(|position| nodes.get(*position).map(|node| node.left));
             }
-            keyed.sort_by_key(|(place, _)| place.unwrap_or(usize::MAX));
-            for (slot, (_, position)) in siblings.iter_mut().zip(keyed) {
-                *slot = position;
+            OrderBy::Children(_) => {
+                if let Some(listed) = listed.filter(|listed| !listed.is_empty()) {
+                    sort_as_listed(nodes, listed, siblings)?;
+                }
             }
+            OrderBy::None => {}
         }
         Ok(())
     }
+}
+
+fn sort_as_listed(nodes: &[Node], listed: &[Bson], siblings: &mut [usize]) -> Result<()> {
+    let mut places = HashMap::new();
+    for (place, id) in listed.iter().enumerate() {
+        places.entry(id_key(id)?).or_insert(place);
+    }
+    let mut keyed = Vec::with_capacity(siblings.len());
+    for position in siblings.iter() {
+        let id = nodes
+            .get(*position)
+            .map(|node| id_key(&node.id))
+            .transpose()?;
+        keyed.push((id.and_then(|id| places.get(&id).copied()), *position));
+    }
+    keyed.sort_by_key(|(place, _)| place.unwrap_or(usize::MAX));
+    for (slot, (_, position)) in siblings.iter_mut().zip(keyed) {
+        *slot = position;
+    }
+    Ok(())
 }
 
 /// A node in pre-order.

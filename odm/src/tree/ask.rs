@@ -10,6 +10,7 @@ use super::at_once::{Reads, at_once};
 use super::forest::Forest;
 use super::node::{Node, id_key, same_id, same_scope};
 use super::select::{Extent, Selection};
+use super::ways::HasChildrenBy;
 use super::{NodeId, Tree};
 use crate::collection::decode_id;
 use crate::error::{Error, Result};
@@ -252,28 +253,24 @@ impl<D: DeclaredTree> Tree<D> {
 impl Question {
     /// Whether the answer takes several commands, between which the tree may change.
     fn is_torn(&self, forest: &Forest<'_>) -> bool {
-        let tree = forest.tree;
-        let knows_ancestors = tree.ancestors.is_some() || tree.path.is_some();
-        let knows_parent = tree.parent.is_some() || knows_ancestors;
+        let ways = &forest.ways;
         match self {
-            Self::IsLeaf(_) => {
-                tree.children.is_none() && tree.bounds.is_none() && tree.parent.is_none()
+            Self::IsLeaf(_) => ways.has_children == HasChildrenBy::Lineage,
+            Self::Depth(_) => !ways.depth.is_stored(),
+            Self::IsRoot(_) | Self::IsParent { .. } | Self::AreSiblings(..) => {
+                !ways.parent.is_stored()
             }
-            Self::Depth(_) => tree.depth.is_none() && !knows_ancestors,
-            Self::IsRoot(_) | Self::IsParent { .. } | Self::AreSiblings(..) => !knows_parent,
-            Self::IsAncestor { .. } => !knows_ancestors,
-            Self::CommonAncestor(ids) => ids.len() > 1 || !knows_ancestors,
+            Self::IsAncestor { .. } => !ways.ancestors.is_stored(),
+            Self::CommonAncestor(ids) => ids.len() > 1 || !ways.ancestors.is_stored(),
         }
     }
 
     async fn answer(&self, forest: &mut Forest<'_>) -> Result<Answer> {
         Ok(match self {
             Self::IsLeaf(id) => {
-                let tree = forest.tree;
-                let is_counted = tree.children.is_some() || tree.bounds.is_some();
                 let children = Selection::Children(id.clone());
                 let by_id = forest.selects_at_once(&children, Extent::default());
-                let node = if by_id && !is_counted {
+                let node = if by_id && !forest.ways.has_children.is_stored() {
                     Node {
                         id: id.clone(),
                         ..Node::default()

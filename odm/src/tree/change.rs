@@ -219,7 +219,7 @@ impl Forest<'_> {
             path: node.path.as_deref().unwrap_or(","),
             ancestors: after,
         };
-        let filter = self.descendants(node, None).await?;
+        let filter = self.descendants(node).await?;
         self.change_lineage(filter, &lineage)
     }
 

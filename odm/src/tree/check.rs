@@ -202,30 +202,3 @@ impl fmt::Debug for CheckTree<'_> {
         write!(f, "CheckTree({:?})", &*self.forest.collection())
     }
 }
-
-/// The field that says which node is the parent; the others are compared with it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Source {
-    Parent,
-    Ancestors,
-    Path,
-    Bounds,
-    Children,
-}
-
-impl Source {
-    pub(super) fn of(forest: &Forest<'_>) -> Self {
-        let tree = forest.tree;
-        if tree.parent.is_some() {
-            Self::Parent
-        } else if tree.ancestors.is_some() {
-            Self::Ancestors
-        } else if tree.path.is_some() {
-            Self::Path
-        } else if tree.bounds.is_some() {
-            Self::Bounds
-        } else {
-            Self::Children
-        }
-    }
-}

@@ -5,7 +5,6 @@ use bson::{Bson, Document, doc};
 
 use super::Tree;
 use super::arrange::Shape;
-use super::check::Source;
 use super::forest::Forest;
 use super::node::{Node, same_scope};
 use super::repair::statement;
@@ -178,7 +177,7 @@ impl Forest<'_> {
             ));
         }
         let old = &old.forest();
-        let source = Source::of(old).fields(old.tree);
+        let source = old.ways.parent.fields();
         let mut before = Vec::with_capacity(documents.len());
         let mut nodes = Vec::with_capacity(documents.len());
         for document in &documents {
@@ -234,19 +233,6 @@ impl Forest<'_> {
             }
         }
         Ok(())
-    }
-}
-
-impl Source {
-    /// The fields that decide who the parent is.
-    fn fields(self, tree: &TreeMeta) -> Vec<&'static str> {
-        match self {
-            Self::Parent => tree.parent.map(|(field, _)| field).into_iter().collect(),
-            Self::Ancestors => tree.ancestors.into_iter().collect(),
-            Self::Path => tree.path.map(|(field, _)| field).into_iter().collect(),
-            Self::Bounds => tree.bounds.into_iter().flat_map(<[_; 2]>::from).collect(),
-            Self::Children => tree.children.into_iter().collect(),
-        }
     }
 }
 

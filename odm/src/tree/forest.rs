@@ -3,6 +3,7 @@
 use bson::{Bson, Document, RawDocumentBuf, doc};
 
 use super::node::{Node, id_key};
+use super::ways::Ways;
 use crate::collection::equality;
 use crate::error::{Error, Result, TreeError, TreeRefusal};
 use crate::exec::Channel;
@@ -18,6 +19,7 @@ pub(super) struct Forest<'s> {
     pub(super) channel: Channel<'s>,
     pub(super) model: &'static ModelMeta,
     pub(super) tree: &'static TreeMeta,
+    pub(super) ways: Ways,
 }
 
 /// What a write did.
@@ -64,6 +66,7 @@ impl Forest<'_> {
             channel: self.channel.within(session),
             model: self.model,
             tree: self.tree,
+            ways: self.ways,
         }
     }
 
@@ -73,6 +76,7 @@ impl Forest<'_> {
             channel: channel.reborrow(),
             model: self.model,
             tree: self.tree,
+            ways: self.ways,
         }
     }
 
@@ -82,6 +86,7 @@ impl Forest<'_> {
             channel: self.channel.reborrow(),
             model: self.model,
             tree,
+            ways: Ways::of(tree),
         }
     }
 

@@ -5,6 +5,7 @@ use bson::{Bson, Document, doc};
 use super::forest::{Forest, TreeWrite};
 use super::node::id_key;
 use super::unfinished::{Fence, Unfinished};
+use super::ways::Links;
 use super::writes::{self, Writes};
 use crate::error::{Result, TreeRefusal};
 
@@ -15,8 +16,11 @@ impl Forest<'_> {
         let (_, node) = self.pair(parent, child).await?;
         let own = id_key(parent)?;
         let mut is_below = id_key(child)? == own;
-        for id in self.descendant_ids(&node, None).await? {
-            is_below |= id_key(&id)? == own;
+        if let Some(children) = self.tree.children {
+            let links = Links::Children(children);
+            for id in self.descendant_ids(&node, links, None).await? {
+                is_below |= id_key(&id)? == own;
+            }
         }
         if is_below {
             return Err(self.refused(

@@ -6,6 +6,7 @@ use bson::{Bson, Document, doc};
 
 use super::forest::{Forest, starting_with};
 use super::node::{id_key, integer};
+use super::ways::DepthBy;
 use crate::error::{Error, Result};
 use crate::model::tree::SEPARATOR;
 
@@ -15,27 +16,28 @@ const AFTER_SEPARATOR: char = '-';
 /// The most repetitions in a pattern; MongoDB refuses patterns that become too large.
 const MAX_REPEATED: u32 = 100;
 
+/// The path of a node as an expression; `,` at a root, or where no text is stored.
+pub(super) fn text_of_path(path: &str) -> Document {
+    let path = format!("${path}");
+    doc! {"$cond": [{"$eq": [{"$type": &path}, "string"]}, &path, ","]}
+}
+
 impl Forest<'_> {
     /// The expression for the number of a node's ancestors, if its own fields have it.
     pub(super) fn level(&self) -> Option<Bson> {
-        let tree = self.tree;
-        if let Some(depth) = tree.depth {
-            return Some(format!("${depth}").into());
+        match self.ways.depth {
+            DepthBy::Depth(depth) => Some(format!("${depth}").into()),
+            DepthBy::Ancestors(ancestors) => {
+                let field = format!("${ancestors}");
+                let size = doc! {"$size": &field};
+                Some(doc! {"$cond": [{"$isArray": &field}, size, 0]}.into())
+            }
+            DepthBy::Path(path) => {
+                let parts = doc! {"$size": {"$split": [text_of_path(path), ","]}};
+                Some(doc! {"$subtract": [parts, 2]}.into())
+            }
+            DepthBy::Bounds(_) | DepthBy::Links(_) => None,
         }
-        if let Some(ancestors) = tree.ancestors {
-            let field = format!("${ancestors}");
-            let size = doc! {"$size": &field};
-            return Some(doc! {"$cond": [{"$isArray": &field}, size, 0]}.into());
-        }
-        let parts = doc! {"$size": {"$split": [self.text_of_path()?, ","]}};
-        Some(doc! {"$subtract": [parts, 2]}.into())
-    }
-
-    /// The path of a node as an expression; `,` at a root, or where no text is stored.
-    pub(super) fn text_of_path(&self) -> Option<Document> {
-        let (path, _) = self.tree.path?;
-        let path = format!("${path}");
-        Some(doc! {"$cond": [{"$eq": [{"$type": &path}, "string"]}, &path, ","]})
     }
 
     /// The filter of the paths that start with `own`: a range of the index, which holds any ids and paths of any length.

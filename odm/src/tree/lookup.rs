@@ -4,16 +4,31 @@ use bson::{Bson, Document, doc};
 
 use super::forest::Forest;
 use super::select::{Extent, Selection};
+use super::ways::{AncestorsBy, Links, OrderBy};
 use crate::collection::equality;
 
 /// The field with the number of steps to a found node.
 const STEPS: &str = "__odm_steps";
 
-/// The fields that lead from node to node.
-struct Links<'t> {
-    start: &'t str,
-    from: &'t str,
-    to: &'t str,
+/// The arguments `startWith`, `connectFromField` and `connectToField` of a `$graphLookup`.
+struct Connection(&'static str, &'static str, &'static str);
+
+impl Links {
+    /// From a node to its children.
+    fn down(self) -> Connection {
+        match self {
+            Self::Parent(parent) => Connection("_id", "_id", parent),
+            Self::Children(children) => Connection(children, children, "_id"),
+        }
+    }
+
+    /// From a node to its parents.
+    fn up(self) -> Connection {
+        match self {
+            Self::Parent(parent) => Connection(parent, parent, "_id"),
+            Self::Children(children) => Connection("_id", "_id", children),
+        }
+    }
 }
 
 /// The stages that read nodes in one command.
@@ -35,21 +50,31 @@ impl Forest<'_> {
         extent: Extent,
         pre_order: bool,
     ) -> Option<Lookup> {
-        let tree = self.tree;
-        if tree.ancestors.is_some() || tree.path.is_some() || tree.bounds.is_some() {
+        let AncestorsBy::Links(links) = self.ways.ancestors else {
             return None;
-        }
-        // The order of the node's own children is in its list.
-        let has_self = pre_order && self.is_ordered_by_lists();
-        let (id, mut stages) = match selection {
-            Selection::Descendants(id) if !extent.with_self && has_self => {
-                (id, self.with_below(id, extent)?)
-            }
-            Selection::Descendants(id) if !extent.with_self => (id, self.below(id, extent)?),
-            Selection::Ancestors(id) => (id, self.above(id, extent)?),
+        };
+        let (id, is_sorted) = match selection {
+            Selection::Descendants(id) if !extent.with_self => (id, false),
+            Selection::Ancestors(id) => (id, true),
             _ => return None,
         };
-        let is_sorted = matches!(selection, Selection::Ancestors(_));
+        let (connection, has_self) = match (links, self.ways.siblings) {
+            (Links::Parent(parent), _) if extent.with_self => {
+                (Connection("_id", parent, "_id"), true)
+            }
+            (Links::Children(_), _) if extent.with_self => return None,
+            // The order of the node's own children is in its list.
+            (_, OrderBy::Children(children)) if pre_order && !is_sorted => {
+                (Connection("_id", children, "_id"), true)
+            }
+            _ if is_sorted => (links.up(), false),
+            _ => (links.down(), false),
+        };
+        let steps = match extent.max_depth {
+            Some(levels) if !has_self => Some(levels.checked_sub(1)?),
+            levels => levels,
+        };
+        let mut stages = self.connected(id, &connection, is_sorted, steps);
         if is_sorted {
             stages.push(doc! {"$sort": {format!("found.{STEPS}"): -1}});
         }
@@ -64,110 +89,53 @@ impl Forest<'_> {
         })
     }
 
-    /// The stages that find the ids of the descendants.
-    pub(super) fn ids_below(&self, id: &Bson, max_depth: Option<u32>) -> Option<Vec<Document>> {
-        let extent = Extent {
-            with_self: false,
-            max_depth,
-        };
-        let mut stages = self.below(id, extent)?;
+    /// The stages that find the ids of the descendants; within this number of levels, of which there is at least one.
+    pub(super) fn ids_below(&self, id: &Bson, links: Links, levels: Option<u32>) -> Vec<Document> {
+        let steps = levels.map(|levels| levels.saturating_sub(1));
+        let mut stages = self.connected(id, &links.down(), false, steps);
         stages.push(doc! {"$project": {"_id": "$found._id"}});
-        Some(stages)
+        stages
     }
 
     /// The stages that find the ids of the ancestors, the root first.
-    pub(super) fn ids_above(&self, id: &Bson) -> Option<Vec<Document>> {
-        let mut stages = self.above(id, Extent::default())?;
+    pub(super) fn ids_above(&self, id: &Bson, links: Links) -> Vec<Document> {
+        let mut stages = self.connected(id, &links.up(), true, None);
         stages.push(doc! {"$sort": {format!("found.{STEPS}"): -1}});
         stages.push(doc! {"$project": {"_id": "$found._id"}});
-        Some(stages)
+        stages
     }
 
-    /// The stages that find the node and its descendants in `found`, by the lists of children.
-    fn with_below(&self, id: &Bson, extent: Extent) -> Option<Vec<Document>> {
-        let levels = extent.max_depth.map(|levels| levels.saturating_add(1));
-        let links = Links {
-            start: "_id",
-            from: self.tree.children?,
-            to: "_id",
+    /// The stages that find how many levels there are below a node, as `level`.
+    pub(super) fn levels_below(&self, id: &Bson, links: Links) -> Vec<Document> {
+        let mut stages = self.connected(id, &links.down(), true, None);
+        let level = doc! {"$max": {"$add": [format!("$found.{STEPS}"), 1]}};
+        stages.push(doc! {"$group": {"_id": Bson::Null, "level": level}});
+        stages
+    }
+
+    /// The stages that find the nodes that a node is connected with: a document for each, with the node in `found`.
+    fn connected(
+        &self,
+        id: &Bson,
+        Connection(start, from, to): &Connection,
+        with_steps: bool,
+        max_steps: Option<u32>,
+    ) -> Vec<Document> {
+        let mut lookup = doc! {
+            "from": self.collection(),
+            "startWith": format!("${start}"),
+            "connectFromField": *from,
+            "connectToField": *to,
+            "as": "found",
         };
-        lookup(self, id, &links, None, levels)
-    }
-
-    /// The descendants: a document for each, with the node in `found`.
-    fn below(&self, id: &Bson, extent: Extent) -> Option<Vec<Document>> {
-        let links = |start, from, to| Links { start, from, to };
-        match (self.tree.parent, self.tree.children) {
-            (Some((parent, _)), _) => lookup(
-                self,
-                id,
-                &links("_id", "_id", parent),
-                None,
-                extent.max_depth,
-            ),
-            (None, Some(children)) => lookup(
-                self,
-                id,
-                &links(children, children, "_id"),
-                None,
-                extent.max_depth,
-            ),
-            (None, None) => None,
+        if with_steps {
+            lookup.insert("depthField", STEPS);
         }
+        lookup.extend(max_steps.map(|steps| ("maxDepth".to_owned(), i64::from(steps).into())));
+        vec![
+            doc! {"$match": {"_id": equality(id.clone())}},
+            doc! {"$graphLookup": lookup},
+            doc! {"$unwind": "$found"},
+        ]
     }
-
-    /// The ancestors: a document for each, with the node in `found`. The node itself is among them with `with_self`.
-    fn above(&self, id: &Bson, extent: Extent) -> Option<Vec<Document>> {
-        let Extent {
-            with_self,
-            max_depth,
-        } = extent;
-        let links = |start, from, to| Links { start, from, to };
-        match (self.tree.parent, self.tree.children) {
-            (Some((parent, _)), _) if with_self => {
-                let levels = max_depth.map(|levels| levels.saturating_add(1));
-                lookup(self, id, &links("_id", parent, "_id"), Some(STEPS), levels)
-            }
-            (Some((parent, _)), _) => lookup(
-                self,
-                id,
-                &links(parent, parent, "_id"),
-                Some(STEPS),
-                max_depth,
-            ),
-            (None, Some(children)) if !with_self => lookup(
-                self,
-                id,
-                &links("_id", "_id", children),
-                Some(STEPS),
-                max_depth,
-            ),
-            _ => None,
-        }
-    }
-}
-
-fn lookup(
-    forest: &Forest<'_>,
-    id: &Bson,
-    links: &Links<'_>,
-    steps: Option<&str>,
-    levels: Option<u32>,
-) -> Option<Vec<Document>> {
-    let mut lookup = doc! {
-        "from": forest.collection(),
-        "startWith": format!("${}", links.start),
-        "connectFromField": links.from,
-        "connectToField": links.to,
-        "as": "found",
-    };
-    lookup.extend(steps.map(|field| ("depthField".to_owned(), field.into())));
-    if let Some(levels) = levels {
-        lookup.insert("maxDepth", i64::from(levels.checked_sub(1)?));
-    }
-    Some(vec![
-        doc! {"$match": {"_id": equality(id.clone())}},
-        doc! {"$graphLookup": lookup},
-        doc! {"$unwind": "$found"},
-    ])
 }

@@ -13,6 +13,7 @@ use super::load::Loading;
 use super::node::{Node, id_key};
 use super::position::Target;
 use super::queue::Within;
+use super::ways::ChildrenBy;
 use super::write::InsertedNode;
 use super::{NodeId, Tree};
 use crate::collection::{decode, encode_with_id};
@@ -372,7 +373,7 @@ impl Forest<'_> {
         scope: Option<&Bson>,
         mut named: Vec<BsonDocument>,
     ) -> Result<Vec<Node>> {
-        if self.has_filter_of_roots() {
+        if self.ways.roots.is_stored() {
             named.push(self.roots(scope).await?);
             return self.nodes_of_all(named).await;
         }
@@ -387,11 +388,11 @@ impl Forest<'_> {
         parent: &Node,
         mut named: Vec<BsonDocument>,
     ) -> Result<Vec<Node>> {
-        if self.has_filter_of_roots() || self.tree.children.is_some() {
+        if !matches!(self.ways.children, ChildrenBy::Bounds(_)) {
             named.push(self.children(parent).await?);
             return self.nodes_of_all(named).await;
         }
-        named.push(self.descendants(parent, None).await?);
+        named.push(self.descendants(parent).await?);
         let candidates = self.nodes_of_all(named).await?;
         self.with_parent(candidates, Some(&parent.id)).await
     }

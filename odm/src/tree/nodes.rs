@@ -450,7 +450,7 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
         D: SingleParent,
     {
         let (forest, query) = self.query()?;
-        let is_torn = forest.level().is_none() || query.is_torn(&forest);
+        let is_torn = !forest.ways.depth.is_stored() || query.is_torn(&forest);
         at_once!(forest, self.session, is_torn, |forest| {
             query.counts_by_depth(forest)
         })

@@ -61,10 +61,10 @@ impl Query {
     /// Whether the selection needs no read of its own.
     pub(super) fn is_one_command(&self, forest: &Forest<'_>) -> bool {
         let knows_levels = match self.depths {
-            Some((from, to)) => forest.at_depths(from, to).is_some(),
+            Some(_) => forest.ways.depth.is_stored(),
             None => true,
         };
-        let knows_leaves = !self.leaves || forest.knows_leaves();
+        let knows_leaves = !self.leaves || forest.ways.leaves.is_stored();
         knows_levels && knows_leaves && forest.selects_at_once(&self.selection, self.extent)
     }
 

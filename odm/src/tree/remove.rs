@@ -8,6 +8,7 @@ use super::spot::Gap;
 use super::statements::{Around, Lineage, Shift};
 use super::structure::nothing;
 use super::unfinished::{Below, Fence, Placed, Unfinished};
+use super::ways::{AncestorsBy, DescendantsBy, Links};
 use super::writes::{self, Writes};
 use crate::error::{Result, TreeRefusal};
 use crate::model::tree::TreeDelete;
@@ -25,7 +26,7 @@ impl Forest<'_> {
                 ..Node::default()
             }
         };
-        let knows = self.tree.children.is_some() || self.tree.bounds.is_some();
+        let knows = self.ways.has_children.is_stored();
         // Descendants that go, too, and are in no other tree, need no question whether there are any.
         let is_asked = knows || policy != TreeDelete::Cascade || self.model.trees.len() > 1;
         let is_leaf = is_asked && !self.has_children(&node).await?;
@@ -61,10 +62,11 @@ impl Forest<'_> {
     /// Whether the id of a node is enough to delete it with its descendants.
     fn deletes_by_id(&self) -> bool {
         let tree = self.tree;
-        let finds_by_id = tree.parent.is_some() || tree.ancestors.is_some();
+        let finds_by_id = matches!(
+            self.ways.descendants,
+            DescendantsBy::Ancestors(_) | DescendantsBy::Links(Links::Parent(_))
+        );
         let needs_fields = tree.children.is_some()
-            || tree.bounds.is_some()
-            || tree.path.is_some()
             || tree.scope.is_some()
             || tree.child_count.is_some()
             || tree.descendant_count.is_some();
@@ -84,7 +86,7 @@ impl Forest<'_> {
                     ),
                 ));
             }
-            below = Some(self.descendants(node, None).await?);
+            below = Some(self.descendants(node).await?);
         }
         let mut writes = self.detached(fence, node).await?;
         writes.delete.push(Self::by_id(&node.id));
@@ -97,17 +99,17 @@ impl Forest<'_> {
 
     /// Records which nodes the filter of the descendants matches.
     fn record_below(&self, node: &Node, filter: &Document, record: &mut Unfinished) -> Result<()> {
-        let tree = self.tree;
-        if tree.ancestors.is_some() {
-            record.below = Some(Below::Ancestor(node.id.clone()));
-        } else if tree.path.is_some() {
-            record.below = Some(Below::Path(node.path_of_children()?));
-        } else if tree.bounds.is_some() {
-            record.below = Some(Below::Bounds(node.left, node.right));
-        } else if let Ok(ids) = filter.get_document("_id") {
-            let ids = ids.get_array("$in").cloned().unwrap_or_default();
-            record.gone.extend(ids);
-        }
+        record.below = match self.ways.ancestors {
+            AncestorsBy::Ancestors => Some(Below::Ancestor(node.id.clone())),
+            AncestorsBy::Path => Some(Below::Path(node.path_of_children()?)),
+            AncestorsBy::Bounds(..) => Some(Below::Bounds(node.left, node.right)),
+            AncestorsBy::Links(_) => {
+                let ids = filter.get_document("_id").ok();
+                let ids = ids.and_then(|ids| ids.get_array("$in").ok());
+                record.gone.extend(ids.into_iter().flatten().cloned());
+                None
+            }
+        };
         Ok(())
     }
 
@@ -185,7 +187,7 @@ impl Forest<'_> {
                 path: &path,
                 ancestors: after,
             };
-            let filter = self.descendants(node, None).await?;
+            let filter = self.descendants(node).await?;
             writes.first.push(self.change_lineage(filter, &lineage)?);
         }
         if tree.bounds.is_some() {

@@ -5,6 +5,7 @@ use bson::{Bson, Document, doc};
 use super::forest::Forest;
 use super::node::{Node, id_key};
 use super::structure::nothing;
+use super::ways::{AncestorsBy, ChildrenBy, DepthBy, DescendantsBy, OrderBy};
 use crate::error::Result;
 
 /// The nodes of a read.
@@ -135,8 +136,11 @@ impl Forest<'_> {
                 });
             }
             Selection::Descendants(_) => {
-                let descendants = self.descendants(&node, extent.max_depth);
-                let mut selected = Selected::by(descendants.await?);
+                let descendants = match extent.max_depth {
+                    Some(depth) => self.descendants_within(&node, depth).await?,
+                    None => self.descendants(&node).await?,
+                };
+                let mut selected = Selected::by(descendants);
                 selected.top = self.listed(&node);
                 selected
             }
@@ -170,11 +174,10 @@ impl Forest<'_> {
 
     /// The ancestors, where only bounds find them: the nodes whose bounds enclose those of the node.
     fn selected_by_bounds(&self, node: &Node, extent: Extent) -> Option<Selected> {
-        let tree = self.tree;
-        let (left, right) = tree.bounds?;
-        if tree.ancestors.is_some() || tree.path.is_some() || extent.max_depth.is_some() {
+        let (AncestorsBy::Bounds(left, right), None) = (self.ways.ancestors, extent.max_depth)
+        else {
             return None;
-        }
+        };
         let (below, above) = if extent.with_self {
             ("$lte", "$gte")
         } else {
@@ -207,27 +210,21 @@ impl Forest<'_> {
 
     /// Whether a selection needs no read to become a filter.
     pub(super) fn selects_at_once(&self, selection: &Selection, extent: Extent) -> bool {
-        let tree = self.tree;
         match selection {
             Selection::All => true,
-            Selection::Roots => {
-                self.has_filter_of_roots() || tree.bounds.is_none() && tree.children.is_none()
-            }
+            Selection::Roots => self.ways.roots.is_stored(),
             _ => self.is_selected_by_id(selection, extent),
         }
     }
 
     /// Whether the id alone makes the filter, without reading the node.
     fn is_selected_by_id(&self, selection: &Selection, extent: Extent) -> bool {
-        let tree = self.tree;
-        tree.scope.is_none()
-            && !self.is_ordered_by_lists()
+        self.tree.scope.is_none()
+            && !matches!(self.ways.siblings, OrderBy::Children(_))
             && match selection {
-                Selection::Children(_) => tree.parent.is_some(),
+                Selection::Children(_) => matches!(self.ways.children, ChildrenBy::Parent(_)),
                 Selection::Descendants(_) => {
-                    tree.ancestors.is_some()
-                        && tree.path.is_none()
-                        && tree.bounds.is_none()
+                    matches!(self.ways.descendants, DescendantsBy::Ancestors(_))
                         && extent.max_depth.is_none()
                 }
                 _ => false,
@@ -236,12 +233,8 @@ impl Forest<'_> {
 
     /// The children in the order of their parent's array, where nothing else has their order.
     fn listed(&self, parent: &Node) -> Option<Vec<Bson>> {
-        self.is_ordered_by_lists().then(|| parent.children.clone())
-    }
-
-    /// Whether the lists of children are all that puts siblings in order.
-    pub(super) fn is_ordered_by_lists(&self) -> bool {
-        self.sibling_sort().is_none() && self.tree.children.is_some()
+        let is_listed = matches!(self.ways.siblings, OrderBy::Children(_));
+        is_listed.then(|| parent.children.clone())
     }
 
     async fn select_siblings(&mut self, node: &Node, extent: Extent) -> Result<Selected> {
@@ -302,13 +295,10 @@ impl Forest<'_> {
             siblings.order = Some(ids);
             return Ok(siblings);
         }
-        let own: Option<(&str, Bson)> = match (self.tree.order, self.tree.bounds) {
-            (Some(rank), _) => Some((rank, node.rank.clone().into())),
-            (None, Some((left, _))) => Some((left, node.left.into())),
-            (None, None) => None,
-        };
-        let Some((field, own)) = own else {
-            return Ok(Selected::by(nothing()));
+        let (field, own): (&str, Bson) = match self.ways.siblings {
+            OrderBy::Rank(rank) => (rank, node.rank.clone().into()),
+            OrderBy::Bounds(left, _) => (left, node.left.into()),
+            OrderBy::Children(_) | OrderBy::None => return Ok(Selected::by(nothing())),
         };
         let operator = match (is_after, extent.with_self) {
             (true, false) => "$gt",
@@ -335,7 +325,7 @@ impl Forest<'_> {
                 listed.next_back()
             });
         }
-        let Some(field) = self.tree.order.or(self.tree.bounds.map(|(left, _)| left)) else {
+        let Some(field) = self.ways.siblings.field() else {
             return Ok(None);
         };
         let sort = Some(doc! {field: if is_first { 1 } else { -1 }});
@@ -345,51 +335,51 @@ impl Forest<'_> {
 
     /// The ids of the siblings directly before and after a node.
     pub(super) async fn neighbours(&mut self, node: &Node) -> Result<(Option<Bson>, Option<Bson>)> {
-        let tree = self.tree;
         let scope = node.scope.as_ref();
         let parent = match self.parent_of(node).await? {
             Some(parent) => Some(self.node(&parent).await?),
             None => None,
         };
         let first = |nodes: Vec<Node>| nodes.into_iter().next().map(|node| node.id);
-        if let Some(field) = tree.order {
-            let siblings = match &parent {
-                Some(parent) => self.children(parent).await?,
-                None => self.roots(scope).await?,
-            };
-            let rank = node.rank.clone().unwrap_or_default();
-            let beside =
-                |operator: &str| doc! {"$and": [siblings.clone(), {field: {operator: &rank}}]};
-            let before = self
-                .nodes(beside("$lt"), Some(doc! {field: -1}), Some(1))
-                .await?;
-            let after = self
-                .nodes(beside("$gt"), Some(doc! {field: 1}), Some(1))
-                .await?;
-            return Ok((first(before), first(after)));
-        }
-        if let Some((left, right)) = tree.bounds {
-            let ends = doc! {left: {"$lt": node.left}, right: node.left - 1};
-            let before = self
-                .nodes(self.in_scope(scope, ends), Some(doc! {left: -1}), Some(1))
-                .await?;
-            let starts = self.in_scope(scope, doc! {left: node.right + 1});
-            let after = self.nodes(starts, None, Some(1)).await?;
-            return Ok((first(before), first(after)));
-        }
-        let Some(parent) = parent.filter(|_| tree.children.is_some()) else {
-            return Ok((None, None));
-        };
-        let own = id_key(&node.id)?;
-        let mut previous = None;
-        let mut children = parent.children.into_iter();
-        while let Some(child) = children.next() {
-            if id_key(&child)? == own {
-                return Ok((previous, children.next()));
+        match self.ways.siblings {
+            OrderBy::Rank(field) => {
+                let siblings = match &parent {
+                    Some(parent) => self.children(parent).await?,
+                    None => self.roots(scope).await?,
+                };
+                let rank = node.rank.clone().unwrap_or_default();
+                let beside =
+                    |operator: &str| doc! {"$and": [siblings.clone(), {field: {operator: &rank}}]};
+                let before = self
+                    .nodes(beside("$lt"), Some(doc! {field: -1}), Some(1))
+                    .await?;
+                let after = self
+                    .nodes(beside("$gt"), Some(doc! {field: 1}), Some(1))
+                    .await?;
+                Ok((first(before), first(after)))
             }
-            previous = Some(child);
+            OrderBy::Bounds(left, right) => {
+                let ends = doc! {left: {"$lt": node.left}, right: node.left - 1};
+                let before = self
+                    .nodes(self.in_scope(scope, ends), Some(doc! {left: -1}), Some(1))
+                    .await?;
+                let starts = self.in_scope(scope, doc! {left: node.right + 1});
+                let after = self.nodes(starts, None, Some(1)).await?;
+                Ok((first(before), first(after)))
+            }
+            OrderBy::Children(_) | OrderBy::None => {
+                let own = id_key(&node.id)?;
+                let mut previous = None;
+                let mut children = parent.map_or_else(Vec::new, |it| it.children).into_iter();
+                while let Some(child) = children.next() {
+                    if id_key(&child)? == own {
+                        return Ok((previous, children.next()));
+                    }
+                    previous = Some(child);
+                }
+                Ok((None, None))
+            }
         }
-        Ok((None, None))
     }
 
     /// The filter of the nodes at these levels.
@@ -435,25 +425,24 @@ impl Forest<'_> {
 
     /// The filter of nodes at these levels, if they store their depth.
     pub(super) fn at_depths(&self, from: u32, to: Option<u32>) -> Option<Document> {
-        let tree = self.tree;
-        let filter = if let Some(depth) = tree.depth {
-            let mut range = doc! {"$gte": i64::from(from)};
-            range.extend(to.map(|to| ("$lte".to_owned(), Bson::Int64(to.into()))));
-            doc! {depth: range}
-        } else if let Some(ancestors) = tree.ancestors {
-            let mut filter = Document::new();
-            if let Some(last) = from.checked_sub(1) {
-                filter.insert(format!("{ancestors}.{last}"), doc! {"$exists": true});
+        match self.ways.depth {
+            DepthBy::Depth(depth) => {
+                let mut range = doc! {"$gte": i64::from(from)};
+                range.extend(to.map(|to| ("$lte".to_owned(), Bson::Int64(to.into()))));
+                Some(doc! {depth: range})
             }
-            if let Some(to) = to {
-                filter.insert(format!("{ancestors}.{to}"), doc! {"$exists": false});
+            DepthBy::Ancestors(ancestors) => {
+                let mut filter = Document::new();
+                if let Some(last) = from.checked_sub(1) {
+                    filter.insert(format!("{ancestors}.{last}"), doc! {"$exists": true});
+                }
+                if let Some(to) = to {
+                    filter.insert(format!("{ancestors}.{to}"), doc! {"$exists": false});
+                }
+                Some(filter)
             }
-            filter
-        } else if let Some((path, _)) = tree.path {
-            self.paths_at_levels(path, from, to)
-        } else {
-            return None;
-        };
-        Some(filter)
+            DepthBy::Path(path) => Some(self.paths_at_levels(path, from, to)),
+            DepthBy::Bounds(_) | DepthBy::Links(_) => None,
+        }
     }
 }

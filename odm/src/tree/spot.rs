@@ -6,6 +6,7 @@ use super::forest::Forest;
 use super::node::{Node, id_key, same_id, same_scope};
 use super::position::Target;
 use super::statements::Around;
+use super::ways::OrderBy;
 use crate::collection::equality;
 use crate::error::{Result, TreeRefusal};
 use crate::types::tree::ranks_between;
@@ -293,11 +294,7 @@ impl Forest<'_> {
 
     /// The sort that puts siblings in order, if a field has it.
     pub(super) fn sibling_sort(&self) -> Option<Document> {
-        match (self.tree.order, self.tree.bounds) {
-            (Some(rank), _) => Some(doc! {rank: 1}),
-            (None, Some((left, _))) => Some(doc! {left: 1}),
-            (None, None) => None,
-        }
+        self.ways.siblings.field().map(|field| doc! {field: 1})
     }
 
     /// The sort that puts nodes in pre-order, if the bounds have it.
@@ -366,7 +363,7 @@ impl Forest<'_> {
             Among::Beside { sibling, after } => (sibling, *after),
         };
         let Some(parent) = &spot.parent else {
-            if self.tree.order.is_none() && self.tree.bounds.is_none() {
+            if let OrderBy::Children(_) = self.ways.siblings {
                 return Err(self.refused(TreeRefusal::Unordered,
                     "roots have no order where only their parents store one: add `order = rank` to the tree",
                 ));
@@ -426,7 +423,7 @@ impl Forest<'_> {
             return Ok(0);
         };
         // The roots are few, if a field says which nodes they are. No index has the right bounds.
-        let (filter, last) = if self.has_filter_of_roots() {
+        let (filter, last) = if self.ways.roots.is_stored() {
             (self.roots(scope).await?, left)
         } else {
             (self.in_scope(scope, Document::new()), right)

@@ -5,6 +5,10 @@ use bson::{Bson, Document, doc};
 
 use super::forest::Forest;
 use super::node::{Node, path_ids, same_scope};
+use super::ways::{
+    AncestorsBy, ChildrenBy, DepthBy, DescendantsBy, HasChildrenBy, LevelsBelowBy, Links, ParentBy,
+    RootsBy,
+};
 use crate::collection::equality;
 use crate::error::{Error, Result, TreeRefusal};
 use crate::model::tree::SEPARATOR;
@@ -13,61 +17,63 @@ use crate::store::limits::LIST_BYTES;
 impl Forest<'_> {
     /// The ids of the ancestors, the root first.
     pub(super) async fn lineage(&mut self, node: &Node) -> Result<Vec<Bson>> {
-        let tree = self.tree;
-        if tree.ancestors.is_some() {
-            return Ok(node.ancestors.clone());
+        match self.ways.ancestors {
+            AncestorsBy::Ancestors => Ok(node.ancestors.clone()),
+            AncestorsBy::Path => {
+                let Some(path) = &node.path else {
+                    return Ok(Vec::new());
+                };
+                path_ids(self.tree, path).ok_or_else(|| {
+                    self.refused(
+                        TreeRefusal::Damaged,
+                        format!(
+                            "the node {} has a malformed path: {path:?}; `check` lists all of them",
+                            node.id
+                        ),
+                    )
+                })
+            }
+            AncestorsBy::Bounds(left, right) => {
+                let around = doc! {left: {"$lt": node.left}, right: {"$gt": node.right}};
+                let filter = self.in_scope(node.scope.as_ref(), around);
+                let found = self.nodes(filter, Some(doc! {left: 1}), None).await?;
+                Ok(found.into_iter().map(|node| node.id).collect())
+            }
+            AncestorsBy::Links(links) => {
+                let stages = self.ids_above(&node.id, links);
+                ids(&self.aggregate(stages).await?)
+            }
         }
-        if tree.path.is_some() {
-            let Some(path) = &node.path else {
-                return Ok(Vec::new());
-            };
-            return path_ids(tree, path).ok_or_else(|| {
-                self.refused(
-                    TreeRefusal::Damaged,
-                    format!(
-                        "the node {} has a malformed path: {path:?}; `check` lists all of them",
-                        node.id
-                    ),
-                )
-            });
-        }
-        if let Some((left, right)) = tree.bounds {
-            let around = doc! {left: {"$lt": node.left}, right: {"$gt": node.right}};
-            let filter = self.in_scope(node.scope.as_ref(), around);
-            let found = self.nodes(filter, Some(doc! {left: 1}), None).await?;
-            return Ok(found.into_iter().map(|node| node.id).collect());
-        }
-        let Some(stages) = self.ids_above(&node.id) else {
-            return Ok(Vec::new());
-        };
-        ids(&self.aggregate(stages).await?)
     }
 
     /// The id of the parent; `None` for a root.
     pub(super) async fn parent_of(&mut self, node: &Node) -> Result<Option<Bson>> {
-        let tree = self.tree;
-        if tree.parent.is_some() {
-            return Ok(node.parent.clone());
+        match self.ways.parent {
+            ParentBy::Parent(_) => Ok(node.parent.clone()),
+            ParentBy::Ancestors(_) | ParentBy::Path(_) => Ok(self.lineage(node).await?.pop()),
+            ParentBy::Bounds(left, right) => {
+                let parent = self.enclosing(node, left, right).await?;
+                Ok(parent.map(|node| node.id))
+            }
+            ParentBy::Children(children) => {
+                let parent = self.listing(node, children).await?;
+                Ok(parent.map(|node| node.id))
+            }
         }
-        if tree.ancestors.is_none() && tree.path.is_none() {
-            let parent = self.enclosing(node).await?;
-            return Ok(parent.map(|node| node.id));
-        }
-        Ok(self.lineage(node).await?.pop())
     }
 
-    /// The parent of a node that does not name it: by the bounds, or by the children that the parent lists.
-    async fn enclosing(&mut self, node: &Node) -> Result<Option<Node>> {
-        let (filter, sort) = match (self.tree.bounds, self.tree.children) {
-            (Some((left, right)), _) => {
-                let around = doc! {left: {"$lt": node.left}, right: {"$gt": node.right}};
-                let filter = self.in_scope(node.scope.as_ref(), around);
-                (filter, Some(doc! {left: -1}))
-            }
-            (None, Some(children)) => (doc! {children: equality(node.id.clone())}, None),
-            (None, None) => return Ok(None),
-        };
-        let found = self.nodes(filter, sort, Some(1)).await?;
+    /// The parent of a node by its bounds: the nearest ones around those of the node.
+    async fn enclosing(&mut self, node: &Node, left: &str, right: &str) -> Result<Option<Node>> {
+        let around = doc! {left: {"$lt": node.left}, right: {"$gt": node.right}};
+        let filter = self.in_scope(node.scope.as_ref(), around);
+        let found = self.nodes(filter, Some(doc! {left: -1}), Some(1)).await?;
+        Ok(found.into_iter().next())
+    }
+
+    /// The parent of a node by the children that it lists.
+    async fn listing(&mut self, node: &Node, children: &str) -> Result<Option<Node>> {
+        let filter = doc! {children: equality(node.id.clone())};
+        let found = self.nodes(filter, None, Some(1)).await?;
         Ok(found.into_iter().next())
     }
 
@@ -75,9 +81,10 @@ impl Forest<'_> {
     /// from the fields of the node.
     pub(super) async fn parent_node(&mut self, node: &Node) -> Result<Option<Node>> {
         let tree = self.tree;
-        let has_lineage = tree.ancestors.is_some() || tree.path.is_some();
-        if tree.parent.is_none() && !has_lineage {
-            return self.enclosing(node).await;
+        match self.ways.parent {
+            ParentBy::Parent(_) | ParentBy::Ancestors(_) | ParentBy::Path(_) => {}
+            ParentBy::Bounds(left, right) => return self.enclosing(node, left, right).await,
+            ParentBy::Children(children) => return self.listing(node, children).await,
         }
         let Some(id) = self.parent_of(node).await? else {
             return Ok(None);
@@ -90,7 +97,7 @@ impl Forest<'_> {
             depth: node.depth - 1,
             ..Node::default()
         };
-        if has_lineage {
+        if self.ways.ancestors.is_stored() {
             parent.ancestors = self.lineage(node).await?;
             parent.ancestors.pop();
             parent.path = self.path_of(&parent.ancestors)?;
@@ -98,72 +105,79 @@ impl Forest<'_> {
         Ok(Some(parent))
     }
 
-    /// The filter of the descendants, at most `depth` levels below the node if that is given.
-    pub(super) async fn descendants(
-        &mut self,
-        node: &Node,
-        depth: Option<u32>,
-    ) -> Result<Document> {
-        let tree = self.tree;
-        if depth == Some(0) {
-            return Ok(nothing());
-        }
-        if depth == Some(1) {
-            return self.children(node).await;
-        }
-        let by_fields = match (tree.bounds, tree.path, tree.ancestors) {
-            (Some((left, _)), ..) => Some(doc! {left: {"$gt": node.left, "$lt": node.right}})
-                .filter(|_| depth.is_none() || tree.depth.is_some()),
-            _ => None,
+    /// The filter of the descendants.
+    pub(super) async fn descendants(&mut self, node: &Node) -> Result<Document> {
+        let filter = match self.ways.descendants {
+            DescendantsBy::Bounds(left) => doc! {left: {"$gt": node.left, "$lt": node.right}},
+            DescendantsBy::Path(path) => self.paths_below(path, &node.path_of_children()?),
+            DescendantsBy::Ancestors(ancestors) => doc! {ancestors: equality(node.id.clone())},
+            DescendantsBy::Links(links) => {
+                let ids = self.descendant_ids(node, links, None).await?;
+                return self.with_ids(ids);
+            }
         };
-        if let Some(mut filter) = by_fields {
-            if let (Some(field), Some(depth)) = (tree.depth, depth) {
-                filter.insert(field, doc! {"$lte": node.depth + i64::from(depth)});
-            }
-            return Ok(self.in_scope(node.scope.as_ref(), filter));
+        Ok(self.in_scope(node.scope.as_ref(), filter))
+    }
+
+    /// The filter of the descendants that are at most `depth` levels below the node.
+    pub(super) async fn descendants_within(&mut self, node: &Node, depth: u32) -> Result<Document> {
+        match depth {
+            0 => return Ok(nothing()),
+            1 => return self.children(node).await,
+            _ => {}
         }
-        if let Some((path, _)) = tree.path {
-            let own = node.path_of_children()?;
-            let mut filter = self.paths_below(path, &own);
-            if let (Some(depth), Some(level)) = (depth, self.level()) {
-                let levels = own.matches(SEPARATOR).count() - 1;
-                let last = i64::try_from(levels).unwrap_or(i64::MAX) + i64::from(depth) - 1;
-                filter.insert("$expr", doc! {"$lte": [level, last]});
+        let levels = i64::from(depth);
+        let filter = match self.ways.levels_below {
+            LevelsBelowBy::BoundsAndDepth { left, depth } => doc! {
+                left: {"$gt": node.left, "$lt": node.right},
+                depth: {"$lte": node.depth + levels},
+            },
+            LevelsBelowBy::Path(path) => {
+                let own = node.path_of_children()?;
+                let mut filter = self.paths_below(path, &own);
+                if let Some(level) = self.level() {
+                    let above = own.matches(SEPARATOR).count() - 1;
+                    let last = i64::try_from(above).unwrap_or(i64::MAX) + levels - 1;
+                    filter.insert("$expr", doc! {"$lte": [level, last]});
+                }
+                filter
             }
-            return Ok(self.in_scope(node.scope.as_ref(), filter));
-        }
-        if let Some(ancestors) = tree.ancestors {
-            let mut filter = doc! {ancestors: equality(node.id.clone())};
-            if let Some(depth) = depth {
+            LevelsBelowBy::Ancestors(ancestors) => {
                 let beyond = node.ancestors.len() + usize::try_from(depth).unwrap_or(usize::MAX);
-                filter.insert(format!("{ancestors}.{beyond}"), doc! {"$exists": false});
+                doc! {
+                    ancestors: equality(node.id.clone()),
+                    format!("{ancestors}.{beyond}"): {"$exists": false},
+                }
             }
-            return Ok(self.in_scope(node.scope.as_ref(), filter));
-        }
-        if tree.bounds.is_some() {
-            return self.descendants_by_bounds(node, depth).await;
-        }
-        let ids = self.descendant_ids(node, depth).await?;
-        self.with_ids(ids)
+            LevelsBelowBy::Bounds(left) => {
+                return self.descendants_by_bounds(node, left, depth).await;
+            }
+            LevelsBelowBy::Links(links) => {
+                let ids = self.descendant_ids(node, links, Some(depth)).await?;
+                return self.with_ids(ids);
+            }
+        };
+        Ok(self.in_scope(node.scope.as_ref(), filter))
     }
 
     /// The ids of the descendants of a node, found level by level on the server.
     pub(super) async fn descendant_ids(
         &mut self,
         node: &Node,
+        links: Links,
         depth: Option<u32>,
     ) -> Result<Vec<Bson>> {
-        let Some(stages) = self.ids_below(&node.id, depth) else {
-            return Ok(Vec::new());
-        };
+        let stages = self.ids_below(&node.id, links, depth);
         ids(&self.aggregate(stages).await?)
     }
 
     /// Finds the descendants within some levels by reading the bounds of all descendants.
-    async fn descendants_by_bounds(&mut self, node: &Node, depth: Option<u32>) -> Result<Document> {
-        let Some((left, _)) = self.tree.bounds else {
-            return Ok(nothing());
-        };
+    async fn descendants_by_bounds(
+        &mut self,
+        node: &Node,
+        left: &str,
+        depth: u32,
+    ) -> Result<Document> {
         let inside = doc! {left: {"$gt": node.left, "$lt": node.right}};
         let filter = self.in_scope(node.scope.as_ref(), inside);
         let below = self.nodes(filter, Some(doc! {left: 1}), None).await?;
@@ -173,7 +187,7 @@ impl Forest<'_> {
             while open.last().is_some_and(|right| *right < node.left) {
                 open.pop();
             }
-            if depth.is_none_or(|depth| open.len() < depth as usize) {
+            if open.len() < depth as usize {
                 ids.push(node.id);
             }
             open.push(node.right);
@@ -183,92 +197,73 @@ impl Forest<'_> {
 
     /// The filter of the children.
     pub(super) async fn children(&mut self, node: &Node) -> Result<Document> {
-        let tree = self.tree;
-        let filter = if let Some((parent, _)) = tree.parent {
-            doc! {parent: equality(node.id.clone())}
-        } else if tree.children.is_some() {
-            return self.with_ids(node.children.clone());
-        } else if let Some((path, _)) = tree.path {
-            doc! {path: node.path_of_children()?}
-        } else if let Some(ancestors) = tree.ancestors {
-            let size = i64::try_from(node.ancestors.len() + 1).unwrap_or(i64::MAX);
-            doc! {ancestors: {"$eq": node.id.clone(), "$size": size}}
-        } else if let (Some((left, _)), Some(depth)) = (tree.bounds, tree.depth) {
-            doc! {left: {"$gt": node.left, "$lt": node.right}, depth: node.depth + 1}
-        } else {
-            return self.descendants_by_bounds(node, Some(1)).await;
+        let filter = match self.ways.children {
+            ChildrenBy::Parent(parent) => doc! {parent: equality(node.id.clone())},
+            ChildrenBy::Children => return self.with_ids(node.children.clone()),
+            ChildrenBy::Path(path) => doc! {path: node.path_of_children()?},
+            ChildrenBy::Ancestors(ancestors) => {
+                let size = i64::try_from(node.ancestors.len() + 1).unwrap_or(i64::MAX);
+                doc! {ancestors: {"$eq": node.id.clone(), "$size": size}}
+            }
+            ChildrenBy::BoundsAndDepth { left, depth } => doc! {
+                left: {"$gt": node.left, "$lt": node.right},
+                depth: node.depth + 1,
+            },
+            ChildrenBy::Bounds(left) => return self.descendants_by_bounds(node, left, 1).await,
         };
         Ok(self.in_scope(node.scope.as_ref(), filter))
     }
 
-    /// Whether a field says which nodes are roots, and which are the children of a node.
-    pub(super) fn has_filter_of_roots(&self) -> bool {
-        let tree = self.tree;
-        tree.parent.is_some()
-            || tree.path.is_some()
-            || tree.ancestors.is_some()
-            || tree.depth.is_some()
-    }
-
     /// The filter of the roots, in one scope or in all of them.
     pub(super) async fn roots(&mut self, scope: Option<&Bson>) -> Result<Document> {
-        let tree = self.tree;
-        let filter = if let Some((parent, root)) = tree.parent {
-            doc! {parent: root.value()}
-        } else if let Some((path, _)) = tree.path {
-            doc! {path: Bson::Null}
-        } else if let Some(ancestors) = tree.ancestors {
-            doc! {ancestors: []}
-        } else if let Some(depth) = tree.depth {
-            doc! {depth: 0}
-        } else if tree.bounds.is_some() {
-            let all = self.in_scope(scope, Document::new());
-            let mut last: Option<(Option<Bson>, i64)> = None;
-            let mut ids = Vec::new();
-            for node in self.nodes(all, self.pre_order_sort(), None).await? {
-                let is_inside = last.as_ref().is_some_and(|(scope, right)| {
-                    node.left < *right && same_scope(scope.as_ref(), node.scope.as_ref())
-                });
-                if !is_inside {
-                    last = Some((node.scope, node.right));
-                    ids.push(node.id);
+        let filter = match self.ways.roots {
+            RootsBy::Parent(parent, root) => doc! {parent: root.value()},
+            RootsBy::Path(path) => doc! {path: Bson::Null},
+            RootsBy::Ancestors(ancestors) => doc! {ancestors: []},
+            RootsBy::Depth(depth) => doc! {depth: 0},
+            RootsBy::Bounds => {
+                let all = self.in_scope(scope, Document::new());
+                let mut last: Option<(Option<Bson>, i64)> = None;
+                let mut ids = Vec::new();
+                for node in self.nodes(all, self.pre_order_sort(), None).await? {
+                    let is_inside = last.as_ref().is_some_and(|(scope, right)| {
+                        node.left < *right && same_scope(scope.as_ref(), node.scope.as_ref())
+                    });
+                    if !is_inside {
+                        last = Some((node.scope, node.right));
+                        ids.push(node.id);
+                    }
                 }
+                return self.with_ids(ids);
             }
-            return self.with_ids(ids);
-        } else if let Some(children) = tree.children {
-            let lookup = doc! {"$lookup": {
-                "from": self.collection(),
-                "localField": "_id",
-                "foreignField": children,
-                "pipeline": [{"$limit": 1}, {"$project": {"_id": 1}}],
-                "as": "parents",
-            }};
-            let pipeline = vec![
-                doc! {"$match": self.in_scope(scope, Document::new())},
-                doc! {"$project": {"_id": 1}},
-                lookup,
-                doc! {"$match": {"parents": []}},
-            ];
-            let ids = ids(&self.aggregate(pipeline).await?)?;
-            return self.with_ids(ids);
-        } else {
-            Document::new()
+            RootsBy::Children(children) => {
+                let lookup = doc! {"$lookup": {
+                    "from": self.collection(),
+                    "localField": "_id",
+                    "foreignField": children,
+                    "pipeline": [{"$limit": 1}, {"$project": {"_id": 1}}],
+                    "as": "parents",
+                }};
+                let pipeline = vec![
+                    doc! {"$match": self.in_scope(scope, Document::new())},
+                    doc! {"$project": {"_id": 1}},
+                    lookup,
+                    doc! {"$match": {"parents": []}},
+                ];
+                let ids = ids(&self.aggregate(pipeline).await?)?;
+                return self.with_ids(ids);
+            }
         };
         Ok(self.in_scope(scope, filter))
     }
 
     /// Whether a node has children.
     pub(super) async fn has_children(&mut self, node: &Node) -> Result<bool> {
-        if self.tree.children.is_some() {
-            return Ok(!node.children.is_empty());
-        }
-        if self.tree.bounds.is_some() {
-            return Ok(node.width() > 2);
-        }
-        let filter = if self.tree.parent.is_some() {
-            self.children(node).await?
-        } else {
-            self.descendants(node, None).await?
+        let filter = match self.ways.has_children {
+            HasChildrenBy::Children => return Ok(!node.children.is_empty()),
+            HasChildrenBy::Bounds => return Ok(node.width() > 2),
+            HasChildrenBy::Parent => self.children(node).await?,
+            HasChildrenBy::Lineage => self.descendants(node).await?,
         };
         let found = self.nodes(filter, None, Some(1)).await?;
         Ok(!found.is_empty())
@@ -276,7 +271,6 @@ impl Forest<'_> {
 
     /// How many levels there are below a node.
     pub(super) async fn height(&mut self, node: &Node, depth: usize) -> Result<usize> {
-        let tree = self.tree;
         let number = |documents: Vec<bson::RawDocumentBuf>| {
             let first = documents.first()?;
             match first.get("level").ok().flatten()? {
@@ -285,50 +279,36 @@ impl Forest<'_> {
                 _ => None,
             }
         };
-        if let Some(level) = self.level() {
-            let level = doc! {"$max": level};
-            let filter = self.descendants(node, None).await?;
-            let pipeline = vec![
-                doc! {"$match": filter},
-                doc! {"$group": {"_id": Bson::Null, "level": level}},
-            ];
-            let deepest = number(self.aggregate(pipeline).await?);
-            return Ok(deepest.unwrap_or(depth).saturating_sub(depth));
-        }
-        if let Some((left, _)) = tree.bounds {
-            let inside = doc! {left: {"$gt": node.left, "$lt": node.right}};
-            let filter = self.in_scope(node.scope.as_ref(), inside);
-            let below = self.nodes(filter, Some(doc! {left: 1}), None).await?;
-            let mut open: Vec<i64> = Vec::new();
-            let mut height = 0;
-            for node in below {
-                while open.last().is_some_and(|right| *right < node.left) {
-                    open.pop();
-                }
-                open.push(node.right);
-                height = height.max(open.len());
+        match self.ways.depth {
+            DepthBy::Depth(_) | DepthBy::Ancestors(_) | DepthBy::Path(_) => {
+                let filter = self.descendants(node).await?;
+                let pipeline = vec![
+                    doc! {"$match": filter},
+                    doc! {"$group": {"_id": Bson::Null, "level": {"$max": self.level()}}},
+                ];
+                let deepest = number(self.aggregate(pipeline).await?);
+                Ok(deepest.unwrap_or(depth).saturating_sub(depth))
             }
-            return Ok(height);
+            DepthBy::Bounds(left) => {
+                let inside = doc! {left: {"$gt": node.left, "$lt": node.right}};
+                let filter = self.in_scope(node.scope.as_ref(), inside);
+                let below = self.nodes(filter, Some(doc! {left: 1}), None).await?;
+                let mut open: Vec<i64> = Vec::new();
+                let mut height = 0;
+                for node in below {
+                    while open.last().is_some_and(|right| *right < node.left) {
+                        open.pop();
+                    }
+                    open.push(node.right);
+                    height = height.max(open.len());
+                }
+                Ok(height)
+            }
+            DepthBy::Links(links) => {
+                let stages = self.levels_below(&node.id, links);
+                Ok(number(self.aggregate(stages).await?).unwrap_or(0))
+            }
         }
-        let (start, from, to) = match (tree.parent, tree.children) {
-            (Some((parent, _)), _) => ("$_id".to_owned(), "_id", parent),
-            (None, Some(children)) => (format!("${children}"), children, "_id"),
-            (None, None) => return Ok(0),
-        };
-        let pipeline = vec![
-            doc! {"$match": {"_id": equality(node.id.clone())}},
-            doc! {"$graphLookup": {
-                "from": self.collection(),
-                "startWith": start,
-                "connectFromField": from,
-                "connectToField": to,
-                "as": "found",
-                "depthField": "steps",
-            }},
-            doc! {"$unwind": "$found"},
-            doc! {"$group": {"_id": Bson::Null, "level": {"$max": {"$add": ["$found.steps", 1]}}}},
-        ];
-        Ok(number(self.aggregate(pipeline).await?).unwrap_or(0))
     }
 
     /// The filter of nodes by their ids.

@@ -194,7 +194,7 @@ impl Forest<'_> {
         let mut seen = HashSet::new();
         while seen.insert(id_key(&above.id)?) {
             let mut lineage = Vec::new();
-            if self.tree.path.is_some() || self.tree.ancestors.is_some() {
+            if self.ways.ancestors.is_stored() {
                 lineage = self.lineage(&above).await?;
             }
             lineage.push(above.id.clone());

@@ -14,6 +14,7 @@ use crate::tree::arrange::Visit;
 use crate::tree::forest::Forest;
 use crate::tree::node::{Node, agree, agrees, child_path, path_ids};
 use crate::tree::survey::{Misplaced, Survey, WrongBounds, by_scope, is_rank};
+use crate::tree::ways::ParentBy;
 
 /// Compares the nodes of a tree with the tree that they describe.
 pub(super) struct Damages<'f> {
@@ -100,11 +101,9 @@ impl<'f> Damages<'f> {
     fn place(&mut self, position: usize) {
         let (kind, detail) = match self.survey.fault(position) {
             Some(Misplaced::Orphan(id)) => {
-                let tree = self.forest.tree;
-                let kind = if tree.parent.is_some() {
-                    DamageKind::Orphan
-                } else {
-                    DamageKind::MissingAncestor
+                let kind = match self.forest.ways.parent {
+                    ParentBy::Parent(_) => DamageKind::Orphan,
+                    _ => DamageKind::MissingAncestor,
                 };
                 (kind, format!("there is no node {}", shell::value(id)))
             }
@@ -328,7 +327,7 @@ impl<'f> Damages<'f> {
             (_, []) => {}
             (Some(_), [other, ..]) if times > 0 => {
                 let lister = id(*other).unwrap_or_default();
-                if self.forest.source_is_lists() {
+                if let ParentBy::Children(_) = self.forest.ways.parent {
                     let detail = format!("{lister} lists it, too");
                     self.add(child, DamageKind::SeveralParents, detail);
                 } else {
@@ -463,13 +462,6 @@ fn out_of_order(list: &[(usize, i64)]) -> Vec<usize> {
     }
     let outside = list.iter().zip(kept).filter(|(_, kept)| !kept);
     outside.map(|((position, _), _)| *position).collect()
-}
-
-impl Forest<'_> {
-    /// Whether the lists of children say who the parents are.
-    pub(super) fn source_is_lists(&self) -> bool {
-        super::Source::of(self) == super::Source::Children
-    }
 }
 
 #[cfg(test)]

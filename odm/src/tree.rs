@@ -34,43 +34,23 @@
 //! # }
 //! ```
 
-mod arrange;
 mod ask;
 mod at_once;
 mod branch;
-mod change;
+mod changes;
 mod check;
 mod convert;
 mod forest;
-mod graph;
-mod inserts;
-mod leaves;
-mod levels;
+mod journal;
 mod load;
-mod lookup;
 mod names;
 mod node;
 mod nodes;
-mod planting;
+mod places;
 mod position;
-mod query;
 mod queue;
 mod read;
-mod remove;
-mod repair;
-mod rerank;
-mod resume;
-mod select;
-mod spot;
-mod statements;
-mod structure;
-mod survey;
-mod swap;
-mod unfinished;
-mod unique;
-mod ways;
 mod write;
-mod writes;
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -83,8 +63,8 @@ pub use self::forest::TreeWrite;
 pub use self::load::InsertBranches;
 pub use self::names::{FindByNames, FindOrInsertByNames};
 pub use self::nodes::Nodes;
+use self::places::Ways;
 pub use self::position::{NodeId, Position};
-use self::ways::Ways;
 pub use self::write::{ChangeTree, InsertNode, InsertedNode};
 use crate::collection::{Collection, Db};
 use crate::exec::Channel;

@@ -8,8 +8,8 @@ use bson::raw::RawDocumentBuf;
 use serde::{Deserialize, Serialize};
 
 use super::Tree;
-use super::arrange::Shape;
 use super::node::Node;
+use super::places::Shape;
 use crate::collection::{decode, encode};
 use crate::error::Result;
 use crate::model::Document;

@@ -3,6 +3,8 @@
 mod cycles;
 mod damages;
 mod graph;
+mod repair;
+mod survey;
 
 use std::fmt;
 
@@ -10,6 +12,7 @@ use bson::Document;
 use futures_core::future::BoxFuture;
 
 use self::damages::Damages;
+pub(super) use self::repair::statement;
 use super::Tree;
 use super::forest::Forest;
 use super::node::Node;

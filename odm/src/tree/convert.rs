@@ -4,10 +4,10 @@ use bson::raw::{RawDocument, RawDocumentBuf};
 use bson::{Bson, Document, doc};
 
 use super::Tree;
-use super::arrange::Shape;
+use super::check::statement;
 use super::forest::Forest;
 use super::node::{Node, same_scope};
-use super::repair::statement;
+use super::places::Shape;
 use crate::collection::equality;
 use crate::error::{Error, Result, TreeRefusal};
 use crate::model::TreeMeta;

@@ -3,7 +3,7 @@
 use bson::{Bson, Document, RawDocumentBuf, doc};
 
 use super::node::{Node, id_key};
-use super::ways::Ways;
+use super::places::Ways;
 use crate::collection::equality;
 use crate::error::{Error, Result, TreeError, TreeRefusal};
 use crate::exec::Channel;

@@ -1,5 +1,7 @@
 //! Bulk loads: the kept fields of all nodes are computed in memory, and inserted in batches.
 
+mod planting;
+
 use std::collections::HashMap;
 use std::fmt;
 use std::marker::PhantomData;
@@ -9,16 +11,14 @@ use bson::Bson;
 use bson::raw::{RawBsonRef, RawDocumentBuf};
 use odm_language::value::raw;
 
-use super::arrange::{Shape, Visit};
+use self::planting::{Seeds, planted};
 use super::branch::Branch;
 use super::forest::{Forest, TreeWrite};
-use super::inserts::Inserts;
+use super::journal::{Fence, Inserts, Unfinished, Writes};
 use super::node::{id_key, raw_id_key, same_scope};
-use super::planting::{Seeds, planted};
+use super::places::{Shape, Visit};
 use super::position::Target;
 use super::queue::Within;
-use super::unfinished::{Fence, Unfinished};
-use super::writes::{self, Writes};
 use super::{NodeId, Position, Tree};
 use crate::collection::encode_with_id;
 use crate::error::{Code, Error, Result, TreeRefusal};
@@ -255,7 +255,7 @@ impl Loading {
         });
         writes.insert = Inserts::new(count, documents);
         others.insert(0, writes);
-        writes::run(forest, others, &mut done).await?;
+        forest.run_writes(others, &mut done).await?;
         Ok(done)
     }
 

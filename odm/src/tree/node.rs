@@ -1,6 +1,6 @@
 //! The fields of a node that a tree keeps, read from a stored document.
 
-use bson::raw::{RawBsonRef, RawDocument};
+use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use bson::{Bson, Document, RawBson, doc};
 use odm_language::value::key;
 
@@ -264,4 +264,30 @@ pub(super) fn agree(stored: &[Bson], expected: &[Bson]) -> bool {
 /// A whole number as `int`, or as `long` if it is larger, as the kept fields store it.
 pub(super) fn stored(number: i64) -> Bson {
     i32::try_from(number).map_or(Bson::Int64(number), Bson::Int32)
+}
+
+/// The document with these values in place of its own; fields that it lacks follow at the end.
+pub(super) fn with_fields<N: AsRef<str>>(
+    document: &RawDocument,
+    fields: impl IntoIterator<Item = (N, Bson)>,
+) -> Result<RawDocumentBuf> {
+    let mut fields: Vec<(N, Bson)> = fields.into_iter().collect();
+    let mut changed = RawDocumentBuf::new();
+    for element in document {
+        let (name, value) = element.map_err(Error::encode)?;
+        let own = |(field, _): &(N, Bson)| field.as_ref() == name.as_str();
+        match fields.iter().position(own) {
+            Some(at) => {
+                let (_, value) = fields.remove(at);
+                changed.append(name, RawBson::try_from(value).map_err(Error::encode)?);
+            }
+            None => changed.append(name, value),
+        }
+    }
+    for (name, value) in fields {
+        let value = RawBson::try_from(value).map_err(Error::encode)?;
+        let name = bson::raw::CString::try_from(name.as_ref()).map_err(Error::encode)?;
+        changed.append(name, value);
+    }
+    Ok(changed)
 }

@@ -1,5 +1,7 @@
 //! Reads of nodes.
 
+mod query;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
@@ -7,12 +9,12 @@ use std::marker::PhantomData;
 use bson::Document as BsonDocument;
 use serde::de::DeserializeOwned;
 
+use self::query::Query;
 use super::Tree;
 use super::at_once::{Reads, at_once};
 use super::branch::Branch;
 use super::forest::Forest;
-use super::query::Query;
-use super::select::{Extent, Selection};
+use super::places::{Extent, Selection};
 use crate::collection::{Find, decode, decode_id, projection};
 use crate::error::{Error, Result};
 use crate::model::tree::{DeclaredTree, SingleParent};

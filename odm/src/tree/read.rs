@@ -1,7 +1,7 @@
 //! The reads of a tree: of the collection, and around a node.
 
 use super::nodes::Nodes;
-use super::select::Selection;
+use super::places::Selection;
 use super::{NodeId, Tree};
 use crate::model::tree::{DeclaredTree, OrderedSiblings, SingleParent};
 

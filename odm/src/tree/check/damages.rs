@@ -7,14 +7,13 @@ use std::collections::HashMap;
 
 use bson::Bson;
 
+use super::survey::{Misplaced, Survey, WrongBounds, by_scope, is_rank};
 use super::{DamageKind, TreeReport};
 use crate::error::Result;
 use crate::plan::shell;
-use crate::tree::arrange::Visit;
 use crate::tree::forest::Forest;
 use crate::tree::node::{Node, agree, agrees, child_path, path_ids};
-use crate::tree::survey::{Misplaced, Survey, WrongBounds, by_scope, is_rank};
-use crate::tree::ways::ParentBy;
+use crate::tree::places::{ParentBy, Visit};
 
 /// Compares the nodes of a tree with the tree that they describe.
 pub(super) struct Damages<'f> {

@@ -1,0 +1,17 @@
+//! What a change writes, and how a change that stopped is completed.
+//!
+//! Hides the update statements, and the order in which they are sent. A change fills in [`Writes`], and `run_writes` sends
+//! them. Outside of a transaction it records them before the first one, and `resumed` completes a change by its record.
+
+mod inserts;
+mod resume;
+mod statements;
+mod unfinished;
+mod unique;
+mod writes;
+
+pub(super) use self::inserts::Inserts;
+pub(super) use self::resume::Resumed;
+pub(super) use self::statements::{Around, Lineage, Shift};
+pub(super) use self::unfinished::{Below, Fence, Listed, Placed, Unfinished};
+pub(super) use self::writes::Writes;

@@ -40,7 +40,6 @@ mod branch;
 mod changes;
 mod check;
 mod convert;
-mod forest;
 mod journal;
 mod load;
 mod names;
@@ -50,6 +49,7 @@ mod places;
 mod position;
 mod queue;
 mod read;
+mod tree_store;
 mod write;
 
 use std::fmt;
@@ -58,13 +58,13 @@ use std::marker::PhantomData;
 pub use self::ask::AskTree;
 pub use self::branch::{Branch, Branches};
 pub use self::check::{CheckTree, DamageKind, TreeDamage, TreeReport};
-use self::forest::Forest;
-pub use self::forest::TreeWrite;
 pub use self::load::InsertBranches;
 pub use self::names::{FindByNames, FindOrInsertByNames};
 pub use self::nodes::Nodes;
 use self::places::Ways;
 pub use self::position::{NodeId, Position};
+use self::tree_store::TreeStore;
+pub use self::tree_store::TreeWrite;
 pub use self::write::{ChangeTree, InsertNode, InsertedNode};
 use crate::collection::{Collection, Db};
 use crate::exec::Channel;
@@ -114,8 +114,8 @@ impl Db {
 }
 
 impl<D: DeclaredTree> Tree<D> {
-    fn forest(&self) -> Forest<'static> {
-        Forest {
+    fn tree_store(&self) -> TreeStore<'static> {
+        TreeStore {
             channel: Channel::new(self.collection.store.clone(), None),
             model: D::Model::model(),
             tree: D::TREE,

@@ -7,9 +7,9 @@ use bson::Bson;
 use futures_core::future::BoxFuture;
 
 use super::at_once::{Reads, at_once};
-use super::forest::Forest;
 use super::node::{Node, id_key, same_id, same_scope};
 use super::places::{Extent, HasChildrenBy, Selection};
+use super::tree_store::TreeStore;
 use super::{NodeId, Tree};
 use crate::collection::decode_id;
 use crate::error::{Error, Result};
@@ -22,7 +22,7 @@ use crate::store::Session;
 /// As a read of [`Nodes`](super::Nodes), one of several commands runs in a transaction.
 #[must_use = "nothing is read until it is awaited"]
 pub struct AskTree<'s, D, T> {
-    forest: Forest<'static>,
+    tree_store: TreeStore<'static>,
     question: Result<Question>,
     read: fn(Answer) -> Result<T>,
     session: Option<&'s mut Session>,
@@ -81,7 +81,7 @@ impl<D: DeclaredTree> Tree<D> {
         read: fn(Answer) -> Result<T>,
     ) -> AskTree<'s, D, T> {
         AskTree {
-            forest: self.forest(),
+            tree_store: self.tree_store(),
             question,
             read,
             session: None,
@@ -251,8 +251,8 @@ impl<D: DeclaredTree> Tree<D> {
 
 impl Question {
     /// Whether the answer takes several commands, between which the tree may change.
-    fn is_torn(&self, forest: &Forest<'_>) -> bool {
-        let ways = &forest.ways;
+    fn is_torn(&self, tree_store: &TreeStore<'_>) -> bool {
+        let ways = &tree_store.ways;
         match self {
             Self::IsLeaf(_) => ways.has_children == HasChildrenBy::Lineage,
             Self::Depth(_) => !ways.depth.is_stored(),
@@ -264,53 +264,53 @@ impl Question {
         }
     }
 
-    async fn answer(&self, forest: &mut Forest<'_>) -> Result<Answer> {
+    async fn answer(&self, tree_store: &mut TreeStore<'_>) -> Result<Answer> {
         Ok(match self {
             Self::IsLeaf(id) => {
                 let children = Selection::Children(id.clone());
-                let by_id = forest.selects_at_once(&children, Extent::default());
-                let node = if by_id && !forest.ways.has_children.is_stored() {
+                let by_id = tree_store.selects_at_once(&children, Extent::default());
+                let node = if by_id && !tree_store.ways.has_children.is_stored() {
                     Node {
                         id: id.clone(),
                         ..Node::default()
                     }
                 } else {
-                    forest.node(id).await?
+                    tree_store.node(id).await?
                 };
-                Answer::Is(!forest.has_children(&node).await?)
+                Answer::Is(!tree_store.has_children(&node).await?)
             }
             Self::Depth(id) => {
-                let node = forest.node(id).await?;
-                Answer::Depth(if forest.tree.depth.is_some() {
+                let node = tree_store.node(id).await?;
+                Answer::Depth(if tree_store.tree.depth.is_some() {
                     usize::try_from(node.depth).unwrap_or_default()
                 } else {
-                    forest.lineage(&node).await?.len()
+                    tree_store.lineage(&node).await?.len()
                 })
             }
             Self::IsRoot(id) => {
-                let node = forest.node(id).await?;
-                Answer::Is(forest.parent_of(&node).await?.is_none())
+                let node = tree_store.node(id).await?;
+                Answer::Is(tree_store.parent_of(&node).await?.is_none())
             }
             Self::IsParent { node, child } => {
-                let child = forest.node(child).await?;
-                let parent = forest.parent_of(&child).await?;
+                let child = tree_store.node(child).await?;
+                let parent = tree_store.parent_of(&child).await?;
                 let parent = parent.as_ref().map(id_key).transpose()?;
                 Answer::Is(parent == Some(id_key(node)?))
             }
             Self::IsAncestor { node, descendant } => {
                 let own = id_key(node)?;
-                let descendant = forest.node(descendant).await?;
+                let descendant = tree_store.node(descendant).await?;
                 let mut is_ancestor = false;
-                for ancestor in forest.lineage(&descendant).await? {
+                for ancestor in tree_store.lineage(&descendant).await? {
                     is_ancestor |= id_key(&ancestor)? == own;
                 }
                 Answer::Is(is_ancestor)
             }
             Self::AreSiblings(one, other) => {
-                let (one, other) = forest.pair(one, other).await?;
+                let (one, other) = tree_store.pair(one, other).await?;
                 let parents = (
-                    forest.parent_of(&one).await?,
-                    forest.parent_of(&other).await?,
+                    tree_store.parent_of(&one).await?,
+                    tree_store.parent_of(&other).await?,
                 );
                 Answer::Is(match parents {
                     (None, None) => same_scope(one.scope.as_ref(), other.scope.as_ref()),
@@ -321,8 +321,8 @@ impl Question {
             Self::CommonAncestor(ids) => {
                 let mut common: Option<Vec<Bson>> = None;
                 for id in ids {
-                    let node = forest.node(id).await?;
-                    let mut path = forest.lineage(&node).await?;
+                    let node = tree_store.node(id).await?;
+                    let mut path = tree_store.lineage(&node).await?;
                     path.push(node.id);
                     common = Some(match common {
                         None => path,
@@ -363,11 +363,14 @@ impl<'s, D, T> AskTree<'s, D, T> {
     }
 
     async fn run(self) -> Result<T> {
-        let forest = self.forest;
+        let tree_store = self.tree_store;
         let question = self.question?;
-        let answer = at_once!(forest, self.session, question.is_torn(&forest), |forest| {
-            question.answer(forest)
-        })?;
+        let answer = at_once!(
+            tree_store,
+            self.session,
+            question.is_torn(&tree_store),
+            |tree_store| { question.answer(tree_store) }
+        )?;
         (self.read)(answer)
     }
 }

@@ -43,14 +43,14 @@ impl<'s> Reads<'s> {
 /// Runs `$body` with the tree in a session; its reads see one state if others' writes could tear them. The body runs again if the
 /// transaction is tried again.
 macro_rules! at_once {
-    ($tree:expr, $session:expr, $is_torn:expr, |$forest:ident| $body:expr) => {
+    ($tree:expr, $session:expr, $is_torn:expr, |$tree_store:ident| $body:expr) => {
         match Reads::new($session, $tree.store(), $is_torn).await {
             Reads::Here(session) => {
-                let $forest = &mut $tree.within(session);
+                let $tree_store = &mut $tree.within(session);
                 $body.await
             }
             Reads::Snapshot(mut tries) => loop {
-                let $forest = &mut $tree.within(Some(tries.begin().await?));
+                let $tree_store = &mut $tree.within(Some(tries.begin().await?));
                 let result: Result<_> = $body.await;
                 if let Some(ended) = tries.end(result).await {
                     break ended.and_then(std::convert::identity);

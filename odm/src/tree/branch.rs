@@ -326,13 +326,13 @@ impl<D: DeclaredTree> Tree<D> {
     ///
     /// A document can't be encoded.
     pub fn arrange(&self, documents: Vec<D::Model>) -> Result<Vec<Branch<D::Model>>> {
-        let forest = self.forest();
+        let tree_store = self.tree_store();
         let nodes = documents.iter().map(|document| {
             let raw = encode(document).map_err(|error| error.with_model(D::Model::model().name))?;
-            Node::read(forest.tree, &raw)
+            Node::read(tree_store.tree, &raw)
         });
         let nodes = nodes.collect::<Result<Vec<_>>>()?;
-        Ok(branches(&forest.arrange(&nodes)?, documents))
+        Ok(branches(&tree_store.arrange(&nodes)?, documents))
     }
 
     /// Arranges documents as they are stored, the first level in the order of `top`.
@@ -341,15 +341,15 @@ impl<D: DeclaredTree> Tree<D> {
         stored: &[RawDocumentBuf],
         top: Option<&[Bson]>,
     ) -> Result<Vec<Branch<D::Model>>> {
-        let forest = self.forest();
+        let tree_store = self.tree_store();
         let name = D::Model::model().name;
         let mut nodes = Vec::with_capacity(stored.len());
         let mut documents = Vec::with_capacity(stored.len());
         for document in stored {
-            nodes.push(Node::read(forest.tree, document)?);
+            nodes.push(Node::read(tree_store.tree, document)?);
             documents.push(decode(document, name)?);
         }
-        Ok(branches(&forest.arrange_below(&nodes, top)?, documents))
+        Ok(branches(&tree_store.arrange_below(&nodes, top)?, documents))
     }
 }
 

@@ -14,8 +14,8 @@ use futures_core::future::BoxFuture;
 use self::damages::Damages;
 pub(super) use self::repair::statement;
 use super::Tree;
-use super::forest::Forest;
 use super::node::Node;
+use super::tree_store::TreeStore;
 use crate::error::Result;
 use crate::model::tree::DeclaredTree;
 use crate::write::{Damage, Progress, Report};
@@ -105,7 +105,7 @@ pub type TreeReport = Report<DamageKind>;
 /// A check about to run: [`Tree::check`].
 #[must_use = "nothing is read until it is awaited"]
 pub struct CheckTree<'s> {
-    forest: Forest<'static>,
+    tree_store: TreeStore<'static>,
     progress: Progress<'s>,
 }
 
@@ -138,7 +138,7 @@ impl<D: DeclaredTree> Tree<D> {
     /// ```
     pub fn check<'s>(&self) -> CheckTree<'s> {
         CheckTree {
-            forest: self.forest(),
+            tree_store: self.tree_store(),
             progress: Progress::default(),
         }
     }
@@ -167,22 +167,23 @@ impl<'s> CheckTree<'s> {
     async fn run(mut self) -> Result<TreeReport> {
         let mut report = TreeReport::default();
         let mut nodes = Vec::new();
-        let sort = self.forest.pre_order_sort();
-        let mut cursor = self.forest.open(Document::new(), sort).await?;
+        let sort = self.tree_store.pre_order_sort();
+        let mut cursor = self.tree_store.open(Document::new(), sort).await?;
         while let Some(document) = cursor.next().await {
-            let document = document.map_err(|error| error.with_model(self.forest.model.name))?;
-            nodes.push(Node::read(self.forest.tree, document)?);
+            let document =
+                document.map_err(|error| error.with_model(self.tree_store.model.name))?;
+            nodes.push(Node::read(self.tree_store.tree, document)?);
             report.read += 1;
             self.progress.read(report.read);
         }
         self.progress.end(report.read);
-        if self.forest.tree.is_graph {
-            self.forest.check_graph(&nodes, &mut report)?;
+        if self.tree_store.tree.is_graph {
+            self.tree_store.check_graph(&nodes, &mut report)?;
         } else {
-            let survey = self.forest.survey(&nodes)?;
-            Damages::report(&self.forest, &nodes, &survey, &mut report)?;
+            let survey = self.tree_store.survey(&nodes)?;
+            Damages::report(&self.tree_store, &nodes, &survey, &mut report)?;
         }
-        for found in self.forest.unfinished().await? {
+        for found in self.tree_store.unfinished().await? {
             let detail = format!("the {} of this node has not ended", found.what);
             let node = &found.record.node;
             report.add(node, DamageKind::Unfinished, detail);
@@ -202,6 +203,6 @@ impl<'s> IntoFuture for CheckTree<'s> {
 
 impl fmt::Debug for CheckTree<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "CheckTree({:?})", &*self.forest.collection())
+        write!(f, "CheckTree({:?})", &*self.tree_store.collection())
     }
 }

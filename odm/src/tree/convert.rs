@@ -5,9 +5,9 @@ use bson::{Bson, Document, doc};
 
 use super::Tree;
 use super::check::statement;
-use super::forest::Forest;
 use super::node::{Node, same_scope};
 use super::places::Shape;
+use super::tree_store::TreeStore;
 use crate::collection::equality;
 use crate::error::{Error, Result, TreeRefusal};
 use crate::model::TreeMeta;
@@ -71,7 +71,7 @@ impl<D: SingleParent> Tree<D> {
     /// [`tree_refusal`](Error::tree_refusal): [`check`](Self::check) finds damage in the old tree, a node is too deep for
     /// the new one, its id can't be part of a path, or a parent and its child have different scopes.
     pub async fn convert_from<O: SingleParent>(&self, old: &Tree<O>) -> Result<Plan> {
-        let new = self.forest();
+        let new = self.tree_store();
         let statements = new.conversion(old).await?;
         let mut steps = Vec::new();
         if !statements.is_empty() {
@@ -115,13 +115,13 @@ impl<D: SingleParent> Tree<D> {
     /// [`tree_refusal`](Error::tree_refusal): the conversion is not complete. Nodes lack fields of this tree, or the trees
     /// differ.
     pub async fn remove_fields_of<O: SingleParent>(&self, old: &Tree<O>) -> Result<Plan> {
-        let new = self.forest();
-        comparable(&old.forest(), &new)?;
+        let new = self.tree_store();
+        comparable(&old.tree_store(), &new)?;
         let declared = (new.model.embedded)().fields;
         let is_declared = |field: &str| declared.iter().any(|one| one.name == field);
         let fields = O::TREE.fields().filter(|field| !is_declared(field));
         let fields: Vec<&str> = fields.collect();
-        let documents = both(&mut old.forest(), &new).await?;
+        let documents = both(&mut old.tree_store(), &new).await?;
         for document in &documents {
             if let Some(field) = new.tree.fields().find(|field| !has(document, field)) {
                 return Err(incomplete(&new, document, field));
@@ -156,14 +156,14 @@ impl<D: SingleParent> Tree<D> {
     }
 }
 
-impl Forest<'_> {
+impl TreeStore<'_> {
     /// The update statements that store another tree of the collection in the fields of this one.
     async fn conversion<O: SingleParent>(&self, old: &Tree<O>) -> Result<Vec<Document>> {
-        comparable(&old.forest(), self)?;
-        let documents = both(&mut old.forest(), self).await?;
+        comparable(&old.tree_store(), self)?;
+        let documents = both(&mut old.tree_store(), self).await?;
         for document in &documents {
             if let Some(field) = O::TREE.fields().find(|field| !has(document, field)) {
-                return Err(incomplete(&old.forest(), document, field));
+                return Err(incomplete(&old.tree_store(), document, field));
             }
         }
         let report = old.check().await?;
@@ -176,7 +176,7 @@ impl Forest<'_> {
                 ),
             ));
         }
-        let old = &old.forest();
+        let old = &old.tree_store();
         let source = old.ways.parent.fields();
         let mut before = Vec::with_capacity(documents.len());
         let mut nodes = Vec::with_capacity(documents.len());
@@ -237,7 +237,7 @@ impl Forest<'_> {
 }
 
 /// Refuses trees of different collections, and trees that can't both be stored while one becomes the other.
-fn comparable(old: &Forest<'_>, new: &Forest<'_>) -> Result<()> {
+fn comparable(old: &TreeStore<'_>, new: &TreeStore<'_>) -> Result<()> {
     let refused = |message: String| Err(Error::usage(message).with_model(new.model.name));
     if old.collection() != new.collection() {
         return refused(format!(
@@ -292,7 +292,7 @@ fn roles(tree: &TreeMeta) -> Vec<(&'static str, String)> {
 }
 
 /// The kept fields of both trees, of all nodes.
-async fn both(old: &mut Forest<'_>, new: &Forest<'_>) -> Result<Vec<RawDocumentBuf>> {
+async fn both(old: &mut TreeStore<'_>, new: &TreeStore<'_>) -> Result<Vec<RawDocumentBuf>> {
     let mut projection = Node::projection(old.tree);
     projection.extend(Node::projection(new.tree));
     let options = Options {
@@ -313,9 +313,9 @@ fn id_of(document: &RawDocument) -> Result<Bson> {
     Bson::try_from(id).map_err(Error::encode)
 }
 
-fn incomplete(forest: &Forest<'_>, document: &RawDocument, field: &str) -> Error {
+fn incomplete(tree_store: &TreeStore<'_>, document: &RawDocument, field: &str) -> Error {
     let id = id_of(document).unwrap_or(Bson::Null);
-    forest.refused(
+    tree_store.refused(
         TreeRefusal::Damaged,
         format!(
             "the node {id} lacks `{field}`: `repair` adds it; if the fields of this tree are being removed after a conversion, complete that with `remove_fields_of`"
@@ -323,11 +323,11 @@ fn incomplete(forest: &Forest<'_>, document: &RawDocument, field: &str) -> Error
     )
 }
 
-fn updates(forest: &Forest<'_>, statements: Vec<Document>, reason: String) -> Step {
+fn updates(tree_store: &TreeStore<'_>, statements: Vec<Document>, reason: String) -> Step {
     let command = doc! {
-        "update": forest.collection(),
+        "update": tree_store.collection(),
         "updates": statements,
         "ordered": false,
     };
-    forest.write_step(vec![command], reason)
+    tree_store.write_step(vec![command], reason)
 }

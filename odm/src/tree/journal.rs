@@ -12,6 +12,6 @@ mod writes;
 
 pub(super) use self::inserts::Inserts;
 pub(super) use self::resume::Resumed;
-pub(super) use self::statements::{Around, Lineage, Shift};
+pub(super) use self::statements::{EnclosingNodes, Lineage, Shift};
 pub(super) use self::unfinished::{Below, Fence, Listed, Placed, Unfinished};
 pub(super) use self::writes::Writes;

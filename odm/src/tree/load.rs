@@ -1,6 +1,6 @@
 //! Bulk loads: the kept fields of all nodes are computed in memory, and inserted in batches.
 
-mod planting;
+mod encoder;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -11,14 +11,14 @@ use bson::Bson;
 use bson::raw::{RawBsonRef, RawDocumentBuf};
 use odm_language::value::raw;
 
-use self::planting::{Seeds, planted};
+use self::encoder::{NewDocuments, encode_nodes};
 use super::branch::Branch;
-use super::forest::{Forest, TreeWrite};
 use super::journal::{Fence, Inserts, Unfinished, Writes};
 use super::node::{id_key, raw_id_key, same_scope};
 use super::places::{Shape, Visit};
 use super::position::Target;
 use super::queue::Within;
+use super::tree_store::{TreeStore, TreeWrite};
 use super::{NodeId, Position, Tree};
 use crate::collection::encode_with_id;
 use crate::error::{Code, Error, Result, TreeRefusal};
@@ -40,7 +40,7 @@ pub type InsertBranches<'s, D> = Atomic<'s, Branches<D>>;
 
 /// The writes of an [`InsertBranches`].
 pub struct Branches<D> {
-    forest: Forest<'static>,
+    tree_store: TreeStore<'static>,
     nodes: Arc<Loading>,
     target: Target,
     of: PhantomData<fn() -> D>,
@@ -159,9 +159,9 @@ impl<D: DeclaredTree> Tree<D> {
     }
 
     fn loading<'s>(&self, nodes: Result<Loading>) -> InsertBranches<'s, D> {
-        let forest = self.forest();
+        let tree_store = self.tree_store();
         let writes = nodes.map(|nodes| Branches {
-            forest,
+            tree_store,
             nodes: Arc::new(nodes),
             target: Target::LAST_ROOT,
             of: PhantomData,
@@ -200,19 +200,23 @@ impl Loading {
         Bson::try_from(self.id(position)).map_err(Error::encode)
     }
 
-    async fn run(self: &Arc<Self>, forest: &mut Forest<'_>, target: &Target) -> Result<TreeWrite> {
+    async fn run(
+        self: &Arc<Self>,
+        tree_store: &mut TreeStore<'_>,
+        target: &Target,
+    ) -> Result<TreeWrite> {
         let Some(first) = self.documents.first() else {
             return Ok(TreeWrite::default());
         };
-        let scope = forest.scope_of(first)?;
-        let fence = forest.fence(scope.as_ref()).await?;
-        self.insert(forest, fence, target).await
+        let scope = tree_store.scope_of(first)?;
+        let fence = tree_store.fence(scope.as_ref()).await?;
+        self.insert(tree_store, fence, target).await
     }
 
     /// Inserts the nodes, behind the fence of their tree.
     pub(super) async fn insert(
         self: &Arc<Self>,
-        forest: &mut Forest<'_>,
+        tree_store: &mut TreeStore<'_>,
         fence: Fence,
         target: &Target,
     ) -> Result<TreeWrite> {
@@ -220,59 +224,59 @@ impl Loading {
         let Some(first) = self.documents.first() else {
             return Ok(done);
         };
-        let scope = forest.scope_of(first)?;
-        self.check(forest, scope.as_ref())?;
-        let (shape, visits) = self.shape(forest)?;
-        let spot = forest.spot(target, scope.as_ref(), None).await?;
+        let scope = tree_store.scope_of(first)?;
+        self.check(tree_store, scope.as_ref())?;
+        let (shape, visits) = self.shape(tree_store)?;
+        let placement = tree_store.placement(target, scope.as_ref(), None).await?;
         for visit in &visits {
-            forest.check_level(spot.lineage.len() + visit.level)?;
+            tree_store.check_level(placement.lineage.len() + visit.level)?;
         }
         let roots = shape.roots.iter().map(|root| self.owned_id(*root));
         let roots = roots.collect::<Result<Vec<_>>>()?;
         let count = self.documents.len();
         let record = || Unfinished::new("load", roots.first().unwrap_or(&Bson::Null));
-        let mut writes = Writes::new(forest.tree, fence, record());
+        let mut writes = Writes::new(tree_store.tree, fence, record());
         let opened = i64::try_from(count).unwrap_or(i64::MAX);
-        forest.make_room(&mut writes, &spot, &roots, opened);
-        let mut plantings = vec![forest.planting(Arc::new(shape), &visits, &spot)?];
+        tree_store.make_room(&mut writes, &placement, &roots, opened);
+        let mut encoders = vec![tree_store.node_encoder(Arc::new(shape), &visits, &placement)?];
         let mut others = Vec::new();
-        for tree in forest.others() {
-            let mut other = forest.other(tree);
+        for tree in tree_store.others() {
+            let mut other = tree_store.other(tree);
             let scope = other.scope_of(first)?;
             self.check(&other, scope.as_ref())?;
             let fence = other.fence(scope.as_ref()).await?;
-            let spot = other.last_root(scope.as_ref()).await?;
+            let placement = other.last_root(scope.as_ref()).await?;
             let shape = Shape::roots(count);
             let visits = shape.visits();
-            plantings.push(other.planting(Arc::new(shape), &visits, &spot)?);
+            encoders.push(other.node_encoder(Arc::new(shape), &visits, &placement)?);
             others.push(Writes::new(tree, fence, record()));
         }
         let nodes = Arc::clone(self);
         // Parents first, so that each part of a load that stops is a tree.
         let visits = visits.into_iter().enumerate();
         let documents = visits.filter_map(move |(number, visit)| {
-            planted(&mut plantings, &*nodes, (&visit, number)).transpose()
+            encode_nodes(&mut encoders, &*nodes, (&visit, number)).transpose()
         });
         writes.insert = Inserts::new(count, documents);
         others.insert(0, writes);
-        forest.run_writes(others, &mut done).await?;
+        tree_store.run_writes(others, &mut done).await?;
         Ok(done)
     }
 
     /// Refuses ids that the tree could not refer to, and nodes of several trees.
-    fn check(&self, forest: &Forest<'_>, scope: Option<&Bson>) -> Result<()> {
-        if forest.checks_ids() {
+    fn check(&self, tree_store: &TreeStore<'_>, scope: Option<&Bson>) -> Result<()> {
+        if tree_store.checks_ids() {
             for position in 0..self.documents.len() {
-                forest.check_id(&self.owned_id(position)?)?;
+                tree_store.check_id(&self.owned_id(position)?)?;
             }
         }
-        let Some(field) = forest.tree.scope else {
+        let Some(field) = tree_store.tree.scope else {
             return Ok(());
         };
         for (position, document) in self.documents.iter().enumerate() {
-            if !same_scope(forest.scope_of(document)?.as_ref(), scope) {
+            if !same_scope(tree_store.scope_of(document)?.as_ref(), scope) {
                 let id = self.owned_id(position)?;
-                return Err(forest.refused(
+                return Err(tree_store.refused(
                     TreeRefusal::OtherTree,
                     format!("the nodes are in different trees: {id} has another `{field}`"),
                 ));
@@ -282,15 +286,15 @@ impl Loading {
     }
 
     /// The shape of the nodes, and the nodes in pre-order.
-    fn shape(&self, forest: &Forest<'_>) -> Result<(Shape, Vec<Visit>)> {
-        let parents = self.parents(forest)?;
+    fn shape(&self, tree_store: &TreeStore<'_>) -> Result<(Shape, Vec<Visit>)> {
+        let parents = self.parents(tree_store)?;
         let shape = Shape::of_parents(&parents);
         let visits = shape.visits();
         for visit in &visits {
             let named = parents.get(visit.position).copied().flatten();
             if visit.parent != named {
                 let id = self.owned_id(visit.position)?;
-                return Err(forest.refused(
+                return Err(tree_store.refused(
                     TreeRefusal::OwnSubtree,
                     format!("the parents of the node {id} lead back to it"),
                 ));
@@ -300,7 +304,7 @@ impl Loading {
     }
 
     /// The position of each node's parent.
-    fn parents(&self, forest: &Forest<'_>) -> Result<Vec<Option<usize>>> {
+    fn parents(&self, tree_store: &TreeStore<'_>) -> Result<Vec<Option<usize>>> {
         let mut positions = HashMap::new();
         if self.parents.iter().any(Above::is_named) {
             let ids = (0..self.documents.len()).map(|at| (raw_id_key(self.id(at)), at));
@@ -317,7 +321,7 @@ impl Loading {
                 (Above::Named(id), _) => {
                     let position = positions.get(&id_key(id)?).copied();
                     let position = position.ok_or_else(|| {
-                        forest.refused(
+                        tree_store.refused(
                             TreeRefusal::NotFound,
                             format!("the parent {id} is not among the nodes that are loaded"),
                         )
@@ -338,7 +342,7 @@ impl Above {
     }
 }
 
-impl Seeds for Loading {
+impl NewDocuments for Loading {
     fn document(&self, position: usize) -> Option<&RawDocumentBuf> {
         self.documents.get(position)
     }
@@ -377,7 +381,7 @@ impl<D: DeclaredTree> InsertBranches<'_, D> {
         self.writes = self.writes.and_then(|writes| {
             let target = position.target;
             Ok(Branches {
-                target: target.map_err(|error| error.with_model(writes.forest.model.name))?,
+                target: target.map_err(|error| error.with_model(writes.tree_store.model.name))?,
                 ..writes
             })
         });
@@ -389,11 +393,11 @@ impl<D> WriteSeveral for Branches<D> {
     type Done = TreeWrite;
 
     fn model(&self) -> &'static ModelMeta {
-        self.forest.model
+        self.tree_store.model
     }
 
     fn channel(&self) -> Channel<'static> {
-        self.forest.channel.within(None)
+        self.tree_store.channel.within(None)
     }
 
     async fn done(&self, _in_session: bool) -> Result<Option<TreeWrite>> {
@@ -405,21 +409,21 @@ impl<D> WriteSeveral for Branches<D> {
         let Some(first) = self.nodes.documents.first() else {
             return Ok(None);
         };
-        let within = Within::Scope(self.forest.scope_of(first)?);
-        self.forest.within(None).turn(within).await
+        let within = Within::Scope(self.tree_store.scope_of(first)?);
+        self.tree_store.within(None).turn(within).await
     }
 
     async fn write(&self, channel: &mut Channel<'_>) -> Result<TreeWrite> {
-        let mut forest = self.forest.on(channel);
-        self.nodes.run(&mut forest, &self.target).await
+        let mut tree_store = self.tree_store.on(channel);
+        self.nodes.run(&mut tree_store, &self.target).await
     }
 
     fn explain(&self, error: Error) -> Error {
-        self.forest.beyond_cache(error)
+        self.tree_store.beyond_cache(error)
     }
 }
 
-impl Forest<'_> {
+impl TreeStore<'_> {
     /// Says what to do where one transaction does not fit the cache of the deployment: deep arrays of ancestors and
     /// their index grow with the square of the depth.
     fn beyond_cache(&self, error: Error) -> Error {
@@ -435,6 +439,6 @@ impl Forest<'_> {
 
 impl<D> fmt::Debug for Branches<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "InsertBranches({})", self.forest.collection())
+        write!(f, "InsertBranches({})", self.tree_store.collection())
     }
 }

@@ -8,12 +8,12 @@ use bson::{Bson, Document as BsonDocument, doc};
 use futures_core::future::BoxFuture;
 
 use super::at_once::{Reads, at_once};
-use super::forest::{Forest, TreeWrite};
 use super::load::Loading;
 use super::node::{Node, id_key};
 use super::places::ChildrenBy;
 use super::position::Target;
 use super::queue::Within;
+use super::tree_store::{TreeStore, TreeWrite};
 use super::write::InsertedNode;
 use super::{NodeId, Tree};
 use crate::collection::{decode, encode_with_id};
@@ -30,7 +30,7 @@ use crate::write::{Atomic, WriteSeveral};
 /// A search for the node with a path of names, about to run: [`Tree::find_by_names`].
 #[must_use = "nothing is read until it is awaited"]
 pub struct FindByNames<'s, D: DeclaredTree> {
-    forest: Forest<'static>,
+    tree_store: TreeStore<'static>,
     walk: Result<Walk>,
     filter: Filter<D::Model>,
     session: Option<&'s mut Session>,
@@ -42,7 +42,7 @@ pub type FindOrInsertByNames<'s, D> = Atomic<'s, MissingNodes<D>>;
 
 /// The writes of a [`FindOrInsertByNames`].
 pub struct MissingNodes<D> {
-    forest: Forest<'static>,
+    tree_store: TreeStore<'static>,
     walk: Walk,
     documents: Vec<RawDocumentBuf>,
     scope: Option<Bson>,
@@ -107,7 +107,7 @@ impl<D: SingleParent> Tree<D> {
         let names = names.into_iter();
         let names = names.map(|name| field.eq(name).into_document());
         FindByNames {
-            forest: self.forest(),
+            tree_store: self.tree_store(),
             walk: names
                 .collect::<Result<_>>()
                 .map(|names| Walk { below: None, names }),
@@ -156,8 +156,8 @@ impl<D: SingleParent> Tree<D> {
             let first = documents.first();
             let first = first.ok_or_else(|| Error::usage("a path of names needs a name"))?;
             Ok(MissingNodes {
-                scope: find.forest.scope_of(first)?,
-                forest: find.forest,
+                scope: find.tree_store.scope_of(first)?,
+                tree_store: find.tree_store,
                 walk: find.walk?,
                 documents,
                 of: PhantomData,
@@ -239,11 +239,11 @@ impl<'s, D: DeclaredTree> FindByNames<'s, D> {
     }
 
     async fn run(self) -> Result<Option<D::Model>> {
-        let name = self.forest.model.name;
+        let name = self.tree_store.model.name;
         let walk = self.walk.map_err(|error| error.with_model(name))?;
         let filter = self.filter.to_document()?;
-        let forest = self.forest;
-        let document = at_once!(forest, self.session, true, |forest| forest
+        let tree_store = self.tree_store;
+        let document = at_once!(tree_store, self.session, true, |tree_store| tree_store
             .named_document(&walk, None, &filter))?;
         document.map(|document| decode(&document, name)).transpose()
     }
@@ -290,11 +290,11 @@ impl<D: DeclaredTree> WriteSeveral for MissingNodes<D> {
     type Done = InsertedNode<D::Model>;
 
     fn model(&self) -> &'static ModelMeta {
-        self.forest.model
+        self.tree_store.model
     }
 
     fn channel(&self) -> Channel<'static> {
-        self.forest.channel.within(None)
+        self.tree_store.channel.within(None)
     }
 
     async fn done(&self, in_session: bool) -> Result<Option<InsertedNode<D::Model>>> {
@@ -302,32 +302,32 @@ impl<D: DeclaredTree> WriteSeveral for MissingNodes<D> {
             return Ok(None);
         }
         let (walk, scope, any) = (&self.walk, self.scope.as_ref(), BsonDocument::new());
-        let found = at_once!(self.forest, None, true, |forest| forest
+        let found = at_once!(self.tree_store, None, true, |tree_store| tree_store
             .named_document(walk, scope, &any))?;
         let Some(document) = found else {
             return Ok(None);
         };
         Ok(Some(InsertedNode {
-            node: decode(&document, self.forest.model.name)?,
+            node: decode(&document, self.tree_store.model.name)?,
             written: TreeWrite::default(),
         }))
     }
 
     async fn turn(&self) -> Result<Turn> {
         let within = Within::Scope(self.scope.clone());
-        self.forest.within(None).turn(within).await
+        self.tree_store.within(None).turn(within).await
     }
 
     async fn write(&self, channel: &mut Channel<'_>) -> Result<InsertedNode<D::Model>> {
-        let mut forest = self.forest.on(channel);
-        let inserted = forest.insert_missing(&self.walk, self.scope.as_ref(), &self.documents);
+        let mut tree_store = self.tree_store.on(channel);
+        let inserted = tree_store.insert_missing(&self.walk, self.scope.as_ref(), &self.documents);
         let (document, written) = inserted.await?;
-        let node = decode(&document, self.forest.model.name)?;
+        let node = decode(&document, self.tree_store.model.name)?;
         Ok(InsertedNode { node, written })
     }
 }
 
-impl Forest<'_> {
+impl TreeStore<'_> {
     /// Follows a path of names. The other filter and the scope restrict the nodes on the way.
     async fn walk(
         &mut self,

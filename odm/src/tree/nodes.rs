@@ -13,8 +13,8 @@ use self::query::Query;
 use super::Tree;
 use super::at_once::{Reads, at_once};
 use super::branch::Branch;
-use super::forest::Forest;
 use super::places::{Extent, Selection};
+use super::tree_store::TreeStore;
 use crate::collection::{Find, decode, decode_id, projection};
 use crate::error::{Error, Result};
 use crate::model::tree::{DeclaredTree, SingleParent};
@@ -302,17 +302,21 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
     /// ```
     pub async fn find(mut self) -> Result<Find<'s, D::Model>> {
         let mut sort = self.sort.take();
-        let (forest, query) = self.query()?;
+        let (tree_store, query) = self.query()?;
         if self.pre_order && sort.is_none() {
-            let by_bounds = forest.pre_order_sort().ok_or_else(|| {
+            let by_bounds = tree_store.pre_order_sort().ok_or_else(|| {
                 Error::usage("only bounds put a find in pre-order; for another pattern, read `ids()` in pre-order, and sort what the find returns by them")
                     .with_model(D::Model::model().name)
             })?;
             sort = Some(Sort::from_raw(by_bounds));
         }
-        let is_torn = !query.is_one_command(&forest);
-        let filter = at_once!(forest, self.session.as_deref_mut(), is_torn, |forest| query
-            .matching(forest))?;
+        let is_torn = !query.is_one_command(&tree_store);
+        let filter = at_once!(
+            tree_store,
+            self.session.as_deref_mut(),
+            is_torn,
+            |tree_store| query.matching(tree_store)
+        )?;
         let mut find = self.tree.collection.find(|_| Filter::from_raw(filter));
         if let Some(sort) = sort {
             find = find.sort(|_| sort);
@@ -344,9 +348,13 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
     /// ```
     pub async fn all(mut self) -> Result<Vec<T>> {
         let name = D::Model::model().name;
-        let (forest, query) = self.query()?;
-        let documents = at_once!(forest, self.session, query.is_torn(&forest), |forest| query
-            .documents(forest))?;
+        let (tree_store, query) = self.query()?;
+        let documents = at_once!(
+            tree_store,
+            self.session,
+            query.is_torn(&tree_store),
+            |tree_store| query.documents(tree_store)
+        )?;
         documents
             .into_iter()
             .map(|document| decode(&document, name))
@@ -402,9 +410,13 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
     /// # }
     /// ```
     pub async fn ids(mut self) -> Result<Vec<<D::Model as Document>::Id>> {
-        let (forest, query) = self.query()?;
-        let ids = at_once!(forest, self.session, query.is_torn(&forest), |forest| query
-            .ids(forest))?;
+        let (tree_store, query) = self.query()?;
+        let ids = at_once!(
+            tree_store,
+            self.session,
+            query.is_torn(&tree_store),
+            |tree_store| query.ids(tree_store)
+        )?;
         ids.into_iter().map(decode_id::<D::Model>).collect()
     }
 
@@ -421,9 +433,13 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
     /// # }
     /// ```
     pub async fn count(mut self) -> Result<u64> {
-        let (forest, query) = self.query()?;
-        at_once!(forest, self.session, query.is_torn(&forest), |forest| query
-            .count(forest))
+        let (tree_store, query) = self.query()?;
+        at_once!(
+            tree_store,
+            self.session,
+            query.is_torn(&tree_store),
+            |tree_store| query.count(tree_store)
+        )
     }
 
     /// Counts the nodes at each level of the tree, without loading them; a root is at level 0.
@@ -451,10 +467,10 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
     where
         D: SingleParent,
     {
-        let (forest, query) = self.query()?;
-        let is_torn = !forest.ways.depth.is_stored() || query.is_torn(&forest);
-        at_once!(forest, self.session, is_torn, |forest| {
-            query.counts_by_depth(forest)
+        let (tree_store, query) = self.query()?;
+        let is_torn = !tree_store.ways.depth.is_stored() || query.is_torn(&tree_store);
+        at_once!(tree_store, self.session, is_torn, |tree_store| {
+            query.counts_by_depth(tree_store)
         })
     }
 
@@ -477,7 +493,7 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
     }
 
     /// The read, without its type.
-    fn query(&mut self) -> Result<(Forest<'static>, Query)> {
+    fn query(&mut self) -> Result<(TreeStore<'static>, Query)> {
         let query = Query {
             selection: std::mem::replace(&mut self.selection, Ok(Selection::All))?,
             extent: self.extent,
@@ -494,7 +510,7 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
             pre_order: self.pre_order,
             leaves: self.leaves,
         };
-        Ok((self.tree.forest(), query))
+        Ok((self.tree.tree_store(), query))
     }
 }
 
@@ -520,9 +536,9 @@ impl<D: SingleParent> Nodes<'_, D> {
     /// # }
     /// ```
     pub async fn branches(mut self) -> Result<Vec<Branch<D::Model>>> {
-        let (forest, query) = self.query()?;
-        let (documents, top) = at_once!(forest, self.session, true, |forest| query
-            .selected_documents(forest))?;
+        let (tree_store, query) = self.query()?;
+        let (documents, top) = at_once!(tree_store, self.session, true, |tree_store| query
+            .selected_documents(tree_store))?;
         self.tree.arrange_stored(&documents, top.as_deref())
     }
 }

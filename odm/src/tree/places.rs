@@ -9,15 +9,15 @@ mod kept_fields;
 mod leaves;
 mod levels;
 mod lookup;
+mod placement;
 mod select;
-mod spot;
 mod structure;
 mod ways;
 
 pub(super) use self::arrange::{Shape, Visit};
 pub(super) use self::lookup::Lookup;
+pub(super) use self::placement::{Moving, Placement, RankGap};
 pub(super) use self::select::{Extent, Selected, Selection};
-pub(super) use self::spot::{Gap, Moving, Spot};
 pub(super) use self::structure::nothing;
 pub(super) use self::ways::{
     AncestorsBy, ChildrenBy, DescendantsBy, HasChildrenBy, Links, ParentBy, Ways,

@@ -2,8 +2,8 @@
 
 use bson::{Bson, doc};
 
-use super::forest::Forest;
 use super::node::id_key;
+use super::tree_store::TreeStore;
 use crate::error::Result;
 use crate::store::Turn;
 
@@ -14,7 +14,7 @@ pub(super) enum Within<'c> {
     TreeOf(&'c Bson),
 }
 
-impl Forest<'_> {
+impl TreeStore<'_> {
     /// Waits until the changes that began before this one have ended. Changes of other processes are not waited for: they
     /// conflict, and run again after a pause.
     pub(super) async fn turn(&mut self, within: Within<'_>) -> Result<Turn> {

@@ -6,9 +6,9 @@ use std::marker::PhantomData;
 use bson::Bson;
 use bson::raw::RawDocumentBuf;
 
-use super::forest::{Forest, TreeWrite};
 use super::position::Target;
 use super::queue::Within;
+use super::tree_store::{TreeStore, TreeWrite};
 use super::{NodeId, Position, Tree};
 use crate::collection::{decode, encode_with_id};
 use crate::error::Result;
@@ -29,14 +29,14 @@ pub type InsertNode<'s, D> = Atomic<'s, NodeInsert<D>>;
 
 /// The writes of a [`ChangeTree`].
 pub struct NodeChange<D> {
-    forest: Forest<'static>,
+    tree_store: TreeStore<'static>,
     change: Change,
     of: PhantomData<fn() -> D>,
 }
 
 /// The writes of an [`InsertNode`].
 pub struct NodeInsert<D> {
-    forest: Forest<'static>,
+    tree_store: TreeStore<'static>,
     document: RawDocumentBuf,
     target: Target,
     of: PhantomData<fn() -> D>,
@@ -64,9 +64,9 @@ enum Change {
 
 impl<D: DeclaredTree> Tree<D> {
     fn change<'s>(&self, change: Result<Change>) -> ChangeTree<'s, D> {
-        let forest = self.forest();
+        let tree_store = self.tree_store();
         let writes = change.map(|change| NodeChange {
-            forest,
+            tree_store,
             change,
             of: PhantomData,
         });
@@ -108,10 +108,10 @@ impl<D: DeclaredTree> Tree<D> {
         document: impl std::borrow::Borrow<D::Model>,
         position: Position<D>,
     ) -> InsertNode<'s, D> {
-        let forest = self.forest();
+        let tree_store = self.tree_store();
         let writes = encode_with_id(document.borrow()).and_then(|(document, _)| {
             Ok(NodeInsert {
-                forest,
+                tree_store,
                 document,
                 target: position.target?,
                 of: PhantomData,
@@ -388,27 +388,27 @@ impl<D> WriteSeveral for NodeChange<D> {
     type Done = TreeWrite;
 
     fn model(&self) -> &'static ModelMeta {
-        self.forest.model
+        self.tree_store.model
     }
 
     fn channel(&self) -> Channel<'static> {
-        self.forest.channel.within(None)
+        self.tree_store.channel.within(None)
     }
 
     async fn turn(&self) -> Result<Turn> {
         let within = Within::TreeOf(self.change.node());
-        self.forest.within(None).turn(within).await
+        self.tree_store.within(None).turn(within).await
     }
 
     async fn write(&self, channel: &mut Channel<'_>) -> Result<TreeWrite> {
-        let mut forest = self.forest.on(channel);
+        let mut tree_store = self.tree_store.on(channel);
         match &self.change {
-            Change::Move { id, target } => forest.relocate(id, target).await,
-            Change::Swap { one, other } => forest.swap_nodes(one, other).await,
-            Change::Rerank { id } => forest.rerank(id).await,
-            Change::AddChild { parent, child } => forest.add_child(parent, child).await,
-            Change::RemoveChild { parent, child } => forest.remove_child(parent, child).await,
-            Change::Delete { id, policy } => forest.remove(id, *policy).await,
+            Change::Move { id, target } => tree_store.relocate(id, target).await,
+            Change::Swap { one, other } => tree_store.swap_nodes(one, other).await,
+            Change::Rerank { id } => tree_store.rerank(id).await,
+            Change::AddChild { parent, child } => tree_store.add_child(parent, child).await,
+            Change::RemoveChild { parent, child } => tree_store.remove_child(parent, child).await,
+            Change::Delete { id, policy } => tree_store.remove(id, *policy).await,
         }
     }
 }
@@ -417,22 +417,22 @@ impl<D: DeclaredTree> WriteSeveral for NodeInsert<D> {
     type Done = InsertedNode<D::Model>;
 
     fn model(&self) -> &'static ModelMeta {
-        self.forest.model
+        self.tree_store.model
     }
 
     fn channel(&self) -> Channel<'static> {
-        self.forest.channel.within(None)
+        self.tree_store.channel.within(None)
     }
 
     async fn turn(&self) -> Result<Turn> {
-        let within = Within::Scope(self.forest.scope_of(&self.document)?);
-        self.forest.within(None).turn(within).await
+        let within = Within::Scope(self.tree_store.scope_of(&self.document)?);
+        self.tree_store.within(None).turn(within).await
     }
 
     async fn write(&self, channel: &mut Channel<'_>) -> Result<InsertedNode<D::Model>> {
-        let mut forest = self.forest.on(channel);
-        let (document, written) = forest.insert_at(&self.target, &self.document).await?;
-        let node = decode(&document, self.forest.model.name)?;
+        let mut tree_store = self.tree_store.on(channel);
+        let (document, written) = tree_store.insert_at(&self.target, &self.document).await?;
+        let node = decode(&document, self.tree_store.model.name)?;
         Ok(InsertedNode { node, written })
     }
 }

@@ -3,12 +3,12 @@
 use bson::{Bson, Document, doc};
 
 use crate::error::{Result, TreeRefusal};
-use crate::tree::forest::{Forest, TreeWrite};
 use crate::tree::journal::{Fence, Unfinished, Writes};
 use crate::tree::node::id_key;
 use crate::tree::places::Links;
+use crate::tree::tree_store::{TreeStore, TreeWrite};
 
-impl Forest<'_> {
+impl TreeStore<'_> {
     /// Adds a child to a node.
     pub(in crate::tree) async fn add_child(
         &mut self,

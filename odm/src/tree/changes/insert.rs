@@ -5,13 +5,13 @@ use bson::{Bson, Document};
 
 use crate::error::{Error, Result, TreeRefusal};
 use crate::model::TreeMeta;
-use crate::tree::forest::{Forest, TreeWrite};
-use crate::tree::journal::{Around, Listed, Shift, Unfinished, Writes};
+use crate::tree::journal::{EnclosingNodes, Listed, Shift, Unfinished, Writes};
 use crate::tree::node::{stored, with_fields};
-use crate::tree::places::Spot;
+use crate::tree::places::Placement;
 use crate::tree::position::Target;
+use crate::tree::tree_store::{TreeStore, TreeWrite};
 
-impl Forest<'_> {
+impl TreeStore<'_> {
     /// Inserts an encoded document at a place; returns it as it is stored.
     pub(in crate::tree) async fn insert_at(
         &mut self,
@@ -27,12 +27,12 @@ impl Forest<'_> {
         self.check_id(&id)?;
         let scope = self.scope_of(document)?;
         let fence = self.fence(scope.as_ref()).await?;
-        let spot = self.spot(target, scope.as_ref(), None).await?;
-        self.check_depth(&spot, 0)?;
+        let placement = self.placement(target, scope.as_ref(), None).await?;
+        self.check_depth(&placement, 0)?;
         let record = || Unfinished::new("insert", &id);
         let mut writes = Writes::new(self.tree, fence, record());
-        self.make_room(&mut writes, &spot, std::slice::from_ref(&id), 1);
-        let mut fields = self.fields_of_leaf(&spot)?;
+        self.make_room(&mut writes, &placement, std::slice::from_ref(&id), 1);
+        let mut fields = self.fields_of_leaf(&placement)?;
         let mut others = Vec::new();
         for tree in self.others() {
             let mut other = self.other(tree);
@@ -54,40 +54,40 @@ impl Forest<'_> {
     pub(in crate::tree) fn make_room(
         &self,
         writes: &mut Writes,
-        spot: &Spot,
+        placement: &Placement,
         ids: &[Bson],
         count: i64,
     ) {
-        if !spot.is_end {
+        if !placement.is_end {
             let open = Shift {
-                from: spot.left,
+                from: placement.left,
                 to: i64::MAX,
                 by: 2 * count,
             };
-            writes.moves(vec![open], self.nodes_around(spot));
+            writes.moves(vec![open], self.enclosing_nodes(placement));
         }
-        if let Some(parent) = &spot.parent {
+        if let Some(parent) = &placement.parent {
             let children = i64::try_from(ids.len()).unwrap_or(i64::MAX);
             writes
                 .then
-                .extend(self.list_children(&parent.id, ids, spot.index));
+                .extend(self.list_children(&parent.id, ids, placement.index));
             writes
                 .then
                 .extend(self.count_children(&parent.id, children));
-            writes.record.lists = self.recorded_list(Some(&parent.id), spot.index, ids);
+            writes.record.lists = self.recorded_list(Some(&parent.id), placement.index, ids);
             writes.requires = self.only_lists().then(|| parent.id.clone());
         }
         writes
             .then
-            .extend(self.count_descendants(&spot.lineage, count));
+            .extend(self.count_descendants(&placement.lineage, count));
     }
 
     /// How to find the nodes around a place.
-    fn nodes_around(&self, spot: &Spot) -> Around {
-        if spot.parent.is_none() || self.depends_on_lineage() {
-            Around::Ids(spot.lineage.clone())
+    fn enclosing_nodes(&self, placement: &Placement) -> EnclosingNodes {
+        if placement.parent.is_none() || self.depends_on_lineage() {
+            EnclosingNodes::Ids(placement.lineage.clone())
         } else {
-            Around::Bounds
+            EnclosingNodes::Bounds
         }
     }
 
@@ -107,11 +107,11 @@ impl Forest<'_> {
     }
 
     /// All kept fields of a node without children at a place.
-    fn fields_of_leaf(&self, spot: &Spot) -> Result<Document> {
-        let mut fields = self.fields_at(spot)?;
+    fn fields_of_leaf(&self, placement: &Placement) -> Result<Document> {
+        let mut fields = self.fields_at(placement)?;
         if let Some((left, right)) = self.tree.bounds {
-            fields.insert(left, stored(spot.left));
-            fields.insert(right, stored(spot.left + 1));
+            fields.insert(left, stored(placement.left));
+            fields.insert(right, stored(placement.left + 1));
         }
         if let Some(children) = self.tree.children {
             fields.insert(children, Vec::<Bson>::new());
@@ -130,7 +130,7 @@ impl Forest<'_> {
     }
 
     /// The place of a new node in this tree if it is inserted into another one.
-    pub(in crate::tree) async fn last_root(&mut self, scope: Option<&Bson>) -> Result<Spot> {
-        self.spot(&Target::LAST_ROOT, scope, None).await
+    pub(in crate::tree) async fn last_root(&mut self, scope: Option<&Bson>) -> Result<Placement> {
+        self.placement(&Target::LAST_ROOT, scope, None).await
     }
 }

@@ -3,13 +3,13 @@
 use bson::{Bson, Document};
 
 use crate::error::{Result, TreeRefusal};
-use crate::tree::forest::{Forest, TreeWrite};
-use crate::tree::journal::{Around, Lineage, Shift, Unfinished, Writes};
+use crate::tree::journal::{EnclosingNodes, Lineage, Shift, Unfinished, Writes};
 use crate::tree::node::{Node, id_key};
-use crate::tree::places::{Moving, Spot};
+use crate::tree::places::{Moving, Placement};
 use crate::tree::position::Target;
+use crate::tree::tree_store::{TreeStore, TreeWrite};
 
-impl Forest<'_> {
+impl TreeStore<'_> {
     /// Moves a node and its subtree to a place.
     pub(in crate::tree) async fn relocate(
         &mut self,
@@ -29,16 +29,16 @@ impl Forest<'_> {
             },
         };
         let node = &moving.node;
-        let spot = self
-            .spot(target, node.scope.as_ref(), Some(&moving))
+        let placement = self
+            .placement(target, node.scope.as_ref(), Some(&moving))
             .await?;
         let own = id_key(&node.id)?;
         // Where the lineage has only the parent, the bounds show what is above it.
         let by_bounds = self.tree.bounds.is_some() && !self.depends_on_lineage();
         let encloses =
             |parent: &Node| by_bounds && node.left <= parent.left && parent.right <= node.right;
-        let mut is_below = spot.parent.as_ref().is_some_and(encloses);
-        for ancestor in &spot.lineage {
+        let mut is_below = placement.parent.as_ref().is_some_and(encloses);
+        for ancestor in &placement.lineage {
             is_below |= id_key(ancestor)? == own;
         }
         if is_below {
@@ -48,17 +48,17 @@ impl Forest<'_> {
             ));
         }
         let before = self.lineage_to_leave(node).await?;
-        let stays = match (before.last(), &spot.parent) {
+        let stays = match (before.last(), &placement.parent) {
             (None, None) => true,
             (Some(before), Some(after)) => id_key(before)? == id_key(&after.id)?,
             _ => false,
         };
         if !stays && self.tree.max_depth.is_some() {
             let height = self.height(node, before.len()).await?;
-            self.check_depth(&spot, height)?;
+            self.check_depth(&placement, height)?;
         }
         let mut writes = Writes::new(self.tree, fence, Unfinished::new("move", &node.id));
-        let mut fields = self.fields_at(&spot)?;
+        let mut fields = self.fields_at(&placement)?;
         if stays {
             let order = self.tree.order;
             fields = fields
@@ -68,32 +68,34 @@ impl Forest<'_> {
         }
         writes.place(&node.id, fields);
         if !stays && self.keeps_lineage() {
-            let change = self.lineage_change(node, &before, &spot.lineage).await?;
+            let change = self
+                .lineage_change(node, &before, &placement.lineage)
+                .await?;
             writes.first.push(change);
         }
-        let around = if self.depends_on_lineage() {
-            Around::Ids([before.as_slice(), &spot.lineage].concat())
+        let enclosing = if self.depends_on_lineage() {
+            EnclosingNodes::Ids([before.as_slice(), &placement.lineage].concat())
         } else {
-            Around::Bounds
+            EnclosingNodes::Bounds
         };
-        writes.moves(shifts(node, &spot), around);
+        writes.moves(shifts(node, &placement), enclosing);
         let then = &mut writes.then;
         if self.only_lists() {
             then.extend(self.unlist_everywhere(&node.id));
         } else if let Some(parent) = before.last() {
             then.extend(self.unlist_child(parent, &node.id));
         }
-        let parent = spot.parent.as_ref().map(|parent| &parent.id);
+        let parent = placement.parent.as_ref().map(|parent| &parent.id);
         let ids = std::slice::from_ref(&node.id);
-        then.extend(parent.and_then(|parent| self.list_children(parent, ids, spot.index)));
+        then.extend(parent.and_then(|parent| self.list_children(parent, ids, placement.index)));
         if !stays {
             then.extend(before.last().and_then(|id| self.count_children(id, -1)));
             then.extend(parent.and_then(|parent| self.count_children(parent, 1)));
             let size = node.descendant_count + 1;
             then.extend(self.count_descendants(&before, -size));
-            then.extend(self.count_descendants(&spot.lineage, size));
+            then.extend(self.count_descendants(&placement.lineage, size));
         }
-        writes.record.lists = self.recorded_list(parent, spot.index, ids);
+        writes.record.lists = self.recorded_list(parent, placement.index, ids);
         let mut done = TreeWrite::default();
         self.run_writes(vec![writes], &mut done).await?;
         Ok(done)
@@ -133,13 +135,16 @@ impl Forest<'_> {
 }
 
 /// How bounds move with a subtree: those of its nodes, and of what lies between its old place and its new one.
-fn shifts(node: &Node, spot: &Spot) -> Vec<Shift> {
+fn shifts(node: &Node, placement: &Placement) -> Vec<Shift> {
     let width = node.width();
-    let (subtree, between) = if spot.left > node.right {
-        let between = (node.right + 1, spot.left - 1, -width);
-        (spot.left - node.right - 1, between)
+    let (subtree, between) = if placement.left > node.right {
+        let between = (node.right + 1, placement.left - 1, -width);
+        (placement.left - node.right - 1, between)
     } else {
-        (spot.left - node.left, (spot.left, node.left - 1, width))
+        (
+            placement.left - node.left,
+            (placement.left, node.left - 1, width),
+        )
     };
     let (from, to, by) = between;
     if from > to {

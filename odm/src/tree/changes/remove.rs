@@ -4,12 +4,14 @@ use bson::{Bson, Document, doc};
 
 use crate::error::{Result, TreeRefusal};
 use crate::model::tree::TreeDelete;
-use crate::tree::forest::{Forest, TreeWrite};
-use crate::tree::journal::{Around, Below, Fence, Lineage, Placed, Shift, Unfinished, Writes};
+use crate::tree::journal::{
+    Below, EnclosingNodes, Fence, Lineage, Placed, Shift, Unfinished, Writes,
+};
 use crate::tree::node::{Node, same_id};
-use crate::tree::places::{AncestorsBy, DescendantsBy, Gap, Links, nothing};
+use crate::tree::places::{AncestorsBy, DescendantsBy, Links, RankGap, nothing};
+use crate::tree::tree_store::{TreeStore, TreeWrite};
 
-impl Forest<'_> {
+impl TreeStore<'_> {
     /// Deletes a node, and does with its children what the policy says.
     pub(in crate::tree) async fn remove(
         &mut self,
@@ -120,10 +122,10 @@ impl Forest<'_> {
         record.gone.push(node.id.clone());
         let mut writes = Writes::new(self.tree, fence, record);
         let mut before = Vec::new();
-        let mut around = Around::Bounds;
+        let mut enclosing = EnclosingNodes::Bounds;
         if self.depends_on_lineage() {
             before = self.lineage(node).await?;
-            around = Around::Ids(before.clone());
+            enclosing = EnclosingNodes::Ids(before.clone());
         }
         let then = &mut writes.then;
         if tree.children.is_some() {
@@ -139,7 +141,7 @@ impl Forest<'_> {
             to: i64::MAX,
             by: -node.width(),
         };
-        writes.moves(vec![close], around);
+        writes.moves(vec![close], enclosing);
         Ok(writes)
     }
 
@@ -196,7 +198,10 @@ impl Forest<'_> {
             } else {
                 self.last_bound(scope).await?
             };
-            writes.moves(shifts(node, end, adopt), Around::Ids(before.clone()));
+            writes.moves(
+                shifts(node, end, adopt),
+                EnclosingNodes::Ids(before.clone()),
+            );
         }
         let ranks = self
             .ranks_of_children(node, adopted, adopt, children.len())
@@ -285,11 +290,11 @@ impl Forest<'_> {
             .await?;
         let other = found.into_iter().next().and_then(|node| node.rank);
         let gap = match own {
-            Some(own) => Gap {
+            Some(own) => RankGap {
                 low: Some(own),
                 high: other,
             },
-            None => Gap {
+            None => RankGap {
                 low: other,
                 high: None,
             },

@@ -3,11 +3,11 @@
 use bson::{Bson, Document, doc};
 
 use crate::error::Result;
-use crate::tree::forest::{Forest, TreeWrite};
 use crate::tree::journal::{Placed, Unfinished, Writes};
-use crate::tree::places::Gap;
+use crate::tree::places::RankGap;
+use crate::tree::tree_store::{TreeStore, TreeWrite};
 
-impl Forest<'_> {
+impl TreeStore<'_> {
     /// Gives a node and its siblings the shortest ranks.
     pub(in crate::tree) async fn rerank(&mut self, id: &Bson) -> Result<TreeWrite> {
         let mut done = TreeWrite::default();
@@ -21,7 +21,7 @@ impl Forest<'_> {
             None => self.roots(node.scope.as_ref()).await?,
         };
         let siblings = self.nodes(siblings, self.sibling_sort(), None).await?;
-        let ranks = self.ranks(&Gap::default(), siblings.len())?;
+        let ranks = self.ranks(&RankGap::default(), siblings.len())?;
         let mut writes = Writes::new(self.tree, fence, Unfinished::new("rerank", &node.id));
         let mut nodes = Vec::new();
         for (sibling, rank) in siblings.into_iter().zip(ranks) {

@@ -5,11 +5,11 @@ use bson::raw::RawDocument;
 
 use crate::error::{Result, TreeRefusal};
 use crate::model::tree::{RootParent, path_text};
-use crate::tree::forest::Forest;
 use crate::tree::node::{id_key, stored_scope};
-use crate::tree::places::Spot;
+use crate::tree::places::Placement;
+use crate::tree::tree_store::TreeStore;
 
-impl Forest<'_> {
+impl TreeStore<'_> {
     /// The scope of a document to insert.
     pub(in crate::tree) fn scope_of(&self, document: &RawDocument) -> Result<Option<Bson>> {
         stored_scope(self.tree, document)
@@ -34,8 +34,8 @@ impl Forest<'_> {
     }
 
     /// Refuses a place that is too deep for a node with this many levels below it.
-    pub(super) fn check_depth(&self, spot: &Spot, height: usize) -> Result<()> {
-        self.check_level(spot.lineage.len() + height)
+    pub(super) fn check_depth(&self, placement: &Placement, height: usize) -> Result<()> {
+        self.check_level(placement.lineage.len() + height)
     }
 
     /// Refuses a node with too many ancestors.

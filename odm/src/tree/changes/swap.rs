@@ -3,9 +3,9 @@
 use bson::{Bson, Document};
 
 use crate::error::{Result, TreeRefusal};
-use crate::tree::forest::{Forest, TreeWrite};
-use crate::tree::journal::{Around, Listed, Shift, Unfinished, Writes};
+use crate::tree::journal::{EnclosingNodes, Listed, Shift, Unfinished, Writes};
 use crate::tree::node::{Node, id_key, same_scope};
+use crate::tree::tree_store::{TreeStore, TreeWrite};
 
 /// A node to swap, and where it is.
 struct Side {
@@ -22,7 +22,7 @@ impl Side {
     }
 }
 
-impl Forest<'_> {
+impl TreeStore<'_> {
     /// Swaps two nodes, each with its subtree.
     pub(in crate::tree) async fn swap_nodes(
         &mut self,
@@ -103,8 +103,11 @@ impl Forest<'_> {
             writes.place(&node.id, fields);
         }
         writes.first.extend(lineages);
-        let around = [one.lineage.as_slice(), &other.lineage].concat();
-        writes.moves(shifts(&one.node, &other.node), Around::Ids(around));
+        let enclosing = [one.lineage.as_slice(), &other.lineage].concat();
+        writes.moves(
+            shifts(&one.node, &other.node),
+            EnclosingNodes::Ids(enclosing),
+        );
         let listers: Vec<Bson> = [&one, &other]
             .iter()
             .filter_map(|side| side.lister.as_ref().map(|lister| lister.id.clone()))

@@ -11,13 +11,13 @@ use super::survey::{Misplaced, Survey, WrongBounds, by_scope, is_rank};
 use super::{DamageKind, TreeReport};
 use crate::error::Result;
 use crate::plan::shell;
-use crate::tree::forest::Forest;
 use crate::tree::node::{Node, agree, agrees, child_path, path_ids};
 use crate::tree::places::{ParentBy, Visit};
+use crate::tree::tree_store::TreeStore;
 
 /// Compares the nodes of a tree with the tree that they describe.
 pub(super) struct Damages<'f> {
-    forest: &'f Forest<'f>,
+    tree_store: &'f TreeStore<'f>,
     nodes: &'f [Node],
     survey: &'f Survey,
     report: &'f mut TreeReport,
@@ -28,7 +28,7 @@ pub(super) struct Damages<'f> {
 
 impl<'f> Damages<'f> {
     pub(super) fn report(
-        forest: &'f Forest<'f>,
+        tree_store: &'f TreeStore<'f>,
         nodes: &'f [Node],
         survey: &'f Survey,
         report: &'f mut TreeReport,
@@ -36,7 +36,7 @@ impl<'f> Damages<'f> {
         let visits = survey.shape.visits();
         let counts = survey.shape.counts(&visits);
         let mut damages = Self {
-            forest,
+            tree_store,
             nodes,
             survey,
             report,
@@ -77,7 +77,7 @@ impl<'f> Damages<'f> {
                 self.depth(&visit, node, parent);
                 self.counts(visit.position, node);
             }
-            if self.forest.tree.path.is_some() {
+            if self.tree_store.tree.path.is_some() {
                 let before = paths.last().map(String::as_str);
                 paths.push(child_path(before, &node.id)?);
             }
@@ -100,7 +100,7 @@ impl<'f> Damages<'f> {
     fn place(&mut self, position: usize) {
         let (kind, detail) = match self.survey.fault(position) {
             Some(Misplaced::Orphan(id)) => {
-                let kind = match self.forest.ways.parent {
+                let kind = match self.tree_store.ways.parent {
                     ParentBy::Parent(_) => DamageKind::Orphan,
                     _ => DamageKind::MissingAncestor,
                 };
@@ -120,7 +120,7 @@ impl<'f> Damages<'f> {
 
     /// Compares the type of the id of the parent, which names a node anyway.
     fn parent(&mut self, position: usize, node: &Node, parent: Option<&Node>) {
-        let (Some((field, _)), Some(parent)) = (self.forest.tree.parent, parent) else {
+        let (Some((field, _)), Some(parent)) = (self.tree_store.tree.parent, parent) else {
             return;
         };
         let is_own = |id: &Bson| agrees(id, &parent.id);
@@ -131,7 +131,7 @@ impl<'f> Damages<'f> {
     }
 
     fn ancestors(&mut self, position: usize, node: &Node, parent: Option<&Node>, lineage: &[Bson]) {
-        let Some(field) = self.forest.tree.ancestors else {
+        let Some(field) = self.tree_store.tree.ancestors else {
             return;
         };
         if node.unread.contains(field) || agree(&node.ancestors, lineage) {
@@ -173,7 +173,7 @@ impl<'f> Damages<'f> {
         parent: Option<&Node>,
         expected: Option<&str>,
     ) -> Result<()> {
-        let tree = self.forest.tree;
+        let tree = self.tree_store.tree;
         let Some((field, _)) = tree.path else {
             return Ok(());
         };
@@ -216,7 +216,7 @@ impl<'f> Damages<'f> {
     }
 
     fn depth(&mut self, visit: &Visit, node: &Node, parent: Option<&Node>) {
-        let Some(field) = self.forest.tree.depth else {
+        let Some(field) = self.tree_store.tree.depth else {
             return;
         };
         let level = i64::try_from(visit.level).unwrap_or(i64::MAX);
@@ -234,7 +234,7 @@ impl<'f> Damages<'f> {
     }
 
     fn counts(&mut self, position: usize, node: &Node) {
-        let tree = self.forest.tree;
+        let tree = self.tree_store.tree;
         let (children, descendants) = self.counts.get(position).copied().unwrap_or_default();
         for (field, stored, expected, what) in [
             (tree.child_count, node.child_count, children, "children"),
@@ -257,7 +257,7 @@ impl<'f> Damages<'f> {
 
     /// Compares the lists of children with the children.
     fn lists(&mut self) -> Result<()> {
-        let tree = self.forest.tree;
+        let tree = self.tree_store.tree;
         let Some(field) = tree.children else {
             return Ok(());
         };
@@ -326,7 +326,7 @@ impl<'f> Damages<'f> {
             (_, []) => {}
             (Some(_), [other, ..]) if times > 0 => {
                 let lister = id(*other).unwrap_or_default();
-                if let ParentBy::Children(_) = self.forest.ways.parent {
+                if let ParentBy::Children(_) = self.tree_store.ways.parent {
                     let detail = format!("{lister} lists it, too");
                     self.add(child, DamageKind::SeveralParents, detail);
                 } else {
@@ -349,7 +349,7 @@ impl<'f> Damages<'f> {
     }
 
     fn bounds(&mut self) {
-        let Some((left, right)) = self.forest.tree.bounds else {
+        let Some((left, right)) = self.tree_store.tree.bounds else {
             return;
         };
         for (position, detail) in &self.survey.bounds.gaps {
@@ -388,13 +388,13 @@ impl<'f> Damages<'f> {
     }
 
     fn ranks(&mut self) -> Result<()> {
-        let Some(field) = self.forest.tree.order else {
+        let Some(field) = self.tree_store.tree.order else {
             return Ok(());
         };
         let roots = &self.survey.shape.roots;
         let families = self.survey.shape.children.iter().chain([roots]);
         for siblings in families.flat_map(|family| by_scope(self.nodes, family)) {
-            for (position, _) in self.forest.missing_ranks(self.nodes, &siblings)? {
+            for (position, _) in self.tree_store.missing_ranks(self.nodes, &siblings)? {
                 let Some(node) = self.nodes.get(position) else {
                     continue;
                 };

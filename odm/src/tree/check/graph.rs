@@ -6,10 +6,10 @@ use super::cycles::Edges;
 use super::{DamageKind, TreeReport};
 use crate::error::Result;
 use crate::plan::shell;
-use crate::tree::forest::Forest;
 use crate::tree::node::{Node, id_key};
+use crate::tree::tree_store::TreeStore;
 
-impl Forest<'_> {
+impl TreeStore<'_> {
     /// Compares the lists of children with the nodes that exist, and looks for cycles.
     pub(super) fn check_graph(&self, nodes: &[Node], report: &mut TreeReport) -> Result<()> {
         let mut positions = HashMap::with_capacity(nodes.len());

@@ -12,10 +12,10 @@ use crate::model::tree::DeclaredTree;
 use crate::plan::{Plan, shell};
 use crate::store::options::Options;
 use crate::tree::Tree;
-use crate::tree::forest::Forest;
 use crate::tree::journal::Resumed;
 use crate::tree::node::{Node, agrees, child_path, id_key, raw_id_key, scope_key, stored};
 use crate::tree::places::{Shape, Visit};
+use crate::tree::tree_store::TreeStore;
 
 /// The most nodes that a printed plan names.
 const MAX_REASONS: usize = 100;
@@ -56,28 +56,28 @@ impl<D: DeclaredTree> Tree<D> {
     /// # }
     /// ```
     pub async fn repair(&self) -> Result<Plan> {
-        let mut forest = self.forest();
+        let mut tree_store = self.tree_store();
         let options = Options {
-            projection: Some(Node::projection(forest.tree)),
-            sort: forest.pre_order_sort(),
+            projection: Some(Node::projection(tree_store.tree)),
+            sort: tree_store.pre_order_sort(),
             ..Options::default()
         };
-        let documents = forest.documents(Document::new(), options).await?;
+        let documents = tree_store.documents(Document::new(), options).await?;
         let Resumed {
             documents,
             nodes,
             last,
             before: mut steps,
             after,
-        } = forest.resumed(documents).await?;
+        } = tree_store.resumed(documents).await?;
         let mut survey = None;
-        let mut expected = if forest.tree.is_graph {
-            forest.graph_fields(&nodes)?
+        let mut expected = if tree_store.tree.is_graph {
+            tree_store.graph_fields(&nodes)?
         } else {
-            let survey = survey.insert(forest.survey(&nodes)?);
-            forest.expected_fields(&nodes, &survey.shape)?
+            let survey = survey.insert(tree_store.survey(&nodes)?);
+            tree_store.expected_fields(&nodes, &survey.shape)?
         };
-        if let Some(order) = forest.tree.order {
+        if let Some(order) = tree_store.tree.order {
             for (fields, node) in expected.iter_mut().zip(&nodes) {
                 // A rank that stays may come from the record of a change.
                 let is_ranked = fields.iter().any(|(field, _)| *field == order);
@@ -103,7 +103,7 @@ impl<D: DeclaredTree> Tree<D> {
             let id = written(statement).map(|(id, _)| id);
             id.is_some_and(|id| last.contains(id))
         });
-        forest.check_repaired(&documents, &statements).await?;
+        tree_store.check_repaired(&documents, &statements).await?;
         if !statements.is_empty() {
             let count = statements.len();
             if count > reasons.len() {
@@ -120,16 +120,16 @@ impl<D: DeclaredTree> Tree<D> {
             let summary = format!("{count} {nodes} the tree in the kept fields");
             reasons.insert(0, summary);
             let command = doc! {
-                "update": forest.collection(),
+                "update": tree_store.collection(),
                 "updates": statements,
                 "ordered": false,
             };
-            let mut step = forest.write_step(vec![command], String::new());
+            let mut step = tree_store.write_step(vec![command], String::new());
             step.reasons = reasons;
             steps.push(step);
         }
         steps.extend(after);
-        Ok(Plan::new(forest.store().clone(), steps))
+        Ok(Plan::new(tree_store.store().clone(), steps))
     }
 }
 
@@ -204,7 +204,7 @@ fn reason(statement: &Document, fault: Option<&Misplaced>) -> String {
 /// Kept fields with their values.
 pub(in crate::tree) type KeptFields = Vec<(&'static str, Bson)>;
 
-impl Forest<'_> {
+impl TreeStore<'_> {
     /// Refuses a plan by which a node would get a place that a unique index does not allow: applied, it would fail each time.
     async fn check_repaired(
         &mut self,

@@ -14,9 +14,9 @@ use self::bounds::Bounds;
 pub(super) use self::bounds::WrongBounds;
 pub(super) use self::ranks::{by_scope, is_rank};
 use crate::error::Result;
-use crate::tree::forest::Forest;
 use crate::tree::node::{Node, id_key};
 use crate::tree::places::Shape;
+use crate::tree::tree_store::TreeStore;
 
 /// Nodes by their position in a list, as a forest without cycles.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ impl Survey {
     }
 }
 
-impl Forest<'_> {
+impl TreeStore<'_> {
     /// Finds out what tree the nodes are.
     pub(super) fn survey(&self, nodes: &[Node]) -> Result<Survey> {
         let mut positions = HashMap::with_capacity(nodes.len());

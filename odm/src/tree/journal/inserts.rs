@@ -8,7 +8,7 @@ use bson::raw::RawDocumentBuf;
 
 use crate::error::Result;
 use crate::store::limits;
-use crate::tree::forest::{Forest, TreeWrite};
+use crate::tree::tree_store::{TreeStore, TreeWrite};
 
 /// The most documents in the first command, so that mongod begins early.
 const FIRST_COUNT: usize = 4_000;
@@ -111,7 +111,7 @@ impl Batch {
     }
 }
 
-impl Forest<'_> {
+impl TreeStore<'_> {
     /// Inserts nodes, in as many commands as they need. While a command runs, the documents of the next one are encoded.
     pub(super) async fn insert_all(
         &mut self,

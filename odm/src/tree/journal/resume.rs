@@ -5,12 +5,12 @@ use std::collections::{HashMap, HashSet};
 use bson::raw::RawDocumentBuf;
 use bson::{Bson, Document, doc};
 
-use super::statements::Around;
+use super::statements::EnclosingNodes;
 use super::unfinished::{Below, Found, Listed, MARK, MOVED, Placed, Shifting};
 use crate::error::{Error, Result};
 use crate::plan::Step;
-use crate::tree::forest::Forest;
 use crate::tree::node::{Node, id_key, same_id, same_scope, stored};
+use crate::tree::tree_store::TreeStore;
 use crate::write::journal;
 
 /// The nodes of a tree whose unfinished changes are completed.
@@ -28,7 +28,7 @@ pub(in crate::tree) struct Resumed {
     pub(in crate::tree) after: Vec<Step>,
 }
 
-impl Forest<'_> {
+impl TreeStore<'_> {
     /// Completes the unfinished changes of stored nodes, in memory, and plans the writes that do the same.
     pub(in crate::tree) async fn resumed(
         &mut self,
@@ -168,17 +168,20 @@ impl Forest<'_> {
         let (Some((left, right)), Some(shift)) = (self.tree.bounds, &found.record.shift) else {
             return Ok(());
         };
-        let around: &[Bson] = match &shift.around {
-            Around::Ids(ids) => ids,
-            Around::Bounds => &[],
+        let enclosing: &[Bson] = match &shift.enclosing {
+            EnclosingNodes::Ids(ids) => ids,
+            EnclosingNodes::Bounds => &[],
         };
-        let around = around.iter().map(id_key).collect::<Result<HashSet<_>>>()?;
+        let enclosing = enclosing
+            .iter()
+            .map(id_key)
+            .collect::<Result<HashSet<_>>>()?;
         for document in documents.iter_mut() {
             let node = Node::read(self.tree, document)?;
             if !same_scope(node.scope.as_ref(), found.scope.as_ref()) {
                 continue;
             }
-            let moves = shift.moves(&node) || around.contains(&id_key(&node.id)?);
+            let moves = shift.moves(&node) || enclosing.contains(&id_key(&node.id)?);
             let number = if node.left >= MARK {
                 |_: &Shifting, bound: i64| bound - MARK
             } else if moves && !shift.is_moved {
@@ -248,7 +251,8 @@ impl Shifting {
             return false;
         };
         let moves = |bound| (from..=to).contains(&bound);
-        moves(node.left) || self.around == Around::Bounds && node.left < from && moves(node.right)
+        moves(node.left)
+            || self.enclosing == EnclosingNodes::Bounds && node.left < from && moves(node.right)
     }
 }
 

@@ -5,8 +5,8 @@ use bson::{Bson, Document, doc};
 use super::unfinished::{MARK, Shifting};
 use crate::collection::equality;
 use crate::error::Result;
-use crate::tree::forest::Forest;
 use crate::tree::node::stored;
+use crate::tree::tree_store::TreeStore;
 
 /// Numbers from `from` to `to` move by `by`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(in crate::tree) struct Shift {
 
 /// How the nodes around moved bounds are found.
 #[derive(Debug, Clone, PartialEq)]
-pub(in crate::tree) enum Around {
+pub(in crate::tree) enum EnclosingNodes {
     /// They are among these.
     Ids(Vec<Bson>),
     /// By their own bounds.
@@ -36,7 +36,7 @@ pub(in crate::tree) struct Lineage<'a> {
     pub(in crate::tree) ancestors: &'a [Bson],
 }
 
-impl Forest<'_> {
+impl TreeStore<'_> {
     /// The statement that changes the lineage of the nodes that match.
     pub(in crate::tree) fn change_lineage(
         &self,
@@ -80,7 +80,7 @@ impl Forest<'_> {
                     to: i64::MAX,
                     by,
                 },
-            ] => self.shift_behind(scope, from, by, &shifting.around),
+            ] => self.shift_behind(scope, from, by, &shifting.enclosing),
             _ => self.shift_with(scope, shifting, |moved| moved),
         }
     }
@@ -109,7 +109,7 @@ impl Forest<'_> {
         scope: Option<&Bson>,
         from: i64,
         by: i64,
-        around: &Around,
+        enclosing: &EnclosingNodes,
     ) -> Vec<Document> {
         let Some((left, right)) = self.tree.bounds else {
             return Vec::new();
@@ -117,13 +117,16 @@ impl Forest<'_> {
         let behind = self.in_scope(scope, doc! {left: {"$gte": from}});
         let both = doc! {"$inc": {left: stored(by), right: stored(by)}};
         let end = doc! {"$inc": {right: stored(by)}};
-        let around = self.around(scope, around, from, &doc! {"$gte": from});
+        let enclosing = self.enclosing_filter(scope, enclosing, from, &doc! {"$gte": from});
         // The nodes around the place first: afterwards, nodes behind it could have bounds on both sides of it.
-        [around.map(|around| (around, end)), Some((behind, both))]
-            .into_iter()
-            .flatten()
-            .map(|(filter, change)| doc! {"q": filter, "u": change, "multi": true})
-            .collect()
+        [
+            enclosing.map(|enclosing| (enclosing, end)),
+            Some((behind, both)),
+        ]
+        .into_iter()
+        .flatten()
+        .map(|(filter, change)| doc! {"q": filter, "u": change, "multi": true})
+        .collect()
     }
 
     /// The statements that write moved bounds as `written` says.
@@ -160,26 +163,28 @@ impl Forest<'_> {
         };
         let set = doc! {"$set": {left: moved(left), right: moved(right)}};
         let inside = self.in_scope(scope, doc! {left: &range});
-        let around = self.around(scope, &shifting.around, from, &range);
-        let filters = [Some(inside), around].into_iter().flatten();
+        let enclosing = self.enclosing_filter(scope, &shifting.enclosing, from, &range);
+        let filters = [Some(inside), enclosing].into_iter().flatten();
         let statements = filters.map(|filter| doc! {"q": filter, "u": [&set], "multi": true});
         statements.collect()
     }
 
     /// The filter of the ancestors of nodes whose left bounds are not before `from`, if there are any.
-    fn around(
+    fn enclosing_filter(
         &self,
         scope: Option<&Bson>,
-        around: &Around,
+        enclosing: &EnclosingNodes,
         from: i64,
         ends: &Document,
     ) -> Option<Document> {
         let (left, right) = self.tree.bounds?;
-        match around {
-            Around::Ids(ids) if ids.is_empty() => None,
+        match enclosing {
+            EnclosingNodes::Ids(ids) if ids.is_empty() => None,
             // The other nodes have been moved already.
-            Around::Ids(ids) => Some(doc! {"_id": {"$in": ids}, left: {"$lt": from}}),
-            Around::Bounds => Some(self.in_scope(scope, doc! {left: {"$lt": from}, right: ends})),
+            EnclosingNodes::Ids(ids) => Some(doc! {"_id": {"$in": ids}, left: {"$lt": from}}),
+            EnclosingNodes::Bounds => {
+                Some(self.in_scope(scope, doc! {left: {"$lt": from}, right: ends}))
+            }
         }
     }
 

@@ -2,9 +2,9 @@
 
 use bson::{Bson, Document, doc};
 
-use super::statements::{Around, Shift};
+use super::statements::{EnclosingNodes, Shift};
 use crate::error::{Result, TreeRefusal};
-use crate::tree::forest::Forest;
+use crate::tree::tree_store::TreeStore;
 use crate::write::journal::{self, Journal, Recorded};
 
 /// The fence of a tree, as a change has written it before it read the tree.
@@ -67,7 +67,7 @@ pub(super) const MARK: i64 = 1 << 40;
 pub(super) struct Shifting {
     pub(in crate::tree) shifts: Vec<Shift>,
     /// The nodes that have only one bound in the shifts.
-    pub(in crate::tree) around: Around,
+    pub(in crate::tree) enclosing: EnclosingNodes,
     /// Whether the first step is done.
     pub(super) is_moved: bool,
 }
@@ -133,15 +133,15 @@ impl Unfinished {
         if let Some(shift) = &self.shift {
             let shifts = shift.shifts.iter();
             let shifts = shifts.map(|it| doc! {"from": it.from, "to": it.to, "by": it.by});
-            let around = match &shift.around {
-                Around::Ids(ids) => Bson::from(ids.clone()),
-                Around::Bounds => Bson::Null,
+            let enclosing = match &shift.enclosing {
+                EnclosingNodes::Ids(ids) => Bson::from(ids.clone()),
+                EnclosingNodes::Bounds => Bson::Null,
             };
             record.insert(
                 "shift",
                 doc! {
                     "shifts": shifts.collect::<Vec<_>>(),
-                    "around": around,
+                    "around": enclosing,
                     "moved": shift.is_moved,
                 },
             );
@@ -190,9 +190,9 @@ impl Unfinished {
             });
             Shifting {
                 shifts: shifts.collect(),
-                around: match shift.get_array("around") {
-                    Ok(ids) => Around::Ids(ids.clone()),
-                    Err(_) => Around::Bounds,
+                enclosing: match shift.get_array("around") {
+                    Ok(ids) => EnclosingNodes::Ids(ids.clone()),
+                    Err(_) => EnclosingNodes::Bounds,
                 },
                 is_moved: shift.get_bool("moved").unwrap_or_default(),
             }
@@ -223,7 +223,7 @@ fn value(document: &Document, field: &str) -> Bson {
     document.get(field).cloned().unwrap_or(Bson::Null)
 }
 
-impl<'s> Forest<'s> {
+impl<'s> TreeStore<'s> {
     fn fence_id(&self, scope: Option<&Bson>) -> Document {
         let mut id = doc! {"collection": self.collection()};
         if !self.tree.name.is_empty() {
@@ -353,7 +353,7 @@ mod tests {
                 to: i64::MAX,
                 by: -2,
             }],
-            around: Around::Ids(vec![Bson::Int32(1)]),
+            enclosing: EnclosingNodes::Ids(vec![Bson::Int32(1)]),
             is_moved: true,
         });
         for below in [

@@ -9,8 +9,8 @@ use crate::collection::equality;
 use crate::error::{Error, Result, TreeRefusal};
 use crate::model::{KeyKind, name};
 use crate::store::options::Options;
-use crate::tree::forest::Forest;
 use crate::tree::node::{Node, id_key};
+use crate::tree::tree_store::TreeStore;
 
 /// The most nodes whose places are looked up by one command.
 const AT_ONCE: usize = 500;
@@ -37,7 +37,7 @@ impl Unfinished {
     }
 }
 
-impl Forest<'_> {
+impl TreeStore<'_> {
     /// The unique indexes with keys among these kept fields. Those of a part of the documents, or with a collation of
     /// their own, are left to the server.
     fn unique_keys<'f>(&self, fields: impl Iterator<Item = &'f String>) -> Result<Vec<Keys>> {

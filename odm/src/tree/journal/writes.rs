@@ -4,12 +4,12 @@ use bson::raw::{RawDocument, RawDocumentBuf};
 use bson::{Bson, Document, doc};
 
 use super::inserts::Inserts;
-use super::statements::{Around, Shift};
+use super::statements::{EnclosingNodes, Shift};
 use super::unfinished::{Fence, MARK, Placed, Shifting, Unfinished};
 use crate::error::{Code, Error, Result};
 use crate::model::TreeMeta;
-use crate::tree::forest::{Forest, TreeWrite};
 use crate::tree::node::{integer, stored, with_fields};
+use crate::tree::tree_store::{TreeStore, TreeWrite};
 
 /// The writes of a change of one tree.
 #[derive(Debug)]
@@ -70,64 +70,68 @@ impl Writes {
             nodes: vec![(id.clone(), None)],
         });
         self.first
-            .push(doc! {"q": Forest::by_id(id), "u": {"$set": fields}});
+            .push(doc! {"q": TreeStore::by_id(id), "u": {"$set": fields}});
     }
 
-    /// Lets a node leave its place before it gets its new one: see [`Forest::detour`].
+    /// Lets a node leave its place before it gets its new one: see [`TreeStore::detour`].
     pub(in crate::tree) fn detour(&mut self, id: &Bson, via: Document) {
-        let statement = doc! {"q": Forest::by_id(id), "u": {"$set": &via}};
+        let statement = doc! {"q": TreeStore::by_id(id), "u": {"$set": &via}};
         self.record.via = Some((id.clone(), via));
         self.first.push(statement);
     }
 
     /// Moves bounds, if the tree has bounds.
-    pub(in crate::tree) fn moves(&mut self, shifts: Vec<Shift>, around: Around) {
+    pub(in crate::tree) fn moves(&mut self, shifts: Vec<Shift>, enclosing: EnclosingNodes) {
         if self.tree.bounds.is_none() || shifts.is_empty() {
             return;
         }
         let shift = Shifting {
             shifts,
-            around,
+            enclosing,
             is_moved: false,
         };
         self.record.shift = Some(shift.clone());
         self.shift = Some(shift);
     }
 
-    async fn run_in_transaction(self, forest: &mut Forest<'_>, done: &mut TreeWrite) -> Result<()> {
+    async fn run_in_transaction(
+        self,
+        tree_store: &mut TreeStore<'_>,
+        done: &mut TreeWrite,
+    ) -> Result<()> {
         if !self.delete.is_empty() {
-            forest.delete(self.delete, done).await?;
+            tree_store.delete(self.delete, done).await?;
         }
         let mut statements = self.first;
         if let Some(shift) = &self.shift {
-            statements.extend(forest.shift(self.fence.scope.as_ref(), shift));
+            statements.extend(tree_store.shift(self.fence.scope.as_ref(), shift));
         }
         statements.extend(self.then);
-        forest.update(statements, done).await?;
+        tree_store.update(statements, done).await?;
         let is_missing = done.matched == 0 && done.deleted == 0;
         if let Some(id) = self.requires.filter(|_| is_missing) {
-            return Err(forest.missing(&id));
+            return Err(tree_store.missing(&id));
         }
-        forest.insert_all(self.insert, done).await
+        tree_store.insert_all(self.insert, done).await
     }
 
     /// Writes where each write may be the last one.
     async fn run_recorded(
         self,
-        forest: &mut Forest<'_>,
+        tree_store: &mut TreeStore<'_>,
         done: &mut TreeWrite,
     ) -> Result<(), Stopped> {
         let scope = self.fence.scope.as_ref();
         let is_untouched = self.delete.is_empty() && self.insert.is_empty();
         if !self.delete.is_empty() {
-            forest.delete(self.delete, done).await?;
+            tree_store.delete(self.delete, done).await?;
         }
         let mut nodes = self.insert;
         if self.shift.is_some() {
             let tree = self.tree;
             nodes = nodes.map(move |node| with_moving_bounds(tree, &node));
         }
-        if let Err(error) = forest.insert_all(nodes, done).await {
+        if let Err(error) = tree_store.insert_all(nodes, done).await {
             let is_refused =
                 error.is_duplicate_key() || error.code() == Some(Code::DOCUMENT_VALIDATION_FAILURE);
             let inserted = error.partial_result().map_or(0, |result| result.inserted);
@@ -137,11 +141,11 @@ impl Writes {
         let mut statements = self.first;
         let is_moving = self.shift.is_some();
         match &self.shift {
-            Some(shift) => statements.extend(forest.begin_shift(scope, shift)),
+            Some(shift) => statements.extend(tree_store.begin_shift(scope, shift)),
             None => statements.extend(self.then.iter().cloned()),
         }
         let is_single = statements.first().is_some_and(|first| !is_multi(first));
-        if let Err(error) = forest.update(statements, done).await {
+        if let Err(error) = tree_store.update(statements, done).await {
             // The first document is refused, for example by a unique index.
             let refused = error.write_errors().first();
             let is_refused = refused.is_some_and(|first| first.index() == 0);
@@ -151,12 +155,12 @@ impl Writes {
         if !is_moving {
             return Ok(());
         }
-        forest.moved(&self.fence).await?;
+        tree_store.moved(&self.fence).await?;
         // The nodes of the first step are counted already.
         let mut again = TreeWrite::default();
-        let statements = forest.end_shift(scope).into_iter().collect();
-        forest.update(statements, &mut again).await?;
-        forest.update(self.then, done).await?;
+        let statements = tree_store.end_shift(scope).into_iter().collect();
+        tree_store.update(statements, &mut again).await?;
+        tree_store.update(self.then, done).await?;
         Ok(())
     }
 }
@@ -165,7 +169,7 @@ fn is_multi(update: &Document) -> bool {
     update.get_bool("multi").unwrap_or_default()
 }
 
-impl Forest<'_> {
+impl TreeStore<'_> {
     /// Runs the writes of a change of one or more trees of a model. Outside of a transaction they are recorded, the first ones
     /// first.
     pub(in crate::tree) async fn run_writes(
@@ -175,8 +179,8 @@ impl Forest<'_> {
     ) -> Result<()> {
         if self.channel.is_in_transaction() {
             for writes in all.into_iter().rev() {
-                let forest = &mut self.other(writes.tree);
-                writes.run_in_transaction(forest, done).await?;
+                let tree_store = &mut self.other(writes.tree);
+                writes.run_in_transaction(tree_store, done).await?;
             }
             return Ok(());
         }

@@ -7,9 +7,9 @@ use bson::{Bson, Document, doc};
 
 use crate::error::{Error, Result};
 use crate::store::options::Options;
-use crate::tree::forest::Forest;
 use crate::tree::node::{Node, id_key};
 use crate::tree::places::{Extent, Lookup, Selected, Selection};
+use crate::tree::tree_store::TreeStore;
 
 /// Which nodes are read, and how.
 #[derive(Debug)]
@@ -52,64 +52,67 @@ impl Query {
     /// Whether the commands of this read may see different states of the tree, which it would put together to one that
     /// never was. A find that reads in pre-order, or by bounds, is torn even alone: it may release its snapshot between
     /// two documents.
-    pub(super) fn is_torn(&self, forest: &Forest<'_>) -> bool {
+    pub(super) fn is_torn(&self, tree_store: &TreeStore<'_>) -> bool {
         let is_in_pre_order = self.pre_order && self.sort.is_none();
-        is_in_pre_order || self.lookup(forest).is_none() && !self.is_one_command(forest)
+        is_in_pre_order || self.lookup(tree_store).is_none() && !self.is_one_command(tree_store)
     }
 
     /// Whether the selection needs no read of its own.
-    pub(super) fn is_one_command(&self, forest: &Forest<'_>) -> bool {
+    pub(super) fn is_one_command(&self, tree_store: &TreeStore<'_>) -> bool {
         let knows_levels = match self.depths {
-            Some(_) => forest.ways.depth.is_stored(),
+            Some(_) => tree_store.ways.depth.is_stored(),
             None => true,
         };
-        let knows_leaves = !self.leaves || forest.ways.leaves.is_stored();
-        knows_levels && knows_leaves && forest.selects_at_once(&self.selection, self.extent)
+        let knows_leaves = !self.leaves || tree_store.ways.leaves.is_stored();
+        knows_levels && knows_leaves && tree_store.selects_at_once(&self.selection, self.extent)
     }
 
     /// Reads the documents.
-    pub(super) async fn documents(&self, forest: &mut Forest<'_>) -> Result<Vec<RawDocumentBuf>> {
-        if let Some(lookup) = self.lookup(forest) {
+    pub(super) async fn documents(
+        &self,
+        tree_store: &mut TreeStore<'_>,
+    ) -> Result<Vec<RawDocumentBuf>> {
+        if let Some(lookup) = self.lookup(tree_store) {
             let projection = self.projection.as_ref();
-            return self.looked_up(forest, lookup, projection).await;
+            return self.looked_up(tree_store, lookup, projection).await;
         }
-        let (documents, _) = self.selected_documents(forest).await?;
+        let (documents, _) = self.selected_documents(tree_store).await?;
         Ok(documents)
     }
 
     /// Reads the documents by a find; also returns the order of the first level, where only a list of children has it.
     pub(super) async fn selected_documents(
         &self,
-        forest: &mut Forest<'_>,
+        tree_store: &mut TreeStore<'_>,
     ) -> Result<(Vec<RawDocumentBuf>, Option<Vec<Bson>>)> {
-        let chosen = self.chosen(forest).await?;
+        let chosen = self.chosen(tree_store).await?;
         let projection = self.projection.as_ref();
-        let documents = self.found(forest, &chosen, projection).await?;
+        let documents = self.found(tree_store, &chosen, projection).await?;
         Ok((documents, chosen.selected.top))
     }
 
     /// Reads the ids.
-    pub(super) async fn ids(&self, forest: &mut Forest<'_>) -> Result<Vec<Bson>> {
+    pub(super) async fn ids(&self, tree_store: &mut TreeStore<'_>) -> Result<Vec<Bson>> {
         let only_id = doc! {"_id": 1};
-        let documents = if let Some(lookup) = self.lookup(forest) {
+        let documents = if let Some(lookup) = self.lookup(tree_store) {
             let kept = if self.pre_order {
-                Node::projection(forest.tree)
+                Node::projection(tree_store.tree)
             } else {
                 only_id
             };
-            self.looked_up(forest, lookup, Some(&kept)).await?
+            self.looked_up(tree_store, lookup, Some(&kept)).await?
         } else {
-            let chosen = self.chosen(forest).await?;
+            let chosen = self.chosen(tree_store).await?;
             if self.sort.is_none()
                 && chosen.conditions.is_empty()
-                && let Some(ids) = forest
+                && let Some(ids) = tree_store
                     .ids_in_order(&chosen.selected, self.pre_order)
                     .await?
             {
                 let ids = ids.into_iter().skip(count(self.skip, 0));
                 return Ok(ids.take(count(self.limit, usize::MAX)).collect());
             }
-            self.found(forest, &chosen, Some(&only_id)).await?
+            self.found(tree_store, &chosen, Some(&only_id)).await?
         };
         documents
             .into_iter()
@@ -122,29 +125,29 @@ impl Query {
     }
 
     /// Counts the nodes.
-    pub(super) async fn count(&self, forest: &mut Forest<'_>) -> Result<u64> {
-        let filter = self.matching(forest).await?;
-        forest.count(filter).await
+    pub(super) async fn count(&self, tree_store: &mut TreeStore<'_>) -> Result<u64> {
+        let filter = self.matching(tree_store).await?;
+        tree_store.count(filter).await
     }
 
     /// Counts the nodes by their levels.
     pub(super) async fn counts_by_depth(
         &self,
-        forest: &mut Forest<'_>,
+        tree_store: &mut TreeStore<'_>,
     ) -> Result<BTreeMap<u32, u64>> {
-        let filter = self.matching(forest).await?;
-        forest.counts_by_depth(filter).await
+        let filter = self.matching(tree_store).await?;
+        tree_store.counts_by_depth(filter).await
     }
 
     /// The filter of the selection and that of the caller.
-    pub(super) async fn matching(&self, forest: &mut Forest<'_>) -> Result<Document> {
-        Ok(self.chosen(forest).await?.filter())
+    pub(super) async fn matching(&self, tree_store: &mut TreeStore<'_>) -> Result<Document> {
+        Ok(self.chosen(tree_store).await?.filter())
     }
 
-    async fn chosen(&self, forest: &mut Forest<'_>) -> Result<Chosen> {
-        let scope = forest.scope_in(&self.filter);
+    async fn chosen(&self, tree_store: &mut TreeStore<'_>) -> Result<Chosen> {
+        let scope = tree_store.scope_in(&self.filter);
         let scope = scope.as_ref();
-        let selected = forest.select(&self.selection, self.extent, scope);
+        let selected = tree_store.select(&self.selection, self.extent, scope);
         let selected = selected.await?;
         // Levels and leaves are conditions like those of the caller: the other nodes of the selection, too, put the ones
         // that match in pre-order.
@@ -153,14 +156,14 @@ impl Query {
             conditions.push(self.filter.clone());
         }
         if let Some(levels) = self.depths {
-            conditions.push(forest.at_levels(scope, levels).await?);
+            conditions.push(tree_store.at_levels(scope, levels).await?);
         }
         if self.leaves {
             let around = match (&self.selection, self.extent.max_depth) {
                 (Selection::Descendants(_), None) => selected.filter.clone(),
-                _ => forest.in_scope(scope, Document::new()),
+                _ => tree_store.in_scope(scope, Document::new()),
             };
-            conditions.push(forest.leaves(around).await?);
+            conditions.push(tree_store.leaves(around).await?);
         }
         Ok(Chosen {
             selected,
@@ -169,19 +172,19 @@ impl Query {
     }
 
     /// The stages that read the documents in one command, if the pattern has them, and the id of the node.
-    fn lookup(&self, forest: &Forest<'_>) -> Option<Lookup> {
+    fn lookup(&self, tree_store: &TreeStore<'_>) -> Option<Lookup> {
         // Some conditions may only come first in a pipeline.
         let is_whole = self.depths.is_none() && !self.leaves && self.filter.is_empty();
         // The order needs the kept fields.
         let is_plain = !self.pre_order || self.sort.is_some() || self.projection.is_none();
         let in_pre_order = self.pre_order && self.sort.is_none();
-        let lookup = forest.lookup_of(&self.selection, self.extent, in_pre_order);
+        let lookup = tree_store.lookup_of(&self.selection, self.extent, in_pre_order);
         lookup.filter(|_| is_whole && is_plain)
     }
 
     async fn looked_up(
         &self,
-        forest: &mut Forest<'_>,
+        tree_store: &mut TreeStore<'_>,
         lookup: Lookup,
         projection: Option<&Document>,
     ) -> Result<Vec<RawDocumentBuf>> {
@@ -196,15 +199,15 @@ impl Query {
             }
         }
         stages.extend(projection.map(|fields| doc! {"$project": fields}));
-        let documents = forest.aggregate(stages).await?;
+        let documents = tree_store.aggregate(stages).await?;
         if documents.is_empty() {
             // An error if there is no such node.
-            forest.node(&lookup.id).await?;
+            tree_store.node(&lookup.id).await?;
         }
         if !in_pre_order {
             return Ok(documents);
         }
-        let mut documents = in_order(forest, documents, None)?;
+        let mut documents = in_order(tree_store, documents, None)?;
         if lookup.has_self {
             // It was read for its list of children, and comes first.
             documents.drain(..documents.len().min(1));
@@ -221,7 +224,7 @@ impl Query {
 
     async fn found(
         &self,
-        forest: &mut Forest<'_>,
+        tree_store: &mut TreeStore<'_>,
         chosen: &Chosen,
         projection: Option<&Document>,
     ) -> Result<Vec<RawDocumentBuf>> {
@@ -229,7 +232,7 @@ impl Query {
         let filter = chosen.filter();
         let sort = match &self.sort {
             Some(sort) => Some(sort.clone()),
-            None if self.pre_order => forest.pre_order_sort(),
+            None if self.pre_order => tree_store.pre_order_sort(),
             None => selected.sort.clone(),
         };
         let in_client = sort.is_none() && (self.pre_order || selected.order.is_some());
@@ -243,7 +246,7 @@ impl Query {
             options.limit = self
                 .limit
                 .map(|limit| i64::try_from(limit).unwrap_or(i64::MAX));
-            return forest.documents(filter, options).await;
+            return tree_store.documents(filter, options).await;
         }
         let leaves_id_out =
             |projection: &&mut Document| projection.get("_id") == Some(&Bson::Int32(0));
@@ -256,13 +259,13 @@ impl Query {
         let order = if has_structure && self.pre_order {
             None
         } else {
-            forest.ids_in_order(selected, self.pre_order).await?
+            tree_store.ids_in_order(selected, self.pre_order).await?
         };
-        let documents = forest.documents(filter, options).await?;
+        let documents = tree_store.documents(filter, options).await?;
         let mut documents = if let Some(order) = order {
             ordered(documents, &order)?
         } else {
-            in_order(forest, documents, selected.top.as_deref())?
+            in_order(tree_store, documents, selected.top.as_deref())?
         };
         self.cut(&mut documents);
         if leaves_id_out {
@@ -283,16 +286,16 @@ fn count(number: Option<u64>, default: usize) -> usize {
 
 /// The documents in pre-order.
 fn in_order(
-    forest: &Forest<'_>,
+    tree_store: &TreeStore<'_>,
     documents: Vec<RawDocumentBuf>,
     top: Option<&[Bson]>,
 ) -> Result<Vec<RawDocumentBuf>> {
     let nodes = documents
         .iter()
-        .map(|document| Node::read(forest.tree, document));
+        .map(|document| Node::read(tree_store.tree, document));
     let nodes = nodes.collect::<Result<Vec<_>>>()?;
     let mut slots: Vec<Option<RawDocumentBuf>> = documents.into_iter().map(Some).collect();
-    let shape = forest.arrange_below(&nodes, top)?;
+    let shape = tree_store.arrange_below(&nodes, top)?;
     let pre_order = shape.pre_order().into_iter();
     let ordered = pre_order.filter_map(|(position, _)| slots.get_mut(position)?.take());
     Ok(ordered.collect())

@@ -7,8 +7,8 @@ use bson::Bson;
 use super::ways::{OrderBy, ParentBy};
 use crate::error::Result;
 use crate::model::TreeMeta;
-use crate::tree::forest::Forest;
 use crate::tree::node::{Node, id_key, path_ids, same_scope, scope_key};
+use crate::tree::tree_store::TreeStore;
 
 /// Nodes by their position in a list, as a forest. A node whose parent is not in the list is a root.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub(in crate::tree) struct Shape {
     pub(in crate::tree) children: Vec<Vec<usize>>,
 }
 
-impl Forest<'_> {
+impl TreeStore<'_> {
     /// Arranges nodes. Siblings without an order keep that of the list.
     pub(in crate::tree) fn arrange(&self, nodes: &[Node]) -> Result<Shape> {
         self.arrange_below(nodes, None)

@@ -2,12 +2,12 @@
 
 use bson::{Bson, Document};
 
-use super::spot::Spot;
+use super::placement::Placement;
 use crate::error::Result;
-use crate::tree::forest::Forest;
 use crate::tree::node::{child_path, stored};
+use crate::tree::tree_store::TreeStore;
 
-impl Forest<'_> {
+impl TreeStore<'_> {
     /// The path of a node with these ancestors; `None` for a root.
     pub(in crate::tree) fn path_of(&self, ancestors: &[Bson]) -> Result<Option<String>> {
         let mut path = None;
@@ -32,10 +32,10 @@ impl Forest<'_> {
     }
 
     /// The kept fields that a node has because of its place, without its bounds.
-    pub(in crate::tree) fn fields_at(&self, spot: &Spot) -> Result<Document> {
-        let mut fields = self.fields_below(&spot.lineage)?;
+    pub(in crate::tree) fn fields_at(&self, placement: &Placement) -> Result<Document> {
+        let mut fields = self.fields_below(&placement.lineage)?;
         if let Some(field) = self.tree.order {
-            fields.insert(field, self.ranks(&spot.ranks, 1)?.pop());
+            fields.insert(field, self.ranks(&placement.ranks, 1)?.pop());
         }
         Ok(fields)
     }

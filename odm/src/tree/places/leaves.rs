@@ -6,10 +6,10 @@ use super::levels::text_of_path;
 use super::structure::ids;
 use super::ways::LeavesBy;
 use crate::error::Result;
-use crate::tree::forest::Forest;
 use crate::tree::node::last_of_path;
+use crate::tree::tree_store::TreeStore;
 
-impl Forest<'_> {
+impl TreeStore<'_> {
     /// The filter of the nodes without children.
     ///
     /// Some patterns find the inner nodes first, as the parents that other nodes name. `around` matches the nodes that

@@ -7,8 +7,8 @@ use bson::{Bson, Document, doc};
 use super::ways::DepthBy;
 use crate::error::{Error, Result};
 use crate::model::tree::SEPARATOR;
-use crate::tree::forest::{Forest, starting_with};
 use crate::tree::node::{id_key, integer};
+use crate::tree::tree_store::{TreeStore, starting_with};
 
 /// The character after the separator: paths that start with `,a,` are before `,a-`.
 const AFTER_SEPARATOR: char = '-';
@@ -22,7 +22,7 @@ pub(super) fn text_of_path(path: &str) -> Document {
     doc! {"$cond": [{"$eq": [{"$type": &path}, "string"]}, &path, ","]}
 }
 
-impl Forest<'_> {
+impl TreeStore<'_> {
     /// The expression for the number of a node's ancestors, if its own fields have it.
     pub(in crate::tree) fn level(&self) -> Option<Bson> {
         match self.ways.depth {

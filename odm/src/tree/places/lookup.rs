@@ -5,7 +5,7 @@ use bson::{Bson, Document, doc};
 use super::select::{Extent, Selection};
 use super::ways::{AncestorsBy, Links, OrderBy};
 use crate::collection::equality;
-use crate::tree::forest::Forest;
+use crate::tree::tree_store::TreeStore;
 
 /// The field with the number of steps to a found node.
 const STEPS: &str = "__odm_steps";
@@ -41,7 +41,7 @@ pub(in crate::tree) struct Lookup {
     pub(in crate::tree) has_self: bool,
 }
 
-impl Forest<'_> {
+impl TreeStore<'_> {
     /// The stages that read the selected documents in one command, ancestors root first, and the id of the node that they
     /// start from. `None` if another field of the pattern finds them.
     pub(in crate::tree) fn lookup_of(

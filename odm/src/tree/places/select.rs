@@ -5,8 +5,8 @@ use bson::{Bson, Document, doc};
 use super::structure::nothing;
 use super::ways::{AncestorsBy, ChildrenBy, DepthBy, DescendantsBy, OrderBy};
 use crate::error::Result;
-use crate::tree::forest::Forest;
 use crate::tree::node::{Node, id_key};
+use crate::tree::tree_store::TreeStore;
 
 /// The nodes of a read.
 #[derive(Debug, Clone)]
@@ -69,7 +69,7 @@ impl Selected {
     }
 }
 
-impl Forest<'_> {
+impl TreeStore<'_> {
     /// Resolves a selection; of the whole collection, in one scope if that is given.
     pub(in crate::tree) async fn select(
         &mut self,

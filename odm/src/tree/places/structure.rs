@@ -11,10 +11,10 @@ use crate::collection::equality;
 use crate::error::{Error, Result, TreeRefusal};
 use crate::model::tree::SEPARATOR;
 use crate::store::limits::LIST_BYTES;
-use crate::tree::forest::Forest;
 use crate::tree::node::{Node, path_ids, same_scope};
+use crate::tree::tree_store::TreeStore;
 
-impl Forest<'_> {
+impl TreeStore<'_> {
     /// The ids of the ancestors, the root first.
     pub(in crate::tree) async fn lineage(&mut self, node: &Node) -> Result<Vec<Bson>> {
         match self.ways.ancestors {

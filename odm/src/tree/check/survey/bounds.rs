@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 
 use crate::tree::check::survey::ranks::by_scope;
-use crate::tree::forest::Forest;
 use crate::tree::node::{Node, agrees};
+use crate::tree::tree_store::TreeStore;
 
 /// The most places that are tried for wrong bounds, beside the first for each number.
 const MAX_TRIES: usize = 50_000;
@@ -50,7 +50,7 @@ enum Side {
 /// A bound of the node at this place among those of its scope.
 type End = (usize, Side);
 
-impl Forest<'_> {
+impl TreeStore<'_> {
     pub(super) fn mended_bounds(&self, nodes: &[Node]) -> Bounds {
         let mut bounds = Bounds::default();
         if self.tree.bounds.is_none() {
@@ -73,7 +73,7 @@ impl Forest<'_> {
 
 /// The bounds of the nodes of one scope.
 struct Nesting<'n> {
-    forest: &'n Forest<'n>,
+    tree_store: &'n TreeStore<'n>,
     nodes: Vec<&'n Node>,
     /// Left and right of each node.
     stored: Vec<[i64; 2]>,
@@ -89,7 +89,7 @@ struct Slot {
 }
 
 impl<'n> Nesting<'n> {
-    fn new(forest: &'n Forest<'n>, nodes: Vec<&'n Node>) -> Self {
+    fn new(tree_store: &'n TreeStore<'n>, nodes: Vec<&'n Node>) -> Self {
         let stored: Vec<[i64; 2]> = nodes.iter().map(|node| [node.left, node.right]).collect();
         let last = i64::try_from(nodes.len())
             .unwrap_or(i64::MAX)
@@ -115,7 +115,7 @@ impl<'n> Nesting<'n> {
             }
         }
         Self {
-            forest,
+            tree_store,
             nodes,
             stored,
             holders,
@@ -351,13 +351,13 @@ impl<'n> Nesting<'n> {
 
     /// Whether other fields say where a node is.
     fn knows_more(&self) -> bool {
-        let tree = self.forest.tree;
+        let tree = self.tree_store.tree;
         tree.parent.is_some() || tree.depth.is_some() || tree.ancestors.is_some()
     }
 
     /// How many of the other fields say that a node is not directly below these.
     fn objections(&self, at: usize, open: &[usize]) -> usize {
-        let tree = self.forest.tree;
+        let tree = self.tree_store.tree;
         let Some(node) = self.nodes.get(at) else {
             return 0;
         };

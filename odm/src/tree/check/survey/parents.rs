@@ -6,8 +6,8 @@ use bson::Bson;
 
 use super::{Misplaced, Survey};
 use crate::error::Result;
-use crate::tree::forest::Forest;
 use crate::tree::node::{Node, id_key, path_ids, same_scope};
+use crate::tree::tree_store::TreeStore;
 
 /// What a field says about the parent of a node.
 enum Claim {
@@ -20,7 +20,7 @@ enum Claim {
 /// The lists of children that name a node, by their positions.
 type Listers = HashMap<usize, Vec<usize>>;
 
-impl Forest<'_> {
+impl TreeStore<'_> {
     /// The position of each node's parent. Circles are cut where the other fields say that one of its nodes begins.
     pub(super) fn parents_of(
         &self,

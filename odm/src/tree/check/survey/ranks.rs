@@ -6,9 +6,9 @@ use bson::Bson;
 
 use super::Survey;
 use crate::error::Result;
-use crate::tree::forest::Forest;
 use crate::tree::node::{Node, scope_key};
-use crate::tree::places::Gap;
+use crate::tree::places::RankGap;
+use crate::tree::tree_store::TreeStore;
 use crate::types::tree::between;
 
 /// Whether a text is a rank.
@@ -16,7 +16,7 @@ pub(in crate::tree) fn is_rank(rank: &str) -> bool {
     between(Some(rank), None).is_some() || between(None, Some(rank)).is_some()
 }
 
-impl Forest<'_> {
+impl TreeStore<'_> {
     /// Puts siblings in their order: by their ranks, by their bounds, or as their parent lists them. A node without a valid
     /// rank comes after the sibling that the bounds or the list have before it.
     pub(super) fn put_in_order(
@@ -94,7 +94,7 @@ impl Forest<'_> {
         (low, high): (Option<&str>, Option<&str>),
     ) -> Result<()> {
         if !waiting.is_empty() {
-            let gap = Gap {
+            let gap = RankGap {
                 low: low.map(str::to_owned),
                 high: high.map(str::to_owned),
             };

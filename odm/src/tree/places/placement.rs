@@ -5,21 +5,21 @@ use bson::{Bson, Document, doc};
 use super::ways::OrderBy;
 use crate::collection::equality;
 use crate::error::{Result, TreeRefusal};
-use crate::tree::forest::Forest;
 use crate::tree::node::{Node, id_key, same_id, same_scope};
 use crate::tree::position::Target;
+use crate::tree::tree_store::TreeStore;
 use crate::types::tree::ranks_between;
 
 /// A place in a tree, resolved.
 #[derive(Debug)]
-pub(in crate::tree) struct Spot {
+pub(in crate::tree) struct Placement {
     /// `None` among the roots.
     pub(in crate::tree) parent: Option<Node>,
     pub(in crate::tree) scope: Option<Bson>,
     /// The ancestors of a node at this place, the root first; only the parent if the change needs no others.
     pub(in crate::tree) lineage: Vec<Bson>,
     /// The ranks before and after this place.
-    pub(in crate::tree) ranks: Gap,
+    pub(in crate::tree) ranks: RankGap,
     /// The index among the parent's children; `None` at their end.
     pub(in crate::tree) index: Option<i64>,
     /// The left bound of a node that is inserted at this place.
@@ -30,7 +30,7 @@ pub(in crate::tree) struct Spot {
 
 /// A place between two ranks, either of which may be missing.
 #[derive(Debug, Clone, Default)]
-pub(in crate::tree) struct Gap {
+pub(in crate::tree) struct RankGap {
     pub(in crate::tree) low: Option<String>,
     pub(in crate::tree) high: Option<String>,
 }
@@ -44,22 +44,22 @@ pub(in crate::tree) struct Moving {
 }
 
 /// Where a place is among its siblings.
-enum Among {
+enum SiblingPlace {
     First,
     Last,
     Beside { sibling: Box<Node>, after: bool },
 }
 
-impl Forest<'_> {
+impl TreeStore<'_> {
     /// Resolves a place for a node, which may already be in the tree.
     ///
     /// `scope` is that of the node.
-    pub(in crate::tree) async fn spot(
+    pub(in crate::tree) async fn placement(
         &mut self,
         target: &Target,
         scope: Option<&Bson>,
         moving: Option<&Moving>,
-    ) -> Result<Spot> {
+    ) -> Result<Placement> {
         let (parent, among) = self.place(target, scope, moving).await?;
         let mut lineage = Vec::new();
         if let Some(parent) = &parent {
@@ -80,26 +80,26 @@ impl Forest<'_> {
                 ));
             }
         }
-        let is_end = parent.is_none() && matches!(among, Among::Last);
-        let mut spot = Spot {
+        let is_end = parent.is_none() && matches!(among, SiblingPlace::Last);
+        let mut placement = Placement {
             parent,
             scope: scope.cloned(),
             lineage,
-            ranks: Gap::default(),
+            ranks: RankGap::default(),
             index: None,
             left: 0,
             is_end,
         };
         if self.tree.order.is_some() {
-            spot.ranks = self.gap(&spot, &among, moving).await?;
+            placement.ranks = self.rank_gap(&placement, &among, moving).await?;
         }
         if self.tree.children.is_some() {
-            spot.index = self.index(&spot, &among, moving)?;
+            placement.index = self.index(&placement, &among, moving)?;
         }
         if self.tree.bounds.is_some() {
-            spot.left = self.left(&spot, &among).await?;
+            placement.left = self.left(&placement, &among).await?;
         }
-        Ok(spot)
+        Ok(placement)
     }
 
     async fn place(
@@ -107,7 +107,7 @@ impl Forest<'_> {
         target: &Target,
         scope: Option<&Bson>,
         moving: Option<&Moving>,
-    ) -> Result<(Option<Node>, Among)> {
+    ) -> Result<(Option<Node>, SiblingPlace)> {
         match target {
             Target::Under { parent, first } => {
                 let parent = match parent {
@@ -118,7 +118,11 @@ impl Forest<'_> {
                     Some(id) => Some(self.named(id, moving).await?),
                     None => None,
                 };
-                let among = if *first { Among::First } else { Among::Last };
+                let among = if *first {
+                    SiblingPlace::First
+                } else {
+                    SiblingPlace::Last
+                };
                 Ok((parent, among))
             }
             Target::Beside { sibling, after } => {
@@ -130,7 +134,7 @@ impl Forest<'_> {
                     };
                     let parent = self.parent_node(&listed).await?;
                     if parent.is_some() {
-                        let among = Among::Beside {
+                        let among = SiblingPlace::Beside {
                             sibling: Box::new(listed),
                             after: *after,
                         };
@@ -152,7 +156,7 @@ impl Forest<'_> {
                         self.tree.scope.unwrap_or_default()
                     )));
                 }
-                let among = Among::Beside {
+                let among = SiblingPlace::Beside {
                     sibling: Box::new(sibling),
                     after: *after,
                 };
@@ -165,25 +169,28 @@ impl Forest<'_> {
                 };
                 let siblings = self.siblings(parent.as_ref(), scope, moving).await?;
                 let found = self.nth(siblings, parent.as_ref(), moving, *index);
-                let among = found.await?.map_or(Among::Last, |sibling| Among::Beside {
-                    sibling: Box::new(sibling),
-                    after: false,
-                });
+                let among =
+                    found
+                        .await?
+                        .map_or(SiblingPlace::Last, |sibling| SiblingPlace::Beside {
+                            sibling: Box::new(sibling),
+                            after: false,
+                        });
                 Ok((parent, among))
             }
             Target::Step { after } => {
                 let Some(Moving { node, .. }) = moving else {
-                    return Ok((None, Among::Last));
+                    return Ok((None, SiblingPlace::Last));
                 };
                 let parent = self.parent_node(node).await?;
                 let (previous, next) = self.neighbours(node).await?;
                 let among = match (if *after { next } else { previous }, after) {
-                    (Some(id), after) => Among::Beside {
+                    (Some(id), after) => SiblingPlace::Beside {
                         sibling: Box::new(self.node(&id).await?),
                         after: *after,
                     },
-                    (None, true) => Among::Last,
-                    (None, false) => Among::First,
+                    (None, true) => SiblingPlace::Last,
+                    (None, false) => SiblingPlace::First,
                 };
                 Ok((parent, among))
             }
@@ -196,11 +203,11 @@ impl Forest<'_> {
                 let filter = doc! {"$and": [siblings, before.clone()]};
                 let first = self.first(filter, parent.as_ref()).await?;
                 let among = match first {
-                    Some(sibling) => Among::Beside {
+                    Some(sibling) => SiblingPlace::Beside {
                         sibling: Box::new(sibling),
                         after: false,
                     },
-                    None => Among::Last,
+                    None => SiblingPlace::Last,
                 };
                 Ok((parent, among))
             }
@@ -299,17 +306,22 @@ impl Forest<'_> {
     }
 
     /// The ranks around a place.
-    async fn gap(&mut self, spot: &Spot, among: &Among, moving: Option<&Moving>) -> Result<Gap> {
+    async fn rank_gap(
+        &mut self,
+        placement: &Placement,
+        among: &SiblingPlace,
+        moving: Option<&Moving>,
+    ) -> Result<RankGap> {
         let Some(field) = self.tree.order else {
-            return Ok(Gap::default());
+            return Ok(RankGap::default());
         };
         let siblings = self
-            .siblings(spot.parent.as_ref(), spot.scope.as_ref(), moving)
+            .siblings(placement.parent.as_ref(), placement.scope.as_ref(), moving)
             .await?;
         let (beside, is_after) = match among {
-            Among::First => (None, true),
-            Among::Last => (None, false),
-            Among::Beside { sibling, after } => (Some(sibling.rank.clone()), *after),
+            SiblingPlace::First => (None, true),
+            SiblingPlace::Last => (None, false),
+            SiblingPlace::Beside { sibling, after } => (Some(sibling.rank.clone()), *after),
         };
         let beside = beside.map(Option::unwrap_or_default);
         let filter = match &beside {
@@ -327,11 +339,11 @@ impl Forest<'_> {
         } else {
             (next, beside)
         };
-        Ok(Gap { low, high })
+        Ok(RankGap { low, high })
     }
 
     /// Ranks for this many nodes at a place.
-    pub(in crate::tree) fn ranks(&self, gap: &Gap, count: usize) -> Result<Vec<String>> {
+    pub(in crate::tree) fn ranks(&self, gap: &RankGap, count: usize) -> Result<Vec<String>> {
         let ranks = ranks_between(gap.low.as_deref(), gap.high.as_deref(), count);
         ranks.ok_or_else(|| {
             self.refused(
@@ -344,13 +356,18 @@ impl Forest<'_> {
         })
     }
 
-    fn index(&self, spot: &Spot, among: &Among, moving: Option<&Moving>) -> Result<Option<i64>> {
+    fn index(
+        &self,
+        placement: &Placement,
+        among: &SiblingPlace,
+        moving: Option<&Moving>,
+    ) -> Result<Option<i64>> {
         let (sibling, after) = match among {
-            Among::First => return Ok(Some(0)),
-            Among::Last => return Ok(None),
-            Among::Beside { sibling, after } => (sibling, *after),
+            SiblingPlace::First => return Ok(Some(0)),
+            SiblingPlace::Last => return Ok(None),
+            SiblingPlace::Beside { sibling, after } => (sibling, *after),
         };
-        let Some(parent) = &spot.parent else {
+        let Some(parent) = &placement.parent else {
             if let OrderBy::Children(_) = self.ways.siblings {
                 return Err(self.refused(TreeRefusal::Unordered,
                     "roots have no order where only their parents store one: add `order = rank` to the tree",
@@ -379,29 +396,29 @@ impl Forest<'_> {
         ))
     }
 
-    async fn left(&mut self, spot: &Spot, among: &Among) -> Result<i64> {
+    async fn left(&mut self, placement: &Placement, among: &SiblingPlace) -> Result<i64> {
         if self.tree.bounds.is_none() {
             return Ok(0);
         }
-        Ok(match (among, &spot.parent) {
+        Ok(match (among, &placement.parent) {
             (
-                Among::Beside {
+                SiblingPlace::Beside {
                     sibling,
                     after: false,
                 },
                 _,
             ) => sibling.left,
             (
-                Among::Beside {
+                SiblingPlace::Beside {
                     sibling,
                     after: true,
                 },
                 _,
             ) => sibling.right + 1,
-            (Among::First, Some(parent)) => parent.left + 1,
-            (Among::Last, Some(parent)) => parent.right,
-            (Among::First, None) => 1,
-            (Among::Last, None) => self.last_bound(spot.scope.as_ref()).await? + 1,
+            (SiblingPlace::First, Some(parent)) => parent.left + 1,
+            (SiblingPlace::Last, Some(parent)) => parent.right,
+            (SiblingPlace::First, None) => 1,
+            (SiblingPlace::Last, None) => self.last_bound(placement.scope.as_ref()).await? + 1,
         })
     }
 

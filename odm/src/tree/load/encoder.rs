@@ -7,12 +7,12 @@ use bson::{Bson, RawBson};
 
 use crate::error::{Error, Result};
 use crate::model::tree::RootParent;
-use crate::tree::forest::Forest;
 use crate::tree::node::child_path;
-use crate::tree::places::{Shape, Spot, Visit};
+use crate::tree::places::{Placement, Shape, Visit};
+use crate::tree::tree_store::TreeStore;
 
 /// Encoded documents without kept fields, or with any values in their place.
-pub(super) trait Seeds {
+pub(super) trait NewDocuments {
     /// The document at a position.
     fn document(&self, position: usize) -> Option<&RawDocumentBuf>;
 
@@ -44,7 +44,7 @@ struct Level {
 
 /// The kept fields of new nodes in one tree.
 #[derive(Debug)]
-pub(super) struct Planting {
+pub(super) struct NodeEncoder {
     fields: Vec<(CString, Field)>,
     shape: Arc<Shape>,
     /// The parent of the roots.
@@ -64,14 +64,14 @@ pub(super) struct Planting {
     levels: Vec<Level>,
 }
 
-impl Forest<'_> {
+impl TreeStore<'_> {
     /// The kept fields of nodes in this shape, at a place.
-    pub(super) fn planting(
+    pub(super) fn node_encoder(
         &self,
         shape: Arc<Shape>,
         visits: &[Visit],
-        spot: &Spot,
-    ) -> Result<Planting> {
+        placement: &Placement,
+    ) -> Result<NodeEncoder> {
         let tree = self.tree;
         let count = shape.children.len();
         let mut places = Vec::new();
@@ -85,9 +85,9 @@ impl Forest<'_> {
                 }
             }
             let largest = shape.children.iter().map(Vec::len).max();
-            root_ranks = self.ranks(&spot.ranks, shape.roots.len())?;
+            root_ranks = self.ranks(&placement.ranks, shape.roots.len())?;
             ranks = self.ranks(
-                &crate::tree::places::Gap::default(),
+                &crate::tree::places::RankGap::default(),
                 largest.unwrap_or_default(),
             )?;
         }
@@ -104,19 +104,19 @@ impl Forest<'_> {
         }
         let raw = |id: &Bson| RawBson::try_from(id.clone()).map_err(Error::encode);
         let mut ancestors = RawArrayBuf::new();
-        for id in &spot.lineage {
+        for id in &placement.lineage {
             ancestors.push(raw(id)?);
         }
         let roots = Level {
             ancestors,
-            path: self.path_of(&spot.lineage)?,
+            path: self.path_of(&placement.lineage)?,
         };
-        Ok(Planting {
-            fields: self.planted_fields()?,
+        Ok(NodeEncoder {
+            fields: self.encoded_fields()?,
             shape,
-            above: spot.lineage.last().map(raw).transpose()?,
-            depth: spot.lineage.len(),
-            bound: spot.left,
+            above: placement.lineage.last().map(raw).transpose()?,
+            depth: placement.lineage.len(),
+            bound: placement.left,
             places,
             root_ranks,
             ranks,
@@ -126,7 +126,7 @@ impl Forest<'_> {
     }
 
     /// The kept fields, in the order in which a document that lacks them gets them.
-    fn planted_fields(&self) -> Result<Vec<(CString, Field)>> {
+    fn encoded_fields(&self) -> Result<Vec<(CString, Field)>> {
         let tree = self.tree;
         let (left, right) = tree.bounds.unzip();
         let fields = [
@@ -152,9 +152,9 @@ impl Forest<'_> {
     }
 }
 
-impl Planting {
+impl NodeEncoder {
     /// Enters the family of a node, in pre-order.
-    fn enter(&mut self, seeds: &impl Seeds, visit: &Visit) -> Result<()> {
+    fn enter(&mut self, documents: &impl NewDocuments, visit: &Visit) -> Result<()> {
         self.levels.truncate(visit.level + 1);
         if self.levels.len() > visit.level {
             return Ok(());
@@ -162,7 +162,7 @@ impl Planting {
         let (Some(above), Some(parent)) = (self.levels.last(), visit.parent) else {
             return Ok(());
         };
-        let id = seeds.id(parent);
+        let id = documents.id(parent);
         let keeps = |field: fn(&Field) -> bool| self.fields.iter().any(|(_, own)| field(own));
         let mut level = Level {
             ancestors: RawArrayBuf::new(),
@@ -185,7 +185,7 @@ impl Planting {
         &self,
         document: &mut RawDocumentBuf,
         (name, field): &(CString, Field),
-        seeds: &impl Seeds,
+        documents: &impl NewDocuments,
         (visit, number): (&Visit, usize),
     ) {
         let children = self.shape.children.get(visit.position);
@@ -195,7 +195,7 @@ impl Planting {
         let left = || self.bound + 2 * long(number) - long(visit.level);
         match field {
             Field::Parent(root) => match (visit.parent, &self.above) {
-                (Some(parent), _) => document.append(name, seeds.id(parent)),
+                (Some(parent), _) => document.append(name, documents.id(parent)),
                 (None, Some(above)) => document.append(name, above),
                 (None, None) => match root {
                     RootParent::Null => document.append(name, RawBsonRef::Null),
@@ -215,7 +215,7 @@ impl Planting {
             Field::Children => {
                 let mut ids = RawArrayBuf::new();
                 for child in children {
-                    ids.push(seeds.id(*child));
+                    ids.push(documents.id(*child));
                 }
                 document.append(name, RawBsonRef::Array(&ids));
             }
@@ -239,16 +239,16 @@ impl Planting {
 
 /// The document of a node with the kept fields of all its trees: each in the place of its own, or else at the end. In the
 /// trees but the first, the node is a root.
-pub(super) fn planted(
-    plantings: &mut [Planting],
-    seeds: &impl Seeds,
+pub(super) fn encode_nodes(
+    encoders: &mut [NodeEncoder],
+    documents: &impl NewDocuments,
     (visit, number): (&Visit, usize),
 ) -> Result<Option<RawDocumentBuf>> {
-    let Some(document) = seeds.document(visit.position) else {
+    let Some(document) = documents.document(visit.position) else {
         return Ok(None);
     };
-    if let Some(first) = plantings.first_mut() {
-        first.enter(seeds, visit)?;
+    if let Some(first) = encoders.first_mut() {
+        first.enter(documents, visit)?;
     }
     let root = Visit {
         position: visit.position,
@@ -256,17 +256,14 @@ pub(super) fn planted(
         parent: None,
     };
     let fields = || {
-        let all = plantings.iter().enumerate();
-        all.flat_map(|(tree, planting)| {
+        let all = encoders.iter().enumerate();
+        all.flat_map(|(tree, encoder)| {
             let at = if tree == 0 {
                 (visit, number)
             } else {
                 (&root, visit.position)
             };
-            planting
-                .fields
-                .iter()
-                .map(move |field| (planting, field, at))
+            encoder.fields.iter().map(move |field| (encoder, field, at))
         })
     };
     // A document with a few more fields than it has seldom needs more room.
@@ -280,16 +277,16 @@ pub(super) fn planted(
             .zip(0_u32..)
             .find(|((_, field, _), _)| *field.0 == *name);
         match own {
-            Some(((planting, field, at), bit)) => {
-                planting.append(&mut changed, field, seeds, at);
+            Some(((encoder, field, at), bit)) => {
+                encoder.append(&mut changed, field, documents, at);
                 written |= 1_u64.checked_shl(bit).unwrap_or_default();
             }
             None => changed.append(name, value),
         }
     }
-    for ((planting, field, at), bit) in fields().zip(0_u32..) {
+    for ((encoder, field, at), bit) in fields().zip(0_u32..) {
         if written & 1_u64.checked_shl(bit).unwrap_or_default() == 0 {
-            planting.append(&mut changed, field, seeds, at);
+            encoder.append(&mut changed, field, documents, at);
         }
     }
     Ok(Some(changed))

@@ -15,7 +15,7 @@ use crate::store::{CollectionName, Operation, RawCursor, Session, Store};
 
 /// The collection of a tree, and its declaration.
 #[derive(Debug)]
-pub(super) struct Forest<'s> {
+pub(super) struct TreeStore<'s> {
     pub(super) channel: Channel<'s>,
     pub(super) model: &'static ModelMeta,
     pub(super) tree: &'static TreeMeta,
@@ -36,7 +36,7 @@ pub struct TreeWrite {
     pub deleted: u64,
 }
 
-impl Forest<'_> {
+impl TreeStore<'_> {
     /// The error for a change that the tree does not take. It names the tree, if the model has several.
     pub(super) fn refused(&self, refusal: TreeRefusal, message: impl Into<String>) -> Error {
         let mut message = message.into();
@@ -61,8 +61,8 @@ impl Forest<'_> {
     }
 
     /// The same tree in this session, or in none.
-    pub(super) fn within<'b>(&self, session: Option<&'b mut Session>) -> Forest<'b> {
-        Forest {
+    pub(super) fn within<'b>(&self, session: Option<&'b mut Session>) -> TreeStore<'b> {
+        TreeStore {
             channel: self.channel.within(session),
             model: self.model,
             tree: self.tree,
@@ -71,8 +71,8 @@ impl Forest<'_> {
     }
 
     /// The same tree, where the commands of this channel go.
-    pub(super) fn on<'b>(&self, channel: &'b mut Channel<'_>) -> Forest<'b> {
-        Forest {
+    pub(super) fn on<'b>(&self, channel: &'b mut Channel<'_>) -> TreeStore<'b> {
+        TreeStore {
             channel: channel.reborrow(),
             model: self.model,
             tree: self.tree,
@@ -81,8 +81,8 @@ impl Forest<'_> {
     }
 
     /// Another tree of the model, in the same session.
-    pub(super) fn other(&mut self, tree: &'static TreeMeta) -> Forest<'_> {
-        Forest {
+    pub(super) fn other(&mut self, tree: &'static TreeMeta) -> TreeStore<'_> {
+        TreeStore {
             channel: self.channel.reborrow(),
             model: self.model,
             tree,

@@ -5,6 +5,7 @@
 
 mod inserts;
 mod resume;
+mod shift;
 mod statements;
 mod unfinished;
 mod unique;
@@ -12,6 +13,7 @@ mod writes;
 
 pub(super) use self::inserts::Inserts;
 pub(super) use self::resume::Resumed;
-pub(super) use self::statements::{EnclosingNodes, Lineage, Shift};
+pub(super) use self::shift::{EnclosingNodes, Shift};
+pub(super) use self::statements::Lineage;
 pub(super) use self::unfinished::{Below, Fence, Listed, Placed, Unfinished};
 pub(super) use self::writes::Writes;

@@ -11,7 +11,7 @@ use bson::Bson;
 use bson::raw::{RawBsonRef, RawDocumentBuf};
 use odm_language::value::raw;
 
-use self::encoder::{NewDocuments, encode_nodes};
+use self::encoder::{NewDocuments, encode_node};
 use super::branch::Branch;
 use super::journal::{Fence, Inserts, Unfinished, Writes};
 use super::node::{id_key, raw_id_key, same_scope};
@@ -255,7 +255,7 @@ impl Loading {
         // Parents first, so that each part of a load that stops is a tree.
         let visits = visits.into_iter().enumerate();
         let documents = visits.filter_map(move |(number, visit)| {
-            encode_nodes(&mut encoders, &*nodes, (&visit, number)).transpose()
+            encode_node(&mut encoders, &*nodes, (&visit, number)).transpose()
         });
         writes.insert = Inserts::new(count, documents);
         others.insert(0, writes);

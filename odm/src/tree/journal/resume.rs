@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use bson::raw::RawDocumentBuf;
 use bson::{Bson, Document, doc};
 
-use super::statements::EnclosingNodes;
-use super::unfinished::{Below, Found, Listed, MARK, MOVED, Placed, Shifting};
+use super::shift::{EnclosingNodes, MARK, Shifting};
+use super::unfinished::{Below, Found, Listed, MOVED, Placed};
 use crate::error::{Error, Result};
 use crate::plan::Step;
 use crate::tree::node::{Node, id_key, same_id, same_scope, stored};

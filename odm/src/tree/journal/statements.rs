@@ -2,28 +2,11 @@
 
 use bson::{Bson, Document, doc};
 
-use super::unfinished::{MARK, Shifting};
+use super::shift::{EnclosingNodes, MARK, Shift, Shifting};
 use crate::collection::equality;
 use crate::error::Result;
 use crate::tree::node::stored;
 use crate::tree::tree_store::TreeStore;
-
-/// Numbers from `from` to `to` move by `by`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::tree) struct Shift {
-    pub(in crate::tree) from: i64,
-    pub(in crate::tree) to: i64,
-    pub(in crate::tree) by: i64,
-}
-
-/// How the nodes around moved bounds are found.
-#[derive(Debug, Clone, PartialEq)]
-pub(in crate::tree) enum EnclosingNodes {
-    /// They are among these.
-    Ids(Vec<Bson>),
-    /// By their own bounds.
-    Bounds,
-}
 
 /// How the lineage of descendants changes: the first ancestors are replaced.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use bson::{Bson, Document, doc};
 
-use super::statements::{EnclosingNodes, Shift};
+use super::shift::{EnclosingNodes, Shift, Shifting};
 use crate::error::{Result, TreeRefusal};
 use crate::tree::tree_store::TreeStore;
 use crate::write::journal::{self, Journal, Recorded};
@@ -56,29 +56,6 @@ pub(in crate::tree) enum Below {
     Ancestor(Bson),
     Path(String),
     Bounds(i64, i64),
-}
-
-/// The offset that marks new bounds until all nodes have moved. It is larger than any bound of a tree.
-pub(super) const MARK: i64 = 1 << 40;
-
-/// A move of bounds. Without a transaction it has two steps: the first adds [`MARK`] to new bounds, so that they differ from
-/// those of nodes that have not moved yet, and the second takes it away.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Shifting {
-    pub(in crate::tree) shifts: Vec<Shift>,
-    /// The nodes that have only one bound in the shifts.
-    pub(in crate::tree) enclosing: EnclosingNodes,
-    /// Whether the first step is done.
-    pub(super) is_moved: bool,
-}
-
-impl Shifting {
-    /// The first and the last bound that move.
-    pub(in crate::tree) fn range(&self) -> Option<(i64, i64)> {
-        let from = self.shifts.iter().map(|shift| shift.from).min()?;
-        let to = self.shifts.iter().map(|shift| shift.to).max()?;
-        Some((from, to))
-    }
 }
 
 /// A record in a fence.

@@ -4,8 +4,8 @@ use bson::raw::{RawDocument, RawDocumentBuf};
 use bson::{Bson, Document, doc};
 
 use super::inserts::Inserts;
-use super::statements::{EnclosingNodes, Shift};
-use super::unfinished::{Fence, MARK, Placed, Shifting, Unfinished};
+use super::shift::{EnclosingNodes, MARK, Shift, Shifting};
+use super::unfinished::{Fence, Placed, Unfinished};
 use crate::error::{Code, Error, Result};
 use crate::model::TreeMeta;
 use crate::tree::node::{integer, stored, with_fields};

@@ -239,7 +239,7 @@ impl NodeEncoder {
 
 /// The document of a node with the kept fields of all its trees: each in the place of its own, or else at the end. In the
 /// trees but the first, the node is a root.
-pub(super) fn encode_nodes(
+pub(super) fn encode_node(
     encoders: &mut [NodeEncoder],
     documents: &impl NewDocuments,
     (visit, number): (&Visit, usize),

@@ -24,7 +24,7 @@ pub(super) fn text_of_path(path: &str) -> Document {
 
 impl TreeStore<'_> {
     /// The expression for the number of a node's ancestors, if its own fields have it.
-    pub(in crate::tree) fn level(&self) -> Option<Bson> {
+    pub(super) fn level(&self) -> Option<Bson> {
         match self.ways.depth {
             DepthBy::Depth(depth) => Some(format!("${depth}").into()),
             DepthBy::Ancestors(ancestors) => {

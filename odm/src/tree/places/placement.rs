@@ -1,4 +1,4 @@
-//! What the kept fields of a node are at a place.
+//! Resolves where a position is: what the kept fields of a node at it depend on.
 
 use bson::{Bson, Document, doc};
 
@@ -60,7 +60,7 @@ impl TreeStore<'_> {
         scope: Option<&Bson>,
         moving: Option<&Moving>,
     ) -> Result<Placement> {
-        let (parent, among) = self.place(target, scope, moving).await?;
+        let (parent, sibling_place) = self.place(target, scope, moving).await?;
         let mut lineage = Vec::new();
         if let Some(parent) = &parent {
             // A node that moves may not become its own ancestor; bounds show that, too.
@@ -80,7 +80,7 @@ impl TreeStore<'_> {
                 ));
             }
         }
-        let is_end = parent.is_none() && matches!(among, SiblingPlace::Last);
+        let is_end = parent.is_none() && matches!(sibling_place, SiblingPlace::Last);
         let mut placement = Placement {
             parent,
             scope: scope.cloned(),
@@ -91,13 +91,13 @@ impl TreeStore<'_> {
             is_end,
         };
         if self.tree.order.is_some() {
-            placement.ranks = self.rank_gap(&placement, &among, moving).await?;
+            placement.ranks = self.rank_gap(&placement, &sibling_place, moving).await?;
         }
         if self.tree.children.is_some() {
-            placement.index = self.index(&placement, &among, moving)?;
+            placement.index = self.index(&placement, &sibling_place, moving)?;
         }
         if self.tree.bounds.is_some() {
-            placement.left = self.left(&placement, &among).await?;
+            placement.left = self.left(&placement, &sibling_place).await?;
         }
         Ok(placement)
     }
@@ -118,12 +118,12 @@ impl TreeStore<'_> {
                     Some(id) => Some(self.named(id, moving).await?),
                     None => None,
                 };
-                let among = if *first {
+                let sibling_place = if *first {
                     SiblingPlace::First
                 } else {
                     SiblingPlace::Last
                 };
-                Ok((parent, among))
+                Ok((parent, sibling_place))
             }
             Target::Beside { sibling, after } => {
                 if moving.is_none() && self.only_lists() {
@@ -134,11 +134,11 @@ impl TreeStore<'_> {
                     };
                     let parent = self.parent_node(&listed).await?;
                     if parent.is_some() {
-                        let among = SiblingPlace::Beside {
+                        let sibling_place = SiblingPlace::Beside {
                             sibling: Box::new(listed),
                             after: *after,
                         };
-                        return Ok((parent, among));
+                        return Ok((parent, sibling_place));
                     }
                 }
                 let sibling = self.named(sibling, moving).await?;
@@ -156,11 +156,11 @@ impl TreeStore<'_> {
                         self.tree.scope.unwrap_or_default()
                     )));
                 }
-                let among = SiblingPlace::Beside {
+                let sibling_place = SiblingPlace::Beside {
                     sibling: Box::new(sibling),
                     after: *after,
                 };
-                Ok((parent, among))
+                Ok((parent, sibling_place))
             }
             Target::At { parent, index } => {
                 let parent = match parent {
@@ -169,14 +169,14 @@ impl TreeStore<'_> {
                 };
                 let siblings = self.siblings(parent.as_ref(), scope, moving).await?;
                 let found = self.nth(siblings, parent.as_ref(), moving, *index);
-                let among =
+                let sibling_place =
                     found
                         .await?
                         .map_or(SiblingPlace::Last, |sibling| SiblingPlace::Beside {
                             sibling: Box::new(sibling),
                             after: false,
                         });
-                Ok((parent, among))
+                Ok((parent, sibling_place))
             }
             Target::Step { after } => {
                 let Some(Moving { node, .. }) = moving else {
@@ -184,7 +184,7 @@ impl TreeStore<'_> {
                 };
                 let parent = self.parent_node(node).await?;
                 let (previous, next) = self.neighbours(node).await?;
-                let among = match (if *after { next } else { previous }, after) {
+                let sibling_place = match (if *after { next } else { previous }, after) {
                     (Some(id), after) => SiblingPlace::Beside {
                         sibling: Box::new(self.node(&id).await?),
                         after: *after,
@@ -192,7 +192,7 @@ impl TreeStore<'_> {
                     (None, true) => SiblingPlace::Last,
                     (None, false) => SiblingPlace::First,
                 };
-                Ok((parent, among))
+                Ok((parent, sibling_place))
             }
             Target::Sorted { parent, before } => {
                 let parent = match parent {
@@ -202,14 +202,14 @@ impl TreeStore<'_> {
                 let siblings = self.siblings(parent.as_ref(), scope, moving).await?;
                 let filter = doc! {"$and": [siblings, before.clone()]};
                 let first = self.first(filter, parent.as_ref()).await?;
-                let among = match first {
+                let sibling_place = match first {
                     Some(sibling) => SiblingPlace::Beside {
                         sibling: Box::new(sibling),
                         after: false,
                     },
                     None => SiblingPlace::Last,
                 };
-                Ok((parent, among))
+                Ok((parent, sibling_place))
             }
         }
     }
@@ -309,7 +309,7 @@ impl TreeStore<'_> {
     async fn rank_gap(
         &mut self,
         placement: &Placement,
-        among: &SiblingPlace,
+        sibling_place: &SiblingPlace,
         moving: Option<&Moving>,
     ) -> Result<RankGap> {
         let Some(field) = self.tree.order else {
@@ -318,7 +318,7 @@ impl TreeStore<'_> {
         let siblings = self
             .siblings(placement.parent.as_ref(), placement.scope.as_ref(), moving)
             .await?;
-        let (beside, is_after) = match among {
+        let (beside, is_after) = match sibling_place {
             SiblingPlace::First => (None, true),
             SiblingPlace::Last => (None, false),
             SiblingPlace::Beside { sibling, after } => (Some(sibling.rank.clone()), *after),
@@ -359,10 +359,10 @@ impl TreeStore<'_> {
     fn index(
         &self,
         placement: &Placement,
-        among: &SiblingPlace,
+        sibling_place: &SiblingPlace,
         moving: Option<&Moving>,
     ) -> Result<Option<i64>> {
-        let (sibling, after) = match among {
+        let (sibling, after) = match sibling_place {
             SiblingPlace::First => return Ok(Some(0)),
             SiblingPlace::Last => return Ok(None),
             SiblingPlace::Beside { sibling, after } => (sibling, *after),
@@ -396,11 +396,11 @@ impl TreeStore<'_> {
         ))
     }
 
-    async fn left(&mut self, placement: &Placement, among: &SiblingPlace) -> Result<i64> {
+    async fn left(&mut self, placement: &Placement, sibling_place: &SiblingPlace) -> Result<i64> {
         if self.tree.bounds.is_none() {
             return Ok(0);
         }
-        Ok(match (among, &placement.parent) {
+        Ok(match (sibling_place, &placement.parent) {
             (
                 SiblingPlace::Beside {
                     sibling,

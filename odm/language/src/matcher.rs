@@ -8,6 +8,7 @@
 
 mod ast;
 mod bits;
+mod comparison;
 mod err_info;
 mod eval;
 pub mod expr_comparison;
@@ -26,8 +27,8 @@ use crate::error::{Code, ServerError};
 use crate::expression::Globals;
 use crate::value::text::Fields;
 
-pub use self::ast::Predicate;
-pub use self::ast::{Comparison, ElementMatch, Group, Operand, Test, TextTest};
+pub use self::ast::{ElementMatch, Group, Predicate, Test, TextTest};
+pub use self::comparison::{Comparison, Operand};
 pub use self::geo::{GeoTest, Near};
 pub use self::json_schema::known as known_keywords;
 pub use self::operators::{known as known_operators, known_options};

@@ -3,17 +3,17 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use bson::{RawBson, RawBsonRef, RawDocumentBuf};
+use bson::RawDocumentBuf;
 
 use crate::error::{Code, ServerError};
 use crate::expression::Expression;
 use crate::expression::Globals;
 use crate::matcher::bits::Bits;
+use crate::matcher::comparison::{Comparison, Operand};
 use crate::matcher::geo::{GeoTest, Near};
 use crate::matcher::json_schema::Schema;
 use crate::regex::Regex;
-use crate::value::bson_type::{Bracket, TypeSet};
-use crate::value::number::Number;
+use crate::value::bson_type::TypeSet;
 use crate::value::path::Path;
 use crate::value::text::{Request, Search};
 
@@ -361,52 +361,6 @@ pub enum ElementMatch {
     Document(Box<Predicate>),
     /// An element passes the tests: fields without a path, `$not`s of them and groups of both.
     Value(Vec<Predicate>),
-}
-
-/// The order comparisons.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Comparison {
-    Eq,
-    Lt,
-    Lte,
-    Gt,
-    Gte,
-}
-
-/// The value that a comparison compares with.
-#[derive(Debug, Clone)]
-pub struct Operand {
-    value: RawBson,
-    bracket: Bracket,
-}
-
-impl Operand {
-    pub fn new(value: RawBsonRef<'_>) -> Self {
-        Self {
-            value: value.into(),
-            bracket: Bracket::of(value),
-        }
-    }
-
-    pub fn value(&self) -> RawBsonRef<'_> {
-        self.value.as_raw_bson_ref()
-    }
-
-    pub fn bracket(&self) -> Bracket {
-        self.bracket
-    }
-
-    /// The operand as a number; `None` for other types.
-    #[inline]
-    pub fn number(&self) -> Option<Number> {
-        match &self.value {
-            RawBson::Double(value) => Some(Number::Double(*value)),
-            RawBson::Int32(value) => Some(Number::Int32(*value)),
-            RawBson::Int64(value) => Some(Number::Int64(*value)),
-            RawBson::Decimal128(_) => Number::from_raw(self.value()),
-            _ => None,
-        }
-    }
 }
 
 /// The alternatives of `$in`.

@@ -6,9 +6,8 @@ use bson::RawBsonRef;
 use bson::{RawDocument, spec::ElementType};
 
 use crate::expression::Globals;
-use crate::matcher::ast::{
-    Comparison, ElementMatch, FieldTest, Group, In, Operand, Predicate, Test,
-};
+use crate::matcher::ast::{ElementMatch, FieldTest, Group, In, Predicate, Test};
+use crate::matcher::comparison::{Comparison, Operand};
 use crate::matcher::fields::Fields;
 use crate::matcher::json_schema::Schema;
 use crate::matcher::path::{Answer, Leaf, Search};

@@ -7,7 +7,8 @@
 use bson::raw::RawBson;
 
 use crate::expression::{Globals, Implied};
-use crate::matcher::ast::{Comparison, FieldTest, Group, Operand, Predicate, Test};
+use crate::matcher::ast::{FieldTest, Group, Predicate, Test};
+use crate::matcher::comparison::{Comparison, Operand};
 use crate::matcher::parse::written;
 use crate::value::path::Path;
 

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 
 use crate::error::ServerError;
-use crate::matcher::ast::{Comparison, Operand};
+use crate::matcher::comparison::{Comparison, Operand};
 use crate::regex::Regex;
 use crate::value::bson_type::TypeSet;
 use crate::value::number::Number;

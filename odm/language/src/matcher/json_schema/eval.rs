@@ -6,7 +6,7 @@ use bson::{Bson, Document, RawBsonRef, RawDocument};
 
 use super::{Demand, Dependency, Property, Rule, Schema};
 use crate::error::ServerError;
-use crate::matcher::ast::{Comparison, Operand};
+use crate::matcher::comparison::{Comparison, Operand};
 use crate::regex::Regex;
 use crate::value::number::Number;
 use crate::value::path::Path;

@@ -5,7 +5,7 @@ use bson::{Bson, Document, RawBsonRef, RawDocument, doc};
 use super::eval::{Considered, duplicate, further, is_present, matching, pattern_failure};
 use super::{Demand, Dependency, Property, Rule, Schema};
 use crate::error::ServerError;
-use crate::matcher::ast::Operand;
+use crate::matcher::comparison::Operand;
 use crate::matcher::reported::{considered, decoded, owned, types};
 use crate::value::path::Path;
 use crate::value::raw;

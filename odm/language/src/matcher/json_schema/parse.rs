@@ -7,7 +7,7 @@ use bson::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, raw::CString, spec
 use super::shape::TypedRules;
 use super::{Count, Demand, Enumeration, Rule, Schema};
 use crate::error::{Code, ServerError};
-use crate::matcher::ast::{Comparison, Operand};
+use crate::matcher::comparison::{Comparison, Operand};
 use crate::matcher::parse::operand::{integer, non_negative};
 use crate::regex::Regex;
 use crate::value::bson_type::{self, TypeSet};

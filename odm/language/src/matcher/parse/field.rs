@@ -11,10 +11,9 @@ use super::{
 };
 use crate::error::{Code, ServerError};
 use crate::expression::Globals;
-use crate::matcher::ast::{
-    Comparison, ElementMatch, FieldTest, Group, In, Operand, Predicate, Test,
-};
+use crate::matcher::ast::{ElementMatch, FieldTest, Group, In, Predicate, Test};
 use crate::matcher::bits::{Bits, Quantifier};
+use crate::matcher::comparison::{Comparison, Operand};
 use crate::matcher::geo::{GeoTest, Near};
 use crate::matcher::operators::{self, OnField, TopLevel};
 use crate::regex::Regex;

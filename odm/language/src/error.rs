@@ -6,3 +6,4 @@ mod server;
 
 pub use self::code::Code;
 pub use self::server::ServerError;
+pub(crate) use self::server::refuse;

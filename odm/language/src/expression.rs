@@ -8,6 +8,7 @@
 pub mod accumulate;
 mod arithmetic;
 mod array;
+mod ast;
 pub mod calendar;
 mod comparison;
 pub mod compat;
@@ -57,7 +58,7 @@ pub use self::value::Value;
 
 /// A compiled expression.
 #[derive(Debug, Clone)]
-pub struct Expression(parse::Node);
+pub struct Expression(ast::Node);
 
 impl Expression {
     /// Compiles an expression; `scope` has the names of the variables that it may use.

@@ -117,3 +117,8 @@ impl fmt::Display for ServerError {
 }
 
 impl std::error::Error for ServerError {}
+
+/// An error with one of mongod's location codes.
+pub(crate) fn refuse<T>(code: i32, message: impl Into<String>) -> Result<T, ServerError> {
+    Err(ServerError::new(Code::location(code), message))
+}

@@ -4,9 +4,9 @@ use std::cmp::Ordering;
 
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocumentBuf};
 
-use crate::error::ServerError;
+use crate::error::{ServerError, refuse};
 use crate::expression::memory_limit;
-use crate::expression::operator::{ANY, Args, Operator, Outcome, integer, listed, refuse};
+use crate::expression::operator::{ANY, Args, Operator, Outcome, integer, listed};
 use crate::expression::sum::Sum;
 use crate::expression::{Globals, Value, merge_into};
 use crate::value::number::Number;

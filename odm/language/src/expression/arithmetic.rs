@@ -3,10 +3,10 @@
 use bson::DateTime;
 use bson::raw::RawBsonRef;
 
-use crate::error::{Code, ServerError};
+use crate::error::{Code, ServerError, refuse};
 use crate::expression::compat::messages;
 use crate::expression::operator::{
-    ANY, Args, Operator, Outcome, coerced, integral_32, listed, null, owned, refuse,
+    ANY, Args, Operator, Outcome, coerced, integral_32, listed, null, owned,
 };
 use crate::expression::sum::Sum;
 use crate::value::decimal::{Decimal, Rounding};

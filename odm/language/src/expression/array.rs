@@ -5,13 +5,12 @@ use std::cmp::Ordering;
 use bson::raw::{RawArray, RawArrayBuf, RawBson, RawBsonRef, RawDocumentBuf};
 use bson::spec::ElementType;
 
-use crate::error::{Code, ServerError};
+use crate::error::{Code, ServerError, refuse};
 use crate::expression::compat::messages;
 use crate::expression::memory_limit;
 use crate::expression::named::{BareArgument, Named, UNKNOWN_ARGUMENT, Wording};
 use crate::expression::operator::{
-    ANY, Args, ArgumentForm, Operator, Outcome, count, integral_32, listed, null, owned, refuse,
-    row,
+    ANY, Args, ArgumentForm, Operator, Outcome, count, integral_32, listed, null, owned, row,
 };
 use crate::expression::sort::ElementOrder;
 use crate::expression::string::bounds;

@@ -1,7 +1,6 @@
 //! The proleptic Gregorian calendar in UTC, for milliseconds since 1970.
 
-use crate::error::ServerError;
-use crate::expression::operator::refuse;
+use crate::error::{ServerError, refuse};
 
 const DAY: i64 = 86_400_000;
 

@@ -2,4 +2,5 @@
 //! are evaluated, which decides the error that is reported first.
 
 pub(super) mod argument_order;
+pub(super) mod known_constants;
 pub mod messages;

@@ -6,15 +6,16 @@
 
 use bson::raw::RawBsonRef;
 
-use crate::error::ServerError;
+use crate::error::{ServerError, refuse};
 use crate::expression::Globals;
+use crate::expression::ast::{Form, Node};
 use crate::expression::compat::argument_order::WrittenOrder;
+use crate::expression::compat::known_constants::is_folded;
 use crate::expression::compat::messages;
 use crate::expression::eval::Env;
-use crate::expression::operator::{Args, Operator, Outcome, refuse};
-use crate::expression::parse::{Node, is_commutative, is_folded};
+use crate::expression::operator::{Args, Operator, Outcome};
+use crate::expression::parse::is_commutative;
 use crate::expression::regex;
-use crate::expression::special_forms::Form;
 use crate::expression::value::Value;
 
 /// Operators whose arguments are not folded either; sorted.

@@ -7,13 +7,11 @@ mod zone;
 
 use bson::raw::RawBsonRef;
 
-use crate::error::ServerError;
+use crate::error::{ServerError, refuse};
 use crate::expression::calendar;
 use crate::expression::compat::messages;
 use crate::expression::named::{BareArgument, Named, Wording};
-use crate::expression::operator::{
-    Args, ArgumentForm, Operator, Outcome, null, owned, refuse, row,
-};
+use crate::expression::operator::{Args, ArgumentForm, Operator, Outcome, null, owned, row};
 
 use self::zone::Zone;
 

@@ -5,10 +5,10 @@ use std::ptr;
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use crate::error::{Code, ServerError};
+use crate::expression::ast::Node;
 use crate::expression::globals::Globals;
 use crate::expression::memory_limit;
 use crate::expression::operator::{Args, Outcome};
-use crate::expression::parse::Node;
 use crate::expression::set::SUBSET_AS_WRITTEN;
 use crate::expression::string::bounds;
 use crate::expression::top_n::size;

@@ -2,8 +2,9 @@
 
 use bson::raw::RawBson;
 
+use crate::error::refuse;
 use crate::expression::arithmetic::{number, operand};
-use crate::expression::operator::{Args, Operator, Outcome, listed, null, owned, refuse};
+use crate::expression::operator::{Args, Operator, Outcome, listed, null, owned};
 use crate::value::decimal::Decimal;
 use crate::value::number::Number;
 

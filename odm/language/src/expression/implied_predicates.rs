@@ -2,9 +2,8 @@
 
 use bson::raw::{RawBson, RawBsonRef};
 
+use crate::expression::ast::{Form, Node};
 use crate::expression::eval::Env;
-use crate::expression::parse::Node;
-use crate::expression::special_forms::Form;
 use crate::expression::{Expression, Globals};
 use crate::value::raw;
 

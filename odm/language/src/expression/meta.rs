@@ -2,9 +2,8 @@
 
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef};
 
-use crate::error::{Code, ServerError};
+use crate::error::{Code, ServerError, refuse};
 use crate::expression::globals::{Globals, Scope};
-use crate::expression::operator::refuse;
 use crate::expression::value::Value;
 use crate::value::raw::{elements, values};
 

@@ -2,10 +2,11 @@
 
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocumentBuf};
 
+use crate::error::refuse;
 use crate::expression::compat::messages;
 use crate::expression::named::{BareArgument, Constant, Named, UNKNOWN_ARGUMENT, Wording};
 use crate::expression::operator::{
-    ANY, Args, ArgumentForm, Operator, Outcome, count, listed, null, owned, refuse, row,
+    ANY, Args, ArgumentForm, Operator, Outcome, count, listed, null, owned, row,
 };
 use crate::expression::value::Value;
 use crate::value::raw::append;

@@ -2,7 +2,7 @@
 
 use bson::raw::{RawBson, RawBsonRef};
 
-use crate::error::{Code, ServerError};
+use crate::error::{ServerError, refuse};
 use crate::expression::Globals;
 use crate::expression::compat::messages;
 use crate::expression::named::Named;
@@ -112,11 +112,6 @@ pub(super) fn owned<'a>(value: impl Into<RawBson>) -> Outcome<'a> {
 )]
 pub(super) fn null<'a>() -> Outcome<'a> {
     Ok(Value::NULL)
-}
-
-/// An error with one of mongod's location codes.
-pub(super) fn refuse<T>(code: i32, message: impl Into<String>) -> Result<T, ServerError> {
-    Err(ServerError::new(Code::location(code), message))
 }
 
 /// Reads an integer; a whole double or decimal counts as one.

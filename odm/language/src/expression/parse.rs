@@ -2,55 +2,20 @@
 
 use bson::raw::{RawArray, RawBson, RawBsonRef, RawDocument};
 
-use crate::error::{Code, ServerError};
+use crate::error::{Code, ServerError, refuse};
 use crate::expression::array::sort_by;
+use crate::expression::ast::Node;
 use crate::expression::compat::argument_order::{WrittenOrder, arrange};
 use crate::expression::globals::Scope;
 use crate::expression::named::{BareArgument, Constant, Named};
-use crate::expression::operator::{ANY, ArgumentForm, Operator, WrongCount, refuse};
+use crate::expression::operator::{ANY, ArgumentForm, WrongCount};
 use crate::expression::set::SUBSET_AS_WRITTEN;
-use crate::expression::special_forms::{self, Form};
+use crate::expression::special_forms;
 use crate::expression::sum::Sum;
 use crate::expression::{compat::messages, table};
 use crate::refusal;
 use crate::value::number::Number;
 use crate::value::raw::{elements, values};
-
-/// A compiled expression.
-#[derive(Debug, Clone)]
-pub(super) enum Node {
-    Literal(RawBson),
-    /// `$a.b`: the parts of a path from the current document.
-    Field(Vec<String>),
-    /// `$$name.a.b`.
-    Variable(String, Vec<String>),
-    Object(Vec<(String, Node)>),
-    Array(Vec<Node>),
-    Call {
-        operator: &'static Operator,
-        arguments: Vec<Option<Node>>,
-        written: WrittenOrder,
-    },
-    Form(Box<Form>),
-}
-
-/// Whether mongod computes an operator in advance if all of its arguments are constant.
-pub(super) fn is_folded(name: &str) -> bool {
-    !matches!(
-        name,
-        "$getField"
-            | "$rand"
-            | "$regexFind"
-            | "$regexFindAll"
-            | "$regexMatch"
-            | "$replaceAll"
-            | "$replaceOne"
-            | "$setEquals"
-            | "$setField"
-            | "$sortArray"
-            | "$unsetField"
-    )
-}
 
 /// Compiles any expression.
 pub(super) fn parse(raw: RawBsonRef<'_>, scope: &Scope) -> Result<Node, ServerError> {

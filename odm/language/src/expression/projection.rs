@@ -10,8 +10,7 @@ use std::sync::Arc;
 
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
-use crate::error::ServerError;
-use crate::expression::operator::refuse;
+use crate::error::{ServerError, refuse};
 use crate::expression::{Expression, Globals};
 use crate::value::raw::append;
 use crate::value::raw::{elements, get, values};

@@ -2,11 +2,9 @@
 
 use bson::raw::{RawArrayBuf, RawBsonRef, RawDocumentBuf};
 
-use crate::error::{Code, ServerError};
+use crate::error::{Code, ServerError, refuse};
 use crate::expression::named::{BareArgument, Named, UNKNOWN_ARGUMENT, Wording};
-use crate::expression::operator::{
-    Args, ArgumentForm, Operator, Outcome, count, null, owned, refuse, row,
-};
+use crate::expression::operator::{Args, ArgumentForm, Operator, Outcome, count, null, owned, row};
 use crate::expression::value::Value;
 use crate::regex::{Match, Regex};
 use crate::value::raw::append;

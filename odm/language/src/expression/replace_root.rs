@@ -2,8 +2,7 @@
 
 use bson::raw::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
-use crate::error::ServerError;
-use crate::expression::operator::refuse;
+use crate::error::{ServerError, refuse};
 use crate::expression::projection::{Kind, Shape};
 use crate::expression::{Expression, Globals, Scope, Value, compat::messages};
 use crate::value::raw::{elements, values};

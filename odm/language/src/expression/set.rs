@@ -3,10 +3,10 @@
 
 use bson::raw::{RawArray, RawArrayBuf, RawBsonRef};
 
-use crate::error::ServerError;
+use crate::error::{ServerError, refuse};
 use crate::expression::array::distinct;
 use crate::expression::operator::{
-    ANY, Args, ArgumentForm, Operator, Outcome, listed, null, owned, refuse, row,
+    ANY, Args, ArgumentForm, Operator, Outcome, listed, null, owned, row,
 };
 use crate::value::order;
 use crate::value::raw::values;

@@ -5,55 +5,14 @@ mod zip;
 
 use bson::raw::{RawBsonRef, RawDocument};
 
-use crate::error::ServerError;
+use crate::error::{ServerError, refuse};
+use crate::expression::ast::{Form, Node};
 use crate::expression::compat::argument_order::{WrittenOrder, arrange};
 use crate::expression::compat::messages;
 use crate::expression::globals::Scope;
 use crate::expression::meta::Meta;
-use crate::expression::operator::refuse;
-use crate::expression::parse::{Node, check_variable_name, parse as expression};
+use crate::expression::parse::{check_variable_name, parse as expression};
 use crate::value::raw::{elements, values};
-
-use self::zip::Zip;
-
-/// A compiled form; `forms/eval.rs` runs it.
-#[derive(Debug, Clone)]
-pub(super) enum Form {
-    And(Vec<Node>, WrittenOrder),
-    Or(Vec<Node>, WrittenOrder),
-    Cond {
-        condition: Node,
-        then: Node,
-        otherwise: Node,
-    },
-    IfNull(Vec<Node>),
-    Switch {
-        branches: Vec<(Node, Node)>,
-        default: Option<Node>,
-    },
-    Let {
-        variables: Vec<(String, Node)>,
-        within: Node,
-    },
-    Map {
-        input: Node,
-        name: String,
-        within: Node,
-    },
-    Filter {
-        input: Node,
-        name: String,
-        condition: Node,
-        limit: Option<Node>,
-    },
-    Meta(Meta),
-    Zip(Zip),
-    Reduce {
-        input: Node,
-        initial: Node,
-        within: Node,
-    },
-}
 
 type Parsed = Result<Form, ServerError>;
 type Parse = fn(RawBsonRef<'_>, &Scope) -> Parsed;

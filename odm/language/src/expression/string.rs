@@ -4,14 +4,14 @@ use std::cmp::Ordering;
 
 use bson::raw::{RawArrayBuf, RawBsonRef};
 
-use crate::error::ServerError;
+use crate::error::{ServerError, refuse};
 use crate::expression::calendar;
 use crate::expression::compat::messages;
 use crate::expression::memory_limit;
 use crate::expression::named::{BareArgument, Named, UNKNOWN_ARGUMENT, Wording};
 use crate::expression::operator::{
     ANY, Args, ArgumentForm, Operator, Outcome, coerced, count, integral_32, listed, null, owned,
-    refuse, row,
+    row,
 };
 use crate::value::decimal::Rounding;
 use crate::value::number::Number;

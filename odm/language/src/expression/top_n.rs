@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef};
 
-use crate::error::ServerError;
+use crate::error::{ServerError, refuse};
 use crate::expression::memory_limit;
 use crate::expression::named::{BareArgument, Named, Wording};
 use crate::expression::operator::{
-    Args, ArgumentForm, Operator, Outcome, coerced, integral, owned, refuse, row,
+    Args, ArgumentForm, Operator, Outcome, coerced, integral, owned, row,
 };
 use crate::expression::{Value, compat::messages};
 use crate::value::key;

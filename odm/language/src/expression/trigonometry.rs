@@ -1,8 +1,8 @@
 //! `$sin`, `$cos`, …, for doubles and decimals.
 
-use crate::error::ServerError;
+use crate::error::{ServerError, refuse};
 use crate::expression::compat::messages;
-use crate::expression::operator::{Args, Operator, Outcome, listed, null, owned, refuse};
+use crate::expression::operator::{Args, Operator, Outcome, listed, null, owned};
 use crate::value::decimal::Decimal;
 use crate::value::number::Number;
 

@@ -4,12 +4,12 @@ use bson::DateTime;
 use bson::oid::ObjectId;
 use bson::raw::{RawBson, RawBsonRef};
 
-use crate::error::{Code, ServerError};
+use crate::error::{Code, ServerError, refuse};
 use crate::expression::calendar;
 use crate::expression::compat::messages;
 use crate::expression::named::{BareArgument, Named, UNKNOWN_ARGUMENT, Wording};
 use crate::expression::operator::{
-    Args, ArgumentForm, Operator, Outcome, count, integral_32, listed, null, owned, refuse, row,
+    Args, ArgumentForm, Operator, Outcome, count, integral_32, listed, null, owned, row,
 };
 use crate::expression::parse_number::{self, Fault};
 use crate::expression::value::Value;

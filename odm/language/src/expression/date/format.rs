@@ -3,12 +3,12 @@
 use bson::DateTime;
 use bson::raw::RawBsonRef;
 
-use crate::error::{Code, ServerError};
+use crate::error::{Code, ServerError, refuse};
 use crate::expression::calendar;
 use crate::expression::compat::messages;
 use crate::expression::date::zone::Zone;
 use crate::expression::date::{instant, week};
-use crate::expression::operator::{Args, Outcome, null, owned, refuse};
+use crate::expression::operator::{Args, Outcome, null, owned};
 use crate::expression::types::unread_date;
 
 pub(super) fn to_string<'a>(args: &mut Args<'a>) -> Outcome<'a> {

@@ -3,12 +3,12 @@
 use bson::DateTime;
 use bson::raw::{RawBsonRef, RawDocumentBuf};
 
-use crate::error::{Code, ServerError};
+use crate::error::{Code, ServerError, refuse};
 use crate::expression::calendar;
 use crate::expression::compat::messages;
 use crate::expression::date::instant;
 use crate::expression::date::zone::Zone;
-use crate::expression::operator::{Args, Outcome, integral, null, owned, refuse};
+use crate::expression::operator::{Args, Outcome, integral, null, owned};
 use crate::value::raw::append;
 
 /// The arguments of `$dateFromParts`. Each part of the date stands before its ISO 8601 counterpart.

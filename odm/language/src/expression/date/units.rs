@@ -5,12 +5,12 @@
 use bson::DateTime;
 use bson::raw::RawBsonRef;
 
-use crate::error::{Code, ServerError};
+use crate::error::{Code, ServerError, refuse};
 use crate::expression::calendar::{self, Parts};
 use crate::expression::compat::messages;
 use crate::expression::date::zone::Zone;
 use crate::expression::date::{instant, named_instant};
-use crate::expression::operator::{Args, Outcome, integral, null, owned, refuse};
+use crate::expression::operator::{Args, Outcome, integral, null, owned};
 
 const DAY: i64 = 86_400_000;
 

@@ -4,10 +4,10 @@ use bson::raw::RawBsonRef;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::error::ServerError;
+use crate::error::{ServerError, refuse};
 use crate::expression::calendar;
 use crate::expression::compat::messages;
-use crate::expression::operator::{Args, refuse};
+use crate::expression::operator::Args;
 
 /// The length of the calendar's cycle of 400 years in milliseconds.
 const CYCLE: i64 = 146_097 * 86_400_000;

@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use bson::raw::{RawBsonRef, RawDocument};
 
-use crate::error::{Code, ServerError};
+use crate::error::{Code, ServerError, refuse};
 use crate::expression::compat::messages;
-use crate::expression::operator::refuse;
 use crate::expression::parse::is_of_reference;
 use crate::expression::projection::{Entry, Kind, Shape, Transform, Tree};
 use crate::expression::{Expression, Scope, Value, field_path};

@@ -2,13 +2,12 @@
 
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef};
 
-use crate::error::ServerError;
+use crate::error::{ServerError, refuse};
+use crate::expression::ast::{Form, Node};
 use crate::expression::compat::messages;
 use crate::expression::eval::{Env, Local};
 use crate::expression::memory_limit;
-use crate::expression::operator::{Outcome, integral_32, refuse};
-use crate::expression::parse::Node;
-use crate::expression::special_forms::Form;
+use crate::expression::operator::{Outcome, integral_32};
 use crate::expression::value::Value;
 use crate::value::raw::values;
 

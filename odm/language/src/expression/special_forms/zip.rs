@@ -2,22 +2,16 @@
 
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef};
 
-use crate::error::ServerError;
+use crate::error::{ServerError, refuse};
+use crate::expression::ast::{Form, Node, Zip};
 use crate::expression::compat::messages;
 use crate::expression::eval::Env;
 use crate::expression::globals::Scope;
-use crate::expression::operator::{Outcome, owned, refuse};
-use crate::expression::parse::{Node, parse as expression};
-use crate::expression::special_forms::{Form, Parsed};
+use crate::expression::operator::{Outcome, owned};
+use crate::expression::parse::parse as expression;
+use crate::expression::special_forms::Parsed;
 use crate::expression::value::Value;
 use crate::value::raw::{elements, values};
-
-#[derive(Debug, Clone)]
-pub(crate) struct Zip {
-    inputs: Vec<Node>,
-    is_longest: bool,
-    defaults: Vec<Node>,
-}
 
 pub(super) fn parse(raw: RawBsonRef<'_>, scope: &Scope) -> Parsed {
     let RawBsonRef::Document(document) = raw else {
@@ -82,10 +76,6 @@ fn list(
 }
 
 impl Zip {
-    pub(in crate::expression) fn nodes(&self) -> impl Iterator<Item = &Node> {
-        self.inputs.iter().chain(&self.defaults)
-    }
-
     pub(super) fn eval<'a>(&'a self, env: &Env<'_, 'a>) -> Outcome<'a> {
         let mut rows: Vec<Vec<RawBson>> = Vec::new();
         for input in &self.inputs {

@@ -15,6 +15,7 @@ mod driver;
 pub(crate) mod limits;
 #[cfg(feature = "memory")]
 mod memory;
+mod misuse;
 mod monitor;
 mod names;
 pub(crate) mod operation;
@@ -31,7 +32,6 @@ use std::future::ready;
 use std::sync::Arc;
 
 use bson::Document;
-use futures_core::future::BoxFuture;
 
 #[cfg(not(feature = "mongodb"))]
 use self::absent as driver;
@@ -51,7 +51,7 @@ use self::monitor::Sent;
 pub(crate) use self::names::{CollectionName, CollectionNames};
 pub(crate) use self::operation::{Condition, Modification, Operation, Request, Update};
 pub(crate) use self::reply::{WriteKind, Written};
-pub(crate) use self::response::Response;
+pub(crate) use self::response::{Answer, Response};
 pub(crate) use self::session::{Attempt, Outcome};
 pub use self::session::{Session, SessionOptions, TransactionOptions};
 #[cfg(feature = "tracing")]
@@ -59,10 +59,6 @@ pub use self::trace::TracedValues;
 pub(crate) use self::turns::{Turn, Turns};
 pub(crate) use self::watch::{Scope, Watch};
 use crate::error::{Error, Result};
-
-/// The future of an operation's response. Each path boxes a future type of its own: a single type for
-/// all would be as large as the largest, and every call would allocate and copy that much.
-pub(crate) type Answer<'s> = BoxFuture<'s, Result<Response<'s>>>;
 
 /// A database in one of the stores; clones share it.
 #[derive(Debug, Clone)]
@@ -93,6 +89,31 @@ impl Store {
             names: CollectionNames::default(),
             turns: Turns::default(),
         }))
+    }
+
+    /// A new, empty engine in this process.
+    #[cfg(feature = "memory")]
+    pub(crate) fn memory(database: &str, context: odm_engine::Context) -> Self {
+        let memory = Memory::new(context, database);
+        Self::new(Backend::Memory(memory), database)
+    }
+
+    /// The database that the connection string names.
+    #[cfg(feature = "mongodb")]
+    pub(crate) async fn connect(uri: &str) -> Result<Self> {
+        Ok(Self::of_driver(Driver::connect(uri).await?))
+    }
+
+    /// A database of a client that the caller made.
+    #[cfg(feature = "mongodb")]
+    pub(crate) fn driver(database: mongodb::Database) -> Self {
+        Self::of_driver(Driver::new(database))
+    }
+
+    #[cfg(feature = "mongodb")]
+    fn of_driver(driver: Driver) -> Self {
+        let name = driver.database().name().to_owned();
+        Self::new(Backend::Driver(driver), &name)
     }
 
     /// The driver's handle of the database.

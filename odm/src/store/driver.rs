@@ -53,10 +53,11 @@ use self::errors::error;
 pub(crate) use self::session::DriverSession;
 use self::session::KnownTransactions;
 use crate::error::Result;
+use crate::store::capability::{Capability, Transactions};
 use crate::store::cursor::RawCursor;
 use crate::store::operation::Request;
+use crate::store::response::Answer;
 use crate::store::session::{Backend, Session, SessionOptions};
-use crate::store::{Answer, Capability, Store, Transactions};
 
 /// A database of the driver's client; clones share the connections.
 #[derive(Clone)]
@@ -65,23 +66,6 @@ pub(crate) struct Driver {
     /// The collection that most operations use.
     target: Option<Collection<RawDocumentBuf>>,
     transactions: KnownTransactions,
-}
-
-impl Store {
-    /// The database that the connection string names.
-    pub(crate) async fn connect(uri: &str) -> Result<Self> {
-        Ok(Self::of_driver(Driver::connect(uri).await?))
-    }
-
-    /// A database of a client that the caller made.
-    pub(crate) fn driver(database: Database) -> Self {
-        Self::of_driver(Driver::new(database))
-    }
-
-    fn of_driver(driver: Driver) -> Self {
-        let name = driver.database.name().to_owned();
-        Self::new(super::Backend::Driver(driver), &name)
-    }
 }
 
 impl Driver {

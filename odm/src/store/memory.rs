@@ -26,7 +26,6 @@ pub(crate) use self::page::MemoryPage;
 use self::parts::Parts;
 pub(crate) use self::session::MemorySession;
 use crate::error::{Code, Error, Result, ServerError};
-use crate::store::Store;
 use crate::store::batch::{Batch, Reply};
 use crate::store::changes::{RawChanges, Source as Events};
 use crate::store::cursor::{RawCursor, Source};
@@ -47,14 +46,6 @@ struct Handle {
     database: Arc<str>,
     /// The collection that most operations use, kept here to avoid building its name for each.
     target: Option<Namespace>,
-}
-
-impl Store {
-    /// A new, empty engine in this process.
-    pub(crate) fn memory(database: &str, context: Context) -> Self {
-        let memory = Memory::new(context, database);
-        Self::new(super::Backend::Memory(memory), database)
-    }
 }
 
 impl Memory {

@@ -2,10 +2,15 @@
 
 use bson::raw::RawDocumentBuf;
 use bson::{Bson, Document, doc};
+use futures_core::future::BoxFuture;
 
 use crate::error::{Error, Result};
 use crate::store::cursor::{RawCursor, shown_reply};
 use crate::store::reply::Written;
+
+/// The future of an operation's response. Each path boxes a future type of its own: a single type for
+/// all would be as large as the largest, and every call would allocate and copy that much.
+pub(crate) type Answer<'s> = BoxFuture<'s, Result<Response<'s>>>;
 
 /// The response to one operation; the operation determines the variant.
 #[derive(Debug)]

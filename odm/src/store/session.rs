@@ -10,20 +10,6 @@ use self::attempt::Current;
 pub(crate) use self::attempt::{Attempt, Outcome};
 pub use self::options::{SessionOptions, TransactionOptions};
 
-/// Error messages for misused sessions, shared by both stores.
-pub(crate) mod misuse {
-    pub(crate) const NOTHING_STARTED: &str =
-        "no transaction is under way: call `start_transaction` first";
-    pub(crate) const UNDER_WAY: &str =
-        "a transaction is already under way: commit or abort it first";
-    pub(crate) const COMMIT_ABORTED: &str =
-        "the transaction was aborted: there is nothing to commit";
-    pub(crate) const ABORT_COMMITTED: &str = "the transaction is committed: it can't be aborted";
-    pub(crate) const ABORT_TWICE: &str = "the transaction is already aborted";
-    pub(crate) const NOT_FROM_PRIMARY: &str =
-        "a transaction reads from the primary: leave the read preference out";
-}
-
 /// A logical session. Start it with [`Db::start_session`](crate::collection::Db::start_session), and
 /// pass it to actions with `.session(&mut session)`.
 ///

@@ -6,8 +6,8 @@ use mongodb::error::{ErrorKind, WriteFailure};
 use crate::error::{
     BulkError, Code, ConfigError, ConnectionError, Error, ServerError, UsageError, WriteError,
 };
+use crate::store::misuse;
 use crate::store::reply::{self, WriteKind, Written};
-use crate::store::session::misuse;
 
 /// Converts the kind, code, labels and details of a driver's error.
 #[expect(

@@ -5,8 +5,9 @@ use bson::{Binary, rawdoc, spec::BinarySubtype};
 
 use crate::error::{Error, Result};
 use crate::store::memory::{Memory, check_write_concern};
+use crate::store::misuse;
 use crate::store::options::millis;
-use crate::store::session::{TransactionOptions, misuse};
+use crate::store::session::TransactionOptions;
 
 /// A session with the engine, and the state of its transaction.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bson::{Document, doc};
 
 use crate::error::{Error, Result};
-use crate::store::session::misuse;
+use crate::store::misuse;
 
 /// The smallest `maxStalenessSeconds` that MongoDB accepts.
 const LEAST_STALENESS: Duration = Duration::from_secs(90);

@@ -22,7 +22,7 @@ pub struct Parts {
 pub fn parts(millis: i64) -> Parts {
     let days = millis.div_euclid(DAY);
     let rest = millis.rem_euclid(DAY);
-    let (year, month, day) = civil(days);
+    let (year, month, day) = civil_from_days(days);
     Parts {
         year,
         month,
@@ -63,7 +63,9 @@ pub fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + day_of_era - 719_468
 }
 
-fn civil(days: i64) -> (i64, i64, i64) {
+/// The date that is this many days after 1970-01-01: year, month and day.
+pub fn civil_from_days(days: i64) -> (i64, i64, i64) {
+    // Years begin in March here, so that the leap day is their last. An era has 400 years.
     let days = days + 719_468;
     let era = days.div_euclid(146_097);
     let of_era = days.rem_euclid(146_097);
@@ -108,7 +110,7 @@ pub fn iso_week(millis: i64) -> (i64, i64) {
     let days = millis.div_euclid(DAY);
     // The Thursday of the week decides its year.
     let thursday = days - (days + 3).rem_euclid(7) + 3;
-    let (year, _, _) = civil(thursday);
+    let (year, _, _) = civil_from_days(thursday);
     ((thursday - days_from_civil(year, 1, 1)) / 7 + 1, year)
 }
 

@@ -1,5 +1,7 @@
 //! Days of the Gregorian calendar, and what clocks show.
 
+use odm_language::expression::calendar;
+
 /// A day of the week.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Weekday {
@@ -75,18 +77,9 @@ impl Civil {
     }
 }
 
-/// The date that is this many days after 1970-01-01, in the proleptic Gregorian calendar.
+/// The date that is this many days after 1970-01-01.
 fn date(days: i64) -> (i32, u8, u8) {
-    // Years begin in March here, so that the leap day is their last. An era has 400 years.
-    let days = days + 719_468;
-    let era = days.div_euclid(146_097);
-    let of_era = days.rem_euclid(146_097);
-    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let months = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * months + 2) / 5 + 1;
-    let month = if months < 10 { months + 3 } else { months - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    let (year, month, day) = calendar::civil_from_days(days);
     let small = |value: i64| u8::try_from(value).unwrap_or(0);
     (
         i32::try_from(year).unwrap_or(i32::MAX),
@@ -97,15 +90,7 @@ fn date(days: i64) -> (i32, u8, u8) {
 
 /// How many days after 1970-01-01 a date is; `None` if no month has the day.
 pub(super) fn days(year: i32, month: u8, day: u8) -> Option<i64> {
-    if !(1..=12).contains(&month) || !(1..=31).contains(&day) {
-        return None;
-    }
-    let (years, months) = (i64::from(year) - i64::from(month <= 2), i64::from(month));
-    let era = years.div_euclid(400);
-    let year_of_era = years.rem_euclid(400);
-    let of_year = (153 * ((months + 9) % 12) + 2) / 5 + i64::from(day) - 1;
-    let of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + of_year;
-    let days = era * 146_097 + of_era - 719_468;
+    let days = calendar::days_from_civil(year.into(), month.into(), day.into());
     (date(days) == (year, month, day)).then_some(days)
 }
 

@@ -52,8 +52,8 @@ use chrono::{
 };
 
 use super::bare::bare;
-use super::civil;
-use super::duration::Count;
+use super::civil::{self, CivilDate, CivilTime, Parts, civil_types};
+use super::duration::{Count, in_milliseconds};
 use super::instant;
 use super::stored_as::{ConversionError, StoredAs};
 use crate::model::Rule;
@@ -100,58 +100,38 @@ impl<const TRUNCATES: bool> StoredAs<DateTime<Utc>> for Chrono<TRUNCATES> {
     }
 }
 
-impl<const TRUNCATES: bool> StoredAs<NaiveDate> for Chrono<TRUNCATES> {
-    type Stored = String;
-    const RULES: &'static [Rule] = civil::DATE;
+civil_types!(Chrono: NaiveDate, NaiveTime, NaiveDateTime = NaiveDateTime::new);
+in_milliseconds!(Chrono: TimeDelta);
 
-    fn to_stored(value: &NaiveDate) -> Result<String, ConversionError> {
-        write_date(*value)
+impl CivilDate for NaiveDate {
+    fn parts(&self) -> (i32, u8, u8) {
+        (self.year(), small(self.month()), small(self.day()))
     }
 
-    fn from_stored(text: String) -> Result<NaiveDate, ConversionError> {
-        read_date(&text)
-    }
-}
-
-impl<const TRUNCATES: bool> StoredAs<NaiveTime> for Chrono<TRUNCATES> {
-    type Stored = String;
-    const RULES: &'static [Rule] = civil::TIME;
-
-    fn to_stored(value: &NaiveTime) -> Result<String, ConversionError> {
-        write_time(*value)
-    }
-
-    fn from_stored(text: String) -> Result<NaiveTime, ConversionError> {
-        read_time(&text)
+    fn from_parts(year: i32, month: u8, day: u8) -> Option<Self> {
+        Self::from_ymd_opt(year, month.into(), day.into())
     }
 }
 
-impl<const TRUNCATES: bool> StoredAs<NaiveDateTime> for Chrono<TRUNCATES> {
-    type Stored = String;
-    const RULES: &'static [Rule] = civil::DATE_TIME;
-
-    fn to_stored(value: &NaiveDateTime) -> Result<String, ConversionError> {
-        let (date, time) = (write_date(value.date())?, write_time(value.time())?);
-        Ok(format!("{date}T{time}"))
+impl CivilTime for NaiveTime {
+    fn parts(&self) -> Parts {
+        Parts {
+            hour: small(self.hour()),
+            minute: small(self.minute()),
+            second: small(self.second()),
+            nanos: self.nanosecond(),
+        }
     }
 
-    fn from_stored(text: String) -> Result<NaiveDateTime, ConversionError> {
-        let (date, time) = civil::split(&text)?;
-        Ok(read_date(date)?.and_time(read_time(time)?))
+    fn from_parts(parts: Parts) -> Option<Self> {
+        let (hour, minute, second) = (parts.hour.into(), parts.minute.into(), parts.second.into());
+        Self::from_hms_nano_opt(hour, minute, second, parts.nanos)
     }
 }
 
-impl<const TRUNCATES: bool> StoredAs<TimeDelta> for Chrono<TRUNCATES> {
-    type Stored = i64;
-    const RULES: &'static [Rule] = <Count<1_000_000, TRUNCATES> as StoredAs<TimeDelta>>::RULES;
-
-    fn to_stored(value: &TimeDelta) -> Result<i64, ConversionError> {
-        Count::<1_000_000, TRUNCATES>::to_stored(value)
-    }
-
-    fn from_stored(millis: i64) -> Result<TimeDelta, ConversionError> {
-        Count::<1_000_000, TRUNCATES>::from_stored(millis)
-    }
+/// A month, a day, an hour, a minute or a second.
+fn small(number: u32) -> u8 {
+    u8::try_from(number).unwrap_or_default()
 }
 
 impl<const UNIT: u32, const TRUNCATES: bool> StoredAs<TimeDelta> for Count<UNIT, TRUNCATES> {
@@ -179,39 +159,6 @@ impl<const UNIT: u32, const TRUNCATES: bool> StoredAs<TimeDelta> for Count<UNIT,
                 ConversionError::new("the duration is out of the range of `chrono::TimeDelta`")
             })
     }
-}
-
-fn write_date(date: NaiveDate) -> Result<String, ConversionError> {
-    // Months and days are less than 256.
-    let part = |number: u32| u8::try_from(number).unwrap_or_default();
-    civil::write_date(date.year(), part(date.month()), part(date.day()))
-}
-
-fn read_date(text: &str) -> Result<NaiveDate, ConversionError> {
-    let (year, month, day) = civil::read_date(text)?;
-    NaiveDate::from_ymd_opt(year, month.into(), day.into())
-        .ok_or_else(|| civil::unreadable(text, "a day of the calendar"))
-}
-
-fn write_time(time: NaiveTime) -> Result<String, ConversionError> {
-    let part = |number: u32| u8::try_from(number).unwrap_or_default();
-    civil::write_time(civil::Time {
-        hour: part(time.hour()),
-        minute: part(time.minute()),
-        second: part(time.second()),
-        nanos: time.nanosecond(),
-    })
-}
-
-fn read_time(text: &str) -> Result<NaiveTime, ConversionError> {
-    let time = civil::read_time(text)?;
-    NaiveTime::from_hms_nano_opt(
-        time.hour.into(),
-        time.minute.into(),
-        time.second.into(),
-        time.nanos,
-    )
-    .ok_or_else(|| civil::unreadable(text, "a time of the day"))
 }
 
 #[cfg(test)]

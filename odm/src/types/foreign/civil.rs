@@ -5,9 +5,56 @@
 use super::stored_as::ConversionError;
 use crate::model::Rule;
 
-/// A time of day.
+/// A date of another crate.
+pub(super) trait CivilDate: Sized {
+    /// The year, the month and the day.
+    fn parts(&self) -> (i32, u8, u8);
+
+    /// The date, if the month has the day.
+    fn from_parts(year: i32, month: u8, day: u8) -> Option<Self>;
+}
+
+/// A time of day of another crate.
+pub(super) trait CivilTime: Sized {
+    fn parts(&self) -> Parts;
+
+    /// The time, if the day has the hour.
+    fn from_parts(parts: Parts) -> Option<Self>;
+}
+
+/// Stores the dates of a crate, its times of day, and the two together, which `$join` makes, as text.
+macro_rules! civil_types {
+    ($marker:ident: $date:ty, $time:ty, $both:ty = $join:path) => {
+        civil_types!(@as_text $marker: $date, DATE, |value| civil::write_date(value), |text| civil::read_date(text));
+        civil_types!(@as_text $marker: $time, TIME, |value| civil::write_time(value), |text| civil::read_time(text));
+        civil_types!(
+            @as_text $marker: $both, DATE_TIME,
+            |value| civil::write_both(&value.date(), &value.time()),
+            |text| civil::read_both(text, $join)
+        );
+    };
+    (@as_text $marker:ident: $type:ty, $rules:ident, |$value:ident| $write:expr, |$text:ident| $read:expr) => {
+        impl<const TRUNCATES: bool> StoredAs<$type> for $marker<TRUNCATES> {
+            type Stored = String;
+            const RULES: &'static [$crate::model::Rule] = civil::$rules;
+
+            fn to_stored($value: &$type) -> Result<String, ConversionError> {
+                $write
+            }
+
+            fn from_stored(text: String) -> Result<$type, ConversionError> {
+                let $text = &text;
+                $read
+            }
+        }
+    };
+}
+
+pub(super) use civil_types;
+
+/// The parts of a time of day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Time {
+pub(super) struct Parts {
     pub(super) hour: u8,
     pub(super) minute: u8,
     pub(super) second: u8,
@@ -40,7 +87,8 @@ pub(super) const DATE_TIME: &[Rule] = &[Rule::Pattern(concat!(
 ))];
 
 /// `2026-11-23`; years are those of four digits, whose text sorts.
-pub(super) fn write_date(year: i32, month: u8, day: u8) -> Result<String, ConversionError> {
+pub(super) fn write_date(date: &impl CivilDate) -> Result<String, ConversionError> {
+    let (year, month, day) = date.parts();
     if (0..=9999).contains(&year) {
         Ok(format!("{year:04}-{month:02}-{day:02}"))
     } else {
@@ -51,13 +99,13 @@ pub(super) fn write_date(year: i32, month: u8, day: u8) -> Result<String, Conver
 }
 
 /// `09:30:00`, `09:30:00.25`
-pub(super) fn write_time(time: Time) -> Result<String, ConversionError> {
-    let Time {
+pub(super) fn write_time(time: &impl CivilTime) -> Result<String, ConversionError> {
+    let Parts {
         hour,
         minute,
         second,
         nanos,
-    } = time;
+    } = time.parts();
     if nanos >= 1_000_000_000 {
         return Err(leap_second());
     }
@@ -69,13 +117,45 @@ pub(super) fn write_time(time: Time) -> Result<String, ConversionError> {
     Ok(format!("{text}.{}", fraction.trim_end_matches('0')))
 }
 
+/// `2026-11-23T09:30:00`
+pub(super) fn write_both(
+    date: &impl CivilDate,
+    time: &impl CivilTime,
+) -> Result<String, ConversionError> {
+    Ok(format!("{}T{}", write_date(date)?, write_time(time)?))
+}
+
 /// The error for a leap second.
 pub(super) fn leap_second() -> ConversionError {
     ConversionError::new("the time is within a leap second, which the stored form does not have")
 }
 
+/// Reads a date.
+pub(super) fn read_date<D: CivilDate>(text: &str) -> Result<D, ConversionError> {
+    let (year, month, day) = date_parts(text)?;
+    D::from_parts(year, month, day).ok_or_else(|| unreadable(text, "a day of the calendar"))
+}
+
+/// Reads a time of day.
+pub(super) fn read_time<T: CivilTime>(text: &str) -> Result<T, ConversionError> {
+    let parts =
+        time_parts(text).ok_or_else(|| unreadable(text, "a time of day: expected `09:30:00`"))?;
+    T::from_parts(parts).ok_or_else(|| unreadable(text, "a time of the day"))
+}
+
+/// Reads a date and a time of day, and joins them.
+pub(super) fn read_both<D: CivilDate, T: CivilTime, B>(
+    text: &str,
+    join: impl FnOnce(D, T) -> B,
+) -> Result<B, ConversionError> {
+    let (date, time) = text
+        .split_once('T')
+        .ok_or_else(|| unreadable(text, "a date and time: expected `2026-11-23T09:30:00`"))?;
+    Ok(join(read_date(date)?, read_time(time)?))
+}
+
 /// Reads the year, the month and the day, without a check that there is such a day.
-pub(super) fn read_date(text: &str) -> Result<(i32, u8, u8), ConversionError> {
+fn date_parts(text: &str) -> Result<(i32, u8, u8), ConversionError> {
     let bad = || unreadable(text, "a date: expected `2026-11-23`");
     let mut parts = text.split('-');
     let (Some(year), Some(month), Some(day), None) =
@@ -91,11 +171,7 @@ pub(super) fn read_date(text: &str) -> Result<(i32, u8, u8), ConversionError> {
 }
 
 /// Reads a time of day, without a check that there is such an hour.
-pub(super) fn read_time(text: &str) -> Result<Time, ConversionError> {
-    read_parts(text).ok_or_else(|| unreadable(text, "a time of day: expected `09:30:00`"))
-}
-
-fn read_parts(text: &str) -> Option<Time> {
+fn time_parts(text: &str) -> Option<Parts> {
     let (whole, nanos) = match text.split_once('.') {
         None => (text, 0),
         Some((whole, fraction)) if (1..=9).contains(&fraction.len()) => {
@@ -104,7 +180,7 @@ fn read_parts(text: &str) -> Option<Time> {
         Some(_) => return None,
     };
     let mut parts = whole.split(':');
-    let time = Time {
+    let time = Parts {
         hour: two_digits(parts.next()?)?,
         minute: two_digits(parts.next()?)?,
         second: two_digits(parts.next()?)?,
@@ -113,14 +189,8 @@ fn read_parts(text: &str) -> Option<Time> {
     parts.next().is_none().then_some(time)
 }
 
-/// Splits `2026-11-23T09:30:00` at the `T`.
-pub(super) fn split(text: &str) -> Result<(&str, &str), ConversionError> {
-    text.split_once('T')
-        .ok_or_else(|| unreadable(text, "a date and time: expected `2026-11-23T09:30:00`"))
-}
-
 /// The error for text of another form, or for a day or an hour that does not exist.
-pub(super) fn unreadable(text: &str, expected: &str) -> ConversionError {
+fn unreadable(text: &str, expected: &str) -> ConversionError {
     ConversionError::new(format!("{text:?} is not {expected}"))
 }
 
@@ -139,28 +209,51 @@ mod tests {
 
     use super::*;
 
+    impl CivilDate for (i32, u8, u8) {
+        fn parts(&self) -> (i32, u8, u8) {
+            *self
+        }
+
+        fn from_parts(year: i32, month: u8, day: u8) -> Option<Self> {
+            Some((year, month, day))
+        }
+    }
+
+    impl CivilTime for Parts {
+        fn parts(&self) -> Parts {
+            *self
+        }
+
+        fn from_parts(parts: Parts) -> Option<Self> {
+            Some(parts)
+        }
+    }
+
+    type Day = (i32, u8, u8);
+
     proptest! {
         #[test]
         fn text_sorts_as_times_do(a in time(), b in time()) {
-            let order = parts(a).cmp(&parts(b));
-            let (a, b) = (write_time(a).unwrap(), write_time(b).unwrap());
+            let order = key(a).cmp(&key(b));
+            let (a, b) = (write_time(&a).unwrap(), write_time(&b).unwrap());
             prop_assert_eq!(a.cmp(&b), order);
         }
 
         #[test]
         fn times_are_read_back(a in time()) {
-            prop_assert_eq!(read_time(&write_time(a).unwrap()), Ok(a));
+            prop_assert_eq!(read_time(&write_time(&a).unwrap()), Ok(a));
         }
 
         #[test]
         fn no_text_panics(text in "[-0-9:.T]{0,14}") {
-            let _ = (read_date(&text), read_time(&text), split(&text));
+            let _ = read_both::<Day, Parts, _>(&text, |date, time| (date, time));
+            let _ = (read_date::<Day>(&text), read_time::<Parts>(&text));
         }
     }
 
-    fn time() -> impl Strategy<Value = Time> {
+    fn time() -> impl Strategy<Value = Parts> {
         let nanos = prop_oneof![0_u32..1_000_000_000, Just(0), Just(500_000_000), Just(1)];
-        (0_u8..24, 0_u8..60, 0_u8..60, nanos).prop_map(|(hour, minute, second, nanos)| Time {
+        (0_u8..24, 0_u8..60, 0_u8..60, nanos).prop_map(|(hour, minute, second, nanos)| Parts {
             hour,
             minute,
             second,
@@ -168,15 +261,15 @@ mod tests {
         })
     }
 
-    fn parts(time: Time) -> (u8, u8, u8, u32) {
+    fn key(time: Parts) -> (u8, u8, u8, u32) {
         (time.hour, time.minute, time.second, time.nanos)
     }
 
     #[test]
     fn dates_have_years_of_four_digits() {
-        assert_eq!(write_date(7, 1, 2).unwrap(), "0007-01-02");
-        assert!(write_date(-1, 1, 1).is_err());
-        assert!(write_date(10_000, 1, 1).is_err());
+        assert_eq!(write_date(&(7, 1, 2)).unwrap(), "0007-01-02");
+        assert!(write_date(&(-1, 1, 1)).is_err());
+        assert!(write_date(&(10_000, 1, 1)).is_err());
         assert_eq!(read_date("2026-11-23"), Ok((2026, 11, 23)));
         for bad in [
             "",
@@ -186,7 +279,7 @@ mod tests {
             "+026-11-23",
             "2026-1-23",
         ] {
-            assert!(read_date(bad).is_err(), "{bad}");
+            assert!(read_date::<Day>(bad).is_err(), "{bad}");
         }
         for bad in [
             "",
@@ -196,7 +289,7 @@ mod tests {
             "9:30:00",
             "09:30:00:00",
         ] {
-            assert!(read_time(bad).is_err(), "{bad}");
+            assert!(read_time::<Parts>(bad).is_err(), "{bad}");
         }
     }
 }

@@ -53,6 +53,29 @@ use crate::model::Rule;
 #[derive(Debug)]
 pub enum Count<const UNIT: u32, const TRUNCATES: bool> {}
 
+/// Stores the durations of a crate as milliseconds in its own module, too.
+#[cfg(any(feature = "chrono_0_4", feature = "jiff_0_2", feature = "time_0_3"))]
+macro_rules! in_milliseconds {
+    ($marker:ident: $duration:ty) => {
+        impl<const TRUNCATES: bool> StoredAs<$duration> for $marker<TRUNCATES> {
+            type Stored = i64;
+            const RULES: &'static [$crate::model::Rule] =
+                <Count<1_000_000, TRUNCATES> as StoredAs<$duration>>::RULES;
+
+            fn to_stored(value: &$duration) -> Result<i64, ConversionError> {
+                Count::<1_000_000, TRUNCATES>::to_stored(value)
+            }
+
+            fn from_stored(millis: i64) -> Result<$duration, ConversionError> {
+                Count::<1_000_000, TRUNCATES>::from_stored(millis)
+            }
+        }
+    };
+}
+
+#[cfg(any(feature = "chrono_0_4", feature = "jiff_0_2", feature = "time_0_3"))]
+pub(super) use in_milliseconds;
+
 serializer!(Count<1_000_000, false>);
 
 /// Milliseconds; what is less than one is dropped. Values in filters and updates are truncated, too.

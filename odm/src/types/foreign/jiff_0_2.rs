@@ -53,11 +53,10 @@ use jiff::civil::{Date, DateTime, Time};
 use jiff::{SignedDuration, Timestamp, Zoned};
 
 use super::bare::bare;
-use super::civil;
-use super::duration::Count;
+use super::civil::{self, CivilDate, CivilTime, Parts, civil_types};
+use super::duration::{Count, in_milliseconds};
 use super::instant;
 use super::stored_as::{ConversionError, StoredAs};
-use crate::model::Rule;
 
 /// How this module stores its types.
 #[doc(hidden)]
@@ -99,57 +98,40 @@ impl<const TRUNCATES: bool> StoredAs<Timestamp> for Jiff<TRUNCATES> {
     }
 }
 
-impl<const TRUNCATES: bool> StoredAs<Date> for Jiff<TRUNCATES> {
-    type Stored = String;
-    const RULES: &'static [Rule] = civil::DATE;
+civil_types!(Jiff: Date, Time, DateTime = DateTime::from_parts);
+in_milliseconds!(Jiff: SignedDuration);
 
-    fn to_stored(value: &Date) -> Result<String, ConversionError> {
-        write_date(*value)
+impl CivilDate for Date {
+    fn parts(&self) -> (i32, u8, u8) {
+        (self.year().into(), small(self.month()), small(self.day()))
     }
 
-    fn from_stored(text: String) -> Result<Date, ConversionError> {
-        read_date(&text)
-    }
-}
-
-impl<const TRUNCATES: bool> StoredAs<Time> for Jiff<TRUNCATES> {
-    type Stored = String;
-    const RULES: &'static [Rule] = civil::TIME;
-
-    fn to_stored(value: &Time) -> Result<String, ConversionError> {
-        write_time(*value)
-    }
-
-    fn from_stored(text: String) -> Result<Time, ConversionError> {
-        read_time(&text)
+    fn from_parts(year: i32, month: u8, day: u8) -> Option<Self> {
+        let (year, month, day) = (year.try_into(), month.try_into(), day.try_into());
+        Self::new(year.ok()?, month.ok()?, day.ok()?).ok()
     }
 }
 
-impl<const TRUNCATES: bool> StoredAs<DateTime> for Jiff<TRUNCATES> {
-    type Stored = String;
-    const RULES: &'static [Rule] = civil::DATE_TIME;
-
-    fn to_stored(value: &DateTime) -> Result<String, ConversionError> {
-        let (date, time) = (write_date(value.date())?, write_time(value.time())?);
-        Ok(format!("{date}T{time}"))
+impl CivilTime for Time {
+    fn parts(&self) -> Parts {
+        Parts {
+            hour: small(self.hour()),
+            minute: small(self.minute()),
+            second: small(self.second()),
+            nanos: u32::try_from(self.subsec_nanosecond()).unwrap_or_default(),
+        }
     }
 
-    fn from_stored(text: String) -> Result<DateTime, ConversionError> {
-        let (date, time) = civil::split(&text)?;
-        Ok(read_date(date)?.to_datetime(read_time(time)?))
+    fn from_parts(parts: Parts) -> Option<Self> {
+        let part = |number: u8| i8::try_from(number).ok();
+        let (hour, minute, second) = (part(parts.hour)?, part(parts.minute)?, part(parts.second)?);
+        Self::new(hour, minute, second, parts.nanos.try_into().ok()?).ok()
     }
 }
 
-impl<const TRUNCATES: bool> StoredAs<SignedDuration> for Jiff<TRUNCATES> {
-    type Stored = i64;
-
-    fn to_stored(value: &SignedDuration) -> Result<i64, ConversionError> {
-        Count::<1_000_000, TRUNCATES>::to_stored(value)
-    }
-
-    fn from_stored(millis: i64) -> Result<SignedDuration, ConversionError> {
-        Count::<1_000_000, TRUNCATES>::from_stored(millis)
-    }
+/// A month, a day, an hour, a minute or a second.
+fn small(number: i8) -> u8 {
+    u8::try_from(number).unwrap_or_default()
 }
 
 impl<const UNIT: u32, const TRUNCATES: bool> StoredAs<SignedDuration> for Count<UNIT, TRUNCATES> {
@@ -164,42 +146,6 @@ impl<const UNIT: u32, const TRUNCATES: bool> StoredAs<SignedDuration> for Count<
         // A number of 64 bits has at most as many seconds.
         Ok(SignedDuration::from_nanos_i128(nanos))
     }
-}
-
-fn write_date(date: Date) -> Result<String, ConversionError> {
-    let part = |number: i8| u8::try_from(number).unwrap_or_default();
-    civil::write_date(date.year().into(), part(date.month()), part(date.day()))
-}
-
-fn read_date(text: &str) -> Result<Date, ConversionError> {
-    let (year, month, day) = civil::read_date(text)?;
-    let part = |number: u8| i8::try_from(number).ok();
-    let parts = i16::try_from(year).ok().zip(part(month)).zip(part(day));
-    parts
-        .and_then(|((year, month), day)| Date::new(year, month, day).ok())
-        .ok_or_else(|| civil::unreadable(text, "a day of the calendar"))
-}
-
-fn write_time(time: Time) -> Result<String, ConversionError> {
-    let part = |number: i8| u8::try_from(number).unwrap_or_default();
-    civil::write_time(civil::Time {
-        hour: part(time.hour()),
-        minute: part(time.minute()),
-        second: part(time.second()),
-        nanos: u32::try_from(time.subsec_nanosecond()).unwrap_or_default(),
-    })
-}
-
-fn read_time(text: &str) -> Result<Time, ConversionError> {
-    let time = civil::read_time(text)?;
-    let part = |number: u8| i8::try_from(number).ok();
-    let parts = part(time.hour)
-        .zip(part(time.minute))
-        .zip(part(time.second));
-    let nanos = i32::try_from(time.nanos).unwrap_or_default();
-    parts
-        .and_then(|((hour, minute), second)| Time::new(hour, minute, second, nanos).ok())
-        .ok_or_else(|| civil::unreadable(text, "a time of the day"))
 }
 
 #[cfg(test)]

@@ -47,11 +47,10 @@ use bson::DateTime as BsonDate;
 use time::{Date, Duration, Month, OffsetDateTime, PrimitiveDateTime, Time, UtcDateTime};
 
 use super::bare::bare;
-use super::civil;
-use super::duration::Count;
+use super::civil::{self, CivilDate, CivilTime, Parts, civil_types};
+use super::duration::{Count, in_milliseconds};
 use super::instant;
 use super::stored_as::{ConversionError, StoredAs};
-use crate::model::Rule;
 
 /// How this module stores its types.
 #[doc(hidden)]
@@ -108,56 +107,31 @@ impl<const TRUNCATES: bool> StoredAs<UtcDateTime> for TimeCrate<TRUNCATES> {
     }
 }
 
-impl<const TRUNCATES: bool> StoredAs<Date> for TimeCrate<TRUNCATES> {
-    type Stored = String;
-    const RULES: &'static [Rule] = civil::DATE;
+civil_types!(TimeCrate: Date, Time, PrimitiveDateTime = PrimitiveDateTime::new);
+in_milliseconds!(TimeCrate: Duration);
 
-    fn to_stored(value: &Date) -> Result<String, ConversionError> {
-        write_date(*value)
+impl CivilDate for Date {
+    fn parts(&self) -> (i32, u8, u8) {
+        (self.year(), self.month().into(), self.day())
     }
 
-    fn from_stored(text: String) -> Result<Date, ConversionError> {
-        read_date(&text)
-    }
-}
-
-impl<const TRUNCATES: bool> StoredAs<Time> for TimeCrate<TRUNCATES> {
-    type Stored = String;
-    const RULES: &'static [Rule] = civil::TIME;
-
-    fn to_stored(value: &Time) -> Result<String, ConversionError> {
-        write_time(*value)
-    }
-
-    fn from_stored(text: String) -> Result<Time, ConversionError> {
-        read_time(&text)
+    fn from_parts(year: i32, month: u8, day: u8) -> Option<Self> {
+        Self::from_calendar_date(year, Month::try_from(month).ok()?, day).ok()
     }
 }
 
-impl<const TRUNCATES: bool> StoredAs<PrimitiveDateTime> for TimeCrate<TRUNCATES> {
-    type Stored = String;
-    const RULES: &'static [Rule] = civil::DATE_TIME;
-
-    fn to_stored(value: &PrimitiveDateTime) -> Result<String, ConversionError> {
-        let (date, time) = (write_date(value.date())?, write_time(value.time())?);
-        Ok(format!("{date}T{time}"))
+impl CivilTime for Time {
+    fn parts(&self) -> Parts {
+        Parts {
+            hour: self.hour(),
+            minute: self.minute(),
+            second: self.second(),
+            nanos: self.nanosecond(),
+        }
     }
 
-    fn from_stored(text: String) -> Result<PrimitiveDateTime, ConversionError> {
-        let (date, time) = civil::split(&text)?;
-        Ok(PrimitiveDateTime::new(read_date(date)?, read_time(time)?))
-    }
-}
-
-impl<const TRUNCATES: bool> StoredAs<Duration> for TimeCrate<TRUNCATES> {
-    type Stored = i64;
-
-    fn to_stored(value: &Duration) -> Result<i64, ConversionError> {
-        Count::<1_000_000, TRUNCATES>::to_stored(value)
-    }
-
-    fn from_stored(millis: i64) -> Result<Duration, ConversionError> {
-        Count::<1_000_000, TRUNCATES>::from_stored(millis)
+    fn from_parts(parts: Parts) -> Option<Self> {
+        Self::from_hms_nano(parts.hour, parts.minute, parts.second, parts.nanos).ok()
     }
 }
 
@@ -174,33 +148,6 @@ impl<const UNIT: u32, const TRUNCATES: bool> StoredAs<Duration> for Count<UNIT, 
             i128::from(count) * i128::from(UNIT),
         ))
     }
-}
-
-fn write_date(date: Date) -> Result<String, ConversionError> {
-    civil::write_date(date.year(), date.month().into(), date.day())
-}
-
-fn read_date(text: &str) -> Result<Date, ConversionError> {
-    let (year, month, day) = civil::read_date(text)?;
-    let month = Month::try_from(month).ok();
-    month
-        .and_then(|month| Date::from_calendar_date(year, month, day).ok())
-        .ok_or_else(|| civil::unreadable(text, "a day of the calendar"))
-}
-
-fn write_time(time: Time) -> Result<String, ConversionError> {
-    civil::write_time(civil::Time {
-        hour: time.hour(),
-        minute: time.minute(),
-        second: time.second(),
-        nanos: time.nanosecond(),
-    })
-}
-
-fn read_time(text: &str) -> Result<Time, ConversionError> {
-    let time = civil::read_time(text)?;
-    Time::from_hms_nano(time.hour, time.minute, time.second, time.nanos)
-        .map_err(|_| civil::unreadable(text, "a time of the day"))
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use crate::query::compare::stored_path;
 use crate::query::deferred::Deferred;
 use crate::types::money::{AnyMoney, AnyMoneyFields, Currencies, MoneyError};
 
-impl<M, As, S: Currencies> AnyMoneyFields<M, As, S> {
+impl<M, S: Currencies, As> AnyMoneyFields<M, S, As> {
     /// Adds an amount: `{$inc: {"price.amount": 500}}`. Documents whose amount is in another currency do not change: the
     /// filter of the update has the currency, too, and the result
     /// [says so](crate::collection::UpdateResult::is_in_other_currency).

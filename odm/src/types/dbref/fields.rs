@@ -100,14 +100,13 @@ impl<T: Document> DbRef<T> {
     const META: &'static EmbeddedMeta = &EmbeddedMeta {
         open: true,
         fields: &[
-            part(
+            FieldMeta::always(
                 "collection",
                 "$ref",
                 TypeMeta::of(Shape::OneOf(Self::COLLECTIONS)),
-                Presence::Always,
             ),
-            part("id", "$id", Self::ID, Presence::Always),
-            part("database", "$db", STRING, Presence::Sometimes),
+            FieldMeta::always("id", "$id", Self::ID),
+            DATABASE,
         ],
         ..EmbeddedMeta::of("DbRef")
     };
@@ -124,30 +123,23 @@ impl<T: Document> DbRef<T> {
 
 const STRING: TypeMeta = TypeMeta::scalar(&[BsonType::String]);
 
+const DATABASE: FieldMeta = FieldMeta {
+    presence: Presence::Sometimes,
+    ..FieldMeta::always("database", "$db", STRING)
+};
+
 const ANY: EmbeddedMeta = EmbeddedMeta {
     open: true,
     fields: &[
-        part("collection", "$ref", STRING, Presence::Always),
-        part("id", "$id", TypeMeta::ANY, Presence::Always),
-        part("database", "$db", STRING, Presence::Sometimes),
+        FieldMeta::always("collection", "$ref", STRING),
+        FieldMeta::always("id", "$id", TypeMeta::ANY),
+        DATABASE,
     ],
     ..EmbeddedMeta::of("AnyDbRef")
 };
 
 const fn any() -> &'static EmbeddedMeta {
     &ANY
-}
-
-const fn part(
-    rust: &'static str,
-    name: &'static str,
-    ty: TypeMeta,
-    presence: Presence,
-) -> FieldMeta {
-    FieldMeta {
-        presence,
-        ..FieldMeta::always(rust, name, ty)
-    }
 }
 
 impl<T: Document> FieldType for DbRef<T> {

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
-use std::ops::{Bound, Deref, RangeBounds};
+use std::ops::{Bound, RangeBounds};
 use std::str::FromStr;
 
 use bigdecimal::{BigDecimal, Zero};
@@ -14,12 +14,10 @@ use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{AnyCurrency, Currencies, Iso4217, MoneyError, text};
-use crate::model::{
-    BsonType, Embedded, EmbeddedMeta, FieldMeta, FieldType, Path, Segment, Shape, TypeMeta,
-};
+use crate::model::{Contents, FieldType, Segment};
 use crate::query::deferred::Deferred;
-use crate::query::field::Inside;
 use crate::query::{Field, Filter};
+use crate::types::compound::compound;
 
 /// How far a stored approximation may be from the text, as a part of the amount.
 const TOLERANCE: f64 = 1e-12;
@@ -339,18 +337,21 @@ impl<'de, S: Currencies, F: DisplayForm> Deserialize<'de> for PreciseMoney<S, F>
     }
 }
 
-/// The typed fields of a [`PreciseMoney`].
-pub struct PreciseMoneyFields<M, As, S, F: DisplayForm> {
-    /// The exact text.
-    pub display: Field<M, F::Stored>,
-    /// The double next to it, to sort by.
-    pub approx: Field<M, f64>,
-    /// The currency.
-    pub currency: Field<M, AnyCurrency<S>>,
-    this: Field<M, As>,
+compound! {
+    /// The typed fields of a [`PreciseMoney`].
+    pub struct PreciseMoneyFields of PreciseMoney<S: Currencies, F: DisplayForm> in Field<M, As> {} {
+        /// The exact text.
+        display: F::Stored = "display",
+        /// The double next to it, to sort by.
+        approx: f64 = "approx",
+        /// The currency.
+        currency: AnyCurrency<S> = "currency",
+    }
+    ordered_by: None,
+    contents: Contents::DOCUMENT,
 }
 
-impl<M, As, S: Currencies, F: DisplayForm> PreciseMoneyFields<M, As, S, F> {
+impl<M, S: Currencies, F: DisplayForm, As> PreciseMoneyFields<M, S, F, As> {
     /// Matches where the amount is `value`: its text and its currency.
     ///
     /// It does not find a text that another program has written with zeros at the end.
@@ -444,69 +445,6 @@ impl<M, As, S: Currencies, F: DisplayForm> PreciseMoneyFields<M, As, S, F> {
     fn refused(&self, message: &'static str) -> Filter<M> {
         Filter::from_node(Err(Deferred::usage(self.path().to_string(), message)))
     }
-}
-
-impl<M, As, S, F: DisplayForm> Deref for PreciseMoneyFields<M, As, S, F> {
-    type Target = Field<M, As>;
-
-    fn deref(&self) -> &Self::Target {
-        &self.this
-    }
-}
-
-impl<M, As, S, F: DisplayForm> Clone for PreciseMoneyFields<M, As, S, F> {
-    fn clone(&self) -> Self {
-        Self {
-            display: self.display.clone(),
-            approx: self.approx.clone(),
-            currency: self.currency.clone(),
-            this: self.this.clone(),
-        }
-    }
-}
-
-impl<M, As, S, F: DisplayForm> fmt::Debug for PreciseMoneyFields<M, As, S, F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "PreciseMoneyFields({})", self.path())
-    }
-}
-
-impl<S: Currencies, F: DisplayForm> FieldType for PreciseMoney<S, F> {
-    const TYPE: TypeMeta = TypeMeta::of(Shape::Embedded(<Self as Embedded>::meta));
-    const FIELDS: &'static [FieldMeta] = <Self as Embedded>::META.fields;
-    type Handle<M, As> = PreciseMoneyFields<M, As, S, F>;
-
-    #[inline]
-    fn handle<M, As>(path: Path) -> Self::Handle<M, As> {
-        PreciseMoneyFields {
-            display: Field::at_path(path.child("display")),
-            approx: Field::at_path(path.child("approx")),
-            currency: Field::at_path(path.child("currency")),
-            this: Field::at_path(path),
-        }
-    }
-}
-
-impl<S: Currencies, F: DisplayForm> Embedded for PreciseMoney<S, F> {
-    type Fields<M> = PreciseMoneyFields<M, Self, S, F>;
-
-    const META: &'static EmbeddedMeta = &EmbeddedMeta {
-        fields: &[
-            FieldMeta::always("display", "display", <F::Stored as FieldType>::TYPE),
-            FieldMeta::always("approx", "approx", TypeMeta::scalar(&[BsonType::Double])),
-            FieldMeta::always("currency", "currency", <AnyCurrency<S> as FieldType>::TYPE),
-        ],
-        ..EmbeddedMeta::of("PreciseMoney")
-    };
-
-    #[inline]
-    fn fields<M>(path: Path) -> Self::Fields<M> {
-        Self::handle(path)
-    }
-}
-
-impl<S: Currencies, F: DisplayForm> Inside for PreciseMoney<S, F> {
-    type Inside = Self;
 }
 
 #[cfg(test)]

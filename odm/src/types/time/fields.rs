@@ -1,27 +1,27 @@
 //! The typed fields of a [`LocalTime`].
 
-use std::fmt;
-use std::ops::Deref;
-
 use bson::{DateTime, doc};
 
 use super::{CivilDay, InstantRange, LocalTime, Offset, OffsetForm, Sign};
-use crate::model::{
-    Contents, Embedded, EmbeddedMeta, FieldMeta, FieldType, Path, Segment, Shape, TypeMeta,
-};
+use crate::model::{Contents, Path, Segment};
 use crate::query::compare::filter_path;
 use crate::query::deferred::Deferred;
-use crate::query::{Field, Filter, FromRaw, Inside, Sort};
+use crate::query::{Field, Filter, FromRaw, Sort};
+use crate::types::compound::compound;
 
-/// The typed field of a [`LocalTime`]: its comparisons and sorts are those of the instant.
-///
-/// It derefs to a [`Field`], which has the other methods, such as `set` of an `Option` and `exists`.
-pub struct LocalTimeFields<M, F, As = LocalTime<F>> {
-    /// The instant.
-    pub date: Field<M, DateTime>,
-    /// The offset of the writer's clock.
-    pub offset: Field<M, Offset<F>>,
-    this: Field<M, As>,
+compound! {
+    /// The typed field of a [`LocalTime`]: its comparisons and sorts are those of the instant.
+    ///
+    /// It derefs to a [`Field`], which has the other methods, such as `set` of an `Option` and `exists`.
+    pub struct LocalTimeFields of LocalTime<F: OffsetForm> in Field<M, As> {} {
+        /// The instant.
+        date: DateTime = F::DATE,
+        /// The offset of the writer's clock.
+        offset: Offset<F> = F::OFFSET,
+    }
+    ordered_by: Some("date"),
+    // A value, and not an embedded document that lists would have to bound.
+    contents: Contents::NONE,
 }
 
 /// A value that a local time in the form `F` is compared with: an instant, or a local time in the same form.
@@ -53,117 +53,36 @@ impl<F> IntoInstant<F> for &LocalTime<F> {
     }
 }
 
-impl<M, F: OffsetForm, As> LocalTimeFields<M, F, As> {
-    /// The parts of a value at `path`.
-    #[inline]
-    pub(super) fn at_path(path: Path) -> Self {
-        Self {
-            date: Field::at_path(path.child(F::DATE)),
-            offset: Field::at_path(path.child(F::OFFSET)),
-            this: Field::at_path(path),
+/// Comparisons of the instant: the method, what it matches, and the condition on `at.date` in its documentation and its example.
+macro_rules! by_instant {
+    ($($method:ident: $what:literal, $shown:literal, $condition:literal;)*) => {$(
+        #[doc = concat!($what, ": `{\"at.date\": ", $shown, "}`.")]
+        ///
+        /// ```
+        /// # use odm::prelude::*;
+        /// # use odm::query::fields;
+        /// # use odm::time::{Iso, LocalTime};
+        /// # #[derive(Serialize, Deserialize, Embedded)]
+        /// # struct Sale { at: LocalTime<Iso> }
+        /// let noon: LocalTime<Iso> = "2026-03-29T12:00:00+02:00".parse()?;
+        #[doc = concat!("let filter = fields::<Sale>().at.", stringify!($method), "(noon);")]
+        #[doc = concat!("assert_eq!(filter.to_document()?, doc! {\"at.date\": ", $condition, "});")]
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
+        pub fn $method(&self, value: impl IntoInstant<F>) -> Filter<M> {
+            self.date.$method(value.into_instant())
         }
-    }
+    )*};
+}
 
-    /// Matches where the field is this instant, with whatever offset: `{"at.date": instant}`.
-    ///
-    /// ```
-    /// # use odm::prelude::*;
-    /// # use odm::query::fields;
-    /// # use odm::time::{Iso, LocalTime};
-    /// # #[derive(Serialize, Deserialize, Embedded)]
-    /// # struct Sale { at: LocalTime<Iso> }
-    /// let noon: LocalTime<Iso> = "2026-03-29T12:00:00+02:00".parse()?;
-    /// let filter = fields::<Sale>().at.eq(noon);
-    /// assert_eq!(filter.to_document()?, doc! {"at.date": noon.instant()});
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn eq(&self, value: impl IntoInstant<F>) -> Filter<M> {
-        self.date.eq(value.into_instant())
-    }
-
-    /// Matches where the field is another instant, or missing: `{"at.date": {$ne: instant}}`.
-    ///
-    /// ```
-    /// # use odm::prelude::*;
-    /// # use odm::query::fields;
-    /// # use odm::time::{Iso, LocalTime};
-    /// # #[derive(Serialize, Deserialize, Embedded)]
-    /// # struct Sale { at: LocalTime<Iso> }
-    /// let noon: LocalTime<Iso> = "2026-03-29T12:00:00+02:00".parse()?;
-    /// let filter = fields::<Sale>().at.ne(noon);
-    /// assert_eq!(filter.to_document()?, doc! {"at.date": {"$ne": noon.instant()}});
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn ne(&self, value: impl IntoInstant<F>) -> Filter<M> {
-        self.date.ne(value.into_instant())
-    }
-
-    /// Matches later instants: `{"at.date": {$gt: instant}}`.
-    ///
-    /// ```
-    /// # use odm::prelude::*;
-    /// # use odm::query::fields;
-    /// # use odm::time::{Iso, LocalTime};
-    /// # #[derive(Serialize, Deserialize, Embedded)]
-    /// # struct Sale { at: LocalTime<Iso> }
-    /// let noon: LocalTime<Iso> = "2026-03-29T12:00:00+02:00".parse()?;
-    /// let filter = fields::<Sale>().at.gt(noon);
-    /// assert_eq!(filter.to_document()?, doc! {"at.date": {"$gt": noon.instant()}});
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn gt(&self, value: impl IntoInstant<F>) -> Filter<M> {
-        self.date.gt(value.into_instant())
-    }
-
-    /// Matches this instant and later ones: `{"at.date": {$gte: instant}}`.
-    ///
-    /// ```
-    /// # use odm::prelude::*;
-    /// # use odm::query::fields;
-    /// # use odm::time::{Iso, LocalTime};
-    /// # #[derive(Serialize, Deserialize, Embedded)]
-    /// # struct Sale { at: LocalTime<Iso> }
-    /// let noon: LocalTime<Iso> = "2026-03-29T12:00:00+02:00".parse()?;
-    /// let filter = fields::<Sale>().at.gte(noon);
-    /// assert_eq!(filter.to_document()?, doc! {"at.date": {"$gte": noon.instant()}});
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn gte(&self, value: impl IntoInstant<F>) -> Filter<M> {
-        self.date.gte(value.into_instant())
-    }
-
-    /// Matches earlier instants: `{"at.date": {$lt: instant}}`.
-    ///
-    /// ```
-    /// # use odm::prelude::*;
-    /// # use odm::query::fields;
-    /// # use odm::time::{Iso, LocalTime};
-    /// # #[derive(Serialize, Deserialize, Embedded)]
-    /// # struct Sale { at: LocalTime<Iso> }
-    /// let noon: LocalTime<Iso> = "2026-03-29T12:00:00+02:00".parse()?;
-    /// let filter = fields::<Sale>().at.lt(noon);
-    /// assert_eq!(filter.to_document()?, doc! {"at.date": {"$lt": noon.instant()}});
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn lt(&self, value: impl IntoInstant<F>) -> Filter<M> {
-        self.date.lt(value.into_instant())
-    }
-
-    /// Matches this instant and earlier ones: `{"at.date": {$lte: instant}}`.
-    ///
-    /// ```
-    /// # use odm::prelude::*;
-    /// # use odm::query::fields;
-    /// # use odm::time::{Iso, LocalTime};
-    /// # #[derive(Serialize, Deserialize, Embedded)]
-    /// # struct Sale { at: LocalTime<Iso> }
-    /// let noon: LocalTime<Iso> = "2026-03-29T12:00:00+02:00".parse()?;
-    /// let filter = fields::<Sale>().at.lte(noon);
-    /// assert_eq!(filter.to_document()?, doc! {"at.date": {"$lte": noon.instant()}});
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn lte(&self, value: impl IntoInstant<F>) -> Filter<M> {
-        self.date.lte(value.into_instant())
+impl<M, F: OffsetForm, As> LocalTimeFields<M, F, As> {
+    by_instant! {
+        eq: "Matches where the field is this instant, with whatever offset", "instant", "noon.instant()";
+        ne: "Matches where the field is another instant, or missing", "{$ne: instant}", "{\"$ne\": noon.instant()}";
+        gt: "Matches later instants", "{$gt: instant}", "{\"$gt\": noon.instant()}";
+        gte: "Matches this instant and later ones", "{$gte: instant}", "{\"$gte\": noon.instant()}";
+        lt: "Matches earlier instants", "{$lt: instant}", "{\"$lt\": noon.instant()}";
+        lte: "Matches this instant and earlier ones", "{$lte: instant}", "{\"$lte\": noon.instant()}";
     }
 
     /// Matches where the field is one of these instants: `{"at.date": {$in: […]}}`.
@@ -319,63 +238,4 @@ fn names_only(path: &Path) -> Result<String, Deferred> {
         stored.into_owned(),
         "`on_writers_day` computes with the field, which expressions can't do inside of arrays: write `within(day.anywhere())`, and compare `civil_day()` of what it returns",
     ))
-}
-
-impl<M, F, As> Deref for LocalTimeFields<M, F, As> {
-    type Target = Field<M, As>;
-
-    fn deref(&self) -> &Field<M, As> {
-        &self.this
-    }
-}
-
-impl<M, F, As> Clone for LocalTimeFields<M, F, As> {
-    fn clone(&self) -> Self {
-        Self {
-            date: self.date.clone(),
-            offset: self.offset.clone(),
-            this: self.this.clone(),
-        }
-    }
-}
-
-impl<M, F, As> fmt::Debug for LocalTimeFields<M, F, As> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.this, f)
-    }
-}
-
-impl<F: OffsetForm> FieldType for LocalTime<F> {
-    // A value, and not an embedded document that lists would have to bound.
-    const TYPE: TypeMeta =
-        TypeMeta::of(Shape::Embedded(<Self as Embedded>::meta)).holding(Contents::NONE);
-    const FIELDS: &'static [FieldMeta] = <Self as Embedded>::META.fields;
-    type Handle<M, As> = LocalTimeFields<M, F, As>;
-
-    #[inline]
-    fn handle<M, As>(path: Path) -> LocalTimeFields<M, F, As> {
-        LocalTimeFields::at_path(path)
-    }
-}
-
-impl<F: OffsetForm> Embedded for LocalTime<F> {
-    type Fields<M> = LocalTimeFields<M, F>;
-
-    const META: &'static EmbeddedMeta = &EmbeddedMeta {
-        ordered_by: Some("date"),
-        fields: &[
-            FieldMeta::always("date", F::DATE, DateTime::TYPE),
-            FieldMeta::always("offset", F::OFFSET, Offset::<F>::TYPE),
-        ],
-        ..EmbeddedMeta::of("LocalTime")
-    };
-
-    #[inline]
-    fn fields<M>(path: Path) -> LocalTimeFields<M, F> {
-        Self::handle(path)
-    }
-}
-
-impl<F: OffsetForm> Inside for LocalTime<F> {
-    type Inside = Self;
 }

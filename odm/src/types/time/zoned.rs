@@ -4,7 +4,6 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
-use std::ops::Deref;
 use std::str::FromStr;
 
 use bson::DateTime;
@@ -15,8 +14,8 @@ use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{IntoInstant, LocalTime, LocalTimeFields, Offset, OffsetForm, TimeError};
-use crate::model::{Contents, Embedded, EmbeddedMeta, FieldMeta, FieldType, Path, Shape, TypeMeta};
-use crate::query::{Field, Inside};
+use crate::model::Contents;
+use crate::types::compound::compound;
 
 /// A [`LocalTime`] with the name of its zone in the IANA database, stored as `{date, offset, zone}` in the form `F`.
 ///
@@ -282,34 +281,16 @@ impl<'de, F: OffsetForm> Visitor<'de> for Stored<F> {
     }
 }
 
-/// The typed field of a [`ZonedTime`]: that of a [`LocalTime`], and the zone.
-pub struct ZonedTimeFields<M, F, As = ZonedTime<F>> {
-    /// The name of the zone.
-    pub zone: Field<M, String>,
-    time: LocalTimeFields<M, F, As>,
-}
-
-impl<M, F, As> Deref for ZonedTimeFields<M, F, As> {
-    type Target = LocalTimeFields<M, F, As>;
-
-    fn deref(&self) -> &LocalTimeFields<M, F, As> {
-        &self.time
+compound! {
+    /// The typed field of a [`ZonedTime`]: that of a [`LocalTime`], and the zone.
+    pub struct ZonedTimeFields of ZonedTime<F: OffsetForm>
+    in LocalTimeFields<M, F, As> { date: DateTime = F::DATE, offset: Offset<F> = F::OFFSET }
+    {
+        /// The name of the zone.
+        zone: String = F::ZONE,
     }
-}
-
-impl<M, F, As> Clone for ZonedTimeFields<M, F, As> {
-    fn clone(&self) -> Self {
-        Self {
-            zone: self.zone.clone(),
-            time: self.time.clone(),
-        }
-    }
-}
-
-impl<M, F, As> fmt::Debug for ZonedTimeFields<M, F, As> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.time, f)
-    }
+    ordered_by: Some("date"),
+    contents: Contents::NONE,
 }
 
 #[diagnostic::do_not_recommend]
@@ -324,42 +305,4 @@ impl<F> IntoInstant<F> for &ZonedTime<F> {
     fn into_instant(self) -> DateTime {
         self.instant()
     }
-}
-
-impl<F: OffsetForm> FieldType for ZonedTime<F> {
-    const TYPE: TypeMeta =
-        TypeMeta::of(Shape::Embedded(<Self as Embedded>::meta)).holding(Contents::NONE);
-    const FIELDS: &'static [FieldMeta] = <Self as Embedded>::META.fields;
-    type Handle<M, As> = ZonedTimeFields<M, F, As>;
-
-    #[inline]
-    fn handle<M, As>(path: Path) -> ZonedTimeFields<M, F, As> {
-        ZonedTimeFields {
-            zone: Field::at_path(path.child(F::ZONE)),
-            time: LocalTimeFields::at_path(path),
-        }
-    }
-}
-
-impl<F: OffsetForm> Embedded for ZonedTime<F> {
-    type Fields<M> = ZonedTimeFields<M, F>;
-
-    const META: &'static EmbeddedMeta = &EmbeddedMeta {
-        ordered_by: Some("date"),
-        fields: &[
-            FieldMeta::always("date", F::DATE, DateTime::TYPE),
-            FieldMeta::always("offset", F::OFFSET, Offset::<F>::TYPE),
-            FieldMeta::always("zone", F::ZONE, String::TYPE),
-        ],
-        ..EmbeddedMeta::of("ZonedTime")
-    };
-
-    #[inline]
-    fn fields<M>(path: Path) -> ZonedTimeFields<M, F> {
-        Self::handle(path)
-    }
-}
-
-impl<F: OffsetForm> Inside for ZonedTime<F> {
-    type Inside = Self;
 }

@@ -1,5 +1,6 @@
 //! Types for fields, one file each: what the type stores, its operators and its conversions.
 
+mod compared;
 mod compound;
 pub mod dbref;
 pub mod foreign;

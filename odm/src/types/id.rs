@@ -1,7 +1,6 @@
 //! Generated ids.
 
 use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 use std::str::FromStr;
 
@@ -12,6 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::model::tree::PathId;
 use crate::model::{BsonType, TypeMeta};
 use crate::query::scalars::field_type;
+use crate::types::compared::compared_by;
 
 /// A generated id of a document of `T`: an `ObjectId` that can't be mistaken for the id of another model.
 ///
@@ -153,40 +153,7 @@ impl<T> fmt::Debug for Id<T> {
     }
 }
 
-// Implemented by hand, because derives would require the same traits of `T`.
-impl<T> Clone for Id<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for Id<T> {}
-
-impl<T> PartialEq for Id<T> {
-    fn eq(&self, other: &Self) -> bool {
-        self.oid == other.oid
-    }
-}
-
-impl<T> Eq for Id<T> {}
-
-impl<T> PartialOrd for Id<T> {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<T> Ord for Id<T> {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.oid.cmp(&other.oid)
-    }
-}
-
-impl<T> Hash for Id<T> {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.oid.hash(state);
-    }
-}
+compared_by!([T] Id<T>, |id| id.oid, Copy, Ord);
 
 impl<T> Serialize for Id<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -1,8 +1,6 @@
 //! [`Money`]: an exact amount in a currency.
 
-use std::cmp::Ordering;
 use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 use std::str::FromStr;
 
@@ -13,6 +11,7 @@ use super::{Currency, MoneyError, Rounding, digits, parts, text};
 use crate::model::{BsonType, TypeMeta};
 use crate::query::kind::{Additive, Multiple};
 use crate::query::scalars::field_type;
+use crate::types::compared::compared_by;
 
 /// An exact amount of money: an integer that counts the smallest unit of the currency `C`, stored as an `Int64`.
 ///
@@ -221,44 +220,11 @@ fn exact<C: Currency>(minor: Option<i64>) -> Result<Money<C>, MoneyError> {
     minor.map(Money::from_minor).ok_or(MoneyError::Overflow)
 }
 
-// Implemented by hand, because derives would put bounds on `C`.
-impl<C> Clone for Money<C> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<C> Copy for Money<C> {}
+compared_by!([C] Money<C>, |money| money.minor, Copy, Ord);
 
 impl<C: Currency> Default for Money<C> {
     fn default() -> Self {
         Self::ZERO
-    }
-}
-
-impl<C> PartialEq for Money<C> {
-    fn eq(&self, other: &Self) -> bool {
-        self.minor == other.minor
-    }
-}
-
-impl<C> Eq for Money<C> {}
-
-impl<C> PartialOrd for Money<C> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<C> Ord for Money<C> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.minor.cmp(&other.minor)
-    }
-}
-
-impl<C> Hash for Money<C> {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.minor.hash(state);
     }
 }
 

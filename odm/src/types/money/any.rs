@@ -2,7 +2,6 @@
 
 use std::cmp::Ordering;
 use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 use std::str::FromStr;
 
@@ -12,6 +11,7 @@ use super::amount::Minor;
 use super::{AnyCurrency, Currencies, Currency, Iso4217, Money, MoneyError, Rounding, parts, text};
 use crate::model::{BsonType, TypeMeta};
 use crate::query::scalars::field_type;
+use crate::types::compared::compared_by;
 
 /// An exact amount of money in a currency that is known at run time, stored as `{amount: NumberLong(999), currency: "USD"}`.
 ///
@@ -206,33 +206,12 @@ impl<S: Currencies> AnyMoney<S> {
     }
 }
 
-// Implemented by hand, because derives would put bounds on `S`.
-impl<S> Clone for AnyMoney<S> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<S> Copy for AnyMoney<S> {}
-
-impl<S> PartialEq for AnyMoney<S> {
-    fn eq(&self, other: &Self) -> bool {
-        (self.amount, self.currency) == (other.amount, other.currency)
-    }
-}
-
-impl<S> Eq for AnyMoney<S> {}
+compared_by!([S] AnyMoney<S>, |money| (money.amount, money.currency), Copy);
 
 /// Amounts in different currencies have no order.
 impl<S> PartialOrd for AnyMoney<S> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         (self.currency == other.currency).then(|| self.amount.cmp(&other.amount))
-    }
-}
-
-impl<S> Hash for AnyMoney<S> {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        (self.amount, self.currency).hash(state);
     }
 }
 
@@ -373,27 +352,7 @@ impl<S: Currencies> From<AnyMoney<S>> for Amount<S> {
     }
 }
 
-impl<S> Clone for Amount<S> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<S> Copy for Amount<S> {}
-
-impl<S> PartialEq for Amount<S> {
-    fn eq(&self, other: &Self) -> bool {
-        self.minor == other.minor
-    }
-}
-
-impl<S> Eq for Amount<S> {}
-
-impl<S> Hash for Amount<S> {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.minor.hash(state);
-    }
-}
+compared_by!([S] Amount<S>, |amount| amount.minor, Copy);
 
 impl<S> fmt::Debug for Amount<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,7 +1,6 @@
 //! Currencies as values: the code of one, and the sets that a field takes.
 
 use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 use std::str::FromStr;
 
@@ -13,6 +12,7 @@ use super::{Currency, MoneyError, codes};
 use crate::model::{BsonType, Rule, TypeMeta};
 use crate::query::scalars::field_type;
 use crate::query::text::escape;
+use crate::types::compared::compared_by;
 
 /// A set of currencies, and the unit in which each is counted: [`Iso4217`], a [finer](Scaled) one, or your own.
 ///
@@ -187,28 +187,7 @@ impl<S: Currencies> FromStr for AnyCurrency<S> {
     }
 }
 
-// Implemented by hand, because derives would put bounds on `S`.
-impl<S> Clone for AnyCurrency<S> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<S> Copy for AnyCurrency<S> {}
-
-impl<S> PartialEq for AnyCurrency<S> {
-    fn eq(&self, other: &Self) -> bool {
-        self.code == other.code
-    }
-}
-
-impl<S> Eq for AnyCurrency<S> {}
-
-impl<S> Hash for AnyCurrency<S> {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.code.hash(state);
-    }
-}
+compared_by!([S] AnyCurrency<S>, |currency| currency.code, Copy);
 
 impl<S> fmt::Debug for AnyCurrency<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -2,7 +2,6 @@
 
 use std::cmp::Ordering;
 use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 use std::ops::{Bound, RangeBounds};
 use std::str::FromStr;
@@ -17,6 +16,7 @@ use super::{AnyCurrency, Currencies, Iso4217, MoneyError, text};
 use crate::model::{Contents, FieldType, Segment};
 use crate::query::deferred::Deferred;
 use crate::query::{Field, Filter};
+use crate::types::compared::compared_by;
 use crate::types::compound::compound;
 
 /// How far a stored approximation may be from the text, as a part of the amount.
@@ -170,24 +170,12 @@ impl<S, F> Clone for PreciseMoney<S, F> {
     }
 }
 
-impl<S, F> PartialEq for PreciseMoney<S, F> {
-    fn eq(&self, other: &Self) -> bool {
-        self.currency == other.currency && self.value == other.value
-    }
-}
-
-impl<S, F> Eq for PreciseMoney<S, F> {}
+compared_by!([S, F] PreciseMoney<S, F>, |money| (&money.value, money.currency));
 
 /// Amounts in different currencies have no order.
 impl<S, F> PartialOrd for PreciseMoney<S, F> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         (self.currency == other.currency).then(|| self.value.cmp(&other.value))
-    }
-}
-
-impl<S, F> Hash for PreciseMoney<S, F> {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        (&self.value, self.currency).hash(state);
     }
 }
 

@@ -1,7 +1,6 @@
 //! The sign and the names of stored offsets.
 
 use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 
 use bson::doc;
@@ -11,6 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::TimeError;
 use crate::model::{BsonType, Rule, TypeMeta};
 use crate::query::scalars::field_type;
+use crate::types::compared::compared_by;
 
 /// The largest offset in minutes, as in `java.time`. No zone has ever been that far from UTC.
 pub(super) const MAX_OFFSET: i16 = 18 * 60;
@@ -163,28 +163,7 @@ impl<F: OffsetForm> Offset<F> {
     }
 }
 
-// Implemented by hand, because derives would put bounds on `F`.
-impl<F> Clone for Offset<F> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<F> Copy for Offset<F> {}
-
-impl<F> PartialEq for Offset<F> {
-    fn eq(&self, other: &Self) -> bool {
-        self.east == other.east
-    }
-}
-
-impl<F> Eq for Offset<F> {}
-
-impl<F> Hash for Offset<F> {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.east.hash(state);
-    }
-}
+compared_by!([F] Offset<F>, |offset| offset.east, Copy);
 
 /// `+02:00`, in every form.
 impl<F> fmt::Display for Offset<F> {

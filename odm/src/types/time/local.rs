@@ -1,8 +1,6 @@
 //! [`LocalTime`]: an instant, and the offset of the clock that showed it.
 
-use std::cmp::Ordering;
 use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 use std::str::FromStr;
 
@@ -13,6 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::civil::Civil;
 use super::{CivilDay, Offset, OffsetForm, TimeError, Weekday, text};
+use crate::types::compared::compared_by;
 
 /// An instant together with the offset from UTC of the clock that showed it, stored as `{date, offset}` in the form `F`:
 /// [`Iso`](super::Iso) or [`JavaScript`](super::JavaScript).
@@ -256,40 +255,7 @@ impl<F> LocalTime<F> {
     }
 }
 
-// Implemented by hand, because derives would put bounds on `F`.
-impl<F> Clone for LocalTime<F> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<F> Copy for LocalTime<F> {}
-
-impl<F> PartialEq for LocalTime<F> {
-    fn eq(&self, other: &Self) -> bool {
-        self.date == other.date
-    }
-}
-
-impl<F> Eq for LocalTime<F> {}
-
-impl<F> PartialOrd for LocalTime<F> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<F> Ord for LocalTime<F> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.date.cmp(&other.date)
-    }
-}
-
-impl<F> Hash for LocalTime<F> {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.date.hash(state);
-    }
-}
+compared_by!([F] LocalTime<F>, |time| time.date, Copy, Ord);
 
 /// `2026-03-29T10:30:00+02:00`, as in RFC 3339.
 impl<F> fmt::Display for LocalTime<F> {

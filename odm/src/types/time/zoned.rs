@@ -1,8 +1,6 @@
 //! [`ZonedTime`]: a local time with the name of its zone.
 
-use std::cmp::Ordering;
 use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 use std::str::FromStr;
 
@@ -15,6 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{IntoInstant, LocalTime, LocalTimeFields, Offset, OffsetForm, TimeError};
 use crate::model::Contents;
+use crate::types::compared::compared_by;
 use crate::types::compound::compound;
 
 /// A [`LocalTime`] with the name of its zone in the IANA database, stored as `{date, offset, zone}` in the form `F`.
@@ -170,31 +169,7 @@ impl<F> Clone for ZonedTime<F> {
     }
 }
 
-impl<F> PartialEq for ZonedTime<F> {
-    fn eq(&self, other: &Self) -> bool {
-        self.time == other.time
-    }
-}
-
-impl<F> Eq for ZonedTime<F> {}
-
-impl<F> PartialOrd for ZonedTime<F> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<F> Ord for ZonedTime<F> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.time.cmp(&other.time)
-    }
-}
-
-impl<F> Hash for ZonedTime<F> {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.time.hash(state);
-    }
-}
+compared_by!([F] ZonedTime<F>, |zoned| zoned.time, Ord);
 
 /// `2026-03-29T10:30:00+02:00[Europe/Berlin]`, as in RFC 9557.
 impl<F> fmt::Display for ZonedTime<F> {

@@ -3,6 +3,7 @@
 pub mod bytes;
 mod collection;
 mod flaws;
+mod probe;
 mod serializer;
 mod transaction;
 mod type_checks;
@@ -49,6 +50,9 @@ pub use crate::types::tree::{
 };
 
 pub use self::flaws::{Declared, bare_flaw, flaw, id_flaw, null_flaw, tuple_flaw};
+pub use self::probe::{
+    Fields, Holding, PartFits, PartOf, Partial, Pass, Probe, Sound, Unprobed, WholeFits,
+};
 pub use self::type_checks::{
     has_elements, has_fields, is_date, is_integer, is_known_date, is_list, is_list_of_text,
     is_no_list, is_no_map, is_number, is_one_date, is_text, may_hold_text, takes_a_tag,
@@ -161,24 +165,6 @@ where
     make(crate::query::fields::<M>()).to_document()
 }
 
-/// `T`, by way of a constant. If the type of a field does not implement `FieldType`, the constant can't be
-/// evaluated, and rustc reports only the field and not every use of this type.
-pub type Sound<const FIELDS: bool, T> = <Fields<FIELDS> as Pass>::Through<T>;
-
-/// See [`Sound`].
-#[derive(Debug)]
-pub struct Fields<const FIELDS: bool>;
-
-/// See [`Sound`].
-pub trait Pass {
-    /// `T` itself.
-    type Through<T>;
-}
-
-impl<const FIELDS: bool> Pass for Fields<FIELDS> {
-    type Through<T> = T;
-}
-
 /// A function that serializes values of type `T`, as a type.
 pub trait SerializeWith<T: ?Sized> {
     /// Calls the function.
@@ -247,56 +233,6 @@ impl<T> Leaf<T> {
         Holding(std::marker::PhantomData)
     }
 }
-
-/// Whether a field declared as `P` can hold what a field declared as `T` stores. A call of `leaf` finds the method of
-/// [`PartFits`] first, and that of [`WholeFits`] where `P` is no projection of `T`.
-#[derive(Debug)]
-pub struct Holding<P, T>(std::marker::PhantomData<(P, T)>);
-
-/// A field of which a projection reads a part.
-#[derive(Debug)]
-pub struct Partial;
-
-impl Partial {
-    /// Compiles.
-    pub fn fits<P>(self) {}
-}
-
-/// The declared type of the field is a projection of the struct in the model's field.
-pub trait PartFits: Sized {
-    /// The model's field.
-    fn leaf(self) -> Partial {
-        Partial
-    }
-}
-
-impl<P: PartOf<T>, T> PartFits for Holding<P, T> {}
-
-/// The declared type of the field is no projection.
-pub trait WholeFits: Sized {
-    /// The declared type of the model's field.
-    type Whole;
-
-    /// The model's field.
-    fn leaf(self) -> Leaf<Self::Whole> {
-        Leaf(std::marker::PhantomData)
-    }
-}
-
-impl<P, T> WholeFits for &Holding<P, T> {
-    type Whole = T;
-}
-
-/// A projection of an embedded struct, or a list or an option of it where the model has such a list or option.
-pub trait PartOf<T> {}
-
-impl<P: Projection> PartOf<P::Of> for P {}
-
-impl<P: Projection> PartOf<Option<P::Of>> for Option<P> {}
-
-impl<P: Projection> PartOf<Vec<P::Of>> for Vec<P> {}
-
-impl<P: Projection> PartOf<Option<Vec<P::Of>>> for Option<Vec<P>> {}
 
 /// Compiles if the field refers to documents of `M`.
 pub fn refers_to<M: Document, F, T: RefersTo<M>, E>(_field: &Field<F, T, E>) {}
@@ -419,57 +355,6 @@ impl<M> CopiesOf<M> for RecentOf<M> {}
 pub fn leaf<M, T, E>(_field: &Field<M, T, E>) -> Leaf<T> {
     Leaf(std::marker::PhantomData)
 }
-
-/// The fields of a derived type and the contents of a field type; empty for other types. An inherent constant
-/// takes precedence over one of the trait [`Unprobed`].
-#[derive(Debug)]
-pub struct Probe<T>(std::marker::PhantomData<T>);
-
-impl<T: Embedded> Probe<T> {
-    /// The fields.
-    pub const FIELDS: &'static [FieldMeta] = T::META.fields;
-}
-
-impl<T: Projection> Probe<T> {
-    /// The fields that a projection has.
-    pub const PROJECTED: &'static [ProjectedField] = T::FIELDS;
-}
-
-impl<T: Projection> Probe<Option<T>> {
-    /// The fields that a projection has.
-    pub const PROJECTED: &'static [ProjectedField] = T::FIELDS;
-}
-
-impl<T: Projection> Probe<Vec<T>> {
-    /// The fields that a projection has.
-    pub const PROJECTED: &'static [ProjectedField] = T::FIELDS;
-}
-
-impl<T: Projection> Probe<Option<Vec<T>>> {
-    /// The fields that a projection has.
-    pub const PROJECTED: &'static [ProjectedField] = T::FIELDS;
-}
-
-impl<T: FieldType> Probe<T> {
-    /// What the type contains.
-    pub const CONTENTS: Contents = T::TYPE.contents;
-    /// How the type is stored.
-    pub const TYPE: TypeMeta = T::TYPE;
-}
-
-/// The constants of [`Probe`] for other types.
-pub trait Unprobed {
-    /// No fields.
-    const FIELDS: &'static [FieldMeta] = &[];
-    /// No contents.
-    const CONTENTS: Contents = Contents::NONE;
-    /// Anything.
-    const TYPE: TypeMeta = TypeMeta::ANY;
-    /// No fields.
-    const PROJECTED: &'static [ProjectedField] = &[];
-}
-
-impl<T> Unprobed for Probe<T> {}
 
 /// Whether one of the fields is stored as `name`.
 pub const fn has_name(fields: &[FieldMeta], name: &str) -> bool {

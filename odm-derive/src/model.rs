@@ -120,7 +120,7 @@ impl Model {
         }
         self.fields()
             .iter()
-            .filter(|field| !field.skipped && !field.decoder)
+            .filter(|field| !field.skipped && field.decoder.is_none())
             .find_map(|field| rust_type::first_reference(&field.ty))
             .map(Borrow::Field)
     }

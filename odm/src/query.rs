@@ -19,6 +19,7 @@ mod number;
 pub(crate) mod operators;
 mod pointer;
 mod raw;
+mod role;
 pub(crate) mod scalars;
 mod sort;
 pub(crate) mod text;
@@ -31,9 +32,7 @@ pub use self::compare::{AnyNumber, IntoTypes};
 pub use self::elements::{NamesFields, Unreached};
 #[doc(hidden)]
 pub use self::encode::Marked;
-pub use self::encode::{
-    ByKey, BySerde, Decode, Derived, ElementOf, Encode, Named, RecentOf, With, encode,
-};
+pub use self::encode::{BySerde, Decode, ElementOf, Encode, With, encode};
 pub use self::field::{Descend, Field, Inside};
 pub use self::filter::{Filter, FilterFn};
 pub use self::keywords::KeywordsOf;
@@ -41,6 +40,7 @@ pub use self::map::{EntryEncoder, NamesKeys};
 pub use self::number::IntoMask;
 pub use self::pointer::PointerFields;
 pub use self::raw::{FromRaw, raw};
+pub use self::role::{Key, Keywords, Recent, Relation, Tagged};
 pub use self::sort::{Sort, SortFn};
 #[doc(hidden)]
 pub use self::value::FieldAsValue;

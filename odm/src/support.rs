@@ -11,8 +11,9 @@ mod type_checks;
 pub use std::string::String;
 
 pub use bson::Bson;
+pub use bson::error::Error as BsonError;
 pub use serde::de::DeserializeOwned;
-pub use serde::{Deserializer, Serialize, Serializer};
+pub use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use self::collection::collection_flaw;
 pub use crate::collection::transaction::Tries;
@@ -35,8 +36,8 @@ pub use crate::query::kind::{
     Additive, Bits, Growable, Integer, Keyed, Multiple, Number, Optional, Sequence, Temporal, Text,
 };
 pub use crate::query::{
-    ByKey, Derived, Descend, Encode, Field, Inside, KeywordsOf, Marked, Named, NamesFields,
-    RecentOf, Unreached, With,
+    BySerde, Decode, Descend, Encode, Field, Inside, Key, Keywords, KeywordsOf, Marked,
+    NamesFields, Recent, Relation, Tagged, Unreached, With,
 };
 pub use crate::relation::{AtMostOneKey, KeyReference, ManyKeys, OneKey};
 pub use crate::relation::{Has, InRecentLists, Inverse, Joined, Many, One, Rest, RowOf};
@@ -55,7 +56,8 @@ pub use self::probe::{
 };
 pub use self::type_checks::{
     has_elements, has_fields, is_date, is_integer, is_known_date, is_list, is_list_of_text,
-    is_no_list, is_no_map, is_number, is_one_date, is_text, may_hold_text, takes_a_tag,
+    is_no_list, is_no_map, is_number, is_one_date, is_text, may_hold_documents, may_hold_text,
+    takes_a_tag,
 };
 
 use crate::model::Shape;
@@ -238,9 +240,14 @@ impl<T> Leaf<T> {
 pub fn refers_to<M: Document, F, T: RefersTo<M>, E>(_field: &Field<F, T, E>) {}
 
 /// Compiles if the field refers to documents of `M` by a unique field other than the `_id`.
-pub fn refers_by_key<M: Document, F, T, N: KeyReference<Target = M>>(
-    _field: &Field<F, T, ByKey<N>>,
+pub fn refers_by_key<M: Document, F, T, N: KeyReference<Target = M>, E>(
+    _field: &Field<F, T, Tagged<Key<N>, E>>,
 ) {
+}
+
+/// The one key that a stored key was read as.
+pub fn one_key<K>(key: Option<K>) -> std::result::Result<K, BsonError> {
+    key.ok_or_else(|| serde::de::Error::custom("the deserializer of the field reads a key as none"))
 }
 
 /// Whether the field `field` of `T` refers to the unique field `key` of another model.
@@ -251,6 +258,14 @@ pub const fn refers_by<T: Document>(field: &str, key: &str) -> bool {
             ..
         }) => same(reference.by, key),
         _ => false,
+    }
+}
+
+/// Whether the field `key` of `T` can be stored as a reference of the type `ty` stores it.
+pub const fn keys_can_match<T: Document>(ty: &TypeMeta, key: &str) -> bool {
+    match declared(T::META.fields, key) {
+        Some(key) => type_checks::may_be_equal(ty, &key.ty),
+        None => true,
     }
 }
 
@@ -349,7 +364,7 @@ pub fn copied_into<M: Document, F, T, E: CopiesOf<M>>(_field: &Field<F, T, E>) {
 )]
 pub trait CopiesOf<M> {}
 
-impl<M> CopiesOf<M> for RecentOf<M> {}
+impl<M, E> CopiesOf<M> for Tagged<Recent<M>, E> {}
 
 /// The declared type of `field`.
 pub fn leaf<M, T, E>(_field: &Field<M, T, E>) -> Leaf<T> {

@@ -45,6 +45,7 @@ mod relations_within;
 mod resuming;
 mod saves;
 mod saves_in_transactions;
+mod serialized_roles;
 mod sessions;
 mod shapes;
 mod sizes;
@@ -113,6 +114,7 @@ pub(crate) fn cases() -> Vec<Case> {
         resuming::CASES,
         saves::CASES,
         saves_in_transactions::CASES,
+        serialized_roles::CASES,
         sessions::CASES,
         shapes::CASES,
         sizes::CASES,

@@ -220,7 +220,7 @@ fn timestamp(field: &Field, errors: &mut Errors) {
             word,
             format!("`_id` identifies the document; declare another field for `{word}`"),
         );
-    } else if field.encoder.is_some() || field.decoder {
+    } else if field.encoder.is_some() || field.decoder.is_some() {
         errors.at(
             word,
             format!("writes set `{word}` to a date; declare it as `bson::DateTime`, without a serializer of its own"),

@@ -4,7 +4,7 @@ use super::index::options::LANGUAGES;
 use super::list::{allowed_beyond, items_without_max};
 use crate::attribute_names;
 use crate::errors::{Errors, coded};
-use crate::facts::assertions::KEYWORDS;
+use crate::facts::assertions::{KEYWORDS, UNKNOWN_WORDS};
 use crate::facts::field::FieldFacts;
 use crate::model::rust_type::{Kind, element_kind, stored_kind};
 use crate::model::{Field, Model};
@@ -23,16 +23,12 @@ pub(super) fn check(model: &Model, one: &FieldFacts<'_>, list: &List, errors: &m
         _ => false,
     };
     if field.encoder.is_some() {
-        errors.at(
-            word,
-            format!(
-                "`{}` has a serializer of its own, so its words are unknown; declare keywords as `Vec<String>`",
-                field.rust
-            ),
-        );
-        return;
-    }
-    if !is_list_of_strings {
+        // What a module stores is known to the compiler alone.
+        if field.module.is_none() {
+            errors.at(word, format!("`{}` {UNKNOWN_WORDS}", field.rust));
+            return;
+        }
+    } else if !is_list_of_strings {
         errors.at(word, format!("`{}` {KEYWORDS}", field.rust));
         return;
     }

@@ -140,7 +140,7 @@ fn stored(field: &Field, culprit: &Ident, errors: &mut Errors) {
         "flatten"
     } else if field.sometimes {
         "skip_serializing_if"
-    } else if field.encoder.is_some() || field.decoder {
+    } else if field.encoder.is_some() || field.decoder.is_some() {
         "with"
     } else {
         return;

@@ -56,31 +56,9 @@ pub(crate) fn handle(model: &Model, field: &Field, encoder: &Ident) -> Handle {
         quote!(__odm_path.child(#stored))
     };
     let doc = format!("The field `{}`.", field.rust);
-    if let Some(recent) = &field.attributes.recent
-        && field.encoder.is_none()
-        && field.flatten.is_none()
-    {
-        let source = &recent.source;
-        return Handle {
-            ident: field.ident.clone(),
-            set: field.ident.clone(),
-            doc,
-            ty: quote!(#support::Field<__OdmModel, #ty, #support::RecentOf<#source>>),
-            make: quote!(#support::Field::at_path(#path)),
-        };
-    }
-    if field.attributes.keywords_from.is_some() {
-        return Handle {
-            ident: field.ident.clone(),
-            set: field.ident.clone(),
-            doc,
-            ty: quote!(#support::Field<__OdmModel, #ty, #support::Derived<#encoder>>),
-            make: quote!(#support::Field::at_path(#path)),
-        };
-    }
-    if field.is_joined() {
-        let name = relations::name(model, &field.ident);
+    if let Some(role) = role(model, field, encoder) {
         if let Some(target) = db_ref(&field.ty) {
+            let name = relations::name(model, &field.ident);
             return of_db_ref(
                 support,
                 field.ident.clone(),
@@ -90,16 +68,15 @@ pub(crate) fn handle(model: &Model, field: &Field, encoder: &Ident) -> Handle {
                 &path,
             );
         }
-        let encoder = if field.attributes.refers_to.is_some() {
-            quote!(ByKey)
-        } else {
-            quote!(Named)
-        };
+        let with = field
+            .encoder
+            .is_some()
+            .then(|| quote!(, #support::With<#encoder>));
         return Handle {
             ident: field.ident.clone(),
             set: field.ident.clone(),
             doc,
-            ty: quote!(#support::Field<__OdmModel, #ty, #support::#encoder<#name>>),
+            ty: quote!(#support::Field<__OdmModel, #ty, #support::Tagged<#support::#role #with>>),
             make: quote!(#support::Field::at_path(#path)),
         };
     }
@@ -129,6 +106,27 @@ pub(crate) fn handle(model: &Model, field: &Field, encoder: &Ident) -> Handle {
     }
 }
 
+/// What the field is declared as besides its type.
+fn role(model: &Model, field: &Field, encoder: &Ident) -> Option<TokenStream> {
+    if field.flatten.is_some() {
+        return None;
+    }
+    let attributes = &field.attributes;
+    if let Some(recent) = &attributes.recent {
+        let source = &recent.source;
+        return Some(quote!(Recent<#source>));
+    }
+    if attributes.keywords_from.is_some() {
+        return Some(quote!(Keywords<#encoder>));
+    }
+    let name = relations::name(model, &field.ident);
+    let role = match &attributes.refers_to {
+        Some(_) => quote!(Key<#name>),
+        None => quote!(Relation<#name>),
+    };
+    field.is_joined().then_some(role)
+}
+
 /// The handle of a DBRef, which rows of joins have by this name.
 pub(crate) fn of_db_ref(
     support: &TokenStream,
@@ -142,7 +140,7 @@ pub(crate) fn of_db_ref(
         set: ident.clone(),
         ident,
         doc,
-        ty: quote!(#support::DbRefFields<__OdmModel, #ty, #target, #support::Named<#name>>),
+        ty: quote!(#support::DbRefFields<__OdmModel, #ty, #target, #support::Tagged<#support::Relation<#name>>>),
         make: quote!(#support::DbRefFields::at_path(#path)),
     }
 }

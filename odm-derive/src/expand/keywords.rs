@@ -31,10 +31,16 @@ pub(super) fn types(model: &Model, fields: &[Field]) -> TokenStream {
         let from = field.attributes.keywords_from.as_ref()?;
         let (support, vis, language) = (&model.support, &model.vis, &from.language);
         let name = encoder::name(model, None, field);
+        // With a serializer of its own, the field has this type as its encoder.
+        let declared = field.encoder.is_none().then(|| {
+            quote! {
+                #[doc(hidden)]
+                #[allow(non_camel_case_types, missing_debug_implementations)]
+                #vis enum #name {}
+            }
+        });
         Some(quote! {
-            #[doc(hidden)]
-            #[allow(non_camel_case_types, missing_debug_implementations)]
-            #vis enum #name {}
+            #declared
             impl #support::KeywordsOf for #name {
                 const LANGUAGE: &'static str = #language;
             }

@@ -192,7 +192,7 @@ pub(crate) fn checks(facts: &Facts<'_>) -> TokenStream {
             .map_or_else(|| inverse.name.span(), Ident::span);
         let walk = walk(&inverse.by);
         let refers = if inverse.key.is_some() {
-            quote_spanned!(span=> #support::refers_by_key::<#ident, _, _, _>(&#walk);)
+            quote_spanned!(span=> #support::refers_by_key::<#ident, _, _, _, _>(&#walk);)
         } else {
             quote_spanned!(span=> #support::refers_to::<#ident, _, _, _>(&#walk);)
         };

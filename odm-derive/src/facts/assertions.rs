@@ -10,7 +10,7 @@ use proc_macro2::Span;
 use quote::ToTokens;
 use syn::{Ident, LitStr, Type};
 
-pub(crate) use self::fields::{KEYWORDS, LIST, NUMBER, TEXT, UNIQUE_LIST};
+pub(crate) use self::fields::{KEYWORDS, LIST, NUMBER, TEXT, UNIQUE_LIST, UNKNOWN_WORDS};
 use super::field::FieldFacts;
 use super::index::{Index, Path};
 use crate::model::rust_type::generic_types;

@@ -50,7 +50,7 @@ impl Presence {
             Self::Sometimes
         } else if field.has_default {
             Self::Defaulted
-        } else if field.encoder.is_some() || field.decoder {
+        } else if field.encoder.is_some() || field.decoder.is_some() {
             Self::Always
         } else if is_option(&field.ty) {
             Self::Defaulted

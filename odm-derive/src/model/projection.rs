@@ -97,7 +97,7 @@ impl Part {
             ty: field.ty.clone(),
             stored,
             renamed: serde.rename,
-            decoder: serde.deserialize_with,
+            decoder: serde.deserialize_with.is_some(),
         })
     }
 }

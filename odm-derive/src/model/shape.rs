@@ -78,18 +78,18 @@ pub(crate) struct Field {
     pub(crate) module: Option<Module>,
     /// Whether a missing field has a default, of its own or of the struct.
     pub(crate) has_default: bool,
-    /// Whether a custom function deserializes the field.
-    pub(crate) decoder: bool,
+    /// The function that deserializes it.
+    pub(crate) decoder: Option<ExprPath>,
     pub(crate) attributes: FieldAttributes,
 }
 
 impl Field {
     /// Whether rows of joins have what the field refers to, by its name.
     pub(crate) fn is_joined(&self) -> bool {
-        !self.skipped
-            && self.flatten.is_none()
-            && self.encoder.is_none()
-            && (self.attributes.refers_to.is_some() || rust_type::is_joined(&self.ty))
+        // The type of a reference does not say what another serializer stores for it, and `refers_to` does.
+        let refers = self.attributes.refers_to.is_some()
+            || (self.encoder.is_none() && rust_type::is_joined(&self.ty));
+        refers && !self.skipped && self.flatten.is_none()
     }
 }
 

@@ -112,7 +112,7 @@ impl Tree {
 
 /// Whether a tree can keep a field: every document stores it, by its own name and as its type does.
 pub(crate) fn is_kept(field: &Field) -> bool {
-    has_own_name(field) && field.encoder.is_none() && !field.decoder && !field.sometimes
+    has_own_name(field) && field.encoder.is_none() && field.decoder.is_none() && !field.sometimes
 }
 
 /// Whether the field is stored by its own name.

@@ -52,8 +52,8 @@ pub(crate) struct Field {
     pub(crate) serialize_with: Option<ExprPath>,
     /// The module after `with`.
     pub(crate) module: Option<Module>,
-    /// Whether a custom function deserializes the field.
-    pub(crate) deserialize_with: bool,
+    /// The function that deserializes the field.
+    pub(crate) deserialize_with: Option<ExprPath>,
 }
 
 /// A module that `with` names, which may declare to the derives what it stores.
@@ -159,19 +159,20 @@ pub(crate) fn field(list: &[Attribute], errors: &mut Errors) -> Field {
             "flatten" => serde.flatten = Some(word.clone()),
             "with" => {
                 let literal = string(input)?;
-                let mut path: ExprPath = literal.parse()?;
+                let path: ExprPath = literal.parse()?;
+                let function = |name| {
+                    let mut path = path.clone();
+                    path.path
+                        .segments
+                        .push(Ident::new(name, word.span()).into());
+                    Some(path)
+                };
                 serde.module = Module::new(&path, &literal);
-                path.path
-                    .segments
-                    .push(Ident::new("serialize", word.span()).into());
-                serde.serialize_with = Some(path);
-                serde.deserialize_with = true;
+                serde.serialize_with = function("serialize");
+                serde.deserialize_with = function("deserialize");
             }
             "serialize_with" => serde.serialize_with = Some(string(input)?.parse()?),
-            "deserialize_with" => {
-                serde.deserialize_with = true;
-                skip(input)?;
-            }
+            "deserialize_with" => serde.deserialize_with = Some(string(input)?.parse()?),
             "getter" => {
                 return Err(syn::Error::new_spanned(
                     word,

@@ -55,16 +55,17 @@ fn missing(message: &str) -> Option<&str> {
 
 /// Decodes an `_id` that the server sent.
 pub(crate) fn decode_id<M: crate::model::Document>(id: Bson) -> Result<M::Id> {
-    decode_key(id, M::model().name, "_id")
+    decode_key(id, value, M::model().name, "_id")
 }
 
-/// Decodes a field that identifies a document.
-pub(crate) fn decode_key<K: DeserializeOwned>(
+/// Reads a field that identifies a document by the function `read`.
+pub(crate) fn decode_key<K>(
     key: Bson,
+    read: impl FnOnce(Bson) -> std::result::Result<K, bson::error::Error>,
     model: &'static str,
     path: &str,
 ) -> Result<K> {
-    value(key.clone()).map_err(|failure| {
+    read(key.clone()).map_err(|failure| {
         let message = said(&failure);
         Error::new(DecodeError::new(
             Some(key),

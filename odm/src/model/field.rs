@@ -89,6 +89,8 @@ pub struct KeyReferenceMeta {
     pub target: fn() -> &'static ModelMeta,
     /// The Rust name of the unique field.
     pub by: &'static str,
+    /// Whether the field is a list of keys.
+    pub is_list: bool,
 }
 
 /// What becomes of a document if the one that it refers to is deleted, as the reference declares it.

@@ -343,9 +343,10 @@ impl Walk {
             match &field.refers_to {
                 Some(reference) => {
                     let (target, by) = ((reference.target)(), reference.by);
-                    let arity = match field.ty.shape {
-                        Shape::Array { .. } => around.times(max.map(u64::from)),
-                        _ => around.optional(field.ty.nullable),
+                    let arity = if reference.is_list {
+                        around.times(max.map(u64::from))
+                    } else {
+                        around.optional(field.ty.nullable)
                     };
                     self.found(target, by, arity, &path);
                 }

@@ -6,9 +6,7 @@ use bson::{Bson, Document, doc};
 
 use super::compare::{array_path, filter_path, is_element, stored_path};
 use super::deferred::Deferred;
-use super::encode::{
-    ByKey, BySerde, Derived, ElementOf, Encode, Named, RecentOf, With, encode_element,
-};
+use super::encode::{BySerde, ElementOf, Encode, With, encode_element};
 use super::field::Field;
 use super::filter::Filter;
 use super::joined;
@@ -30,38 +28,6 @@ pub trait ElementEncoder<S: Sequence> {
 }
 
 impl<S: Sequence<Element: FieldType>> ElementEncoder<S> for BySerde {
-    type Handle<M> = <S::Element as FieldType>::Handle<M, S::Element>;
-
-    fn handle<M>(path: Path) -> Self::Handle<M> {
-        S::Element::handle(path)
-    }
-}
-
-impl<S: Sequence<Element: FieldType>, R> ElementEncoder<S> for RecentOf<R> {
-    type Handle<M> = <S::Element as FieldType>::Handle<M, S::Element>;
-
-    fn handle<M>(path: Path) -> Self::Handle<M> {
-        S::Element::handle(path)
-    }
-}
-
-impl<S: Sequence<Element: FieldType>, N> ElementEncoder<S> for Derived<N> {
-    type Handle<M> = <S::Element as FieldType>::Handle<M, S::Element>;
-
-    fn handle<M>(path: Path) -> Self::Handle<M> {
-        S::Element::handle(path)
-    }
-}
-
-impl<S: Sequence<Element: FieldType>, N> ElementEncoder<S> for ByKey<N> {
-    type Handle<M> = <S::Element as FieldType>::Handle<M, S::Element>;
-
-    fn handle<M>(path: Path) -> Self::Handle<M> {
-        S::Element::handle(path)
-    }
-}
-
-impl<S: Sequence<Element: FieldType>, N> ElementEncoder<S> for Named<N> {
     type Handle<M> = <S::Element as FieldType>::Handle<M, S::Element>;
 
     fn handle<M>(path: Path) -> Self::Handle<M> {

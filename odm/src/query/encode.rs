@@ -37,56 +37,6 @@ impl<T: Serialize + FieldType + ?Sized> Encode<T> for BySerde {
     }
 }
 
-/// Encodes by the type's own `Serialize`, as [`BySerde`], for a field that refers to other documents. `N` is the name by
-/// which a row of a join has what the field refers to.
-#[derive(Debug, Clone, Copy)]
-pub struct Named<N>(PhantomData<fn() -> N>);
-
-impl<T: Serialize + FieldType + ?Sized, N> Encode<T> for Named<N> {
-    type Stored = T;
-
-    fn encode(value: &T) -> Result<Bson> {
-        encode_field(value)
-    }
-}
-
-/// Encodes by the type's own `Serialize`, as [`BySerde`], for a field that says `refers_to`. `N` is the name of the relation,
-/// as in [`Named`].
-#[derive(Debug, Clone, Copy)]
-pub struct ByKey<N>(PhantomData<fn() -> N>);
-
-impl<T: Serialize + FieldType + ?Sized, N> Encode<T> for ByKey<N> {
-    type Stored = T;
-
-    fn encode(value: &T) -> Result<Bson> {
-        encode_field(value)
-    }
-}
-
-/// Encodes by the type's own `Serialize`, as [`BySerde`], for a list that copies the newest documents of `S`.
-#[derive(Debug, Clone, Copy)]
-pub struct RecentOf<S>(PhantomData<fn() -> S>);
-
-impl<T: Serialize + FieldType + ?Sized, S> Encode<T> for RecentOf<S> {
-    type Stored = T;
-
-    fn encode(value: &T) -> Result<Bson> {
-        encode_field(value)
-    }
-}
-
-/// Encodes by the type's own `Serialize`, as [`BySerde`], for keywords that are computed from other fields. `N` says how.
-#[derive(Debug, Clone, Copy)]
-pub struct Derived<N>(PhantomData<fn() -> N>);
-
-impl<T: Serialize + FieldType + ?Sized, N> Encode<T> for Derived<N> {
-    type Stored = T;
-
-    fn encode(value: &T) -> Result<Bson> {
-        encode_field(value)
-    }
-}
-
 /// Encodes a value as the type's own serializer does, without running it if the stored form is known.
 #[inline]
 pub(crate) fn encode_field<T: Serialize + FieldType + ?Sized>(value: &T) -> Result<Bson> {
@@ -103,24 +53,6 @@ pub trait Decode<T> {
 }
 
 impl<T: DeserializeOwned> Decode<T> for BySerde {
-    fn decode(stored: Bson) -> std::result::Result<T, bson::error::Error> {
-        decode::value(stored)
-    }
-}
-
-impl<T: DeserializeOwned, N> Decode<T> for Named<N> {
-    fn decode(stored: Bson) -> std::result::Result<T, bson::error::Error> {
-        decode::value(stored)
-    }
-}
-
-impl<T: DeserializeOwned, N> Decode<T> for ByKey<N> {
-    fn decode(stored: Bson) -> std::result::Result<T, bson::error::Error> {
-        decode::value(stored)
-    }
-}
-
-impl<T: DeserializeOwned, S> Decode<T> for RecentOf<S> {
     fn decode(stored: Bson) -> std::result::Result<T, bson::error::Error> {
         decode::value(stored)
     }

@@ -3,11 +3,10 @@
 use bson::Bson;
 
 use super::array::all_of;
-use super::encode::Derived;
 use super::field::Field;
 use super::filter::Filter;
-use super::kind::Sequence;
 use super::node::Node;
+use super::role::{Keywords, Tagged};
 use crate::model::keywords::search_terms;
 
 /// How keywords are computed; a derive implements it for each such field.
@@ -16,7 +15,7 @@ pub trait KeywordsOf: 'static {
     const LANGUAGE: &'static str;
 }
 
-impl<M, S: Sequence, N: KeywordsOf> Field<M, S, Derived<N>> {
+impl<M, S, N: KeywordsOf, E> Field<M, S, Tagged<Keywords<N>, E>> {
     /// Matches documents that have all words of `text`, which is split, folded and stemmed as the keywords are:
     /// `{words: {$all: ["run", "shoe"]}}`. Stop words do not count; a text of nothing else matches no document.
     ///

@@ -3,12 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
+use bson::Bson;
 use bson::raw::RawBsonRef;
-use serde::de::DeserializeOwned;
 
 use crate::error::Result;
 use crate::model::{Document, Path, name};
-use crate::query::{ByKey, Named};
+use crate::query::{BySerde, Decode, Key, Relation, Tagged};
 use crate::types::Ref;
 
 /// The target of a reference: a document, or the row that a join made of it.
@@ -29,7 +29,11 @@ pub enum Resolved<T: Document, Row = T, B: KeyOf<T> = ById> {
 /// Which field of `T` a reference stores.
 pub trait KeyOf<T>: 'static {
     /// The type of the field.
-    type Key: DeserializeOwned + Clone + Send + Sync + 'static;
+    type Key: Clone + Send + Sync + 'static;
+
+    /// Reads a stored key.
+    #[doc(hidden)]
+    fn decode(stored: Bson) -> std::result::Result<Self::Key, bson::error::Error>;
 
     /// The stored path of the field.
     #[doc(hidden)]
@@ -43,6 +47,10 @@ pub enum ById {}
 impl<T: Document> KeyOf<T> for ById {
     type Key = T::Id;
 
+    fn decode(stored: Bson) -> std::result::Result<T::Id, bson::error::Error> {
+        BySerde::decode(stored)
+    }
+
     fn path() -> Result<Path> {
         Ok(Path::root().child("_id"))
     }
@@ -54,15 +62,23 @@ pub trait KeyReference: 'static {
     /// The model that the field refers to.
     type Target: Document;
     /// The type of one key.
-    type Key: DeserializeOwned + Clone + Send + Sync + 'static;
+    type Key: Clone + Send + Sync + 'static;
     /// How many keys the field holds.
     type Arity: ReferenceArity;
     /// The Rust names of the unique field.
     const BY: &'static [&'static str];
+
+    /// Reads a stored key, as the deserializer of the field does.
+    #[doc(hidden)]
+    fn decode(stored: Bson) -> std::result::Result<Self::Key, bson::error::Error>;
 }
 
-impl<N: KeyReference<Target = T>, T: Document> KeyOf<T> for ByKey<N> {
+impl<N: KeyReference<Target = T>, T: Document> KeyOf<T> for Key<N> {
     type Key = N::Key;
+
+    fn decode(stored: Bson) -> std::result::Result<N::Key, bson::error::Error> {
+        N::decode(stored)
+    }
 
     fn path() -> Result<Path> {
         Ok(name::resolve(T::meta(), N::BY)?.path)
@@ -240,7 +256,7 @@ pub enum Pointer<'a> {
 #[diagnostic::on_unimplemented(
     message = "`{V}` refers to no other collection",
     label = "nothing to join",
-    note = "a reference is declared as `Ref<T>`, `Option<Ref<T>>` or `Vec<Ref<T>>`, or says `#[odm(refers_to(Model, by = field))]`"
+    note = "a reference is declared as `Ref<T>`, `Option<Ref<T>>` or `Vec<Ref<T>>`, without a serializer of its own, or says `#[odm(refers_to(Model, by = field))]`"
 )]
 pub trait RefersBy<V> {
     /// The name by which rows have what the field refers to.
@@ -249,14 +265,14 @@ pub trait RefersBy<V> {
     type Reference: Reference;
 }
 
-impl<R: Reference, N: 'static> RefersBy<R> for Named<N> {
+impl<R: Reference, N: 'static> RefersBy<R> for Tagged<Relation<N>> {
     type Name = N;
     type Reference = R;
 }
 
-impl<V, N: KeyReference> RefersBy<V> for ByKey<N> {
+impl<V, N: KeyReference, E> RefersBy<V> for Tagged<Key<N>, E> {
     type Name = N;
-    type Reference = Self;
+    type Reference = Key<N>;
 }
 
 /// A reference that stores a key and nothing else, so that an index of the field finds the rows by keys.
@@ -270,7 +286,7 @@ pub trait StoresKey {}
 impl<T: Document> StoresKey for Ref<T> {}
 impl<T: Document> StoresKey for Option<Ref<T>> {}
 impl<T: Document> StoresKey for Vec<Ref<T>> {}
-impl<N> StoresKey for ByKey<N> {}
+impl<N> StoresKey for Key<N> {}
 
 /// What a join puts into a row for a reference.
 pub(super) type Joined<R, Row> = <<R as Reference>::Arity as ReferenceArity>::Value<
@@ -285,7 +301,7 @@ mod sealed {
     impl<T: crate::model::Document> Sealed for crate::types::dbref::DbRef<T> {}
     impl<T: crate::model::Document> Sealed for Option<crate::types::dbref::DbRef<T>> {}
     impl<T: crate::model::Document> Sealed for Vec<crate::types::dbref::DbRef<T>> {}
-    impl<N> Sealed for crate::query::ByKey<N> {}
+    impl<N> Sealed for crate::query::Key<N> {}
 }
 
 impl<T: Document> Reference for Ref<T> {
@@ -306,7 +322,7 @@ impl<T: Document> Reference for Vec<Ref<T>> {
     type Arity = ManyKeys;
 }
 
-impl<N: KeyReference> Reference for ByKey<N> {
+impl<N: KeyReference> Reference for Key<N> {
     type Target = N::Target;
     type By = Self;
     type Arity = N::Arity;

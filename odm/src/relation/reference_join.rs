@@ -314,7 +314,12 @@ where
                 }
                 let id = keys.and_then(|keys| keys.get(place.position)).cloned();
                 let id = id.unwrap_or(Bson::Null);
-                let id = decode_key(id, R::Target::model().name, self.key.as_str())?;
+                let id = decode_key(
+                    id,
+                    R::By::decode,
+                    R::Target::model().name,
+                    self.key.as_str(),
+                )?;
                 Ok(if excluded {
                     Resolved::Excluded(id)
                 } else {

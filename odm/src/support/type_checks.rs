@@ -97,12 +97,43 @@ pub const fn is_list_of_text(ty: &TypeMeta) -> bool {
     }
 }
 
+/// Whether the type can be a list of documents.
+pub const fn may_hold_documents(ty: &TypeMeta) -> bool {
+    match ty.shape {
+        Shape::Any => true,
+        Shape::Array { element, .. } => {
+            matches!(
+                element.shape,
+                Shape::Any | Shape::Embedded(_) | Shape::Map(_)
+            )
+        }
+        _ => false,
+    }
+}
+
 /// Whether a text index finds strings in the type.
 pub const fn may_hold_text(ty: &TypeMeta) -> bool {
     match ty.shape {
         Shape::OneOf(_) | Shape::Map(_) => true,
         Shape::Array { element: ty, .. } | Shape::Reference { id: ty, .. } => may_hold_text(ty),
         _ => is_text(ty),
+    }
+}
+
+/// Whether a value of the one type, or an element of it, can be equal to a value of the other.
+pub(super) const fn may_be_equal(one: &TypeMeta, other: &TypeMeta) -> bool {
+    match (one.shape, other.shape) {
+        (Shape::Array { element, .. }, _) => may_be_equal(element, other),
+        (Shape::Scalar(mut rest), Shape::Scalar(others)) => {
+            while let [one, behind @ ..] = rest {
+                if contains(others, *one) {
+                    return true;
+                }
+                rest = behind;
+            }
+            false
+        }
+        _ => true,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Assertions about the type of a named field, from its attributes.
 
+use syn::Ident;
 use syn::spanned::Spanned;
 
 use super::{Assertion, Flaw, Subject};
@@ -18,6 +19,8 @@ pub(crate) const TEXT: &str =
 pub(crate) const LIST: &str = "is for lists and maps; for the length of a string write `length(…)`";
 /// The message for `keywords` on a wrong type.
 pub(crate) const KEYWORDS: &str = "is not a list of strings: declare keywords as `Vec<String>`";
+/// The message for keywords whose serializer is not known to store strings.
+pub(crate) const UNKNOWN_WORDS: &str = "has a serializer that is not known to store a list of strings, so its words are unknown; make its module by `odm::serializer!`, or declare keywords as `Vec<String>`";
 /// The message for `unique_items` on a wrong type.
 pub(crate) const UNIQUE_LIST: &str = "is for lists; remove it";
 
@@ -83,7 +86,21 @@ fn encoded<'a>(one: &FieldFacts<'a>) -> Vec<Assertion<'a>> {
         return Vec::new();
     }
     let mut assertions = rules(one);
-    if is_option(&field.ty) && field.decoder && !field.has_default {
+    match &field.attributes.list {
+        Some(list) if list.is_keywords() => {
+            let message = format!("`{}` {UNKNOWN_WORDS}", field.rust);
+            assertions.push(holds(field, &list.word, "is_list_of_text", message));
+        }
+        Some(list) if list.is_recent() => {
+            let message = format!(
+                "`{}` has a serializer that does not store documents, so the newest can't be copied into it; remove the serializer",
+                field.rust
+            );
+            assertions.push(holds(field, &list.word, "may_hold_documents", message));
+        }
+        _ => {}
+    }
+    if is_option(&field.ty) && field.decoder.is_some() && !field.has_default {
         let (rust, path) = (&field.rust, module.literal.value());
         assertions.push(Assertion::Defaults {
             span: field.ty.span(),
@@ -150,12 +167,20 @@ fn flattened<'a>(model: &Model, field: &'a Field) -> Vec<Assertion<'a>> {
 
 /// Keywords whose type does not show it are a list of strings.
 fn keywords<'a>(one: &FieldFacts<'a>, list: &List) -> Option<Assertion<'a>> {
-    matches!(one.element, Kind::Unknown).then(|| Assertion::Holds {
-        span: list.word.span(),
-        test: "is_list_of_text",
-        subject: Subject::Field(one.field, None),
-        message: format!("`{}` {KEYWORDS}", one.field.rust),
+    matches!(one.element, Kind::Unknown).then(|| {
+        let message = format!("`{}` {KEYWORDS}", one.field.rust);
+        holds(one.field, &list.word, "is_list_of_text", message)
     })
+}
+
+/// The type of a field passes a test of `odm::support`.
+fn holds<'a>(field: &'a Field, word: &Ident, test: &'static str, message: String) -> Assertion<'a> {
+    Assertion::Holds {
+        span: word.span(),
+        test,
+        subject: Subject::Field(field, None),
+        message,
+    }
 }
 
 /// A type of unknown kind with a bound has elements.

@@ -216,38 +216,9 @@ fn rename(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
             "renameCollection may only be run against the admin database.",
         ));
     }
-    let invalid = |what: &str, name: &str| {
-        ServerError::new(
-            Code::INVALID_NAMESPACE,
-            format!("Invalid {what} namespace: {name}"),
-        )
-    };
     let to = call.args.str("to").unwrap_or_default();
-    let source = Namespace::split(&call.namespace.collection).ok_or_else(|| {
-        ServerError::new(
-            Code::INVALID_NAMESPACE,
-            format!(
-                "Invalid namespace specified '{}'",
-                call.namespace.collection
-            ),
-        )
-    })?;
-    let target = Namespace::split(to).ok_or_else(|| invalid("target", to))?;
-    if to.contains('\0') {
-        target.check()?;
-    }
+    let (source, target) = parse_names(&call.namespace.collection, to)?;
     let drop_target = call.args.flag("dropTarget");
-    if source == target {
-        return Err(illegal("Can't rename a collection to itself"));
-    }
-    for (what, namespace) in [("source", &source), ("target", &target)] {
-        namespace
-            .check_name()
-            .and_then(|()| namespace.check_write())
-            .map_err(|error| {
-                illegal(format!("error with {what} namespace: {}", error.message()))
-            })?;
-    }
     call.locked.set(true);
     let catalog = &call.engine.catalog;
     if catalog.view(&source).is_some() {
@@ -313,6 +284,38 @@ fn rename(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
     let replaced = root.put(renamed);
     drop((root, replaced));
     reply(doc! {})
+}
+
+/// The namespaces of a rename, checked.
+fn parse_names(from: &str, to: &str) -> Result<(Namespace, Namespace), ServerError> {
+    let invalid = |what: &str, name: &str| {
+        ServerError::new(
+            Code::INVALID_NAMESPACE,
+            format!("Invalid {what} namespace: {name}"),
+        )
+    };
+    let source = Namespace::split(from).ok_or_else(|| {
+        ServerError::new(
+            Code::INVALID_NAMESPACE,
+            format!("Invalid namespace specified '{}'", from),
+        )
+    })?;
+    let target = Namespace::split(to).ok_or_else(|| invalid("target", to))?;
+    if to.contains('\0') {
+        target.check()?;
+    }
+    if source == target {
+        return Err(illegal("Can't rename a collection to itself"));
+    }
+    for (what, namespace) in [("source", &source), ("target", &target)] {
+        namespace
+            .check_name()
+            .and_then(|()| namespace.check_write())
+            .map_err(|error| {
+                illegal(format!("error with {what} namespace: {}", error.message()))
+            })?;
+    }
+    Ok((source, target))
 }
 
 /// The change event of a renamed collection.

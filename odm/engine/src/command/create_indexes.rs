@@ -23,6 +23,7 @@ use crate::command::reply::reply;
 use crate::index::Index;
 use crate::index::spec::Spec;
 use crate::index::spec::parse::ParsedSpec;
+use crate::txn::transaction::Transaction;
 
 const FIELDS: &[Field] = &[
     required("indexes", Kind::Objects),
@@ -86,49 +87,20 @@ fn create_indexes(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerErr
         call.ensure(&namespace)?;
     }
     let build = call.uuid();
-    let add = |collection: &mut Collection| {
-        let before = collection.indexes.len();
-        for spec in missing(collection, &specs)? {
-            let index = collection
-                .build(Index::new(Arc::clone(spec)))
-                .map_err(|error| within_build(collection, build, &error))?;
-            collection.indexes.push(index);
-        }
-        Ok((before, collection.indexes.len()))
-    };
     let counts = if let Some(count) = unchanged {
         Some((count, count))
     } else if let Some(transaction) = &mut call.transaction {
-        let collection = transaction
-            .root()
-            .collection(&namespace)
-            .map(|c| (**c).clone());
-        match collection {
-            Some(mut collection) => {
-                let missing = missing(&collection, &specs)?;
-                if !missing.is_empty() {
-                    let is_empty = collection.len() == 0;
-                    check_new(&namespace, transaction.created(&namespace), is_empty)?;
-                    check_all(&namespace, collection.indexes.len(), &missing)?;
-                }
-                let counts = add(&mut collection)?;
-                if counts.0 != counts.1 {
-                    transaction.recreate(collection);
-                }
-                Some(counts)
-            }
-            None => None,
-        }
+        build_in_transaction(transaction, &namespace, &specs, build)?
     } else {
         call.alter(&namespace, |collection| {
             let was = collection.clone();
             check_build_of(collection, &missing(collection, &specs)?, build)?;
-            let (before, after) = add(collection)?;
+            let (before, after) = add(collection, &specs, build)?;
             Ok(if before == after {
                 Edit::Unchanged((before, after))
             } else {
-                let told = definition::indexes_created(&was, collection);
-                Edit::Publish((before, after), told)
+                let change = definition::indexes_created(&was, collection);
+                Edit::Publish((before, after), change)
             })
         })?
     };
@@ -150,6 +122,46 @@ fn create_indexes(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerErr
         fields.insert("note", "index already exists");
     }
     reply(fields)
+}
+
+/// Builds the missing indexes, and returns the number of indexes before and after.
+fn add(
+    collection: &mut Collection,
+    specs: &[Arc<Spec>],
+    build: [u8; 16],
+) -> Result<(usize, usize), ServerError> {
+    let before = collection.indexes.len();
+    for spec in missing(collection, specs)? {
+        let index = collection
+            .build(Index::new(Arc::clone(spec)))
+            .map_err(|error| within_build(collection, build, &error))?;
+        collection.indexes.push(index);
+    }
+    Ok((before, collection.indexes.len()))
+}
+
+/// Like [`add`]; `None` if the collection does not exist.
+fn build_in_transaction(
+    transaction: &mut Transaction,
+    namespace: &Namespace,
+    specs: &[Arc<Spec>],
+    build: [u8; 16],
+) -> Result<Option<(usize, usize)>, ServerError> {
+    let Some(collection) = transaction.root().collection(namespace) else {
+        return Ok(None);
+    };
+    let mut collection = (**collection).clone();
+    let missing = missing(&collection, specs)?;
+    if !missing.is_empty() {
+        let is_empty = collection.len() == 0;
+        check_new(namespace, transaction.created(namespace), is_empty)?;
+        check_all(namespace, collection.indexes.len(), &missing)?;
+    }
+    let (before, after) = add(&mut collection, specs, build)?;
+    if before != after {
+        transaction.recreate(collection);
+    }
+    Ok(Some((before, after)))
 }
 
 /// In a transaction, indexes can only be created on an empty collection that the transaction created.

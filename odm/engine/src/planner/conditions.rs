@@ -230,8 +230,18 @@ fn collect<'a>(predicate: &'a Predicate, place: &Place<'_>, found: &mut Conditio
     if path.split('.').any(str::is_empty) {
         return false;
     }
+    of_test(&field.test, path, place, found)
+}
+
+/// Adds the conditions of a test of one path, and returns whether they express it.
+fn of_test<'a>(
+    test: &'a Test,
+    path: String,
+    place: &Place<'_>,
+    found: &mut Conditions<'a>,
+) -> bool {
     let numbered = !place.numbers && path.split('.').skip(1).any(is_number);
-    let (intervals, fit, about) = match &field.test {
+    let (intervals, fit, about) = match test {
         Test::Element(ElementMatch::Document(inner)) => {
             let inside = Place {
                 prefix: format!("{path}."),
@@ -261,7 +271,7 @@ fn collect<'a>(predicate: &'a Predicate, place: &Place<'_>, found: &mut Conditio
                 element: place.element.clone(),
                 child: place.child,
                 numbered,
-                place: match &field.test {
+                place: match test {
                     Test::Geo(test) => Some(Arc::clone(test)),
                     _ => None,
                 },
@@ -287,7 +297,7 @@ fn collect<'a>(predicate: &'a Predicate, place: &Place<'_>, found: &mut Conditio
         child: place.child,
         numbered,
         place: None,
-        types: match &field.test {
+        types: match test {
             Test::Type(types) => Some(*types),
             _ => None,
         },

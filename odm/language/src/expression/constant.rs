@@ -258,36 +258,7 @@ impl Form {
                     None => None,
                 })
             }
-            Self::Switch { branches, default } => {
-                let mut otherwise = default
-                    .as_ref()
-                    .map(|node| node.constant(env, bound))
-                    .transpose()?;
-                let mut is_open = false;
-                for (case, then) in branches {
-                    match case.constant(env, bound)? {
-                        // A branch that is never taken is dropped without being checked.
-                        Some(case) if !case.truthy() => {}
-                        // A branch that is always taken is the last one.
-                        Some(_) => {
-                            otherwise = Some(then.constant(env, bound)?);
-                            break;
-                        }
-                        None => {
-                            is_open = true;
-                            then.constant(env, bound)?;
-                        }
-                    }
-                }
-                match otherwise {
-                    Some(value) if !is_open => Ok(value),
-                    None if !is_open => refuse(
-                        40069,
-                        "Cannot execute a switch statement where all the cases evaluate to false without a default",
-                    ),
-                    _ => Ok(None),
-                }
-            }
+            Self::Switch { branches, default } => switch(branches, default.as_ref(), env, bound),
             Self::Let { variables, within } => {
                 all(variables.iter().map(|(_, node)| node), env, bound)?;
                 if variables.is_empty() {
@@ -334,6 +305,40 @@ impl Form {
                 Ok(None)
             }
         }
+    }
+}
+
+/// `$switch`, whose constant cases may leave only one branch.
+fn switch<'a>(
+    branches: &'a [(Node, Node)],
+    default: Option<&'a Node>,
+    env: &Env<'_, 'a>,
+    bound: &[&str],
+) -> Constant<'a> {
+    let mut otherwise = default.map(|node| node.constant(env, bound)).transpose()?;
+    let mut is_open = false;
+    for (case, then) in branches {
+        match case.constant(env, bound)? {
+            // A branch that is never taken is dropped without being checked.
+            Some(case) if !case.truthy() => {}
+            // A branch that is always taken is the last one.
+            Some(_) => {
+                otherwise = Some(then.constant(env, bound)?);
+                break;
+            }
+            None => {
+                is_open = true;
+                then.constant(env, bound)?;
+            }
+        }
+    }
+    match otherwise {
+        Some(value) if !is_open => Ok(value),
+        None if !is_open => refuse(
+            40069,
+            "Cannot execute a switch statement where all the cases evaluate to false without a default",
+        ),
+        _ => Ok(None),
     }
 }
 

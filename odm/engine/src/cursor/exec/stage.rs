@@ -47,23 +47,24 @@ enum State {
     Index(Box<IndexScanStep>),
     Near(Box<near::Search>),
     Listed(std::vec::IntoIter<RecordId>),
-    Fetch {
-        /// The inputs have read the document and applied the filter.
-        fetched: bool,
-        /// The index bounds cover the whole filter, so documents need no test.
-        answered: bool,
-        /// The conditions of a branch of an `$or`.
-        own: Option<Arc<Matcher>>,
-    },
-    Or {
-        at: usize,
-        seen: HashSet<RecordId>,
-    },
+    Fetch(Fetch),
+    Or { at: usize, seen: HashSet<RecordId> },
     Merge(Merge),
     Sort(Sorter),
     Skip(u64),
     Limit(u64),
     Project,
+}
+
+/// Reads the documents of records.
+#[derive(Debug)]
+struct Fetch {
+    /// The inputs have read the document and applied the filter.
+    fetched: bool,
+    /// The index bounds cover the whole filter, so documents need no test.
+    answered: bool,
+    /// The conditions of a branch of an `$or`.
+    own: Option<Arc<Matcher>>,
 }
 
 #[derive(Debug)]
@@ -99,7 +100,7 @@ impl Stage {
                 counters.keys = keys;
                 State::Listed(records.into_iter())
             }
-            Step::Fetch { all, .. } => State::Fetch {
+            Step::Fetch { all, .. } => State::Fetch(Fetch {
                 fetched: node.inputs.iter().all(Node::is_fetched),
                 answered: *all
                     && alone
@@ -109,7 +110,7 @@ impl Stage {
                     .branch
                     .and_then(|at| shared.alternative(at))
                     .map(Arc::new),
-            },
+            }),
             Step::Or => State::Or {
                 at: 0,
                 seen: HashSet::new(),
@@ -166,7 +167,7 @@ impl Stage {
             State::Index(indexed) => indexed.is_at_end(),
             State::Near(search) => search.is_done(),
             State::Listed(records) => records.len() == 0,
-            State::Fetch { .. } | State::Project | State::Skip(_) => input(),
+            State::Fetch(_) | State::Project | State::Skip(_) => input(),
             State::Or { at, .. } => *at >= self.inputs.len(),
             State::Merge(merge) => merge.waiting.is_empty() && merge.heap.is_empty(),
             State::Limit(left) => *left == 0 || input(),
@@ -276,39 +277,7 @@ impl State {
             Self::Listed(records) => Ok(records
                 .next()
                 .map_or(Work::End, |record| Work::Row((record, Bytes::None)))),
-            Self::Fetch {
-                fetched,
-                answered,
-                own,
-            } => {
-                let Some(input) = inputs.first_mut().filter(|input| !input.is_at_end()) else {
-                    return Ok(Work::End);
-                };
-                let (record, bytes) = match input.advance(shared, units)? {
-                    Work::Row(row) => row,
-                    other => return Ok(other),
-                };
-                if *fetched || bytes.get().is_some() {
-                    counters.docs += 1;
-                    counters.already_fetched += 1;
-                    return Ok(Work::Row((record, bytes)));
-                }
-                let Some(stored) = shared.collection.stored(record) else {
-                    return Ok(Work::Again);
-                };
-                counters.docs += 1;
-                let matches = match own {
-                    _ if *answered => true,
-                    Some(own) => own.matches_bytes(stored.bytes)?,
-                    None => shared.matches_fetched(stored.bytes)?,
-                };
-                Ok(if matches {
-                    Work::Row((record, Bytes::Stored(stored)))
-                } else {
-                    shared.forget(record);
-                    Work::Again
-                })
-            }
+            Self::Fetch(fetch) => fetch.advance(counters, inputs, shared, units),
             Self::Or { at, seen } => {
                 let count = inputs.len();
                 let Some(input) = inputs.get_mut(*at) else {
@@ -370,6 +339,44 @@ impl State {
             }
             Self::Project => next(inputs, shared, units),
         }
+    }
+}
+
+impl Fetch {
+    fn advance<'a>(
+        &self,
+        counters: &mut Counters,
+        inputs: &'a mut [Stage],
+        shared: &'a Shared,
+        units: &mut u64,
+    ) -> Result<Work<Lent<'a>>, ServerError> {
+        let Some(input) = inputs.first_mut().filter(|input| !input.is_at_end()) else {
+            return Ok(Work::End);
+        };
+        let (record, bytes) = match input.advance(shared, units)? {
+            Work::Row(row) => row,
+            other => return Ok(other),
+        };
+        if self.fetched || bytes.get().is_some() {
+            counters.docs += 1;
+            counters.already_fetched += 1;
+            return Ok(Work::Row((record, bytes)));
+        }
+        let Some(stored) = shared.collection.stored(record) else {
+            return Ok(Work::Again);
+        };
+        counters.docs += 1;
+        let matches = match &self.own {
+            _ if self.answered => true,
+            Some(own) => own.matches_bytes(stored.bytes)?,
+            None => shared.matches_fetched(stored.bytes)?,
+        };
+        Ok(if matches {
+            Work::Row((record, Bytes::Stored(stored)))
+        } else {
+            shared.forget(record);
+            Work::Again
+        })
     }
 }
 

@@ -237,85 +237,85 @@ fn shape(given: &Document, ignore_unknown: bool) -> Result<(), ServerError> {
         ));
     }
     for (field, value) in given {
-        match field.as_str() {
-            "key" => match value {
-                Bson::Document(key) => key_pattern::check_key(key)?,
-                _ => return Err(wrong_type(field, "an object", value)),
-            },
-            "name" if !matches!(value, Bson::String(_)) => {
-                return Err(wrong_type(field, "a string", value));
-            }
-            "v" => match stored_options::version(value) {
-                None if number(value).is_none() => {
-                    return Err(wrong_type(field, "a number", value));
-                }
-                None => {
-                    return Err(ServerError::new(
-                        Code::BAD_VALUE,
-                        format!(
-                            "Index version must be representable as a 32-bit integer, but got {}",
-                            show_value(value)
-                        ),
-                    ));
-                }
-                Some(1 | 2) => {}
-                Some(version) => {
-                    return Err(refused(format!(
-                        "Invalid index specification {}; cannot create an index with v={version}",
-                        show(given)
-                    )));
-                }
-            },
-            // A collection can only become clustered when it is created.
-            "clustered" if number(value).is_some() || matches!(value, Bson::Boolean(_)) => {
-                return Err(if !is_true(value) {
-                    ServerError::new(
-                        Code::location(6_492_800),
-                        "Value 'false' for field 'clustered' is invalid",
-                    )
-                } else if given.get("unique").is_some_and(is_true) {
-                    ServerError::new(
-                        Code::COMMAND_NOT_SUPPORTED,
-                        "the in-memory engine does not support clustered collections",
-                    )
-                } else {
-                    refused("The 'unique' field is required when 'clustered' is specified")
-                });
-            }
-            "hidden" if !matches!(value, Bson::Boolean(_)) => {
-                // mongod's message names another field.
-                return Err(wrong_type("name", "a bool", value));
-            }
-            "wildcardProjection" => key_pattern::check_projection(given, value)?,
-            "collation" | "partialFilterExpression" => {
-                let Bson::Document(filter) = value else {
-                    return Err(wrong_type(field, "an object", value));
-                };
-                if field == "collation" && filter.is_empty() {
-                    return Err(ServerError::new(
-                        Code::BAD_VALUE,
-                        "The field 'collation' cannot be an empty object.",
-                    ));
-                }
-                if field == "partialFilterExpression" {
-                    partial::parse(filter)?;
-                }
-            }
-            word if is_flag(word)
-                && number(value).is_none()
-                && !matches!(value, Bson::Boolean(_)) =>
-            {
+        check_option(given, field, value)?;
+    }
+    check_combinations(given)
+}
+
+/// Checks the type and the value of one option.
+fn check_option(given: &Document, field: &str, value: &Bson) -> Result<(), ServerError> {
+    match field {
+        "key" => match value {
+            Bson::Document(key) => key_pattern::check_key(key),
+            _ => Err(wrong_type(field, "an object", value)),
+        },
+        "name" if !matches!(value, Bson::String(_)) => Err(wrong_type(field, "a string", value)),
+        "v" => match stored_options::version(value) {
+            None if number(value).is_none() => Err(wrong_type(field, "a number", value)),
+            None => Err(ServerError::new(
+                Code::BAD_VALUE,
+                format!(
+                    "Index version must be representable as a 32-bit integer, but got {}",
+                    show_value(value)
+                ),
+            )),
+            Some(1 | 2) => Ok(()),
+            Some(version) => Err(refused(format!(
+                "Invalid index specification {}; cannot create an index with v={version}",
+                show(given)
+            ))),
+        },
+        // A collection can only become clustered when it is created.
+        "clustered" if number(value).is_some() || matches!(value, Bson::Boolean(_)) => {
+            Err(if !is_true(value) {
+                ServerError::new(
+                    Code::location(6_492_800),
+                    "Value 'false' for field 'clustered' is invalid",
+                )
+            } else if given.get("unique").is_some_and(is_true) {
+                ServerError::new(
+                    Code::COMMAND_NOT_SUPPORTED,
+                    "the in-memory engine does not support clustered collections",
+                )
+            } else {
+                refused("The 'unique' field is required when 'clustered' is specified")
+            })
+        }
+        "hidden" if !matches!(value, Bson::Boolean(_)) => {
+            // mongod's message names another field.
+            Err(wrong_type("name", "a bool", value))
+        }
+        "wildcardProjection" => key_pattern::check_projection(given, value),
+        "collation" | "partialFilterExpression" => {
+            let Bson::Document(filter) = value else {
+                return Err(wrong_type(field, "an object", value));
+            };
+            if field == "collation" && filter.is_empty() {
                 return Err(ServerError::new(
-                    Code::TYPE_MISMATCH,
-                    format!(
-                        "The field '{field} has value {field}: {}, which is not convertible to bool",
-                        show_value(value)
-                    ),
+                    Code::BAD_VALUE,
+                    "The field 'collation' cannot be an empty object.",
                 ));
             }
-            _ => stored_options::check(field, value)?,
+            if field == "partialFilterExpression" {
+                partial::parse(filter)?;
+            }
+            Ok(())
         }
+        word if is_flag(word) && number(value).is_none() && !matches!(value, Bson::Boolean(_)) => {
+            Err(ServerError::new(
+                Code::TYPE_MISMATCH,
+                format!(
+                    "The field '{field} has value {field}: {}, which is not convertible to bool",
+                    show_value(value)
+                ),
+            ))
+        }
+        _ => stored_options::check(field, value),
     }
+}
+
+/// Checks that the required options are there, and refuses options that exclude each other.
+fn check_combinations(given: &Document) -> Result<(), ServerError> {
     for field in ["key", "name"] {
         if !given.contains_key(field) {
             return Err(ServerError::new(

@@ -77,81 +77,91 @@ impl Form {
                 input,
                 name,
                 within,
-            } => each(
-                env,
-                input,
-                "input to $map must be an array not",
-                16883,
-                |items| {
-                    let mut mapped = RawArrayBuf::new();
-                    for item in items {
-                        let value = bind(env, &mut std::iter::once((name.as_str(), item)), within)?;
-                        mapped.push(value.or_null());
-                        memory_limit::check("$map", mapped.as_bytes().len())?;
-                    }
-                    Ok(mapped)
-                },
-            ),
+            } => map(env, input, name, within),
             Self::Filter {
                 input,
                 name,
                 condition,
                 limit,
-            } => each(
-                env,
-                input,
-                "input to $filter must be an array not",
-                28651,
-                |items| {
-                    let mut kept = RawArrayBuf::new();
-                    if items.is_empty() {
-                        return Ok(kept);
-                    }
-                    let mut left = match limit {
-                        Some(limit) => limit_of(&limit.eval(env)?)?,
-                        None => usize::MAX,
-                    };
-                    for item in items {
-                        if left == 0 {
-                            break;
-                        }
-                        let mut bound = std::iter::once((name.as_str(), item.clone()));
-                        if bind(env, &mut bound, condition)?.truthy() {
-                            kept.push(item.or_null());
-                            left -= 1;
-                        }
-                    }
-                    Ok(kept)
-                },
-            ),
+            } => filter(env, input, (name, condition), limit.as_ref()),
             Self::Zip(zip) => zip.eval(env),
             Self::Reduce {
                 input,
                 initial,
                 within,
-            } => {
-                let list = input.eval(env)?;
-                if list.is_nullish() {
-                    return Ok(Value::NULL);
-                }
-                let Some(items) = items(&list) else {
-                    return refuse(
-                        40080,
-                        format!(
-                            "$reduce requires that 'input' be an array, found: {}",
-                            list.get().map(messages::computed).unwrap_or_default()
-                        ),
-                    );
-                };
-                let mut value = initial.eval(env)?;
-                for item in items {
-                    let bound = [("this", item), ("value", value)];
-                    value = bind(env, &mut bound.into_iter(), within)?;
-                }
-                Ok(value)
-            }
+            } => reduce(env, input, initial, within),
         }
     }
+}
+
+fn map<'a>(env: &Env<'_, 'a>, input: &'a Node, name: &'a str, within: &'a Node) -> Outcome<'a> {
+    let message = "input to $map must be an array not";
+    each(env, input, message, 16883, |items| {
+        let mut mapped = RawArrayBuf::new();
+        for item in items {
+            let value = bind(env, &mut std::iter::once((name, item)), within)?;
+            mapped.push(value.or_null());
+            memory_limit::check("$map", mapped.as_bytes().len())?;
+        }
+        Ok(mapped)
+    })
+}
+
+fn filter<'a>(
+    env: &Env<'_, 'a>,
+    input: &'a Node,
+    (name, condition): (&'a str, &'a Node),
+    limit: Option<&'a Node>,
+) -> Outcome<'a> {
+    let message = "input to $filter must be an array not";
+    each(env, input, message, 28651, |items| {
+        let mut kept = RawArrayBuf::new();
+        if items.is_empty() {
+            return Ok(kept);
+        }
+        let mut left = match limit {
+            Some(limit) => limit_of(&limit.eval(env)?)?,
+            None => usize::MAX,
+        };
+        for item in items {
+            if left == 0 {
+                break;
+            }
+            let mut bound = std::iter::once((name, item.clone()));
+            if bind(env, &mut bound, condition)?.truthy() {
+                kept.push(item.or_null());
+                left -= 1;
+            }
+        }
+        Ok(kept)
+    })
+}
+
+fn reduce<'a>(
+    env: &Env<'_, 'a>,
+    input: &'a Node,
+    initial: &'a Node,
+    within: &'a Node,
+) -> Outcome<'a> {
+    let list = input.eval(env)?;
+    if list.is_nullish() {
+        return Ok(Value::NULL);
+    }
+    let Some(items) = items(&list) else {
+        return refuse(
+            40080,
+            format!(
+                "$reduce requires that 'input' be an array, found: {}",
+                list.get().map(messages::computed).unwrap_or_default()
+            ),
+        );
+    };
+    let mut value = initial.eval(env)?;
+    for item in items {
+        let bound = [("this", item), ("value", value)];
+        value = bind(env, &mut bound.into_iter(), within)?;
+    }
+    Ok(value)
 }
 
 #[expect(

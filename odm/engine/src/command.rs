@@ -42,6 +42,7 @@ mod retry;
 mod session;
 mod source;
 pub(crate) mod state;
+mod statements;
 mod stats_stages;
 pub(crate) mod table;
 #[cfg(test)]

@@ -17,12 +17,12 @@ use crate::command::invocation::Invocation;
 
 use crate::command::declare::{Command, CommandTarget};
 use crate::command::generic_arguments::InTransaction;
-use crate::command::insert::{batch, is_fatal};
-use crate::command::modify::{self, Outcome, Selection};
+use crate::command::insert::batch;
+use crate::command::modify::{self, Selection};
 use crate::command::profiler;
 use crate::command::reply::Written;
 use crate::command::retry::{Retry, STATEMENT_ID, STATEMENT_IDS};
-use crate::command::update::{check_filter, no_multi};
+use crate::command::statements::{self, Counts, Progress, is_fatal, no_multi};
 use crate::cursor::point::{Equality, Found};
 use crate::txn::session::Statement;
 use crate::txn::writer::Writer;
@@ -92,21 +92,21 @@ impl<'a> DeleteStatement<'a> {
     }
 
     /// The statement in the form of a profiler entry.
-    fn shown(&self) -> Document {
-        let mut shown = doc! {
+    fn profile_entry(&self) -> Document {
+        let mut entry = doc! {
             "q": profiler::shown(RawBsonRef::Document(self.q)),
             "limit": i32::from(!self.multi),
         };
         if let Some(hint) = self.hint {
-            shown.insert("hint", profiler::shown_hint(hint));
+            entry.insert("hint", profiler::shown_hint(hint));
         }
         if let Some(collation) = self.collation {
-            shown.insert(
+            entry.insert(
                 "collation",
                 profiler::shown(RawBsonRef::Document(collation)),
             );
         }
-        shown
+        entry
     }
 
     pub(crate) fn parse(statement: &'a RawDocument) -> Result<Self, ServerError> {
@@ -171,75 +171,42 @@ impl Delete<'_> {
         {
             return Ok(written);
         }
-        let mut total = Written::default();
-        // `look` holds no version of the collection: holding one would force the writer below to copy it.
-        let collection = call.look(namespace, |it| it.options.collation.clone());
-        if collection.is_none()
-            && let Err(error) = call.check_not_view(namespace)
-        {
-            total.errors.push((0, error));
-            return Ok(total);
-        }
-        let met = collection.flatten();
-        let mut retry = Retry::new(call.statements.take(), call.command);
-        let prepared = self.prepare(call, met.as_ref());
-        let mut done = Vec::new();
-        let (context, profile) = (call.context, call.profile);
+        let mut progress = Progress::new(call, self.ordered);
+        let collation = match statements::collation(call) {
+            Ok(collation) => collation,
+            Err(error) => return Ok(progress.refused(error)),
+        };
+        let prepared = self.prepare(call, collation.as_ref());
+        let (profile, is_retryable) = (call.profile, progress.is_retryable());
         let written = call.write(namespace, true, |writer| {
-            for (index, target) in prepared.iter().enumerate() {
-                match retry.before(index) {
-                    None => {}
-                    Some(Statement::Delete { n: before }) => {
-                        total.n += before;
-                        continue;
-                    }
-                    // A statement of another command had this id; it counts as 1.
-                    Some(_) => {
-                        total.n += 1;
-                        continue;
-                    }
-                }
-                let outcome = match target {
-                    Err(e) => Err(e.clone()),
-                    Ok(target) if target.multi && retry.is_on() => Err(no_multi("limit=0")),
-                    Ok(target) => {
-                        check_capped(writer).and_then(|()| modify::delete(writer, target))
-                    }
-                };
-                if let (Some(profile), Some(row)) = (profile, self.statements.get(index)) {
-                    profile.statement("remove", row.shown(), outcome.as_ref());
-                }
-                match outcome {
-                    Ok(Outcome { matched: n, .. }) => {
-                        total.n += n;
-                        if retry.is_on() && n > 0 {
-                            done.push((index, Statement::Delete { n }));
+            let statements = self.statements.iter().zip(&prepared);
+            progress.run(
+                writer,
+                statements,
+                deleted_before,
+                |writer, (row, target)| {
+                    let outcome = match target {
+                        Err(e) => Err(e.clone()),
+                        Ok(target) if target.multi && is_retryable => Err(no_multi("limit=0")),
+                        Ok(target) => {
+                            check_capped(writer).and_then(|()| modify::delete(writer, target))
                         }
+                    };
+                    if let Some(profile) = profile {
+                        profile.statement("remove", row.profile_entry(), outcome.as_ref());
                     }
-                    Err(e) if is_fatal(&e) => return Err(e),
-                    Err(e) => {
-                        total.errors.push((index, e));
-                        if self.ordered || writer.inside.is_some() {
-                            break;
-                        }
-                    }
-                }
-            }
-            retry.pass(context, &done)?;
-            Ok(())
+                    let n = outcome?.matched;
+                    let done = (is_retryable && n > 0).then_some(Statement::Delete { n });
+                    Ok((Counts::of(n), done))
+                },
+            )
         })?;
         if written.is_none() {
-            for row in self.statements.iter().filter(|_| profile.is_some()) {
-                call.name_plan("EOF");
-                if let Some(profile) = profile {
-                    profile.statement("remove", row.shown(), Ok(&Outcome::default()));
-                }
-            }
-            total.fail(prepared, self.ordered || call.transaction.is_some());
+            let entries = self.statements.iter().map(DeleteStatement::profile_entry);
+            progress.profile_eof(call, "remove", entries);
+            progress.fail(prepared);
         }
-        retry.remember(done);
-        total.retried = retry.into_retried();
-        Ok(total)
+        Ok(progress.finish())
     }
 
     /// The `_id` to remove, if the statement has no other condition and no options.
@@ -252,32 +219,35 @@ impl Delete<'_> {
             && statement.hint.is_none()
             && self.variables.is_none()
             && call.statements.is_none();
-        Equality::of(statement.q).filter(|it| is_plain && it.is_of_id())
+        Equality::of_id(statement.q).filter(|_| is_plain)
     }
 
     /// Parses each statement and runs all checks that need no document.
     fn prepare<'s>(
         &'s self,
         call: &Invocation<'_>,
-        met: Option<&Collator>,
+        default: Option<&Collator>,
     ) -> SmallVec<[Result<Selection<'s>, ServerError>; 1]> {
         let prepare = |statement: &'s DeleteStatement<'_>| {
-            let globals = call.globals_under(statement.collation, self.variables, met)?;
+            let globals = call.globals_under(statement.collation, self.variables, default)?;
             let target = Selection {
-                filter: statement.q,
-                sort: None,
                 hint: statement.hint,
-                globals,
-                met: met.cloned(),
                 multi: statement.multi,
-                returns: false,
-                deadline: call.deadline(),
+                ..Selection::new(statement.q, globals, default.cloned(), call.deadline())
             };
-            check_filter(&target)?;
+            target.check_filter()?;
             Ok(target)
         };
         self.statements.iter().map(prepare).collect()
     }
+}
+
+/// The counts of a statement that was executed before. A statement of another command counts as 1.
+fn deleted_before(before: Statement) -> Counts {
+    Counts::of(match before {
+        Statement::Delete { n } => n,
+        _ => 1,
+    })
 }
 
 /// Removes the document with an `_id`, without a plan. Returns `None` if the statement needs a plan or the collection

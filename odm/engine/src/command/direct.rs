@@ -96,6 +96,7 @@ impl Engine {
         &'a self,
         context: &'a Context,
         namespace: &'a Namespace,
+        locked: &'a Cell<bool>,
     ) -> Result<Invocation<'a>, ServerError> {
         let now = context.now();
         self.tick(now.timestamp_millis());
@@ -113,7 +114,7 @@ impl Engine {
             snapshot: None,
             statements: None,
             now,
-            locked: Cell::new(false),
+            locked,
             profile: None,
         })
     }
@@ -195,7 +196,8 @@ impl Engine {
             .filter()
             .map_or(Cow::Borrowed(raw::empty_document()), Filter::to_document);
         request.validate(&filter)?;
-        let mut call = self.plain_call(context, namespace)?;
+        let locked = Cell::new(false);
+        let mut call = self.plain_call(context, namespace, &locked)?;
         call.profile = watch;
         match request {
             Request::Find { one, .. } => {

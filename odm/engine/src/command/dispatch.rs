@@ -11,7 +11,7 @@ use odm_language::value::raw;
 
 use crate::catalog::namespace::Namespace;
 use crate::command::args::{self, Args};
-use crate::command::declare::CommandTarget;
+use crate::command::declare::{Command, CommandTarget};
 use crate::command::generic_arguments::{self, InTransaction};
 use crate::command::invocation::Invocation;
 use crate::command::profiler::Watch;
@@ -19,7 +19,7 @@ use crate::command::state::Engine;
 use crate::command::{concern, create, reply, table, ttl};
 use crate::context::Context;
 use crate::txn::TRANSIENT;
-use crate::txn::session::{Mode, lock};
+use crate::txn::session::{Mode, SessionId, lock};
 
 /// Whether the engine does not implement the command.
 pub fn is_absent(name: &str) -> bool {
@@ -87,36 +87,12 @@ impl Engine {
                 "the command is empty",
             ));
         };
-        let Some(row) = table::find(name) else {
-            if let Some(absent) = refusal::command(name) {
-                let because = match absent {
-                    Absent::Planned => String::new(),
-                    Absent::Refused(reason) => format!(": {reason}"),
-                };
-                return Err(args::unsupported(&format!("the command '{name}'{because}")));
-            }
-            return Err(ServerError::new(
-                Code::COMMAND_NOT_FOUND,
-                format!("no such command: '{name}'"),
-            ));
-        };
+        let row = row(name)?;
         let database = database(command)?;
         let mode = generic_arguments::check(row.rules(), command, database)?;
         let now = context.now();
         self.tick(now.timestamp_millis());
-        let parse = || {
-            let args = Args::of_command(command, row.idl, row.fields)?;
-            let collection = match row.target {
-                CommandTarget::Collection => args::collection(row.name, target)?,
-                CommandTarget::Database => "",
-            };
-            let namespace = Namespace::new(database, collection);
-            if row.target == CommandTarget::Collection {
-                namespace.check()?;
-            }
-            Ok((args, namespace))
-        };
-        let (args, namespace) = match parse() {
+        let (args, namespace) = match parse(row, command, database, target) {
             Ok(parsed) => parsed,
             Err(error) => {
                 // mongod parses these two inside the transaction, so their parse errors abort it.
@@ -139,98 +115,118 @@ impl Engine {
             snapshot: None,
             statements: None,
             now,
-            locked: Cell::new(false),
+            locked,
             profile: watch,
         };
         if let Some(watch) = watch {
             watch.reach(row.name);
         }
-        let run = |call: &mut Invocation<'_>| {
-            let outcome = (row.run)(call);
-            locked.set(call.locked.get());
-            outcome
-        };
-        if let Some(moment) = concern::snapshot(command, &mode, &self.catalog.clock)? {
-            let snapshot = self.snapshots.at(moment, &self.catalog, now);
-            let snapshot = match snapshot {
-                Ok(snapshot) => snapshot,
-                Err(error) if matches!(mode, Mode::Transaction { .. }) => {
-                    self.give_up(&mode, now)?;
-                    return Err(label(error));
-                }
-                Err(error) => return Err(error),
-            };
-            let snapshot = call.snapshot.insert(snapshot);
-            match target {
-                // The command's own value names the collection.
-                RawBsonRef::String(name) if row.target == CommandTarget::Database => {
-                    snapshot.check(&self.catalog, &Namespace::new(database, name))?;
-                }
-                _ => snapshot.check(&self.catalog, call.namespace)?,
-            }
-        }
+        self.open_snapshot(&mut call, row, target)?;
         match mode {
             Mode::Plain => {
                 if row.transaction != InTransaction::Beside {
                     self.note(row.rules(), command, now)?;
                 }
-                run(&mut call)
+                (row.run)(&mut call)
             }
             Mode::Retryable { session, number } => {
                 let handle = self.sessions.get(&session)?;
                 let mut state = lock(&handle);
                 state.touch(now);
                 call.statements = Some(state.retryable(&self.sessions, &session, number)?);
-                run(&mut call)
+                (row.run)(&mut call)
             }
             // These two read the session themselves.
-            Mode::Transaction { .. } if row.transaction == InTransaction::Ends => run(&mut call),
+            Mode::Transaction { .. } if row.transaction == InTransaction::Ends => {
+                (row.run)(&mut call)
+            }
             Mode::Transaction {
                 session,
                 number,
                 start,
-            } => {
-                let handle = self.sessions.get(&session)?;
-                let mut state = lock(&handle);
-                state.touch(now);
-                if start {
-                    let moment = match call.snapshot.take() {
-                        Some(snapshot) => snapshot.root,
-                        None => call.began.insert(self.catalog.root()).clone(),
-                    };
-                    state.start(&self.sessions, &session, number, moment, now)?;
-                }
-                let transaction = state.transaction(&session, number)?;
-                if transaction.is_expired(now) {
+            } => self.run_in_transaction(call, row, target, (&session, number), start),
+        }
+    }
+
+    /// Gives the command the snapshot that it requests to read, if it does.
+    fn open_snapshot(
+        &self,
+        call: &mut Invocation<'_>,
+        row: &Command,
+        target: RawBsonRef<'_>,
+    ) -> Result<(), ServerError> {
+        let Some(moment) = concern::snapshot(call.command, &call.mode, &self.catalog.clock)? else {
+            return Ok(());
+        };
+        let snapshot = match self.snapshots.at(moment, &self.catalog, call.now) {
+            Ok(snapshot) => snapshot,
+            Err(error) if matches!(call.mode, Mode::Transaction { .. }) => {
+                self.give_up(&call.mode, call.now)?;
+                return Err(label(error));
+            }
+            Err(error) => return Err(error),
+        };
+        let snapshot = call.snapshot.insert(snapshot);
+        match target {
+            // The command's own value names the collection.
+            RawBsonRef::String(name) if row.target == CommandTarget::Database => {
+                snapshot.check(&self.catalog, &Namespace::new(call.database, name))
+            }
+            _ => snapshot.check(&self.catalog, call.namespace),
+        }
+    }
+
+    /// Runs a statement of a transaction, which its first statement (`start`) begins.
+    fn run_in_transaction(
+        &self,
+        call: Invocation<'_>,
+        row: &Command,
+        target: RawBsonRef<'_>,
+        (session, number): (&SessionId, i64),
+        start: bool,
+    ) -> Result<RawDocumentBuf, ServerError> {
+        // A binding of its own, which can borrow from the session below.
+        let now = call.now;
+        let mut call = call;
+        let handle = self.sessions.get(session)?;
+        let mut state = lock(&handle);
+        state.touch(now);
+        if start {
+            let moment = match call.snapshot.take() {
+                Some(snapshot) => snapshot.root,
+                None => call.began.insert(self.catalog.root()).clone(),
+            };
+            state.start(&self.sessions, session, number, moment, now)?;
+        }
+        let transaction = state.transaction(session, number)?;
+        if transaction.is_expired(now) {
+            state.abort(&self.sessions);
+        }
+        let transaction = state.transaction(session, number)?;
+        if start && let Some(RawBsonRef::Document(first)) = raw::get(call.command, "readConcern") {
+            transaction.set_concern(first);
+        }
+        let allowed = concern::check_later(row.name, transaction.concern());
+        call.transaction = Some(transaction);
+        let outcome = allowed
+            .and_then(|()| match target {
+                // `create` itself checks whether the collection exists now.
+                _ if row.name == create::CREATE.name => Ok(()),
+                RawBsonRef::String(name) => call.follow(&Namespace::new(call.database, name)),
+                _ => Ok(()),
+            })
+            .and_then(|()| (row.run)(&mut call));
+        // As on mongod, any failure aborts the transaction.
+        match outcome {
+            Ok(reply) => {
+                if raw::get(&reply, "writeErrors").is_some() {
                     state.abort(&self.sessions);
                 }
-                let transaction = state.transaction(&session, number)?;
-                if start && let Some(RawBsonRef::Document(first)) = raw::get(command, "readConcern")
-                {
-                    transaction.set_concern(first);
-                }
-                let runs = concern::check_later(row.name, transaction.concern());
-                call.transaction = Some(transaction);
-                let followed = runs.and_then(|()| match target {
-                    // `create` itself checks whether the collection exists now.
-                    _ if row.name == create::CREATE.name => Ok(()),
-                    RawBsonRef::String(name) => call.follow(&Namespace::new(database, name)),
-                    _ => Ok(()),
-                });
-                let outcome = followed.and_then(|()| run(&mut call));
-                // As on mongod, any failure aborts the transaction.
-                match outcome {
-                    Ok(reply) => {
-                        if raw::get(&reply, "writeErrors").is_some() {
-                            state.abort(&self.sessions);
-                        }
-                        Ok(reply)
-                    }
-                    Err(error) => {
-                        state.abort(&self.sessions);
-                        Err(label(error))
-                    }
-                }
+                Ok(reply)
+            }
+            Err(error) => {
+                state.abort(&self.sessions);
+                Err(label(error))
             }
         }
     }
@@ -319,6 +315,42 @@ impl Engine {
             ttl::expire(&self.catalog, now);
         }
     }
+}
+
+/// The row of a command in the table of commands. Refuses the names of others.
+fn row(name: &str) -> Result<&'static Command, ServerError> {
+    if let Some(row) = table::find(name) {
+        return Ok(row);
+    }
+    Err(match refusal::command(name) {
+        Some(Absent::Planned) => args::unsupported(&format!("the command '{name}'")),
+        Some(Absent::Refused(reason)) => {
+            args::unsupported(&format!("the command '{name}': {reason}"))
+        }
+        None => ServerError::new(
+            Code::COMMAND_NOT_FOUND,
+            format!("no such command: '{name}'"),
+        ),
+    })
+}
+
+/// The fields of a command, and the namespace that they name.
+fn parse<'a>(
+    row: &Command,
+    command: &'a RawDocument,
+    database: &str,
+    target: RawBsonRef<'_>,
+) -> Result<(Args<'a>, Namespace), ServerError> {
+    let args = Args::of_command(command, row.idl, row.fields)?;
+    let collection = match row.target {
+        CommandTarget::Collection => args::collection(row.name, target)?,
+        CommandTarget::Database => "",
+    };
+    let namespace = Namespace::new(database, collection);
+    if row.target == CommandTarget::Collection {
+        namespace.check()?;
+    }
+    Ok((args, namespace))
 }
 
 /// Whether a successful reply reports the write concern even if the command wrote nothing.

@@ -1,11 +1,13 @@
 //! `find`.
 
+pub(crate) mod projected;
+
 use std::sync::atomic::Ordering;
 
-use bson::raw::{CString, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
+use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::Globals;
-use odm_language::expression::meta::{self, Known};
+use odm_language::expression::meta;
 use odm_language::matcher::Matcher;
 use odm_language::value::raw;
 
@@ -19,6 +21,7 @@ use crate::command::compat::explain::explained::Explained;
 use crate::command::compat::explain::goal::OuterStages;
 use crate::command::compat::explain::{aggregation, report};
 use crate::command::create::to_document;
+use crate::command::find::projected::{Projected, sort_keys};
 use crate::command::invocation::Invocation;
 
 use crate::command::compat::canonical_query::{self, CanonicalQuery};
@@ -26,9 +29,8 @@ use crate::command::declare::{Command, CommandTarget};
 use crate::command::generic_arguments::InTransaction;
 use crate::command::reply::{Batch, Page};
 use crate::command::view;
-use crate::cursor::exec::Row;
-use crate::cursor::point::{self, Equality, Listed};
-use crate::cursor::query::{Found, Query, QueryOutput, check_distance};
+use crate::cursor::point::{self, Direct, Equality, Listed};
+use crate::cursor::query::{Query, QueryOutput, check_distance};
 use crate::cursor::registry::{Cursor, Item, Results, Tail};
 use crate::cursor::sort::Order;
 use crate::index::RecordId;
@@ -114,13 +116,10 @@ impl<'a> Find<'a> {
         call: &Invocation<'_>,
         namespace: &Namespace,
         args: &Args<'a>,
+        collection: Option<&Collection>,
     ) -> Result<Self, ServerError> {
-        let collection = call.find_collection(namespace);
-        let globals: Globals = call.globals(
-            args.document("collation"),
-            args.document("let"),
-            collection.as_deref(),
-        )?;
+        let globals: Globals =
+            call.globals(args.document("collation"), args.document("let"), collection)?;
         let hint = args.hint()?;
         let projection_document = args.filled("projection");
         let sort = args.filled("sort");
@@ -154,11 +153,11 @@ impl<'a> Find<'a> {
         let projection = projection_document
             .map(|projection| {
                 check_score(projection, &query)?;
-                projected(projection, query.filter, &sees_sort)
+                parse_projection(projection, query.filter, &sees_sort)
             })
             .transpose()
             .or_else(|error| {
-                let matcher = query.matcher(collection.as_deref());
+                let matcher = query.matcher(collection);
                 matcher
                     .map_err(|error| canonical_query::explain_find(error, namespace, args))
                     .and(Err(error))
@@ -211,7 +210,7 @@ fn check_score(projection: &RawDocument, query: &Query<'_>) -> Result<(), Server
 }
 
 /// Parses a projection. Errors in the filter are reported before errors in the projection.
-pub(crate) fn projected(
+pub(crate) fn parse_projection(
     projection: &RawDocument,
     filter: Option<&RawDocument>,
     globals: &Globals,
@@ -226,56 +225,103 @@ fn find(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
     Ok(run(call)?.to_reply(cstr!("firstBatch")))
 }
 
+/// How a `find` gets its documents.
+enum Route {
+    /// The matches of one equality, which an index has found already.
+    Batch(Batch),
+    /// The matches of one `$in`, likewise.
+    Listed(Listed),
+    View,
+    /// The matches that a plan finds.
+    Plan,
+}
+
+impl Route {
+    fn choose(call: &Invocation<'_>, collection: Option<&Version>) -> Self {
+        match collection {
+            Some(collection) => Self::without_plan(call, collection).unwrap_or(Self::Plan),
+            None if call.find_view(call.namespace).is_some() => Self::View,
+            None => Self::Plan,
+        }
+    }
+
+    fn without_plan(call: &Invocation<'_>, collection: &Version) -> Option<Self> {
+        let args = &call.args;
+        // Profiled commands always run a plan, because the shortcuts count nothing for the profiler.
+        if call.profile.is_some()
+            || !args.has_only(&["filter", "limit", "singleBatch", "batchSize"])
+        {
+            return None;
+        }
+        let limit = args.natural("limit").ok()?.filter(|limit| *limit > 0);
+        let shuffles = call.context.shuffle().is_some();
+        match Direct::of(args.document("filter")?)? {
+            Direct::Equality(equality) if args.get("batchSize").is_none() => {
+                let most = if shuffles { 1 } else { LONGEST_BATCH };
+                short(collection, &equality, limit, most).map(Self::Batch)
+            }
+            Direct::In(one_of)
+                if !shuffles
+                    && collection.options.collation.is_none()
+                    && !call.deadline().is_some() =>
+            {
+                args.natural("batchSize").ok()?;
+                one_of.by_index(collection, limit).map(Self::Listed)
+            }
+            _ => None,
+        }
+    }
+}
+
 /// Runs a `find` and returns the first batch.
 pub(crate) fn run(call: &mut Invocation<'_>) -> Result<Page, ServerError> {
-    // Profiled commands always run a plan, because the shortcuts count nothing for the profiler.
-    let is_profiled = call.profile.is_some();
-    let shuffles = call.context.shuffle().is_some();
-    if !is_profiled
-        && call.args.has_only(&["filter", "limit", "singleBatch"])
-        && let Some(filter) = call.args.document("filter")
-        && let Ok(limit) = call.args.natural("limit")
-        && let Some(equality) = Equality::of(filter)
-        && let Some(collection) = call.find_collection(call.namespace)
-        && let Some(batch) = short(
-            &collection,
-            &equality,
-            limit.filter(|limit| *limit > 0),
-            if shuffles { 1 } else { LONGEST_BATCH },
-        )
-    {
-        let page = batch.of(0, collection.namespace.clone());
-        return Ok(page.at(call.read_time()));
+    let collection = call.find_collection(call.namespace);
+    match (Route::choose(call, collection.as_ref()), collection) {
+        (Route::Batch(batch), _) => {
+            let page = batch.of(0, call.namespace());
+            Ok(page.at(call.read_time()))
+        }
+        (Route::Listed(listed), Some(collection)) => {
+            let cursor = cursor(call, collection.uuid, Box::new(listed), Tail::No);
+            first(call, cursor, batch_size(call)?)
+        }
+        (Route::View, _) => {
+            check(call)?;
+            let batch_size = batch_size(call)?;
+            let aggregate = view::find(call, call.namespace(), &call.args)?;
+            let documents = aggregate.run(call)?;
+            aggregate::open(call, aggregate.namespace, documents, Some(batch_size))
+        }
+        (_, collection) => {
+            let tail = check(call)?;
+            run_plan(call, collection, tail)
+        }
     }
-    if !is_profiled
-        && !shuffles
-        && let Some(page) = listed(call)
-    {
-        return page;
-    }
-    let namespace = call.namespace();
-    namespace.check_read()?;
+}
+
+/// Runs the checks of the namespace and of single options, and returns the kind of tail that the options request.
+fn check(call: &Invocation<'_>) -> Result<Tail, ServerError> {
+    call.namespace.check_read()?;
     if call.transaction.is_some() && call.args.flag("readOnce") {
         return Err(ServerError::new(
             Code::OPERATION_NOT_SUPPORTED_IN_TRANSACTION,
             "The 'readOnce' option is not supported within a transaction.",
         ));
     }
-    let tail = tail(&call.args)?;
-    if call.find_view(&namespace).is_some() {
-        let batch_size = call.args.natural("batchSize")?.unwrap_or(FIRST_BATCH);
-        let aggregate = view::find(call, namespace, &call.args)?;
-        let documents = aggregate.run(call)?;
-        return aggregate::open(call, aggregate.namespace, documents, Some(batch_size));
-    }
-    let find = Find::parse(call, &namespace, &call.args)?;
-    let batch_size = call.args.natural("batchSize")?.unwrap_or(FIRST_BATCH);
-    let single = call.args.flag("singleBatch");
-    let collection = call.find_collection(&namespace);
+    tail(&call.args)
+}
+
+fn run_plan(
+    call: &Invocation<'_>,
+    collection: Option<Version>,
+    tail: Tail,
+) -> Result<Page, ServerError> {
+    let find = Find::parse(call, call.namespace, &call.args, collection.as_deref())?;
+    let batch_size = batch_size(call)?;
     let mut prepared = find
         .query
         .prepare(collection.as_deref())
-        .map_err(|error| canonical_query::explain_find(error, &namespace, &call.args))?;
+        .map_err(|error| canonical_query::explain_find(error, call.namespace, &call.args))?;
     if tail != Tail::No {
         if call.transaction.is_some() {
             return Err(ServerError::new(
@@ -285,17 +331,15 @@ pub(crate) fn run(call: &mut Invocation<'_>) -> Result<Page, ServerError> {
         }
         if let Some(collection) = &collection {
             check_capped(collection, call, &find)?;
-        }
-        // A tailable cursor reads in natural order, whatever the filter and the hint.
-        prepared.use_no_index();
-        if let Some(collection) = &collection {
             let scans = &collection.shared.scans;
             scans.tailable.fetch_add(1, Ordering::Relaxed);
         }
+        // A tailable cursor reads in natural order, whatever the filter and the hint.
+        prepared.use_no_index();
     }
     let Some(collection) = collection else {
         call.name_plan("EOF");
-        return Ok(Batch::default().of(0, namespace));
+        return Ok(Batch::default().of(0, call.namespace()));
     };
     let uuid = collection.uuid;
     let has_position = find
@@ -308,7 +352,7 @@ pub(crate) fn run(call: &mut Invocation<'_>) -> Result<Page, ServerError> {
         .filter(|_| has_position)
         .map(|matcher| matcher.as_written());
     let while_running = |error: ServerError| error.within("Executor error during find command");
-    let tells = asks_for_metadata(find.projection_document);
+    let reads_metadata = asks_for_metadata(find.projection_document);
     let found = prepared
         .run(collection, call.deadline())
         .map_err(while_running)?;
@@ -323,15 +367,30 @@ pub(crate) fn run(call: &mut Invocation<'_>) -> Result<Page, ServerError> {
             .then(|| sort_keys(find.projection_document)),
         projection: find.projection,
         matcher,
-        tells,
+        reads_metadata,
         globals: find.query.globals,
         tailable: tail != Tail::No,
     };
-    let cursor = Cursor {
-        namespace,
-        results: Box::new(results),
+    let cursor = cursor(call, uuid, Box::new(results), tail);
+    first(call, cursor, batch_size).map_err(while_running)
+}
+
+fn batch_size(call: &Invocation<'_>) -> Result<u64, ServerError> {
+    Ok(call.args.natural("batchSize")?.unwrap_or(FIRST_BATCH))
+}
+
+/// A new cursor on the collection with this UUID.
+fn cursor(
+    call: &Invocation<'_>,
+    collection: [u8; 16],
+    results: Box<dyn Results>,
+    tail: Tail,
+) -> Cursor {
+    Cursor {
+        namespace: call.namespace(),
+        results,
         held: None,
-        collection: Some(uuid),
+        collection: Some(collection),
         session: session_of(call),
         transaction: transaction_of(&call.mode),
         time: call.read_time(),
@@ -340,8 +399,13 @@ pub(crate) fn run(call: &mut Invocation<'_>) -> Result<Page, ServerError> {
         tail,
         used: call.now.timestamp_millis(),
         tally: None,
-    };
-    first_batch(call, cursor, Some(batch_size), single).map_err(while_running)
+    }
+}
+
+/// The first batch of a cursor.
+fn first(call: &Invocation<'_>, cursor: Cursor, batch_size: u64) -> Result<Page, ServerError> {
+    let single = call.args.flag("singleBatch");
+    first_batch(call, cursor, Some(batch_size), single)
 }
 
 /// The batch for a filter that compares one field with one value, read directly. Returns `None` if the command needs a
@@ -371,38 +435,6 @@ pub(crate) fn short(
         }
     }
     Some(batch)
-}
-
-/// The page for a filter that compares one field with a few values, read directly. Returns `None` if the command needs
-/// a plan.
-fn listed(call: &Invocation<'_>) -> Option<Result<Page, ServerError>> {
-    let options = ["filter", "limit", "singleBatch", "batchSize"];
-    if !call.args.has_only(&options) || call.deadline().is_some() {
-        return None;
-    }
-    let collection = call.find_collection(call.namespace)?;
-    if collection.options.collation.is_some() {
-        return None;
-    }
-    let limit = call.args.natural("limit").ok()?.filter(|limit| *limit > 0);
-    let batch_size = call.args.natural("batchSize").ok()?.unwrap_or(FIRST_BATCH);
-    let results = Listed::of(call.args.document("filter")?, &collection, limit)?;
-    let cursor = Cursor {
-        namespace: collection.namespace.clone(),
-        results: Box::new(results),
-        held: None,
-        collection: Some(collection.uuid),
-        session: session_of(call),
-        transaction: transaction_of(&call.mode),
-        time: call.read_time(),
-        no_timeout: false,
-        limited: false,
-        tail: Tail::No,
-        used: call.now.timestamp_millis(),
-        tally: None,
-    };
-    let single = call.args.flag("singleBatch");
-    Some(first_batch(call, cursor, Some(batch_size), single))
 }
 
 /// The kind of tail that the options of a `find` request.
@@ -458,125 +490,6 @@ fn check_capped(
     Err(pictured.named(&error))
 }
 
-/// A projected document. The filter determines which element the positional `$` stands for.
-pub(crate) fn project(
-    projection: &Projection,
-    matcher: Option<&Matcher>,
-    document: &RawDocument,
-    globals: &Globals,
-) -> Result<RawDocumentBuf, ServerError> {
-    let index = match matcher {
-        Some(matcher) if projection.needs_position() => matcher
-            .match_position(document)?
-            .and_then(|found| found.array_index),
-        _ => None,
-    };
-    projection.apply(document, index, globals)
-}
-
-/// The documents of a query, projected.
-struct Projected {
-    found: Found,
-    projection: Option<Projection>,
-    /// Set if the projection has a positional `$`.
-    matcher: Option<Matcher>,
-    globals: Globals,
-    /// Whether the projection reads metadata.
-    tells: bool,
-    /// The sort order, if the projection shows the sort key.
-    sort: Option<Order>,
-    /// Whether each document gets its record id as `$recordId`.
-    numbered: bool,
-    /// With `returnKey`, only the index keys are shown, and the sort keys under these names.
-    keyed: Option<Vec<String>>,
-    tailable: bool,
-}
-
-/// The fields of a projection that show the sort key.
-fn sort_keys(projection: Option<&RawDocument>) -> Vec<String> {
-    let fields = projection.into_iter().flat_map(raw::elements);
-    let wanted = |value| matches!(value, RawBsonRef::Document(meta) if raw::get(meta, "$meta") == Some(RawBsonRef::String("sortKey")));
-    fields
-        .filter(|(_, value)| wanted(*value))
-        .map(|(name, _)| name.to_owned())
-        .collect()
-}
-
-impl Projected {
-    fn with_sort_keys(&self, mut key: RawDocumentBuf, names: &[String]) -> Item {
-        for name in names {
-            if let (Some(values), Ok(name)) =
-                (self.globals.known().sort_key, CString::try_from(&**name))
-            {
-                key.append(name, values);
-            }
-        }
-        Item::Made(key)
-    }
-
-    /// The result document for a record.
-    fn shown(&self, row: Row) -> Result<Item, ServerError> {
-        let record = i64::try_from(row.0).ok();
-        let known = self.tells.then(|| self.found.known(&row));
-        let key = match &self.keyed {
-            Some(_) => self.found.key_of(&row)?.unwrap_or_default(),
-            None => RawDocumentBuf::new(),
-        };
-        let item = Item::Stored(row.1);
-        if let Some(known) = known {
-            let sort_key = self.sort.as_ref();
-            self.globals.set_known(Known {
-                sort_key: sort_key
-                    .map(|sort| sort.values(item.document(), &known))
-                    .transpose()?,
-                ..known
-            });
-        }
-        if let Some(names) = &self.keyed {
-            return Ok(self.with_sort_keys(key, names));
-        }
-        let item = match &self.projection {
-            None => item,
-            Some(projection) => Item::Made(project(
-                projection,
-                self.matcher.as_ref(),
-                item.document(),
-                &self.globals,
-            )?),
-        };
-        Ok(match record {
-            Some(record) if self.numbered => {
-                let mut numbered = item.document().to_owned();
-                numbered.append(cstr!("$recordId"), record);
-                Item::Made(numbered)
-            }
-            _ => item,
-        })
-    }
-}
-
-impl Results for Projected {
-    fn next(&mut self) -> Option<Result<Item, ServerError>> {
-        Some(self.found.next()?.and_then(|row| self.shown(row)))
-    }
-
-    fn is_at_end(&self) -> bool {
-        !self.tailable && self.found.is_at_end()
-    }
-
-    fn resume(&mut self, collection: Version) -> Result<(), ServerError> {
-        self.found.resume(collection)
-    }
-
-    fn has_place(&self) -> bool {
-        self.found.has_place()
-    }
-
-    fn postpone(&mut self, millis: i64) {
-        self.found.execution.deadline.postpone(millis);
-    }
-}
-
 fn explain(
     call: &mut Invocation<'_>,
     explained: &Explained<'_>,
@@ -586,7 +499,8 @@ fn explain(
         let aggregate = view::find(call, namespace.clone(), args)?;
         return aggregation::report(call, explained, &aggregate);
     }
-    let find = Find::parse(call, namespace, args)?;
+    let collection = call.find_collection(namespace);
+    let find = Find::parse(call, namespace, args, collection.as_deref())?;
     if args.flag("returnKey") {
         return Err(unsupported("an `explain` of returnKey"));
     }

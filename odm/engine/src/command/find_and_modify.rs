@@ -5,6 +5,7 @@ use bson::{Bson, Document, doc};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::meta;
 use odm_language::matcher::Matcher;
+use odm_language::value::collation::Collator;
 use odm_language::value::{key, raw};
 
 use crate::catalog::collection::document;
@@ -17,12 +18,12 @@ use crate::command::invocation::Invocation;
 
 use crate::command::compat::canonical_query::explain_hint;
 use crate::command::declare::{Command, CommandTarget};
-use crate::command::find::{project as project_one, projected};
+use crate::command::find::parse_projection;
+use crate::command::find::projected::project;
 use crate::command::generic_arguments::InTransaction;
-use crate::command::modify::{self, Outcome, Selection, UpdateSpec};
+use crate::command::modify::{self, CheckedUpdate, Outcome, Selection, UpdateSpec};
 use crate::command::reply::reply;
 use crate::command::retry::{Retry, STATEMENT_ID};
-use crate::command::update::check_filter;
 use crate::cursor::sort::Order;
 use crate::pipeline::outline;
 use crate::pipeline::projection::Projection;
@@ -63,121 +64,42 @@ pub(crate) const FIND_AND_MODIFY: Command = Command {
 };
 
 fn find_and_modify(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
-    let namespace = call.namespace();
+    let namespace = call.namespace;
     namespace.check_write()?;
     check(&call.args)?;
-    let args = &call.args;
-    if let Some(RawBsonRef::Array(stages)) = args.get("update") {
+    if let Some(RawBsonRef::Array(stages)) = call.args.get("update") {
         outline::check(stages, namespace.place())?;
     }
     call.locked.set(true);
-    call.check_not_view(&namespace)?;
+    call.check_not_view(namespace)?;
     call.locked.set(false);
     // `look` holds no version of the collection: holding one would force the writer below to copy it.
-    let collection = call.look(&namespace, |it| it.options.collation.clone());
-    let is_there = collection.is_some();
-    let met = collection.flatten();
-    let target = Selection {
-        filter: args
-            .document("query")
-            .unwrap_or_else(|| raw::empty_document()),
-        sort: args.filled("sort").filter(|_| !is_of_one(args)),
-        hint: args.get("hint"),
-        globals: call.globals_under(
-            args.document("collation"),
-            args.document("let"),
-            met.as_ref(),
-        )?,
-        met,
-        multi: false,
-        returns: true,
-        deadline: call.deadline(),
-    };
-    let remove = args.flag("remove");
-    let change = args.get("update").map(|update| UpdateSpec {
-        update,
-        array_filters: args.array("arrayFilters"),
-        upsert: args.flag("upsert"),
-    });
-    let checked = change
-        .as_ref()
-        .map(|change| change.check(&target))
-        .transpose()?;
-    check_filter(&target)?;
-    // mongod includes the sort of a lookup by `_id` only if the update needs the position of the match.
-    let has_position = checked
-        .as_ref()
-        .is_some_and(|checked| checked.update.needs_position());
-    let sort = args.filled("sort").filter(|_| has_position).or(target.sort);
-    exclusive_options::check(&exclusive_options::Parts {
-        filter: None,
-        sort,
-        hint: target.hint,
-        tailable: false,
-    })?;
-    Order::parse(sort)?;
-    let returns_new = args.flag("new");
-    let projection = args
-        .filled("fields")
-        .map(|fields| returned(fields, &target, returns_new))
-        .transpose();
-    let bypass = args.flag("bypassDocumentValidation");
-    let upsert = args.flag("upsert");
-    let projection = match projection {
-        Err(error) if is_there => return Err(error),
-        // An upsert creates the collection before mongod parses the projection.
-        Err(error) if upsert => {
-            call.write_ensured(&namespace, bypass, |_| Ok(()))?;
-            return Err(error);
-        }
-        // An absent collection has no document to project.
-        Err(_) => None,
-        Ok(projection) => projection,
-    };
+    let collection = call.look(namespace, |it| it.options.collation.clone());
+    let exists = collection.is_some();
+    let parsed = FindAndModify::parse(call, collection.flatten())?;
+    let projection = parsed.projection(call, exists)?;
     let mut retry = Retry::new(call.statements.take(), call.command);
     if let Some(before) = retry.before(0) {
         return again(call, before, retry.retried());
     }
     call.locked.set(true);
-    let context = call.context.clone();
-    let write = |writer: &mut Writer<'_, '_>| {
-        let outcome = match (&change, &checked) {
-            (Some(change), Some(checked)) => {
-                modify::update(writer, &target, change, checked, || context.object_id())?
-            }
-            _ => modify::delete(writer, &target)?,
-        };
-        retry.pass(&context, effect(&outcome, remove).as_slice())?;
-        Ok(outcome)
-    };
-    let outcome = if change.as_ref().is_some_and(|change| change.upsert) {
-        call.write_ensured(&namespace, bypass, write).map(Some)
-    } else {
-        call.write(&namespace, bypass, write)
-    }
-    .map_err(|error| with_hint(error, call, &namespace))?;
+    let outcome = parsed
+        .write(call, &retry)
+        .map_err(|error| with_hint(error, call, namespace))?;
     if outcome.is_none() {
         call.name_plan("EOF");
     }
     let outcome = outcome.unwrap_or_default();
     if let Some(profile) = call.profile {
-        profile.changed(&outcome, remove);
+        profile.changed(&outcome, parsed.removes);
     }
-    let project = |document: &RawDocument| match &projection {
-        None => Ok(document.to_owned()),
-        Some(projection) => {
-            // The positional `$` refers to the match in the document before the change.
-            let matcher = Matcher::parse_query(target.filter, &target.globals)?.as_written();
-            project_one(projection, Some(&matcher), document, &target.globals)
-        }
-    };
     let image = match (&outcome.before, &outcome.after) {
-        (_, Some(after)) if returns_new => document(after),
+        (_, Some(after)) if parsed.returns_new => document(after),
         (Some(before), _) => document(before),
         _ => None,
     };
-    let last = last(&outcome, remove);
-    if let Some(effect) = effect(&outcome, remove).filter(|_| retry.is_on()) {
+    let last = last(&outcome, parsed.removes);
+    if let Some(effect) = effect(&outcome, parsed.removes).filter(|_| retry.is_on()) {
         let statement = Statement::FindAndModify {
             last: last.clone(),
             value: image.map(ToOwned::to_owned),
@@ -186,10 +108,135 @@ fn find_and_modify(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerEr
         retry.remember(vec![(0, statement)]);
     }
     let value = image
-        .map(project)
+        .map(|document| parsed.project(projection.as_ref(), document))
         .transpose()
-        .map_err(|error| with_hint(error, call, &namespace))?;
+        .map_err(|error| with_hint(error, call, namespace))?;
     reply(fields(last, value))
+}
+
+/// A parsed `findAndModify`.
+struct FindAndModify<'a> {
+    target: Selection<'a>,
+    /// `None` removes the document.
+    change: Option<(UpdateSpec<'a>, CheckedUpdate)>,
+    removes: bool,
+    returns_new: bool,
+    bypass: bool,
+}
+
+impl<'a> FindAndModify<'a> {
+    /// Runs all checks that need no document, except those of the projection. `default` is the collection's collation.
+    fn parse(call: &Invocation<'a>, default: Option<Collator>) -> Result<Self, ServerError> {
+        let args = &call.args;
+        let globals = call.globals_under(
+            args.document("collation"),
+            args.document("let"),
+            default.as_ref(),
+        )?;
+        let query = args.document("query");
+        let filter = query.unwrap_or_else(|| raw::empty_document());
+        let target = Selection {
+            sort: args.filled("sort").filter(|_| !is_of_one(args)),
+            hint: args.get("hint"),
+            returns: true,
+            ..Selection::new(filter, globals, default, call.deadline())
+        };
+        let change = args.get("update").map(|update| UpdateSpec {
+            update,
+            array_filters: args.array("arrayFilters"),
+            upsert: args.flag("upsert"),
+        });
+        let change = change
+            .map(|change| change.check(&target).map(|checked| (change, checked)))
+            .transpose()?;
+        target.check_filter()?;
+        // mongod includes the sort of a lookup by `_id` only if the update needs the position of the match.
+        let has_position = change
+            .as_ref()
+            .is_some_and(|(_, checked)| checked.update.needs_position());
+        let sort = args.filled("sort").filter(|_| has_position).or(target.sort);
+        exclusive_options::check(&exclusive_options::Parts {
+            filter: None,
+            sort,
+            hint: target.hint,
+            tailable: false,
+        })?;
+        Order::parse(sort)?;
+        Ok(Self {
+            target,
+            change,
+            removes: args.flag("remove"),
+            returns_new: args.flag("new"),
+            bypass: args.flag("bypassDocumentValidation"),
+        })
+    }
+
+    /// The projection of the returned document. `exists` states whether the collection does.
+    fn projection(
+        &self,
+        call: &mut Invocation<'_>,
+        exists: bool,
+    ) -> Result<Option<Projection>, ServerError> {
+        let projection = call
+            .args
+            .filled("fields")
+            .map(|fields| returned(fields, &self.target, self.returns_new))
+            .transpose();
+        match projection {
+            Err(error) if exists => Err(error),
+            // An upsert creates the collection before mongod parses the projection.
+            Err(error) if call.args.flag("upsert") => {
+                call.write_ensured(call.namespace, self.bypass, |_| Ok(()))?;
+                Err(error)
+            }
+            // An absent collection has no document to project.
+            Err(_) => Ok(None),
+            Ok(projection) => Ok(projection),
+        }
+    }
+
+    /// Changes or removes the document; `None` if the collection does not exist.
+    fn write(
+        &self,
+        call: &mut Invocation<'_>,
+        retry: &Retry<'_>,
+    ) -> Result<Option<Outcome>, ServerError> {
+        let (context, namespace) = (call.context, call.namespace);
+        let write = |writer: &mut Writer<'_, '_>| {
+            let outcome = match &self.change {
+                Some((change, checked)) => {
+                    let new_id = || context.object_id();
+                    modify::update(writer, &self.target, change, checked, new_id)?
+                }
+                None => modify::delete(writer, &self.target)?,
+            };
+            retry.pass(context, effect(&outcome, self.removes).as_slice())?;
+            Ok(outcome)
+        };
+        if self
+            .change
+            .as_ref()
+            .is_some_and(|(change, _)| change.upsert)
+        {
+            call.write_ensured(namespace, self.bypass, write).map(Some)
+        } else {
+            call.write(namespace, self.bypass, write)
+        }
+    }
+
+    fn project(
+        &self,
+        projection: Option<&Projection>,
+        document: &RawDocument,
+    ) -> Result<RawDocumentBuf, ServerError> {
+        let Some(projection) = projection else {
+            return Ok(document.to_owned());
+        };
+        let globals = &self.target.globals;
+        // The positional `$` refers to the match in the document before the change.
+        let matcher = Matcher::parse_query(self.target.filter, globals)?.as_written();
+        project(projection, Some(&matcher), document, globals)
+    }
 }
 
 /// What a retry reports of the change, if there was one.
@@ -213,7 +260,7 @@ fn returned(
             "Cannot use a $meta sortKey projection in findAndModify commands.",
         ));
     }
-    let projection = projected(fields, Some(target.filter), &target.globals)?;
+    let projection = parse_projection(fields, Some(target.filter), &target.globals)?;
     if returns_new && projection.needs_position() {
         return Err(ServerError::new(
             Code::BAD_VALUE,

@@ -18,6 +18,7 @@ use crate::command::invocation::Invocation;
 use crate::command::modify::check_capped;
 use crate::command::reply::Written;
 use crate::command::retry::{Retry, STATEMENT_ID, STATEMENT_IDS};
+use crate::command::statements::{Counts, Progress};
 use crate::txn::session::Statement;
 use crate::txn::writer::Writer;
 use crate::updater::{check_id, check_insert};
@@ -68,14 +69,6 @@ pub(crate) fn check_count(documents: Batch<'_>) -> Result<Batch<'_>, ServerError
     Ok(documents)
 }
 
-/// Whether the error stops the whole command, whatever `ordered` says.
-pub(crate) fn is_fatal(error: &ServerError) -> bool {
-    matches!(
-        error.code(),
-        Code::WRITE_CONFLICT | Code::SNAPSHOT_UNAVAILABLE | Code::MAX_TIME_MS_EXPIRED
-    )
-}
-
 /// A parsed `insert`.
 #[derive(Debug)]
 pub(crate) struct Insert<'a> {
@@ -103,88 +96,60 @@ impl Insert<'_> {
     pub(crate) fn run(&self, call: &mut Invocation<'_>) -> Result<Written, ServerError> {
         let namespace = call.namespace;
         namespace.check_write()?;
-        let mut written = Written::default();
         let context = call.context;
         let (clock, now) = (Arc::clone(&call.engine.catalog.clock), call.now);
         let times = (!self.restores).then_some(Times { clock: &clock, now });
-        let mut retry = Retry::new(call.statements.take(), call.command);
-        let mut done = Vec::new();
-        let mut write = |writer: &mut Writer<'_, '_>| {
-            for (index, document) in self.documents.iter().enumerate() {
-                if retry.before(index).is_some() {
-                    written.n += 1;
-                    continue;
-                }
-                let outcome = check_capped(writer)
-                    .and_then(|()| prepare(document, || context.object_id(), times))
-                    .and_then(|document| writer.insert(&document));
-                match outcome {
-                    Ok(_) => {
-                        written.n += 1;
-                        if retry.is_on() {
-                            let id =
-                                raw::get(document, "_id").and_then(|id| Bson::try_from(id).ok());
-                            let id = id.unwrap_or(Bson::Null);
-                            done.push((index, Statement::Insert { id }));
-                        }
-                    }
-                    Err(e) if is_fatal(&e) => return Err(e),
-                    Err(e) => {
-                        written.errors.push((index, e));
-                        if self.ordered || writer.inside.is_some() {
-                            break;
-                        }
-                    }
-                }
-            }
-            retry.pass(context, &done)?;
-            Ok(())
+        let mut progress = Progress::new(call, self.ordered);
+        let is_retryable = progress.is_retryable();
+        let most = if progress.ends_at_error() {
+            1
+        } else {
+            usize::MAX
         };
-        if call.write(namespace, self.bypass, &mut write)?.is_none() {
-            if let Err(error) = call.check_not_view(namespace) {
-                written.errors.push((0, error));
-                return Ok(written);
-            }
-            // The trial must not consume an id or a cluster time of the engine.
-            let new_id = || bson::oid::ObjectId::from_bytes([0; 12]);
-            let apart = Clock::default();
-            let trial = || {
-                Some(Times {
-                    clock: &apart,
-                    now: call.now,
-                })
-            };
-            let mut documents = self.documents.iter();
-            let stored = |document: &RawDocument| prepare(document, new_id, trial()).is_ok();
-            let is_any_stored = if self.ordered || call.transaction.is_some() {
-                documents.next().is_some_and(|first| stored(first))
-            } else {
-                documents.any(|document| stored(document))
-            };
-            if is_any_stored {
-                call.write_ensured(namespace, self.bypass, write)?;
-            } else {
-                // If no document can be stored, the collection is not created.
-                let refused = self
-                    .documents
-                    .iter()
-                    .enumerate()
-                    .filter_map(|(at, document)| {
-                        let error = prepare(document, new_id, trial()).err()?;
-                        Some((at, error))
+        let mut write = |writer: &mut Writer<'_, '_>| {
+            let inserted_before = |_| Counts::of(1);
+            progress.run(
+                writer,
+                &self.documents,
+                inserted_before,
+                |writer, document| {
+                    check_capped(writer)?;
+                    writer.insert(&prepare(document, || context.object_id(), times)?)?;
+                    let done = is_retryable.then(|| {
+                        let id = raw::get(document, "_id").and_then(|id| Bson::try_from(id).ok());
+                        Statement::Insert {
+                            id: id.unwrap_or(Bson::Null),
+                        }
                     });
-                let most = if self.ordered || call.transaction.is_some() {
-                    1
-                } else {
-                    usize::MAX
-                };
-                written.errors.extend(refused.take(most));
-                return Ok(written);
-            }
+                    Ok((Counts::of(1), done))
+                },
+            )
+        };
+        if call.write(namespace, self.bypass, &mut write)?.is_some() {
+            return Ok(progress.finish());
         }
-        retry.remember(done);
-        written.retried = retry.into_retried();
-        Ok(written)
+        if let Err(error) = call.check_not_view(namespace) {
+            return Ok(progress.refused(error));
+        }
+        // The trial must not consume an id or a cluster time of the engine.
+        let new_id = || bson::oid::ObjectId::from_bytes([0; 12]);
+        let apart = Clock::default();
+        let trial = |document: &&RawDocument| {
+            let times = Times { clock: &apart, now };
+            prepare(document, new_id, Some(times)).map(drop)
+        };
+        // If no document can be stored, the collection is not created.
+        if self
+            .documents
+            .iter()
+            .take(most)
+            .all(|document| trial(document).is_err())
+        {
+            progress.fail(self.documents.iter().map(trial));
+            return Ok(progress.finish());
+        }
+        call.write_ensured(namespace, self.bypass, |writer| write(writer))?;
+        Ok(progress.finish())
     }
 }
 

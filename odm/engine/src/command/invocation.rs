@@ -49,7 +49,7 @@ pub(crate) struct Invocation<'a> {
     pub(crate) now: DateTime,
     /// Whether the command reached the lock of a write. If it fails after that, its reply still reports the write
     /// concern.
-    pub(crate) locked: Cell<bool>,
+    pub(crate) locked: &'a Cell<bool>,
     /// Collects what the profiler records; `None` if the command is not profiled.
     pub(crate) profile: Option<&'a Watch>,
 }
@@ -176,21 +176,21 @@ impl Invocation<'_> {
         variables: Option<&RawDocument>,
         collection: Option<&Collection>,
     ) -> Result<Globals, ServerError> {
-        let met = collection.and_then(|collection| collection.options.collation.as_ref());
-        self.globals_under(collation, variables, met)
+        let default = collection.and_then(|collection| collection.options.collation.as_ref());
+        self.globals_under(collation, variables, default)
     }
 
-    /// Like [`Self::globals`], for callers that already have the collection's collation.
+    /// Like [`Self::globals`]; `default` is the collection's collation.
     pub(crate) fn globals_under(
         &self,
         collation: Option<&RawDocument>,
         variables: Option<&RawDocument>,
-        met: Option<&Collator>,
+        default: Option<&Collator>,
     ) -> Result<Globals, ServerError> {
         let collator =
             match collation.filter(|collation| !super::args::is_empty_document(collation)) {
                 Some(collation) => Collator::parse(collation, "collation")?,
-                None => met.cloned(),
+                None => default.cloned(),
             };
         let mut globals = Globals::new(self.now)
             .with_collator(collator)
@@ -340,9 +340,9 @@ impl Invocation<'_> {
                 }
                 match alter(collection) {
                     Ok(Edit::Unchanged(value)) => Edit::Unchanged(Ok(value)),
-                    Ok(Edit::Publish(value, told)) => {
+                    Ok(Edit::Publish(value, change)) => {
                         collection.version += 1;
-                        Edit::Publish(Ok(value), told)
+                        Edit::Publish(Ok(value), change)
                     }
                     Ok(Edit::Replace(made, value)) => Edit::Replace(made, Ok(value)),
                     Ok(Edit::Drop(value)) => Edit::Drop(Ok(value)),

@@ -27,15 +27,48 @@ use crate::updater::{Update, check_id, upsert};
 #[derive(Debug)]
 pub(crate) struct Selection<'a> {
     pub(crate) filter: &'a RawDocument,
+    /// The `_id` that the filter asks for, if it has no other condition.
+    pub(crate) id: Option<Equality<'a>>,
     pub(crate) sort: Option<&'a RawDocument>,
     pub(crate) hint: Option<RawBsonRef<'a>>,
     pub(crate) globals: Globals,
-    /// The collation of the collection as it was when the command was read.
-    pub(crate) met: Option<Collator>,
+    /// The default collation of the collection as it was when the command was read.
+    pub(crate) collation: Option<Collator>,
     pub(crate) multi: bool,
     /// Whether the command returns the document.
     pub(crate) returns: bool,
     pub(crate) deadline: Deadline,
+}
+
+impl<'a> Selection<'a> {
+    /// The first document that matches the filter.
+    pub(crate) fn new(
+        filter: &'a RawDocument,
+        globals: Globals,
+        collation: Option<Collator>,
+        deadline: Deadline,
+    ) -> Self {
+        Self {
+            filter,
+            id: Equality::of_id(filter),
+            sort: None,
+            hint: None,
+            globals,
+            collation,
+            multi: false,
+            returns: false,
+            deadline,
+        }
+    }
+
+    /// Runs the checks of the filter that need no document.
+    pub(crate) fn check_filter(&self) -> Result<(), ServerError> {
+        // A comparison with an `_id` is always valid.
+        if self.id.is_some() {
+            return Ok(());
+        }
+        Matcher::parse_query(self.filter, &self.globals)?.check_constants(&self.globals)
+    }
 }
 
 /// The update to apply.
@@ -111,7 +144,7 @@ fn find(
     collation: &str,
 ) -> Result<Matching, ServerError> {
     // The collection was replaced by one with another collation, so the command must be parsed again.
-    if writer.collection().options.collation != target.met {
+    if writer.collection().options.collation != target.collation {
         return Err(write_conflict());
     }
     // Profiled commands always run a plan, because the shortcut counts nothing for the profiler.
@@ -119,8 +152,8 @@ fn find(
         && target.sort.is_none()
         && target.hint.is_none()
         && target.globals.collator().is_none()
-        && let Some(equality) = Equality::of(target.filter)
-        && let Some(found) = equality.by_id_to_write(writer.collection())
+        && let Some(id) = target.id
+        && let Some(found) = id.by_id_to_write(writer.collection())
     {
         let records = match found {
             point::Found::Record(index::LocatedEntry { record, .. }) => {

@@ -153,27 +153,6 @@ pub struct Written {
 }
 
 impl Written {
-    /// Adds the counts of one update.
-    pub(crate) fn update(&mut self, index: usize, n: i64, modified: i64, upserted: Option<Bson>) {
-        self.n += n;
-        self.modified = self.modified.map(|sum| sum + modified);
-        self.upserted.extend(upserted.map(|id| (index, id)));
-    }
-
-    /// Records the errors of statements that could not be prepared, where there is no collection to run them on.
-    pub(crate) fn fail<T>(
-        &mut self,
-        prepared: impl IntoIterator<Item = Result<T, ServerError>>,
-        ordered: bool,
-    ) {
-        let failed = prepared
-            .into_iter()
-            .enumerate()
-            .filter_map(|(index, prepared)| Some((index, prepared.err()?)));
-        self.errors
-            .extend(failed.take(if ordered { 1 } else { usize::MAX }));
-    }
-
     /// `{n, writeErrors, upserted, nModified, retriedStmtIds, ok: 1}`, without the fields that are empty.
     pub fn to_reply(&self) -> Result<RawDocumentBuf, ServerError> {
         let mut fields = doc! { "n": int(self.n) };

@@ -203,16 +203,12 @@ impl Merging for MergeInto<'_, '_, '_> {
                 otherwise,
             } => (filter, *update, *upsert, otherwise),
         };
-        let wanted = modify::Selection {
+        let wanted = modify::Selection::new(
             filter,
-            sort: None,
-            hint: None,
-            globals: globals.clone().with_collator(self.collator.clone()),
-            met: self.collator.clone(),
-            multi: false,
-            returns: false,
-            deadline: self.deadline.clone(),
-        };
+            globals.clone().with_collator(self.collator.clone()),
+            self.collator.clone(),
+            self.deadline.clone(),
+        );
         let change = modify::UpdateSpec {
             update,
             array_filters: None,

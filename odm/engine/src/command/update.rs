@@ -1,9 +1,8 @@
 //! `update`.
 
 use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
-use bson::{Bson, Document, doc};
+use bson::{Document, doc};
 use odm_language::error::{Code, ServerError};
-use odm_language::matcher::Matcher;
 use odm_language::value::collation::Collator;
 use odm_language::value::raw;
 use smallvec::SmallVec;
@@ -16,12 +15,12 @@ use crate::command::invocation::Invocation;
 
 use crate::command::declare::{Command, CommandTarget};
 use crate::command::generic_arguments::InTransaction;
-use crate::command::insert::{batch, is_fatal};
+use crate::command::insert::batch;
 use crate::command::modify::{self, Outcome, Selection, UpdateSpec};
 use crate::command::profiler;
 use crate::command::reply::Written;
 use crate::command::retry::{Retry, STATEMENT_ID, STATEMENT_IDS};
-use crate::cursor::point::Equality;
+use crate::command::statements::{self, Counts, Progress, no_multi};
 use crate::pipeline::outline;
 use crate::txn::session::{Effect, Statement};
 use crate::txn::writer::Writer;
@@ -130,44 +129,40 @@ impl<'a> UpdateStatement<'a> {
     }
 
     /// The statement in the form of a profiler entry.
-    fn shown(&self) -> Document {
-        let mut shown = doc! {
+    fn profile_entry(&self) -> Document {
+        let mut entry = doc! {
             "q": profiler::shown(RawBsonRef::Document(self.q)),
             "u": profiler::shown(self.u),
         };
         if let Some(filters) = self.array_filters {
-            shown.insert("arrayFilters", profiler::shown(RawBsonRef::Array(filters)));
+            entry.insert("arrayFilters", profiler::shown(RawBsonRef::Array(filters)));
         }
         if let Some(hint) = self.hint {
-            shown.insert("hint", profiler::shown_hint(hint));
+            entry.insert("hint", profiler::shown_hint(hint));
         }
-        shown.insert("multi", self.multi);
-        shown.insert("upsert", self.upsert);
+        entry.insert("multi", self.multi);
+        entry.insert("upsert", self.upsert);
         if let Some(collation) = self.collation {
-            shown.insert(
+            entry.insert(
                 "collation",
                 profiler::shown(RawBsonRef::Document(collation)),
             );
         }
-        shown
+        entry
     }
 
     pub(crate) fn target(
         &self,
         call: &Invocation<'_>,
-        met: Option<&Collator>,
+        default: Option<&Collator>,
         variables: Option<&RawDocument>,
     ) -> Result<Selection<'a>, ServerError> {
         self.check_constants()?;
+        let globals = call.globals_under(self.collation, variables, default)?;
         Ok(Selection {
-            filter: self.q,
-            sort: None,
             hint: self.hint,
-            globals: call.globals_under(self.collation, variables, met)?,
-            met: met.cloned(),
             multi: self.multi,
-            returns: false,
-            deadline: call.deadline(),
+            ..Selection::new(self.q, globals, default.cloned(), call.deadline())
         })
     }
 
@@ -209,87 +204,67 @@ fn update(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
 impl Update<'_> {
     pub(crate) fn run(&self, call: &mut Invocation<'_>) -> Result<Written, ServerError> {
         let namespace = call.namespace;
-        let mut retry = Retry::new(call.statements.take(), call.command);
-        let mut total = Written {
-            modified: Some(0),
-            ..Written::default()
-        };
         namespace.check_write()?;
-        // `look` holds no version of the collection: holding one would force the writer below to copy it.
-        let collection = call.look(namespace, |it| it.options.collation.clone());
-        if collection.is_none()
-            && let Err(error) = call.check_not_view(namespace)
-        {
-            total.errors.push((0, error));
-            return Ok(total);
-        }
-        let met = collection.flatten();
+        let mut progress = Progress::new(call, self.ordered).count_modified();
+        let collation = match statements::collation(call) {
+            Ok(collation) => collation,
+            Err(error) => return Ok(progress.refused(error)),
+        };
         let prepared: SmallVec<[Result<_, ServerError>; 1]> = self
             .statements
             .iter()
             .map(|statement| {
-                let target = statement.target(call, met.as_ref(), self.variables)?;
+                let target = statement.target(call, collation.as_ref(), self.variables)?;
                 let change = statement.change();
                 let checked = change.check(&target)?;
                 // The filter is checked even if the collection does not exist.
-                check_filter(&target)?;
+                target.check_filter()?;
                 Ok((target, change, checked))
             })
             .collect();
         let upserts = self.upserts(&prepared);
         let (context, profile) = (call.context, call.profile);
-        let mut done = Vec::new();
+        let is_retryable = progress.is_retryable();
         let write = |writer: &mut Writer<'_, '_>| {
-            for (index, prepared) in prepared.iter().enumerate() {
-                if let Some(before) = retry.before(index) {
-                    let (n, modified, upserted) = done_before(before);
-                    total.update(index, n, modified, upserted);
-                    continue;
-                }
-                let outcome = match prepared {
-                    Err(e) => Err(e.clone()),
-                    Ok((target, ..)) if target.multi && retry.is_on() => {
-                        Err(no_multi("multi=true"))
-                    }
-                    Ok((target, change, checked)) => {
-                        modify::update(writer, target, change, checked, || context.object_id())
-                    }
-                };
-                if let (Some(profile), Some(row)) = (profile, self.statements.get(index)) {
-                    profile.statement("update", row.shown(), outcome.as_ref());
-                }
-                match outcome {
-                    Ok(outcome) => {
-                        let Outcome {
-                            matched,
-                            modified,
-                            upserted,
-                            ..
-                        } = outcome;
-                        let n = matched + i64::from(upserted.is_some());
-                        if retry.is_on() && modified + i64::from(upserted.is_some()) > 0 {
-                            done.push((
-                                index,
-                                Statement::Update {
-                                    n,
-                                    modified,
-                                    upserted: upserted.clone(),
-                                },
-                            ));
+            let statements = self.statements.iter().zip(&prepared);
+            progress.run(
+                writer,
+                statements,
+                updated_before,
+                |writer, (row, prepared)| {
+                    let outcome = match prepared {
+                        Err(e) => Err(e.clone()),
+                        Ok((target, ..)) if target.multi && is_retryable => {
+                            Err(no_multi("multi=true"))
                         }
-                        total.update(index, n, modified, upserted);
-                    }
-                    Err(e) if is_fatal(&e) => return Err(e),
-                    Err(e) => {
-                        total.errors.push((index, e));
-                        if self.ordered || writer.inside.is_some() {
-                            break;
+                        Ok((target, change, checked)) => {
+                            modify::update(writer, target, change, checked, || context.object_id())
                         }
+                    };
+                    if let Some(profile) = profile {
+                        profile.statement("update", row.profile_entry(), outcome.as_ref());
                     }
-                }
-            }
-            retry.pass(context, &done)?;
-            Ok(())
+                    let Outcome {
+                        matched,
+                        modified,
+                        upserted,
+                        ..
+                    } = outcome?;
+                    let n = matched + i64::from(upserted.is_some());
+                    let has_changed = modified > 0 || upserted.is_some();
+                    let done = (is_retryable && has_changed).then(|| Statement::Update {
+                        n,
+                        modified,
+                        upserted: upserted.clone(),
+                    });
+                    let counts = Counts {
+                        n,
+                        modified,
+                        upserted,
+                    };
+                    Ok((counts, done))
+                },
+            )
         };
         let written = if upserts {
             Some(call.write_ensured(namespace, self.bypass, write)?)
@@ -297,23 +272,17 @@ impl Update<'_> {
             call.write(namespace, self.bypass, write)?
         };
         if written.is_none() {
-            for row in self.statements.iter().filter(|_| profile.is_some()) {
-                call.name_plan("EOF");
-                if let Some(profile) = profile {
-                    profile.statement("update", row.shown(), Ok(&Outcome::default()));
-                }
-            }
-            total.fail(prepared, self.ordered || call.transaction.is_some());
+            let entries = self.statements.iter().map(UpdateStatement::profile_entry);
+            progress.profile_eof(call, "update", entries);
+            progress.fail(prepared);
         }
-        retry.remember(done);
-        total.retried = retry.into_retried();
         // mongod checks the pipelines after the writes, whatever the statements returned.
         for statement in self.statements {
             if let RawBsonRef::Array(stages) = statement.u {
                 outline::check(stages, namespace.place())?;
             }
         }
-        Ok(total)
+        Ok(progress.finish())
     }
 
     /// Whether the command reaches an upsert, which creates the collection even if it then fails.
@@ -329,8 +298,8 @@ impl Update<'_> {
 }
 
 /// The counts of a statement that was executed before, perhaps as a statement of another command.
-fn done_before(before: Statement) -> (i64, i64, Option<Bson>) {
-    match before {
+fn updated_before(before: Statement) -> Counts {
+    let (n, modified, upserted) = match before {
         Statement::Update {
             n,
             modified,
@@ -343,21 +312,12 @@ fn done_before(before: Statement) -> (i64, i64, Option<Bson>) {
         Statement::Insert { id } => (1, 0, Some(id)),
         Statement::FindAndModify { last, .. } => (1, 0, last.get("upserted").cloned()),
         Statement::Delete { .. } => (1, 0, None),
+    };
+    Counts {
+        n,
+        modified,
+        upserted,
     }
-}
-
-pub(crate) fn check_filter(target: &Selection<'_>) -> Result<(), ServerError> {
-    if Equality::of(target.filter).is_some_and(|equality| equality.is_of_id()) {
-        return Ok(());
-    }
-    Matcher::parse_query(target.filter, &target.globals)?.check_constants(&target.globals)
-}
-
-pub(crate) fn no_multi(what: &str) -> ServerError {
-    ServerError::new(
-        Code::INVALID_OPTIONS,
-        format!("Cannot use (or request) retryable writes with {what}"),
-    )
 }
 
 fn explain(

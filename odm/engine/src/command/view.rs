@@ -24,7 +24,7 @@ pub(crate) fn find<'a>(
     args: &Args<'a>,
 ) -> Result<Aggregate<'a>, ServerError> {
     // mongod reports errors in the query itself first.
-    let find = Find::parse(call, &namespace, args)?;
+    let find = Find::parse(call, &namespace, args, None)?;
     find.query.prepare(None)?;
     for option in ["min", "max"] {
         if args.filled(option).is_some() {

@@ -3,7 +3,7 @@
 //! Most reads and updates are of these kinds. Only one plan is possible, so the planner is skipped; the result is the
 //! same.
 
-use bson::raw::{RawBsonRef, RawDocument};
+use bson::raw::{RawArray, RawBsonRef, RawDocument};
 use odm_language::error::ServerError;
 use odm_language::value::raw;
 use smallvec::SmallVec;
@@ -30,11 +30,33 @@ pub(crate) struct Equality<'a> {
     value: RawBsonRef<'a>,
 }
 
-impl<'a> Equality<'a> {
-    /// The equality that the filter consists of, if it is one.
+/// A filter that may be answered without a plan.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Direct<'a> {
+    /// `{field: value}`
+    Equality(Equality<'a>),
+    /// `{field: {$in: [value, …]}}`
+    In(In<'a>),
+}
+
+impl<'a> Direct<'a> {
     pub(crate) fn of(filter: &'a RawDocument) -> Option<Self> {
         let (name, value) = only(filter)?;
-        Self::checked(name, value)
+        let RawBsonRef::Document(operators) = value else {
+            return Equality::checked(name, value).map(Self::Equality);
+        };
+        match only(operators)? {
+            (b"$in", RawBsonRef::Array(values)) => Some(Self::In(In { name, values })),
+            _ => None,
+        }
+    }
+}
+
+impl<'a> Equality<'a> {
+    /// The equality that the filter consists of, if it compares the `_id`.
+    pub(crate) fn of_id(filter: &'a RawDocument) -> Option<Self> {
+        let (name, value) = only(filter)?;
+        Self::checked(name, value).filter(Self::is_of_id)
     }
 
     /// The equality of the filter `{name: value}`.
@@ -113,6 +135,13 @@ impl<'a> Equality<'a> {
     }
 }
 
+/// A field and the values that it may equal.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct In<'a> {
+    name: &'a [u8],
+    values: &'a RawArray,
+}
+
 /// The documents whose field is one of several values, in the order of the index.
 #[derive(Debug)]
 pub(crate) struct Listed {
@@ -122,21 +151,12 @@ pub(crate) struct Listed {
     left: Option<u64>,
 }
 
-impl Listed {
-    /// The matches of the filter `{field: {$in: […]}}` from the only index that begins with the field, under the simple
-    /// collation. `None` if the filter needs to be planned.
-    pub(crate) fn of(
-        filter: &RawDocument,
-        collection: &Version,
-        limit: Option<u64>,
-    ) -> Option<Self> {
-        let (name, RawBsonRef::Document(operators)) = only(filter)? else {
-            return None;
-        };
-        let (b"$in", RawBsonRef::Array(values)) = only(operators)? else {
-            return None;
-        };
-        let index = only_index(name, collection)?;
+impl In<'_> {
+    /// The matching documents from the only index that begins with the field, under the simple collation. `None` if the
+    /// filter needs to be planned.
+    pub(crate) fn by_index(&self, collection: &Version, limit: Option<u64>) -> Option<Listed> {
+        let values = self.values;
+        let index = only_index(self.name, collection)?;
         // A record could match several of the values.
         if index.multikey() {
             return None;
@@ -169,7 +189,7 @@ impl Listed {
             });
         }
         spec.uses.add();
-        Some(Self {
+        Some(Listed {
             collection: Version::clone(collection),
             records: records.into_iter(),
             left: limit,
@@ -253,7 +273,7 @@ mod tests {
 
     use bson::{RawDocumentBuf, rawdoc};
 
-    use super::{Equality, Found, Listed};
+    use super::{Direct, Equality, Found, Listed};
     use crate::catalog::collection::{Collection, Version, document};
     use crate::catalog::namespace::Namespace;
     use crate::catalog::options::Options;
@@ -275,8 +295,24 @@ mod tests {
         collection
     }
 
+    fn equality(filter: &RawDocumentBuf) -> Option<Equality<'_>> {
+        match Direct::of(filter)? {
+            Direct::Equality(equality) => Some(equality),
+            Direct::In(_) => None,
+        }
+    }
+
     fn by_id(filter: &RawDocumentBuf, collection: &Collection) -> Option<Found> {
-        Equality::of(filter)?.by_id(collection)
+        let found = equality(filter)?.by_id(collection);
+        assert_eq!(Equality::of_id(filter).is_some(), found.is_some());
+        found
+    }
+
+    fn listed(filter: &RawDocumentBuf, collection: &Version, limit: Option<u64>) -> Option<Listed> {
+        match Direct::of(filter)? {
+            Direct::In(one_of) => one_of.by_index(collection, limit),
+            Direct::Equality(_) => None,
+        }
     }
 
     #[test]
@@ -336,8 +372,7 @@ mod tests {
         let up = rawdoc! {"key": {"a": 1}, "name": "a_1"};
         let down = rawdoc! {"key": {"a": -1}, "name": "a_-1"};
         let found = |specs: &[RawDocumentBuf], filter: RawDocumentBuf, most| {
-            let equality = Equality::of(&filter)?;
-            let found = equality.by_index(&indexed(specs, &documents), most)?;
+            let found = equality(&filter)?.by_index(&indexed(specs, &documents), most)?;
             Some(found.to_vec())
         };
         for index in [up.clone(), down.clone()] {
@@ -417,7 +452,7 @@ mod tests {
                 rawdoc! {"_id": {"$in": [5, 4, 1, 9, 4]}},
             ] {
                 for limit in [1, 2, 10] {
-                    let mut results = Listed::of(&filter, &collection, Some(limit)).unwrap();
+                    let mut results = listed(&filter, &collection, Some(limit)).unwrap();
                     let listed: Vec<i64> = std::iter::from_fn(|| results.next())
                         .map(|item| item.unwrap().document().get_i32("_id").unwrap().into())
                         .collect();
@@ -436,15 +471,12 @@ mod tests {
                 rawdoc! {"a.b": {"$in": [7, 3]}},
                 rawdoc! {"a": {"$in": [7, 3]}, "b": 1},
             ] {
-                assert!(
-                    Listed::of(&filter, &collection, None).is_none(),
-                    "{filter:?}"
-                );
+                assert!(listed(&filter, &collection, None).is_none(), "{filter:?}");
             }
         }
         let many = [rawdoc! {"_id": 1, "a": [7, 3]}];
         let collection = indexed(&[rawdoc! {"key": {"a": 1}, "name": "a_1"}], &many);
         let filter = rawdoc! {"a": {"$in": [7, 3]}};
-        assert!(Listed::of(&filter, &Version::new(collection), None).is_none());
+        assert!(listed(&filter, &Version::new(collection), None).is_none());
     }
 }

@@ -22,10 +22,10 @@ impl Clock {
     }
 
     /// Advances the clock to at least this time.
-    pub fn advance(&self, told: Timestamp) {
-        let told = (u64::from(told.time) << 32) | u64::from(told.increment);
-        if told > self.0.load(Ordering::Acquire) {
-            self.0.fetch_max(told, Ordering::AcqRel);
+    pub fn advance(&self, time: Timestamp) {
+        let packed = (u64::from(time.time) << 32) | u64::from(time.increment);
+        if packed > self.0.load(Ordering::Acquire) {
+            self.0.fetch_max(packed, Ordering::AcqRel);
         }
     }
 

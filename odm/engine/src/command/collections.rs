@@ -192,8 +192,8 @@ fn drop_collection(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerEr
         let dropped = call.engine.catalog.change_views(call.database, |root| {
             let known = root.view(&namespace).is_some();
             root.remove_view(&namespace)?;
-            let told = known.then(|| definition::view_dropped(&namespace));
-            Ok((known, told))
+            let change = known.then(|| definition::view_dropped(&namespace));
+            Ok((known, change))
         })?;
         if dropped {
             return reply(doc! { "ns": namespace.to_string() });

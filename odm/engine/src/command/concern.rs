@@ -55,8 +55,8 @@ pub(crate) fn check(rules: Rules, command: &RawDocument, mode: &Mode) -> Result<
     }
 }
 
-/// The fields of a read concern as error messages print them, with a comma behind each.
-fn shown(concern: &RawDocument) -> String {
+/// The fields of a read concern as error messages print them, with a comma after each.
+fn print_fields(concern: &RawDocument) -> String {
     let of = |name: &str| {
         let value = raw::get(concern, name)?;
         Some(format!(
@@ -108,7 +108,7 @@ fn not_supported(name: &str, whose: &str, concern: &RawDocument, why: &str) -> S
         format!(
             "Command {name} does not support {whose}{{ readConcern: {{ {}provenance: \"clientSupplied\" }} }} :: caused by :: \
              {why}",
-            shown(concern)
+            print_fields(concern)
         ),
     )
 }

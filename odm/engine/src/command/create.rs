@@ -218,9 +218,9 @@ fn create_view(call: &Invocation<'_>, namespace: Namespace, on: &str) -> Result<
             exists("Namespace already exists")?;
         }
         view.check(root)?;
-        let told = definition::viewed(&view, Definition::Create);
+        let change = definition::viewed(&view, Definition::Create);
         root.put_view(view, uuid)?;
-        Ok(((), Some(told)))
+        Ok(((), Some(change)))
     })
 }
 

@@ -176,15 +176,15 @@ fn drop_all(catalog: &Catalog, database: &str, entirely: bool) -> Result<usize, 
             };
             let dropped =
                 |it: &&Version| drop(it.namespace.clone(), Some(it.uuid), ChangeKind::Drop);
-            let mut told: Vec<_> = all.iter().map(dropped).collect();
+            let mut events: Vec<_> = all.iter().map(dropped).collect();
             if entirely {
-                told.push(drop(
+                events.push(drop(
                     Namespace::new(database, ""),
                     None,
                     ChangeKind::DropDatabase,
                 ));
             }
-            told
+            events
         });
         return Ok(all.len());
     }

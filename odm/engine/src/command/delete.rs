@@ -94,16 +94,16 @@ impl<'a> DeleteStatement<'a> {
     /// The statement in the form of a profiler entry.
     fn profile_entry(&self) -> Document {
         let mut entry = doc! {
-            "q": profiler::shown(RawBsonRef::Document(self.q)),
+            "q": profiler::recorded(RawBsonRef::Document(self.q)),
             "limit": i32::from(!self.multi),
         };
         if let Some(hint) = self.hint {
-            entry.insert("hint", profiler::shown_hint(hint));
+            entry.insert("hint", profiler::recorded_hint(hint));
         }
         if let Some(collation) = self.collation {
             entry.insert(
                 "collation",
-                profiler::shown(RawBsonRef::Document(collation)),
+                profiler::recorded(RawBsonRef::Document(collation)),
             );
         }
         entry

@@ -49,12 +49,12 @@ fn drop_indexes(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError
     }
     let dropped = call.alter(&namespace, |collection| {
         let names = names(collection, which)?;
-        let told = definition::indexes_dropped(collection, &names);
+        let change = definition::indexes_dropped(collection, &names);
         let before = i32::try_from(collection.indexes.len()).unwrap_or(i32::MAX);
         collection
             .indexes
             .retain(|index| !names.contains(&index.spec.name));
-        Ok(Edit::Publish(before, told))
+        Ok(Edit::Publish(before, change))
     })?;
     let Some(before) = dropped else {
         return Err(ServerError::new(
@@ -134,8 +134,8 @@ fn by_key(collection: &Collection, key: &Document) -> Result<String, ServerError
                 "{} indexes found for key: {}, identify by name instead. Conflicting indexes: {}, {}",
                 found.len(),
                 show(key),
-                one.spec.shown(),
-                other.spec.shown()
+                one.spec.printed(),
+                other.spec.printed()
             ),
         )),
     }

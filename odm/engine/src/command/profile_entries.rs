@@ -105,9 +105,9 @@ impl Engine {
                 return;
             }
         }
-        let mut shown = Document::try_from(command).unwrap_or_default();
-        shown.remove("documents");
-        let mut entry = doc! { "op": op, "command": shown };
+        let mut command = Document::try_from(command).unwrap_or_default();
+        command.remove("documents");
+        let mut entry = doc! { "op": op, "command": command };
         let examined = watch.tally.read();
         let is_query = matches!(
             name,

@@ -154,7 +154,7 @@ impl Watch {
     pub(crate) fn comment(&self, comment: RawBsonRef<'_>) {
         for entry in &mut *self.statements.borrow_mut() {
             if let Ok(statement) = entry.get_document_mut("command") {
-                statement.insert("comment", shown(comment));
+                statement.insert("comment", recorded(comment));
             }
         }
     }
@@ -226,15 +226,15 @@ pub(crate) fn batch(entry: &mut Document, returned: usize, id: i64, asked: Optio
     entry.insert("nreturned", number(returned));
 }
 
-/// A hint of a statement as its entry shows it.
-pub(crate) fn shown_hint(hint: RawBsonRef<'_>) -> Bson {
+/// A hint of a statement as its entry records it.
+pub(crate) fn recorded_hint(hint: RawBsonRef<'_>) -> Bson {
     match hint {
         RawBsonRef::String(name) => doc! { "$hint": name }.into(),
-        hint => shown(hint),
+        hint => recorded(hint),
     }
 }
 
-/// A value of a statement as its entry shows it; null where it is not valid BSON.
-pub(crate) fn shown(value: RawBsonRef<'_>) -> Bson {
+/// A value of a statement as its entry records it; null where it is not valid BSON.
+pub(crate) fn recorded(value: RawBsonRef<'_>) -> Bson {
     Bson::try_from(value).unwrap_or(Bson::Null)
 }

@@ -131,21 +131,24 @@ impl<'a> UpdateStatement<'a> {
     /// The statement in the form of a profiler entry.
     fn profile_entry(&self) -> Document {
         let mut entry = doc! {
-            "q": profiler::shown(RawBsonRef::Document(self.q)),
-            "u": profiler::shown(self.u),
+            "q": profiler::recorded(RawBsonRef::Document(self.q)),
+            "u": profiler::recorded(self.u),
         };
         if let Some(filters) = self.array_filters {
-            entry.insert("arrayFilters", profiler::shown(RawBsonRef::Array(filters)));
+            entry.insert(
+                "arrayFilters",
+                profiler::recorded(RawBsonRef::Array(filters)),
+            );
         }
         if let Some(hint) = self.hint {
-            entry.insert("hint", profiler::shown_hint(hint));
+            entry.insert("hint", profiler::recorded_hint(hint));
         }
         entry.insert("multi", self.multi);
         entry.insert("upsert", self.upsert);
         if let Some(collation) = self.collation {
             entry.insert(
                 "collation",
-                profiler::shown(RawBsonRef::Document(collation)),
+                profiler::recorded(RawBsonRef::Document(collation)),
             );
         }
         entry

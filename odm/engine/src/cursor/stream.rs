@@ -65,7 +65,7 @@ pub(crate) struct StreamOptions {
 /// One open change stream.
 pub(crate) struct Stream {
     pub(crate) scope: Scope,
-    pub(crate) told: StreamOptions,
+    pub(crate) options: StreamOptions,
     pub(crate) pipeline: Pipeline,
     pub(crate) globals: Globals,
     read: Place,
@@ -114,7 +114,7 @@ impl Stream {
     /// A stream that begins at a token.
     pub(crate) fn new(
         scope: Scope,
-        told: StreamOptions,
+        options: StreamOptions,
         pipeline: Pipeline,
         globals: Globals,
         from: Token,
@@ -125,7 +125,7 @@ impl Stream {
         };
         Self {
             scope,
-            told,
+            options,
             pipeline,
             globals,
             read,
@@ -139,8 +139,8 @@ impl Stream {
 
     fn take(&mut self, event: &Event, catalog: &Catalog) -> Result<(), ServerError> {
         self.read = event.place();
-        let is_told = self.told.expanded || !event.change.is_expanded();
-        if !is_told || !self.scope.watches(event) {
+        let is_reported = self.options.expanded || !event.change.is_expanded();
+        if !is_reported || !self.scope.watches(event) {
             if self.expected.is_none() {
                 self.pass(event);
             }
@@ -170,7 +170,7 @@ impl Stream {
             is_new = false;
         }
         if is_new {
-            let document = event::document(event, catalog, self.told)?;
+            let document = event::document(event, catalog, self.options)?;
             self.push(event, document, false)?;
         }
         if self.scope.ends_with(event) {
@@ -190,7 +190,7 @@ impl Stream {
 
     /// Whether the pipeline passes an event. MongoDB looks for the resume event after the pipeline.
     fn lets_pass(&self, event: &Event, catalog: &Catalog) -> Result<bool, ServerError> {
-        let document = event::document(event, catalog, self.told)?;
+        let document = event::document(event, catalog, self.options)?;
         Ok(run(&self.pipeline, document, &self.globals)?.is_some())
     }
 

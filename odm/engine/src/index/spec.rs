@@ -259,7 +259,7 @@ impl Spec {
     }
 
     /// The specification as messages show it.
-    pub(crate) fn shown(&self) -> String {
+    pub(crate) fn printed(&self) -> String {
         show(&self.kept)
     }
 }

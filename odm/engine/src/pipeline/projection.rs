@@ -35,7 +35,7 @@ impl Projection {
         let shape = Shape::project(
             spec,
             &globals.scope(),
-            &|path, value, met| special(path, value, met, (globals, check)),
+            &|path, value, others| special(path, value, others, (globals, check)),
             Kind::Exclude,
         )?;
         Ok(Self {
@@ -84,7 +84,7 @@ type Found = Option<Result<(ProjectionEffect, String, Arc<dyn Transform>), Serve
 fn special(
     path: &str,
     value: RawBsonRef<'_>,
-    met: ExclusiveOperators,
+    others: ExclusiveOperators,
     (globals, check): (&Globals, &dyn Fn() -> Result<(), ServerError>),
 ) -> Found {
     if let Err(error) = check_position(path) {
@@ -107,7 +107,7 @@ fn special(
                 _ => refuse(31308, "positional projection cannot be used with a literal"),
             });
         }
-        if met.matches_elements {
+        if others.matches_elements {
             return Some(refuse(31256, MIXED));
         }
         if let Err(error) = check() {
@@ -132,7 +132,7 @@ fn special(
                 transform,
             )
         }),
-        "$elemMatch" => ElemMatch::parse(path, argument, met, globals).map(|transform| {
+        "$elemMatch" => ElemMatch::parse(path, argument, others, globals).map(|transform| {
             (
                 ProjectionEffect::Otherwise(Kind::Include),
                 path.to_owned(),
@@ -251,7 +251,7 @@ impl ElemMatch {
     fn parse(
         path: &str,
         argument: RawBsonRef<'_>,
-        met: ExclusiveOperators,
+        others: ExclusiveOperators,
         globals: &Globals,
     ) -> Result<Self, ServerError> {
         let RawBsonRef::Document(_) = argument else {
@@ -263,7 +263,7 @@ impl ElemMatch {
                 ),
             );
         };
-        if met.positional {
+        if others.positional {
             return refuse(31255, MIXED);
         }
         if path.contains('.') {

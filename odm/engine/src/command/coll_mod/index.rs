@@ -181,8 +181,8 @@ impl IndexRequest {
                 format!(
                     "index keyPattern {shown} matches {} indexes, must use index name. Conflicting indexes:{}, {}",
                     found.len(),
-                    one.spec.shown(),
-                    other.spec.shown()
+                    one.spec.printed(),
+                    other.spec.printed()
                 ),
             )),
         }

@@ -103,8 +103,8 @@ pub(super) fn conflict<'i>(
             return options_conflict(format!(
                 "An equivalent index already exists with the same name but different options. Requested index: {}, \
                  existing index: {}",
-                spec.shown(),
-                named.shown()
+                spec.printed(),
+                named.printed()
             ));
         }
         return Err(ServerError::new(
@@ -113,8 +113,8 @@ pub(super) fn conflict<'i>(
                 "An existing index has the same name as the requested index. When index names are not specified, they \
                  are auto generated and can cause conflicts. Please refer to our documentation. Requested index: {}, \
                  existing index: {}",
-                spec.shown(),
-                named.shown()
+                spec.printed(),
+                named.printed()
             ),
         ));
     }
@@ -145,8 +145,8 @@ pub(super) fn conflict<'i>(
 fn different(requested: &Spec, existing: &Spec) -> String {
     format!(
         "An equivalent index already exists with a different name and options. Requested index: {}, existing index: {}",
-        requested.shown(),
-        existing.shown()
+        requested.printed(),
+        existing.printed()
     )
 }
 
@@ -166,7 +166,7 @@ fn within_setup(
             collection.namespace,
             Uuid::from_bytes(collection.uuid),
             specs.len(),
-            specs.first().map(|spec| spec.shown()).unwrap_or_default(),
+            specs.first().map(|spec| spec.printed()).unwrap_or_default(),
             error.message()
         ),
     )

@@ -10,7 +10,7 @@ use super::{Error, Kind};
 pub enum TreeRefusal {
     /// There is no node with this id.
     NotFound,
-    /// The node has children, and the tree says `on_delete = restrict`.
+    /// The node has children, and the tree declares `on_delete = restrict`.
     HasChildren,
     /// The place is in the node's own subtree.
     OwnSubtree,

@@ -48,7 +48,7 @@ pub enum DamageKind {
     Disagreement,
     /// A listed child does not exist.
     MissingChild,
-    /// Several nodes list the node as their child, and the tree is no graph.
+    /// Several nodes list the node as their child, and the tree is not a graph.
     SeveralParents,
     /// The number of children or of descendants is wrong.
     WrongCount,
@@ -99,7 +99,7 @@ impl fmt::Display for DamageKind {
 /// Something wrong with one node.
 pub type TreeDamage = Damage<DamageKind>;
 
-/// What [`Tree::check`] found.
+/// The report of [`Tree::check`].
 pub type TreeReport = Report<DamageKind>;
 
 /// A check about to run: [`Tree::check`].
@@ -184,7 +184,7 @@ impl<'s> CheckTree<'s> {
             Damages::report(&self.tree_store, &nodes, &survey, &mut report)?;
         }
         for found in self.tree_store.unfinished().await? {
-            let detail = format!("the {} of this node has not ended", found.what);
+            let detail = format!("the {} of this node is not complete", found.what);
             let node = &found.record.node;
             report.add(node, DamageKind::Unfinished, detail);
         }

@@ -259,14 +259,14 @@ fn comparable(old: &TreeStore<'_>, new: &TreeStore<'_>) -> Result<()> {
     let shared = old.tree.bounds.is_some() && old.tree.bounds == new.tree.bounds;
     if shared && old.tree.scope != new.tree.scope {
         return refused(
-            "the bounds of a tree with another scope are other numbers: give the new ones other names"
+            "bounds are counted within a scope, and the two trees have different scopes: give the new bounds other names"
                 .to_owned(),
         );
     }
     Ok(())
 }
 
-/// What each kept field holds.
+/// The content of each kept field.
 fn roles(tree: &TreeMeta) -> Vec<(&'static str, String)> {
     let named = |field: Option<&'static str>, role: &str| field.map(|field| (field, role.into()));
     let parent = tree.parent.map(|(field, root)| {

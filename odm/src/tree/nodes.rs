@@ -24,7 +24,7 @@ use crate::store::Session;
 
 /// The documents of some nodes, about to be read.
 ///
-/// A filter applies to the documents that are returned, never to the way to them. For joins, projections in the
+/// A filter restricts the documents that are returned, not the traversal. For joins, projections in the
 /// shell's syntax and other options of a find, [`find`](Self::find) makes one.
 ///
 /// A read of several commands, in pre-order or by bounds runs in a transaction, so that all of it sees one state of the

@@ -22,7 +22,7 @@ pub(super) struct TreeStore<'s> {
     pub(super) ways: Ways,
 }
 
-/// What a write did.
+/// The result of a write.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TreeWrite {

@@ -179,7 +179,7 @@ impl<'s> Place<'s> {
                 Ok(Self::Here(Some(session)))
             }
             Some(_) => {
-                let message = "this writes several documents: start a transaction in the session, or leave the session out, or say `non_atomic()`";
+                let message = "this writes several documents: start a transaction in the session, or leave the session out, or call `non_atomic()`";
                 Err(Error::usage(message))
             }
             None if non_atomic => Ok(Self::Here(None)),

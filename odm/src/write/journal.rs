@@ -51,7 +51,7 @@ impl<'c, 's> Journal<'c, 's> {
         Self { channel, model }
     }
 
-    /// Writes the fence with this id; `None` if it has the record of a change that has not ended. Without a
+    /// Writes the fence with this id; `None` if it has the record of a change that is not complete. Without a
     /// transaction, the change that [begins](Self::begin) is the last one that wrote the fence.
     pub(crate) async fn fence(&mut self, id: Document) -> Result<Option<Fence>> {
         let change = ObjectId::new();

@@ -1,4 +1,4 @@
-//! What a check found.
+//! The report of a check.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ const CHUNK: u64 = 1_000;
 /// The most damages that a report lists; it counts all of them.
 const MAX_LISTED: usize = 10_000;
 
-/// What a check found, by kinds of its own.
+/// The damages that a check found, by kinds of its own.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Report<K> {

@@ -41,7 +41,7 @@ impl TreeStore<'_> {
                 return Err(self.refused(
                     TreeRefusal::HasChildren,
                     format!(
-                        "the node {} has children, and the tree says `on_delete = restrict`: delete them first, or choose another policy",
+                        "the node {} has children, and the tree declares `on_delete = restrict`: delete them first, or choose another policy",
                         node.id
                     ),
                 ));

@@ -1,6 +1,6 @@
 //! Circles in graphs.
 
-/// Which node is a child of which, by their positions.
+/// The children of each node, by their positions.
 #[derive(Debug, Default)]
 pub(super) struct Edges {
     /// Parent and child.
@@ -87,7 +87,7 @@ mod tests {
         assert!(cycles(&[(1, 2), (2, 3), (1, 4)]).is_empty());
         assert_eq!(cycles(&[(1, 2), (2, 3), (3, 1), (3, 4), (4, 5)]), [1, 2, 3]);
         assert_eq!(cycles(&[(7, 7), (8, 9)]), [7]);
-        // A node with two parents is no cycle.
+        // A node with two parents is not a cycle.
         assert!(cycles(&[(1, 2), (1, 3), (2, 4), (3, 4)]).is_empty());
     }
 }

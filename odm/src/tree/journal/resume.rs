@@ -115,7 +115,7 @@ impl TreeStore<'_> {
         }
         *documents = rest;
         if !statements.is_empty() {
-            let reason = format!("the {} of {} has not ended", found.what, record.node);
+            let reason = format!("the {} of {} is not complete", found.what, record.node);
             let command = doc! {"delete": self.collection(), "deletes": statements};
             steps.push(self.write_step(vec![command], reason));
         }
@@ -150,7 +150,10 @@ impl TreeStore<'_> {
             }
             let statement = doc! {"q": Self::by_id(id), "u": {"$set": via}};
             let command = doc! {"update": self.collection(), "updates": [statement]};
-            let reason = format!("the {} of {} has not ended", found.what, found.record.node);
+            let reason = format!(
+                "the {} of {} is not complete",
+                found.what, found.record.node
+            );
             steps.push(self.write_step(vec![command], reason));
             changed.extend(via.clone());
             *document = RawDocumentBuf::try_from(changed).map_err(Error::encode)?;
@@ -197,7 +200,10 @@ impl TreeStore<'_> {
         let scope = found.scope.as_ref();
         let update = |statements: Vec<Document>| {
             let command = doc! {"update": self.collection(), "updates": statements};
-            let reason = format!("the {} of {} has not ended", found.what, found.record.node);
+            let reason = format!(
+                "the {} of {} is not complete",
+                found.what, found.record.node
+            );
             self.write_step(vec![command], reason)
         };
         if !shift.is_moved {

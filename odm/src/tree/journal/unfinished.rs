@@ -220,14 +220,14 @@ impl<'s> TreeStore<'s> {
     ///
     /// # Errors
     ///
-    /// The fence has the record of a change that has not ended.
+    /// The fence has the record of a change that is not complete.
     pub(in crate::tree) async fn fence(&mut self, scope: Option<&Bson>) -> Result<Fence> {
         let id = self.fence_id(scope);
         let fence = self.journal().fence(id).await?;
         let fence = fence.ok_or_else(|| {
             self.refused(
                 TreeRefusal::Unfinished,
-                "a change of this tree without a transaction has not ended: it still runs, or it failed, and `repair` completes it",
+                "an earlier change of this tree without a transaction is not complete: wait if it still runs; if it failed, run `repair`, which completes it",
             )
         })?;
         let scope = scope.cloned();

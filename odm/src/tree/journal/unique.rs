@@ -215,7 +215,7 @@ impl TreeStore<'_> {
         Err(self.refused(
             TreeRefusal::Damaged,
             format!(
-                "the parents of the node {} lead back to it: `check` lists such nodes, `repair` mends them",
+                "the parents of the node {} lead back to it: `check` lists such nodes, `repair` corrects them",
                 above.id
             ),
         ))
@@ -231,8 +231,8 @@ impl TreeStore<'_> {
         self.refused(
             TreeRefusal::Taken,
             format!(
-                "the node {id} can't be beside {other}, which has the same {}: a unique index says so; change one of the two, or \
-                 choose another place",
+                "the node {id} can't be a sibling of {other}, which has the same {}: a unique index forbids it; change one of \
+                 the two, or choose another place",
                 names.join(" and ")
             ),
         )

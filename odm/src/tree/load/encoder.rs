@@ -35,7 +35,7 @@ enum Field {
     Right,
 }
 
-/// What the nodes of one family have in common.
+/// The values that the nodes of one family share.
 #[derive(Debug)]
 struct Level {
     ancestors: RawArrayBuf,

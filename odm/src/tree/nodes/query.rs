@@ -11,7 +11,7 @@ use crate::tree::node::{Node, id_key};
 use crate::tree::places::{Extent, Lookup, Selected, Selection};
 use crate::tree::tree_store::TreeStore;
 
-/// Which nodes are read, and how.
+/// The nodes to read, and how to read them.
 #[derive(Debug)]
 pub(super) struct Query {
     pub(super) selection: Selection,

@@ -370,7 +370,7 @@ impl TreeStore<'_> {
         let Some(parent) = &placement.parent else {
             if let OrderBy::Children(_) = self.ways.siblings {
                 return Err(self.refused(TreeRefusal::Unordered,
-                    "roots have no order where only their parents store one: add `order = rank` to the tree",
+                    "only parents store the order of this tree, so roots have none: add `order = rank` to the tree",
                 ));
             }
             return Ok(None);

@@ -1,4 +1,4 @@
-//! Who the parent of each node is.
+//! The parent of each node.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::tree::node::{Node, id_key, path_ids, same_scope};
 use crate::tree::tree_store::TreeStore;
 
-/// What a field says about the parent of a node.
+/// The parent of a node according to one field.
 enum Claim {
     Root,
     /// An id, of a node that may not exist.

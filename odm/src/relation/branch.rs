@@ -1,4 +1,4 @@
-//! What a find joins: branches that load one relation each.
+//! The branches of a find, which load one relation each.
 
 use std::task::Poll;
 

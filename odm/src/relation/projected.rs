@@ -1,4 +1,4 @@
-//! Which fields a projection keeps.
+//! The fields that a projection keeps.
 
 use bson::{Bson, Document};
 

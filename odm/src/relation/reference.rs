@@ -26,7 +26,7 @@ pub enum Resolved<T: Document, Row = T, B: KeyOf<T> = ById> {
     Absent,
 }
 
-/// Which field of `T` a reference stores.
+/// The field of `T` that a reference stores.
 pub trait KeyOf<T>: 'static {
     /// The type of the field.
     type Key: Clone + Send + Sync + 'static;
@@ -219,7 +219,7 @@ pub trait Reference: sealed::Sealed + 'static {
     /// The model that it refers to.
     type Target: Document;
 
-    /// Which field of the target it stores.
+    /// The field of the target that it stores.
     type By: KeyOf<Self::Target>;
 
     /// How many documents it refers to.
@@ -248,7 +248,7 @@ pub enum Pointer<'a> {
     },
     /// To another collection: the field holds another variant of an enum.
     Elsewhere,
-    /// The value is no reference.
+    /// The value is not a reference.
     Malformed,
 }
 
@@ -288,7 +288,7 @@ impl<T: Document> StoresKey for Option<Ref<T>> {}
 impl<T: Document> StoresKey for Vec<Ref<T>> {}
 impl<N> StoresKey for Key<N> {}
 
-/// What a join puts into a row for a reference.
+/// The value that a join puts into a row for a reference.
 pub(super) type Joined<R, Row> = <<R as Reference>::Arity as ReferenceArity>::Value<
     Resolved<<R as Reference>::Target, Row, <R as Reference>::By>,
 >;

@@ -1,4 +1,4 @@
-//! What a join reads of the documents on the other side: a filter, an order, a limit and a projection.
+//! The part of the other side that a join reads: a filter, an order, a limit and a projection.
 
 use bson::raw::{RawDocument, RawDocumentBuf};
 use bson::{Bson, Document, doc};

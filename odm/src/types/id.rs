@@ -115,7 +115,11 @@ pub struct ParseIdError(String);
 
 impl fmt::Display for ParseIdError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?} is not an id: it has 24 hexadecimal digits", self.0)
+        write!(
+            f,
+            "{:?} is not an id: expected 24 hexadecimal digits",
+            self.0
+        )
     }
 }
 

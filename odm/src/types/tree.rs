@@ -31,7 +31,7 @@ pub(crate) use self::rank::{between, ranks_between};
     note = "only the operations of a tree write this field"
 )]
 pub trait KeptAs<T> {
-    /// What a root has for a parent.
+    /// The parent value of a root.
     #[doc(hidden)]
     const ROOT: RootParent = RootParent::Null;
 }

@@ -40,7 +40,7 @@ pub(super) fn serialize<S: Serializer>(
 /// The message for a DBRef to another collection than the one of the model.
 pub(super) fn another_collection(stored: &str, expected: &str) -> String {
     format!(
-        "the DBRef leads to the collection `{stored}`, and the field is for references to `{expected}`"
+        "the DBRef refers to the collection `{stored}`, but the field is for references to `{expected}`"
     )
 }
 

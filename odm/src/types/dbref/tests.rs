@@ -101,7 +101,7 @@ fn what_is_no_reference_is_refused_with_a_reason() {
         (doc! {"$id": "x", "$ref": "others"}, "invalid type"),
         (
             doc! {"$ref": "others", "$id": "x"},
-            "the DBRef leads to the collection `others`, and the field is for references to `publishers`",
+            "the DBRef refers to the collection `others`, but the field is for references to `publishers`",
         ),
         (doc! {"$ref": "publishers"}, "the DBRef has no field `$id`"),
         (doc! {"$id": 7}, "the DBRef has no field `$ref`"),

@@ -93,7 +93,7 @@ pub(super) fn write_date(date: &impl CivilDate) -> Result<String, ConversionErro
         Ok(format!("{year:04}-{month:02}-{day:02}"))
     } else {
         Err(ConversionError::new(format!(
-            "the year {year} is not one from 0 to 9999: as text, it would not sort as a date"
+            "the year {year} is not between 0 and 9999: as text, it would not sort as a date"
         )))
     }
 }

@@ -1,4 +1,4 @@
-//! What a type of another crate is stored as.
+//! The stored form of a type of another crate.
 
 use std::fmt;
 use std::marker::PhantomData;

@@ -51,17 +51,17 @@ impl fmt::Display for GeoError {
             ),
             Self::Position { numbers } => write!(
                 f,
-                "a position is two numbers, longitude and latitude, and not {numbers}"
+                "a position must be two numbers, longitude and latitude, not {numbers}"
             ),
             Self::Line { points } => {
-                write!(f, "a line has at least two points, and not {points}")
+                write!(f, "a line must have at least two points, not {points}")
             }
-            Self::OpenRing => f.write_str("the last point of a ring is its first"),
+            Self::OpenRing => f.write_str("the last point of a ring must be its first"),
             Self::Ring { points } => write!(
                 f,
-                "a ring has at least four points, of which the last is the first, and not {points}"
+                "a ring must have at least four points, of which the last is the first, not {points}"
             ),
-            Self::Empty(kind) => write!(f, "a {kind} has at least one part"),
+            Self::Empty(kind) => write!(f, "a {kind} must have at least one part"),
             Self::Type { expected, found } => {
                 write!(f, "expected a {expected}, found a {found}")
             }

@@ -140,7 +140,7 @@ fn distance(metres: f64) -> Result<f64> {
         return Ok(metres);
     }
     Err(Error::usage(format!(
-        "a distance is a number of metres that is not negative, and not {metres}"
+        "a distance must be a number of metres that is not negative, not {metres}"
     )))
 }
 

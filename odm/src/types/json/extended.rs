@@ -109,7 +109,7 @@ impl<'de> Visitor<'de> for Nested {
         match i64::try_from(value) {
             Ok(value) => self.visit_i64(value),
             Err(_) => Err(E::custom(format!(
-                "{value} is no 64-bit integer: write it with a fraction, as a double, or as a $numberDecimal"
+                "{value} is not a 64-bit integer: write it with a fraction, as a double, or as a $numberDecimal"
             ))),
         }
     }
@@ -136,10 +136,12 @@ impl<'de> Visitor<'de> for Nested {
         let mut document = Document::new();
         while let Some(name) = fields.next_key::<String>()? {
             if name.contains('\0') {
-                return Err(A::Error::custom(format!("the name {name:?} holds a null")));
+                return Err(A::Error::custom(format!(
+                    "the name {name:?} contains a NUL"
+                )));
             }
             if document.contains_key(&name) {
-                return Err(A::Error::custom(format!("the field `{name}` stands twice")));
+                return Err(A::Error::custom(format!("the field `{name}` occurs twice")));
             }
             let value = fields.next_value_seed(inner)?;
             document.insert(name, value);
@@ -151,7 +153,7 @@ impl<'de> Visitor<'de> for Nested {
     }
 }
 
-/// What a value spells, and what the values in it spell.
+/// The value that Extended JSON spells, with the values in it.
 pub(super) fn spelled(value: Bson) -> Result<Bson, String> {
     match value {
         Bson::Array(values) => {
@@ -171,9 +173,7 @@ pub(super) fn spelled(value: Bson) -> Result<Bson, String> {
 /// What a document spells in which all values are converted.
 fn whole(document: Document) -> Result<Bson, String> {
     match marked(&document) {
-        Some(mark) => {
-            value(mark, document).map_err(|why| format!("no {mark} is spelled so: {why}"))
-        }
+        Some(mark) => value(mark, document).map_err(|why| format!("invalid {mark}: {why}")),
         None => Ok(Bson::Document(document)),
     }
 }

@@ -344,9 +344,6 @@ mod tests {
             "    0.05 USD"
         );
         let other = "1 EUR".parse::<Money<Usd>>().unwrap_err();
-        assert_eq!(
-            other.to_string(),
-            "the amount is in EUR, and USD is expected"
-        );
+        assert_eq!(other.to_string(), "expected an amount in USD, found EUR");
     }
 }

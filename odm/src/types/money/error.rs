@@ -1,4 +1,4 @@
-//! What is wrong with an amount.
+//! Errors of amounts.
 
 use std::fmt;
 
@@ -48,12 +48,12 @@ impl fmt::Display for MoneyError {
                 "`{text}` has more than {digits} digits after the point: round it first, or use a finer unit"
             ),
             Self::OtherCurrency { found, expected } => {
-                write!(f, "the amount is in {found}, and {expected} is expected")
+                write!(f, "expected an amount in {expected}, found {found}")
             }
             Self::UnknownCurrency(code) => {
                 write!(
                     f,
-                    "there is no currency with the code `{code}` and this unit"
+                    "unknown currency: no currency has the code `{code}` and this unit"
                 )
             }
             Self::NoCurrency(text) => {

@@ -97,7 +97,7 @@ macro_rules! form {
         ///
         /// # Errors
         ///
-        /// The input is no amount of this type.
+        /// The input is not an amount of this type.
         pub fn deserialize<'de, T, D>(deserializer: D) -> Result<T, D::Error>
         where
             T: super::Deserialize<'de>,
@@ -285,7 +285,7 @@ mod tests {
         for (name, value, message) in [
             ("amount", json!(9.99), "a string"),
             ("amount", json!("9.9999"), "digits"),
-            ("amount", json!("9.99 EUR"), "the amount is in EUR"),
+            ("amount", json!("9.99 EUR"), "found EUR"),
             ("text", json!("9.99"), "currency"),
             ("option", json!("9.99"), "currency"),
             ("text", json!("9.99 ABCD"), "ABCD"),

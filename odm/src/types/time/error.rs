@@ -44,7 +44,7 @@ impl fmt::Display for TimeError {
             ),
             Self::UnknownZone(name) => write!(
                 f,
-                "there is no time zone `{name}`: expected a name of the IANA database, such as `Europe/Berlin`"
+                "unknown time zone `{name}`: expected a name of the IANA database, such as `Europe/Berlin`"
             ),
             Self::OutOfRange(text) => write!(f, "`{text}` is out of the range of times"),
         }

@@ -15,7 +15,7 @@ use crate::types::compared::compared_by;
 /// The largest offset in minutes, as in `java.time`. No zone has ever been that far from UTC.
 pub(super) const MAX_OFFSET: i16 = 18 * 60;
 
-/// Which offsets are stored as positive numbers.
+/// The offsets that are stored as positive numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sign {
     /// Those east of Greenwich, as in ISO 8601: `120` for `+02:00`.
@@ -55,7 +55,7 @@ pub enum Sign {
     note = "`Iso` stores 120 for `+02:00`; `JavaScript` stores -120, as `getTimezoneOffset()` returns it"
 )]
 pub trait OffsetForm: 'static {
-    /// Which offsets are positive.
+    /// The offsets that are positive.
     const SIGN: Sign;
 
     /// The name of the field that has the instant.

@@ -79,7 +79,7 @@ pub(crate) fn answer(state: &ServerState, client: &mut Client, command: &RawDocu
         document = failed(&ServerError::new(
             Code::BSON_OBJECT_TOO_LARGE,
             format!(
-                "the reply has {} bytes, and a message at most {MAX_MESSAGE}",
+                "the reply has {} bytes, more than the {MAX_MESSAGE} of a message",
                 document.as_bytes().len()
             ),
         ));

@@ -23,7 +23,7 @@ impl fmt::Display for BindError {
         match self {
             Self::Open(address) => write!(
                 f,
-                "{address} is no loopback address: bind to 127.0.0.1, or say `bind_all` and which `user` may connect"
+                "{address} is not a loopback address: bind to 127.0.0.1, or set `bind_all` and a `user`"
             ),
             Self::Port(error) => write!(f, "the server's port can't be opened: {error}"),
         }

@@ -62,11 +62,11 @@ impl Options {
     /// The name is empty, or the password has characters that RFC 4013 prohibits, such as a line feed.
     pub fn add_user(&mut self, name: &str, password: &str) -> Result<(), String> {
         if name.is_empty() {
-            return Err("a user has a name that is not empty".to_owned());
+            return Err("the name of a user can't be empty".to_owned());
         }
         let Ok(credentials) = Credentials::new(password) else {
             return Err(format!(
-                "the password of the user `{name}` has characters that no password may have"
+                "the password of the user `{name}` has characters that are not allowed in passwords"
             ));
         };
         self.users.insert(name.to_owned(), credentials);

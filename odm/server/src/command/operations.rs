@@ -29,7 +29,7 @@ const NAMES: &[&str] = &[
     "truncateOps",
 ];
 
-/// Which operations to return.
+/// The operations to return.
 #[derive(Debug, Default)]
 struct OperationFilter {
     /// Include operations of other users.

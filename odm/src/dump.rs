@@ -221,7 +221,7 @@ impl Db {
     fn memory_of(&self, tool: &str) -> Result<&Memory> {
         self.store.engine().ok_or_else(|| {
             Error::unsupported(format!(
-                "only an in-memory database has files loaded and dumped: for a server there is {tool}"
+                "only an in-memory database can load and dump files: for a server, use {tool}"
             ))
         })
     }

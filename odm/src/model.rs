@@ -32,7 +32,7 @@ use bson::Bson;
 use serde::{Serialize, de::DeserializeOwned};
 
 pub use self::field::OnDelete;
-// What the derives fill in.
+// Filled in by the derives.
 #[doc(hidden)]
 pub use self::field::{
     EmbeddedMeta, EnumMeta, FieldMeta, KeyReferenceMeta, Presence, Tagging, VariantMeta,
@@ -82,7 +82,7 @@ pub trait Embedded: FieldType {
     fn fields<M>(path: Path) -> Self::Fields<M>;
 }
 
-/// What the parameter of a [`Ref`](crate::types::Ref) or a [`DbRef`](crate::dbref::DbRef) can be.
+/// The types that a [`Ref`](crate::types::Ref) or a [`DbRef`](crate::dbref::DbRef) can refer to.
 ///
 /// Only a [`Document`] has an id to refer to. Derived types without a collection and scalars implement this trait, too, so
 /// that rustc reports a `Ref<Address>` once, at the field that is declared with it, and not wherever the type is named.
@@ -148,7 +148,7 @@ pub trait Document:
     fn id(&self) -> &Self::Id;
 }
 
-/// What `#[derive(Document)]` declares about a collection.
+/// A collection as `#[derive(Document)]` declares it.
 #[derive(Debug)]
 pub struct ModelMeta {
     /// The Rust name of the struct, for messages.
@@ -238,7 +238,7 @@ impl ModelMeta {
     }
 }
 
-/// Which writes MongoDB validates (`validationLevel`).
+/// The writes that MongoDB validates (`validationLevel`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ValidationLevel {
     /// Every insert and update is checked.
@@ -250,7 +250,7 @@ pub enum ValidationLevel {
     Off,
 }
 
-/// What MongoDB does with an invalid document (`validationAction`).
+/// How MongoDB treats an invalid document (`validationAction`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ValidationAction {
     /// The write fails with code 121.

@@ -1,4 +1,4 @@
-//! What a model declares about its collection, in MongoDB's terms: the validator, the indexes, and the plan
+//! The declarations of a model about its collection, in MongoDB's terms: the validator, the indexes, and the plan
 //! that brings a database in line with them.
 //!
 //! Start at [`validator()`] and [`indexes()`], pure functions from metadata to documents. [`Sync`] reads the

@@ -308,12 +308,15 @@ async fn broken_dumps_are_not_loaded_and_errors_name_the_position() {
         (
             "b.bson",
             garbage,
-            &["document 3, at byte 28: it would have", "this is no BSON"],
+            &[
+                "document 3, at byte 28: its length would be",
+                "the file is not BSON",
+            ],
         ),
         (
             "b.bson",
             b"{\"_id\": 1}".to_vec(),
-            &["document 1, at byte 0", "no BSON"],
+            &["document 1, at byte 0", "not BSON"],
         ),
         ("b.bson", large, &["b.bson: document 1: ", "16777216"]),
         (
@@ -350,12 +353,12 @@ async fn broken_dumps_are_not_loaded_and_errors_name_the_position() {
         (
             "a.bson",
             Vec::new(),
-            &["a.json: ", "a.bson is of the same collection"],
+            &["a.json: ", "a.bson is for the same collection"],
         ),
         (
             "%zz.bson",
             Vec::new(),
-            &["%zz.bson: this is no collection's name"],
+            &["%zz.bson: this is not a valid name of a collection"],
         ),
         (
             "system.other.bson",

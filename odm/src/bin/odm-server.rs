@@ -65,7 +65,7 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
                 let connections = arguments.value()?;
                 let connections = connections.parse::<NonZero<usize>>().map_err(|_| {
                     format!(
-                        "--max-connections needs a number from 1 on, and {} is none",
+                        "--max-connections needs a number of at least 1, not {}",
                         connections.display()
                     )
                 })?;

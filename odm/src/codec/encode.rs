@@ -38,7 +38,7 @@ impl Failure {
             Self::Repeated(path) => {
                 let key = path.rsplit('.').next().unwrap_or(&path);
                 let error = EncodeError::new(format!(
-                    "the key `{key}` is there twice, and the document could not be read again: keep the names of fields \
+                    "the key `{key}` occurs twice, so the document could not be read back: keep the names of fields \
                      and tags out of a flattened map"
                 ));
                 Error::new(error).with_path(path)

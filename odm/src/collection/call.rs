@@ -90,7 +90,7 @@ pub(crate) struct Call<'s> {
     pub(crate) session: Option<&'s mut Session>,
     pub(crate) defaults: Option<Arc<Defaults>>,
     pub(crate) error: Option<Error>,
-    /// What may withhold an update; the filter has the conditions already.
+    /// The guards that may withhold an update; the filter has the conditions already.
     pub(crate) guards: Option<Box<Guards>>,
     /// How a query is cut into pages.
     pub(crate) paging: Option<Box<Paging>>,

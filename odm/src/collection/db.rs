@@ -309,7 +309,7 @@ impl Db {
         self.run_command(bson::doc! {"ping": 1}).await.map(drop)
     }
 
-    /// What the connected deployment can do: transactions, change streams, sharding. It sends `hello`; the
+    /// The capabilities of the connected deployment: transactions, change streams, sharding. It sends `hello`; the
     /// in-memory engine answers at once.
     ///
     /// ```

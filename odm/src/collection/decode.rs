@@ -30,7 +30,7 @@ fn failed(raw: &RawDocument, model: &'static str, reason: &Reason) -> Error {
             Some(parent) => format!("{parent}.{field}"),
             None => field.to_owned(),
         });
-        message += ": mark it `#[serde(default)]`, or give the stored document one";
+        message += ": mark it `#[serde(default)]`, or add the field to the stored document";
     } else {
         message += ": declare the field as it is stored, or repair the stored document";
     }

@@ -98,7 +98,7 @@ impl<'s, M: Document, T: 'static> Distinct<'s, M, T> {
                 Err(_) if value == Bson::Null => {}
                 Err(failure) => {
                     let message = format!(
-                        "{value} is not what the field holds: {}; say with `with_type` what it does",
+                        "{value} can't be read as the type of the field: {}; name the type of its values by `with_type`",
                         said(&failure)
                     );
                     let error = DecodeError::new(None, message, Some(Box::new(failure)));

@@ -59,8 +59,8 @@ impl Guards {
         }
         let path = self.all.first().map(|it| it.path.clone());
         Err(Error::usage(
-            "this upsert could insert a second document beside one whose list is full or has the key: let the filter \
-             be equality on `_id` or on the field of a unique index, without a collation; or push with \
+            "this upsert could insert a second document beside one whose list is full or already has the key: filter \
+             by equality on `_id` or on the field of a unique index, without a collation; or push with \
              `push_with(values, |push| push.slice(max))`, which needs no room",
         )
         .with_path(path.unwrap_or_default()))
@@ -253,7 +253,7 @@ fn inserts(error: &Error) -> bool {
     error.is_duplicate_key() || error.is_validation_failure()
 }
 
-/// What a write returned.
+/// The result of a write.
 enum Changed {
     Written(Written),
     Found(Option<RawDocumentBuf>),

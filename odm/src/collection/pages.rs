@@ -61,7 +61,7 @@ impl Paging {
     }
 }
 
-/// The condition of the documents behind these values: one alternative for each key that can be the first to differ.
+/// The condition of the documents after these values: one alternative for each key that can be the first to differ.
 ///
 /// Each alternative is one range of an index, so that MongoDB merges sorted scans of an index on these keys.
 fn behind(keys: &[Key], values: Vec<Bson>) -> Document {

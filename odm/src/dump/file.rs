@@ -38,7 +38,7 @@ pub(super) fn read(path: &Path, most: u64) -> Result<Vec<u8>> {
     if u64::try_from(bytes.len()).is_ok_and(|length| length <= most) {
         return Ok(bytes);
     }
-    let message = format!("it holds more than {most} bytes, and is read as a whole");
+    let message = format!("it has more than {most} bytes, the largest size that is read");
     Err(Error::new(FileError::new(path, message)))
 }
 
@@ -82,7 +82,7 @@ impl<'p> Documents<'p> {
             Ok(length) if (SHORTEST..=LONGEST).contains(&length) => length,
             _ => {
                 return Err(self.fault(&format!(
-                    "it would have {length} bytes, and documents have {SHORTEST} to {LONGEST}: this is no BSON"
+                    "its length would be {length} bytes, and documents have {SHORTEST} to {LONGEST}: the file is not BSON"
                 )));
             }
         };

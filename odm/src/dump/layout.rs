@@ -92,7 +92,10 @@ impl Layout {
                 .into_iter()
                 .partition(|entry| !entry.path.is_dir());
             for other in others {
-                layout.skip(&other.path, "a database's folder has files, and no folders");
+                layout.skip(
+                    &other.path,
+                    "the folder of a database may contain only files",
+                );
             }
             layout.add(&folder.name, of_collections)?;
         }
@@ -128,7 +131,7 @@ impl Layout {
                 continue;
             }
             let Some(collection) = collection(&path, kind, stem)? else {
-                return Err(fault("this is no collection's name".to_owned()));
+                return Err(fault("this is not a valid name of a collection".to_owned()));
             };
             if let Some(reason) = why_skipped(database, &collection) {
                 self.skip(&path, reason);
@@ -158,7 +161,7 @@ impl Layout {
                     .map(|(_, other)| other),
             };
             if let Some(other) = other {
-                let message = format!("{} is of the same collection", other.display());
+                let message = format!("{} is for the same collection", other.display());
                 return Err(fault(message));
             }
         }
@@ -230,8 +233,8 @@ fn why_skipped(database: &str, collection: &str) -> Option<&'static str> {
 pub(super) fn unfinished(folder: &Path) -> Error {
     let stage = folder.join(STAGE);
     let message = format!(
-        "a dump was interrupted while it took the place of an older one: what was moved of the older one is in {}, what \
-         is still to be moved of the newer one beside it; put one of them together, and remove {}",
+        "a dump was interrupted while it replaced an older one: {} has the files of the older one that were moved \
+         already, and the folder beside it those of the newer one that were not; put one of the two together, and remove {}",
         stage.join(OLDER).display(),
         stage.display(),
     );

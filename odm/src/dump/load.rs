@@ -138,7 +138,7 @@ impl Loader<'_> {
         match other {
             None => Ok(()),
             Some((name, _)) => Err(Error::usage(format!(
-                "the collection {namespace} exists, and has another `{name}`: load before it is made, or leave the \
+                "the collection {namespace} exists with another `{name}`: load before you create it, or leave the \
                  options out"
             ))),
         }

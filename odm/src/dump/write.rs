@@ -62,7 +62,7 @@ fn prepare(folder: &Path) -> Result<Vec<Entry>> {
 fn check_replaced(folder: &Path, entry: &Entry) -> Result<()> {
     let refused = |path: &Path| {
         let message = format!(
-            "it is no dump, which would be replaced: {} would be lost; dump into another folder",
+            "it is not a dump that could be replaced: {} would be lost; dump into another folder",
             path.display()
         );
         Error::new(FileError::new(folder, message))

@@ -338,7 +338,7 @@ mod tests {
         assert_eq!(
             error.to_string(),
             "write 2 failed: E11000 duplicate key (DuplicateKey 11000), and 1 more failed: another \
-             document has this value: change that one, or take another value"
+             document has this value: change that one, or use another value"
         );
     }
 }

@@ -83,9 +83,7 @@ impl Error {
             11000 if self.server()?.message().starts_with("Index build failed") => {
                 Some("several documents have this value: give them different ones first")
             }
-            11000 => {
-                Some("another document has this value: change that one, or take another value")
-            }
+            11000 => Some("another document has this value: change that one, or use another value"),
             50 => Some("allow it more time with `max_time`, or an index that serves it"),
             251 if self.has_label("TransientTransactionError") => {
                 Some("run the whole transaction again, as `odm::transaction!` does")
@@ -222,7 +220,7 @@ mod tests {
             error.to_string(),
             "isbn: E11000 duplicate key error collection: test.books index: isbn_1 dup key: \
              { isbn: \"x\" } (DuplicateKey 11000): another document has this value: change that \
-             one, or take another value",
+             one, or use another value",
         );
 
         let error = Error::from(

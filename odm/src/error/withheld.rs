@@ -47,7 +47,7 @@ impl fmt::Display for Withheld {
             }
             WithheldReason::OtherCurrency => write!(
                 f,
-                "`{}` is another currency than that of the amount which is added",
+                "`{}` is not the currency of the amount that is added",
                 self.path
             ),
         }

@@ -108,7 +108,7 @@ pub(crate) fn element_excess(
     found
 }
 
-/// What a part of a path leads to.
+/// The target of a part of a path.
 #[derive(Clone, Copy)]
 struct Place {
     content: Content,

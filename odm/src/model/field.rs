@@ -58,7 +58,7 @@ pub struct FieldMeta {
     pub rules: &'static [Rule],
     /// The unique field of another model whose values are stored here (`#[odm(refers_to(Book, by = isbn))]`).
     pub refers_to: Option<KeyReferenceMeta>,
-    /// What becomes of this document if the one that it refers to is deleted (`#[odm(on_delete = "restrict")]`).
+    /// The rule for this document when the one that it refers to is deleted (`#[odm(on_delete = "restrict")]`).
     pub on_delete: Option<OnDelete>,
     /// The relation that the other model declares, if this reference is its other side (`#[odm(rest_of = details)]`,
     /// `recent_in`, `two_way`).
@@ -93,7 +93,7 @@ pub struct KeyReferenceMeta {
     pub is_list: bool,
 }
 
-/// What becomes of a document if the one that it refers to is deleted, as the reference declares it.
+/// The declared rule for a document when the one that it refers to is deleted.
 ///
 /// Deletes do not act on it: they write one document. It is recorded for programs that check or repair references.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

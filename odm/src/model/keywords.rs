@@ -31,7 +31,7 @@ impl KeywordsMeta {
         let (count, max) = (words.len(), self.max);
         if count > max as usize {
             let message = format!(
-                "{} have {count} different words, and at most {max} are kept; allow more by `keywords(max = …)`, or shorten the text",
+                "{} have {count} different words, and at most {max} are kept; allow more with `keywords(max = …)`, or shorten the text",
                 self.listed()
             );
             return Err(Error::usage(message).with_path(self.field));

@@ -139,7 +139,7 @@ impl Place {
         }
         let all: Vec<_> = fields.iter().map(|field| field.rust).collect();
         Err(declaration(format!(
-            "`{name}` has no field `{rust}`; there is {}",
+            "`{name}` has no field `{rust}`; expected one of {}",
             all.join(", ")
         )))
     }

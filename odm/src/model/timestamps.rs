@@ -1,6 +1,6 @@
 //! The fields that record when a document was inserted and when it was last changed.
 
-/// What `#[odm(created_at)]` and `#[odm(updated_at)]` declare.
+/// The fields declared by `#[odm(created_at)]` and `#[odm(updated_at)]`.
 #[derive(Debug)]
 pub struct TimestampsMeta {
     /// The stored name of the field that an insert sets, and no later write changes.
@@ -11,7 +11,7 @@ pub struct TimestampsMeta {
     pub clock: Clock,
 }
 
-/// Whose clock a time is from.
+/// The clock that a time is from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Clock {
     /// The clock of the machine that sends the write.

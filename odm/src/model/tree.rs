@@ -23,7 +23,7 @@ pub enum Pattern {
     NestedSets,
 }
 
-/// What the parent of a root is stored as.
+/// The stored form of a root's parent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RootParent {
     /// `null`
@@ -42,7 +42,7 @@ impl RootParent {
     }
 }
 
-/// What `#[odm(tree(…))]` declares. Fields are named as they are stored.
+/// The declaration of `#[odm(tree(…))]`. Fields are named as they are stored.
 #[derive(Debug)]
 pub struct TreeMeta {
     /// The declared name; empty for the only tree of a model.
@@ -71,7 +71,7 @@ pub struct TreeMeta {
     pub descendant_count: Option<&'static str>,
     /// The largest number of ancestors that a node may have.
     pub max_depth: Option<u32>,
-    /// What becomes of the children of a deleted node.
+    /// The rule for the children of a deleted node.
     pub on_delete: TreeDelete,
     /// Whether a node may have several parents.
     pub is_graph: bool,
@@ -80,7 +80,7 @@ pub struct TreeMeta {
 /// Reads an id from a part of a materialized path; `None` if the part is not the text of an id.
 pub type ReadId = fn(&str) -> Option<Bson>;
 
-/// What becomes of the descendants of a deleted node.
+/// The rule for the descendants of a deleted node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TreeDelete {
     /// A node with children is not deleted.

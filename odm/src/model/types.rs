@@ -87,18 +87,18 @@ pub struct TypeMeta {
     pub shape: Shape,
     /// Whether some values are stored as `null` (`Option`).
     pub nullable: bool,
-    /// Which values of its BSON types the Rust type holds: a `u8` is an `int` from 0 to 255. See also
+    /// The values of its BSON types that the Rust type holds: a `u8` is an `int` from 0 to 255. See also
     /// [`all_rules`](Self::all_rules).
     pub rules: &'static [Rule],
     /// The stored type, whose rules hold, too, if a serializer of the field stores another type.
     #[doc(hidden)]
     pub base: Option<&'static TypeMeta>,
-    /// What the derives check beyond the shape.
+    /// The facts that the derives check beyond the shape.
     #[doc(hidden)]
     pub contents: Contents,
 }
 
-/// What a type contains, as far as the derives check it. A derived struct or enum in it counts as one; its
+/// The contents of a type, as far as the derives check them. A derived struct or enum in it counts as one; its
 /// own derive checks its fields.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
@@ -111,13 +111,13 @@ pub struct Contents {
     pub has_collection: bool,
     /// Whether two different values are both stored as null: `None` and `Some(None)`.
     pub null_is_ambiguous: bool,
-    /// What to write for a type of another crate in it that needs a serializer of the field.
+    /// The advice for a type of another crate in it that needs a serializer of the field.
     pub bare: Option<&'static Bare>,
     /// Whether it is JSON of another crate, in which `{"$oid": …}` is an object as any other.
     pub is_verbatim: bool,
 }
 
-/// What to write for a type of another crate that serde does not store as its module does.
+/// The advice for a type of another crate that serde does not store as its module does.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct Bare {

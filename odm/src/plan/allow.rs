@@ -1,9 +1,9 @@
-//! What applying a plan may do.
+//! Permissions for applying a plan.
 
 use std::fmt;
 use std::ops::{BitOr, BitOrAssign};
 
-/// What [`Plan::apply`](crate::plan::Plan::apply) may do; combine with `|`.
+/// Permissions for [`Plan::apply`](crate::plan::Plan::apply); combine with `|`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Allow(u8);
 

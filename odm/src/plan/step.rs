@@ -15,7 +15,7 @@ pub struct Step {
     pub model: &'static str,
     /// The collection.
     pub collection: String,
-    /// What is done.
+    /// The change.
     pub action: Action,
     /// Why: the differences, or that the index is not declared.
     pub reasons: Vec<String>,
@@ -39,7 +39,7 @@ impl PartialEq for Settled {
     }
 }
 
-/// What a [`Step`] does.
+/// The change that a [`Step`] makes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Action {
@@ -81,7 +81,7 @@ pub enum Action {
 }
 
 impl Step {
-    /// What must be allowed for this step; `None` if applying the plan can't do it at all.
+    /// The permission that this step needs; `None` if applying the plan can't do it at all.
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));

@@ -33,7 +33,7 @@ impl Step {
     }
 }
 
-/// What a write command writes.
+/// The documents or statements of a write command.
 fn statements(command: &Document) -> Option<&[Bson]> {
     let mut names = STATEMENTS.iter();
     let listed = names.find_map(|name| command.get_array(name).ok())?;

@@ -39,7 +39,7 @@ fn long_filter_path(path: &Path) -> Result<String, Deferred> {
     if in_updates_only {
         return Err(Deferred::usage(
             path.to_string(),
-            "`$`, `$[]` and `$[name]` stand in updates; a filter reaches into arrays with `any`, `at` or `elem_match`",
+            "`$`, `$[]` and `$[name]` are for updates; a filter reaches into arrays with `any`, `at` or `elem_match`",
         ));
     }
     if through_nested_array(path) {

@@ -48,7 +48,7 @@ pub struct InMap<L>(PhantomData<fn() -> L>);
 )]
 pub trait NamesElement {}
 
-/// What no map does.
+/// Implemented by no type: its message is the point.
 #[diagnostic::on_unimplemented(
     message = "this field is in the entries of a `{Self}`: say which entry",
     label = "of which entry?",

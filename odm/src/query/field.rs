@@ -35,7 +35,7 @@ pub struct Field<M, T, E = BySerde> {
     of: PhantomData<Of<M, T, E>>,
 }
 
-/// What a handle stands for, without owning any of it, so that handles are `Send` and `Sync`.
+/// The types of a handle, without values of them, so that handles are `Send` and `Sync`.
 type Of<M, T, E> = fn() -> (M, T, E);
 
 impl<M, T, E> Field<M, T, E> {

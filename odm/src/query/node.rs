@@ -245,7 +245,7 @@ fn merged_element(nodes: &Joined) -> Option<Result<Document, Deferred>> {
         for (operator, value) in operators.iter() {
             if merged.insert(operator, value.clone()).is_some() {
                 let message = format!(
-                    "one element can't be held against two `{operator}`: MongoDB has no form for it"
+                    "MongoDB can't test one element with two `{operator}`: leave one of them out"
                 );
                 return Some(Err(Deferred::usage("", message)));
             }
@@ -278,7 +278,7 @@ fn field_document(path: Cow<'static, str>, operators: Operators) -> Result<Docum
     if path.is_empty() {
         return Err(Deferred::usage(
             "",
-            "a condition on the element itself can't be joined with `|`, `!` or conditions on its fields: MongoDB has no form for it",
+            "MongoDB can't join a condition on the element itself with `|`, `!` or conditions on its fields: leave one of them out",
         ));
     }
     let mut document = Document::new();

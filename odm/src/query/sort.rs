@@ -143,18 +143,21 @@ fn sort_document(keys: &[(String, Bson)]) -> Result<Document, Deferred> {
         if path.is_empty() {
             return Err(Deferred::usage(
                 "",
-                "a sort by the element itself has no other key",
+                "a sort by the element itself can't have another key: leave the others out",
             ));
         }
         let stands_in_updates = |segment: &str| segment.starts_with('$') && !is_of_db_ref(segment);
         if path.split('.').any(stands_in_updates) {
             return Err(Deferred::usage(
                 path,
-                "documents can't be sorted by `$`, `$[]` or `$[name]`: those stand in updates",
+                "documents can't be sorted by `$`, `$[]` or `$[name]`: those are for updates",
             ));
         }
         if document.insert(path.clone(), direction.clone()).is_some() {
-            return Err(Deferred::usage(path, "the sort names this field twice"));
+            return Err(Deferred::usage(
+                path,
+                "the sort names this field twice: leave one out",
+            ));
         }
     }
     Ok(document)

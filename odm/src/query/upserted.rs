@@ -50,8 +50,8 @@ pub(crate) fn check_id(
         return Ok(());
     }
     Err(Error::usage(
-        "this upsert could insert a document, whose `_id` MongoDB would make: an ObjectId, which this field can't be read \
-         from; compare the `_id` in the filter, or set it with `set_on_insert`",
+        "this upsert could insert a document with an `_id` made by MongoDB, an ObjectId, which this field can't hold: \
+         compare the `_id` in the filter, or set it with `set_on_insert`",
     )
     .with_path("_id"))
 }

@@ -26,7 +26,7 @@ pub(crate) const LOADED: usize = 10_000;
 /// The most bytes of the documents of an `insert` of a load.
 pub(crate) const LOADED_BYTES: usize = 16_000_000;
 
-/// What an element of an array adds to the bytes of a document: a type, the index as text and a NUL.
+/// The bytes that an element of an array adds to a document: a type, the index as text and a NUL.
 pub(crate) const ELEMENT_BYTES: usize = 8;
 
 /// Splits documents into batches with at most `count` documents and `bytes` bytes; a larger document is alone in its

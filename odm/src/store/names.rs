@@ -45,7 +45,7 @@ impl From<CollectionName> for Bson {
     }
 }
 
-/// Which name the handle uses for each declared name.
+/// The name that the handle uses for each declared name.
 #[derive(Clone, Default)]
 pub(crate) struct CollectionNames(Option<Arc<Rename>>);
 

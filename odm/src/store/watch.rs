@@ -9,7 +9,7 @@ use crate::store::CollectionName;
 use crate::store::operation::{Operation, Request};
 use crate::store::options::{Chosen, FullDocument, FullDocumentBeforeChange};
 
-/// What a change stream watches.
+/// The target of a change stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Scope {
     Collection(CollectionName),

@@ -5,17 +5,15 @@
 pub const fn collection_flaw(name: &'static str) -> Option<&'static str> {
     let bytes = name.as_bytes();
     if bytes.is_empty() {
-        return Some(
-            "no collection can have this name: it is empty; write letters, digits and `_`",
-        );
+        return Some("invalid collection name: it is empty; write letters, digits and `_`");
     }
     if bytes.len() > 190 {
         return Some(
-            "no collection can have this name: it is too long: with the database's it may have 255 bytes",
+            "invalid collection name: it is too long: with the database's name it may have at most 255 bytes",
         );
     }
     if let [b's', b'y', b's', b't', b'e', b'm', b'.', ..] = bytes {
-        return Some("no collection can have this name: `system.` is the server's own");
+        return Some("invalid collection name: `system.` is reserved for the server");
     }
     let mut rest = bytes;
     // A dot at the start is behind an empty part, too.
@@ -23,12 +21,12 @@ pub const fn collection_flaw(name: &'static str) -> Option<&'static str> {
     while let [byte, behind @ ..] = rest {
         if *byte == b'$' || *byte == 0 {
             return Some(
-                "no collection can have this name: it has a `$` or a NUL; write letters, digits and `_`",
+                "invalid collection name: it contains `$` or a NUL; write letters, digits and `_`",
             );
         }
         if *byte == b'.' && (before == b'.' || behind.is_empty()) {
             return Some(
-                "no collection can have this name: a part of it between dots is empty; write letters, digits and `_`",
+                "invalid collection name: a part between dots is empty; write letters, digits and `_`",
             );
         }
         before = *byte;

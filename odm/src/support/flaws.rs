@@ -1,8 +1,8 @@
-//! What is wrong with the type of a field, and what to write instead.
+//! Finds what is wrong with the type of a field, and says what to write instead.
 
 use crate::model::{BsonType, Contents, Count, Shape, TypeMeta};
 
-/// What a field declares about the documents or references in it.
+/// The declaration of a field about the documents or references in it.
 #[derive(Debug, Clone, Copy)]
 pub enum Declared {
     /// Nothing.
@@ -21,7 +21,7 @@ pub enum Declared {
     Nameless,
 }
 
-/// What is wrong with a field of this type.
+/// Returns what is wrong with a field of this type.
 pub const fn flaw(ty: &TypeMeta, declared: Declared) -> Option<&'static str> {
     if let Some(flaw) = null_flaw(ty) {
         return Some(flaw);
@@ -139,7 +139,7 @@ const NAMELESS_REFERENCES: &str = bare_list!(
 const NOT_DOCUMENTS: &str =
     "this holds references, not documents; write `references(many, max = N)`";
 
-/// What is wrong with an `_id` of this type.
+/// Returns what is wrong with an `_id` of this type.
 pub const fn id_flaw(ty: &TypeMeta) -> Option<&'static str> {
     if let Some(bare) = ty.contents.bare {
         return Some(bare.id);
@@ -154,7 +154,7 @@ pub const fn id_flaw(ty: &TypeMeta) -> Option<&'static str> {
             "`_id` can't be a regular expression, which MongoDB refuses; store its pattern as a `String`",
         ),
         _ if ty.nullable => Some(
-            "`_id` is never missing: declare it without `Option`, and set it before inserting; `Id::new()` makes an `Id<Self>`",
+            "`_id` can't be missing: declare it without `Option`, and set it before inserting; `Id::new()` makes an `Id<Self>`",
         ),
         _ => None,
     }

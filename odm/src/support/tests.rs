@@ -149,7 +149,7 @@ fn resolving() {
     assert!(error.is_declaration());
     assert_eq!(
         error.to_string(),
-        "`Address` has no field `town`; there is city, kids, up"
+        "`Address` has no field `town`; expected one of city, kids, up"
     );
 }
 

@@ -15,7 +15,7 @@ use crate::query::deferred::Deferred;
 use crate::query::node::Node;
 use crate::query::operators::Operators;
 
-/// What keeps an update from a document.
+/// A condition that withholds an update.
 #[derive(Debug, Clone)]
 pub(crate) struct Guard {
     /// The stored path of the list, without the parts that stand for elements, or that of the currency.
@@ -103,7 +103,7 @@ fn check<'a>(
         Some(Some(Excess { path, max, count })) => Err(Deferred::usage(
             path,
             format!(
-                "the list has at most {max} elements, and the position {} is behind the last of them",
+                "the list has at most {max} elements, and the position {} is after the last of them",
                 count - 1
             ),
         )),
@@ -392,7 +392,7 @@ fn on_element(name: &str, filter: &Document) -> Result<Node, Deferred> {
                     return Err(Deferred::usage(
                         name,
                         format!(
-                            "the condition `{key}` of this array filter can't be held against the bound of a list in \
+                            "the condition `{key}` of this array filter can't be compared with the bound of a list in \
                              the element"
                         ),
                     ));

@@ -58,7 +58,7 @@ pub(crate) struct Maintained {
     refusal: &'static str,
     /// The value in a new document, if it is not that of the struct.
     inserted: Option<Bson>,
-    /// What an update does to the field; `None` if it leaves the field as it is.
+    /// The effect of an update on the field; `None` if it leaves the field as it is.
     pub(crate) change: Option<Maintenance>,
     /// The field's value in a replacement, as an expression over the stored document.
     replaced: Bson,

@@ -11,7 +11,7 @@ use crate::query::deferred::Deferred;
 use crate::query::node::Node;
 use crate::store::{Modification, Update as Operands};
 
-/// What an update does.
+/// The changes that an update makes.
 #[derive(Debug, Clone)]
 pub(crate) enum Changes {
     /// The parts as they were written. They become a document only when the update is sent.

@@ -57,7 +57,7 @@ async fn a_duplicate_key_names_the_field(db: &Db) {
     let told = |error: odm::Error| {
         assert!(error.is_duplicate_key(), "{error}");
         assert_eq!(error.model(), Some("Person"));
-        let remedy = ": another document has this value: change that one, or take another value";
+        let remedy = ": another document has this value: change that one, or use another value";
         assert!(error.to_string().ends_with(remedy), "{error}");
         error.path().map(str::to_owned)
     };
@@ -109,8 +109,8 @@ async fn out_of_range_values_explain_how_to_read_them(db: &Db) {
     let error = values.await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "Person.e: the document can't be read: 4 is not what the field holds: invalid type: \
-         integer `4`, expected a string; say with `with_type` what it does"
+        "Person.e: the document can't be read: 4 can't be read as the type of the field: invalid type: \
+         integer `4`, expected a string; name the type of its values by `with_type`"
     );
 }
 

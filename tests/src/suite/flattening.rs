@@ -69,7 +69,7 @@ fn refused<T: std::fmt::Debug>(outcome: odm::Result<T>, path: &str) {
     assert_eq!(error.model(), Some("Page"), "{error}");
     let key = path.rsplit('.').next().unwrap();
     let message =
-        format!("Page.{path}: the value can't be encoded as BSON: the key `{key}` is there twice");
+        format!("Page.{path}: the value can't be encoded as BSON: the key `{key}` occurs twice");
     assert!(error.to_string().contains(&message), "{error}");
 }
 

@@ -350,9 +350,9 @@ async fn stored_geometries_of_another_form_are_refused(db: &Db) {
         ),
         (
             doc! {"type": "Point", "coordinates": [0.0, 0.0, 7.0]},
-            "and not 3",
+            "not 3",
         ),
-        (doc! {"type": "Point", "coordinates": [0.0]}, "and not 1"),
+        (doc! {"type": "Point", "coordinates": [0.0]}, "not 1"),
         (
             doc! {"type": "Point", "coordinates": [52.5, 113.4]},
             "latitude 113.4",

@@ -1,4 +1,4 @@
-//! What the model declares at the path of a sort key.
+//! The model's declaration at the path of a sort key.
 
 use crate::model::field::EmbeddedMeta;
 use crate::model::{BsonType, ModelMeta, Shape, TypeMeta};

@@ -119,7 +119,7 @@ impl<M: Document, T: DeserializeOwned + 'static, J> Find<'_, M, T, J> {
         self
     }
 
-    /// The documents behind the place of a [`PageToken`], as [`after`](Self::after) returns those behind a document; `None`
+    /// The documents after the place of a [`PageToken`], as [`after`](Self::after) returns those after a document; `None`
     /// begins with the first document.
     ///
     /// ```
@@ -178,7 +178,7 @@ impl<M: Document, T: DeserializeOwned + 'static, J> Find<'_, M, T, J> {
 }
 
 impl<M: Document, T: DeserializeOwned + 'static> Find<'_, M, T> {
-    /// At most `size` documents behind the place of a token, with the token of the page behind them; `None` begins with the
+    /// At most `size` documents after the place of a token, with the token of the page after them; `None` begins with the
     /// first document.
     ///
     /// It is [`after`](Self::after) for callers that no longer have the last document, such as a web service. The token is
@@ -237,7 +237,7 @@ async fn read_page<T: DeserializeOwned>(mut call: Call<'_>, size: u64) -> Result
     if let Some(projection) = &call.request.options.projection
         && let Some(key) = keys.iter().find(|key| !shows(projection, &key.path))
     {
-        let reason = "the projection leaves it out, and the token of the page holds it";
+        let reason = "the projection omits it, and the page token needs it";
         return Err(can_not_continue(&key.path, reason));
     }
     let model = call.model.name;

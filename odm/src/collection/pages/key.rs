@@ -110,7 +110,7 @@ impl Key {
         }
     }
 
-    /// The condition of the documents that this key alone puts behind the value.
+    /// The condition of the documents that this key alone sorts after the value.
     ///
     /// Expressions compare values of all types, in the order of a sort. To them a missing field is less than null, with
     /// which it sorts, so that null has a condition of its own.

@@ -1,4 +1,4 @@
-//! [`Page`]: documents, and the token of the documents behind them.
+//! [`Page`]: documents, and the token of the documents after them.
 
 use serde::Serialize;
 
@@ -22,6 +22,6 @@ use super::PageToken;
 pub struct Page<T> {
     /// The documents.
     pub items: Vec<T>,
-    /// What to give to [`page_after`](crate::collection::Find::page_after) for the next page; `None` if this one is the last.
+    /// The token that [`page_after`](crate::collection::Find::page_after) takes for the next page; `None` if this one is the last.
     pub next: Option<PageToken>,
 }

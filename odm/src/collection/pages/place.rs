@@ -40,7 +40,7 @@ impl Given {
 
     fn id(&self) -> Result<Bson> {
         let id = self.written.get("_id").map_err(Error::encode)?;
-        let id = id.ok_or_else(|| can_not_continue("_id", "the document has none"))?;
+        let id = id.ok_or_else(|| can_not_continue("_id", "the document has no value for it"))?;
         Bson::try_from(id).map_err(Error::encode)
     }
 
@@ -112,7 +112,7 @@ impl Place {
             Self::Token(token) => token.values(keys),
             Self::Document(given) if has_only_id(keys) => Ok(vec![given.id()?]),
             Self::Document(_) => Err(Error::usage(
-                "`after` asks MongoDB how the document is stored, so that its command is known only when it is sent: use \
+                "`after` asks MongoDB how the document is stored, so its command is not known before it is sent: use \
                  `explain`, or `after_token`",
             )),
         }

@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 /// nor signed: clients can read and change these values, and thereby begin a page anywhere in the order, but reach no
 /// documents that the filter leaves out. Values are compared as data: none becomes an operator.
 ///
-/// It serializes as a string, and parses from one. A text that is no token, and a token of another sort, are errors for
+/// It serializes as a string, and parses from one. A text that is not a token, and a token of another sort, are errors for
 /// which [`Error::is_page_token`](crate::Error::is_page_token) is true.
 ///
 /// ```
@@ -72,7 +72,8 @@ impl PageToken {
             let Some(objection) = Key::objection(&value) else {
                 return Ok(value);
             };
-            let message = format!("the page token is of no document: {objection}");
+            let message =
+                format!("the page token has a value that no document is sorted by: {objection}");
             Err(Error::page_token(message).with_path(path))
         });
         values.collect()

@@ -274,7 +274,7 @@ impl<M: Document> Loaded<M> {
             }
             (Outcome::Open, _) => Err(Error::usage(
                 "a transaction that is still open has loaded or saved this document: save it in \
-                 that transaction, or commit or abort that first",
+                 that transaction, or end the transaction first",
             )),
         }
     }
@@ -324,7 +324,7 @@ impl Baseline {
             Some(Bson::Double(version)) => Ok(Bson::Double(version + 1.0)),
             Some(Bson::Int64(version)) if *version < i64::MAX => Ok(Bson::Int64(version + 1)),
             Some(version) => Err(Error::usage(format!(
-                "{version} can't be counted up: a version is a whole number below 2^63"
+                "the version {version} can't be incremented: it must be a whole number below 2^63"
             ))),
         }
     }

@@ -216,8 +216,8 @@ fn namespace<T: Watched>(event: &RawDocument, name: &str) -> Result<Option<Names
 /// The error for an event that lacks a field because a pipeline stage removed it.
 fn missing<T: Watched>(field: &str) -> Error {
     let message = format!(
-        "the event has no `{field}`, which a `Change` tells: let the stages of the pipeline keep it, or say \
-         `with_type` what is read"
+        "the event has no `{field}`, which a `Change` needs: let the stages of the pipeline keep it, or name another \
+         type by `with_type`"
     );
     Error::new(DecodeError::new(None, message, None)).with_model(T::name())
 }

@@ -43,7 +43,7 @@ pub(super) type Read<E> = fn(&RawDocument, &'static str) -> Result<E>;
 /// # Ok(())
 /// # }
 /// ```
-#[must_use = "a stream tells nothing until it is polled"]
+#[must_use = "a stream reads nothing until it is polled"]
 pub struct ChangeStream<'s, E> {
     raw: RawChanges<'s>,
     read: Read<E>,

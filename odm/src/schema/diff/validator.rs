@@ -1,4 +1,4 @@
-//! What differs between two validators, field by field.
+//! The differences between two validators, field by field.
 
 use bson::{Bson, Document};
 

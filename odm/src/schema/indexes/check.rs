@@ -223,8 +223,8 @@ fn holds(ty: &TypeMeta, wanted: &dyn Fn(BsonType) -> bool, inside: bool) -> bool
 pub(super) fn together(meta: &ModelMeta, declared: &[Declared]) -> Result<()> {
     if declared.len() >= MAX_INDEXES {
         return Err(declaration(format!(
-            "{} indexes are declared, and a collection has at most {MAX_INDEXES}, that of `_id` \
-             among them",
+            "{} indexes are declared, and a collection can have at most {MAX_INDEXES}, including \
+             that of `_id`: remove some",
             declared.len(),
         )));
     }

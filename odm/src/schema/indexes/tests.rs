@@ -207,7 +207,7 @@ fn what_the_server_would_refuse_is_refused() {
         ),
         (
             index(const { &[key(&["nothing"], UP)] }),
-            "`M` has no field `nothing`; there is _id, title",
+            "`M` has no field `nothing`; expected one of _id, title",
         ),
         (
             index(const { &[key(&["title", "x"], UP)] }),

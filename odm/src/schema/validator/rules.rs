@@ -128,7 +128,9 @@ pub(super) fn apply(
             Rule::Pattern(pattern) => {
                 all_of(&mut schema, "pattern", pattern.into());
             }
-            Rule::OneOf([]) => return Err("`one_of` allows nothing; name the strings".to_owned()),
+            Rule::OneOf([]) => {
+                return Err("`one_of` allows nothing; list the strings that are valid".to_owned());
+            }
             Rule::OneOf(values) => {
                 let mut distinct: Vec<Bson> = Vec::new();
                 for value in values.iter().map(|value| Bson::from(*value)) {
@@ -201,7 +203,11 @@ pub(super) fn entries(rules: Rules<'_>) -> Result<Document, String> {
     for rule in rules.iter() {
         match *rule {
             Rule::Items { min, max } => entries.narrow(min, max),
-            _ => return Err("`unique_items` needs an array field; remove it this map".to_owned()),
+            _ => {
+                return Err(
+                    "`unique_items` needs an array field; remove it from this map".to_owned(),
+                );
+            }
         }
     }
     entries.write(&mut schema, "minProperties", "maxProperties")?;

@@ -274,7 +274,7 @@ pub(super) fn strings(names: impl Iterator<Item = &'static str>) -> Document {
     doc! {"bsonType": "string", "enum": names.map(Bson::from).collect::<Vec<_>>()}
 }
 
-/// What `schema` allows, or `null`.
+/// The schema of null and of all that `schema` allows.
 fn or_null(mut schema: Document) -> Document {
     if !schema.contains_key("bsonType")
         && let Ok(branches) = schema.get_array_mut("anyOf")

@@ -18,7 +18,7 @@ impl Driver {
         };
         let Some(database) = options.default_database.clone() else {
             return Err(Error::new(ConfigError::new(
-                "the connection string names no database: write it behind the hosts, as in \
+                "the connection string names no database: write it after the hosts, as in \
                  `mongodb://localhost:27017/app`",
             )));
         };
@@ -44,7 +44,7 @@ fn check_scheme(uri: &str) -> Result<()> {
         )));
     }
     Err(Error::new(ConfigError::new(
-        "a connection string starts with `mongodb://` or `mongodb+srv://`",
+        "a connection string must start with `mongodb://` or `mongodb+srv://`",
     )))
 }
 
@@ -92,7 +92,10 @@ mod tests {
             "{message}"
         );
         let message = refusal("localhost/app").await;
-        assert!(message.contains("starts with `mongodb://`"), "{message}");
+        assert!(
+            message.contains("must start with `mongodb://`"),
+            "{message}"
+        );
         if !cfg!(feature = "srv") {
             let message = refusal("mongodb+srv://u:hunter2@example.com/app").await;
             assert!(message.contains("--features srv"), "{message}");

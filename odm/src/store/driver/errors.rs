@@ -64,8 +64,8 @@ pub(crate) fn error(failure: mongodb::error::Error) -> Error {
         ),
         ErrorKind::ServerSelection { message, .. } => connection(
             format!(
-                "no server could be used: check that one runs at the address of the connection \
-                 string, with its TLS and its replica set's name ({message})"
+                "no usable server: check that one runs at the address in the connection string, \
+                 and that TLS and the replica set's name match ({message})"
             ),
             true,
             labels,

@@ -173,7 +173,7 @@ fn collation(o: &Options) -> Result<Option<theirs::Collation>> {
     // The driver's types check the option values and the range of the strength.
     bson::deserialize_from_document(document)
         .map(Some)
-        .map_err(|e| Error::usage(format!("the collation is not one: {e}")))
+        .map_err(|e| Error::usage(format!("invalid collation: {e}")))
 }
 
 fn returned(o: &Options) -> Option<theirs::ReturnDocument> {

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 #[must_use]
 pub struct Collation(Document);
 
-/// Which case sorts first at strength 3.
+/// The case that sorts first at strength 3.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CaseFirst {
     /// Upper case.
@@ -101,7 +101,7 @@ impl Collation {
         self
     }
 
-    /// Which case sorts first.
+    /// The case that sorts first.
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));

@@ -174,8 +174,8 @@ impl ReadPreference {
         if self.mode == Mode::Primary && (!self.tag_sets.is_empty() || self.max_staleness.is_some())
         {
             return Err(Error::usage(
-                "there is one primary, whatever its tags: take another read preference, or leave \
-                 tags and staleness out",
+                "reads from the primary take neither tags nor staleness: choose another read \
+                 preference, or leave them out",
             ));
         }
         match self.max_staleness {

@@ -86,7 +86,7 @@ impl Attempt {
         Err(error)
     }
 
-    /// Like [`note`](Self::note), for a raw command: a reply with write errors is no error of the command, but MongoDB has
+    /// Like [`note`](Self::note), for a raw command: a reply with write errors is not an error of the command, but MongoDB has
     /// aborted the transaction.
     pub(crate) fn note_reply(&self, reply: Result<Document>) -> Result<Document> {
         let refused = reply.as_ref().ok().and_then(|reply| {

@@ -113,8 +113,8 @@ impl SessionOptions {
     pub(crate) fn check(&self) -> Result<()> {
         if self.snapshot == Some(true) && self.causal_consistency == Some(true) {
             return Err(Error::usage(
-                "a session reads one moment (`snapshot`) or what came before \
-                 (`causal_consistency`): leave one of them out",
+                "a session can't have both `snapshot` and `causal_consistency`: leave one of them \
+                 out",
             ));
         }
         Ok(())

@@ -35,8 +35,8 @@ impl Maintainer for Trees {
             return Ok(());
         }
         Err(Error::usage(
-            "a replacement would overwrite the place of the node in its tree by the one that was read: write `save`, or an \
-             update of the fields that change",
+            "a replacement would overwrite the place of the node in its tree with the one that was read: use `save`, or \
+             update the fields that change",
         ))
     }
 }

@@ -1,4 +1,4 @@
-//! The version, which every typed write counts up.
+//! The version, which every typed write of a stored document increments.
 
 use bson::{Bson, doc};
 
@@ -16,7 +16,7 @@ impl Maintainer for Versions {
             doc! { "$add": [{ "$ifNull": [format!("${name}"), 0] }, one.clone()] }.into();
         vec![Maintained {
             name,
-            refusal: "each typed update counts the version field up, so that `save` notices it: leave the field \
+            refusal: "each typed update increments the version field, so that `save` notices it: leave the field \
                       out, or write the whole update raw",
             inserted: None,
             change: Some(Maintenance {

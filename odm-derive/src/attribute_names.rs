@@ -386,10 +386,10 @@ pub(crate) fn hint<'a>(
         .map(|one| format!("`{one}`"))
         .collect();
     all.truncate(16);
-    if all.is_empty() {
-        String::new()
-    } else {
-        format!("; there is {}", all.join(", "))
+    match all.as_slice() {
+        [] => String::new(),
+        [one] => format!("; expected {one}"),
+        several => format!("; expected one of {}", several.join(", ")),
     }
 }
 

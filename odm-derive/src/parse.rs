@@ -122,7 +122,7 @@ pub(crate) fn choice(input: ParseStream<'_>, known: &[&str]) -> syn::Result<LitS
     let all: Vec<_> = known.iter().map(|one| format!("\"{one}\"")).collect();
     Err(syn::Error::new(
         literal.span(),
-        format!("this is one of {}", all.join(", ")),
+        format!("write one of {}", all.join(", ")),
     ))
 }
 
@@ -172,7 +172,7 @@ pub(crate) fn once<T>(slot: &mut Option<T>, word: &Ident, value: T) -> syn::Resu
     if slot.is_some() {
         return Err(syn::Error::new_spanned(
             word,
-            format!("`{word}` is said twice; keep one"),
+            format!("`{word}` is given twice; keep one"),
         ));
     }
     *slot = Some(value);
@@ -185,7 +185,7 @@ pub(crate) fn unknown(word: &Ident, what: &str, known: &[&str]) -> syn::Error {
     syn::Error::new_spanned(
         word,
         format!(
-            "there is no {what} `{text}`{}",
+            "unknown {what}: `{text}`{}",
             attribute_names::hint(&text, known.iter().copied())
         ),
     )

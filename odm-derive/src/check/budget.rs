@@ -30,7 +30,7 @@ fn budget(facts: &Facts<'_>, errors: &mut Errors) {
     } else if budget.max > MAX_DOCUMENT {
         "MongoDB stores documents of up to 16 MiB; take a smaller budget: \"16MiB\" or less"
     } else if budget.max == 0 {
-        "this is at least 1"
+        "this must be at least 1"
     } else {
         if let Some(reason) = &budget.allow
             && reason.value().trim().is_empty()
@@ -58,7 +58,7 @@ fn depth(facts: &Facts<'_>, errors: &mut Errors) {
     let types = model.stored_types();
     let may_hold_derived = has_fields && types.iter().any(|ty| !is_without_derived(ty));
     let message = if !model.generics.params.is_empty() {
-        "a generic type can't declare how deep it goes; declare it on a type without parameters"
+        "a generic type can't declare its depth; declare it on a type without parameters"
     } else if !may_hold_derived {
         "this type can't contain itself, so there is no depth to declare; remove it"
     } else if depth.max == 0 || depth.max > MAX_DEPTH {

@@ -16,7 +16,7 @@ pub(super) fn check(facts: &Facts<'_>, errors: &mut Errors) {
     {
         errors.at(
             of,
-            "`of` names the model of a struct that derives `Projection`, and a document is a model of its own; remove it",
+            "`of` is for a struct that derives `Projection`; remove it",
         );
     }
     match model.derive {
@@ -52,7 +52,7 @@ fn embedded(model: &Model, errors: &mut Errors) {
     for word in &model.attributes.document_words {
         errors.at(
             word,
-            format!("`{word}` is for what has a collection: write it on the struct that derives `Document`, or derive `Document` here"),
+            format!("`{word}` needs a collection: write it on the struct that derives `Document`, or derive `Document` here"),
         );
     }
 }
@@ -83,7 +83,7 @@ fn document(facts: &Facts<'_>, errors: &mut Errors) {
         Some(CollectionName::Literal(name)) => collection(name, errors),
         None if attributes.whole => errors.at(
             &model.ident,
-            "a document says which collection it is stored in: `#[odm(collection = \"…\")]`",
+            "a document must name its collection: add `#[odm(collection = \"…\")]`",
         ),
         // The compiler, which knows the value, checks a constant.
         Some(CollectionName::Constant(_)) | None => {}
@@ -95,12 +95,12 @@ fn document(facts: &Facts<'_>, errors: &mut Errors) {
         if name.is_empty() {
             errors.at(
                 &rule.name,
-                "a rule has a name, for messages: `rule(\"available is not negative\", |m| …)`",
+                "a rule needs a name, which its errors show: `rule(\"available is not negative\", |m| …)`",
             );
         } else if names.contains(&name) {
             errors.at(
                 &rule.name,
-                format!("two rules are named \"{name}\"; name them apart"),
+                format!("two rules are named \"{name}\"; rename one"),
             );
         }
         names.push(name);
@@ -110,7 +110,10 @@ fn document(facts: &Facts<'_>, errors: &mut Errors) {
         .iter()
         .filter_map(|field| field.attributes.version.as_ref());
     if let (Some(_), Some(second)) = (versions.next(), versions.next()) {
-        errors.at(second, "a document has one version; keep one of the two");
+        errors.at(
+            second,
+            "a document can have only one version field; remove one",
+        );
     }
     let fields = || model.fields().iter().map(|field| &field.attributes);
     let created: Vec<_> = fields().filter_map(|it| it.created_at.as_ref()).collect();
@@ -119,7 +122,7 @@ fn document(facts: &Facts<'_>, errors: &mut Errors) {
     for second in [created.get(1), updated.get(1)].into_iter().flatten() {
         errors.at(
             *second,
-            format!("a document has one `{second}`; keep one of the two"),
+            format!("a document can have only one `{second}` field; remove one"),
         );
     }
 }
@@ -144,21 +147,21 @@ fn collection(literal: &LitStr, errors: &mut Errors) {
     let wrong = if name.is_empty() {
         "it is empty"
     } else if name.contains('$') {
-        "it has a `$`"
+        "it contains `$`"
     } else if name.contains('\0') {
-        "it has a NUL"
+        "it contains a NUL"
     } else if name.starts_with("system.") {
-        "`system.` is the server's own"
+        "`system.` is reserved for the server"
     } else if name.starts_with('.') || name.ends_with('.') || name.contains("..") {
-        "a part of it between dots is empty"
+        "a part between dots is empty"
     } else if name.len() > 190 {
-        "it is too long: with the database's it may have 255 bytes"
+        "it is too long: with the database's name it may have at most 255 bytes"
     } else {
         return;
     };
     errors.at(
         literal,
-        format!("no collection can have this name: {wrong}; write letters, digits and `_`"),
+        format!("invalid collection name: {wrong}; write letters, digits and `_`"),
     );
 }
 
@@ -191,11 +194,11 @@ fn id(facts: &Facts<'_>, errors: &mut Errors) {
             "MongoDB refuses an array as `_id`; declare one value, or a struct that holds several",
         );
     } else if is_option(&id.ty) {
-        errors.at(&id.ty, "`_id` is never missing: declare it without `Option`, and set it before inserting; `Id::new()` makes an `Id<Self>`");
+        errors.at(&id.ty, "`_id` can't be missing: declare it without `Option`, and set it before inserting; `Id::new()` makes an `Id<Self>`");
     } else if id.sometimes {
         errors.at(
             &id.ident,
-            "`_id` is always written: take `skip_serializing` and `skip_serializing_if` off",
+            "`_id` must always be written: remove `skip_serializing` and `skip_serializing_if`",
         );
     } else if id.encoder.is_some() {
         errors.at(

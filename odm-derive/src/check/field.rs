@@ -28,7 +28,7 @@ pub(super) fn check(model: &Model, one: &FieldFacts<'_>, errors: &mut Errors) {
     tuple_id(model, field, errors);
     if let Some(flatten) = &field.flatten {
         if field.encoder.is_some() {
-            errors.at(flatten, "a flattened field can't have a serializer of its own: what it stores would be unknown");
+            errors.at(flatten, "a flattened field can't have a serializer of its own: the fields that it stores would be unknown; remove `flatten` or the serializer");
         } else if let Some(word) = attributes.first_word_of_one_field() {
             errors.at(
                 word,
@@ -111,7 +111,7 @@ fn bson_type(field: &Field, errors: &mut Errors) {
         errors.at(
             literal,
             format!(
-                "there is no BSON type `{alias}`{}",
+                "unknown BSON type: `{alias}`{}",
                 attribute_names::hint(&alias, known)
             ),
         );
@@ -129,7 +129,7 @@ fn on_delete(one: &FieldFacts<'_>, errors: &mut Errors) {
         errors.at(
             word,
             format!(
-                "`{word}` is for a reference, and `{}` is not declared as a `Ref<…>`, an `Option` or a `Vec` of it",
+                "`{word}` is for a reference: declare `{}` as `Ref<…>`, `Option<Ref<…>>` or `Vec<Ref<…>>`",
                 field.rust
             ),
         );
@@ -137,7 +137,7 @@ fn on_delete(one: &FieldFacts<'_>, errors: &mut Errors) {
         errors.at(
             &declared.policy,
             format!(
-                "`{}` is never null: declare it as an `Option`, or take another policy",
+                "`{}` is never null: declare it as an `Option`, or choose another policy",
                 field.rust
             ),
         );
@@ -188,19 +188,22 @@ fn version(field: &Field, errors: &mut Errors) {
     if field.stored == "_id" {
         errors.at(
             word,
-            "the version changes with every save, and `_id` never does; take a field of its own",
+            "`_id` can't be the version, because it never changes; add a field for the version",
         );
     } else if field.sometimes {
         errors.at(
             word,
-            "the version is always written: take `skip_serializing` and `skip_serializing_if` off",
+            "the version must always be written: remove `skip_serializing` and `skip_serializing_if`",
         );
     } else if field.encoder.is_some() {
-        errors.at(word, "the version is counted up by `save`; declare it as `i64`, without a serializer of its own");
+        errors.at(
+            word,
+            "`save` increments the version; declare it as `i64`, without a serializer of its own",
+        );
     } else if !matches!(kind(&field.ty), Kind::Integer | Kind::Unknown) {
         errors.at(
             &field.ty,
-            "a version is counted up by `save`: declare it as `i64` or `i32`",
+            "`save` increments the version: declare it as `i64` or `i32`",
         );
     }
 }
@@ -213,7 +216,7 @@ fn timestamp(field: &Field, errors: &mut Errors) {
     if let (Some(_), Some(updated)) = (&attributes.created_at, &attributes.updated_at) {
         errors.at(
             &updated.word,
-            "the time of the insert and of the last change are two fields; write one of the two words",
+            "a field can't be both `created_at` and `updated_at`; declare two fields",
         );
     } else if field.stored == "_id" {
         errors.at(
@@ -238,7 +241,7 @@ fn timestamp(field: &Field, errors: &mut Errors) {
     } else if field.sometimes && !is_option(&field.ty) {
         errors.at(
             word,
-            format!("`{word}` is always written: take `skip_serializing` and `skip_serializing_if` off, or declare `Option<DateTime>`"),
+            format!("`{word}` must always be written: remove `skip_serializing` and `skip_serializing_if`, or declare `Option<DateTime>`"),
         );
     }
 }

@@ -59,7 +59,10 @@ fn first_field_exists(model: &Model, path: Path<'_>, kind: KeyKind, errors: &mut
     match path.field {
         Some(field) if field.skipped => errors.at(
             first,
-            format!("`{}` is never stored: it has `#[serde(skip)]`", field.rust),
+            format!(
+                "`{}` is never stored: remove its `#[serde(skip)]`, or name another field",
+                field.rust
+            ),
         ),
         Some(field) if field.flatten.is_some() && !path.is_nested() => errors.at(
             first,

@@ -55,7 +55,7 @@ pub(super) fn check(model: &Model, one: &FieldFacts<'_>, list: &List, errors: &m
         errors.at(
             &rule.word,
             format!(
-                "`keywords` says that no word is twice in `{}`; remove `{}`",
+                "`keywords` already keeps the words of `{}` unique; remove `{}`",
                 field.rust, rule.word
             ),
         );
@@ -81,7 +81,7 @@ fn computed(model: &Model, field: &Field, sources: &Sources, errors: &mut Errors
         errors.at(
             &sources.word,
             format!(
-                "`{}` is computed with each write: take `skip_serializing` and `skip_serializing_if` off",
+                "each write computes `{}`: remove `skip_serializing` and `skip_serializing_if`",
                 field.rust
             ),
         );
@@ -124,7 +124,7 @@ fn bounds(list: &List, errors: &mut Errors) {
     };
     let mut refuse = |message: String| errors.push(syn::Error::new(span, message));
     if max == 0 {
-        refuse("this list could hold nothing; take a `max` of at least 1".to_owned());
+        refuse("this list could hold nothing; declare a `max` of at least 1".to_owned());
     } else if let Some(reason) = &list.allow {
         allowed_beyond(("keywords_few", MAX_KEYWORDS), reason, max, errors);
     } else if max > MAX_KEYWORDS {

@@ -65,7 +65,7 @@ pub(super) fn check(model: &Model, one: &FieldFacts<'_>, errors: &mut Errors) {
             errors.at(
                 word,
                 format!(
-                    "`{}` has a serializer of its own, so `embed` says nothing; remove it",
+                    "`{}` has a serializer of its own, so `embed` has no effect; remove it",
                     field.rust
                 ),
             );
@@ -136,13 +136,13 @@ fn check_unbounded(one: &FieldFacts<'_>, unbounded: &Unbounded, errors: &mut Err
     if let Some(bound) = bound.or(items.map(|rule| &rule.word)) {
         errors.at(
             word,
-            format!("`{bound}` bounds this list; keep one of the two"),
+            format!("`{bound}` already bounds this list; keep one of the two"),
         );
     } else if field.encoder.is_some() {
         errors.at(
             word,
             format!(
-                "`{}` has a serializer of its own, so `unbounded` says nothing; remove it",
+                "`{}` has a serializer of its own, so `unbounded` has no effect; remove it",
                 field.rust
             ),
         );
@@ -188,7 +188,7 @@ pub(super) fn allowed_beyond(
             reason,
             coded(
                 code,
-                format!("{max} is within the {most} of this rule, so there is nothing to allow; remove `allow`"),
+                format!("{max} is within the limit of {most}; remove `allow`"),
             ),
         );
     } else if reason.value().trim().is_empty() {
@@ -220,7 +220,7 @@ fn bounds(field: &Field, list: &List, errors: &mut Errors) {
     };
     let mut refuse = |message: String| errors.push(syn::Error::new(span, message));
     if max == 0 {
-        refuse("this list could hold nothing; take a `max` of at least 1".to_owned());
+        refuse("this list could hold nothing; declare a `max` of at least 1".to_owned());
     } else if list.is_recent() {
         // `$slice` bounds the list, and its size counts toward a budget only.
     } else if let Some(reason) = &list.allow {
@@ -236,14 +236,14 @@ fn bounds(field: &Field, list: &List, errors: &mut Errors) {
         refuse(coded(
             "embed_few",
             format!(
-                "few are at most {MAX_EMBEDDED}; of more, {remedy}, or `allow = \"the reason\"`"
+                "`few` allows at most {MAX_EMBEDDED}; for more, {remedy}, or write `allow = \"the reason\"`"
             ),
         ));
     } else if !list.embeds() && max > MAX_REFERENCED {
         refuse(coded(
             "references_many",
             format!(
-                "many are at most {MAX_REFERENCED}; of more, let each hold a `Ref` to this document, with an index that starts with it, or `allow = \"the reason\"`"
+                "`many` allows at most {MAX_REFERENCED}; for more, let each hold a `Ref` to this document, with an index that starts with it, or write `allow = \"the reason\"`"
             ),
         ));
     }
@@ -258,7 +258,10 @@ pub(super) fn items_without_max(field: &Field, list: &List, errors: &mut Errors)
         {
             errors.at(
                 &rule.word,
-                format!("`{}` already says the `max`; remove it `items`", list.word),
+                format!(
+                    "`{}` already declares the `max`; remove it from `items`",
+                    list.word
+                ),
             );
         }
     }

@@ -19,9 +19,9 @@ pub(super) fn check(fields: &[Field], tag: Option<&LitStr>, errors: &mut Errors)
         } else if name.starts_with('$') {
             Some("it starts with `$`")
         } else if name.contains('.') {
-            Some("it has a dot")
+            Some("it contains a dot")
         } else if name.contains('\0') {
-            Some("it has a NUL")
+            Some("it contains a NUL")
         } else {
             None
         };
@@ -75,7 +75,7 @@ pub(super) fn check_variants(shape: &Enum, errors: &mut Errors) {
         if handles.contains(&handle) {
             errors.at(
                 &variant.ident,
-                format!("two variants have the handle `{handle}`; name one otherwise"),
+                format!("two variants have the handle `{handle}`; rename one"),
             );
         }
         handles.push(handle);

@@ -42,7 +42,7 @@ pub(super) fn check(facts: &Facts<'_>, errors: &mut Errors) {
             errors.at(
                 &inverse.word,
                 format!(
-                    "`{name}` is the rest of this document: name a field of `by` that is not inside another"
+                    "`{name}` is the rest of this document: `by` must name a field of its struct, not one inside a subdocument"
                 ),
             );
         }
@@ -69,14 +69,14 @@ fn reference(one: &FieldFacts<'_>, counterpart: &Counterpart, errors: &mut Error
         (None, _) => errors.at(
             word,
             format!(
-                "`{word}` is for a reference, and `{field}` is not declared as a `Ref<…>`, an `Option` or a `Vec` of it"
+                "`{word}` is for a reference: declare `{field}` as `Ref<…>`, `Option<Ref<…>>` or `Vec<Ref<…>>`"
             ),
         ),
         (Some(relation), CounterpartKind::Rest) if relation.arity != Arity::One => {
             errors.at(
                 word,
                 format!(
-                    "`{field}` names the document that this one completes, so it is one: declare it as `Ref<…>`"
+                    "`{field}` must be one reference, to the document that this one completes: declare it as `Ref<…>`"
                 ),
             );
         }

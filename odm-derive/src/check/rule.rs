@@ -73,7 +73,7 @@ fn sized(rule: &FieldRule, size: Size, errors: &mut Errors) {
         (None, None) => nothing(rule, errors),
         (Some(min), Some(max)) if min > max => errors.at(
             &rule.word,
-            format!("nothing has this size: `min` ({min}) is above `max` ({max}); swap them"),
+            format!("`min` ({min}) is greater than `max` ({max}); swap them"),
         ),
         _ => {}
     }
@@ -83,6 +83,6 @@ fn nothing(rule: &FieldRule, errors: &mut Errors) {
     let word = &rule.word;
     errors.at(
         word,
-        format!("`{word}` says neither `min` nor `max`; write one: `{word}(min = 1)`"),
+        format!("`{word}` has neither `min` nor `max`; write one: `{word}(min = 1)`"),
     );
 }

@@ -72,7 +72,7 @@ fn one(model: &Model, tree: &Tree, errors: &mut Errors) {
         (&tree.max_children, names::MAX_CHILDREN),
     ] {
         if let Some((0, span)) = number {
-            let message = format!("`{word}` is at least 1; without it there is no such bound");
+            let message = format!("`{word}` must be at least 1; remove it for no bound");
             errors.push(syn::Error::new(*span, message));
         }
     }
@@ -166,7 +166,7 @@ fn kept_once(tree: &Tree, errors: &mut Errors) {
             errors.at(
                 &ident,
                 format!(
-                    "the tree keeps something else in `{name}`: name a field of type `{}`",
+                    "`{name}` has another type than the tree keeps there: name a field of type `{}`",
                     role.type_name()
                 ),
             );
@@ -241,7 +241,7 @@ fn unique(model: &Model, tree: &Tree, errors: &mut Errors) {
                 format!("the tree itself decides `{name}`: name only fields that you set, and in which siblings differ"),
             );
         } else if before.any(|other| unraw(other) == *name) {
-            errors.at(ident, format!("`{name}` is said twice; keep one"));
+            errors.at(ident, format!("`{name}` is given twice; keep one"));
         }
     }
 }
@@ -260,7 +260,7 @@ fn graph_of(tree: &Tree, graph: &Ident, errors: &mut Errors) {
             errors.at(
                 ident,
                 format!(
-                    "`{}` is kept for a node with one parent; remove it, or take off `graph`",
+                    "`{}` is kept for a node with one parent; remove it, or remove `graph`",
                     role.word()
                 ),
             );
@@ -272,7 +272,7 @@ fn graph_of(tree: &Tree, graph: &Ident, errors: &mut Errors) {
     {
         errors.at(
             policy,
-            "in a graph a child may have other parents: `on_delete` is `restrict` or `make_roots`",
+            "in a graph a child may have other parents: `on_delete` must be `restrict` or `make_roots`",
         );
     }
 }
@@ -300,7 +300,7 @@ fn together(model: &Model, trees: &[Tree], errors: &mut Errors) {
     {
         errors.at(
             &unnamed.word,
-            "a model with several trees names each of them: `tree(…, name = ByRegion)`",
+            "a model with several trees must name each of them: `tree(…, name = ByRegion)`",
         );
         return;
     }
@@ -312,13 +312,10 @@ fn together(model: &Model, trees: &[Tree], errors: &mut Errors) {
         if *name == model.ident {
             errors.at(
                 name,
-                format!("the name becomes a type beside the struct `{name}`: take another, or none for the only tree of a model"),
+                format!("the name of a tree becomes a type, and the struct is called `{name}`: choose another name, or remove it from the only tree of a model"),
             );
         } else if others.iter().any(|other| other.name.as_ref() == Some(name)) {
-            errors.at(
-                name,
-                format!("two trees are named `{name}`; name them apart"),
-            );
+            errors.at(name, format!("two trees are named `{name}`; rename one"));
         } else {
             apart(tree, others, errors);
         }

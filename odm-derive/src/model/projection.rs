@@ -35,7 +35,7 @@ impl Projection {
         if attributes.whole && attributes.of.is_none() {
             errors.at(
                 &input.ident,
-                "a projection says what it is a part of: `#[odm(of = Model)]`",
+                "a projection must name its model: add `#[odm(of = Model)]`",
             );
         }
         let mut fields = Vec::new();
@@ -72,7 +72,7 @@ impl Part {
             if attribute.path().is_ident("odm") {
                 errors.at(
                     attribute,
-                    "odm has no attributes for the fields of a projection; what holds of them is said on the model",
+                    "odm has no attributes for the fields of a projection; write them on the fields of the model",
                 );
             }
         }

@@ -208,7 +208,7 @@ impl Shape {
                     (_, None) => {
                         errors.at(
                             &input.ident,
-                            "nothing of this struct is stored; give it a field that is",
+                            "nothing of this struct is stored; give it a field that is stored",
                         );
                         Self::Unknown
                     }

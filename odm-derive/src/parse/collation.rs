@@ -43,7 +43,7 @@ pub(crate) fn collation(word: &Ident, input: ParseStream<'_>) -> syn::Result<Col
             if !(1..=5).contains(&strength) {
                 return Err(syn::Error::new(
                     span,
-                    "a strength is between 1 (base letters) and 5 (identical)",
+                    "`strength` must be 1 (base letters) to 5 (identical)",
                 ));
             }
             once(&mut collation.strength, word, strength)
@@ -76,11 +76,11 @@ pub(crate) fn collation(word: &Ident, input: ParseStream<'_>) -> syn::Result<Col
     match &collation.locale {
         None => Err(syn::Error::new_spanned(
             word,
-            "a collation has a locale: `collation(locale = \"en\")`",
+            "a collation needs a locale: `collation(locale = \"en\")`",
         )),
         Some(locale) if locale.value().is_empty() => Err(syn::Error::new(
             locale.span(),
-            "a locale is not empty: `en`, `fr_CA`, or `simple` for comparing bytes",
+            "the locale can't be empty: write `en`, `fr_CA`, or `simple` for comparing bytes",
         )),
         Some(_) => Ok(collation),
     }

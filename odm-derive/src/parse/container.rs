@@ -245,7 +245,7 @@ fn budget(word: &Ident, input: ParseStream<'_>) -> syn::Result<Budget> {
     let Some((max, span)) = max else {
         return Err(syn::Error::new_spanned(
             word,
-            "a budget has a size: `budget(max = \"1MiB\", allow = \"the reason\")`",
+            "a budget needs a size: `budget(max = \"1MiB\", allow = \"the reason\")`",
         ));
     };
     Ok(Budget {
@@ -270,20 +270,20 @@ fn capped(word: &Ident, input: ParseStream<'_>) -> syn::Result<Capped> {
             .base10_parse()
             .map_err(|_| syn::Error::new(literal.span(), "write a whole number of at least 1"))?;
         if number == 0 {
-            return Err(syn::Error::new(literal.span(), "this is at least 1"));
+            return Err(syn::Error::new(literal.span(), "this must be at least 1"));
         }
         once(slot, word, (number, literal.span()))
     })?;
     let Some((size, span)) = size else {
         return Err(syn::Error::new_spanned(
             word,
-            "a capped collection has a size in bytes: `capped(size = 1_048_576)`",
+            "a capped collection needs a size in bytes: `capped(size = 1_048_576)`",
         ));
     };
     if size > 1_125_899_906_842_624 {
         return Err(syn::Error::new(
             span,
-            "a capped collection has at most 1 PiB",
+            "a capped collection can have at most 1 PiB",
         ));
     }
     if let Some((max, span)) = max
@@ -291,7 +291,7 @@ fn capped(word: &Ident, input: ParseStream<'_>) -> syn::Result<Capped> {
     {
         return Err(syn::Error::new(
             span,
-            "a capped collection has fewer than 2^31 documents",
+            "a capped collection can have at most 2147483647 documents",
         ));
     }
     Ok(Capped {

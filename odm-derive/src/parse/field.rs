@@ -88,7 +88,7 @@ impl FieldAttributes {
         let counterpart = relation::counterpart(word, kind, input)?;
         if let Some(before) = &self.counterpart {
             let message = format!(
-                "the field says `{}` already: a reference has one counterpart; keep one of the two",
+                "the field already has `{}`, and a reference can have only one counterpart; keep one of the two",
                 before.word
             );
             return Err(syn::Error::new_spanned(word, message));
@@ -159,7 +159,7 @@ pub(crate) fn field(list: &[Attribute], ident: &Ident, errors: &mut Errors) -> F
             if field.rules.iter().any(|one| one.word == rule.word) {
                 return Err(syn::Error::new_spanned(
                     word,
-                    format!("`{word}` is said twice; keep one"),
+                    format!("`{word}` is given twice; keep one"),
                 ));
             }
             field.rules.push(rule);
@@ -307,11 +307,11 @@ fn cardinality(word: &Ident, input: ParseStream<'_>) -> syn::Result<List> {
     match how {
         Some(how) if embeds && how == "many" => Err(syn::Error::new_spanned(
             how,
-            "many are not embedded; write `embed(few, max = N)` with N up to 200, or keep their ids: `references(many, max = N)`",
+            "`many` documents can't be embedded; write `embed(few, max = N)` with N up to 200, or keep their ids: `references(many, max = N)`",
         )),
         Some(how) if !embeds && how == "few" => Err(syn::Error::new_spanned(
             how,
-            "few are embedded: `embed(few, max = N)`; an array of ids is `references(many, max = N)`",
+            "`few` is for embedded documents, `embed(few, max = N)`; for an array of ids write `references(many, max = N)`",
         )),
         Some(_) if max.is_some() => Ok(List {
             word: word.clone(),

@@ -148,14 +148,14 @@ pub(crate) fn on_container(word: &Ident, input: ParseStream<'_>) -> syn::Result<
         } else {
             return Err(syn::Error::new_spanned(
                 word,
-                format!("`{word}` names no field; say which: `{word}(field)`"),
+                format!("`{word}` names no field; write `{word}(field)`"),
             ));
         }
     }
     if word == attribute_names::TTL && index.expire_after.is_none() {
         return Err(syn::Error::new_spanned(
             word,
-            "`ttl` says when documents expire: `ttl(field, after = \"30d\")`",
+            "`ttl` needs the time after which documents expire: `ttl(field, after = \"30d\")`",
         ));
     }
     Ok(index)
@@ -227,7 +227,7 @@ fn projection(index: &mut Index, word: &Ident, input: ParseStream<'_>) -> syn::R
     if index.projection.is_some() {
         return Err(syn::Error::new_spanned(
             word,
-            "a wildcard index has `only` or `except`, and one of them; keep one",
+            "a wildcard index takes one `only` or one `except`; keep one",
         ));
     }
     let mut paths = Vec::new();
@@ -238,7 +238,7 @@ fn projection(index: &mut Index, word: &Ident, input: ParseStream<'_>) -> syn::R
     if paths.is_empty() {
         return Err(syn::Error::new_spanned(
             word,
-            format!("`{word}` names no field; say which: `wildcard({word}(field))`"),
+            format!("`{word}` names no field; write `wildcard({word}(field))`"),
         ));
     }
     index.projection = Some(Projection {
@@ -264,7 +264,10 @@ fn key(first: &Ident, input: ParseStream<'_>, kind: KeyKind) -> syn::Result<Key>
         })?;
         if let Some((weight, span)) = weight {
             if !(1..=99_999).contains(&weight) {
-                return Err(syn::Error::new(span, "a weight is between 1 and 99999"));
+                return Err(syn::Error::new(
+                    span,
+                    "a weight must be between 1 and 99999",
+                ));
             }
             key.kind = KeyKind::Text(weight);
         }
@@ -300,7 +303,7 @@ fn named_kind(text: &str, span: Span) -> syn::Result<KeyKind> {
         _ => {
             return Err(syn::Error::new(
                 span,
-                "a key is `asc`, `desc`, `hashed` or `\"2dsphere\"`; text and wildcard indexes have words of their own: `text(field)`, `wildcard(field)`",
+                "a key must be `asc`, `desc`, `hashed` or `\"2dsphere\"`; text and wildcard indexes have words of their own: `text(field)`, `wildcard(field)`",
             ));
         }
     })
@@ -376,7 +379,7 @@ fn seconds(literal: &LitStr) -> syn::Result<u32> {
         )),
         None => Err(syn::Error::new(
             literal.span(),
-            "a time is a number and a unit (s, m, h, d, w), such as \"30d\"; \"0s\" expires at the date itself",
+            "write a number and a unit (s, m, h, d, w), such as \"30d\"; \"0s\" expires at the date itself",
         )),
     }
 }

@@ -62,7 +62,7 @@ pub(super) fn on_field(
         _ => {
             return Err(syn::Error::new_spanned(
                 word,
-                "computed keywords have sources and a language: write `keywords(from(title, body), language = \"english\", max = 100)`",
+                "computed keywords need sources and a language: write `keywords(from(title, body), language = \"english\", max = 100)`",
             ));
         }
     };

@@ -107,7 +107,7 @@ pub(crate) fn closure(input: ParseStream<'_>) -> syn::Result<Expr> {
         Expr::Closure(_) | Expr::Path(_) => Ok(expr),
         other => Err(syn::Error::new_spanned(
             other,
-            "a filter is a closure over the model's fields: `|m| m.field.gte(0)`",
+            "write a closure over the model's fields: `|m| m.field.gte(0)`",
         )),
     }
 }
@@ -154,7 +154,7 @@ fn signed(expr: &Expr) -> syn::Result<Number> {
     }
     Err(syn::Error::new_spanned(
         expr,
-        "a bound is a number, such as `-1` or `0.5`",
+        "a bound must be a number, such as `-1` or `0.5`",
     ))
 }
 
@@ -180,7 +180,7 @@ fn most_bytes(word: &Ident, input: ParseStream<'_>) -> syn::Result<u64> {
         _ => Err(unknown(word, "word of `bytes`", &[attribute_names::MAX])),
     })?;
     match max {
-        Some((0, span)) => Err(syn::Error::new(span, "this is at least 1")),
+        Some((0, span)) => Err(syn::Error::new(span, "this must be at least 1")),
         Some((max, _)) => Ok(max),
         None => Err(syn::Error::new_spanned(
             word,

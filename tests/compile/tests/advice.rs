@@ -132,7 +132,7 @@ struct Book {
     #[serde(with = "odm::bson::serde_helpers::datetime::AsRfc3339String")]
     #[odm(bson_type = "string")]
     told: DateTime,
-    // "`bson::DateTime`": a version is counted up by `save`
+    // "`bson::DateTime`": `save` increments the version
     #[odm(version)]
     version: i64,
     // "put it into a struct that derives `Embedded`, as a field with `#[odm(embed(few, max = N))]`"
@@ -215,7 +215,7 @@ struct Renamed {
     title: String,
 }
 
-// "a projection says what it is a part of: `#[odm(of = Model)]`"
+// "a projection must name its model: add `#[odm(of = Model)]`"
 #[derive(Debug, Serialize, Deserialize, Projection)]
 #[odm(of = Book)]
 struct Title {

@@ -131,8 +131,7 @@ fn language(index: &Index<'_>) -> Option<Mistake> {
 fn name(index: &Index<'_>) -> Option<Mistake> {
     let name = index.declared.name.as_ref()?;
     matches!(name.value().as_str(), "" | "*").then(|| {
-        let message =
-            "this is no name for an index; remove it, and the server makes one of the keys";
+        let message = "invalid index name; remove it, and the server makes one from the keys";
         (name.span(), message.to_owned())
     })
 }

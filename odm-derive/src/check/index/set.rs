@@ -16,7 +16,7 @@ pub(super) fn check(indexes: &[&Index<'_>], errors: &mut Errors) {
     if let Some(one_too_many) = indexes.get(MAX_INDEXES) {
         errors.at(
             &one_too_many.declared.word,
-            "a collection has at most 64 indexes, that of `_id` among them; leave out those that no query needs",
+            "a collection can have at most 64 indexes, including that of `_id`; remove those that no query needs",
         );
     }
     let mut text: Option<&Index<'_>> = None;
@@ -48,7 +48,7 @@ pub(super) fn check(indexes: &[&Index<'_>], errors: &mut Errors) {
                 .any(|other| self::name(other).as_ref() == Some(&name))
         {
             let message = format!(
-                "two indexes are named \"{name}\"; name this one otherwise: `name = \"…\"`"
+                "two indexes are named \"{name}\"; give this one another name: `name = \"…\"`"
             );
             match &index.declared.name {
                 Some(literal) => errors.at(literal, message),

@@ -36,7 +36,7 @@ fn shape(index: &Index<'_>) -> Option<Mistake> {
         if seen.contains(&path) {
             return Some((
                 key.path.span(),
-                format!("`{path}` is twice in this index; keep one"),
+                format!("`{path}` occurs twice in this index; keep one"),
             ));
         }
         seen.push(path);

@@ -59,7 +59,7 @@ pub(super) fn of_field<'a>(model: &Model, one: &FieldFacts<'a>) -> Vec<Assertion
             span: field.ty.span(),
             test: "is_integer",
             subject: Subject::Field(field, None),
-            message: "a version is counted up by `save`: declare it as `i64` or `i32`".to_owned(),
+            message: "`save` increments the version: declare it as `i64` or `i32`".to_owned(),
         });
     }
     if let Some(word) = field.attributes.timestamp() {

@@ -297,7 +297,7 @@ fn parse_names(from: &str, to: &str) -> Result<(Namespace, Namespace), ServerErr
     let source = Namespace::split(from).ok_or_else(|| {
         ServerError::new(
             Code::INVALID_NAMESPACE,
-            format!("Invalid namespace specified '{}'", from),
+            format!("Invalid namespace specified '{from}'"),
         )
     })?;
     let target = Namespace::split(to).ok_or_else(|| invalid("target", to))?;

@@ -178,6 +178,11 @@ impl Delete<'_> {
         };
         let prepared = self.prepare(call, collation.as_ref());
         let (profile, is_retryable) = (call.profile, progress.is_retryable());
+        let deleted_before = |before| match before {
+            Statement::Delete { n } => Counts::of(n),
+            // A statement of another command counts as 1.
+            _ => Counts::of(1),
+        };
         let written = call.write(namespace, true, |writer| {
             let statements = self.statements.iter().zip(&prepared);
             progress.run(
@@ -240,14 +245,6 @@ impl Delete<'_> {
         };
         self.statements.iter().map(prepare).collect()
     }
-}
-
-/// The counts of a statement that was executed before. A statement of another command counts as 1.
-fn deleted_before(before: Statement) -> Counts {
-    Counts::of(match before {
-        Statement::Delete { n } => n,
-        _ => 1,
-    })
 }
 
 /// Removes the document with an `_id`, without a plan. Returns `None` if the statement needs a plan or the collection

@@ -120,9 +120,10 @@ fn role(model: &Model, field: &Field, encoder: &Ident) -> Option<TokenStream> {
         return Some(quote!(Keywords<#encoder>));
     }
     let name = relations::name(model, &field.ident);
-    let role = match &attributes.refers_to {
-        Some(_) => quote!(Key<#name>),
-        None => quote!(Relation<#name>),
+    let role = if attributes.refers_to.is_some() {
+        quote!(Key<#name>)
+    } else {
+        quote!(Relation<#name>)
     };
     field.is_joined().then_some(role)
 }

@@ -98,18 +98,22 @@ pub(super) fn checks(model: &Model, field: &Field) -> Option<TokenStream> {
     let message = format!(
         "a reference needs a unique field, and `{shown}` has no unique index on `{rust}` alone; add `#[odm(unique)]` to `{rust}`"
     );
-    let ty = meta::ty(model, None, field);
-    let other_form = format!(
-        "`{}` and `{rust}` of `{shown}` are stored as different types, so no key would be found; give both the same serializer",
-        field.rust
-    );
+    // Without a serializer, the declared types decide.
+    let same_form = field.encoder.is_some().then(|| {
+        let ty = meta::ty(model, None, field);
+        let message = format!(
+            "`{}` and `{rust}` of `{shown}` are stored as different types, so no key would be found; give both the same serializer",
+            field.rust
+        );
+        quote_spanned!(span=> ::core::assert!(#support::keys_can_match::<#target>(&#ty, #rust), "{}", #message);)
+    });
     Some(quote_spanned! {span=>
         const _: () = {
             #[allow(dead_code)]
             fn __odm_key(__odm_fields: &<#target as #support::Embedded>::Fields<#target>) {
                 #support::leaf(&__odm_fields.#by).fits::<#key>();
             }
-            ::core::assert!(#support::keys_can_match::<#target>(&#ty, #rust), "{}", #other_form);
+            #same_form
             ::core::assert!(#support::is_unique::<#target>(&[#rust]), "{}", #message)
         };
     })

@@ -42,35 +42,31 @@ compound! {
 
 pub(super) const OF_SEVERAL: &str = "in an array, currency and amount could match different elements: write `.elem_match(|inner| …)`";
 
-/// Comparisons within a currency: the method, which amounts it matches, and the condition on the amount in its example.
-macro_rules! in_currency {
-    ($($method:ident: $what:literal, $condition:literal;)*) => {$(
-        #[doc = concat!("Matches where the amount is ", $what, ", in the same currency.")]
-        ///
-        /// ```
-        /// # use odm::money::AnyMoney;
-        /// # use odm::prelude::*;
-        /// # #[derive(Serialize, Deserialize, Embedded)]
-        /// # struct Product { price: AnyMoney }
-        /// # let product = odm::query::fields::<Product>();
-        #[doc = concat!("let filter = product.price.", stringify!($method), "(\"5 USD\".parse()?);")]
-        #[doc = concat!("let expected = doc! {\"price.currency\": \"USD\", \"price.amount\": ", $condition, "};")]
-        /// assert_eq!(filter.to_document()?, expected);
-        /// # Ok::<(), Box<dyn std::error::Error>>(())
-        /// ```
-        pub fn $method(&self, value: AnyMoney<S>) -> Filter<M> {
-            self.both(value, self.amount.$method(value.minor()))
-        }
-    )*};
-}
-
 impl<M, S: Currencies, As> AnyMoneyFields<M, S, As> {
-    in_currency! {
-        eq: "`value`", "500_i64";
-        gt: "greater than `value`", "{\"$gt\": 500_i64}";
-        gte: "`value` or greater", "{\"$gte\": 500_i64}";
-        lt: "less than `value`", "{\"$lt\": 500_i64}";
-        lte: "`value` or less", "{\"$lte\": 500_i64}";
+    /// The fields of an amount whose currency is another field.
+    fn beside(amount: Path, currency: Path) -> Self {
+        Self {
+            amount: Field::at_path(amount.clone()),
+            currency: Field::at_path(currency),
+            whole: Field::at_path(amount),
+        }
+    }
+
+    /// Matches where the amount is `value`, in the same currency.
+    ///
+    /// ```
+    /// # use odm::money::AnyMoney;
+    /// # use odm::prelude::*;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Product { price: AnyMoney }
+    /// # let product = odm::query::fields::<Product>();
+    /// let filter = product.price.eq("5 USD".parse()?);
+    /// let expected = doc! {"price.currency": "USD", "price.amount": 500_i64};
+    /// assert_eq!(filter.to_document()?, expected);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn eq(&self, value: AnyMoney<S>) -> Filter<M> {
+        self.both(value, self.amount.eq(value.minor()))
     }
 
     /// Matches where the amount or the currency differs from `value`, and where there is no amount.
@@ -88,6 +84,74 @@ impl<M, S: Currencies, As> AnyMoneyFields<M, S, As> {
     /// ```
     pub fn ne(&self, value: AnyMoney<S>) -> Filter<M> {
         !self.eq(value)
+    }
+
+    /// Matches where the amount is greater than `value`, in the same currency.
+    ///
+    /// ```
+    /// # use odm::money::AnyMoney;
+    /// # use odm::prelude::*;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Product { price: AnyMoney }
+    /// # let product = odm::query::fields::<Product>();
+    /// let filter = product.price.gt("5 USD".parse()?);
+    /// let expected = doc! {"price.currency": "USD", "price.amount": {"$gt": 500_i64}};
+    /// assert_eq!(filter.to_document()?, expected);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn gt(&self, value: AnyMoney<S>) -> Filter<M> {
+        self.both(value, self.amount.gt(value.minor()))
+    }
+
+    /// Matches where the amount is `value` or greater, in the same currency.
+    ///
+    /// ```
+    /// # use odm::money::AnyMoney;
+    /// # use odm::prelude::*;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Product { price: AnyMoney }
+    /// # let product = odm::query::fields::<Product>();
+    /// let filter = product.price.gte("5 USD".parse()?);
+    /// let expected = doc! {"price.currency": "USD", "price.amount": {"$gte": 500_i64}};
+    /// assert_eq!(filter.to_document()?, expected);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn gte(&self, value: AnyMoney<S>) -> Filter<M> {
+        self.both(value, self.amount.gte(value.minor()))
+    }
+
+    /// Matches where the amount is less than `value`, in the same currency.
+    ///
+    /// ```
+    /// # use odm::money::AnyMoney;
+    /// # use odm::prelude::*;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Product { price: AnyMoney }
+    /// # let product = odm::query::fields::<Product>();
+    /// let filter = product.price.lt("5 USD".parse()?);
+    /// let expected = doc! {"price.currency": "USD", "price.amount": {"$lt": 500_i64}};
+    /// assert_eq!(filter.to_document()?, expected);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn lt(&self, value: AnyMoney<S>) -> Filter<M> {
+        self.both(value, self.amount.lt(value.minor()))
+    }
+
+    /// Matches where the amount is `value` or less, in the same currency.
+    ///
+    /// ```
+    /// # use odm::money::AnyMoney;
+    /// # use odm::prelude::*;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Product { price: AnyMoney }
+    /// # let product = odm::query::fields::<Product>();
+    /// let filter = product.price.lte("5 USD".parse()?);
+    /// let expected = doc! {"price.currency": "USD", "price.amount": {"$lte": 500_i64}};
+    /// assert_eq!(filter.to_document()?, expected);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn lte(&self, value: AnyMoney<S>) -> Filter<M> {
+        self.both(value, self.amount.lte(value.minor()))
     }
 
     fn both(&self, value: AnyMoney<S>, amount: Filter<M>) -> Filter<M> {
@@ -113,20 +177,18 @@ pub trait AmountIn<C> {
     fn handle<M>(amount: Path, currency: Path) -> Self::Handle<M>;
 }
 
-macro_rules! amounts_in {
-    ($($amount:ty),*) => {$(
-        impl<S: Currencies> AmountIn<AnyCurrency<S>> for $amount {
-            type Handle<M> = AnyMoneyFields<M, S, Self>;
+impl<S: Currencies> AmountIn<AnyCurrency<S>> for Amount<S> {
+    type Handle<M> = AnyMoneyFields<M, S, Self>;
 
-            fn handle<M>(amount: Path, currency: Path) -> Self::Handle<M> {
-                AnyMoneyFields {
-                    amount: Field::at_path(amount.clone()),
-                    currency: Field::at_path(currency),
-                    whole: Field::at_path(amount),
-                }
-            }
-        }
-    )*};
+    fn handle<M>(amount: Path, currency: Path) -> Self::Handle<M> {
+        AnyMoneyFields::beside(amount, currency)
+    }
 }
 
-amounts_in!(Amount<S>, Option<Amount<S>>);
+impl<S: Currencies> AmountIn<AnyCurrency<S>> for Option<Amount<S>> {
+    type Handle<M> = AnyMoneyFields<M, S, Self>;
+
+    fn handle<M>(amount: Path, currency: Path) -> Self::Handle<M> {
+        AnyMoneyFields::beside(amount, currency)
+    }
+}

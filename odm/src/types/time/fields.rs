@@ -53,36 +53,107 @@ impl<F> IntoInstant<F> for &LocalTime<F> {
     }
 }
 
-/// Comparisons of the instant: the method, what it matches, and the condition on `at.date` in its documentation and its example.
-macro_rules! by_instant {
-    ($($method:ident: $what:literal, $shown:literal, $condition:literal;)*) => {$(
-        #[doc = concat!($what, ": `{\"at.date\": ", $shown, "}`.")]
-        ///
-        /// ```
-        /// # use odm::prelude::*;
-        /// # use odm::query::fields;
-        /// # use odm::time::{Iso, LocalTime};
-        /// # #[derive(Serialize, Deserialize, Embedded)]
-        /// # struct Sale { at: LocalTime<Iso> }
-        /// let noon: LocalTime<Iso> = "2026-03-29T12:00:00+02:00".parse()?;
-        #[doc = concat!("let filter = fields::<Sale>().at.", stringify!($method), "(noon);")]
-        #[doc = concat!("assert_eq!(filter.to_document()?, doc! {\"at.date\": ", $condition, "});")]
-        /// # Ok::<(), Box<dyn std::error::Error>>(())
-        /// ```
-        pub fn $method(&self, value: impl IntoInstant<F>) -> Filter<M> {
-            self.date.$method(value.into_instant())
-        }
-    )*};
-}
-
 impl<M, F: OffsetForm, As> LocalTimeFields<M, F, As> {
-    by_instant! {
-        eq: "Matches where the field is this instant, with whatever offset", "instant", "noon.instant()";
-        ne: "Matches where the field is another instant, or missing", "{$ne: instant}", "{\"$ne\": noon.instant()}";
-        gt: "Matches later instants", "{$gt: instant}", "{\"$gt\": noon.instant()}";
-        gte: "Matches this instant and later ones", "{$gte: instant}", "{\"$gte\": noon.instant()}";
-        lt: "Matches earlier instants", "{$lt: instant}", "{\"$lt\": noon.instant()}";
-        lte: "Matches this instant and earlier ones", "{$lte: instant}", "{\"$lte\": noon.instant()}";
+    /// Matches where the field is this instant, with whatever offset: `{"at.date": instant}`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # use odm::time::{Iso, LocalTime};
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Sale { at: LocalTime<Iso> }
+    /// let noon: LocalTime<Iso> = "2026-03-29T12:00:00+02:00".parse()?;
+    /// let filter = fields::<Sale>().at.eq(noon);
+    /// assert_eq!(filter.to_document()?, doc! {"at.date": noon.instant()});
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn eq(&self, value: impl IntoInstant<F>) -> Filter<M> {
+        self.date.eq(value.into_instant())
+    }
+
+    /// Matches where the field is another instant, or missing: `{"at.date": {$ne: instant}}`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # use odm::time::{Iso, LocalTime};
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Sale { at: LocalTime<Iso> }
+    /// let noon: LocalTime<Iso> = "2026-03-29T12:00:00+02:00".parse()?;
+    /// let filter = fields::<Sale>().at.ne(noon);
+    /// assert_eq!(filter.to_document()?, doc! {"at.date": {"$ne": noon.instant()}});
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn ne(&self, value: impl IntoInstant<F>) -> Filter<M> {
+        self.date.ne(value.into_instant())
+    }
+
+    /// Matches later instants: `{"at.date": {$gt: instant}}`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # use odm::time::{Iso, LocalTime};
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Sale { at: LocalTime<Iso> }
+    /// let noon: LocalTime<Iso> = "2026-03-29T12:00:00+02:00".parse()?;
+    /// let filter = fields::<Sale>().at.gt(noon);
+    /// assert_eq!(filter.to_document()?, doc! {"at.date": {"$gt": noon.instant()}});
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn gt(&self, value: impl IntoInstant<F>) -> Filter<M> {
+        self.date.gt(value.into_instant())
+    }
+
+    /// Matches this instant and later ones: `{"at.date": {$gte: instant}}`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # use odm::time::{Iso, LocalTime};
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Sale { at: LocalTime<Iso> }
+    /// let noon: LocalTime<Iso> = "2026-03-29T12:00:00+02:00".parse()?;
+    /// let filter = fields::<Sale>().at.gte(noon);
+    /// assert_eq!(filter.to_document()?, doc! {"at.date": {"$gte": noon.instant()}});
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn gte(&self, value: impl IntoInstant<F>) -> Filter<M> {
+        self.date.gte(value.into_instant())
+    }
+
+    /// Matches earlier instants: `{"at.date": {$lt: instant}}`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # use odm::time::{Iso, LocalTime};
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Sale { at: LocalTime<Iso> }
+    /// let noon: LocalTime<Iso> = "2026-03-29T12:00:00+02:00".parse()?;
+    /// let filter = fields::<Sale>().at.lt(noon);
+    /// assert_eq!(filter.to_document()?, doc! {"at.date": {"$lt": noon.instant()}});
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn lt(&self, value: impl IntoInstant<F>) -> Filter<M> {
+        self.date.lt(value.into_instant())
+    }
+
+    /// Matches this instant and earlier ones: `{"at.date": {$lte: instant}}`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # use odm::time::{Iso, LocalTime};
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Sale { at: LocalTime<Iso> }
+    /// let noon: LocalTime<Iso> = "2026-03-29T12:00:00+02:00".parse()?;
+    /// let filter = fields::<Sale>().at.lte(noon);
+    /// assert_eq!(filter.to_document()?, doc! {"at.date": {"$lte": noon.instant()}});
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn lte(&self, value: impl IntoInstant<F>) -> Filter<M> {
+        self.date.lte(value.into_instant())
     }
 
     /// Matches where the field is one of these instants: `{"at.date": {$in: […]}}`.

@@ -78,8 +78,9 @@ impl<'s, M: Document, T: DeserializeOwned + 'static, J> Find<'s, M, T, J> {
     }
 
     options!(
-        session sort skip limit batch_size hint comment collation let_vars max_time allow_disk_use read_concern read_preference min max allow_partial_results no_cursor_timeout
-        show_record_id return_key
+        session sort skip limit batch_size hint comment collation let_vars max_time allow_disk_use
+        read_concern read_preference min max allow_partial_results no_cursor_timeout show_record_id
+        return_key
     );
 
     /// Reads documents as `P`; the server sends only its fields.

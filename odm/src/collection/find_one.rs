@@ -16,7 +16,8 @@ use crate::model::{Document, Projection};
 use crate::query::{FilterFn, IntoValue};
 use crate::store::{Condition, Operation};
 
-/// Reads one document: [`Collection::find_one`], [`Collection::get`].
+/// Reads one document as `T`: [`Collection::find_one`], [`Collection::get`]. `J` are the relations that
+/// [`join`](Self::join) loads.
 #[must_use = "nothing is read until it is awaited"]
 pub struct FindOne<'s, M: Document, T = M, J = ()> {
     pub(crate) call: Call<'s>,

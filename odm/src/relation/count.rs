@@ -8,7 +8,7 @@ use bson::raw::RawDocument;
 use futures_core::future::BoxFuture;
 
 use super::branch::{Branch, IntoBranch};
-use super::inverse::Search;
+use super::inverse::{Of, Search};
 use super::inverse_join::Referred;
 use super::scope::check_projection;
 use crate::error::Result;
@@ -21,7 +21,7 @@ use crate::store::operation::Operation;
 #[must_use = "nothing is loaded until the find that joins it is awaited"]
 pub struct Counted<M, N, T> {
     search: Search,
-    of: PhantomData<fn() -> (M, N, T)>,
+    of: PhantomData<Of<M, N, T, (), ()>>,
 }
 
 impl<M: Document, N, T: Document> Counted<M, N, T> {

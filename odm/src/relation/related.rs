@@ -15,6 +15,9 @@ impl<M: Document, T: DeserializeOwned + 'static, J> Find<'_, M, T, J> {
     /// their ids become a condition of the find. If the ids do not fit a command, and for `has_squillions`, one pipeline
     /// looks up the related documents of each document by the index of the relation.
     ///
+    /// The find is counted, read in pages, loaded and joined as any other. Only [`command`](Find::command) fails: the command
+    /// is known when it is sent.
+    ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
     /// # #[tokio::main(flavor = "current_thread")]

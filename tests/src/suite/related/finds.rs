@@ -4,6 +4,13 @@ use odm::prelude::*;
 
 use super::{Book, BookJoined, Publisher, PublisherJoined, shop, to};
 
+#[derive(Debug, Deserialize, Projection)]
+#[odm(of = Publisher)]
+struct Bare {
+    #[serde(rename = "_id")]
+    id: String,
+}
+
 /// Publishers by a semi-join, and by a pipeline, because `sold` is a relation of squillions.
 macro_rules! sellers {
     ($publishers:expr, |$find:ident| $use:expr) => {{
@@ -115,12 +122,6 @@ pub(super) async fn filtered_documents_are_loaded_and_saved(db: &Db) {
 
 pub(super) async fn a_join_takes_all_methods_of_a_find(db: &Db) {
     let (publishers, books) = shop(db).await;
-    #[derive(Debug, Deserialize, Projection)]
-    #[odm(of = Publisher)]
-    struct Bare {
-        #[serde(rename = "_id")]
-        id: String,
-    }
     let rows = publishers
         .find_all()
         .join(|p| p.flagship)

@@ -26,25 +26,33 @@ pub(crate) mod text;
 pub(crate) mod upserted;
 mod value;
 
-pub use self::array::ElementEncoder;
-pub use self::compare::{AnyNumber, IntoTypes};
+pub use self::compare::AnyNumber;
 #[doc(hidden)]
 pub use self::elements::{NamesFields, Unreached};
 #[doc(hidden)]
 pub use self::encode::Marked;
-pub use self::encode::{BySerde, Decode, ElementOf, Encode, With, encode};
-pub use self::field::{Descend, Field, Inside};
+pub use self::encode::{BySerde, Decode, Encode, With, encode};
+pub use self::field::Field;
 pub use self::filter::{Filter, FilterFn};
-pub use self::keywords::KeywordsOf;
-pub use self::map::{EntryEncoder, NamesKeys};
-pub use self::number::IntoMask;
-pub use self::pointer::PointerFields;
 pub use self::raw::{FromRaw, raw};
-pub use self::role::{Key, Keywords, Recent, Relation, Tagged};
 pub use self::sort::{Sort, SortFn};
 #[doc(hidden)]
 pub use self::value::FieldAsValue;
 pub use self::value::IntoValue;
+
+/// The types and traits that only inference names: the encoders and roles of fields, and what their methods accept.
+#[doc(hidden)]
+pub mod typing {
+    pub use super::array::ElementEncoder;
+    pub use super::compare::IntoTypes;
+    pub use super::encode::ElementOf;
+    pub use super::field::{Descend, Inside};
+    pub use super::keywords::KeywordsOf;
+    pub use super::map::{EntryEncoder, NamesKeys};
+    pub use super::number::IntoMask;
+    pub use super::pointer::PointerFields;
+    pub use super::role::{Key, Keywords, Recent, Relation, Tagged};
+}
 
 use crate::model::{Document, Embedded, Path};
 

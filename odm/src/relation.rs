@@ -27,22 +27,31 @@ mod scope;
 mod subset;
 mod with;
 
-pub use self::branch::{Also, Branch, Branches, IntoBranch};
 pub use self::count::Counted;
 pub use self::each::Each;
-pub use self::inverse::{Exists, Inverse, InverseValue, Many, One, Rest};
+pub use self::inverse::Inverse;
 pub use self::join::Rows;
-pub use self::link::IntoLink;
-pub use self::recent::{InRecentLists, InsertWithRecent, InsertWithRecentResult};
-pub use self::reference::{
-    AtMostOneKey, ById, KeyOf, KeyReference, ManyKeys, OneKey, Reference, ReferenceArity, RefersBy,
-    Resolved,
-};
+pub use self::recent::{InsertWithRecent, InsertWithRecentResult};
+pub use self::reference::Resolved;
 pub use self::reference_join::ReferenceJoin;
-pub use self::row::{And, Behind, First, Has, Joined, RowOf};
+pub use self::row::Joined;
 pub use self::subset::{
     DeleteWithRest, DeleteWithRestResult, InsertWithRest, InsertWithRestResult,
 };
 pub use self::with::With;
 #[doc(hidden)]
 pub use crate::exec::{Channel, Link};
+
+/// The types and traits that only inference names, in the signatures of joins and of the closures that they take.
+#[doc(hidden)]
+pub mod typing {
+    pub use super::branch::{Also, Branch, Branches, IntoBranch};
+    pub use super::inverse::{Exists, InverseValue, Many, One, Rest};
+    pub use super::link::IntoLink;
+    pub use super::recent::InRecentLists;
+    pub use super::reference::{
+        AtMostOneKey, ById, KeyOf, KeyReference, ManyKeys, OneKey, Reference, ReferenceArity,
+        RefersBy,
+    };
+    pub use super::row::{And, Behind, First, Has, RowOf};
+}

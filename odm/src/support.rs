@@ -35,12 +35,13 @@ pub use crate::model::{
 pub use crate::query::kind::{
     Additive, Bits, Growable, Integer, Keyed, Multiple, Number, Optional, Sequence, Temporal, Text,
 };
-pub use crate::query::{
-    BySerde, Decode, Descend, Encode, Field, Inside, Key, Keywords, KeywordsOf, Marked,
-    NamesFields, Recent, Relation, Tagged, Unreached, With,
+pub use crate::query::typing::{
+    Descend, Inside, Key, Keywords, KeywordsOf, Recent, Relation, Tagged,
 };
-pub use crate::relation::{AtMostOneKey, KeyReference, ManyKeys, OneKey};
-pub use crate::relation::{Has, InRecentLists, Inverse, Joined, Many, One, Rest, RowOf};
+pub use crate::query::{BySerde, Decode, Encode, Field, Marked, NamesFields, Unreached, With};
+pub use crate::relation::typing::{AtMostOneKey, KeyReference, ManyKeys, OneKey};
+pub use crate::relation::typing::{Has, InRecentLists, Many, One, Rest, RowOf};
+pub use crate::relation::{Inverse, Joined};
 pub use crate::types::RefersTo;
 pub use crate::types::dbref::DbRefFields;
 pub use crate::types::foreign::{Form, Undeclared, defaults, form, undeclared};

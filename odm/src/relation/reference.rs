@@ -8,7 +8,8 @@ use bson::raw::RawBsonRef;
 
 use crate::error::Result;
 use crate::model::{Document, Path, name};
-use crate::query::{BySerde, Decode, Key, Relation, Tagged};
+use crate::query::typing::{Key, Relation, Tagged};
+use crate::query::{BySerde, Decode};
 use crate::types::Ref;
 
 /// The target of a reference: a document, or the row that a join made of it.
@@ -301,7 +302,7 @@ mod sealed {
     impl<T: crate::model::Document> Sealed for crate::types::dbref::DbRef<T> {}
     impl<T: crate::model::Document> Sealed for Option<crate::types::dbref::DbRef<T>> {}
     impl<T: crate::model::Document> Sealed for Vec<crate::types::dbref::DbRef<T>> {}
-    impl<N> Sealed for crate::query::Key<N> {}
+    impl<N> Sealed for crate::query::typing::Key<N> {}
 }
 
 impl<T: Document> Reference for Ref<T> {

@@ -3,7 +3,7 @@ use bson::doc;
 use serde::{Deserialize, Serialize};
 
 use crate::model::*;
-use crate::query::Descend;
+use crate::query::typing::Descend;
 use crate::{Document, Embedded, Projection};
 
 #[derive(Serialize, Deserialize, Document)]

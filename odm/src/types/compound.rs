@@ -97,7 +97,7 @@ macro_rules! compound {
                 }
             }
 
-            impl<$($param: $bound),+> $crate::query::Inside for $type<$($param),+> {
+            impl<$($param: $bound),+> $crate::query::typing::Inside for $type<$($param),+> {
                 type Inside = Self;
             }
         };

@@ -13,7 +13,8 @@ use crate::query::deferred::Deferred;
 use crate::query::encode::encode_element;
 use crate::query::kind::{Growable, Sequence};
 use crate::query::node::Node;
-use crate::query::{ElementEncoder, Encode, Field, Filter, IntoValue, Sort};
+use crate::query::typing::ElementEncoder;
+use crate::query::{Encode, Field, Filter, IntoValue, Sort};
 
 impl<M, S: Sequence, E: Encode<S>> Field<M, S, E> {
     fn encode_each<V>(values: impl IntoIterator<Item = V>) -> Result<Vec<Bson>>

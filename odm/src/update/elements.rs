@@ -13,7 +13,8 @@ use crate::query::deferred::Deferred;
 use crate::query::encode::encode_element;
 use crate::query::kind::{Growable, Sequence};
 use crate::query::node::Node;
-use crate::query::{ElementEncoder, Encode, Field, Filter, IntoValue};
+use crate::query::typing::ElementEncoder;
+use crate::query::{Encode, Field, Filter, IntoValue};
 
 impl<M, S, E> Field<M, S, E> {
     /// Changes every element that meets the condition, in place:

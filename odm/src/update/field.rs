@@ -7,7 +7,8 @@ use crate::error::{Error, Result, UsageError};
 use crate::model::{Path, Segment};
 use crate::query::compare::stored_path;
 use crate::query::kind::{Additive, Integer, Multiple, Number, Optional, Temporal};
-use crate::query::{Encode, Field, IntoValue, NamesKeys};
+use crate::query::typing::NamesKeys;
+use crate::query::{Encode, Field, IntoValue};
 
 impl<M, T, E: Encode<T>> Field<M, T, E> {
     /// Stores `value`: `{$set: {field: value}}`.

@@ -36,7 +36,8 @@ use super::form::Form;
 use crate::codec::decode;
 use crate::model::{FieldType, Path, TypeMeta};
 use crate::query::kind::Keyed;
-use crate::query::{Decode, EntryEncoder, Field, NamesKeys, With};
+use crate::query::typing::{EntryEncoder, NamesKeys};
+use crate::query::{Decode, Field, With};
 
 /// How this module stores the value of a field that is not absent.
 #[doc(hidden)]

@@ -9,7 +9,8 @@ use crate::error::{Error, Result};
 use crate::model::{FieldType, Path, TypeMeta};
 use crate::query::encode::encode_field;
 use crate::query::kind::Keyed;
-use crate::query::{Decode, Encode, EntryEncoder, Field, Marked, NamesKeys, With};
+use crate::query::typing::{EntryEncoder, NamesKeys};
+use crate::query::{Decode, Encode, Field, Marked, With};
 
 /// How values of `T` are stored, as far as a marker declares it.
 pub trait Form<T> {

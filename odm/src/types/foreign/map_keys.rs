@@ -62,7 +62,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::form::Form;
 use crate::codec::decode;
 use crate::model::{Document, FieldType, Path, Shape, TypeMeta};
-use crate::query::{Decode, EntryEncoder, Field, NamesKeys, With};
+use crate::query::typing::{EntryEncoder, NamesKeys};
+use crate::query::{Decode, Field, With};
 use crate::types::{Id, Ref};
 
 /// A key with a text that can be read back; maps of such keys have `#[serde(with = "odm::map_keys")]`.

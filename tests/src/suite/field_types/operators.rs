@@ -7,7 +7,8 @@ use std::cmp::Ordering;
 use odm::bson::{self, Bson, Document as BsonDocument, doc};
 use odm::prelude::*;
 use odm::query::kind::{Growable, Optional, Sequence};
-use odm::query::{ElementEncoder, Encode, Field, IntoValue, encode};
+use odm::query::typing::ElementEncoder;
+use odm::query::{Encode, Field, IntoValue, encode};
 
 use super::Row;
 use super::shape::{Order, Place, Shape, Test, rank};

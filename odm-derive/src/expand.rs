@@ -20,6 +20,7 @@ mod keywords;
 pub(crate) mod meta;
 pub(crate) mod projection;
 pub(crate) mod relations;
+mod tokens;
 pub(crate) mod tree;
 
 use proc_macro2::TokenStream;
@@ -40,6 +41,7 @@ pub(crate) fn model(facts: &Facts<'_>) -> TokenStream {
             ));
             tokens.extend(embedded::of_struct(facts));
             tokens.extend(encoder::all(model, fields));
+            tokens.extend(keywords::types(model, fields));
             tokens
         }
         Implementation::Enum { shape, nullable } => {

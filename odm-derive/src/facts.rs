@@ -4,6 +4,7 @@
 pub(crate) mod assertions;
 pub(crate) mod field;
 pub(crate) mod index;
+pub(crate) mod relations;
 
 use quote::ToTokens;
 use syn::{Ident, Type};
@@ -11,6 +12,7 @@ use syn::{Ident, Type};
 use self::assertions::Assertions;
 use self::field::FieldFacts;
 use self::index::Index;
+use self::relations::Relations;
 use crate::model::rust_type::{holds_only_scalars, is_option, unknown_span};
 use crate::model::{
     Derive, Enum, Field, Model, Opaque, Shape, Tagging, TupleValue, VariantContent,
@@ -28,6 +30,7 @@ pub(crate) struct Facts<'a> {
     /// The distinct types of fields that may turn out to be no field types.
     pub(crate) unproven: Vec<&'a Type>,
     pub(crate) assertions: Assertions<'a>,
+    pub(crate) relations: Relations<'a>,
 }
 
 /// The field that is stored as `_id`.
@@ -80,6 +83,7 @@ impl<'a> Facts<'a> {
             id: Id::new(model),
             unproven: unproven(model, &model.stored_types()),
             assertions: Assertions::new(model, &fields, &indexes),
+            relations: Relations::new(model, &fields),
             fields,
             indexes,
         }

@@ -20,6 +20,19 @@ use syn::{Attribute, Ident, LitBool, LitInt, LitStr, Token};
 use crate::attribute_names;
 use crate::errors::Errors;
 
+/// Writes the variants of enums as the names that they have in `odm::support`, too.
+macro_rules! quoted_by_name {
+    ($($name:ty),*) => {
+        $(impl ::quote::ToTokens for $name {
+            fn to_tokens(&self, tokens: &mut ::proc_macro2::TokenStream) {
+                ::quote::format_ident!("{self:?}").to_tokens(tokens);
+            }
+        })*
+    };
+}
+
+pub(crate) use quoted_by_name;
+
 /// Calls `take` for each word of `#[name(word, word = …, word(…))]`; `take` reads what follows the word.
 ///
 /// Returns whether all was read: after a mistake the rest of that attribute is unknown.

@@ -9,6 +9,7 @@ use super::encoder;
 use super::generics::Generics;
 use super::handle_type::SpannedType;
 use super::meta;
+use super::tokens::walk;
 use crate::facts::Facts;
 use crate::facts::assertions::{Assertion, Flaw, Subject};
 use crate::model::Model;
@@ -209,14 +210,4 @@ fn nested(facts: &Facts<'_>) -> TokenStream {
             }
         };
     }
-}
-
-/// `__odm_fields.a.descend().b`
-pub(super) fn walk(path: &[Ident]) -> TokenStream {
-    let mut tokens = quote!(__odm_fields);
-    for (position, ident) in path.iter().enumerate() {
-        let descend = (position > 0).then(|| quote_spanned!(ident.span()=> .descend()));
-        tokens = quote_spanned!(ident.span()=> #tokens #descend . #ident);
-    }
-    tokens
 }

@@ -6,8 +6,8 @@ use syn::{Ident, LitStr};
 
 use super::handle_type::sound;
 use super::header::{document_target, header};
-use super::meta::option;
 use super::relations;
+use super::tokens::option;
 use super::tree;
 use crate::facts::index::{Index, Key, Path};
 use crate::facts::{Facts, Id};
@@ -63,7 +63,7 @@ pub(crate) fn document(facts: &Facts<'_>, id: &Id<'_>) -> TokenStream {
             .as_ref(),
     );
     let timestamps = timestamps(model);
-    let declared_relations = relations::declared(model);
+    let declared_relations = relations::declared(facts);
     let trees = tree::list(model);
     let keywords = super::keywords::meta(model);
     let id_ident = &id.field.ident;

@@ -5,7 +5,8 @@ use quote::quote;
 
 use super::assertions;
 use super::generics::Generics;
-use super::meta::{self, option};
+use super::meta;
+use super::tokens::option;
 use crate::facts::Facts;
 use crate::model::Enum;
 

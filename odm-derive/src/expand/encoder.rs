@@ -18,13 +18,11 @@ pub(crate) fn name(model: &Model, variant: Option<&Ident>, field: &Field) -> Ide
 
 /// The encoders of a struct's fields.
 pub(crate) fn all(model: &Model, fields: &[Field]) -> TokenStream {
-    let mut tokens: TokenStream = fields
+    fields
         .iter()
         .filter(|field| !field.skipped)
         .map(|field| encoder(model, &name(model, None, field), field))
-        .collect();
-    tokens.extend(super::keywords::types(model, fields));
-    tokens
+        .collect()
 }
 
 /// The encoder of one field, if it has a serializer of its own.

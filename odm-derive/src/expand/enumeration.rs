@@ -7,7 +7,7 @@ use syn::Ident;
 use super::encoder;
 use super::fields::{self, Handle};
 use super::generics::Generics;
-use super::relations;
+use super::tokens::{documented, relation_name};
 use crate::model::{Enum, Field, Model, Tagging, Variant, VariantContent};
 use crate::parse::serde::unraw;
 
@@ -46,7 +46,7 @@ pub(crate) fn handles(model: &Model, shape: &Enum) -> Vec<Handle> {
             VariantContent::Unit | VariantContent::Opaque => continue,
             VariantContent::Newtype(ty) if variant.db_ref().is_some() => {
                 let target = variant.db_ref().unwrap_or(ty);
-                let name = relations::name(model, &ident);
+                let name = relation_name(model, &ident);
                 let types = (&**ty, target);
                 handles.push(fields::of_db_ref(support, ident, doc, types, &name, &path));
                 continue;
@@ -112,7 +112,7 @@ fn of_variant(model: &Model, variant: &Variant, list: &[Field]) -> TokenStream {
     let fields = fields::declarations(vis, &handles);
     let idents = handles.iter().map(|handle| &handle.set);
     let makes = handles.iter().map(|handle| &handle.make);
-    let doc = fields::documented(
+    let doc = documented(
         vis,
         &format!(
             "The typed fields of the variant [`{}::{}`].",

@@ -8,6 +8,7 @@ use super::encoder;
 use super::generics::Generics;
 use super::handle_type::SpannedType;
 use super::relations;
+use super::tokens::{documented, relation_name};
 use crate::model::rust_type::db_ref;
 use crate::model::{Field, Model};
 
@@ -58,7 +59,7 @@ pub(crate) fn handle(model: &Model, field: &Field, encoder: &Ident) -> Handle {
     let doc = format!("The field `{}`.", field.rust);
     if let Some(role) = role(model, field, encoder) {
         if let Some(target) = db_ref(&field.ty) {
-            let name = relations::name(model, &field.ident);
+            let name = relation_name(model, &field.ident);
             return of_db_ref(
                 support,
                 field.ident.clone(),
@@ -119,7 +120,7 @@ fn role(model: &Model, field: &Field, encoder: &Ident) -> Option<TokenStream> {
     if attributes.keywords_from.is_some() {
         return Some(quote!(Keywords<#encoder>));
     }
-    let name = relations::name(model, &field.ident);
+    let name = relation_name(model, &field.ident);
     let role = if attributes.refers_to.is_some() {
         quote!(Key<#name>)
     } else {
@@ -240,12 +241,4 @@ pub(crate) fn declarations(vis: &Visibility, handles: &[Handle]) -> TokenStream 
             quote!(#doc #vis #ident: #ty,)
         })
         .collect()
-}
-
-/// A doc comment, if the item is public.
-pub(crate) fn documented(vis: &Visibility, text: &str) -> TokenStream {
-    match vis {
-        Visibility::Public(_) => quote!(#[doc = #text]),
-        _ => TokenStream::new(),
-    }
 }

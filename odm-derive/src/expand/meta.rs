@@ -4,12 +4,14 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{Ident, LitStr};
 
+use super::encoder;
 use super::handle_type::SpannedType;
-use super::{counterparts, encoder};
+use super::tokens::option;
 use crate::facts::Facts;
 use crate::facts::field::{FieldFacts, Presence};
-use crate::model::rust_type::{bson_variant, is_option};
+use crate::model::rust_type::{Kind, bson_variant, is_option, kind};
 use crate::model::{Enum, Field, Model, Shape, Tagging, VariantContent};
+use crate::parse::relation::{Counterpart, KeyReference};
 use crate::parse::rule::{Bound, Number, Rule, Size};
 use crate::parse::serde::unraw;
 
@@ -51,15 +53,16 @@ fn field(model: &Model, one: &FieldFacts<'_>) -> TokenStream {
     if !rules.is_empty() {
         more.extend(quote!(rules: &[#rules],));
     }
-    if let Some(refers_to) = super::keys::meta(model, field) {
+    if let Some(reference) = &attributes.refers_to {
+        let refers_to = key_reference(support, field, reference);
         more.extend(quote!(refers_to: ::core::option::Option::Some(#refers_to),));
     }
     if let Some(declared) = &attributes.on_delete {
         let policy = format_ident!("{}", crate::parse::case::pascal(&declared.policy.value()));
         more.extend(quote!(on_delete: ::core::option::Option::Some(#support::OnDelete::#policy),));
     }
-    if let Some(counterpart) = &attributes.counterpart {
-        let counterpart = counterparts::meta(model, counterpart);
+    if let Some(declared) = &attributes.counterpart {
+        let counterpart = counterpart(support, declared);
         more.extend(quote!(counterpart: ::core::option::Option::Some(#counterpart),));
     }
     let field = quote!(#support::field(#rust, #stored, #ty));
@@ -80,6 +83,25 @@ fn field(model: &Model, one: &FieldFacts<'_>) -> TokenStream {
     } else {
         quote!(#support::FieldMeta { #more ..#field },)
     }
+}
+
+/// A reference to a unique field of another model.
+fn key_reference(support: &TokenStream, field: &Field, reference: &KeyReference) -> TokenStream {
+    let (target, by) = (&reference.target, unraw(&reference.by));
+    let is_list = matches!(kind(&field.ty), Kind::List(_));
+    quote! {
+        #support::KeyReferenceMeta {
+            target: <#target as #support::Document>::model,
+            by: #by,
+            is_list: #is_list,
+        }
+    }
+}
+
+/// What a reference says about the relation of the other model.
+fn counterpart(support: &TokenStream, declared: &Counterpart) -> TokenStream {
+    let (kind, name) = (declared.kind, unraw(&declared.name));
+    quote!(#support::CounterpartMeta { kind: #support::CounterpartKind::#kind, name: #name })
 }
 
 /// How a field is stored.
@@ -145,15 +167,6 @@ fn end(support: &TokenStream, bound: Option<Bound>) -> TokenStream {
         quote!(#support::Bound { value: #support::Limit::#value, exclusive: #exclusive })
     });
     option(bound.as_ref())
-}
-
-/// `Some(value)` or `None`.
-pub(crate) fn option(value: Option<&impl quote::ToTokens>) -> TokenStream {
-    if let Some(value) = value {
-        quote!(::core::option::Option::Some(#value))
-    } else {
-        quote!(::core::option::Option::None)
-    }
 }
 
 /// The tagging and the variants of an enum.

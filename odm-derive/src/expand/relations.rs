@@ -4,20 +4,13 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Ident, Visibility};
 
-use super::assertions::walk;
 use super::counterparts;
-use super::fields::documented;
 use super::keys;
-use crate::errors::coded;
+use super::tokens::{documented, option, relation_name, relations_module, walk};
 use crate::facts::Facts;
 use crate::model::{Derive, Model, Variant};
 use crate::parse::relation::{Inverse, InverseKind};
 use crate::parse::serde::unraw;
-
-/// The module of the types that name a model's relations.
-fn module(model: &Model) -> Ident {
-    format_ident!("__odm_relations_of_{}", unraw(&model.ident))
-}
 
 /// The visibility of an item in a module inside, from which it is seen as far as `vis` reaches. A name that could be seen
 /// farther than its model could not have a private model as an associated type.
@@ -32,12 +25,6 @@ fn one_module_deeper(vis: &Visibility) -> TokenStream {
         }
         vis => vis.to_token_stream(),
     }
-}
-
-/// The type that names a relation.
-pub(crate) fn name(model: &Model, relation: &Ident) -> TokenStream {
-    let module = module(model);
-    quote!(#module::#relation)
 }
 
 /// The module of names, the trait of rows, and the checks of declared relations.
@@ -55,7 +42,7 @@ pub(crate) fn all(facts: &Facts<'_>) -> TokenStream {
     }
     let mut tokens = TokenStream::new();
     if !names.is_empty() {
-        let (vis, module) = (&model.vis, module(model));
+        let (vis, module) = (&model.vis, relations_module(model));
         let inside = one_module_deeper(vis);
         tokens.extend(quote! {
             #[doc(hidden)]
@@ -64,8 +51,8 @@ pub(crate) fn all(facts: &Facts<'_>) -> TokenStream {
                 #(#inside enum #names {})*
             }
         });
-        let by_key = facts.fields.iter().map(|one| one.field);
-        tokens.extend(by_key.filter_map(|field| keys::reference(model, field)));
+        let keys = facts.relations.keys.iter();
+        tokens.extend(keys.filter_map(|one| keys::reference(model, one)));
         if model.generics.params.is_empty() {
             tokens.extend(rows(model, &names));
         }
@@ -81,7 +68,7 @@ pub(crate) fn all(facts: &Facts<'_>) -> TokenStream {
 fn rows(model: &Model, names: &[&Ident]) -> TokenStream {
     let (support, vis, ident) = (&model.support, &model.vis, &model.ident);
     let joined = format_ident!("{}Joined", unraw(ident));
-    let markers: Vec<TokenStream> = names.iter().map(|one| name(model, one)).collect();
+    let markers: Vec<TokenStream> = names.iter().map(|one| relation_name(model, one)).collect();
     let doc = documented(
         vis,
         &format!("Reads the relations of [`{ident}`] in rows of joins."),
@@ -121,18 +108,13 @@ fn rows(model: &Model, names: &[&Ident]) -> TokenStream {
 pub(crate) fn meta(model: &Model, inverse: &Inverse) -> TokenStream {
     let support = &model.support;
     let (name, target) = (unraw(&inverse.name), &inverse.target);
-    let kind = match inverse.kind {
-        InverseKind::One => quote!(One),
-        InverseKind::Many => quote!(Many),
-        InverseKind::Squillions => quote!(Squillions),
-        InverseKind::Rest => quote!(Rest),
-    };
+    let kind = inverse.kind;
     let by = inverse.by.iter().map(unraw);
     let key = match &inverse.key {
         Some(key) => Some(unraw(key)),
         None => model.id().map(|id| id.rust.clone()),
     };
-    let allow_scan = super::meta::option(inverse.allow_scan.as_ref());
+    let allow_scan = option(inverse.allow_scan.as_ref());
     quote! {
         #support::InverseMeta {
             name: #name,
@@ -146,11 +128,12 @@ pub(crate) fn meta(model: &Model, inverse: &Inverse) -> TokenStream {
 }
 
 /// The metadata of the relations that a document declares besides the references in its fields.
-pub(crate) fn declared(model: &Model) -> TokenStream {
+pub(crate) fn declared(facts: &Facts<'_>) -> TokenStream {
+    let model = facts.model;
     let support = &model.support;
     let inverses = model.inverses().map(|one| meta(model, one));
-    let recents =
-        counterparts::recents(model).map(|(field, one)| counterparts::recent(model, field, one));
+    let recents = facts.relations.recents.iter();
+    let recents = recents.map(|one| counterparts::recent(model, one));
     quote! {
         #(#support::RelationMeta::Inverse(#inverses),)*
         #(#support::RelationMeta::Recent(#recents),)*
@@ -160,7 +143,7 @@ pub(crate) fn declared(model: &Model) -> TokenStream {
 /// The type of the handle of an inverse relation.
 pub(crate) fn handle(model: &Model, inverse: &Inverse) -> TokenStream {
     let (support, ident, target) = (&model.support, &model.ident, &inverse.target);
-    let marker = name(model, &inverse.name);
+    let marker = relation_name(model, &inverse.name);
     let value = match inverse.kind {
         InverseKind::One => quote!(One),
         InverseKind::Rest => quote!(Rest),
@@ -181,26 +164,25 @@ pub(crate) fn checks(facts: &Facts<'_>) -> TokenStream {
     let model = facts.model;
     let (support, ident) = (&model.support, &model.ident);
     let mut tokens = counterparts::checks(facts);
-    let by_key = facts.fields.iter().map(|one| one.field);
-    tokens.extend(by_key.filter_map(|field| keys::checks(model, field)));
-    for inverse in model.inverses() {
+    let keys = facts.relations.keys.iter();
+    tokens.extend(keys.map(|one| keys::checks(model, one)));
+    for one in &facts.relations.inverses {
+        let inverse = one.inverse;
         let target = &inverse.target;
-        tokens.extend(counterparts::of_inverse(model, inverse));
-        let span = inverse
-            .by
-            .last()
-            .map_or_else(|| inverse.name.span(), Ident::span);
+        let by = inverse.by.last();
+        let span = by.map_or_else(|| inverse.name.span(), Ident::span);
+        let first = inverse.by.first().map_or(span, Ident::span);
+        let counterpart = one.counterpart.as_ref();
+        tokens.extend(counterpart.map(|demand| counterparts::assertion(model, demand, first)));
         let walk = walk(&inverse.by);
         let refers = if inverse.key.is_some() {
             quote_spanned!(span=> #support::refers_by_key::<#ident, _, _, _, _>(&#walk);)
         } else {
             quote_spanned!(span=> #support::refers_to::<#ident, _, _, _>(&#walk);)
         };
+        let reference = one.reference.as_ref();
         tokens.extend(
-            inverse
-                .key
-                .as_ref()
-                .map(|key| keys::of_inverse(model, inverse, key)),
+            reference.map(|(key, demand)| counterparts::assertion(model, demand, key.span())),
         );
         tokens.extend(quote_spanned! {span=>
             const _: () = {
@@ -211,46 +193,8 @@ pub(crate) fn checks(facts: &Facts<'_>) -> TokenStream {
                 }
             };
         });
-        if inverse.allow_scan.is_none() {
-            let by = inverse.by.iter().map(unraw);
-            let (test, message) = required_index(inverse);
-            tokens.extend(quote_spanned! {span=>
-                const _: () = ::core::assert!(
-                    #support::#test::<#target>(&[#(#by),*]),
-                    "{}", #message
-                );
-            });
-        }
+        let index = one.index.as_ref();
+        tokens.extend(index.map(|demand| counterparts::assertion(model, demand, span)));
     }
     tokens
-}
-
-/// The function of `odm::support` that finds the index which the relation needs, and what to say if there is none.
-fn required_index(inverse: &Inverse) -> (TokenStream, String) {
-    let by: Vec<String> = inverse.by.iter().map(unraw).collect();
-    let path = by.join(".");
-    let name = unraw(&inverse.name);
-    let target = inverse
-        .target
-        .to_token_stream()
-        .to_string()
-        .replace(' ', "");
-    if matches!(inverse.kind, InverseKind::One | InverseKind::Rest) {
-        let instead = if inverse.kind == InverseKind::One {
-            ", or declare `has_many`"
-        } else {
-            ""
-        };
-        let message = format!(
-            "`{name}` is at most one `{target}`, but `{target}` has no unique index on `{path}` alone; add `#[odm(unique({path}))]` to `{target}`{instead}"
-        );
-        return (quote!(is_unique), message);
-    }
-    let message = coded(
-        "relation_scan",
-        format!(
-            "`{name}` would scan `{target}`: no index of it starts with `{path}`; add `#[odm(index({path}))]` to it, or `allow_scan = \"the reason\"` to the relation"
-        ),
-    );
-    (quote!(is_served), message)
 }

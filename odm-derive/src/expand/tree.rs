@@ -5,15 +5,14 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::Ident;
 use syn::spanned::Spanned;
 
-use super::fields::documented;
 use super::handle_type::{SpannedType, at};
-use super::meta::option;
+use super::tokens::{documented, option};
 use crate::facts::Facts;
 use crate::model::tree::is_kept;
 use crate::model::{Derive, Model};
 use crate::parse::case::pascal;
 use crate::parse::serde::unraw;
-use crate::parse::tree::{Pattern, Role, Tree};
+use crate::parse::tree::{Role, Tree};
 
 /// The trees of a document.
 fn declared(model: &Model) -> impl Iterator<Item = &Tree> {
@@ -107,13 +106,7 @@ fn meta(model: &Model, tree: &Tree) -> TokenStream {
     let field = |role| tree.field(role, model.fields());
     let stored = |role| option(field(role).map(|field| &field.stored).as_ref());
     let name = tree.name.as_ref().map(unraw).unwrap_or_default();
-    let pattern = match tree.pattern {
-        Pattern::ParentReferences => quote!(ParentReferences),
-        Pattern::ChildReferences => quote!(ChildReferences),
-        Pattern::ArrayOfAncestors => quote!(ArrayOfAncestors),
-        Pattern::MaterializedPath => quote!(MaterializedPath),
-        Pattern::NestedSets => quote!(NestedSets),
-    };
+    let pattern = tree.pattern;
     let parent = field(Role::Parent).map(|field| {
         let (stored, kept) = (&field.stored, kept_as(model, Role::Parent));
         let (span, ty) = (field.ty.span(), SpannedType::new(&field.ty).ty);

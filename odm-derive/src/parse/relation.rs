@@ -3,11 +3,11 @@
 
 use proc_macro2::Span;
 use syn::ext::IdentExt;
-use syn::parse::ParseStream;
+use syn::parse::{ParseBuffer, ParseStream};
 use syn::{Ident, LitStr, Token, Type};
 
 use super::index::path;
-use super::{comma_separated, number, once, unknown, value};
+use super::{comma_separated, number, once, quoted_by_name, unknown, value};
 use crate::attribute_names;
 
 /// An inverse relation: `has_many(books: Book, by = publisher)`.
@@ -38,6 +38,8 @@ pub(crate) enum InverseKind {
     Rest,
 }
 
+quoted_by_name!(InverseKind, CounterpartKind);
+
 /// A copy of the newest documents of another model: `recent(LogMessage, max = 1_000, sort = -time)`.
 pub(crate) struct Recent {
     pub(crate) source: Type,
@@ -56,20 +58,44 @@ pub(crate) struct KeyReference {
     pub(crate) by: Ident,
 }
 
+/// The arguments of a word: `word(argument, …)`.
+struct Arguments<'a> {
+    word: &'a Ident,
+    content: ParseBuffer<'a>,
+}
+
+impl<'a> Arguments<'a> {
+    fn new(word: &'a Ident, input: ParseStream<'a>) -> syn::Result<Self> {
+        if !input.peek(syn::token::Paren) {
+            return Err(refused(word, word.span()));
+        }
+        let content;
+        syn::parenthesized!(content in input);
+        Ok(Self { word, content })
+    }
+
+    /// Reads the model that the relation is with, which is not the last argument.
+    fn model(&self) -> syn::Result<Type> {
+        let model = self.content.parse()?;
+        if self.content.is_empty() {
+            return Err(refused(self.word, self.word.span()));
+        }
+        self.content.parse::<Token![,]>()?;
+        Ok(model)
+    }
+}
+
+/// The error for a word that is not written as it has to be.
+fn refused(word: &Ident, span: Span) -> syn::Error {
+    let usage = attribute_names::usage(&word.to_string()).unwrap_or_default();
+    syn::Error::new(span, format!("`{word}` is written {usage}"))
+}
+
 /// Reads what follows `refers_to`.
 pub(crate) fn key_reference(word: &Ident, input: ParseStream<'_>) -> syn::Result<KeyReference> {
-    let usage = attribute_names::usage(attribute_names::REFERS_TO).unwrap_or_default();
-    let refused = || syn::Error::new_spanned(word, format!("`{word}` is written {usage}"));
-    if !input.peek(syn::token::Paren) {
-        return Err(refused());
-    }
-    let content;
-    syn::parenthesized!(content in input);
-    let target: Type = content.parse()?;
-    if content.is_empty() {
-        return Err(refused());
-    }
-    content.parse::<Token![,]>()?;
+    let arguments = Arguments::new(word, input)?;
+    let target = arguments.model()?;
+    let content = &arguments.content;
     let by = content.call(Ident::parse_any)?;
     if by != attribute_names::BY {
         return Err(unknown(&by, "word of `refers_to`", &[attribute_names::BY]));
@@ -77,7 +103,7 @@ pub(crate) fn key_reference(word: &Ident, input: ParseStream<'_>) -> syn::Result
     content.parse::<Token![=]>()?;
     let by = content.call(Ident::parse_any)?;
     if !content.is_empty() {
-        return Err(refused());
+        return Err(refused(word, word.span()));
     }
     Ok(KeyReference {
         word: word.clone(),
@@ -107,21 +133,11 @@ pub(crate) enum CounterpartKind {
 
 /// Reads what follows `recent`.
 pub(crate) fn recent(word: &Ident, input: ParseStream<'_>) -> syn::Result<Recent> {
-    let usage = attribute_names::usage(attribute_names::RECENT).unwrap_or_default();
-    let refused = |span| syn::Error::new(span, format!("`{word}` is written {usage}"));
-    if !input.peek(syn::token::Paren) {
-        return Err(refused(word.span()));
-    }
-    let content;
-    syn::parenthesized!(content in input);
-    let source: Type = content.parse()?;
-    if content.is_empty() {
-        return Err(refused(word.span()));
-    }
-    content.parse::<Token![,]>()?;
+    let arguments = Arguments::new(word, input)?;
+    let source = arguments.model()?;
     let mut max: Option<(u32, Span)> = None;
     let mut sort: Option<(Ident, bool)> = None;
-    comma_separated(&content, |word, input| {
+    comma_separated(&arguments.content, |word, input| {
         match word.unraw().to_string().as_str() {
             attribute_names::MAX => once(&mut max, word, number(input)?),
             attribute_names::SORT => {
@@ -140,7 +156,7 @@ pub(crate) fn recent(word: &Ident, input: ParseStream<'_>) -> syn::Result<Recent
             sort,
             descending,
         }),
-        _ => Err(refused(word.span())),
+        _ => Err(refused(word, word.span())),
     }
 }
 
@@ -151,9 +167,7 @@ pub(crate) fn counterpart(
     input: ParseStream<'_>,
 ) -> syn::Result<Counterpart> {
     if !input.peek(Token![=]) {
-        let usage = attribute_names::usage(&word.to_string()).unwrap_or_default();
-        let message = format!("`{word}` is written {usage}");
-        return Err(syn::Error::new_spanned(word, message));
+        return Err(refused(word, word.span()));
     }
     input.parse::<Token![=]>()?;
     Ok(Counterpart {
@@ -169,27 +183,17 @@ pub(crate) fn inverse(
     kind: InverseKind,
     input: ParseStream<'_>,
 ) -> syn::Result<Inverse> {
-    let usage = attribute_names::usage(&word.to_string()).unwrap_or_default();
-    let refused = |span| syn::Error::new(span, format!("`{word}` is written {usage}"));
-    if !input.peek(syn::token::Paren) {
-        return Err(refused(word.span()));
+    let arguments = Arguments::new(word, input)?;
+    let name = arguments.content.call(Ident::parse_any)?;
+    if !arguments.content.peek(Token![:]) {
+        return Err(refused(word, name.span()));
     }
-    let content;
-    syn::parenthesized!(content in input);
-    let name = content.call(Ident::parse_any)?;
-    if !content.peek(Token![:]) {
-        return Err(refused(name.span()));
-    }
-    content.parse::<Token![:]>()?;
-    let target: Type = content.parse()?;
-    if content.is_empty() {
-        return Err(refused(word.span()));
-    }
-    content.parse::<Token![,]>()?;
+    arguments.content.parse::<Token![:]>()?;
+    let target = arguments.model()?;
     let mut by: Option<Vec<Ident>> = None;
     let mut key: Option<Ident> = None;
     let mut allow_scan: Option<LitStr> = None;
-    comma_separated(&content, |word, input| {
+    comma_separated(&arguments.content, |word, input| {
         match word.unraw().to_string().as_str() {
             attribute_names::BY => {
                 input.parse::<Token![=]>()?;
@@ -208,7 +212,7 @@ pub(crate) fn inverse(
         }
     })?;
     let Some(by) = by else {
-        return Err(refused(word.span()));
+        return Err(refused(word, word.span()));
     };
     Ok(Inverse {
         word: word.clone(),

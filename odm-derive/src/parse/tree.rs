@@ -5,7 +5,7 @@ use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::{Ident, Token};
 
-use super::{comma_separated_by, inner, number, once, unknown};
+use super::{comma_separated_by, inner, number, once, quoted_by_name, unknown};
 use crate::attribute_names as names;
 
 /// How a tree is stored.
@@ -17,6 +17,8 @@ pub(crate) enum Pattern {
     MaterializedPath,
     NestedSets,
 }
+
+quoted_by_name!(Pattern);
 
 /// What a tree keeps in a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,0 +1,63 @@
+//! Pieces of code that several files write.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::{Ident, Visibility};
+
+use crate::facts::relations::{Declares, Demand};
+use crate::model::Model;
+use crate::parse::serde::unraw;
+
+/// `Some(value)` or `None`.
+pub(super) fn option(value: Option<&impl ToTokens>) -> TokenStream {
+    if let Some(value) = value {
+        quote!(::core::option::Option::Some(#value))
+    } else {
+        quote!(::core::option::Option::None)
+    }
+}
+
+/// `__odm_fields.a.descend().b`
+pub(super) fn walk(path: &[Ident]) -> TokenStream {
+    let mut tokens = quote!(__odm_fields);
+    for (position, ident) in path.iter().enumerate() {
+        let descend = (position > 0).then(|| quote_spanned!(ident.span()=> .descend()));
+        tokens = quote_spanned!(ident.span()=> #tokens #descend . #ident);
+    }
+    tokens
+}
+
+/// The module of the types that name a model's relations.
+pub(super) fn relations_module(model: &Model) -> Ident {
+    format_ident!("__odm_relations_of_{}", unraw(&model.ident))
+}
+
+/// The type that names a relation.
+pub(super) fn relation_name(model: &Model, relation: &Ident) -> TokenStream {
+    let module = relations_module(model);
+    quote!(#module::#relation)
+}
+
+/// An assertion that another model declares what it has to.
+pub(super) fn assert_demand(model: &Model, demand: &Demand<'_>, span: Span) -> TokenStream {
+    let (support, target, message) = (&model.support, demand.target, &demand.message);
+    let test = match &demand.declares {
+        Declares::Index(by) => quote!(is_served::<#target>(&[#(#by),*])),
+        Declares::UniqueIndex(by) => quote!(is_unique::<#target>(&[#(#by),*])),
+        Declares::Subset { name, by } => quote!(has_subset::<#target>(#name, #by)),
+        Declares::Counterpart { kind, field, name } => {
+            let field = option(field.as_ref());
+            quote!(has_counterpart::<#target>(#support::CounterpartKind::#kind, #field, #name))
+        }
+        Declares::KeyReference { field, key } => quote!(refers_by::<#target>(#field, #key)),
+    };
+    quote_spanned!(span=> ::core::assert!(#support::#test, "{}", #message))
+}
+
+/// A doc comment, if the item is public.
+pub(super) fn documented(vis: &Visibility, text: &str) -> TokenStream {
+    match vis {
+        Visibility::Public(_) => quote!(#[doc = #text]),
+        _ => TokenStream::new(),
+    }
+}

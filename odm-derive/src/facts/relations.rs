@@ -1,0 +1,318 @@
+//! The facts about relations: what the models on the other side have to declare, and what to write if they do not.
+
+use quote::ToTokens;
+use syn::{Ident, Type};
+
+use super::field::FieldFacts;
+use crate::errors::coded;
+use crate::model::rust_type::{Kind, kind};
+use crate::model::{Derive, Field, Model};
+use crate::parse::quoted_by_name;
+use crate::parse::relation::{
+    Counterpart, CounterpartKind, Inverse, InverseKind, KeyReference, Recent,
+};
+use crate::parse::serde::unraw;
+
+/// The relations of a model that another model declares, too, or has to serve.
+pub(crate) struct Relations<'a> {
+    pub(crate) inverses: Vec<InverseFacts<'a>>,
+    pub(crate) counterparts: Vec<CounterpartFacts<'a>>,
+    pub(crate) recents: Vec<RecentFacts<'a>>,
+    pub(crate) keys: Vec<KeyFacts<'a>>,
+}
+
+/// What another model has to declare.
+pub(crate) struct Demand<'a> {
+    /// The other model.
+    pub(crate) target: &'a Type,
+    pub(crate) declares: Declares,
+    /// What is wrong if it does not, and what to write.
+    pub(crate) message: String,
+}
+
+/// A declaration in another model, by the Rust names of its fields.
+pub(crate) enum Declares {
+    /// An index that starts with this path.
+    Index(Vec<String>),
+    /// A unique index on this path alone.
+    UniqueIndex(Vec<String>),
+    /// The `subset` with this name, by this field.
+    Subset { name: String, by: String },
+    /// The other side of a relation of this name, on this field or on any.
+    Counterpart {
+        kind: CounterpartKind,
+        field: Option<String>,
+        name: String,
+    },
+    /// A field that refers to this key.
+    KeyReference { field: String, key: String },
+}
+
+/// An inverse relation.
+pub(crate) struct InverseFacts<'a> {
+    pub(crate) inverse: &'a Inverse,
+    /// The other side of a `subset`.
+    pub(crate) counterpart: Option<Demand<'a>>,
+    /// The reference to the key that the relation goes by, where that is not the `_id`.
+    pub(crate) reference: Option<(&'a Ident, Demand<'a>)>,
+    /// The index that serves the relation, if it needs one.
+    pub(crate) index: Option<Demand<'a>>,
+}
+
+/// A reference that has a counterpart in the other model.
+pub(crate) struct CounterpartFacts<'a> {
+    pub(crate) counterpart: &'a Counterpart,
+    /// The other model.
+    pub(crate) target: &'a Type,
+    /// The other side, if the type of the field that it names does not show it.
+    pub(crate) demand: Option<Demand<'a>>,
+}
+
+/// A list that copies the newest documents of another model.
+pub(crate) struct RecentFacts<'a> {
+    pub(crate) field: &'a Field,
+    pub(crate) recent: &'a Recent,
+    /// The type of the elements.
+    pub(crate) element: &'a Type,
+    pub(crate) demand: Demand<'a>,
+}
+
+/// A reference to a unique field other than the `_id`.
+pub(crate) struct KeyFacts<'a> {
+    pub(crate) field: &'a Field,
+    pub(crate) reference: &'a KeyReference,
+    pub(crate) arity: KeyArity,
+    /// The type of one key.
+    pub(crate) key: &'a Type,
+    /// The unique index on the field of the other model.
+    pub(crate) unique: Demand<'a>,
+    /// What is wrong if the two fields are stored as different types, and what to write.
+    pub(crate) other_form: String,
+}
+
+/// How many keys a field holds. `odm::support` has types of these names.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum KeyArity {
+    OneKey,
+    AtMostOneKey,
+    ManyKeys,
+}
+
+quoted_by_name!(KeyArity);
+
+impl<'a> Relations<'a> {
+    pub(super) fn new(model: &'a Model, fields: &[FieldFacts<'a>]) -> Self {
+        let is_document = model.derive == Derive::Document;
+        let counterparts = fields.iter().filter_map(|one| {
+            let counterpart = one.field.attributes.counterpart.as_ref()?;
+            let target = one.relation.as_ref()?.target;
+            Some(CounterpartFacts {
+                counterpart,
+                target,
+                demand: of_counterpart(model, one.field, counterpart, target),
+            })
+        });
+        let recents = model.fields().iter().filter_map(|field| {
+            let recent = field.attributes.recent.as_ref()?;
+            let element = match kind(&field.ty) {
+                Kind::List(element) => element,
+                _ => &field.ty,
+            };
+            Some(RecentFacts {
+                field,
+                recent,
+                element,
+                demand: of_recent(model, field, recent),
+            })
+        });
+        Self {
+            inverses: model
+                .inverses()
+                .map(|one| InverseFacts::new(model, one))
+                .collect(),
+            counterparts: counterparts.filter(|_| is_document).collect(),
+            recents: recents.filter(|_| is_document).collect(),
+            keys: fields
+                .iter()
+                .filter_map(|one| KeyFacts::new(one.field))
+                .collect(),
+        }
+    }
+}
+
+impl<'a> InverseFacts<'a> {
+    fn new(model: &Model, inverse: &'a Inverse) -> Self {
+        let needs_index = inverse.allow_scan.is_none();
+        Self {
+            inverse,
+            counterpart: rest_of(inverse),
+            reference: inverse
+                .key
+                .as_ref()
+                .and_then(|key| Some((key, reference_to(model, inverse, key)?))),
+            index: needs_index.then(|| index_of(inverse)),
+        }
+    }
+}
+
+impl<'a> KeyFacts<'a> {
+    fn new(field: &'a Field) -> Option<Self> {
+        let reference = field.attributes.refers_to.as_ref()?;
+        let (arity, key) = match kind(&field.ty) {
+            Kind::Optional(inner) => (KeyArity::AtMostOneKey, inner),
+            Kind::List(inner) => (KeyArity::ManyKeys, inner),
+            _ => (KeyArity::OneKey, &field.ty),
+        };
+        let (target, by) = (&reference.target, unraw(&reference.by));
+        let (rust, model) = (&field.rust, spelled(target));
+        let message = format!(
+            "a reference needs a unique field, and `{model}` has no unique index on `{by}` alone; add `#[odm(unique)]` to `{by}`"
+        );
+        let other_form = format!(
+            "`{rust}` and `{by}` of `{model}` are stored as different types, so no key would be found; give both the same serializer"
+        );
+        Some(Self {
+            field,
+            reference,
+            arity,
+            key,
+            unique: Demand {
+                target,
+                declares: Declares::UniqueIndex(vec![by]),
+                message,
+            },
+            other_form,
+        })
+    }
+}
+
+/// A reference of the source names the list.
+fn of_recent<'a>(model: &Model, field: &Field, recent: &'a Recent) -> Demand<'a> {
+    let (source, rust) = (&recent.source, &field.rust);
+    let advice = format!(
+        "write `#[odm(recent_in = {rust})]` on its reference to `{}`",
+        model.ident
+    );
+    Demand {
+        target: source,
+        declares: Declares::Counterpart {
+            kind: CounterpartKind::Recent,
+            field: None,
+            name: rust.clone(),
+        },
+        message: undeclared(source, rust, &advice),
+    }
+}
+
+/// The model that the field refers to declares the relation that the counterpart names.
+fn of_counterpart<'a>(
+    model: &Model,
+    field: &Field,
+    counterpart: &Counterpart,
+    target: &'a Type,
+) -> Option<Demand<'a>> {
+    let (ident, rust, name) = (&model.ident, field.rust.clone(), unraw(&counterpart.name));
+    let (advice, declares) = match counterpart.kind {
+        CounterpartKind::Rest => (
+            format!("write `#[odm(subset({name}: {ident}, by = {rust}))]` on it"),
+            Declares::Subset {
+                name,
+                by: rust.clone(),
+            },
+        ),
+        // The type of the list shows what it copies.
+        CounterpartKind::Recent => return None,
+        CounterpartKind::TwoWay => (
+            format!("write `#[odm(two_way = {rust})]` on its field `{name}`"),
+            Declares::Counterpart {
+                kind: CounterpartKind::TwoWay,
+                field: Some(name),
+                name: rust.clone(),
+            },
+        ),
+    };
+    Some(Demand {
+        target,
+        declares,
+        message: undeclared(target, &rust, &advice),
+    })
+}
+
+/// The rest of a subset declares the relation, too.
+fn rest_of(inverse: &Inverse) -> Option<Demand<'_>> {
+    let by = unraw(inverse.by.first()?);
+    if inverse.kind != InverseKind::Rest {
+        return None;
+    }
+    let (target, name) = (&inverse.target, unraw(&inverse.name));
+    let advice = format!("write `#[odm(rest_of = {name})]` on its field `{by}`");
+    Some(Demand {
+        target,
+        message: undeclared(target, &name, &advice),
+        declares: Declares::Counterpart {
+            kind: CounterpartKind::Rest,
+            field: Some(by),
+            name,
+        },
+    })
+}
+
+fn undeclared(target: &Type, relation: &str, advice: &str) -> String {
+    format!(
+        "`{}` does not declare the other side of `{relation}`: {advice}",
+        spelled(target)
+    )
+}
+
+/// The reference of the other side is to this key.
+fn reference_to<'a>(model: &Model, inverse: &'a Inverse, key: &Ident) -> Option<Demand<'a>> {
+    let [by] = inverse.by.as_slice() else {
+        return None;
+    };
+    let (target, field, key) = (&inverse.target, unraw(by), unraw(key));
+    Some(Demand {
+        target,
+        message: format!(
+            "`{field}` of `{}` does not refer to `{key}`: write `#[odm(refers_to({}, by = {key}))]` on it",
+            spelled(target),
+            model.ident
+        ),
+        declares: Declares::KeyReference { field, key },
+    })
+}
+
+/// The index that a relation needs.
+fn index_of(inverse: &Inverse) -> Demand<'_> {
+    let by: Vec<String> = inverse.by.iter().map(unraw).collect();
+    let (path, name) = (by.join("."), unraw(&inverse.name));
+    let target = spelled(&inverse.target);
+    let (declares, message) = if matches!(inverse.kind, InverseKind::One | InverseKind::Rest) {
+        let instead = if inverse.kind == InverseKind::One {
+            ", or declare `has_many`"
+        } else {
+            ""
+        };
+        let message = format!(
+            "`{name}` is at most one `{target}`, but `{target}` has no unique index on `{path}` alone; add `#[odm(unique({path}))]` to `{target}`{instead}"
+        );
+        (Declares::UniqueIndex(by), message)
+    } else {
+        let message = coded(
+            "relation_scan",
+            format!(
+                "`{name}` would scan `{target}`: no index of it starts with `{path}`; add `#[odm(index({path}))]` to it, or `allow_scan = \"the reason\"` to the relation"
+            ),
+        );
+        (Declares::Index(by), message)
+    };
+    Demand {
+        target: &inverse.target,
+        declares,
+        message,
+    }
+}
+
+/// A type as the user wrote it.
+fn spelled(ty: &Type) -> String {
+    ty.to_token_stream().to_string().replace(' ', "")
+}

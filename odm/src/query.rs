@@ -40,8 +40,7 @@ pub use self::sort::{Sort, SortFn};
 pub use self::value::FieldAsValue;
 pub use self::value::IntoValue;
 
-/// The types and traits that only inference names: the encoders and roles of fields, and what their methods accept.
-#[doc(hidden)]
+/// The types and traits that inference names: the encoders and roles of fields, and what the methods of fields accept.
 pub mod typing {
     pub use super::array::ElementEncoder;
     pub use super::compare::IntoTypes;

@@ -42,8 +42,7 @@ pub use self::with::With;
 #[doc(hidden)]
 pub use crate::exec::{Channel, Link};
 
-/// The types and traits that only inference names, in the signatures of joins and of the closures that they take.
-#[doc(hidden)]
+/// The types and traits that inference names: the parts of joins, and what the closures of joins and filters may return.
 pub mod typing {
     pub use super::branch::{Also, Branch, Branches, IntoBranch};
     pub use super::inverse::{Exists, InverseValue, Many, One, Rest};

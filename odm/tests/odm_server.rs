@@ -131,9 +131,9 @@ fn invalid_arguments_are_reported() {
     for (arguments, reason) in [
         (vec!["--listen", &taken], &*taken),
         (vec!["--listen", "0.0.0.0:0", "--bind-all"], "--user NAME"),
-        (vec!["--max-connections", "0"], "from 1 on"),
+        (vec!["--max-connections", "0"], "at least 1"),
         (vec!["--max-connections", "many"], "--max-connections"),
-        (vec!["--listen", "0.0.0.0:0"], "no loopback address"),
+        (vec!["--listen", "0.0.0.0:0"], "not a loopback address"),
         (vec!["--listen", "nowhere"], "can't be opened"),
         (vec!["--user", "ann"], "ODM_SERVER_PASSWORD"),
         (vec!["--nonsense"], "--nonsense"),

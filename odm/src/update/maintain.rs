@@ -74,6 +74,9 @@ pub(crate) struct Maintenance {
     expression: Bson,
 }
 
+/// A field that an upsert sets only where it inserts a document, and its value.
+pub(crate) type OnInsert = (&'static str, Bson);
+
 /// A document that replaces another one.
 pub(crate) enum Replacement {
     Document(RawDocumentBuf),
@@ -148,7 +151,7 @@ pub(crate) fn replaced(model: &'static ModelMeta, document: RawDocumentBuf) -> R
 pub(crate) fn updated(
     model: &'static ModelMeta,
     changes: Changes,
-) -> Result<(Changes, Option<(&'static str, Bson)>), Deferred> {
+) -> Result<(Changes, Option<OnInsert>), Deferred> {
     let mut maintainers = MAINTAINERS.iter();
     let changes = maintainers.try_fold(changes, |changes, it| it.update(model, changes))?;
     let fields = fields(model);
@@ -184,7 +187,7 @@ impl Changes {
     fn maintaining(
         mut self,
         fields: Vec<Maintained>,
-    ) -> Result<(Self, Option<(&'static str, Bson)>), Deferred> {
+    ) -> Result<(Self, Option<OnInsert>), Deferred> {
         if let Some(field) = fields.iter().find(|field| self.names(field.name)) {
             return Err(Deferred::usage(field.name, field.refusal));
         }

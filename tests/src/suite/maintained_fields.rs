@@ -253,7 +253,7 @@ async fn write(db: &Db, verb: &str) -> [String; 4] {
 async fn nodes(db: &Db, what: &str) -> [String; 4] {
     store(db, "nodes", doc! {"parent": null, "left": 1, "right": 2}).await;
     let tree = db.tree::<Node>();
-    tree.insert(&node(2), Position::child_of(Ref::from(1)))
+    tree.insert(node(2), Position::child_of(Ref::from(1)))
         .non_atomic()
         .await
         .unwrap();

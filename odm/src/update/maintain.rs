@@ -43,6 +43,11 @@ trait Maintainer: Sync {
         Ok(())
     }
 
+    /// The values of the fields in a new document, where they are not those of the struct.
+    fn inserted(&self, _: &'static ModelMeta) -> Vec<(&'static str, Bson)> {
+        Vec::new()
+    }
+
     /// The fields whose next value depends on nothing but the time and the stored document.
     fn fields(&self, _: &'static ModelMeta) -> Vec<Maintained> {
         Vec::new()
@@ -56,10 +61,10 @@ pub(crate) struct Maintained {
     pub(crate) name: &'static str,
     /// Why an update that names the field is refused, and what to write instead.
     refusal: &'static str,
-    /// The value in a new document, if it is not that of the struct.
-    inserted: Option<Bson>,
     /// The effect of an update on the field; `None` if it leaves the field as it is.
     pub(crate) change: Option<Maintenance>,
+    /// The value that an upsert sets where it inserts a document, if `change` does not set one.
+    on_insert: Option<Bson>,
     /// The field's value in a replacement, as an expression over the stored document.
     replaced: Bson,
 }
@@ -101,10 +106,8 @@ pub(crate) fn inserted(
     document: RawDocumentBuf,
 ) -> Result<RawDocumentBuf> {
     let document = saved(model, document)?;
-    let fields = fields(model).into_iter();
-    let values: Vec<_> = fields
-        .filter_map(|field| Some((field.name, field.inserted?)))
-        .collect();
+    let values = MAINTAINERS.iter().flat_map(|it| it.inserted(model));
+    let values: Vec<_> = values.collect();
     match values.as_slice() {
         [] => Ok(document),
         values => with_values(&document, values),
@@ -194,7 +197,7 @@ impl Changes {
         let mut on_insert = None;
         for field in fields {
             let Some(change) = field.change else {
-                on_insert = on_insert.or(field.inserted.map(|value| (field.name, value)));
+                on_insert = on_insert.or(field.on_insert.map(|value| (field.name, value)));
                 continue;
             };
             let path = field.name.to_owned();

@@ -8,6 +8,16 @@ use crate::model::{Clock, ModelMeta};
 pub(super) struct Timestamps;
 
 impl Maintainer for Timestamps {
+    fn inserted(&self, model: &'static ModelMeta) -> Vec<(&'static str, Bson)> {
+        let Some(declared) = model.timestamps else {
+            return Vec::new();
+        };
+        let now = Bson::DateTime(DateTime::now());
+        let names = [declared.created_at, declared.updated_at];
+        let names = names.into_iter().flatten();
+        names.map(|name| (name, now.clone())).collect()
+    }
+
     fn fields(&self, model: &'static ModelMeta) -> Vec<Maintained> {
         let Some(declared) = model.timestamps else {
             return Vec::new();
@@ -16,8 +26,8 @@ impl Maintainer for Timestamps {
         let created = declared.created_at.map(|name| Maintained {
             name,
             refusal: "an insert sets this field, and no update changes it: leave it out, or write the whole update raw",
-            inserted: Some(now.into()),
             change: None,
+            on_insert: Some(now.into()),
             replaced: doc! {"$ifNull": [format!("${name}"), now]}.into(),
         });
         let updated = declared.updated_at.map(|name| {
@@ -28,12 +38,12 @@ impl Maintainer for Timestamps {
             Maintained {
                 name,
                 refusal: "each typed update sets this field to the current time: leave it out, or write the whole update raw",
-                inserted: Some(now.into()),
                 change: Some(Maintenance {
                     operator,
                     operand,
                     expression: expression.clone(),
                 }),
+                on_insert: None,
                 replaced: expression,
             }
         });

@@ -18,12 +18,12 @@ impl Maintainer for Versions {
             name,
             refusal: "each typed update increments the version field, so that `save` notices it: leave the field \
                       out, or write the whole update raw",
-            inserted: None,
             change: Some(Maintenance {
                 operator: "$inc",
                 operand: one,
                 expression: next.clone(),
             }),
+            on_insert: None,
             replaced: next,
         }]
     }

@@ -21,12 +21,12 @@ pub(crate) struct Relations<'a> {
     pub(crate) keys: Vec<KeyFacts<'a>>,
 }
 
-/// What another model has to declare.
+/// A declaration that another model must have.
 pub(crate) struct Demand<'a> {
     /// The other model.
     pub(crate) target: &'a Type,
     pub(crate) declares: Declares,
-    /// What is wrong if it does not, and what to write.
+    /// The error if it does not: the mistake and the remedy.
     pub(crate) message: String,
 }
 
@@ -86,7 +86,7 @@ pub(crate) struct KeyFacts<'a> {
     pub(crate) key: &'a Type,
     /// The unique index on the field of the other model.
     pub(crate) unique: Demand<'a>,
-    /// What is wrong if the two fields are stored as different types, and what to write.
+    /// The error if the two fields are stored as different types: the mistake and the remedy.
     pub(crate) other_form: String,
 }
 

@@ -94,7 +94,7 @@ pub(crate) struct Call<'s> {
     pub(crate) guards: Option<Box<Guards>>,
     /// How a query is cut into pages.
     pub(crate) paging: Option<Box<Paging>>,
-    /// Which documents a query is about, and in which order, by documents of other collections.
+    /// Conditions on, and an order by, documents of other collections.
     pub(crate) related: Option<Box<Related>>,
 }
 

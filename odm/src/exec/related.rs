@@ -15,7 +15,7 @@ use crate::store::limits::LIST_BYTES;
 use crate::store::options::{Chosen, Options};
 use crate::store::{CollectionNames, Operation, Request};
 
-/// Which rows a find returns, and in which order, by documents on the other side of relations.
+/// Conditions of a find on documents on the other side of relations, and its order by them.
 #[derive(Debug, Default)]
 pub(crate) struct Related {
     conditions: Vec<Condition>,

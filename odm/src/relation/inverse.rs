@@ -28,10 +28,10 @@ pub struct Inverse<M, N, T, K, D = T, J = ()> {
     of: PhantomData<Of<M, N, T, K, D>>,
 }
 
-/// What a relation stands for, without owning any of it.
+/// The types of a relation, without a value of them.
 pub(super) type Of<M, N, T, K, D> = fn() -> (M, N, T, K, D);
 
-/// Which documents on the other side are read.
+/// The documents on the other side to read.
 #[derive(Debug)]
 pub(super) struct Search {
     pub(super) ends: Ends,
@@ -65,7 +65,7 @@ pub enum Rest {}
 #[derive(Debug)]
 pub enum Exists {}
 
-/// What a row gets of the documents that refer to it.
+/// The value that a row has for the documents that refer to it.
 pub trait InverseValue: 'static {
     /// The value in the row.
     type Value<Row: Send + Sync + 'static>: Send + Sync + 'static;

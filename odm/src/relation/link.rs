@@ -7,7 +7,7 @@ use crate::exec::{Link, Side};
 use crate::model::{Document, name};
 use crate::query::Field;
 
-/// What names a relation of `M` in `.where_any(|m| …)`: a field that refers to other documents, or an inverse relation,
+/// A relation of `M` in `.where_any(|m| …)`: a field that refers to other documents, or an inverse relation,
 /// which the struct declares.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a relation of `{M}`",

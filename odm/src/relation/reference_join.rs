@@ -54,7 +54,7 @@ pub struct ReferenceJoin<M, N, R: Reference, D = <R as Reference>::Target, J = (
     of: PhantomData<Of<M, N, R, D>>,
 }
 
-/// What a relation stands for, without owning any of it.
+/// The types of a relation, without a value of them.
 type Of<M, N, R, D> = fn() -> (M, N, R, D);
 
 impl<M, N, R: Reference> ReferenceJoin<M, N, R> {

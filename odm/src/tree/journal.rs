@@ -1,4 +1,4 @@
-//! What a change writes, and how a change that stopped is completed.
+//! The writes of a change, and the completion of a change that stopped.
 //!
 //! Hides the update statements, and the order in which they are sent. A change fills in [`Writes`], and `run_writes` sends
 //! them. Outside of a transaction it records them before the first one, and `resumed` completes a change by its record.

@@ -1,8 +1,8 @@
-//! The fields that the library maintains, whoever writes the document: the fields of trees, computed keywords, the version
-//! and the times of creation and change.
+//! The fields that the library maintains in typed writes: the fields of trees, computed keywords, the version and the times
+//! of creation and change.
 //!
 //! A [`Maintainer`] keeps one kind of field. Every typed write of documents calls [`MAINTAINERS`] in order, by the function of
-//! this module that is named for what it sends; the book's chapter on models says in a table what that does to each field.
+//! this module that is named after its kind. The book's chapter on models has a table of the effects on each field.
 
 mod keywords;
 mod timestamps;

@@ -111,7 +111,7 @@ async fn store(db: &Db, collection: &str, more: bson::Document) {
     db.run_command(insert).await.unwrap();
 }
 
-/// What became of the fields of the only document with this `_id`, in the words of the book.
+/// The effect on the maintained fields of the document with this `_id`, in the words of the book's table.
 async fn outcome(db: &Db, collection: &str, id: i32) -> [String; 4] {
     let find = doc! {"find": collection, "filter": {"_id": id}, "singleBatch": true};
     let reply = db.run_command(find).await.unwrap();
@@ -249,7 +249,7 @@ async fn write(db: &Db, verb: &str) -> [String; 4] {
     outcome(db, "pages", 1).await
 }
 
-/// What the insert of a node does to it and to the node above it, and a move to the node that moves.
+/// The effect of an insert on the new node or on the node above it, or of a move on the node that moves.
 async fn nodes(db: &Db, what: &str) -> [String; 4] {
     store(db, "nodes", doc! {"parent": null, "left": 1, "right": 2}).await;
     let tree = db.tree::<Node>();

@@ -34,12 +34,12 @@ impl Counts {
     }
 }
 
-/// What the statements of a command have done so far.
+/// The results of the statements that ran so far.
 #[derive(Debug)]
 pub(crate) struct Progress<'a> {
     written: Written,
     retry: Retry<'a>,
-    /// What the statements changed, by their index. The session remembers it once the writes are published.
+    /// The changes of the statements, by index. The session remembers them once the writes are published.
     done: Vec<(usize, Statement)>,
     /// Whether the first error ends the command, as every error does in a transaction.
     ends_at_error: bool,

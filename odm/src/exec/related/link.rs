@@ -17,7 +17,7 @@ pub struct Link {
     pub(crate) side: Side,
 }
 
-/// Which side stores the reference.
+/// The side that stores the reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     /// The rows do.

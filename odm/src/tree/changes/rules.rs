@@ -1,4 +1,4 @@
-//! Which nodes and places a change refuses.
+//! The nodes and places that a change refuses.
 
 use bson::Bson;
 use bson::raw::RawDocument;

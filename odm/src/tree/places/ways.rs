@@ -76,7 +76,7 @@ pub(in crate::tree) enum ChildrenBy {
     Bounds(&'static str),
 }
 
-/// What shows whether a node has children.
+/// The fields that show whether a node has children.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::tree) enum HasChildrenBy {
     /// The node lists them.
@@ -165,7 +165,7 @@ pub(in crate::tree) enum DepthBy {
     Links(Links),
 }
 
-/// What puts siblings in order.
+/// The field that orders siblings.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::tree) enum OrderBy {
     Rank(&'static str),

@@ -8,7 +8,7 @@ use odm::tree::{ChangeTree, DeclaredTree, SingleParent};
 
 use super::plain::Place;
 
-/// What puts siblings in order.
+/// The field that orders siblings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
     /// A field of each node.

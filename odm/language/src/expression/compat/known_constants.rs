@@ -1,4 +1,4 @@
-//! What the parser knows of an expression without evaluating it: whether it is constant, and whether it is true.
+//! Properties of an expression that need no evaluation: whether it is constant, and whether it is true.
 
 use crate::expression::ast::{Form, Node};
 use crate::expression::value::Value;

@@ -22,7 +22,7 @@ use crate::command::modify::{self, Selection};
 use crate::command::profiler;
 use crate::command::reply::Written;
 use crate::command::retry::{Retry, STATEMENT_ID, STATEMENT_IDS};
-use crate::command::statements::{self, Counts, Progress, is_fatal, no_multi};
+use crate::command::statements::{self, Progress, Tally, is_fatal, no_multi};
 use crate::cursor::point::{Equality, Found};
 use crate::txn::session::Statement;
 use crate::txn::writer::Writer;
@@ -178,10 +178,10 @@ impl Delete<'_> {
         };
         let prepared = self.prepare(call, collation.as_ref());
         let (profile, is_retryable) = (call.profile, progress.is_retryable());
-        let deleted_before = |before| match before {
-            Statement::Delete { n } => Counts::of(n),
+        let deleted_before = |before, mut tally: Tally<'_>| match before {
+            Statement::Delete { n } => tally.count(n),
             // A statement of another command counts as 1.
-            _ => Counts::of(1),
+            _ => tally.count(1),
         };
         let written = call.write(namespace, true, |writer| {
             let statements = self.statements.iter().zip(&prepared);
@@ -189,7 +189,7 @@ impl Delete<'_> {
                 writer,
                 statements,
                 deleted_before,
-                |writer, (row, target)| {
+                |writer, (row, target), mut tally| {
                     let outcome = match target {
                         Err(e) => Err(e.clone()),
                         Ok(target) if target.multi && is_retryable => Err(no_multi("limit=0")),
@@ -201,8 +201,11 @@ impl Delete<'_> {
                         profile.statement("remove", row.profile_entry(), outcome.as_ref());
                     }
                     let n = outcome?.matched;
-                    let done = (is_retryable && n > 0).then_some(Statement::Delete { n });
-                    Ok((Counts::of(n), done))
+                    tally.count(n);
+                    if n > 0 {
+                        tally.remember(|| Statement::Delete { n });
+                    }
+                    Ok(())
                 },
             )
         })?;

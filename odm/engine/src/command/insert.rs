@@ -18,7 +18,7 @@ use crate::command::invocation::Invocation;
 use crate::command::modify::check_capped;
 use crate::command::reply::Written;
 use crate::command::retry::{Retry, STATEMENT_ID, STATEMENT_IDS};
-use crate::command::statements::{Counts, Progress};
+use crate::command::statements::Progress;
 use crate::txn::session::Statement;
 use crate::txn::writer::Writer;
 use crate::updater::{check_id, check_insert};
@@ -100,28 +100,27 @@ impl Insert<'_> {
         let (clock, now) = (Arc::clone(&call.engine.catalog.clock), call.now);
         let times = (!self.restores).then_some(Times { clock: &clock, now });
         let mut progress = Progress::new(call, self.ordered);
-        let is_retryable = progress.is_retryable();
         let most = if progress.ends_at_error() {
             1
         } else {
             usize::MAX
         };
         let mut write = |writer: &mut Writer<'_, '_>| {
-            let inserted_before = |_| Counts::of(1);
             progress.run(
                 writer,
                 &self.documents,
-                inserted_before,
-                |writer, document| {
+                |_, mut tally| tally.count(1),
+                |writer, document, mut tally| {
                     check_capped(writer)?;
                     writer.insert(&prepare(document, || context.object_id(), times)?)?;
-                    let done = is_retryable.then(|| {
+                    tally.count(1);
+                    tally.remember(|| {
                         let id = raw::get(document, "_id").and_then(|id| Bson::try_from(id).ok());
                         Statement::Insert {
                             id: id.unwrap_or(Bson::Null),
                         }
                     });
-                    Ok((Counts::of(1), done))
+                    Ok(())
                 },
             )
         };

@@ -13,23 +13,33 @@ use crate::context::Context;
 use crate::txn::session::Statement;
 use crate::txn::writer::Writer;
 
-/// The counts of one statement.
+/// Where one statement enters what it did.
 #[derive(Debug)]
-pub(crate) struct Counts {
-    /// The number of documents inserted, deleted, or matched and upserted.
-    pub(crate) n: i64,
-    pub(crate) modified: i64,
-    /// The `_id` of the upserted document.
-    pub(crate) upserted: Option<Bson>,
+pub(crate) struct Tally<'a> {
+    index: usize,
+    written: &'a mut Written,
+    /// `None` where the session need not remember the statement.
+    done: Option<&'a mut Vec<(usize, Statement)>>,
 }
 
-impl Counts {
-    /// The counts of a statement that is not an update.
-    pub(crate) fn of(n: i64) -> Self {
-        Self {
-            n,
-            modified: 0,
-            upserted: None,
+impl Tally<'_> {
+    /// Adds documents inserted, deleted, or matched and upserted.
+    pub(crate) fn count(&mut self, n: i64) {
+        self.written.n += n;
+    }
+
+    pub(crate) fn count_modified(&mut self, modified: i64) {
+        self.written.modified = self.written.modified.map(|sum| sum + modified);
+    }
+
+    pub(crate) fn upserted(&mut self, id: Bson) {
+        self.written.upserted.push((self.index, id));
+    }
+
+    /// Records what a retry of the statement answers. The session remembers it once the writes are published.
+    pub(crate) fn remember(&mut self, statement: impl FnOnce() -> Statement) {
+        if let Some(done) = &mut self.done {
+            done.push((self.index, statement()));
         }
     }
 }
@@ -74,28 +84,28 @@ impl<'a> Progress<'a> {
         self.ends_at_error
     }
 
-    /// Executes each statement that the session has not executed before. `repeated` has the counts of one that it has.
-    /// `execute` also returns what the session remembers of the statement, if it changed anything.
+    /// Executes each statement that the session has not executed before. `repeated` counts one that it has.
     pub(crate) fn run<S>(
         &mut self,
         writer: &mut Writer<'_, '_>,
         statements: impl IntoIterator<Item = S>,
-        repeated: impl Fn(Statement) -> Counts,
-        mut execute: impl FnMut(
-            &mut Writer<'_, '_>,
-            S,
-        ) -> Result<(Counts, Option<Statement>), ServerError>,
+        repeated: impl Fn(Statement, Tally<'_>),
+        mut execute: impl FnMut(&mut Writer<'_, '_>, S, Tally<'_>) -> Result<(), ServerError>,
     ) -> Result<(), ServerError> {
+        let is_retryable = self.is_retryable();
         for (index, statement) in statements.into_iter().enumerate() {
-            if let Some(before) = self.retry.before(index) {
-                self.count(index, repeated(before));
+            let before = self.retry.before(index);
+            let tally = Tally {
+                index,
+                written: &mut self.written,
+                done: (is_retryable && before.is_none()).then_some(&mut self.done),
+            };
+            if let Some(before) = before {
+                repeated(before, tally);
                 continue;
             }
-            match execute(writer, statement) {
-                Ok((counts, done)) => {
-                    self.count(index, counts);
-                    self.done.extend(done.map(|done| (index, done)));
-                }
+            match execute(writer, statement, tally) {
+                Ok(()) => {}
                 Err(e) if is_fatal(&e) => return Err(e),
                 Err(e) => {
                     self.written.errors.push((index, e));
@@ -106,17 +116,6 @@ impl<'a> Progress<'a> {
             }
         }
         self.retry.pass(self.context, &self.done)
-    }
-
-    fn count(&mut self, index: usize, counts: Counts) {
-        let Counts {
-            n,
-            modified,
-            upserted,
-        } = counts;
-        self.written.n += n;
-        self.written.modified = self.written.modified.map(|sum| sum + modified);
-        self.written.upserted.extend(upserted.map(|id| (index, id)));
     }
 
     /// Reports the statements as failed that could not be prepared, where there is no collection to run them on.

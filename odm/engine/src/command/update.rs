@@ -20,7 +20,7 @@ use crate::command::modify::{self, Outcome, Selection, UpdateSpec};
 use crate::command::profiler;
 use crate::command::reply::Written;
 use crate::command::retry::{Retry, STATEMENT_ID, STATEMENT_IDS};
-use crate::command::statements::{self, Counts, Progress, no_multi};
+use crate::command::statements::{self, Progress, Tally, no_multi};
 use crate::pipeline::outline;
 use crate::txn::session::{Effect, Statement};
 use crate::txn::writer::Writer;
@@ -234,7 +234,7 @@ impl Update<'_> {
                 writer,
                 statements,
                 updated_before,
-                |writer, (row, prepared)| {
+                |writer, (row, prepared), mut tally| {
                     let outcome = match prepared {
                         Err(e) => Err(e.clone()),
                         Ok((target, ..)) if target.multi && is_retryable => {
@@ -254,18 +254,19 @@ impl Update<'_> {
                         ..
                     } = outcome?;
                     let n = matched + i64::from(upserted.is_some());
-                    let has_changed = modified > 0 || upserted.is_some();
-                    let done = (is_retryable && has_changed).then(|| Statement::Update {
-                        n,
-                        modified,
-                        upserted: upserted.clone(),
-                    });
-                    let counts = Counts {
-                        n,
-                        modified,
-                        upserted,
-                    };
-                    Ok((counts, done))
+                    tally.count(n);
+                    tally.count_modified(modified);
+                    if modified > 0 || upserted.is_some() {
+                        tally.remember(|| Statement::Update {
+                            n,
+                            modified,
+                            upserted: upserted.clone(),
+                        });
+                    }
+                    if let Some(id) = upserted {
+                        tally.upserted(id);
+                    }
+                    Ok(())
                 },
             )
         };
@@ -301,7 +302,7 @@ impl Update<'_> {
 }
 
 /// The counts of a statement that was executed before, perhaps as a statement of another command.
-fn updated_before(before: Statement) -> Counts {
+fn updated_before(before: Statement, mut tally: Tally<'_>) {
     let (n, modified, upserted) = match before {
         Statement::Update {
             n,
@@ -316,10 +317,10 @@ fn updated_before(before: Statement) -> Counts {
         Statement::FindAndModify { last, .. } => (1, 0, last.get("upserted").cloned()),
         Statement::Delete { .. } => (1, 0, None),
     };
-    Counts {
-        n,
-        modified,
-        upserted,
+    tally.count(n);
+    tally.count_modified(modified);
+    if let Some(id) = upserted {
+        tally.upserted(id);
     }
 }
 

@@ -26,8 +26,11 @@ const MAINTAINERS: [&dyn Maintainer; 4] = [
     &timestamps::Timestamps,
 ];
 
-/// Keeps one kind of field in step, in the models that have such fields.
+/// Keeps one kind of field in step.
 trait Maintainer: Sync {
+    /// Whether the model has such a field. Writes call the other methods only if it has.
+    fn concerns(&self, model: &ModelMeta) -> bool;
+
     /// Computes the fields in an encoded document that is inserted, replaces another one, or is saved.
     fn derive(&self, _: &'static ModelMeta, document: RawDocumentBuf) -> Result<RawDocumentBuf> {
         Ok(document)
@@ -89,15 +92,20 @@ pub(crate) enum Replacement {
     Pipeline(Vec<Document>),
 }
 
+/// The maintainers of the model's fields, in order.
+fn of(model: &'static ModelMeta) -> impl Iterator<Item = &'static dyn Maintainer> {
+    let all = MAINTAINERS.into_iter();
+    all.filter(|maintainer| maintainer.concerns(model))
+}
+
 /// The fields of the model that every typed write maintains by itself.
 pub(crate) fn fields(model: &'static ModelMeta) -> Vec<Maintained> {
-    MAINTAINERS.iter().flat_map(|it| it.fields(model)).collect()
+    of(model).flat_map(|it| it.fields(model)).collect()
 }
 
 /// A document that is saved: what depends on the stored document is left to [`change`].
 pub(crate) fn saved(model: &'static ModelMeta, document: RawDocumentBuf) -> Result<RawDocumentBuf> {
-    let mut maintainers = MAINTAINERS.iter();
-    maintainers.try_fold(document, |document, it| it.derive(model, document))
+    of(model).try_fold(document, |document, it| it.derive(model, document))
 }
 
 /// A document that is inserted.
@@ -106,8 +114,7 @@ pub(crate) fn inserted(
     document: RawDocumentBuf,
 ) -> Result<RawDocumentBuf> {
     let document = saved(model, document)?;
-    let values = MAINTAINERS.iter().flat_map(|it| it.inserted(model));
-    let values: Vec<_> = values.collect();
+    let values: Vec<_> = of(model).flat_map(|it| it.inserted(model)).collect();
     match values.as_slice() {
         [] => Ok(document),
         values => with_values(&document, values),
@@ -135,7 +142,7 @@ fn with_values(document: &RawDocument, values: &[(&str, Bson)]) -> Result<RawDoc
 
 /// A document that replaces another one.
 pub(crate) fn replaced(model: &'static ModelMeta, document: RawDocumentBuf) -> Result<Replacement> {
-    MAINTAINERS.iter().try_for_each(|it| it.replace(model))?;
+    of(model).try_for_each(|it| it.replace(model))?;
     let document = saved(model, document)?;
     let maintained = fields(model);
     if maintained.is_empty() {
@@ -155,8 +162,7 @@ pub(crate) fn updated(
     model: &'static ModelMeta,
     changes: Changes,
 ) -> Result<(Changes, Option<OnInsert>), Deferred> {
-    let mut maintainers = MAINTAINERS.iter();
-    let changes = maintainers.try_fold(changes, |changes, it| it.update(model, changes))?;
+    let changes = of(model).try_fold(changes, |changes, it| it.update(model, changes))?;
     let fields = fields(model);
     if fields.is_empty() {
         return Ok((changes, None));

@@ -11,6 +11,10 @@ use crate::update::operators::{Changes, OnField, Part, Stage};
 pub(super) struct Keywords;
 
 impl Maintainer for Keywords {
+    fn concerns(&self, model: &ModelMeta) -> bool {
+        !model.keywords.is_empty()
+    }
+
     fn derive(
         &self,
         model: &'static ModelMeta,
@@ -21,9 +25,6 @@ impl Maintainer for Keywords {
 
     /// Adds the keywords of the sources that the changes set; raw changes are sent as they are written.
     fn update(&self, model: &'static ModelMeta, changes: Changes) -> Result<Changes, Deferred> {
-        if model.keywords.is_empty() {
-            return Ok(changes);
-        }
         let mut named = changes.named()?;
         for keywords in model.keywords {
             match &mut named {

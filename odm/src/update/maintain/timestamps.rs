@@ -8,6 +8,10 @@ use crate::model::{Clock, ModelMeta};
 pub(super) struct Timestamps;
 
 impl Maintainer for Timestamps {
+    fn concerns(&self, model: &ModelMeta) -> bool {
+        model.timestamps.is_some()
+    }
+
     fn inserted(&self, model: &'static ModelMeta) -> Vec<(&'static str, Bson)> {
         let Some(declared) = model.timestamps else {
             return Vec::new();

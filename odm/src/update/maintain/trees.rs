@@ -9,6 +9,10 @@ use crate::update::operators::{Changes, Part, Stage};
 pub(super) struct Trees;
 
 impl Maintainer for Trees {
+    fn concerns(&self, model: &ModelMeta) -> bool {
+        !model.trees.is_empty()
+    }
+
     fn update(&self, model: &'static ModelMeta, changes: Changes) -> Result<Changes, Deferred> {
         for field in model.trees.iter().flat_map(|tree| tree.fields()) {
             let is_changed = match &changes {
@@ -30,10 +34,7 @@ impl Maintainer for Trees {
         Ok(changes)
     }
 
-    fn replace(&self, model: &'static ModelMeta) -> Result<()> {
-        if model.trees.is_empty() {
-            return Ok(());
-        }
+    fn replace(&self, _: &'static ModelMeta) -> Result<()> {
         Err(Error::usage(
             "a replacement would overwrite the place of the node in its tree with the one that was read: use `save`, or \
              update the fields that change",

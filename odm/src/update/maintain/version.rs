@@ -8,6 +8,10 @@ use crate::model::{ModelMeta, Version};
 pub(super) struct Versions;
 
 impl Maintainer for Versions {
+    fn concerns(&self, model: &ModelMeta) -> bool {
+        model.version.is_some()
+    }
+
     fn fields(&self, model: &'static ModelMeta) -> Vec<Maintained> {
         let Some(Version { name, one }) = model.version() else {
             return Vec::new();

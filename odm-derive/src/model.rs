@@ -13,6 +13,7 @@ pub(crate) use self::shape::{
     Enum, Field, Opaque, Shape, Tagging, TupleValue, Variant, VariantContent,
 };
 use crate::errors::Errors;
+use crate::parse::case::Case;
 use crate::parse::container::Container;
 use crate::parse::relation::Inverse;
 use crate::parse::{self, serde};
@@ -41,6 +42,8 @@ pub(crate) struct Model {
     /// The path of `odm::support`.
     pub(crate) support: TokenStream,
     pub(crate) attributes: Container,
+    /// serde's `rename_all`.
+    pub(crate) rename_all: Option<Case>,
     pub(crate) shape: Shape,
 }
 
@@ -80,6 +83,7 @@ impl Model {
             generics: input.generics.clone(),
             support: support(attributes.krate.as_ref()),
             attributes,
+            rename_all: serde.rename_all,
             shape,
         }
     }

@@ -52,5 +52,7 @@ pub mod typing {
         AtMostOneKey, ById, KeyOf, KeyReference, ManyKeys, OneKey, Reference, ReferenceArity,
         RefersBy,
     };
-    pub use super::row::{And, Behind, First, Has, RowOf};
+    pub use super::row::{
+        And, Behind, First, Has, IntoParts, RelationName, RowOf, SerializeRelations,
+    };
 }

@@ -40,7 +40,7 @@ pub use crate::query::typing::{
 };
 pub use crate::query::{BySerde, Decode, Encode, Field, Marked, NamesFields, Unreached, With};
 pub use crate::relation::typing::{AtMostOneKey, KeyReference, ManyKeys, OneKey};
-pub use crate::relation::typing::{Has, InRecentLists, Many, One, Rest, RowOf};
+pub use crate::relation::typing::{Has, InRecentLists, Many, One, RelationName, Rest, RowOf};
 pub use crate::relation::{Inverse, Joined};
 pub use crate::types::RefersTo;
 pub use crate::types::dbref::DbRefFields;

@@ -23,6 +23,7 @@ mod foreign_documents;
 mod foreign_types;
 mod geometries;
 mod indexes;
+mod joined_rows;
 mod joins;
 mod joins_through_lists;
 mod keys;
@@ -92,6 +93,7 @@ pub(crate) fn cases() -> Vec<Case> {
         geometries::CASES,
         indexes::CASES,
         joins::CASES,
+        joined_rows::CASES,
         joins_through_lists::CASES,
         keys::CASES,
         keys_of_extended_json::CASES,

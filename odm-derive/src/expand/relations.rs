@@ -27,19 +27,60 @@ fn one_module_deeper(vis: &Visibility) -> TokenStream {
     }
 }
 
+/// A relation, and how a serialized row shows it.
+struct Named<'a> {
+    name: &'a Ident,
+    key: String,
+    /// Whether the key is that of a field of the model, which stores the reference.
+    is_field: bool,
+}
+
+/// How a serialized row shows the relation.
+fn serialized(model: &Model, relation: &Named<'_>) -> TokenStream {
+    let support = &model.support;
+    let Named {
+        name,
+        key,
+        is_field,
+    } = relation;
+    let marker = relation_name(model, name);
+    quote! {
+        impl #support::RelationName for #marker {
+            const KEY: &'static str = #key;
+            const IS_FIELD: bool = #is_field;
+        }
+    }
+}
+
 /// The module of names, the trait of rows, and the checks of declared relations.
 pub(crate) fn all(facts: &Facts<'_>) -> TokenStream {
     let model = facts.model;
-    let references = facts.fields.iter().filter(|one| one.field.is_joined());
-    let mut names: Vec<&Ident> = Vec::new();
-    let inverses = model.inverses().map(|one| &one.name);
+    let fields = facts.fields.iter().filter(|one| one.field.is_joined());
+    let is_field = model.derive == Derive::Document;
+    let fields = fields.map(|one| Named {
+        name: &one.field.ident,
+        key: one.field.stored.clone(),
+        is_field,
+    });
     let variants: Vec<Ident> = model.db_ref_variants().map(Variant::handle).collect();
-    let references = references.map(|one| &one.field.ident).chain(&variants);
-    for name in references.chain(inverses) {
-        if !names.contains(&name) {
-            names.push(name);
+    let inverses = model.inverses().map(|one| &one.name);
+    let others = variants.iter().chain(inverses).map(|name| {
+        let rust = unraw(name);
+        Named {
+            name,
+            key: model
+                .rename_all
+                .map_or(rust.clone(), |case| case.field(&rust)),
+            is_field: false,
+        }
+    });
+    let mut relations: Vec<Named<'_>> = Vec::new();
+    for one in fields.chain(others) {
+        if relations.iter().all(|other| other.name != one.name) {
+            relations.push(one);
         }
     }
+    let names: Vec<&Ident> = relations.iter().map(|one| one.name).collect();
     let mut tokens = TokenStream::new();
     if !names.is_empty() {
         let (vis, module) = (&model.vis, relations_module(model));
@@ -51,6 +92,7 @@ pub(crate) fn all(facts: &Facts<'_>) -> TokenStream {
                 #(#inside enum #names {})*
             }
         });
+        tokens.extend(relations.iter().map(|one| serialized(model, one)));
         let keys = facts.relations.keys.iter();
         tokens.extend(keys.filter_map(|one| keys::reference(model, one)));
         if model.generics.params.is_empty() {

@@ -17,6 +17,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use serializer::Place;
+use strings::Key;
 
 use crate::error::{EncodeError, Error};
 
@@ -49,6 +50,15 @@ impl Failure {
 
 /// The initial capacity for a document, which most documents outgrow at most once.
 const USUAL_SIZE: usize = 256;
+
+/// The text of a map's key, if it is text that may be a key of a document.
+pub(crate) fn key<T: Serialize + ?Sized>(key: &T) -> Option<String> {
+    let mut bytes = Vec::new();
+    key.serialize(Key(&mut bytes)).ok()?;
+    // The last byte ends the key.
+    bytes.pop()?;
+    String::from_utf8(bytes).ok()
+}
 
 /// Encodes a document. Values that bson can't encode fail with bson's error.
 pub(crate) fn document<T: Serialize>(value: &T) -> Result<RawDocumentBuf, Failure> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bson::Bson;
 use bson::raw::RawBsonRef;
+use serde::{Serialize, Serializer};
 
 use crate::error::Result;
 use crate::model::{Document, Path, name};
@@ -207,6 +208,13 @@ impl<T: Document, Row: fmt::Debug, B: KeyOf<T, Key: fmt::Debug>> fmt::Debug
             Self::Excluded(id) => f.debug_tuple("Excluded").field(id).finish(),
             Self::Absent => f.write_str("Absent"),
         }
+    }
+}
+
+/// The document, or `null` where none was found.
+impl<T: Document, Row: Serialize, B: KeyOf<T>> Serialize for Resolved<T, Row, B> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        self.found().serialize(serializer)
     }
 }
 

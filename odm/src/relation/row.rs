@@ -1,14 +1,49 @@
 //! Rows of joins: a document, and what was joined to it by name.
 
+mod parts;
+mod serialize;
+
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
+
+pub use self::parts::IntoParts;
+pub use self::serialize::{RelationName, SerializeRelations};
 
 /// A row of a join: the document, and what its relations lead to. It derefs to the document.
 ///
 /// The relations are read by name: `row.publisher()` after `.join(|book| book.publisher)`. The methods are those of a
 /// trait that the derive makes beside the model, `BookJoined` for `Book`; import it where you read rows. A relation that
-/// was not joined does not compile.
+/// was not joined does not compile. [`into_parts`](Joined::into_parts) takes a row apart.
+///
+/// # As JSON
+/// A row serializes as its document with the relations in it. A joined reference stands in the place of its id, under
+/// the name that serde gives the field; `null` stands for a document that was not found. The other relations follow the
+/// fields, under their Rust names, to which the `rename_all` of the struct applies. Around a row or a list of rows,
+/// [`Plain`](crate::json::Plain) writes ids and dates as text.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let (authors, books) = two_authors().await?;
+/// let rows = books.find(|b| b.year.gt(1900)).join(|b| b.author).all().await?;
+/// assert_eq!(
+///     serde_json::to_value(&rows)?,
+///     serde_json::json!([{
+///         "_id": 3,
+///         "author": { "_id": 2, "name": "Joyce", "born": 1882 },
+///         "title": "Ulysses",
+///         "year": 1922,
+///     }]),
+/// );
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// Serializing fails where a relation would hide a field or another relation: where a relation of a subdocument has the
+/// name of a field of the document, and where two relations of a row have one name.
 #[derive(Clone, PartialEq)]
 pub struct Joined<T, L> {
     /// The document itself.
@@ -42,7 +77,6 @@ impl<T: fmt::Debug, L: fmt::Debug> fmt::Debug for Joined<T, L> {
 }
 
 /// The value of the relation that `N` names, and those of the relations joined before it.
-#[derive(Clone, PartialEq)]
 pub struct And<N, V, Rest> {
     value: V,
     rest: Rest,
@@ -56,6 +90,19 @@ impl<N, V, Rest> And<N, V, Rest> {
             rest,
             name: PhantomData,
         }
+    }
+}
+
+// Not derived: a name is neither cloned nor compared.
+impl<N, V: Clone, Rest: Clone> Clone for And<N, V, Rest> {
+    fn clone(&self) -> Self {
+        Self::new(self.value.clone(), self.rest.clone())
+    }
+}
+
+impl<N, V: PartialEq, Rest: PartialEq> PartialEq for And<N, V, Rest> {
+    fn eq(&self, other: &Self) -> bool {
+        self.value == other.value && self.rest == other.rest
     }
 }
 

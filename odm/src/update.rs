@@ -191,7 +191,8 @@ impl<M> Update<M> {
         self & Self::from_changes(Ok(Changes::filtered(filter)))
     }
 
-    /// Joins all of `updates`, as `&` does.
+    /// Joins all of `updates`, as `&` does. A `None` among them changes nothing, for what a caller may leave out. If all are
+    /// `None`, sending the update is a usage error.
     ///
     /// ```
     /// use odm::prelude::*;
@@ -205,10 +206,17 @@ impl<M> Update<M> {
     /// let student = fields::<Student>();
     /// let update = Update::all_of([0, 2].map(|place| student.grades.at(place).set(60)));
     /// assert_eq!(update.to_document()?, doc! {"$set": {"grades.0": 60, "grades.2": 60}});
+    ///
+    /// let (first, second) = (Some(80), None);
+    /// let update = Update::all_of([
+    ///     first.map(|grade| student.grades.at(0).set(grade)),
+    ///     second.map(|grade: i32| student.grades.at(1).set(grade)),
+    /// ]);
+    /// assert_eq!(update.to_document()?, doc! {"$set": {"grades.0": 80}});
     /// # Ok::<(), odm::Error>(())
     /// ```
-    pub fn all_of(updates: impl IntoIterator<Item = Self>) -> Self {
-        let mut updates = updates.into_iter();
+    pub fn all_of<U: Into<Option<Self>>>(updates: impl IntoIterator<Item = U>) -> Self {
+        let mut updates = updates.into_iter().filter_map(Into::into);
         match updates.next() {
             Some(first) => updates.fold(first, BitAnd::bitand),
             None => Self::from_changes(Ok(Changes::nothing())),

@@ -46,7 +46,7 @@ pub fn router(db: Db) -> Router {
                 .patch(products::change)
                 .delete(products::remove),
         )
-        .route("/orders", post(orders::place))
+        .route("/orders", get(orders::list).post(orders::place))
         .route("/orders/{id}", get(orders::show))
         .with_state(db)
 }

@@ -95,3 +95,11 @@ pub struct NewLine {
     pub product: Ref<Product>,
     pub quantity: i32,
 }
+
+/// What a client asks for in the query string; without either, all orders.
+#[derive(Debug, Deserialize, Embedded)]
+#[serde(deny_unknown_fields)]
+pub struct OrderFilter {
+    pub product: Option<Id<Product>>,
+    pub since: Option<DateTime>,
+}

@@ -1,15 +1,16 @@
 //! The routes of orders.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
+use axum::response::IntoResponse;
 use odm::json::Plain;
 use odm::money::Money;
 use odm::prelude::*;
 
 use crate::body::Body;
 use crate::error::ApiError;
-use crate::models::{Line, NewOrder, Order, Product};
+use crate::models::{Line, NewOrder, Order, OrderFilter, Product};
 
 /// Takes the stock of every line and stores the order, or does neither.
 pub async fn place(
@@ -68,4 +69,18 @@ pub async fn show(
 ) -> Result<Json<Plain<Order>>, ApiError> {
     let order = db.collection::<Order>().get(&id).await?;
     Ok(Json(Plain(order.ok_or(ApiError::NotFound("order"))?)))
+}
+
+/// `GET /orders?product=67f7d7a1c2d5a8b3e4f50617&since=2026-01-01T00:00:00Z`: each order with its products.
+pub async fn list(
+    State(db): State<Db>,
+    Query(Plain(wanted)): Query<Plain<OrderFilter>>,
+) -> Result<impl IntoResponse, ApiError> {
+    let orders = db.collection::<Order>().find(|o| {
+        let product = wanted.product.map(|id| o.lines.any().product.eq(id));
+        Filter::all_of([product, wanted.since.map(|time| o.placed_at.gte(time))])
+    });
+    let newest = orders.sort(|o| o.placed_at.desc()).limit(50);
+    let rows = newest.join(|o| o.lines.each(|line| line.product));
+    Ok(Json(Plain(rows.all().await?)))
 }

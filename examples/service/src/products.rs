@@ -108,13 +108,10 @@ pub async fn change(
         return Err(ApiError::Refused(StatusCode::UNPROCESSABLE_ENTITY, message));
     }
     let p = fields::<Product>();
-    let mut update = Update::all_of([]);
-    if let Some(price) = change.price {
-        update &= p.price.set(price);
-    }
-    if let Some(stock) = change.stock {
-        update &= p.stock.set(stock);
-    }
+    let update = Update::all_of([
+        change.price.map(|price| p.price.set(price)),
+        change.stock.map(|stock| p.stock.set(stock)),
+    ]);
     let products = db.collection::<Product>();
     let changed = products.find_one_and_update(|p| p.id.eq(id), |_| update);
     let product = changed.return_document(ReturnDocument::After).await?;

@@ -66,7 +66,8 @@ impl<M> Filter<M> {
         Self::from_node(Ok(Node::All))
     }
 
-    /// Matches where every one of `filters` does; the same as joining them with `&`.
+    /// Matches where every one of `filters` does; the same as joining them with `&`. A `None` among them adds no condition,
+    /// for what a caller may leave out.
     ///
     /// ```
     /// # use odm::prelude::*;
@@ -76,10 +77,18 @@ impl<M> Filter<M> {
     /// let book = fields::<Book>();
     /// let filter = Filter::all_of([book.year.gt(1900), book.year.lt(2000)]);
     /// assert_eq!(filter.to_document()?, doc! {"year": {"$gt": 1900, "$lt": 2000}});
+    ///
+    /// let (from, to) = (Some(1900), None);
+    /// let filter = Filter::all_of([
+    ///     from.map(|year| book.year.gte(year)),
+    ///     to.map(|year: i32| book.year.lt(year)),
+    /// ]);
+    /// assert_eq!(filter.to_document()?, doc! {"year": {"$gte": 1900}});
     /// # Ok::<(), odm::Error>(())
     /// ```
-    pub fn all_of(filters: impl IntoIterator<Item = Self>) -> Self {
-        let nodes: Result<Vec<_>, _> = filters.into_iter().map(Self::into_node).collect();
+    pub fn all_of<F: Into<Option<Self>>>(filters: impl IntoIterator<Item = F>) -> Self {
+        let filters = filters.into_iter().filter_map(Into::into);
+        let nodes: Result<Vec<_>, _> = filters.map(Self::into_node).collect();
         Self::from_node(nodes.and_then(Node::and))
     }
 

@@ -220,7 +220,7 @@ fn conflicts_are_refused() {
     let siblings = raw::<Update<M>>(doc! {"$set": {"ab": 1, "a": 2}});
     same(&siblings, doc! {"$set": {"ab": 1, "a": 2}});
     refused(&b.set(1), "a.b", "address");
-    refused(&Update::all_of([]), "", "changes nothing");
+    refused(&Update::all_of([None]), "", "changes nothing");
     refused(&raw(doc! {"a": 1}), "a", "operators");
     let g = f::<Vec<i32>>("g");
     refused(

@@ -263,7 +263,12 @@ async fn logic(db: &Db) {
     );
     finds!(items, |i| Filter::all_of([i.id.gt(1), i.id.lt(4)]), [2, 3]);
     finds!(items, |_| Filter::any_of([]), []);
-    finds!(items, |_| Filter::all_of([]), [1, 2, 3, 4]);
+    finds!(items, |_| Filter::all_of([None]), [1, 2, 3, 4]);
+    finds!(
+        items,
+        |i| Filter::all_of([None, Some(i.id.gt(2)), None]),
+        [3, 4]
+    );
     // The same operator twice on one field: both conditions apply.
     finds!(items, |i| i.name.regex("m") & i.name.regex("^C"), [4]);
     finds!(items, |i| i.id.ne(1) & i.id.ne(2), [3, 4]);

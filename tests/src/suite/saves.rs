@@ -412,7 +412,7 @@ async fn updates_without_other_changes_increment_the_version(db: &Db) {
     assert_eq!(version(&orders).await, 8);
     // A save without changes does not increment the version.
     assert!(!orders.save(&mut order).await.unwrap());
-    let nothing = orders.update_one(|o| o.id.eq(1), |_| Update::all_of([]));
+    let nothing = orders.update_one(|o| o.id.eq(1), |_| Update::all_of([None]));
     assert!(nothing.await.unwrap_err().is_usage());
     assert_eq!(version(&orders).await, 8);
 }

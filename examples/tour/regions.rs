@@ -1,6 +1,7 @@
 //! The parts of a country as a tree: materialized paths, in order.
 
 use odm::prelude::*;
+use odm::tree::prelude::*;
 
 use crate::show::{self, Show, line};
 use crate::source;

@@ -3,6 +3,8 @@
 use std::pin::Pin;
 
 use odm::prelude::*;
+
+use odm::tree::prelude::*;
 use odm::tree::{DeclaredTree, SingleParent};
 
 /// A category that is stored as a node of a tree.
@@ -16,6 +18,7 @@ pub(crate) trait Category:
 /// Each node stores its parent.
 pub(crate) mod by_parent {
     use odm::prelude::*;
+    use odm::tree::prelude::*;
 
     #[derive(Debug, Serialize, Deserialize, Document)]
     #[odm(collection = "categories", tree(parent_references))]
@@ -38,6 +41,7 @@ pub(crate) mod by_parent {
 /// Each node stores its children, in their order.
 pub(crate) mod by_children {
     use odm::prelude::*;
+    use odm::tree::prelude::*;
 
     #[derive(Debug, Serialize, Deserialize, Document)]
     #[odm(collection = "categories", tree(child_references))]
@@ -60,6 +64,7 @@ pub(crate) mod by_children {
 /// Each node stores all its ancestors, the root first, and its parent.
 pub(crate) mod by_ancestors {
     use odm::prelude::*;
+    use odm::tree::prelude::*;
 
     #[derive(Debug, Serialize, Deserialize, Document)]
     #[odm(
@@ -87,6 +92,7 @@ pub(crate) mod by_ancestors {
 /// Each node stores the path to it as a string.
 pub(crate) mod by_path {
     use odm::prelude::*;
+    use odm::tree::prelude::*;
 
     #[derive(Debug, Serialize, Deserialize, Document)]
     #[odm(collection = "categories", tree(materialized_path))]
@@ -109,6 +115,7 @@ pub(crate) mod by_path {
 /// Each node stores where a round trip through the tree first and last visits it, and its parent.
 pub(crate) mod by_bounds {
     use odm::prelude::*;
+    use odm::tree::prelude::*;
 
     #[derive(Debug, Serialize, Deserialize, Document)]
     #[odm(collection = "categories", tree(nested_sets, parent = parent))]

@@ -1,6 +1,7 @@
 // The set-up of examples about trees: they include this file.
 
 use odm::prelude::*;
+use odm::tree::prelude::*;
 use odm::tree::Branch;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]

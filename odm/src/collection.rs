@@ -124,6 +124,7 @@ impl<M: Document> Collection<M> {
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// use odm::collection::ReadConcern;
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let (db, books) = three_books().await?;
@@ -143,6 +144,7 @@ impl<M: Document> Collection<M> {
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// use odm::collection::WriteConcern;
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let (db, books) = three_books().await?;
@@ -162,6 +164,7 @@ impl<M: Document> Collection<M> {
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// use odm::collection::ReadPreference;
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let (db, books) = three_books().await?;

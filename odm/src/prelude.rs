@@ -1,4 +1,4 @@
-//! Everything that a program usually needs, in one import.
+//! The names that nearly every program uses, in one import.
 //!
 //! ```
 //! use odm::prelude::*;
@@ -11,24 +11,21 @@
 //!     title: String,
 //! }
 //! ```
+//!
+//! Import other types from their modules: options and change events from [`collection`](crate::collection), sort orders and
+//! raw filters from [`query`](crate::query), values without a Rust type of their own from [`bson`](crate::bson). Models
+//! of trees also need [`tree::prelude`](crate::tree::prelude).
 
 pub use bson::oid::ObjectId;
-pub use bson::{Bson, DateTime, Decimal128, Uuid, doc};
+pub use bson::{DateTime, doc};
 pub use serde::{Deserialize, Serialize};
 
-pub use crate::collection::{
-    Change, ChangeStream, Collation, Collection, Cursor, Db, FullDocument,
-    FullDocumentBeforeChange, Hint, Loaded, Operation, OperationType, ReadConcern, ReadPreference,
-    ResumeToken, ReturnDocument, Session, TransactionOptions, WriteConcern,
-};
+pub use crate::collection::{Collection, Db, Session};
 pub use crate::plan::Allow;
-pub use crate::query::{Field, Filter, Sort, raw};
-pub use crate::relation::{Joined, Resolved};
+pub use crate::query::Filter;
+pub use crate::relation::Resolved;
+// A trait: without it, `book.validate()` does not compile.
 pub use crate::schema::Validate;
-pub use crate::tree::{Position, Tree};
-pub use crate::types::tree::{
-    Ancestors, Children, Depth, Left, Materialized, NodeCount, Parent, Rank, Right, ZeroRoot,
-};
 pub use crate::types::{Id, Ref};
 pub use crate::update::Update;
 pub use crate::{Document, Embedded, Projection, models, transaction};

@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use odm::prelude::*;
-//! use odm::tree::Position;
+//! use odm::tree::prelude::*;
 //!
 //! #[derive(Debug, Serialize, Deserialize, Document)]
 //! #[odm(collection = "categories", tree(materialized_path, order = rank))]
@@ -47,6 +47,7 @@ mod node;
 mod nodes;
 mod places;
 mod position;
+pub mod prelude;
 mod queue;
 mod read;
 mod tree_store;
@@ -65,7 +66,7 @@ use self::places::Ways;
 pub use self::position::{NodeId, Position};
 use self::tree_store::TreeStore;
 pub use self::tree_store::TreeWrite;
-pub use self::write::{ChangeTree, InsertNode, InsertedNode};
+pub use self::write::{ChangeTree, DeleteNode, InsertNode, InsertedNode};
 use crate::collection::{Collection, Db};
 use crate::exec::Channel;
 use crate::model::Document;

@@ -25,7 +25,9 @@ use std::time::Duration;
 
 use bson::spec::BinarySubtype;
 use bson::{Binary, Timestamp};
+use odm::bson::{Decimal128, Uuid};
 use odm::prelude::*;
+use odm::query::Field;
 use odm::query::{IntoValue, fields};
 use odm::support::bytes;
 

@@ -18,9 +18,10 @@ use std::time::{Duration, Instant};
 use mongodb::bson::{self, Bson, Document, doc};
 use odm::Db;
 use odm::error::TreeRefusal;
-use odm::prelude::{Allow, Ancestors, models};
+use odm::prelude::{Allow, models};
 use odm::server::Server;
 use odm::tree::Branch;
+use odm::tree::prelude::Ancestors;
 use serde::{Deserialize, Serialize};
 
 use client::Wire;

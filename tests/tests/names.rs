@@ -12,6 +12,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bson::Document;
+use odm::bson::Bson;
 use odm::model::field::VariantContent;
 use odm::model::{
     Embedded as _, EmbeddedMeta, EnumMeta, FieldMeta, FieldType, Path, Presence, Shape, Tagging,

@@ -43,6 +43,36 @@ fn public_items_are_listed() {
     );
 }
 
+/// Users get every name of the prelude by a glob import, beside their own: it stays small.
+#[test]
+fn the_prelude_has_at_most_20_names() {
+    let mut names = Vec::new();
+    let prelude = Path::new(env!("CARGO_MANIFEST_DIR")).join("../odm/src/prelude.rs");
+    for item in parse(&prelude) {
+        let Item::Use(import) = item else {
+            panic!("the prelude consists of re-exports");
+        };
+        leaves(&import.tree, &mut names);
+    }
+    names.sort();
+    assert!(
+        (10..=20).contains(&names.len()),
+        "{} names: {names:?}",
+        names.len()
+    );
+}
+
+/// The names that an import brings into scope.
+fn leaves(tree: &UseTree, names: &mut Vec<String>) {
+    match tree {
+        UseTree::Path(one) => leaves(&one.tree, names),
+        UseTree::Name(one) => names.push(one.ident.to_string()),
+        UseTree::Rename(one) => names.push(one.rename.to_string()),
+        UseTree::Group(group) => group.items.iter().for_each(|tree| leaves(tree, names)),
+        UseTree::Glob(_) => panic!("name each item"),
+    }
+}
+
 fn parse(file: &Path) -> Vec<Item> {
     let text =
         fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));

@@ -6,6 +6,7 @@
 )]
 
 use odm::prelude::*;
+use odm::tree::prelude::*;
 
 #[derive(Debug, Serialize, Deserialize, Document)]
 #[odm(collection = "things", subset(details: Details, by = thing))]

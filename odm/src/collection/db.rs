@@ -411,6 +411,7 @@ impl Db {
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// use odm::collection::{TransactionOptions, WriteConcern};
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let (db, books) = three_books().await?;

@@ -151,6 +151,7 @@ macro_rules! options {
         ///
         /// ```
         /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+        /// use odm::collection::Collation;
         /// # #[tokio::main(flavor = "current_thread")]
         /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
         /// # let (db, books) = three_books().await?;
@@ -393,6 +394,7 @@ macro_rules! options {
         ///
         /// ```
         /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+        /// use odm::collection::ReturnDocument;
         /// # #[tokio::main(flavor = "current_thread")]
         /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
         /// # let (db, books) = three_books().await?;
@@ -412,6 +414,7 @@ macro_rules! options {
         ///
         /// ```
         /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+        /// use odm::collection::ReadConcern;
         /// # #[tokio::main(flavor = "current_thread")]
         /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
         /// # let (db, books) = three_books().await?;
@@ -431,6 +434,7 @@ macro_rules! options {
         ///
         /// ```
         /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+        /// use odm::collection::WriteConcern;
         /// # #[tokio::main(flavor = "current_thread")]
         /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
         /// # let (db, books) = three_books().await?;
@@ -450,6 +454,7 @@ macro_rules! options {
         ///
         /// ```
         /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+        /// use odm::collection::ReadPreference;
         /// # #[tokio::main(flavor = "current_thread")]
         /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
         /// # let (db, books) = three_books().await?;

@@ -63,6 +63,7 @@ impl<M: Document> Collection<M> {
     ///
     /// ```
     /// use odm::prelude::*;
+    /// use odm::collection::Operation;
     ///
     /// #[derive(Debug, Serialize, Deserialize, Document)]
     /// #[odm(collection = "orders")]
@@ -176,6 +177,7 @@ impl<M: Document> Watch<'_, M> {
     ///
     /// ```
     /// # use odm::prelude::*;
+    /// use odm::collection::FullDocument;
     /// # #[derive(Debug, Serialize, Deserialize, Document)]
     /// # #[odm(collection = "orders")]
     /// # struct Order { #[serde(rename = "_id")] id: i32, status: String, total: i64 }
@@ -254,6 +256,7 @@ impl<'s, T: Watched, E> Watch<'s, T, E> {
     ///
     /// ```
     /// # use odm::prelude::*;
+    /// use odm::collection::Operation;
     /// # #[derive(Debug, Serialize, Deserialize, Document)]
     /// #[odm(collection = "orders", index(total))]
     /// # struct Order { #[serde(rename = "_id")] id: i32, total: i64 }

@@ -89,6 +89,7 @@ impl ValidationFailure {
     ///
     /// ```
     /// # use odm::prelude::*;
+    /// use odm::bson::Bson;
     /// # #[derive(Debug, Serialize, Deserialize, Document)]
     /// # #[odm(collection = "books")]
     /// # struct Book { #[serde(rename = "_id")] id: i32, #[odm(range(min = 1450))] year: i32 }
@@ -219,6 +220,7 @@ impl Error {
     ///
     /// ```
     /// # use odm::prelude::*;
+    /// use odm::bson::Bson;
     /// # #[derive(Debug, Serialize, Deserialize, Document)]
     /// # #[odm(collection = "books")]
     /// # struct Book { #[serde(rename = "_id")] id: i32, #[odm(range(min = 1450))] year: i32 }

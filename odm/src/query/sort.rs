@@ -40,6 +40,7 @@ pub struct Sort<M> {
 ///
 /// ```
 /// use odm::prelude::*;
+/// use odm::query::Sort;
 /// use odm::query::{SortFn, fields};
 ///
 /// #[derive(Serialize, Deserialize, Embedded)]
@@ -94,7 +95,7 @@ impl<M> Sort<M> {
     ///
     /// ```
     /// # use odm::prelude::*;
-    /// # use odm::query::fields;
+    /// use odm::query::fields;
     /// # #[derive(Serialize, Deserialize, Embedded)]
     /// # struct Book { year: i32, title: String }
     /// let book = fields::<Book>();
@@ -111,7 +112,7 @@ impl<M> Sort<M> {
     ///
     /// ```
     /// # use odm::prelude::*;
-    /// # use odm::query::fields;
+    /// use odm::query::fields;
     /// # #[derive(Serialize, Deserialize, Embedded)]
     /// # struct Book { title: String, year: i32 }
     /// let book = fields::<Book>();
@@ -168,7 +169,7 @@ impl<M, T, E> Field<M, T, E> {
     ///
     /// ```
     /// # use odm::prelude::*;
-    /// # use odm::query::fields;
+    /// use odm::query::fields;
     /// # #[derive(Serialize, Deserialize, Embedded)]
     /// # struct Book { year: i32 }
     /// let book = fields::<Book>();
@@ -183,7 +184,7 @@ impl<M, T, E> Field<M, T, E> {
     ///
     /// ```
     /// # use odm::prelude::*;
-    /// # use odm::query::fields;
+    /// use odm::query::fields;
     /// # #[derive(Serialize, Deserialize, Embedded)]
     /// # struct Book { year: i32 }
     /// let book = fields::<Book>();

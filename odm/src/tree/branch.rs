@@ -306,6 +306,7 @@ impl<D: DeclaredTree> Tree<D> {
     ///
     /// ```
     /// # use odm::prelude::*;
+    /// # use odm::tree::prelude::*;
     /// # #[derive(Debug, Clone, Serialize, Deserialize, Document)]
     /// # #[odm(collection = "categories", tree(parent_references))]
     /// # struct Category { #[serde(rename = "_id")] id: String, parent: Parent<Category> }

@@ -31,6 +31,7 @@ impl<D: SingleParent> Tree<D> {
     ///
     /// ```
     /// # use odm::prelude::*;
+    /// # use odm::tree::prelude::*;
     /// #[derive(Debug, Serialize, Deserialize, Document)]
     /// #[odm(collection = "categories", tree(parent_references))]
     /// struct ByParent {
@@ -89,6 +90,7 @@ impl<D: SingleParent> Tree<D> {
     ///
     /// ```
     /// # use odm::prelude::*;
+    /// # use odm::tree::prelude::*;
     /// # #[derive(Debug, Serialize, Deserialize, Document)]
     /// # #[odm(collection = "categories", tree(parent_references))]
     /// # struct ByParent { #[serde(rename = "_id")] id: String, parent: Parent<ByParent> }

@@ -71,6 +71,7 @@ impl<D: DeclaredTree> Tree<D> {
     ///
     /// ```
     /// # use odm::prelude::*;
+    /// # use odm::tree::prelude::*;
     /// use odm::tree::Branch;
     ///
     /// #[derive(Debug, Serialize, Deserialize, Document)]
@@ -359,6 +360,7 @@ impl<D: DeclaredTree> InsertBranches<'_, D> {
     ///
     /// ```
     /// # use odm::prelude::*;
+    /// # use odm::tree::prelude::*;
     /// # #[derive(Debug, Clone, Serialize, Deserialize, Document)]
     /// # #[odm(collection = "categories", tree(materialized_path, order = rank))]
     /// # struct Category { #[serde(rename = "_id")] id: String, path: Materialized<Category>, rank: Rank }

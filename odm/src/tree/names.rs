@@ -74,6 +74,7 @@ impl<D: SingleParent> Tree<D> {
     ///
     /// ```
     /// # use odm::prelude::*;
+    /// # use odm::tree::prelude::*;
     /// #[derive(Debug, Clone, Serialize, Deserialize, Document)]
     /// #[odm(collection = "categories", tree(parent_references, unique_among_siblings(name)))]
     /// struct Category {
@@ -190,6 +191,7 @@ impl<'s, D: DeclaredTree> FindByNames<'s, D> {
     ///
     /// ```
     /// # use odm::prelude::*;
+    /// # use odm::tree::prelude::*;
     /// # #[derive(Debug, Serialize, Deserialize, Document)]
     /// # #[odm(collection = "folders", tree(materialized_path, scope = disk))]
     /// # struct Folder {

@@ -449,6 +449,7 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
     ///
     /// ```
     /// # use odm::prelude::*;
+    /// # use odm::tree::prelude::*;
     /// # #[derive(Debug, Serialize, Deserialize, Document)]
     /// # #[odm(collection = "categories", tree(array_of_ancestors))]
     /// # struct Category { #[serde(rename = "_id")] id: i32, ancestors: Ancestors<Category> }
@@ -521,6 +522,7 @@ impl<D: SingleParent> Nodes<'_, D> {
     ///
     /// ```
     /// # use odm::prelude::*;
+    /// # use odm::tree::prelude::*;
     /// # #[derive(Debug, Serialize, Deserialize, Document)]
     /// # #[odm(collection = "categories", tree(array_of_ancestors))]
     /// # struct Category { #[serde(rename = "_id")] id: i32, ancestors: Ancestors<Category> }

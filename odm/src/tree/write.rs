@@ -27,12 +27,23 @@ pub type ChangeTree<'s, D> = Atomic<'s, NodeChange<D>>;
 /// The insert of a node, about to be sent: [`Tree::insert`]. It runs as [`ChangeTree`] does.
 pub type InsertNode<'s, D> = Atomic<'s, NodeInsert<D>>;
 
-/// The writes of a [`ChangeTree`].
-pub struct NodeChange<D> {
+/// The delete of a node, about to be sent: [`Tree::delete`]. It runs as [`ChangeTree`] does.
+pub type DeleteNode<'s, D> = Atomic<'s, NodeChange<D, OfDelete>>;
+
+/// The writes of a [`ChangeTree`] or, with `K`, of a [`DeleteNode`].
+pub struct NodeChange<D, K = OfChange> {
     tree_store: TreeStore<'static>,
     change: Change,
-    of: PhantomData<fn() -> D>,
+    of: PhantomData<fn() -> (D, K)>,
 }
+
+/// Marks the writes of a [`ChangeTree`].
+#[derive(Debug)]
+pub enum OfChange {}
+
+/// Marks the writes of a [`DeleteNode`], whose policy can be set.
+#[derive(Debug)]
+pub enum OfDelete {}
 
 /// The writes of an [`InsertNode`].
 pub struct NodeInsert<D> {
@@ -63,7 +74,7 @@ enum Change {
 }
 
 impl<D: DeclaredTree> Tree<D> {
-    fn change<'s>(&self, change: Result<Change>) -> ChangeTree<'s, D> {
+    fn change<'s, K>(&self, change: Result<Change>) -> Atomic<'s, NodeChange<D, K>> {
         let tree_store = self.tree_store();
         let writes = change.map(|change| NodeChange {
             tree_store,
@@ -77,7 +88,7 @@ impl<D: DeclaredTree> Tree<D> {
     ///
     /// ```
     /// # use odm::prelude::*;
-    /// use odm::tree::Position;
+    /// # use odm::tree::prelude::*;
     ///
     /// #[derive(Debug, Serialize, Deserialize, Document)]
     /// #[odm(collection = "categories", tree(materialized_path))]
@@ -120,7 +131,8 @@ impl<D: DeclaredTree> Tree<D> {
         Atomic::new(writes, D::Model::model())
     }
 
-    /// Deletes a node; `on_delete` of the declaration says what becomes of its descendants.
+    /// Deletes a node; `on_delete` of the declaration says what becomes of its descendants, and
+    /// [`policy`](DeleteNode::policy) replaces it for one delete.
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
@@ -134,30 +146,8 @@ impl<D: DeclaredTree> Tree<D> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn delete<'s>(&self, node: impl NodeId<D::Model>) -> ChangeTree<'s, D> {
-        self.delete_with(node, D::TREE.on_delete)
-    }
-
-    /// Deletes a node, with another policy than the declared one.
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let db = five_categories().await?;
-    /// # let tree = db.tree::<Category>();
-    /// use odm::tree::TreeDelete;
-    ///
-    /// tree.delete_with(node("Programming"), TreeDelete::Adopt).await?;
-    /// assert_eq!(tree.children(node("Books")).ids().await?, ["Languages", "Databases", "Fiction"]);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn delete_with<'s>(
-        &self,
-        node: impl NodeId<D::Model>,
-        policy: TreeDelete,
-    ) -> ChangeTree<'s, D> {
+    pub fn delete<'s>(&self, node: impl NodeId<D::Model>) -> DeleteNode<'s, D> {
+        let policy = D::TREE.on_delete;
         let id = node.stored_id();
         self.change(id.map(|id| Change::Delete { id, policy }))
     }
@@ -299,6 +289,7 @@ impl<D: DeclaredTree> Tree<D> {
     ///
     /// ```
     /// # use odm::prelude::*;
+    /// # use odm::tree::prelude::*;
     /// # #[derive(Debug, Serialize, Deserialize, Document)]
     /// # #[odm(collection = "parts", tree(child_references, graph))]
     /// # struct Part { #[serde(rename = "_id")] id: String, children: Children<Part> }
@@ -339,6 +330,7 @@ impl<D: DeclaredTree> Tree<D> {
     ///
     /// ```
     /// # use odm::prelude::*;
+    /// # use odm::tree::prelude::*;
     /// # #[derive(Debug, Serialize, Deserialize, Document)]
     /// # #[odm(collection = "parts", tree(child_references, graph))]
     /// # struct Part { #[serde(rename = "_id")] id: String, children: Children<Part> }
@@ -384,7 +376,7 @@ impl Change {
     }
 }
 
-impl<D> WriteSeveral for NodeChange<D> {
+impl<D, K> WriteSeveral for NodeChange<D, K> {
     type Done = TreeWrite;
 
     fn model(&self) -> &'static ModelMeta {
@@ -437,7 +429,35 @@ impl<D: DeclaredTree> WriteSeveral for NodeInsert<D> {
     }
 }
 
-impl<D> fmt::Debug for NodeChange<D> {
+impl<'s, D: DeclaredTree> DeleteNode<'s, D> {
+    /// Says what becomes of the descendants, instead of `on_delete` of the declaration.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// use odm::tree::TreeDelete;
+    ///
+    /// tree.delete(node("Programming")).policy(TreeDelete::Adopt).await?;
+    /// assert_eq!(tree.children(node("Books")).ids().await?, ["Languages", "Databases", "Fiction"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn policy(self, policy: TreeDelete) -> ChangeTree<'s, D> {
+        self.map(|writes| NodeChange {
+            tree_store: writes.tree_store,
+            change: match writes.change {
+                Change::Delete { id, .. } => Change::Delete { id, policy },
+                other => other,
+            },
+            of: PhantomData,
+        })
+    }
+}
+
+impl<D, K> fmt::Debug for NodeChange<D, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "ChangeTree({:?})", self.change)
     }

@@ -7,6 +7,7 @@
 //! ```
 //! use odm::json::Plain;
 //! use odm::prelude::*;
+//! use odm::bson::Decimal128;
 //!
 //! #[derive(Debug, PartialEq, Serialize, Deserialize, Document)]
 //! #[odm(collection = "orders")]

@@ -62,6 +62,15 @@ impl<'s, W> Atomic<'s, W> {
         }
     }
 
+    /// Replaces the writes, in the same session.
+    pub(crate) fn map<V>(self, change: impl FnOnce(W) -> V) -> Atomic<'s, V> {
+        Atomic {
+            writes: self.writes.map(change),
+            session: self.session,
+            without_transaction: self.without_transaction,
+        }
+    }
+
     /// Runs in the transaction of this session.
     ///
     /// ```

@@ -1,5 +1,6 @@
 //! The in-memory engine, through the typed collection.
 
+use odm::bson::Bson;
 use odm::prelude::*;
 use tokio::runtime::{Builder, Runtime};
 

@@ -40,6 +40,7 @@ use measure::{After, Ways, way};
 use models::{BenchNode, ByAncestors, ByBounds, ByChildren, ByParent, ByPath, title};
 use mongodb::bson::oid::ObjectId;
 use odm::prelude::*;
+use odm::tree::prelude::*;
 use odm::tree::{Pattern, TreeDelete};
 use odm_benches::mongod_uri;
 use one_by_one::{Deleted, OneByOne};
@@ -304,7 +305,7 @@ impl Bench<'_> {
         let one_by_one = &OneByOne { db: &self.db };
         let ways = Ways {
             odm: way(rounds, || async {
-                let delete = tree.delete_with(Ref::from(id), TreeDelete::Cascade);
+                let delete = tree.delete(Ref::from(id)).policy(TreeDelete::Cascade);
                 let written = delete.await.unwrap();
                 usize::try_from(written.deleted + written.modified).unwrap()
             }),

@@ -1,6 +1,7 @@
 //! A plain model for each pattern, which odm and the driver both read.
 
 use odm::prelude::*;
+use odm::tree::prelude::*;
 use odm::tree::{DeclaredTree, OrderedSiblings, Pattern, SingleParent};
 use serde::de::DeserializeOwned;
 

@@ -1,3 +1,4 @@
+use odm::bson::{Bson, Decimal128};
 use odm::prelude::*;
 use serde::{Deserialize, Serialize};
 

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use odm::bson::Bson;
 use odm::prelude::*;
 use serde::{Deserialize, Serialize};
 

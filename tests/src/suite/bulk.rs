@@ -2,6 +2,7 @@
 
 use odm::bson::{Bson, doc};
 use odm::prelude::*;
+use odm::query::raw;
 
 use crate::case::cases;
 

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use odm::Code;
 use odm::bson::{Bson, Document as BsonDocument, doc};
 use odm::prelude::*;
+use odm::tree::prelude::*;
 use odm::tree::{Branch, Position};
 
 use super::relations::watched;

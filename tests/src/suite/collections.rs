@@ -2,6 +2,7 @@
 
 use futures::TryStreamExt;
 use odm::bson::{Document as BsonDocument, doc};
+use odm::collection::{ReadConcern, ReturnDocument};
 use odm::prelude::*;
 
 use crate::case::cases;

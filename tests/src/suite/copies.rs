@@ -1,5 +1,6 @@
 //! Relations that both models declare: the subset pattern, and lists of the newest documents.
 
+use odm::bson::Bson;
 use odm::bson::doc;
 use odm::model::{CounterpartKind, Document as _, InverseKind, RelationMeta};
 use odm::prelude::*;

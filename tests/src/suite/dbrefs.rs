@@ -4,6 +4,7 @@ use odm::bson::{self, Bson, Document as BsonDocument, RawDocumentBuf};
 use odm::dbref::{AnyDbRef, DbRef};
 use odm::error::Code;
 use odm::prelude::*;
+use odm::query::raw;
 
 use crate::case::cases;
 

@@ -2,6 +2,7 @@
 
 use odm::Code;
 use odm::bson::{Bson, Document as Event, doc};
+use odm::collection::{Operation, OperationType};
 use odm::prelude::*;
 
 use super::changes::Stream;

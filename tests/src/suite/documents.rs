@@ -1,5 +1,6 @@
 //! The relationships of the guides to schema design: the example `documents` stores what the guides show, and joins find it.
 
+use odm::bson::Bson;
 use odm::bson::{Document as BsonDocument, doc};
 use odm::prelude::*;
 

@@ -1,6 +1,8 @@
 //! Errors name the model and the field, and say how to fix the problem.
 
+use odm::bson::Bson;
 use odm::bson::doc;
+use odm::collection::Collation;
 use odm::prelude::*;
 
 use crate::case::cases;

@@ -20,6 +20,7 @@ use odm::bson::{Binary, Decimal128, Timestamp, spec::BinarySubtype};
 use odm::geo::{LineString, MultiPoint, Point};
 use odm::money::{AnyCurrency, AnyMoney, CodeOf, Money, Scaled, Usd};
 use odm::prelude::*;
+use odm::query::Sort;
 use odm::query::fields;
 use odm::time::{Iso, JavaScript, LocalTime, Offset};
 

@@ -3,6 +3,7 @@
 use odm::model::BsonType;
 use odm::prelude::*;
 use odm::query::AnyNumber;
+use odm::query::raw;
 
 use crate::case::cases;
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use odm::bson::Bson;
 use odm::prelude::*;
 
 use crate::case::cases;

@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use chrono::{DateTime as ChronoTime, NaiveDate, NaiveDateTime, TimeDelta, Utc};
 use jiff::{SignedDuration, Timestamp, civil};
+use odm::bson::Bson;
 use odm::bson::{Document as BsonDocument, doc};
 use odm::prelude::*;
 use rust_decimal::Decimal;

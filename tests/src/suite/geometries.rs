@@ -6,6 +6,7 @@ use odm::geo::{
     Polygon,
 };
 use odm::prelude::*;
+use odm::query::raw;
 
 use crate::case::cases;
 

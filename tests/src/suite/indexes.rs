@@ -3,7 +3,10 @@
 use std::time::{Duration, Instant};
 
 use odm::bson;
+use odm::bson::Bson;
+use odm::collection::Collation;
 use odm::prelude::*;
+use odm::query::raw;
 
 use crate::backend::let_time_pass;
 use crate::case::cases;
@@ -436,6 +439,7 @@ struct Loan {
 
 /// A value of any type in the field declared as a date.
 mod as_is {
+    use odm::bson::Bson;
     use odm::prelude::*;
     use serde::{Deserializer, Serializer};
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use odm::bson::{Document as BsonDocument, doc};
 use odm::prelude::*;
+use odm::query::raw;
 
 use super::relations::watched;
 use crate::case::cases;

@@ -3,6 +3,7 @@
 use odm::bson::{self, Bson};
 use odm::error::Code;
 use odm::prelude::*;
+use odm::query::raw;
 use odm::schema::validator;
 
 use crate::case::cases;

@@ -2,6 +2,7 @@
 
 use odm::bson::{self, Bson, DateTime};
 use odm::prelude::*;
+use odm::query::raw;
 use odm::time::{CivilDay, InstantRange, Iso, JavaScript, LocalTime, Offset, ZonedTime, day};
 
 use crate::case::cases;

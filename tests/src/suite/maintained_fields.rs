@@ -5,6 +5,8 @@ use std::path::Path;
 
 use odm::bson::{self, Bson, DateTime};
 use odm::prelude::*;
+use odm::query::raw;
+use odm::tree::prelude::*;
 
 use crate::case::cases;
 

@@ -2,6 +2,7 @@
 
 mod finds;
 
+use odm::bson::Bson;
 use odm::bson::doc;
 use odm::prelude::*;
 

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use futures::FutureExt;
 use odm::Code;
 use odm::bson::{Timestamp, doc};
+use odm::collection::{Operation, ReadConcern, ResumeToken};
 use odm::prelude::*;
 
 use super::watch::{Customer, Order, assert_quiet, ids, next, order, soon};

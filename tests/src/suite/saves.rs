@@ -1,8 +1,11 @@
 //! `load` and `save`.
 
+use odm::bson::Bson;
 use odm::bson::{self, doc};
+use odm::collection::{Loaded, ReturnDocument};
 use odm::model::BsonType;
 use odm::prelude::*;
+use odm::query::raw;
 
 use crate::case::cases;
 

@@ -1,5 +1,6 @@
 //! `save` of documents that were saved in a transaction.
 
+use odm::collection::Loaded;
 use odm::prelude::*;
 
 use crate::case::cases;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use futures::TryStreamExt;
 use odm::bson::{self, Bson, doc};
 use odm::collection::{Acknowledgment, SessionOptions};
+use odm::collection::{ReadConcern, ReadPreference, TransactionOptions, WriteConcern};
 use odm::prelude::*;
 
 use crate::case::cases;

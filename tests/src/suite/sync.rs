@@ -3,8 +3,11 @@
 use std::sync::{Arc, Mutex};
 
 use odm::bson;
+use odm::bson::Bson;
+use odm::collection::{Collation, FullDocumentBeforeChange};
 use odm::plan::Action;
 use odm::prelude::*;
+use odm::query::raw;
 
 use crate::case::cases;
 

@@ -2,6 +2,7 @@
 
 use odm::bson::Document as BsonDocument;
 use odm::prelude::*;
+use odm::query::raw;
 
 use crate::case::cases;
 

@@ -1,7 +1,9 @@
 //! `created_at` and `updated_at`.
 
 use odm::bson::{self, Bson, DateTime};
+use odm::collection::ReturnDocument;
 use odm::prelude::*;
+use odm::query::raw;
 
 use crate::case::cases;
 

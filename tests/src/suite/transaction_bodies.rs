@@ -3,6 +3,7 @@
 use std::fmt;
 
 use futures::future::BoxFuture;
+use odm::collection::{ReadConcern, TransactionOptions, WriteConcern};
 use odm::prelude::*;
 
 use crate::case::cases;

@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use odm::bson::{Bson, Document as BsonDocument, doc, serialize_to_document};
 use odm::model::{ModelMeta, TreeMeta};
 use odm::prelude::*;
+use odm::tree::prelude::*;
 use odm::tree::{DeclaredTree, Pattern, TreeDelete};
 
 use crate::case::cases;

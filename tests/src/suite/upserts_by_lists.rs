@@ -2,6 +2,7 @@
 //! equality MongoDB copies, or nothing sets the `_id`.
 
 use odm::bson::doc;
+use odm::collection::ReturnDocument;
 use odm::prelude::*;
 
 use crate::case::cases;

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use odm::bson::Bson;
 use odm::prelude::*;
+use odm::query::raw;
 use odm::schema::Validator;
 use odm::{ValidationFailure, bson};
 

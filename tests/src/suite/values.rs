@@ -1,5 +1,6 @@
 //! Values from outside are never read as operators, and a field's own serializer is used.
 
+use odm::bson::Bson;
 use odm::bson::Regex;
 use odm::prelude::*;
 

@@ -4,8 +4,14 @@ use std::time::{Duration, Instant};
 
 use futures::{FutureExt, StreamExt};
 use odm::Code;
+use odm::bson::Bson;
 use odm::bson::{Document as Raw, doc};
+use odm::collection::{
+    Change, ChangeStream, FullDocument, FullDocumentBeforeChange, Operation, OperationType,
+    ResumeToken,
+};
 use odm::prelude::*;
+use odm::query::raw;
 
 use crate::case::cases;
 

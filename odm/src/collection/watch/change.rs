@@ -200,6 +200,7 @@ pub struct Namespace {
 ///
 /// ```
 /// # use odm::prelude::*;
+/// use odm::collection::ResumeToken;
 /// # #[derive(Debug, Serialize, Deserialize, Document)]
 /// # #[odm(collection = "orders")]
 /// # struct Order { #[serde(rename = "_id")] id: i32 }
@@ -243,6 +244,7 @@ impl ResumeToken {
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// use odm::collection::ResumeToken;
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let (db, books) = three_books().await?;
@@ -297,6 +299,7 @@ impl<T: Watched> Change<T> {
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// use odm::collection::FullDocument;
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let (db, books) = three_books().await?;
@@ -315,6 +318,7 @@ impl<T: Watched> Change<T> {
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// use odm::collection::FullDocumentBeforeChange;
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let (db, books) = three_books().await?;
@@ -406,6 +410,7 @@ impl<T: Watched> Operation<T> {
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// use odm::collection::FullDocumentBeforeChange;
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let (db, books) = three_books().await?;

@@ -71,6 +71,7 @@ impl WriteConcern {
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// use odm::collection::WriteConcern;
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let (db, books) = three_books().await?;
@@ -87,6 +88,7 @@ impl WriteConcern {
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// use odm::collection::WriteConcern;
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let books = Db::memory().collection::<Book>();
     /// let delete = books.delete_one(|b| b.id.eq(1)).write_concern(WriteConcern::nodes(2));
@@ -102,6 +104,7 @@ impl WriteConcern {
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// use odm::collection::WriteConcern;
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let books = Db::memory().collection::<Book>();
     /// use odm::collection::Acknowledgment;
@@ -124,6 +127,7 @@ impl WriteConcern {
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// use odm::collection::WriteConcern;
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let books = Db::memory().collection::<Book>();
     /// let concern = WriteConcern::nodes(1).journal(true);
@@ -141,6 +145,7 @@ impl WriteConcern {
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// use odm::collection::WriteConcern;
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let books = Db::memory().collection::<Book>();
     /// # use std::time::Duration;

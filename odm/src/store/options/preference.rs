@@ -44,6 +44,7 @@ impl ReadPreference {
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// use odm::collection::ReadPreference;
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let (db, books) = three_books().await?;
@@ -60,6 +61,7 @@ impl ReadPreference {
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// use odm::collection::ReadPreference;
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let books = Db::memory().collection::<Book>();
     /// let find = books.find_all().read_preference(ReadPreference::primary_preferred());
@@ -76,6 +78,7 @@ impl ReadPreference {
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// use odm::collection::ReadPreference;
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let books = Db::memory().collection::<Book>();
     /// let find = books.find_all().read_preference(ReadPreference::secondary());
@@ -91,6 +94,7 @@ impl ReadPreference {
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// use odm::collection::ReadPreference;
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let (db, books) = three_books().await?;
@@ -107,6 +111,7 @@ impl ReadPreference {
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// use odm::collection::ReadPreference;
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let books = Db::memory().collection::<Book>();
     /// let find = books.find_all().read_preference(ReadPreference::nearest());
@@ -130,6 +135,7 @@ impl ReadPreference {
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// use odm::collection::ReadPreference;
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let books = Db::memory().collection::<Book>();
     /// let near = ReadPreference::nearest().tags([("region", "eu")]).tags([("", ""); 0]);
@@ -154,6 +160,7 @@ impl ReadPreference {
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// use odm::collection::ReadPreference;
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let books = Db::memory().collection::<Book>();
     /// # use std::time::Duration;

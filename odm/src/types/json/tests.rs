@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use bson::spec::BinarySubtype;
-use bson::{Binary, Bson, Regex, Timestamp};
+use bson::{Binary, Bson, Decimal128, Regex, Timestamp, Uuid};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use super::Plain;
 use crate::dbref::DbRef;
 use crate::money::{AnyMoney, Money, Usd};
 use crate::prelude::{
-    DateTime, Decimal128, Deserialize, Document, Embedded, Id, ObjectId, Ref, Serialize, Uuid, doc,
+    DateTime, Deserialize, Document, Embedded, Id, ObjectId, Ref, Serialize, doc,
 };
 use crate::time::{Iso, LocalTime};
 

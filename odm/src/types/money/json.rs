@@ -18,6 +18,7 @@
 //! ```
 //! use odm::money::{AnyMoney, Money, Usd};
 //! use odm::prelude::*;
+//! use odm::query::raw;
 //!
 //! #[derive(Debug, PartialEq, Serialize, Deserialize, Document)]
 //! #[odm(collection = "offers", index(price))]

@@ -14,6 +14,7 @@ impl<T: crate::model::Document> Ancestors<T> {
     ///
     /// ```
     /// # use odm::prelude::*;
+    /// # use odm::tree::prelude::*;
     /// # #[derive(Debug, Serialize, Deserialize, Document)]
     /// # #[odm(collection = "categories", tree(array_of_ancestors))]
     /// # struct Category { #[serde(rename = "_id")] id: String, ancestors: Ancestors<Category> }

@@ -21,6 +21,7 @@ macro_rules! ids {
             ///
             /// ```
             /// # use odm::prelude::*;
+            /// # use odm::tree::prelude::*;
             /// # #[derive(Debug, Serialize, Deserialize, Document)]
             /// # #[odm(collection = "categories", tree(array_of_ancestors, children = children))]
             /// # struct Category {

@@ -12,7 +12,8 @@ macro_rules! number {
             ///
             /// ```
             /// # use odm::prelude::*;
-            /// # use odm::query::fields;
+            /// # use odm::tree::prelude::*;
+            /// use odm::query::fields;
             /// # #[derive(Serialize, Deserialize, Embedded)]
             /// # struct Category { left: Left, right: Right, depth: Depth, size: NodeCount }
             /// let c = fields::<Category>();
@@ -30,6 +31,7 @@ macro_rules! number {
             ///
             /// ```
             /// # use odm::prelude::*;
+            /// # use odm::tree::prelude::*;
             /// # #[derive(Debug, Clone, Serialize, Deserialize, Document)]
             /// # #[odm(
             /// #     collection = "categories",

@@ -55,6 +55,7 @@ impl<T: Document, R: Root> Parent<T, R> {
     ///
     /// ```
     /// # use odm::prelude::*;
+    /// # use odm::tree::prelude::*;
     /// # #[derive(Debug, Serialize, Deserialize, Document)]
     /// # #[odm(collection = "categories", tree(parent_references))]
     /// # struct Category { #[serde(rename = "_id")] id: String, parent: Parent<Category> }
@@ -77,6 +78,7 @@ impl<T: Document, R: Root> Parent<T, R> {
     ///
     /// ```
     /// # use odm::prelude::*;
+    /// # use odm::tree::prelude::*;
     /// # #[derive(Debug, Serialize, Deserialize, Document)]
     /// # #[odm(collection = "categories", tree(parent_references))]
     /// # struct Category { #[serde(rename = "_id")] id: String, parent: Parent<Category> }

@@ -149,6 +149,7 @@ impl<M, T: Document, E> Field<M, Materialized<T>, E> {
     ///
     /// ```
     /// # use odm::prelude::*;
+    /// # use odm::tree::prelude::*;
     /// # #[derive(Debug, Serialize, Deserialize, Document)]
     /// # #[odm(collection = "categories", tree(materialized_path))]
     /// # struct Category { #[serde(rename = "_id")] id: String, path: Materialized<Category> }

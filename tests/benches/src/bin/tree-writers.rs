@@ -14,6 +14,7 @@ use std::env;
 use std::time::{Duration, Instant};
 
 use odm::prelude::*;
+use odm::tree::prelude::*;
 
 #[derive(Debug, Serialize, Deserialize, Document)]
 #[odm(collection = "writers", tree(materialized_path, order = rank))]

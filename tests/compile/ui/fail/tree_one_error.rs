@@ -1,4 +1,5 @@
 use odm::prelude::*;
+use odm::tree::prelude::*;
 use serde::{Deserialize, Serialize};
 
 async fn used(db: &Db, one: &Misspelt, other: &Incomplete) -> odm::Result<()> {

@@ -1,4 +1,5 @@
 use odm::prelude::*;
+use odm::tree::prelude::*;
 use serde::{Deserialize, Serialize};
 
 #[derive(Serialize, Deserialize, Document)]

@@ -1,5 +1,7 @@
 //! A find by related documents is a find: it is counted, read in pages, loaded and joined.
 
+use odm::bson::Bson;
+use odm::collection::Collation;
 use odm::prelude::*;
 
 use super::{Book, BookJoined, Publisher, PublisherJoined, shop, to};

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use odm::bson::{Bson, Document as BsonDocument, Uuid, doc, oid::ObjectId};
 use odm::error::TreeRefusal;
 use odm::prelude::*;
+use odm::tree::prelude::*;
 use odm::tree::{ChangeTree, TreeDelete, TreeWrite};
 
 use super::declared::{self, IdOf, InOrder, Order, ReadTree, TestId, models, named, order};
@@ -242,7 +243,7 @@ impl Change {
         match self {
             Self::Move(one, place) => tree.move_to(named::<D>(one), D::position(place)),
             Self::Swap(one, other) => tree.swap(named::<D>(one), named::<D>(other)),
-            Self::Delete(one, policy) => tree.delete_with(named::<D>(one), policy),
+            Self::Delete(one, policy) => tree.delete(named::<D>(one)).policy(policy),
             Self::InOrder(one, change) => D::in_order(tree, one, change).unwrap(),
         }
     }

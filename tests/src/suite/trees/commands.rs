@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use odm::bson::{Bson, Document as BsonDocument, doc};
 use odm::prelude::*;
 use odm::tree::TreeDelete;
+use odm::tree::prelude::*;
 
 use crate::case::cases;
 use crate::categories::{Category, PATTERNS};
@@ -172,17 +173,19 @@ fn operations<C: Category>() -> Vec<(&'static str, Operation<C>)> {
         ),
         operation!(
             "delete a subtree of 3",
-            |tree| tree.delete_with(named("Databases"), TreeDelete::Cascade),
+            |tree| tree.delete(named("Databases")).policy(TreeDelete::Cascade),
             |done| done.deleted + done.modified
         ),
         operation!(
             "delete, adopt 2 children",
-            |tree| tree.delete_with(named("Databases"), TreeDelete::Adopt),
+            |tree| tree.delete(named("Databases")).policy(TreeDelete::Adopt),
             |done| done.deleted + done.modified
         ),
         operation!(
             "delete, make 2 roots",
-            |tree| tree.delete_with(named("Databases"), TreeDelete::MakeRoots),
+            |tree| tree
+                .delete(named("Databases"))
+                .policy(TreeDelete::MakeRoots),
             |done| done.deleted + done.modified
         ),
     ]

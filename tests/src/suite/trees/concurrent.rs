@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use odm::bson::Document as BsonDocument;
 use odm::error::TreeRefusal;
 use odm::prelude::*;
+use odm::tree::prelude::*;
 use odm::tree::{TreeDelete, TreeWrite};
 
 use super::models::{
@@ -123,7 +124,7 @@ impl Change {
             }
             Self::Move(one, place) => tree.move_to(node(one), position(place)),
             Self::Swap(one, other) => tree.swap(node(one), node(other)),
-            Self::Delete(one, policy) => tree.delete_with(node(one), policy),
+            Self::Delete(one, policy) => tree.delete(node(one)).policy(policy),
         };
         match session {
             Some(session) => change.session(session).await,

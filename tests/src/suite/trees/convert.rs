@@ -5,7 +5,9 @@ use odm::error::TreeRefusal;
 use odm::model::Embedded;
 use odm::prelude::*;
 use odm::query::Field;
+use odm::query::raw;
 use odm::tree::DeclaredTree;
+use odm::tree::prelude::*;
 
 use super::models::TestTree;
 use super::plain::{Place, Plain};

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use odm::bson::{Document as BsonDocument, doc};
 use odm::prelude::*;
+use odm::query::raw;
 use odm::tree::DamageKind;
+use odm::tree::prelude::*;
 
 use super::models::{
     ByAncestors, ByBounds, ByBoundsAndParent, ByChildren, ByParent, ByPath, Scoped, TestTree,

@@ -4,6 +4,7 @@ use std::fmt::Debug;
 
 use odm::bson::{Uuid, oid::ObjectId};
 use odm::prelude::*;
+use odm::tree::prelude::*;
 use odm::tree::{ChangeTree, DeclaredTree, SingleParent};
 
 use super::plain::Place;

@@ -6,6 +6,8 @@ use std::fmt::Write as _;
 use odm::bson::{Bson, Document as BsonDocument, doc};
 use odm::model::TreeMeta;
 use odm::prelude::*;
+use odm::query::raw;
+use odm::tree::prelude::*;
 use odm::tree::{Branch, DamageKind, TreeReport};
 
 use super::models::{

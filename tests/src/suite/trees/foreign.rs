@@ -3,6 +3,7 @@
 use odm::bson::{Document as BsonDocument, doc};
 use odm::prelude::*;
 use odm::tree::TreeDelete;
+use odm::tree::prelude::*;
 
 use crate::case::cases;
 
@@ -123,7 +124,10 @@ async fn listed_ids_are_equal_as_numbers(db: &Db) {
         .await
         .unwrap();
     assert_eq!(tree.children(node(1)).ids().await.unwrap(), [2, 4, 3]);
-    tree.delete_with(node(2), TreeDelete::Adopt).await.unwrap();
+    tree.delete(node(2))
+        .policy(TreeDelete::Adopt)
+        .await
+        .unwrap();
     assert_eq!(tree.children(node(1)).ids().await.unwrap(), [6, 5, 4, 3]);
     let sorted = tree.sorted_child_of(node(1), |l| l.id.lt(6));
     tree.move_to(node(3), sorted).await.unwrap();

@@ -8,6 +8,7 @@ use futures::FutureExt;
 use odm::bson::{self, Bson, Document as BsonDocument, doc};
 use odm::model::TreeMeta;
 use odm::prelude::*;
+use odm::tree::prelude::*;
 
 use super::models::{
     ByAll, ByAncestors, ByBounds, ByBoundsAndParent, ByBoundsInShops, ByChildren, ByParent, ByPath,

@@ -3,7 +3,9 @@
 use odm::bson::Document as BsonDocument;
 use odm::error::TreeRefusal;
 use odm::prelude::*;
+use odm::query::raw;
 use odm::tree::Branch;
+use odm::tree::prelude::*;
 
 use super::models::{
     ByAll, ByAncestors, ByBounds, ByBoundsAndParent, ByChildren, ByParent, ByPath, Scoped, TestTree,

@@ -3,6 +3,7 @@
 use odm::model::Embedded;
 use odm::prelude::*;
 use odm::query::Field;
+use odm::tree::prelude::*;
 use odm::tree::{DeclaredTree, OrderedSiblings, SingleParent};
 
 /// A tree whose nodes tests can make.

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use odm::error::TreeRefusal;
 use odm::prelude::*;
+use odm::query::raw;
+use odm::tree::prelude::*;
 
 use super::models::{
     ByAll, ByAncestors, ByBounds, ByBoundsAndParent, ByChildren, ByParent, ByPath, TestTree,

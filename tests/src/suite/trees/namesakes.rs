@@ -6,6 +6,8 @@ use std::fmt::Write as _;
 use odm::bson::{Document as BsonDocument, doc};
 use odm::error::TreeRefusal;
 use odm::prelude::*;
+use odm::query::raw;
+use odm::tree::prelude::*;
 use odm::tree::{ChangeTree, DeclaredTree, OrderedSiblings, SingleParent, TreeDelete};
 
 use super::operations::State;
@@ -149,7 +151,7 @@ async fn namesakes<D: Named>(db: &Db) {
         // The first has a child of this name, too.
         |tree| tree.swap(node::<D>(10), node::<D>(20)),
         |tree| tree.swap(node::<D>(20), node::<D>(11)),
-        |tree| tree.delete_with(node::<D>(10), TreeDelete::Adopt),
+        |tree| tree.delete(node::<D>(10)).policy(TreeDelete::Adopt),
         |tree| tree.swap(node::<D>(14), node::<D>(21)),
     ];
     for (number, make) in legal.into_iter().enumerate() {
@@ -164,8 +166,8 @@ async fn namesakes<D: Named>(db: &Db) {
         stops(db, make, (&original, &changed)).await;
     }
     let refused: [Make<D>; 4] = [
-        |tree| tree.delete_with(node::<D>(21), TreeDelete::Adopt),
-        |tree| tree.delete_with(node::<D>(21), TreeDelete::MakeRoots),
+        |tree| tree.delete(node::<D>(21)).policy(TreeDelete::Adopt),
+        |tree| tree.delete(node::<D>(21)).policy(TreeDelete::MakeRoots),
         |tree| tree.move_to(node::<D>(22), Position::child_of(node::<D>(2))),
         |tree| tree.swap(node::<D>(13), node::<D>(22)),
     ];
@@ -238,7 +240,7 @@ async fn repaired<D: Named>(tree: &Tree<D>, last: &BsonDocument, texts: (&str, &
 /// free again.
 async fn renamed_in_between<D: Named>(db: &Db, tree: &Tree<D>) {
     let before = State::read::<D::Model>(db).await;
-    let adopt: Make<D> = |tree| tree.delete_with(node::<D>(10), TreeDelete::Adopt);
+    let adopt: Make<D> = |tree| tree.delete(node::<D>(10)).policy(TreeDelete::Adopt);
     let sent = sent(db, adopt).await;
     let after = text(tree).await;
     before.restore(db).await;

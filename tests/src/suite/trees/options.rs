@@ -3,6 +3,7 @@
 use odm::bson::{Document as BsonDocument, doc};
 use odm::error::TreeRefusal;
 use odm::prelude::*;
+use odm::tree::prelude::*;
 use odm::tree::{DamageKind, TreeDelete};
 
 use super::models::{ByAll, ByPath, TestTree};
@@ -269,7 +270,8 @@ async fn graphs_have_nodes_with_several_parents(db: &Db) {
     let refused = graph.delete(&wheel).await;
     assert_eq!(refusal(refused), TreeRefusal::HasChildren);
     graph
-        .delete_with(&wheel, TreeDelete::MakeRoots)
+        .delete(&wheel)
+        .policy(TreeDelete::MakeRoots)
         .await
         .unwrap();
     assert_eq!(roots().await, [1, 3, 4]);

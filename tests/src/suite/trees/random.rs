@@ -3,7 +3,9 @@
 use odm::bson::Document as BsonDocument;
 use odm::error::TreeRefusal;
 use odm::prelude::*;
+use odm::query::raw;
 use odm::tree::TreeDelete;
+use odm::tree::prelude::*;
 
 use super::models::{
     ByAll, ByAncestors, ByBounds, ByBoundsAndParent, ByChildren, ByParent, ByPath, TestTree,
@@ -159,7 +161,10 @@ pub(super) async fn change<D: TestTree>(
     match random.below(10) {
         0 => {
             plain.cascade(one);
-            let deleted = tree.delete_with(Ref::from(one), TreeDelete::Cascade).await;
+            let deleted = tree
+                .delete(Ref::from(one))
+                .policy(TreeDelete::Cascade)
+                .await;
             assert_eq!(
                 deleted.unwrap().deleted,
                 (ids.len() - plain.ids().len()) as u64
@@ -167,18 +172,22 @@ pub(super) async fn change<D: TestTree>(
         }
         1 => {
             plain.adopt(one);
-            let deleted = tree.delete_with(Ref::from(one), TreeDelete::Adopt).await;
+            let deleted = tree.delete(Ref::from(one)).policy(TreeDelete::Adopt).await;
             assert_eq!(deleted.unwrap().deleted, 1);
         }
         2 => {
             plain.make_roots(one);
             let deleted = tree
-                .delete_with(Ref::from(one), TreeDelete::MakeRoots)
+                .delete(Ref::from(one))
+                .policy(TreeDelete::MakeRoots)
                 .await;
             assert_eq!(deleted.unwrap().deleted, 1);
         }
         3 => {
-            let deleted = tree.delete_with(Ref::from(one), TreeDelete::Restrict).await;
+            let deleted = tree
+                .delete(Ref::from(one))
+                .policy(TreeDelete::Restrict)
+                .await;
             if plain.children(one).is_empty() {
                 plain.cascade(one);
                 assert_eq!(deleted.unwrap().deleted, 1);

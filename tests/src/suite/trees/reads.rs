@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use odm::bson::{Uuid, doc};
 use odm::prelude::*;
+use odm::query::raw;
 use odm::tree::Branch;
+use odm::tree::prelude::*;
 
 use super::declared::{
     AncestorsChildren, AncestorsInShop, AncestorsObjectId, AncestorsText, BoundsChildren,
@@ -483,10 +485,12 @@ async fn paths_of_any_length_are_read_moved_and_deleted(db: &Db) {
     );
     let report = tree.check().await.unwrap();
     assert!(report.is_sound());
-    tree.delete_with(named(7), odm::tree::TreeDelete::Cascade)
+    tree.delete(named(7))
+        .policy(odm::tree::TreeDelete::Cascade)
         .await
         .unwrap();
-    tree.delete_with(named(1), odm::tree::TreeDelete::Cascade)
+    tree.delete(named(1))
+        .policy(odm::tree::TreeDelete::Cascade)
         .await
         .unwrap();
     assert_eq!(tree.all().ids().await.unwrap(), ids[..1]);

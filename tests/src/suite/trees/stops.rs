@@ -5,6 +5,7 @@
 use odm::bson::{Bson, Document as BsonDocument, doc};
 use odm::prelude::*;
 use odm::tree::TreeDelete;
+use odm::tree::prelude::*;
 
 use super::models::{
     ByAll, ByAncestors, ByBounds, ByBoundsAndParent, ByBoundsInShops, ByChildren, ByParent, ByPath,
@@ -221,7 +222,7 @@ async fn stopped_deletes_from_two_trees_are_completed(db: &Db) {
     };
     assert_eq!(orders().await, (vec![1, 2, 3, 4, 5], vec![1, 5, 2, 3, 4]));
     log.lock().unwrap().clear();
-    let delete = bosses.delete_with(Ref::from(2), TreeDelete::Adopt);
+    let delete = bosses.delete(Ref::from(2)).policy(TreeDelete::Adopt);
     delete.non_atomic().await.unwrap();
     let sent = std::mem::take(&mut *log.lock().unwrap());
     let after = State::read::<Member>(db).await;

@@ -1,6 +1,7 @@
 //! Inserts, upserts, deletes and saves of nodes, which the other nodes of a tree do not see.
 
 use odm::prelude::*;
+use odm::tree::prelude::*;
 
 use super::models::{ByAll, ByParent, TestTree};
 use super::operations::{State, sample};

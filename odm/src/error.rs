@@ -54,7 +54,8 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// The error type of every fallible function: the server refused a command, a value could not be
 /// encoded or decoded, the request is invalid, or the connection broke.
 ///
-/// The message names the model and the field path where they are known, and suggests a remedy.
+/// The message names the model and the field path where they are known, and suggests a remedy. `{:?}` prints the message as
+/// well, so that a `main` that returns an error can be read; `{:#?}` prints the parts of the error.
 pub struct Error(Box<Inner>);
 
 struct Inner {
@@ -173,8 +174,23 @@ impl fmt::Display for Error {
     }
 }
 
+/// `{:?}` prints the message and its causes, because a `main` that returns an error prints it so; `{:#?}` prints the parts.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !f.alternate() {
+            let message = self.to_string();
+            f.write_str(&message)?;
+            let mut cause = std::error::Error::source(self);
+            while let Some(error) = cause {
+                let text = error.to_string();
+                // Many messages end with that of their cause.
+                if !message.contains(&text) {
+                    write!(f, "\n  caused by: {text}")?;
+                }
+                cause = error.source();
+            }
+            return Ok(());
+        }
         f.debug_struct("Error")
             .field("kind", &self.0.kind)
             .field("model", &self.0.model)
@@ -193,5 +209,37 @@ impl std::error::Error for Error {
 impl From<ServerError> for Error {
     fn from(error: ServerError) -> Self {
         Self::new(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Error;
+
+    #[test]
+    fn debug_prints_the_message() {
+        let error = Error::usage("two updates change `title`").with_model("Book");
+        assert_eq!(format!("{error:?}"), error.to_string());
+        assert!(format!("{error:#?}").contains("model: Some("));
+    }
+
+    #[test]
+    fn debug_prints_a_cause_that_the_message_does_not_have() {
+        #[derive(Debug)]
+        struct Outer(std::fmt::Error);
+        impl std::fmt::Display for Outer {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("the page can't be written")
+            }
+        }
+        impl std::error::Error for Outer {
+            fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+                Some(&self.0)
+            }
+        }
+        let shown = format!("{:?}", Error::other(Outer(std::fmt::Error)));
+        let (message, cause) = shown.split_once("\n  caused by: ").unwrap();
+        assert_eq!(message, "the page can't be written");
+        assert_eq!(cause, std::fmt::Error.to_string());
     }
 }

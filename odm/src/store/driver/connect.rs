@@ -39,8 +39,8 @@ fn check_scheme(uri: &str) -> Result<()> {
             return Ok(());
         }
         return Err(Error::new(ConfigError::new(
-            "`mongodb+srv` needs DNS, which is not built in: turn the feature `srv` on \
-             (`cargo add mongodb-odm --features srv`)",
+            "`mongodb+srv` needs DNS, which is not built in: enable the feature `srv` of \
+             `mongodb-odm` (`features = [\"srv\"]` in Cargo.toml)",
         )));
     }
     Err(Error::new(ConfigError::new(
@@ -98,7 +98,7 @@ mod tests {
         );
         if !cfg!(feature = "srv") {
             let message = refusal("mongodb+srv://u:hunter2@example.com/app").await;
-            assert!(message.contains("--features srv"), "{message}");
+            assert!(message.contains("the feature `srv`"), "{message}");
         }
     }
 

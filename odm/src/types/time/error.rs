@@ -19,6 +19,13 @@ pub enum TimeError {
     NotADay(String),
     /// The time has fractions of a millisecond, which a date of MongoDB can't store: truncate it first.
     TooPrecise(String),
+    /// The time has another offset than its zone has at that instant, such as a time that a change of clocks skips.
+    ZoneOffset {
+        /// The text.
+        text: String,
+        /// The time in its zone at that instant.
+        in_zone: String,
+    },
     /// The time zone database has no such zone.
     UnknownZone(String),
     /// The time is out of range.
@@ -41,6 +48,10 @@ impl fmt::Display for TimeError {
             Self::TooPrecise(text) => write!(
                 f,
                 "`{text}` has fractions of a millisecond, and MongoDB stores whole ones: use the function that truncates"
+            ),
+            Self::ZoneOffset { text, in_zone } => write!(
+                f,
+                "`{text}` has another offset than its zone, where this instant is `{in_zone}`"
             ),
             Self::UnknownZone(name) => write!(
                 f,

@@ -197,7 +197,10 @@ impl<F> FromStr for ZonedTime<F> {
         if this.time.offset() == read.offset() {
             Ok(this)
         } else {
-            Err(refused())
+            Err(TimeError::ZoneOffset {
+                text: text.to_owned(),
+                in_zone: this.to_string(),
+            })
         }
     }
 }
@@ -279,5 +282,25 @@ impl<F> IntoInstant<F> for ZonedTime<F> {
 impl<F> IntoInstant<F> for &ZonedTime<F> {
     fn into_instant(self) -> DateTime {
         self.instant()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::time::{Iso, TimeError, ZonedTime};
+
+    /// Clocks in Berlin went from 02:00 to 03:00 on that day.
+    #[test]
+    fn a_skipped_time_is_refused_for_its_offset() {
+        let text = "2026-03-29T02:30:00+01:00[Europe/Berlin]";
+        let error = text.parse::<ZonedTime<Iso>>().unwrap_err();
+        assert!(matches!(error, TimeError::ZoneOffset { .. }), "{error:?}");
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "`{text}` has another offset than its zone, where this instant is \
+                 `2026-03-29T03:30:00+02:00[Europe/Berlin]`"
+            )
+        );
     }
 }

@@ -28,9 +28,9 @@ const HEAD: &str = "\
 # What the engine supports
 
 Every name of MongoDB 6.0 that reaches the in-memory engine, read from the tables of its own parsers; a test keeps this page
-as they are. A server runs all of it, as far as it is set up for it. *Supported* works as a server's does, but for what
-[The engine's limits](engine-limits.md) lists. *Planned* and *refused* are answered with an error that names the operator, stage, option or
-command, and never ignored; refused ones are not meant to come.
+as they are. MongoDB runs all of it, where its deployment allows. *Supported*: works as on mongod, except as listed in
+[The engine's limits](engine-limits.md). *Planned* and *refused* are answered with an error that names the operator, stage,
+option or command, and never ignored. *Refused*: will not be added.
 ";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use super::Exception;
 use super::seen::{Seen, message};
 
 pub(super) const KNOWN: &[Exception] = &[
-    ("The picture of a filter", of_filter),
+    ("How a filter is printed", of_filter),
     ("Pictures in messages", of_document),
     ("Refusals that show half a character", half_a_character),
     ("Plans", of_plan),

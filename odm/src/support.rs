@@ -55,6 +55,7 @@ pub use self::flaws::{Declared, bare_flaw, flaw, id_flaw, null_flaw, tuple_flaw}
 pub use self::probe::{
     Fields, Holding, PartFits, PartOf, Partial, Pass, Probe, Sound, Unprobed, WholeFits,
 };
+pub use self::transaction::{ErrorOf, error_of};
 pub use self::type_checks::{
     has_elements, has_fields, is_date, is_integer, is_known_date, is_list, is_list_of_text,
     is_no_list, is_no_map, is_number, is_one_date, is_text, may_hold_documents, may_hold_text,

@@ -1,6 +1,20 @@
 //! `transaction!`: a macro, so that the loop runs in the caller's own function, where its future can borrow
 //! and be `Send`.
 
+use crate::Error;
+
+/// The type of an integer literal that infers the error `E` of a transaction.
+///
+/// Where nothing else names the error, the literal is an `i32`, as every such literal, and an `i32` has one error only:
+/// [`Error`]. An error of another type fits an `i64` only, so the literal is one.
+pub trait ErrorOf<E> {}
+
+impl ErrorOf<Error> for i32 {}
+impl<E> ErrorOf<E> for i64 {}
+
+/// Ties the error of a result to the type of a literal.
+pub const fn error_of<T, E>(_: impl ErrorOf<E> + Copy, _: &Result<T, E>) {}
+
 /// Runs a body in a transaction: all of its operations with the session `tx` take effect, or none of them.
 ///
 /// `transaction!(db, |tx| body)` is a future of the body's `Result`. The body may use `.await` and
@@ -17,7 +31,7 @@
 /// # let db = Db::memory();
 /// let accounts = db.collection::<Account>();
 /// accounts.insert_many([Account { id: 1, balance: 9 }, Account { id: 2, balance: 0 }]).await?;
-/// odm::transaction!(db, |tx| -> odm::Result<()> {
+/// odm::transaction!(db, |tx| {
 ///     accounts.update_one(|a| a.id.eq(1), |a| a.balance.inc(-5)).session(tx).await?;
 ///     accounts.update_one(|a| a.id.eq(2), |a| a.balance.inc(5)).session(tx).await?;
 ///     Ok(())
@@ -43,8 +57,10 @@
 /// # Errors of your own
 ///
 /// The body's error can be any type that is `From<odm::Error>`. It may wrap the error of an operation: the
-/// session remembers whether to retry. The compiler infers the type if the result is returned; if it goes
-/// through another `?`, write the type after `|tx|`:
+/// session remembers whether to retry. The compiler infers the type from the errors that the body returns, and from the
+/// function if it returns the result; where neither names one, as in `transaction!(…).await?`, it is [`odm::Error`](crate::Error).
+/// A method of the error, as in `if let Err(error) = transaction!(…).await { error.code() }`, needs the type after `|tx|`:
+/// `|tx| -> odm::Result<()> { … }`.
 ///
 /// ```
 /// # use odm::prelude::*;
@@ -102,6 +118,8 @@ macro_rules! transaction {
                     }
                 };
                 let result: $output = async { $body }.await;
+                // The type of this literal decides the error where nothing else does.
+                $crate::support::error_of(0, &result);
                 if let ::core::option::Option::Some(ended) = tries.end(result).await {
                     break ended;
                 }

@@ -1,4 +1,5 @@
-//! `transaction!` compiles where its future must be `Send`, borrows, and infers the body's error.
+//! `transaction!` compiles where its future must be `Send`, borrows, and infers the body's error, which is `odm::Error` where
+//! nothing else names a type.
 #![deny(unused, unused_qualifications, clippy::all)]
 
 use odm::{Db, Session};
@@ -23,6 +24,7 @@ mod shadowed {
     }
 }
 
+#[derive(Debug)]
 enum Mine {
     No,
     Odm(odm::Error),
@@ -84,11 +86,43 @@ async fn inferred(state: &State, mut owned: Vec<i32>) -> Result<(), Mine> {
     }
 }
 
+async fn defaults_to_the_error_of_odm(db: &Db) -> odm::Result<()> {
+    odm::transaction!(db, |tx| {
+        read(tx).await?;
+        Ok(())
+    })
+    .await?;
+    odm::transaction!(db, |tx| Ok(tx.in_transaction()))
+        .await
+        .unwrap();
+    let options = odm::collection::TransactionOptions::new();
+    match odm::transaction!(db, options, |tx| Ok(tx.in_transaction())).await {
+        Ok(_) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+async fn converts_the_error_of_odm(db: &Db) -> Result<(), Mine> {
+    odm::transaction!(db, |tx| Ok(read(tx).await?)).await?;
+    odm::transaction!(db, |tx| {
+        if !tx.in_transaction() {
+            return Err(Mine::No);
+        }
+        Ok(read(tx).await?)
+    })
+    .await?;
+    let boxed: Result<(), Box<dyn std::error::Error>> =
+        async { Ok(odm::transaction!(db, |tx| Ok(read(tx).await?)).await?) }.await;
+    boxed.map_err(|_| Mine::No)
+}
+
 #[test]
 fn runs() {
     let db = Db::memory();
     let task = async move {
         let _ = shadowed::nothing(&db).await;
+        let _ = defaults_to_the_error_of_odm(&db).await;
+        converts_the_error_of_odm(&db).await?;
         inferred(&State { db: db.into() }, Vec::new()).await
     };
     drop(sent(task));

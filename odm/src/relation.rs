@@ -53,6 +53,7 @@ pub mod typing {
         RefersBy,
     };
     pub use super::row::{
-        And, Behind, First, Has, IntoParts, RelationName, RowOf, SerializeRelations,
+        And, Behind, First, FirstOrRest, Has, HasEmbeddedRelation, IntoParts, OfDocument,
+        OfEmbedded, RelationName, RowOf, SerializeRelations,
     };
 }

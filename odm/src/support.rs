@@ -40,7 +40,10 @@ pub use crate::query::typing::{
 };
 pub use crate::query::{BySerde, Decode, Encode, Field, Marked, NamesFields, Unreached, With};
 pub use crate::relation::typing::{AtMostOneKey, KeyReference, ManyKeys, OneKey};
-pub use crate::relation::typing::{Has, InRecentLists, Many, One, RelationName, Rest, RowOf};
+pub use crate::relation::typing::{
+    Has, HasEmbeddedRelation, InRecentLists, Many, OfDocument, OfEmbedded, One, RelationName, Rest,
+    RowOf,
+};
 pub use crate::relation::{Inverse, Joined};
 pub use crate::types::RefersTo;
 pub use crate::types::dbref::DbRefFields;

@@ -92,7 +92,7 @@ pub(crate) fn all(facts: &Facts<'_>) -> TokenStream {
                 #(#inside enum #names {})*
             }
         });
-        tokens.extend(relations.iter().map(|one| serialized(model, one)));
+        tokens.extend(relations.iter().map(|one| name(model, one)));
         let keys = facts.relations.keys.iter();
         tokens.extend(keys.filter_map(|one| keys::reference(model, one)));
         if model.generics.params.is_empty() {
@@ -106,7 +106,8 @@ pub(crate) fn all(facts: &Facts<'_>) -> TokenStream {
     tokens
 }
 
-/// The trait by which rows are read.
+/// The trait by which rows are read. Of a relation that was joined twice, rustc names the parameter of the method, so that its
+/// name says what to write.
 fn rows(model: &Model, names: &[&Ident]) -> TokenStream {
     let (support, vis, ident) = (&model.support, &model.vis, &model.ident);
     let joined = format_ident!("{}Joined", unraw(ident));
@@ -118,9 +119,9 @@ fn rows(model: &Model, names: &[&Ident]) -> TokenStream {
     let docs = names
         .iter()
         .map(|one| documented(vis, &format!("What `.join(|row| row.{one})` has loaded.")));
-    let document = match model.derive {
+    let bounds = match model.derive {
         Derive::Document => quote!(__OdmRow: #support::RowOf<#ident>),
-        Derive::Embedded => quote!(__OdmRow),
+        Derive::Embedded => quote!(__OdmList: #support::HasEmbeddedRelation),
     };
     quote! {
         #doc
@@ -128,18 +129,21 @@ fn rows(model: &Model, names: &[&Ident]) -> TokenStream {
         #vis trait #joined<__OdmList> {
             #(
                 #docs
-                fn #names<__OdmAt>(&self) -> &<__OdmList as #support::Has<#markers, __OdmAt>>::Value
+                fn #names<__OdmFirstOrBehind>(&self) -> &<__OdmList as #support::Has<#markers, __OdmFirstOrBehind>>::Value
                 where
-                    __OdmList: #support::Has<#markers, __OdmAt>;
+                    __OdmList: #support::Has<#markers, __OdmFirstOrBehind>;
             )*
         }
-        impl<#document, __OdmList> #joined<__OdmList> for #support::Joined<__OdmRow, __OdmList> {
+        impl<__OdmRow, __OdmList> #joined<__OdmList> for #support::Joined<__OdmRow, __OdmList>
+        where
+            #bounds
+        {
             #(
-                fn #names<__OdmAt>(&self) -> &<__OdmList as #support::Has<#markers, __OdmAt>>::Value
+                fn #names<__OdmFirstOrBehind>(&self) -> &<__OdmList as #support::Has<#markers, __OdmFirstOrBehind>>::Value
                 where
-                    __OdmList: #support::Has<#markers, __OdmAt>,
+                    __OdmList: #support::Has<#markers, __OdmFirstOrBehind>,
                 {
-                    #support::Has::<#markers, __OdmAt>::value(self.joined())
+                    #support::Has::<#markers, __OdmFirstOrBehind>::value(self.joined())
                 }
             )*
         }

@@ -8,13 +8,56 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 
 pub use self::parts::IntoParts;
-pub use self::serialize::{RelationName, SerializeRelations};
+pub use self::serialize::SerializeRelations;
 
 /// A row of a join: the document, and what its relations lead to. It derefs to the document.
 ///
 /// The relations are read by name: `row.publisher()` after `.join(|book| book.publisher)`. The methods are those of a
 /// trait that the derive makes beside the model, `BookJoined` for `Book`; import it where you read rows. A relation that
 /// was not joined does not compile. [`into_parts`](Joined::into_parts) takes a row apart.
+///
+/// The trait of an embedded type, `LineJoined` for `Line`, has methods for rows that join a relation in such a type. If the
+/// document has a relation of the same name, name the trait: `LineJoined::author(&row)`.
+///
+/// If a relation is joined twice, or through two fields of one embedded type, say which join is meant: the last one is
+/// `row.author::<First>()`, and the one before it `row.author::<Behind<First>>()`.
+///
+/// ```
+/// use odm::prelude::*;
+/// use odm::relation::typing::{Behind, First};
+///
+/// # #[derive(Debug, Clone, Serialize, Deserialize, Document)]
+/// # #[odm(collection = "authors")]
+/// # struct Author { #[serde(rename = "_id")] id: i32, name: String }
+/// #[derive(Serialize, Deserialize, Embedded)]
+/// struct Credit {
+///     author: Ref<Author>,
+/// }
+///
+/// #[derive(Serialize, Deserialize, Document)]
+/// #[odm(collection = "books")]
+/// struct Book {
+///     #[serde(rename = "_id")]
+///     id: i32,
+///     text: Credit,
+///     preface: Credit,
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> odm::Result<()> {
+/// # let db = Db::memory();
+/// let (authors, books) = (db.collection::<Author>(), db.collection::<Book>());
+/// # authors.insert_many([(1, "Austen"), (2, "Scott")].map(|(id, name)| Author { id, name: name.to_owned() })).await?;
+/// # let credit = |id| Credit { author: Ref::from(id) };
+/// # books.insert_one(&Book { id: 1, text: credit(1), preface: credit(2) }).await?;
+/// let rows = books.find_all().join(|b| b.text.author).join(|b| b.preface.author).all().await?;
+/// let last = rows[0].author::<First>().found();
+/// assert_eq!(last.map(|author| author.name.as_str()), Some("Scott"));
+/// let first = rows[0].author::<Behind<First>>().found();
+/// assert_eq!(first.map(|author| author.name.as_str()), Some("Austen"));
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// # As JSON
 /// A row serializes as its document with the relations in it. A joined reference stands in the place of its id, under
@@ -114,11 +157,11 @@ impl<N, V: fmt::Debug, Rest: fmt::Debug> fmt::Debug for And<N, V, Rest> {
     }
 }
 
-/// The relation stands first in a list.
+/// The relation stands first in a list: the join that was written last.
 #[derive(Debug)]
 pub enum First {}
 
-/// The relation stands in the rest of a list.
+/// The relation stands in the rest of a list: a join that was written before the last one.
 #[derive(Debug)]
 pub struct Behind<I>(PhantomData<I>);
 
@@ -156,3 +199,45 @@ impl<N, M, V, Rest: Has<N, I>, I> Has<N, Behind<I>> for And<M, V, Rest> {
 pub trait RowOf<M> {}
 
 impl<M, T: RowOf<M>> RowOf<M> for &T {}
+
+/// The type that names a relation. The derive implements it.
+pub trait RelationName {
+    /// [`OfDocument`] or [`OfEmbedded`].
+    type DeclaredBy;
+    /// The key in a serialized row.
+    const KEY: &'static str;
+    /// Whether a field of the document stores the reference under this key; the relation replaces it in a serialized row.
+    const IS_FIELD: bool;
+}
+
+/// A document declares the relation.
+#[derive(Debug)]
+pub enum OfDocument {}
+
+/// An embedded type declares the relation.
+#[derive(Debug)]
+pub enum OfEmbedded {}
+
+/// A list of joined relations of which an embedded type declares one.
+///
+/// Only rows with such a list have the methods of embedded types. So a type that nothing stores, such as the body of a
+/// request, adds no second method of the same name to the rows of a document.
+#[diagnostic::on_unimplemented(
+    message = "no relation of an embedded type was joined",
+    label = "every relation of this row is one of its document",
+    note = "join it where the row is read: `.join(|row| row.field.relation)`"
+)]
+pub trait HasEmbeddedRelation {}
+
+impl<N, V, Rest> HasEmbeddedRelation for And<N, V, Rest>
+where
+    N: RelationName,
+    (N::DeclaredBy, Rest): FirstOrRest,
+{
+}
+
+/// A relation of an embedded type, or those behind it with one.
+pub trait FirstOrRest {}
+
+impl<Rest> FirstOrRest for (OfEmbedded, Rest) {}
+impl<Rest: HasEmbeddedRelation> FirstOrRest for (OfDocument, Rest) {}

@@ -2,16 +2,8 @@
 
 use serde::ser::{Error, Impossible, Serialize, SerializeMap, SerializeStruct, Serializer};
 
-use super::{And, Joined};
+use super::{And, Joined, RelationName};
 use crate::codec::encode;
-
-/// The name of a relation. The derive implements it.
-pub trait RelationName {
-    /// The key in a serialized row.
-    const KEY: &'static str;
-    /// Whether a field of the model stores the reference under this key; the relation replaces it in a serialized row.
-    const IS_FIELD: bool;
-}
 
 /// The relations of a row, to serialize them.
 pub trait SerializeRelations {

@@ -123,6 +123,22 @@ impl<M> Update<M> {
         Self::from_raw(document)
     }
 
+    /// Makes the changes of this update and those of `other`; the same as `self & other`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { title: String, out: i32 }
+    /// let book = fields::<Book>();
+    /// let update = book.title.set("Emma").and(book.out.inc(1));
+    /// assert_eq!(update.to_document()?, doc! {"$set": {"title": "Emma"}, "$inc": {"out": 1}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    pub fn and(self, other: Self) -> Self {
+        self & other
+    }
+
     /// An update by the raw stages of an aggregation pipeline, which can compute values from the document.
     ///
     /// ```

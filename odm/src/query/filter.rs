@@ -15,7 +15,8 @@ use crate::store::Condition;
 
 /// A condition on documents of the model `M`.
 ///
-/// The methods of [`Field`](super::Field) make filters; `&` and `|` join them, and `!` negates one.
+/// The methods of [`Field`](super::Field) make filters; `&` and `|` join them, and `!` negates one. The methods
+/// [`and`](Self::and), [`or`](Self::or) and [`not`](Self::not) do the same. `&&`, `||` and `==` don't work: Rust keeps them for `bool`.
 /// [`to_document`](Self::to_document) shows the document that is sent.
 ///
 /// ```
@@ -135,6 +136,57 @@ impl<M> Filter<M> {
     pub fn none_of(filters: impl IntoIterator<Item = Self>) -> Self {
         let nodes: Result<Vec<_>, _> = filters.into_iter().map(Self::into_node).collect();
         Self::from_node(nodes.and_then(Node::nor))
+    }
+
+    /// Matches where this filter and `other` do; the same as `self & other`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { year: i32 }
+    /// let book = fields::<Book>();
+    /// let filter = book.year.gt(1900).and(book.year.lt(2000));
+    /// assert_eq!(filter.to_document()?, doc! {"year": {"$gt": 1900, "$lt": 2000}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    pub fn and(self, other: Self) -> Self {
+        self & other
+    }
+
+    /// Matches where this filter or `other` does; the same as `self | other`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { title: String, year: i32 }
+    /// let book = fields::<Book>();
+    /// let filter = book.year.eq(1922).or(book.title.eq("Emma"));
+    /// assert_eq!(filter.to_document()?, doc! {"$or": [{"year": 1922}, {"title": "Emma"}]});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    pub fn or(self, other: Self) -> Self {
+        self | other
+    }
+
+    /// Matches where this filter does not; the same as `!self`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::query::fields;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { title: String }
+    /// let filter = fields::<Book>().title.eq("Emma").not();
+    /// assert_eq!(filter.to_document()?, doc! {"title": {"$ne": "Emma"}});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "the operator is implemented; the method ends a chain of conditions without parentheses"
+    )]
+    pub fn not(self) -> Self {
+        !self
     }
 
     /// Matches by the text index of the collection: `{$text: {$search: words}}`.

@@ -6,6 +6,7 @@ pub mod dbref;
 pub mod foreign;
 pub mod geo;
 mod id;
+mod into_id;
 pub mod json;
 pub mod money;
 mod reference;
@@ -13,4 +14,5 @@ pub mod time;
 pub mod tree;
 
 pub use self::id::{Id, ParseIdError};
+pub use self::into_id::IntoId;
 pub use self::reference::{Ref, RefersTo};

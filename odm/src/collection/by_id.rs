@@ -5,7 +5,8 @@ use std::borrow::Borrow;
 use super::call::by_id;
 use super::{Collection, Delete, ReplaceOne, UpdateDocuments};
 use crate::model::Document;
-use crate::query::{IntoValue, id};
+use crate::query::id;
+use crate::types::IntoId;
 use crate::update::UpdateFn;
 
 impl<M: Document> Collection<M> {
@@ -27,12 +28,12 @@ impl<M: Document> Collection<M> {
     /// # }
     /// ```
     #[doc(alias = "find_by_id_and_update")]
-    pub fn update_by_id<'s>(
+    pub fn update_by_id<'s, By>(
         &self,
-        id_of: impl IntoValue<M::Id>,
+        id_of: impl IntoId<M, By>,
         change: impl UpdateFn<M>,
     ) -> UpdateDocuments<'s, M> {
-        self.update_one(|_| id::<M>().eq(id_of), change)
+        self.update_one(|_| id::<M>().eq(id_of.into_id()), change)
     }
 
     /// Replaces the document with this `_id`, as [`replace_one`](Self::replace_one) does.
@@ -51,12 +52,12 @@ impl<M: Document> Collection<M> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn replace_by_id<'s>(
+    pub fn replace_by_id<'s, By>(
         &self,
-        id: impl IntoValue<M::Id>,
+        id: impl IntoId<M, By>,
         replacement: impl Borrow<M>,
     ) -> ReplaceOne<'s, M> {
-        self.replace(by_id::<M>(id), replacement.borrow())
+        self.replace(by_id::<M, By>(id), replacement.borrow())
     }
 
     /// Removes the document with this `_id`.
@@ -74,7 +75,7 @@ impl<M: Document> Collection<M> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn delete_by_id<'s>(&self, id: impl IntoValue<M::Id>) -> Delete<'s, M> {
-        self.delete(by_id::<M>(id), false)
+    pub fn delete_by_id<'s, By>(&self, id: impl IntoId<M, By>) -> Delete<'s, M> {
+        self.delete(by_id::<M, By>(id), false)
     }
 }

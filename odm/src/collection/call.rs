@@ -24,12 +24,13 @@ use crate::query::deferred::Deferred;
 use crate::query::encode::encode_field;
 use crate::query::node::Node;
 use crate::query::upserted::{check_id, upserted};
-use crate::query::{FilterFn, IntoValue, fields};
+use crate::query::{FilterFn, fields};
 use crate::store::options::{Options, ReadConcern, ReadPreference, WriteConcern};
 use crate::store::{
     Answer, CollectionName, Condition, Modification, Operation, Request, Response, Session, Store,
     Update as Operands,
 };
+use crate::types::IntoId;
 use crate::update::Changes;
 use crate::update::maintain::{self, Replacement};
 
@@ -487,8 +488,8 @@ pub(crate) fn typed_id<M: Model>(document: &M, made_up: Option<ObjectId>) -> Res
 }
 
 /// The filter `{_id: id}`.
-pub(crate) fn by_id<M: Model>(id: impl IntoValue<M::Id>) -> Result<Condition> {
-    let id = encode_field(&id.into_value()).map_err(|error| error.with_path("_id"))?;
+pub(crate) fn by_id<M: Model, By>(id: impl IntoId<M, By>) -> Result<Condition> {
+    let id = encode_field(&id.into_id()).map_err(|error| error.with_path("_id"))?;
     // MongoDB could read a bare document or regular expression as an operator.
     Ok(Condition::One(Cow::Borrowed("_id"), equality(id)))
 }

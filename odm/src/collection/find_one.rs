@@ -13,8 +13,9 @@ use super::options::options;
 use super::{Collection, Load};
 use crate::error::Result;
 use crate::model::{Document, Projection};
-use crate::query::{FilterFn, IntoValue};
+use crate::query::FilterFn;
 use crate::store::{Condition, Operation};
+use crate::types::IntoId;
 
 /// Reads one document as `T`: [`Collection::find_one`], [`Collection::get`]. `J` are the relations that
 /// [`join`](Self::join) loads.
@@ -43,7 +44,8 @@ impl<M: Document> Collection<M> {
         self.one(filter::<M>(condition))
     }
 
-    /// Finds the document with this `_id`, if there is one. The id is owned or borrowed; `&str` serves for a `String`.
+    /// Finds the document with this `_id`, if there is one. The id is owned or borrowed; `&str` serves for a `String`, and a
+    /// [`Ref`](crate::types::Ref) to the document for its id: `authors.get(&book.author)`.
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
@@ -56,8 +58,8 @@ impl<M: Document> Collection<M> {
     /// # }
     /// ```
     #[doc(alias = "find_by_id")]
-    pub fn get<'s>(&self, id: impl IntoValue<M::Id>) -> FindOne<'s, M> {
-        self.one(by_id::<M>(id))
+    pub fn get<'s, By>(&self, id: impl IntoId<M, By>) -> FindOne<'s, M> {
+        self.one(by_id::<M, By>(id))
     }
 
     fn one<'s>(&self, filter: Result<Condition>) -> FindOne<'s, M> {

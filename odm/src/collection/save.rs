@@ -16,8 +16,8 @@ use super::nodes::check_saved;
 use super::options::{action, options};
 use crate::error::Result;
 use crate::model::Document;
-use crate::query::IntoValue;
 use crate::store::{Attempt, Modification, Operation};
+use crate::types::IntoId;
 
 /// Loads one document: [`Collection::load`].
 #[must_use = "nothing is read until it is awaited"]
@@ -49,8 +49,8 @@ impl<M: Document> Collection<M> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn load<'s>(&self, id: impl IntoValue<M::Id>) -> Load<'s, M> {
-        let filter = by_id::<M>(id);
+    pub fn load<'s, By>(&self, id: impl IntoId<M, By>) -> Load<'s, M> {
+        let filter = by_id::<M, By>(id);
         let call = self.try_call(filter.map(|filter| Operation::Find { filter, one: true }));
         Load::of(call)
     }

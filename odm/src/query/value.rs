@@ -39,6 +39,7 @@ use super::field::Field;
     message = "`{Self}` is not a value of a field declared as `{T}`",
     label = "expected `{T}`",
     note = "a filter or an update takes what the field stores: write a value of the field's own type",
+    note = "an `Id` is made by `Id::parse(text)?` or `Id::from(oid)`, the id in a `Ref` is `reference.id()`, and a `DateTime` is made by `DateTime::parse_rfc3339_str(text)?` or `DateTime::from_system_time(time.into())`",
     note = "of a list, `has(value)` finds the documents with that element, and `any()` has the other conditions on elements"
 )]
 pub trait IntoValue<T> {

@@ -12,7 +12,8 @@ use crate::error::{Error, Result};
 use crate::exec::{Channel, Keys};
 use crate::model::{Document, Embedded, ModelMeta};
 use crate::query::encode::encode_field;
-use crate::query::{Filter, FromRaw, IntoValue, fields};
+use crate::query::{Filter, FromRaw, fields};
+use crate::types::IntoId;
 use crate::write::{Atomic, WriteSeveral};
 
 /// The insert of a document and its rest, about to be sent: [`Collection::insert_with_rest`].
@@ -159,9 +160,9 @@ impl<M: Document> Collection<M> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn delete_with_rest<'s, N, T: Document>(
+    pub fn delete_with_rest<'s, N, T: Document, By>(
         &self,
-        id: impl IntoValue<M::Id>,
+        id: impl IntoId<M, By>,
         relation: impl FnOnce(<M as Embedded>::Fields<M>) -> Inverse<M, N, T, Rest>,
     ) -> DeleteWithRest<'s, M, T> {
         let relation = relation(fields::<M>());
@@ -169,7 +170,7 @@ impl<M: Document> Collection<M> {
             .alone()
             .and_then(Ends::of::<M, T>)
             .and_then(|ends| {
-                let id = encode_field(&id.into_value()).map_err(|error| error.with_path("_id"))?;
+                let id = encode_field(&id.into_id()).map_err(|error| error.with_path("_id"))?;
                 Ok(RestDelete {
                     collection: self.clone(),
                     by: ends.by.as_str().to_owned(),

@@ -27,27 +27,65 @@ fn one_module_deeper(vis: &Visibility) -> TokenStream {
     }
 }
 
-/// A relation, and how a serialized row shows it.
-struct Named<'a> {
-    name: &'a Ident,
+/// A relation that rows are read by.
+struct Named {
+    name: Ident,
+    /// Its key in a serialized row.
     key: String,
-    /// Whether the key is that of a field of the model, which stores the reference.
+    /// Whether the key is that of a field of the document, which stores the reference.
     is_field: bool,
 }
 
-/// How a serialized row shows the relation.
-fn serialized(model: &Model, relation: &Named<'_>) -> TokenStream {
-    let support = &model.support;
-    let Named {
-        name,
-        key,
-        is_field,
-    } = relation;
-    let marker = relation_name(model, name);
-    quote! {
-        impl #support::RelationName for #marker {
-            const KEY: &'static str = #key;
-            const IS_FIELD: bool = #is_field;
+impl Named {
+    /// The relations of a model, each name once.
+    fn all(facts: &Facts<'_>) -> Vec<Self> {
+        let model = facts.model;
+        let fields = facts.fields.iter().filter(|one| one.field.is_joined());
+        let fields = fields.map(|one| Self {
+            name: one.field.ident.clone(),
+            key: one.field.stored.clone(),
+            is_field: model.derive == Derive::Document,
+        });
+        let variants = model.db_ref_variants().map(Variant::handle);
+        let inverses = model.inverses().map(|one| one.name.clone());
+        let others = variants.chain(inverses).map(|name| {
+            let key = unraw(&name);
+            Self {
+                name,
+                key: model
+                    .rename_all
+                    .map_or(key.clone(), |case| case.field(&key)),
+                is_field: false,
+            }
+        });
+        let mut all: Vec<Self> = Vec::new();
+        for one in fields.chain(others) {
+            if all.iter().all(|other| other.name != one.name) {
+                all.push(one);
+            }
+        }
+        all
+    }
+
+    /// What the type that names the relation says about it.
+    fn describe(&self, model: &Model) -> TokenStream {
+        let support = &model.support;
+        let Self {
+            name,
+            key,
+            is_field,
+        } = self;
+        let marker = relation_name(model, name);
+        let declared_by = match model.derive {
+            Derive::Document => quote!(OfDocument),
+            Derive::Embedded => quote!(OfEmbedded),
+        };
+        quote! {
+            impl #support::RelationName for #marker {
+                type DeclaredBy = #support::#declared_by;
+                const KEY: &'static str = #key;
+                const IS_FIELD: bool = #is_field;
+            }
         }
     }
 }
@@ -55,32 +93,8 @@ fn serialized(model: &Model, relation: &Named<'_>) -> TokenStream {
 /// The module of names, the trait of rows, and the checks of declared relations.
 pub(crate) fn all(facts: &Facts<'_>) -> TokenStream {
     let model = facts.model;
-    let fields = facts.fields.iter().filter(|one| one.field.is_joined());
-    let is_field = model.derive == Derive::Document;
-    let fields = fields.map(|one| Named {
-        name: &one.field.ident,
-        key: one.field.stored.clone(),
-        is_field,
-    });
-    let variants: Vec<Ident> = model.db_ref_variants().map(Variant::handle).collect();
-    let inverses = model.inverses().map(|one| &one.name);
-    let others = variants.iter().chain(inverses).map(|name| {
-        let rust = unraw(name);
-        Named {
-            name,
-            key: model
-                .rename_all
-                .map_or(rust.clone(), |case| case.field(&rust)),
-            is_field: false,
-        }
-    });
-    let mut relations: Vec<Named<'_>> = Vec::new();
-    for one in fields.chain(others) {
-        if relations.iter().all(|other| other.name != one.name) {
-            relations.push(one);
-        }
-    }
-    let names: Vec<&Ident> = relations.iter().map(|one| one.name).collect();
+    let relations = Named::all(facts);
+    let names: Vec<&Ident> = relations.iter().map(|one| &one.name).collect();
     let mut tokens = TokenStream::new();
     if !names.is_empty() {
         let (vis, module) = (&model.vis, relations_module(model));
@@ -92,7 +106,7 @@ pub(crate) fn all(facts: &Facts<'_>) -> TokenStream {
                 #(#inside enum #names {})*
             }
         });
-        tokens.extend(relations.iter().map(|one| name(model, one)));
+        tokens.extend(relations.iter().map(|one| one.describe(model)));
         let keys = facts.relations.keys.iter();
         tokens.extend(keys.filter_map(|one| keys::reference(model, one)));
         if model.generics.params.is_empty() {

@@ -12,14 +12,21 @@ use odm::{Capability, Context, Db, Hostility};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::case::Case;
+use crate::spared::is_spared;
 
 /// Where a run of the suite keeps its databases.
 #[derive(Debug, Clone)]
 pub enum Backend {
     /// The engine in this process.
     Memory,
-    /// The engine in this process, with everything shuffled that MongoDB puts into no order, drawn from the seed.
-    Shuffling(u64),
+    /// The engine in this process, doing what MongoDB may do and mongod seldom does. The faults are those that the library
+    /// recovers from, because cases expect that no call fails.
+    Hostile {
+        /// All is drawn from it.
+        seed: u64,
+        /// The cases that run on it.
+        share: Share,
+    },
     /// The engine in this process, each time another one behind a port of its own.
     Served,
     /// The server at this URI.
@@ -35,25 +42,42 @@ impl Backend {
             .map(Self::Server)
     }
 
-    /// An engine for each seed that `ODM_TEST_SEEDS` lists (`"7"`, `"1,2"` or `"100..200"`), or for two fixed ones.
+    /// An engine for each seed that `ODM_TEST_SEEDS` lists (`"7"`, `"1,2"` or `"100..200"`), on which all cases run, or ten
+    /// engines, each for a tenth of the cases.
     ///
     /// # Panics
     /// When the variable is not such a list.
-    pub fn shuffling_from_env() -> Vec<Self> {
-        let list = std::env::var("ODM_TEST_SEEDS").unwrap_or_else(|_| "1".to_owned());
+    pub fn hostile_from_env() -> Vec<Self> {
+        let Ok(list) = std::env::var("ODM_TEST_SEEDS") else {
+            let shares = (0..TENTHS).map(|index| Self::Hostile {
+                seed: index + 1,
+                share: Share::Tenth(index),
+            });
+            return shares.collect();
+        };
         let number = |text: &str| -> u64 { text.trim().parse().expect("ODM_TEST_SEEDS has seeds") };
         let seeds: Vec<u64> = match list.split_once("..") {
             Some((from, to)) => (number(from)..number(to)).collect(),
             None => list.split(',').map(number).collect(),
         };
-        seeds.into_iter().map(Self::Shuffling).collect()
+        let share = Share::All;
+        let engines = seeds.into_iter();
+        engines.map(|seed| Self::Hostile { seed, share }).collect()
     }
 
     /// What the names of cases on this store begin with. It has the seed, so that a failure can be repeated.
     pub(crate) fn prefix(&self) -> String {
         match self {
-            Self::Shuffling(seed) => format!("shuffling_{seed}::"),
+            Self::Hostile { seed, .. } => format!("hostile_{seed}::"),
             Self::Memory | Self::Served | Self::Server(_) => String::new(),
+        }
+    }
+
+    /// Whether the case runs on this store.
+    pub(crate) fn has(&self, case: &Case) -> bool {
+        match self {
+            Self::Hostile { share, .. } => share.has(case.short_name()),
+            Self::Memory | Self::Served | Self::Server(_) => true,
         }
     }
 
@@ -64,7 +88,8 @@ impl Backend {
     /// When the case fails.
     pub fn run(&self, case: &Case) {
         runtime().block_on(async {
-            let place = self.open().await;
+            let spared = is_spared(case.short_name());
+            let place = self.open_for(spared).await;
             (case.run)(&place.db).await;
             place.db.drop().await.expect("the database is dropped");
         });
@@ -81,13 +106,23 @@ impl Backend {
 
     /// A handle to a database that nothing else uses.
     pub async fn open(&self) -> Place {
+        self.open_for(false).await
+    }
+
+    /// [`open`](Self::open), for a case that no fault may hit if it is `spared`.
+    async fn open_for(&self, spared: bool) -> Place {
         let (server, uri) = match self {
             Self::Memory => {
                 let db = memory(Context::system());
                 return Place { db, server: None };
             }
-            Self::Shuffling(seed) => {
-                let hostility = Hostility::new(*seed).shuffling();
+            Self::Hostile { seed, .. } => {
+                let hostility = Hostility::new(*seed);
+                let hostility = if spared {
+                    hostility.shuffling()
+                } else {
+                    hostility.all().recoverable()
+                };
                 let db = memory(Context::system().with_hostility(hostility));
                 return Place { db, server: None };
             }
@@ -104,6 +139,34 @@ impl Backend {
             .expect("the server answers");
         Place { db, server }
     }
+}
+
+/// How many engines share the cases.
+const TENTHS: u64 = 10;
+
+/// The cases that run on a store.
+#[derive(Debug, Clone, Copy)]
+pub enum Share {
+    /// Each of them.
+    All,
+    /// Those whose names have this number, from 0 to 9.
+    Tenth(u64),
+}
+
+impl Share {
+    fn has(self, case: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Tenth(index) => number(case) % TENTHS == index,
+        }
+    }
+}
+
+/// The number of a name (FNV-1a), which is the same in every build.
+fn number(name: &str) -> u64 {
+    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 /// A database that nothing else uses, and what must live as long.

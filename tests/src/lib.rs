@@ -22,8 +22,9 @@ mod chapters;
 mod examples;
 mod random;
 mod runner;
+mod spared;
 mod suite;
 
-pub use self::backend::{Backend, with_database};
+pub use self::backend::{Backend, Share, with_database};
 pub use self::case::Case;
 pub use self::runner::run;

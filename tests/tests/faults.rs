@@ -106,6 +106,8 @@ async fn faults_are_retried_or_told(uri: &str) {
     let failed = counters.get(&1).await.unwrap_err();
     assert!(failed.is_timeout() && !failed.is_connection(), "{failed}");
 
+    writes_of_several_documents_are_not_retried(&server, &counters).await;
+
     // Written, but not acknowledged.
     let concern = doc! {"writeConcernError": {"code": 100, "errmsg": "too few nodes"}};
     server.fail(1, "update", concern.clone()).await;
@@ -160,6 +162,59 @@ async fn faults_are_retried_or_told(uri: &str) {
 
     server.heal().await;
     server.db.drop().await.unwrap();
+}
+
+/// The in-memory store does the same with the faults of a `Hostility`.
+async fn writes_of_several_documents_are_not_retried(
+    server: &Server,
+    counters: &Collection<Counter>,
+) {
+    for (code, command) in [(10107, "update"), (13435, "find")] {
+        server.fail(1, command, doc! {"errorCode": code}).await;
+        let updated = counters.update_one(|c| c.id.eq(1), |c| c.n.set(0)).await;
+        assert_eq!(updated.unwrap().matched, 1);
+        assert!(counters.get(&1).await.unwrap().is_some());
+        server.heal().await;
+    }
+    server.fail(1, "update", doc! {"errorCode": 10107}).await;
+    let all = |c: CounterFields| c.id.gt(0);
+    let failed = counters.update_many(all, |c| c.n.set(0)).await.unwrap_err();
+    assert_eq!(failed.code(), Some(odm::Code::NOT_WRITABLE_PRIMARY));
+    assert!(failed.labels().is_empty(), "{failed:?}");
+    server
+        .fail(1, "update", doc! {"closeConnection": true})
+        .await;
+    let failed = counters.update_many(all, |c| c.n.set(0)).await.unwrap_err();
+    assert!(failed.is_connection(), "{failed:?}");
+    assert!(failed.labels().is_empty(), "{failed:?}");
+
+    let mut session = server.db.start_session().await.unwrap();
+    session.start_transaction().await.unwrap();
+    server
+        .fail(1, "update", doc! {"closeConnection": true})
+        .await;
+    let update = counters.update_one(|c| c.id.eq(1), |c| c.n.set(0));
+    let failed = update.session(&mut session).await.unwrap_err();
+    assert!(failed.is_connection(), "{failed:?}");
+    assert_eq!(failed.labels(), ["TransientTransactionError"]);
+    session.abort_transaction().await.unwrap();
+    session.start_transaction().await.unwrap();
+    server.fail(1, "update", doc! {"errorCode": 10107}).await;
+    let update = counters.update_one(|c| c.id.eq(1), |c| c.n.set(0));
+    let failed = update.session(&mut session).await.unwrap_err();
+    assert_eq!(failed.labels(), ["TransientTransactionError"]);
+    session.abort_transaction().await.unwrap();
+
+    session.start_transaction().await.unwrap();
+    let update = counters.update_one(|c| c.id.eq(1), |c| c.n.set(0));
+    update.session(&mut session).await.unwrap();
+    server
+        .fail(2, "commitTransaction", doc! {"closeConnection": true})
+        .await;
+    let failed = session.commit_transaction().await.unwrap_err();
+    let labels = ["RetryableWriteError", "UnknownTransactionCommitResult"];
+    assert_eq!(failed.labels(), labels, "{failed:?}");
+    session.commit_transaction().await.unwrap();
 }
 
 /// An error of a program that does not keep its cause.

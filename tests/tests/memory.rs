@@ -1,4 +1,4 @@
-//! The suite on the engine in this process, and on engines that shuffle what MongoDB puts into no order:
+//! The suite on the engine in this process, and on hostile engines, which do what MongoDB may do and mongod seldom does:
 //! `ODM_TEST_SEEDS` lists their seeds.
 
 use std::process::ExitCode;
@@ -7,7 +7,7 @@ use odm_tests::Backend;
 
 fn main() -> ExitCode {
     odm_tests::run(
-        std::iter::once(Backend::Memory).chain(Backend::shuffling_from_env()),
+        std::iter::once(Backend::Memory).chain(Backend::hostile_from_env()),
         &[
             ("transactions", true),
             ("change_streams", true),

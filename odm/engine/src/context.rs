@@ -13,7 +13,7 @@ use bson::{DateTime, oid::ObjectId};
 use odm_language::error::ServerError;
 use odm_language::shuffle::Shuffle;
 
-pub use self::hostility::Hostility;
+pub use self::hostility::{Fault, Hostility, Target};
 
 /// The clock, the ids and the randomness of the in-memory engine.
 ///
@@ -110,6 +110,25 @@ impl Context {
     pub fn with_hostility(mut self, hostility: Hostility) -> Self {
         self.hostility = Some(hostility);
         self
+    }
+
+    /// What the engine does to tests, if it does.
+    #[doc(hidden)]
+    pub fn hostility(&self) -> Option<&Hostility> {
+        self.hostility.as_ref()
+    }
+
+    /// Whether batches end at random sizes.
+    pub(crate) fn splits_batches(&self) -> bool {
+        self.hostility.as_ref().is_some_and(Hostility::splits)
+    }
+
+    /// How many documents the next batch of a cursor may have, at least `least`; `None` for as many as fit.
+    pub(crate) fn batch_size(&self, wanted: Option<u64>, least: u64) -> Option<u64> {
+        match &self.hostility {
+            Some(hostility) => hostility.batch_size(wanted, least),
+            None => wanted,
+        }
     }
 
     /// What shuffles the results whose order MongoDB leaves open.

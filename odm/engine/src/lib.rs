@@ -39,6 +39,8 @@ pub use crate::command::generic_arguments::InTransaction;
 pub use crate::command::reply;
 pub use crate::command::{COMMON_FIELDS, is_absent, known_commands};
 pub use crate::context::{Context, Hostility, Latencies, Latency, Surroundings};
+#[doc(hidden)]
+pub use crate::context::{Fault, Target};
 pub use crate::cursor::query::interrupted;
 pub use crate::cursor::registry::{CursorTraits, Hold};
 pub use crate::service::{AWAIT, Backoff, Listener, Service, is_empty_batch};

@@ -1,5 +1,8 @@
 //! Databases: the entry point to collections, sessions and raw commands.
 
+#[cfg(test)]
+mod tests;
+
 use super::{Change, ChangeStream, Collection};
 use crate::error::Result;
 use crate::model::Document;
@@ -98,6 +101,53 @@ impl Db {
         Self {
             store: Store::memory("test", context),
         }
+    }
+
+    /// Creates an in-memory database that does what MongoDB may do and mongod seldom does on a developer's machine: it
+    /// shuffles what has no order, splits batches at random sizes, delays replies, and fails commands with write
+    /// conflicts, network errors before and after the write, and NotWritablePrimary. All is drawn from the seed.
+    ///
+    /// Use it in tests, with a few seeds. [`Hostility`](crate::Hostility) says what each fault is, how often it comes,
+    /// and what the store retries as the driver does; it makes a choice of faults, and pauses them for fixtures.
+    ///
+    /// When a test panics, the seed is printed on standard error as the database's last handle is dropped, and the
+    /// message of every error that the store made has it.
+    ///
+    /// ```
+    /// use odm::prelude::*;
+    ///
+    /// #[derive(Debug, Serialize, Deserialize, Document)]
+    /// #[odm(collection = "counters")]
+    /// struct Counter {
+    ///     #[serde(rename = "_id")]
+    ///     id: i32,
+    ///     n: i32,
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// for seed in 1..=20 {
+    ///     let counters = Db::memory_hostile(seed).collection::<Counter>();
+    ///     // The store retries single writes as the driver does: once.
+    ///     while let Err(error) = counters.replace_one(|c| c.id.eq(1), &Counter { id: 1, n: 0 }).upsert().await {
+    ///         assert!(error.is_retryable(), "{error}");
+    ///     }
+    ///     // The body runs again after a conflict or a network error, and none of its effects happens twice.
+    ///     transaction!(counters.db(), |tx| -> odm::Result<()> {
+    ///         counters.update_one(|c| c.id.eq(1), |c| c.n.inc(1)).session(tx).await?;
+    ///         Ok(())
+    ///     })
+    ///     .await?;
+    ///     let found = counters.find(|c| c.n.eq(1)).all().await;
+    ///     assert!(found.is_err() || found.is_ok_and(|found| found.len() == 1));
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[cfg(feature = "memory")]
+    pub fn memory_hostile(seed: u64) -> Self {
+        let hostility = odm_engine::Hostility::new(seed).all();
+        Self::memory_with(odm_engine::Context::system().with_hostility(hostility))
     }
 
     /// Opens the database that a connection string names: `mongodb://localhost:27017/app`.

@@ -53,6 +53,7 @@ impl Tries {
         };
         let session = self.session.insert(session);
         session.start_transaction_with(self.options.clone()).await?;
+        session.expect_retries();
         Ok(session)
     }
 

@@ -71,7 +71,8 @@ methods! {
 methods! {
     fn in_transaction() -> bool;
     fn start(TransactionOptions) -> Result<()>;
-    fn commit() -> Result<()>;
+    fn commit() -> Ready<Result<()>>;
+    fn expect_retries() -> ();
     fn abort() -> Result<()>;
     fn start_transaction(TransactionOptions) -> Ready<Result<()>>;
     fn commit_transaction() -> Ready<Result<()>>;

@@ -3,9 +3,11 @@
 mod await_data;
 mod changes;
 mod cursor;
+mod faults;
 mod limits;
 mod page;
 mod parts;
+mod retry;
 mod session;
 #[cfg(test)]
 mod tests;
@@ -22,8 +24,10 @@ use odm_engine::{Answer, Backoff, Context, Namespace, Service};
 
 pub(crate) use self::changes::MemoryChanges;
 pub(crate) use self::cursor::MemoryCursor;
+use self::faults::Faults;
 pub(crate) use self::page::MemoryPage;
 use self::parts::Parts;
+use self::retry::Retry;
 pub(crate) use self::session::MemorySession;
 use crate::error::{Code, Error, Result, ServerError};
 use crate::store::batch::{Batch, Reply};
@@ -46,11 +50,14 @@ struct Handle {
     database: Arc<str>,
     /// The collection that most operations use, kept here to avoid building its name for each.
     target: Option<Namespace>,
+    /// What happens to commands on their way, if the engine is hostile.
+    faults: Option<Arc<Faults>>,
 }
 
 impl Memory {
     pub(crate) fn new(context: Context, database: &str) -> Self {
         Self(Arc::new(Handle {
+            faults: Faults::of(context.hostility()).map(Arc::new),
             service: Arc::new(Service::new(context)),
             database: database.into(),
             target: None,
@@ -62,6 +69,11 @@ impl Memory {
         &self.0.service
     }
 
+    /// What happens to commands on their way, if the engine is hostile.
+    fn faults(&self) -> Option<&Faults> {
+        self.0.faults.as_deref()
+    }
+
     /// The same data, for a handle whose operations mostly use this collection.
     pub(crate) fn at(&self, collection: &str) -> Self {
         let database = &self.0.database;
@@ -69,6 +81,7 @@ impl Memory {
             service: Arc::clone(self.service()),
             database: Arc::clone(database),
             target: Some(Namespace::new(database, collection)),
+            faults: self.0.faults.clone(),
         }))
     }
 
@@ -79,6 +92,7 @@ impl Memory {
             service: Arc::clone(self.service()),
             database: Arc::clone(&self.0.database),
             target: self.0.target.as_ref().map(copy),
+            faults: self.0.faults.clone(),
         }))
     }
 
@@ -88,6 +102,7 @@ impl Memory {
             service: Arc::clone(self.service()),
             database: database.into(),
             target: None,
+            faults: self.0.faults.clone(),
         }))
     }
 
@@ -151,19 +166,26 @@ impl Memory {
     }
 
     /// Runs a command, in a session if one is given.
-    pub(crate) async fn run_in(
+    async fn run_in(
         &self,
         database: &str,
         mut command: RawDocumentBuf,
         session: Option<&mut Session>,
+        retry: Retry,
     ) -> Result<RawDocumentBuf> {
+        let session = session.map(Session::memory).transpose()?;
+        if let Some(session) = &session
+            && !session.memory.is_same(self)
+        {
+            return Err(Session::foreign());
+        }
+        if let Some(faults) = self.faults() {
+            let run = self.run_on_faults(faults, database, command, session, retry);
+            return Box::pin(run).await;
+        }
         let Some(session) = session else {
             return self.run_waiting(database, command).await;
         };
-        let session = session.memory()?;
-        if !session.memory.is_same(self) {
-            return Err(Session::foreign());
-        }
         session.decorate(&mut command);
         if session.in_transaction() {
             self.run(database, command)
@@ -192,7 +214,9 @@ impl Memory {
         let database = &self.0.database;
         let raw = RawDocumentBuf::try_from(&command).map_err(Error::encode)?;
         limits::check_command(&raw)?;
-        let reply = self.run_in(database, raw, session.as_deref_mut()).await?;
+        let reply = self
+            .run_in(database, raw, session.as_deref_mut(), Retry::Never)
+            .await?;
         self.open_cursor(database, reply, None, session)
     }
 
@@ -252,7 +276,7 @@ impl Memory {
     /// Runs one operation without a session and options, and without building a command. Returns `None`, and does
     /// nothing, if the operation needs a command or must wait for an open transaction.
     pub(crate) fn exec_now<'s>(&self, request: &Request) -> Option<Result<Response<'s>>> {
-        if !request.options.is_empty() {
+        if !request.options.is_empty() || self.0.faults.is_some() {
             return None;
         }
         let database = &self.0.database;
@@ -300,6 +324,7 @@ impl Memory {
         let database = &self.0.database;
         if session.is_none()
             && request.options.is_empty()
+            && self.0.faults.is_none()
             && let Some(parts) = Parts::of(&request)?
             && !parts.is_large()
         {
@@ -320,12 +345,13 @@ impl Memory {
         let command = request.raw_command()?;
         limits::check(&request.operation, &command)?;
         let batch = request.operation.is_batch();
+        let retry = request.operation.retry();
         if matches!(
             request.operation,
             Operation::Find { .. } | Operation::Aggregate { .. }
         ) {
             let reply = self
-                .run_in(database, command, session.as_deref_mut())
+                .run_in(database, command, session.as_deref_mut(), retry)
                 .await?;
             let size = request.options.batch_size;
             return Ok(Response::Cursor(
@@ -333,16 +359,18 @@ impl Memory {
             ));
         }
         if let Operation::Count { .. } = request.operation {
-            // The pipeline returns at most one document, so the first batch is complete.
-            let reply = self.run_in(database, command, session).await?;
-            let mut batch = Batch::new(Reply::Memory(reply))?;
-            let counted = match batch.next() {
+            let reply = self
+                .run_in(database, command, session.as_deref_mut(), retry)
+                .await?;
+            // The pipeline returns at most one document.
+            let mut cursor = self.open_cursor(database, reply, None, session)?;
+            let counted = match cursor.next().await {
                 Some(group) => count(group?, "n")?,
                 None => 0,
             };
             return Ok(Response::Count(counted));
         }
-        let reply = match self.run_in(database, command, session).await {
+        let reply = match self.run_in(database, command, session, retry).await {
             Err(error)
                 if matches!(request.operation, Operation::Drop)
                     && error.code() == Some(Code::NAMESPACE_NOT_FOUND) =>

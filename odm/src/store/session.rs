@@ -115,7 +115,7 @@ impl Session {
             transaction.committing();
         }
         let committed = match &mut self.backend {
-            Backend::Memory(session) => session.commit(),
+            Backend::Memory(session) => session.commit().await,
             Backend::Driver(session) => session.commit_transaction().await,
         };
         match &self.transaction {
@@ -168,6 +168,13 @@ impl Session {
         match &self.backend {
             Backend::Memory(session) => session.in_transaction(),
             Backend::Driver(session) => session.in_transaction(),
+        }
+    }
+
+    /// Says that the transaction under way runs again after a transient error, which a hostile store wants to know.
+    pub(crate) fn expect_retries(&mut self) {
+        if let Backend::Memory(session) = &mut self.backend {
+            session.expect_retries();
         }
     }
 

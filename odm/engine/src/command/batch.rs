@@ -34,6 +34,11 @@ pub(crate) fn first_batch(
     single: bool,
 ) -> Result<Page, ServerError> {
     cursor.tally = call.profile.map(|profile| Arc::clone(&profile.tally));
+    let batch_size = if single {
+        batch_size
+    } else {
+        split(call, &cursor, batch_size)
+    };
     catch_up(call, &mut cursor, batch_size);
     let (batch, more) = fill(&mut cursor, batch_size)?;
     let token = cursor
@@ -46,6 +51,17 @@ pub(crate) fn first_batch(
         0
     };
     Ok(batch.of(id, namespace).at(time).with_token(token))
+}
+
+/// The size of the next batch, which a hostile engine draws. A reader waits for a write after an empty batch of a cursor
+/// that awaits documents, so such a batch is never made.
+pub(crate) fn split(
+    call: &Invocation<'_>,
+    cursor: &Cursor,
+    batch_size: Option<u64>,
+) -> Option<u64> {
+    let least = u64::from(cursor.tail != Tail::No);
+    call.context.batch_size(batch_size, least)
 }
 
 /// How many documents a change stream reads ahead for a batch without a size.

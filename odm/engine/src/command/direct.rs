@@ -162,6 +162,9 @@ impl Engine {
         one: bool,
     ) -> Option<Batch> {
         self.tick(context.now().timestamp_millis());
+        if !one && context.splits_batches() {
+            return None;
+        }
         // A single match has no order to shuffle.
         let most = context.shuffle().map_or(FEW_DOCUMENTS, |_| 1);
         let look =

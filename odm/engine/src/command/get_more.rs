@@ -8,7 +8,7 @@ use odm_language::value::raw;
 use crate::catalog::Root;
 use crate::catalog::namespace::Namespace;
 use crate::command::args::{Field, Kind, field, max_time, required, wrong_type};
-use crate::command::batch::{catch_up, fill, session_of, transaction_of};
+use crate::command::batch::{catch_up, fill, session_of, split, transaction_of};
 use crate::command::declare::{Command, CommandTarget};
 use crate::command::generic_arguments::InTransaction;
 use crate::command::invocation::Invocation;
@@ -86,6 +86,7 @@ pub(crate) fn next(
         let idle = call.now.timestamp_millis() - cursor.used;
         cursor.results.postpone(idle.max(0));
     }
+    let batch_size = split(call, &cursor, batch_size);
     catch_up(call, &mut cursor, batch_size);
     let (batch, more) = fill(&mut cursor, batch_size).map_err(while_running)?;
     if let (Some(profile), Some(tally)) = (call.profile, &cursor.tally) {

@@ -119,6 +119,8 @@ pub struct CursorTraits {
     pub is_change_stream: bool,
     /// Whether the time limit of the command that opened it holds for its `getMore`s, too.
     pub is_limited: bool,
+    /// Whether it stays open at its end, for new documents.
+    pub is_tailable: bool,
 }
 
 impl fmt::Debug for Cursor {
@@ -275,6 +277,7 @@ impl Cursors {
         Some(CursorTraits {
             is_change_stream: cursor.results.is_change_stream(),
             is_limited: cursor.limited && cursor.tail == Tail::No,
+            is_tailable: cursor.tail != Tail::No,
         })
     }
 

@@ -9,8 +9,8 @@ use odm_language::value::raw;
 use tokio::time::timeout;
 
 use crate::error::Result;
-use crate::store::memory::Memory;
 use crate::store::memory::limits::check_command;
+use crate::store::memory::{Memory, Retry};
 use crate::store::session::Session;
 
 impl Memory {
@@ -24,11 +24,16 @@ impl Memory {
     ) -> Result<RawDocumentBuf> {
         check_command(&command)?;
         let Some(cursor) = cursor(&command) else {
-            return self.run_in(database, command, session).await;
+            return self.run_in(database, command, session, Retry::Never).await;
         };
         let end = Instant::now() + args::max_time(&command).unwrap_or(AWAIT);
         let mut seen = self.service().changes_seen();
-        let first = self.run_in(database, command.clone(), session.as_deref_mut());
+        let first = self.run_in(
+            database,
+            command.clone(),
+            session.as_deref_mut(),
+            Retry::Never,
+        );
         let mut reply = first.await?;
         if !is_empty_batch(&reply) || tokio::runtime::Handle::try_current().is_err() {
             return Ok(reply);

@@ -9,8 +9,7 @@ use bson::raw::RawDocumentBuf;
 use crate::error::{Code, Error, Result};
 use crate::store::batch::{Batch, Reply};
 use crate::store::changes::{self, Step};
-use crate::store::memory::Memory;
-use crate::store::memory::MemoryCursor;
+use crate::store::memory::{Memory, MemoryCursor, Retry};
 use crate::store::session::Session;
 use crate::store::watch::Watch;
 
@@ -37,7 +36,7 @@ impl MemoryChanges {
         mut session: Option<&mut Session>,
     ) -> Result<Self> {
         let command = RawDocumentBuf::try_from(&watch.command()?).map_err(Error::encode)?;
-        let reply = memory.run_in(database, command, session.as_deref_mut());
+        let reply = memory.run_in(database, command, session.as_deref_mut(), Retry::Read);
         let batch = Batch::new(Reply::Memory(reply.await?))?;
         let fields = match session {
             None => None,
@@ -79,6 +78,7 @@ impl MemoryChanges {
                 self.watch.options.batch_size,
                 self.session.clone(),
             )
+            .of_stream()
         })
     }
 
@@ -98,8 +98,11 @@ impl MemoryChanges {
             return Poll::Ready(Ok(Step::Over));
         };
         let batch = match std::task::ready!(cursor.poll_batch(cx)) {
-            // The engine closed the idle cursor or killed its session. Drivers reopen the stream then, too.
-            Err(error) if error.code() == Some(Code::CURSOR_NOT_FOUND) => self.reopen(),
+            // The engine closed the idle cursor or killed its session, or the connection broke. Drivers reopen the
+            // stream then, too.
+            Err(error) if error.code() == Some(Code::CURSOR_NOT_FOUND) || error.is_connection() => {
+                self.reopen()
+            }
             batch => batch,
         };
         Poll::Ready(batch.and_then(|batch| self.take(batch)))

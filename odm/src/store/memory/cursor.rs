@@ -5,10 +5,12 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bson::raw::{RawArrayBuf, RawDocumentBuf, cstr};
-use odm_engine::{Answer, Interest, Listener, Namespace, Request};
+use odm_engine::{Answer, Interest, Listener, Namespace, Request, TRANSIENT, Target};
+use odm_language::value::raw;
 
 use crate::error::{Error, Result};
 use crate::store::batch::{Batch, Reply};
+use crate::store::memory::faults::{Delay, Faults};
 use crate::store::memory::{Memory, MemoryPage};
 
 /// An open cursor of the engine.
@@ -22,6 +24,10 @@ pub(crate) struct MemoryCursor {
     session: Option<RawDocumentBuf>,
     /// The change log's write count before an empty batch. The cursor waits until the count grows.
     seen: Option<u64>,
+    /// Whether it is the cursor of a change stream, which is resumed after a network error.
+    is_stream: bool,
+    /// The delay before the next batch, once a hostile engine has drawn it.
+    delay: Option<Delay>,
     /// The listener that the cursor waits with, and the changes that it waits for.
     listener: Option<(Listener, Interest)>,
 }
@@ -42,11 +48,19 @@ impl MemoryCursor {
             batch_size,
             session,
             seen: None,
+            is_stream: false,
+            delay: None,
             listener: None,
         }
     }
 
-    /// Polls for the next batch. After an empty batch of an open cursor, it waits for a write, which wakes the task; no
+    /// The cursor of a change stream.
+    pub(super) fn of_stream(mut self) -> Self {
+        self.is_stream = true;
+        self
+    }
+
+    /// Polls for the next batch. After an empty batch of a tailable cursor, it waits for a write, which wakes the task; no
     /// thread or timer is involved.
     pub(crate) fn poll_batch(&mut self, cx: &mut Context<'_>) -> Poll<Result<Batch>> {
         if let Some(seen) = self.seen {
@@ -60,13 +74,41 @@ impl MemoryCursor {
             std::task::ready!(listener.poll(interest, seen, cx));
             self.seen = None;
         }
+        if let Some(faults) = self.memory.faults() {
+            let delay = self.delay.get_or_insert_with(|| faults.delay());
+            std::task::ready!(delay.poll(cx));
+            self.delay = None;
+            if let Some(error) = self.fail(faults) {
+                return Poll::Ready(Err(error));
+            }
+        }
         let seen = self.memory.service().changes_seen();
         let batch = self.next_batch()?;
         // If this call turned the change log on, earlier writes woke no listener: fetch the next batch at once.
-        if batch.is_read() && batch.cursor_id != 0 && !self.memory.service().log_changes() {
+        if batch.is_read() && self.is_tailable() && !self.memory.service().log_changes() {
             self.seen = Some(seen);
         }
         Poll::Ready(Ok(batch))
+    }
+
+    /// Whether the cursor stays open for new documents. Other cursors may have empty batches before their end.
+    fn is_tailable(&self) -> bool {
+        let cursor = (self.id != 0).then(|| self.memory.service().cursor(self.id));
+        cursor.flatten().is_some_and(|cursor| cursor.is_tailable)
+    }
+
+    /// The network error of the next batch, if a hostile engine makes one. The driver gives the cursor up then.
+    fn fail(&self, faults: &Faults) -> Option<Error> {
+        let target = if self.is_stream {
+            Target::Stream
+        } else {
+            Target::GetMore
+        };
+        faults.strike(target)?;
+        let in_transaction =
+            (self.session.as_ref()).is_some_and(|fields| raw::get(fields, "autocommit").is_some());
+        let labels: &[&str] = if in_transaction { &[TRANSIENT] } else { &[] };
+        Some(faults.broken(labels))
     }
 
     fn next_batch(&mut self) -> Result<Batch> {

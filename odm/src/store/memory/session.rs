@@ -3,7 +3,10 @@
 use bson::raw::{RawDocumentBuf, cstr};
 use bson::{Binary, rawdoc, spec::BinarySubtype};
 
+use odm_engine::{Fault, Target};
+
 use crate::error::{Error, Result};
+use crate::store::memory::faults::Faults;
 use crate::store::memory::{Memory, check_write_concern};
 use crate::store::misuse;
 use crate::store::options::millis;
@@ -16,7 +19,17 @@ pub(crate) struct MemorySession {
     id: RawDocumentBuf,
     number: i64,
     state: State,
+    /// Whether the current transaction runs again after a transient error.
+    is_retried: bool,
+    /// Whether a commit was sent whose reply did not arrive.
+    is_unacknowledged: bool,
+    /// How many transactions a hostile engine made fail one after the other, and whether the current one is among them.
+    failed: u8,
+    has_failed: bool,
 }
+
+/// At most this many transactions of a session fail one after the other.
+const MOST_FAILED: u8 = 2;
 
 /// The transaction states of MongoDB's driver specification.
 #[derive(Debug)]
@@ -32,16 +45,46 @@ enum State {
 
 impl MemorySession {
     pub(crate) fn new(memory: Memory) -> Self {
-        let id = Binary {
-            subtype: BinarySubtype::Uuid,
-            bytes: bson::Uuid::new().bytes().to_vec(),
-        };
         Self {
             memory,
-            id: rawdoc! { "id": id },
+            id: new_id(),
             number: 0,
             state: State::None,
+            is_retried: false,
+            is_unacknowledged: false,
+            failed: 0,
+            has_failed: false,
         }
+    }
+
+    /// The number of the next retryable write.
+    pub(super) fn next_number(&mut self) -> i64 {
+        self.number += 1;
+        self.number
+    }
+
+    /// Says that the current transaction runs again after a transient error.
+    pub(crate) fn expect_retries(&mut self) {
+        self.is_retried = true;
+    }
+
+    /// The fault of the next statement of the transaction, if it fails.
+    pub(super) fn strike(&mut self, faults: &Faults, writes: bool) -> Option<Fault> {
+        if self.has_failed || self.failed >= MOST_FAILED {
+            return None;
+        }
+        let is_retried = self.is_retried;
+        let fault = faults.strike(Target::Statement { writes, is_retried })?;
+        self.has_failed = true;
+        self.failed += 1;
+        Some(fault)
+    }
+
+    /// Aborts the transaction as mongod does by itself: the session still has to end it.
+    pub(super) fn abort_in_engine(&self) {
+        let abort = rawdoc! { "abortTransaction": 1 };
+        // The engine knows no transaction before its first statement.
+        drop(self.memory.run("admin", self.ending(abort)));
     }
 
     pub(crate) fn in_transaction(&self) -> bool {
@@ -82,11 +125,17 @@ impl MemorySession {
             check_write_concern(concern)?;
         }
         self.number += 1;
+        if !self.has_failed {
+            self.failed = 0;
+        }
+        self.has_failed = false;
+        self.is_retried = false;
+        self.is_unacknowledged = false;
         self.state = State::Starting(options);
         Ok(())
     }
 
-    pub(crate) fn commit(&mut self) -> Result<()> {
+    pub(crate) async fn commit(&mut self) -> Result<()> {
         match std::mem::replace(&mut self.state, State::None) {
             State::None => Err(nothing_started()),
             State::Aborted => {
@@ -98,9 +147,18 @@ impl MemorySession {
                 Ok(())
             }
             State::InProgress(options) | State::Committed(Some(options)) => {
-                let result = self.end(rawdoc! { "commitTransaction": 1 }, &options);
+                let mut command = self.ending(rawdoc! { "commitTransaction": 1 });
+                limit(&mut command, &options);
+                // A caller that stops waiting may send the commit again.
                 self.state = State::Committed(Some(options));
-                result
+                self.is_unacknowledged = true;
+                let committed = match self.memory.faults() {
+                    Some(faults) => faults.commit(&self.memory, command).await,
+                    None => self.memory.run("admin", command).map(drop),
+                };
+                self.is_unacknowledged =
+                    matches!(&committed, Err(error) if error.server().is_none());
+                committed
             }
         }
     }
@@ -119,29 +177,48 @@ impl MemorySession {
             State::Starting(_) => Ok(()),
             State::InProgress(options) => {
                 // Drivers ignore errors of `abortTransaction`, too: the engine ends the transaction either way.
-                let _: Result<()> = self.end(rawdoc! { "abortTransaction": 1 }, &options);
+                let mut command = self.ending(rawdoc! { "abortTransaction": 1 });
+                limit(&mut command, &options);
+                drop(self.memory.run("admin", command));
                 Ok(())
             }
         }
     }
 
-    fn end(&self, mut command: RawDocumentBuf, options: &TransactionOptions) -> Result<()> {
+    /// A command that ends the transaction.
+    fn ending(&self, mut command: RawDocumentBuf) -> RawDocumentBuf {
         command.append(cstr!("lsid"), &self.id);
         command.append(cstr!("txnNumber"), self.number);
         command.append(cstr!("autocommit"), false);
-        if let Some(time) = options.max_commit_time
-            && let Ok(time) = bson::raw::RawBson::try_from(millis(time))
-        {
-            command.append(cstr!("maxTimeMS"), time);
-        }
-        self.memory.run("admin", command).map(drop)
+        command
     }
+}
+
+/// Limits the time of a command that ends a transaction.
+fn limit(command: &mut RawDocumentBuf, options: &TransactionOptions) {
+    if let Some(time) = options.max_commit_time
+        && let Ok(time) = bson::raw::RawBson::try_from(millis(time))
+    {
+        command.append(cstr!("maxTimeMS"), time);
+    }
+}
+
+/// A new `lsid`.
+pub(super) fn new_id() -> RawDocumentBuf {
+    let id = Binary {
+        subtype: BinarySubtype::Uuid,
+        bytes: bson::Uuid::new().bytes().to_vec(),
+    };
+    rawdoc! { "id": id }
 }
 
 impl Drop for MemorySession {
     fn drop(&mut self) {
         if let State::InProgress(_) = self.state {
-            let _: Result<()> = self.abort();
+            drop(self.abort());
+        } else if self.is_unacknowledged {
+            // Nobody can send the commit again, and an open transaction would block others until it expires.
+            self.abort_in_engine();
         }
     }
 }

@@ -1,6 +1,7 @@
-//! What a shuffling engine shuffles, and what it leaves in order.
+//! What a hostile engine shuffles and splits, and what it leaves.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use bson::{Bson, Document, doc};
 
@@ -107,4 +108,62 @@ fn a_seed_leads_to_the_same_results() {
     };
     assert_eq!(run_all(7), run_all(7));
     assert_ne!(run_all(7), run_all(8));
+}
+
+/// The sizes of the batches of a result, which has `wanted` documents in all.
+fn sizes(engine: &Engine, context: &Context, command: &Document, wanted: usize) -> Vec<usize> {
+    let mut reply = run(engine, context, "db", command);
+    let mut name = "firstBatch";
+    let mut sizes = Vec::new();
+    loop {
+        let cursor = reply.get_document("cursor").unwrap();
+        sizes.push(cursor.get_array(name).unwrap().len());
+        name = "nextBatch";
+        let id = cursor.get_i64("id").unwrap();
+        let is_complete = sizes.iter().sum::<usize>() == wanted;
+        let tails = command.contains_key("tailable");
+        if id == 0 || tails && is_complete {
+            assert!(is_complete, "{command}: {sizes:?}");
+            return sizes;
+        }
+        let more = doc! { "getMore": id, "collection": "capped", "batchSize": 5 };
+        reply = run(engine, context, "db", &more);
+    }
+}
+
+#[test]
+fn batches_end_at_random_sizes() {
+    let whole = doc! { "find": "capped", "batchSize": 5 };
+    let single = doc! { "find": "capped", "singleBatch": true };
+    let tail = doc! { "find": "capped", "batchSize": 5, "tailable": true, "awaitData": true };
+    let mut has_empty = false;
+    for seed in 0..50 {
+        let context = Context::system().with_hostility(Hostility::new(seed).splitting_batches());
+        let engine = filled(&context);
+        let split = sizes(&engine, &context, &whole, 12);
+        assert!(split.iter().all(|size| *size <= 5), "{split:?}");
+        has_empty |= split.first() == Some(&0);
+        assert_eq!(sizes(&engine, &context, &single, 12), [12]);
+        // Its reader would wait for a write.
+        let tailed = sizes(&engine, &context, &tail, 12);
+        assert!(
+            tailed.iter().all(|size| (1..=5).contains(size)),
+            "{tailed:?}"
+        );
+    }
+    assert!(has_empty);
+}
+
+#[test]
+fn delays_are_bounded() {
+    let longest = Duration::from_millis(3);
+    let hostility = Hostility::new(1).delaying_replies(longest);
+    let delays: Vec<_> = (0..400)
+        .flat_map(|_| hostility.delays())
+        .flatten()
+        .collect();
+    assert!(delays.iter().all(|delay| *delay <= longest));
+    assert!((50..150).contains(&delays.len()), "{}", delays.len());
+    hostility.pause();
+    assert_eq!(hostility.delays(), [None, None]);
 }

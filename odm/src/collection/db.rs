@@ -64,8 +64,9 @@ impl Db {
     /// # }
     /// ```
     ///
-    /// A [`Hostility`](crate::Hostility) in the context shuffles what MongoDB puts into no order, drawn from a seed.
-    /// It finds code that works only because a developer's mongod returns documents in the order of insertion:
+    /// A [`Hostility`](crate::Hostility) in the context makes the engine do what MongoDB may do and mongod seldom does;
+    /// [`memory_hostile`](Self::memory_hostile) does all of it. Shuffling finds code that works only because a
+    /// developer's mongod returns documents in the order of insertion:
     ///
     /// ```
     /// use std::collections::BTreeSet;
@@ -127,13 +128,14 @@ impl Db {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> odm::Result<()> {
     /// for seed in 1..=20 {
-    ///     let counters = Db::memory_hostile(seed).collection::<Counter>();
+    ///     let db = Db::memory_hostile(seed);
+    ///     let counters = db.collection::<Counter>();
     ///     // The store retries single writes as the driver does: once.
     ///     while let Err(error) = counters.replace_one(|c| c.id.eq(1), &Counter { id: 1, n: 0 }).upsert().await {
     ///         assert!(error.is_retryable(), "{error}");
     ///     }
     ///     // The body runs again after a conflict or a network error, and none of its effects happens twice.
-    ///     transaction!(counters.db(), |tx| -> odm::Result<()> {
+    ///     transaction!(db, |tx| -> odm::Result<()> {
     ///         counters.update_one(|c| c.id.eq(1), |c| c.n.inc(1)).session(tx).await?;
     ///         Ok(())
     ///     })

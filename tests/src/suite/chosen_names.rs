@@ -104,18 +104,12 @@ async fn sync(db: &Db) {
 async fn names(db: &Db) -> BTreeSet<String> {
     let listed = db
         .run_command(doc! {"listCollections": 1, "nameOnly": true})
+        .all()
         .await
         .unwrap();
-    let listed = listed.get_document("cursor").unwrap();
-    let listed = listed.get_array("firstBatch").unwrap().iter();
     listed
-        .map(|it| {
-            it.as_document()
-                .unwrap()
-                .get_str("name")
-                .unwrap()
-                .to_owned()
-        })
+        .iter()
+        .map(|it| it.get_str("name").unwrap().to_owned())
         .collect()
 }
 

@@ -112,18 +112,9 @@ async fn dates_have_the_operators_of_dates(db: &Db) {
         .await
         .unwrap();
     assert_eq!(jobs.get(&job(1).id).await.unwrap().unwrap().done, None);
-    let indexes = db.run_command(doc! {"listIndexes": "jobs"}).await.unwrap();
-    let indexes = indexes
-        .get_document("cursor")
-        .unwrap()
-        .get_array("firstBatch")
-        .unwrap();
-    let is_ttl = |index: &&Bson| {
-        index
-            .as_document()
-            .unwrap()
-            .contains_key("expireAfterSeconds")
-    };
+    let indexes = db.run_command(doc! {"listIndexes": "jobs"}).all();
+    let indexes = indexes.await.unwrap();
+    let is_ttl = |index: &&bson::Document| index.contains_key("expireAfterSeconds");
     assert_eq!(indexes.iter().filter(is_ttl).count(), 1);
 }
 

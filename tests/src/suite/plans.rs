@@ -244,9 +244,8 @@ async fn a_model_beyond_its_budget_has_no_plan(db: &Db) {
         ),
         "{message}"
     );
-    let names = db.run_command(doc! {"listCollections": 1}).await.unwrap();
-    let cursor = names.get_document("cursor").unwrap();
-    assert_eq!(cursor.get_array("firstBatch").unwrap().len(), 0);
+    let names = db.run_command(doc! {"listCollections": 1}).all().await;
+    assert_eq!(names.unwrap().len(), 0);
     // The budget of a document is a rule for the design: nothing is measured when it is written.
     let text = "😀".repeat(300);
     db.collection()

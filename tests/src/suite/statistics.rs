@@ -33,10 +33,7 @@ async fn aggregate(
     stages: Vec<BsonDocument>,
 ) -> odm::Result<Vec<BsonDocument>> {
     let command = doc! { "aggregate": target.into(), "pipeline": stages, "cursor": {} };
-    let reply = db.run_command(command).await?;
-    let cursor = reply.get_document("cursor").unwrap();
-    let batch = cursor.get_array("firstBatch").unwrap().iter();
-    Ok(batch.map(|it| it.as_document().unwrap().clone()).collect())
+    db.run_command(command).all().await
 }
 
 /// How often the indexes `_id_`, `a` and `b` were used.

@@ -84,21 +84,21 @@ async fn words_and_phrases(db: &Db) {
 
 async fn scores(db: &Db) {
     notes(db).await;
-    let reply = db
+    let rows = db
         .run_command(
             doc! {"find": "notes", "filter": {"$text": {"$search": "coffee shop"}},
             "sort": {"score": {"$meta": "textScore"}},
             "projection": {"title": 1, "score": {"$meta": "textScore"}}},
         )
+        .all()
         .await
         .unwrap();
-    let rows = reply.get_document("cursor").unwrap();
     assert_eq!(
-        rows.get_array("firstBatch").unwrap().as_slice(),
+        rows,
         [
-            doc! {"_id": 1, "title": "Coffee shops", "score": 5.166_666_666_666_666}.into(),
-            doc! {"_id": 3, "title": "Café", "score": 1.25}.into(),
-            doc! {"_id": 2, "title": "Running", "score": 0.666_666_666_666_666_6}.into(),
+            doc! {"_id": 1, "title": "Coffee shops", "score": 5.166_666_666_666_666},
+            doc! {"_id": 3, "title": "Café", "score": 1.25},
+            doc! {"_id": 2, "title": "Running", "score": 0.666_666_666_666_666_6},
         ]
     );
 }

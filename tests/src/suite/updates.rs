@@ -406,26 +406,22 @@ async fn timestamps_are_unique(db: &Db) {
     let mut seen = std::collections::BTreeSet::new();
     // Every timestamp of the collection is new.
     let mut all_new = async |names: &[&str], count: usize| {
-        let found = run(doc! {"find": "clocks", "filter": {}}).await;
-        let batch = found
-            .get_document("cursor")
-            .unwrap()
-            .get_array("firstBatch")
-            .unwrap();
-        let documents = batch.iter().filter_map(Bson::as_document);
-        let times: Vec<_> = documents
+        let found = db.run_command(doc! {"find": "clocks", "filter": {}}).all();
+        let found = found.await.unwrap();
+        let times: Vec<_> = found
+            .iter()
             .flat_map(|document| {
                 names
                     .iter()
                     .filter_map(|name| document.get_timestamp(name).ok())
             })
             .collect();
-        assert_eq!(times.len(), count, "{found}");
+        assert_eq!(times.len(), count, "{found:?}");
         for time in times {
-            assert!(time.time > 0, "{found}");
+            assert!(time.time > 0, "{found:?}");
             assert!(
                 seen.insert((time.time, time.increment)),
-                "{time:?} twice: {found}"
+                "{time:?} twice: {found:?}"
             );
         }
     };

@@ -51,7 +51,7 @@ pub use self::fault::{Fault, Target};
 /// | a call in a transaction | does not retry | the error with the label `TransientTransactionError`; `transaction!` runs its body again |
 /// | a commit | sends it once more | nothing, or the second error with `UnknownTransactionCommitResult`, after which `transaction!` commits again |
 ///
-/// Faults reach only the handles of the in-memory store. `Db::import`, `abort_transaction` and closing a cursor never
+/// Faults reach only the handles of the in-memory store. `Db::import`, `Db::dump`, `abort_transaction` and closing a cursor never
 /// fail, and an engine behind a port shuffles and splits batches only: there, `configureFailPoint` makes commands fail.
 #[derive(Clone)]
 pub struct Hostility {
@@ -82,6 +82,11 @@ const LARGEST_POWER: u64 = 8;
 
 impl Hostility {
     /// Draws everything from `seed`.
+    ///
+    /// ```
+    /// # use odm_engine as odm;
+    /// assert_eq!(odm::Hostility::new(42).seed(), 42);
+    /// ```
     pub fn new(seed: u64) -> Self {
         Self {
             shared: Arc::new(Shared {
@@ -131,6 +136,14 @@ impl Hostility {
     /// inside stored documents: an update with `$addToSet` appends, as mongod does. `explain` shows the plans of a
     /// store that shuffles nothing. The profiler counts all matching documents as examined, because they are all read
     /// before they are shuffled.
+    ///
+    /// ```
+    /// # use odm_engine as odm;
+    /// use odm::{Context, Hostility};
+    ///
+    /// let context = Context::system().with_hostility(Hostility::new(42).shuffling());
+    /// # let _ = context;
+    /// ```
     #[must_use]
     pub fn shuffling(mut self) -> Self {
         self.shuffles = true;
@@ -163,13 +176,21 @@ impl Hostility {
     ///
     /// It is one write in 32, in at most two transactions of a session one after the other. Outside of transactions mongod
     /// itself tries again, so there is no such error.
+    ///
+    /// ```
+    /// # use odm_engine as odm;
+    /// use odm::{Context, Hostility};
+    ///
+    /// let context = Context::system().with_hostility(Hostility::new(42).conflicting_writes());
+    /// # let _ = context;
+    /// ```
     #[must_use]
     pub fn conflicting_writes(self) -> Self {
         self.with(Fault::Conflict)
     }
 
     /// Breaks the connection before a command is executed or, as often, after it was executed and before its reply
-    /// arrives. The error is a network error ([`is_connection`]), without a code. It finds writes that are sent again
+    /// arrives. The error is a network error (`Error::is_connection`), without a code. It finds writes that are sent again
     /// though they are not idempotent.
     ///
     /// It is one command in 8, the retries included, but one in 32 in a transaction (in at most two transactions of a
@@ -177,7 +198,13 @@ impl Hostility {
     /// another cursor. These rates are of all faults together. [What the store retries](#what-the-store-retries) says what
     /// the caller sees.
     ///
-    /// [`is_connection`]: https://docs.rs/mongodb-odm/latest/odm/struct.Error.html#method.is_connection
+    /// ```
+    /// # use odm_engine as odm;
+    /// use odm::{Context, Hostility};
+    ///
+    /// let context = Context::system().with_hostility(Hostility::new(42).breaking_connections());
+    /// # let _ = context;
+    /// ```
     #[must_use]
     pub fn breaking_connections(self) -> Self {
         self.with(Fault::LostRequest).with(Fault::LostReply)
@@ -188,6 +215,14 @@ impl Hostility {
     /// `RetryableWriteError` if the command is a retryable write, and `TransientTransactionError` in a transaction.
     ///
     /// The rates are those of [`breaking_connections`](Self::breaking_connections). The further batches of a cursor are not refused.
+    ///
+    /// ```
+    /// # use odm_engine as odm;
+    /// use odm::{Context, Hostility};
+    ///
+    /// let context = Context::system().with_hostility(Hostility::new(42).breaking_connections().stepping_down());
+    /// # let _ = context;
+    /// ```
     #[must_use]
     pub fn stepping_down(self) -> Self {
         self.with(Fault::NotPrimary)
@@ -197,6 +232,15 @@ impl Hostility {
     /// Meanwhile other tasks run, so it finds code that assumes that nobody writes between two of its calls.
     ///
     /// The delays are timers of Tokio, so its runtime needs them enabled. Outside of a Tokio runtime there are no delays.
+    ///
+    /// ```
+    /// # use odm_engine as odm;
+    /// use std::time::Duration;
+    /// use odm::{Context, Hostility};
+    ///
+    /// let context = Context::system().with_hostility(Hostility::new(42).delaying_replies(Duration::from_millis(20)));
+    /// # let _ = context;
+    /// ```
     #[must_use]
     pub fn delaying_replies(mut self, longest: Duration) -> Self {
         self.longest_delay = Some(longest);
@@ -239,11 +283,24 @@ impl Hostility {
     }
 
     /// Ends a [`pause`](Self::pause).
+    ///
+    /// ```
+    /// # use odm_engine as odm;
+    /// let hostility = odm::Hostility::new(42).all();
+    /// hostility.pause();
+    /// hostility.resume();
+    /// ```
     pub fn resume(&self) {
         self.shared.paused.store(false, Ordering::Relaxed);
     }
 
     /// The seed, for the message of a test that fails.
+    ///
+    /// ```
+    /// # use odm_engine as odm;
+    /// let hostility = odm::Hostility::new(42).all();
+    /// assert_eq!(hostility.seed(), 42);
+    /// ```
     pub fn seed(&self) -> u64 {
         self.shared.seed
     }

@@ -458,16 +458,12 @@ async fn found(db: &Db, conditions: &[Condition]) -> Vec<Vec<i32>> {
         .zip(conditions)
         .map(|(at, condition)| (at.to_string(), ids(condition)));
     let facet: BsonDocument = facets.collect();
-    let reply = db
+    let found = db
         .run_command(doc! {"aggregate": "rows", "pipeline": [{"$facet": facet}], "cursor": {}})
+        .all()
         .await
         .unwrap();
-    let batch = reply
-        .get_document("cursor")
-        .unwrap()
-        .get_array("firstBatch")
-        .unwrap();
-    let lists = batch[0].as_document().unwrap().values();
+    let lists = found[0].values();
     let ids = lists.map(|list| {
         let documents = list
             .as_array()

@@ -108,7 +108,7 @@ async fn articles(db: &Db, seed: u64) -> (Collection<Article>, Vec<Stored>) {
 }
 
 async fn raw(db: &Db, id: i32) -> BsonDocument {
-    let find = doc! {"find": "articles", "filter": {"_id": id}};
+    let find = doc! {"find": "articles", "filter": {"_id": id}, "singleBatch": true};
     let reply = db.run_command(find).await.unwrap();
     let batch = reply
         .get_document("cursor")

@@ -247,7 +247,7 @@ pub(super) async fn insert(db: &Db, collection: &str, documents: Vec<BsonDocumen
 
 /// The stored document with this `_id`.
 pub(super) async fn raw(db: &Db, id: i32) -> BsonDocument {
-    let find = doc! {"find": "films", "filter": {"_id": id}};
+    let find = doc! {"find": "films", "filter": {"_id": id}, "singleBatch": true};
     let reply = db.run_command(find).await.unwrap();
     let cursor = reply.get_document("cursor").unwrap();
     match &cursor.get_array("firstBatch").unwrap()[..] {

@@ -220,7 +220,11 @@ async fn sent<D: Named>(db: &Db, make: Make<D>) -> Vec<BsonDocument> {
     make(&watched.tree()).non_atomic().await.unwrap();
     let sent = std::mem::take(&mut *log.lock().unwrap());
     let from = sent.iter().position(is_fence).unwrap();
-    sent[from..].to_vec()
+    // A batch belongs to a cursor of the change.
+    let commands = sent[from..]
+        .iter()
+        .filter(|command| !command.contains_key("getMore"));
+    commands.cloned().collect()
 }
 
 async fn repaired<D: Named>(tree: &Tree<D>, last: &BsonDocument, texts: (&str, &str)) {

@@ -187,12 +187,18 @@ pub(crate) fn prepare<'d>(
     };
     let (mut id, mut id_first, mut nests, mut fills_in) = (None, false, false, false);
     let mut ids = 0;
-    for (at, element) in raw::walk(document).enumerate() {
+    let mut elements = raw::walk(document);
+    let start = elements.offset();
+    loop {
+        let is_first = elements.offset() == start;
+        let Some(element) = elements.advance() else {
+            break;
+        };
         if element.key_bytes() == b"_id" {
             ids += 1;
             if id.is_none() {
                 id = Some(element);
-                id_first = at == 0;
+                id_first = is_first;
             }
         } else {
             fills_in |= element.tag() == TIMESTAMP && element.value().is_some_and(unset);

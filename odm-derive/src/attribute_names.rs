@@ -182,6 +182,8 @@ pub(crate) const INDEX: &str = "index";
 pub(crate) const ITEMS: &str = "items";
 pub(crate) const LANGUAGE: &str = "language";
 pub(crate) const LANGUAGE_OVERRIDE: &str = "language_override";
+/// What to write where a field is called `language` by chance.
+pub(crate) const OTHER_LANGUAGE_FIELD: &str = "write `text(…, language_override = \"text_language\")`, a field that need not exist, or `language_override = \"language\"` if it holds a language of text indexes, such as \"english\"";
 pub(crate) const KEY: &str = "key";
 pub(crate) const KEYWORDS: &str = "keywords";
 pub(crate) const LEFT: &str = "left";

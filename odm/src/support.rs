@@ -201,6 +201,18 @@ impl<T> Projects<T> for T {}
 
 impl<T> Projects<T> for Option<T> {}
 
+/// A field that holds a key of the type `K`, or none.
+#[diagnostic::on_unimplemented(
+    message = "a reference by a key of the type `{K}` leads to a field of the type `{Self}`",
+    label = "no key is equal to a value of that field",
+    note = "declare the key as the type of that field, without its `Option`, or as an `Option` or a `Vec` of it"
+)]
+pub trait HoldsKeys<K> {}
+
+impl<K> HoldsKeys<K> for K {}
+
+impl<K> HoldsKeys<K> for Option<K> {}
+
 /// Whether the field `rust` is stored as `name`. A missing field counts, too: the code that names its handle
 /// does not compile.
 pub const fn stores(meta: &EmbeddedMeta, rust: &str, name: &str) -> bool {
@@ -234,6 +246,13 @@ pub struct Leaf<T>(std::marker::PhantomData<T>);
 impl<T> Leaf<T> {
     /// Compiles if a field declared as `P` can hold what this one stores.
     pub fn fits<P: Projects<T>>(self) {}
+
+    /// Compiles if this field holds keys of the type `K`.
+    pub fn holds_keys<K>(self)
+    where
+        T: HoldsKeys<K>,
+    {
+    }
 
     /// The question whether a field declared as `P` can hold what this one stores.
     pub fn held_by<P>(self) -> Holding<P, T> {
@@ -315,12 +334,18 @@ const fn is_id<T: Document>(path: &[&str]) -> bool {
     false
 }
 
-/// Whether a reference of `T` declares this counterpart: `name`, on `field` if that is known.
+/// Whether a reference of `T` declares this counterpart: `name`, on `field` if that is known. A missing field counts, too: the
+/// code that names its handle does not compile.
 pub const fn has_counterpart<T: Document>(
     kind: CounterpartKind,
     field: Option<&str>,
     name: &str,
 ) -> bool {
+    if let Some(field) = field
+        && declared(T::META.fields, field).is_none()
+    {
+        return true;
+    }
     let mut rest = T::META.fields;
     while let [one, behind @ ..] = rest {
         let is_field = match field {

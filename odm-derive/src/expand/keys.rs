@@ -85,7 +85,7 @@ pub(super) fn checks(model: &Model, facts: &KeyFacts<'_>) -> TokenStream {
         const _: () = {
             #[allow(dead_code)]
             fn __odm_key(__odm_fields: &<#target as #support::Embedded>::Fields<#target>) {
-                #support::leaf(&__odm_fields.#by).fits::<#key>();
+                #support::leaf(&__odm_fields.#by).holds_keys::<#key>();
             }
             #same_form
             #unique

@@ -190,7 +190,7 @@ impl<'a> KeyFacts<'a> {
 fn of_recent<'a>(model: &Model, field: &Field, recent: &'a Recent) -> Demand<'a> {
     let (source, rust) = (&recent.source, &field.rust);
     let advice = format!(
-        "write `#[odm(recent_in = {rust})]` on its reference to `{}`",
+        "write `#[odm(recent_in = {rust})]` on a reference to `{}`, which has no other counterpart",
         model.ident
     );
     Demand {
@@ -300,7 +300,7 @@ fn index_of(inverse: &Inverse) -> Demand<'_> {
         let message = coded(
             "relation_scan",
             format!(
-                "`{name}` would scan `{target}`: no index of it starts with `{path}`; add `#[odm(index({path}))]` to it, or `allow_scan = \"the reason\"` to the relation"
+                "`{name}` would scan `{target}`: no index of it that starts with `{path}` has all documents (a partial or sparse one leaves some out); add `#[odm(index({path}))]` to it, or `allow_scan = \"the reason\"` to the relation"
             ),
         );
         (Declares::Index(by), message)

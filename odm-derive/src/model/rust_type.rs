@@ -123,6 +123,14 @@ pub(crate) fn element_kind(ty: &Type) -> Kind<'_> {
     }
 }
 
+/// The type of the innermost elements of a list, an `Option` or a `Box`; of another type, that type.
+pub(crate) fn element(ty: &Type) -> &Type {
+    match kind(ty) {
+        Kind::Optional(inner) | Kind::Boxed(inner) | Kind::List(inner) => element(inner),
+        _ => ty,
+    }
+}
+
 /// Whether the type is written as an array of a fixed length.
 pub(crate) fn is_fixed(ty: &Type) -> bool {
     match ty {

@@ -4,7 +4,7 @@ use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::token::Paren;
-use syn::{Expr, Ident, LitInt, LitStr, Token};
+use syn::{Expr, Ident, LitBool, LitInt, LitStr, Token};
 
 use super::collation::{Collation, collation};
 use super::rule::closure;
@@ -322,6 +322,11 @@ fn option(index: &mut Index, word: &Ident, input: ParseStream<'_>) -> syn::Resul
     );
     match unraw(word).as_str() {
         attribute_names::NAME if string => once(&mut index.name, word, value(input)?)?,
+        attribute_names::UNIQUE | attribute_names::SPARSE | attribute_names::HIDDEN
+            if equals && input.peek2(LitBool) =>
+        {
+            return Err(flag(index, word, input));
+        }
         attribute_names::UNIQUE if bare => once(&mut index.unique, word, word.span())?,
         attribute_names::SPARSE if bare => once(&mut index.sparse, word, word.span())?,
         attribute_names::HIDDEN if bare => once(&mut index.hidden, word, word.span())?,
@@ -346,6 +351,21 @@ fn option(index: &mut Index, word: &Ident, input: ParseStream<'_>) -> syn::Resul
         _ => return Ok(false),
     }
     Ok(true)
+}
+
+/// The error for `unique = true`.
+fn flag(index: &Index, word: &Ident, input: ParseStream<'_>) -> syn::Error {
+    let value = input
+        .parse::<Token![=]>()
+        .and_then(|_| input.parse::<LitBool>());
+    let message = match value {
+        Ok(value) if !value.value => format!("an index without `{word}` says nothing: leave it out"),
+        _ if word == attribute_names::UNIQUE && index.word == attribute_names::INDEX => {
+            "`unique` has no value, and stands in place of `index`: `unique` on a field, `unique(field)` on the struct".to_owned()
+        }
+        _ => format!("`{word}` has no value: write `{word}`"),
+    };
+    syn::Error::new_spanned(word, message)
 }
 
 fn expire_after(index: &mut Index, word: &Ident, input: ParseStream<'_>) -> syn::Result<()> {

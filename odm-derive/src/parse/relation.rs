@@ -188,6 +188,12 @@ pub(crate) fn inverse(
     if !arguments.content.peek(Token![:]) {
         return Err(refused(word, name.span()));
     }
+    if syn::parse_str::<Ident>(&name.to_string()).is_err() {
+        return Err(syn::Error::new(
+            name.span(),
+            format!("`{name}` is a keyword of Rust: write `r#{name}`"),
+        ));
+    }
     arguments.content.parse::<Token![:]>()?;
     let target = arguments.model()?;
     let mut by: Option<Vec<Ident>> = None;

@@ -160,7 +160,8 @@ impl<J: Branches, B: Branch> Branches for Also<J, B> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a relation of `{M}`",
     label = "nothing to join",
-    note = "a reference is declared as `Ref<T>`, `Option<Ref<T>>` or `Vec<Ref<T>>`; an inverse relation on the struct, as `has_many(name: Model, by = field)`"
+    note = "a reference is declared as `Ref<T>`, `Option<Ref<T>>` or `Vec<Ref<T>>`; an inverse relation on the struct, as `has_many(name: Model, by = field)`",
+    note = "references in a list of subdocuments are joined by `each`: `.join(|m| m.lines.each(|line| line.product))`"
 )]
 pub trait IntoBranch<M> {
     /// The relation, ready to load.

@@ -7,7 +7,8 @@ use crate::query::IntoValue;
 /// The id of a document of `M`, or a reference to it.
 ///
 /// That is a value of the declared `_id` ([`IntoValue`]), owned or borrowed, or a [`Ref<M>`](Ref). A reference to another model
-/// does not compile. The compiler infers `By`, which says which of the two is given.
+/// does not compile. The compiler infers `By`, which says which of the two is given. If the `_id` is a reference itself, one that is
+/// made in the call names its model: `rights.get(Ref::<Movie>::from(7))`.
 ///
 /// ```
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));

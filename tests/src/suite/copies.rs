@@ -135,7 +135,7 @@ async fn a_subset_and_its_rest_share_an_id(db: &Db) {
     );
     let row = db
         .collection::<Rights>()
-        .get(&Ref::from(7))
+        .get(&Ref::<Movie>::from(7))
         .join(|r| r.movie)
         .await;
     assert_eq!(row.unwrap().unwrap().movie().found(), Some(&movie(7)));

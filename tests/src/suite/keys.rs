@@ -13,6 +13,7 @@ cases![
     a_unique_field_is_joined_backwards,
     a_unique_field_filters_and_sorts,
     no_document_refers_to_a_row_without_its_key,
+    an_optional_unique_field_is_joined,
     composite_ids_are_joined,
     references_by_key_are_in_the_metadata,
 ];
@@ -413,4 +414,74 @@ async fn no_document_refers_to_a_row_without_its_key(db: &Db) {
         .find_all()
         .order_by_related(|p| p.uses, |u| u.id.asc());
     assert_eq!(ids!(sorted), [2, 1]);
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = "editions", has_many(copies: Copy, by = isbn, key = isbn))]
+struct Edition {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[odm(unique(sparse))]
+    isbn: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = "copies")]
+struct Copy {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[odm(index, refers_to(Edition, by = isbn))]
+    isbn: String,
+    #[odm(refers_to(Edition, by = isbn))]
+    instead: Option<String>,
+}
+
+async fn an_optional_unique_field_is_joined(db: &Db) {
+    let plan = db.sync(models![Edition, Copy]).plan().await.unwrap();
+    plan.apply(Allow::CREATE).await.unwrap();
+    let (editions, copies) = (db.collection::<Edition>(), db.collection::<Copy>());
+    let edition = |id, isbn: Option<&str>| Edition {
+        id,
+        isbn: isbn.map(str::to_owned),
+    };
+    let stored = [
+        edition(1, Some("a")),
+        edition(2, None),
+        edition(3, None),
+        edition(4, Some("b")),
+    ];
+    editions.insert_many(stored).await.unwrap();
+    let copy = |id, isbn: &str, instead: Option<&str>| Copy {
+        id,
+        isbn: isbn.to_owned(),
+        instead: instead.map(str::to_owned),
+    };
+    let stored = [
+        copy(7, "a", None),
+        copy(8, "a", Some("b")),
+        copy(9, "x", None),
+    ];
+    copies.insert_many(stored).await.unwrap();
+
+    let find = copies.find_all().sort(|c| c.id.asc());
+    let rows = find
+        .join(|c| c.isbn)
+        .join(|c| c.instead)
+        .all()
+        .await
+        .unwrap();
+    let id = |edition: &Edition| edition.id;
+    let isbns: Vec<_> = rows.iter().map(|row| row.isbn().found().map(id)).collect();
+    assert_eq!(isbns, [Some(1), Some(1), None]);
+    let instead = |row: usize| rows[row].instead().as_ref().and_then(Resolved::found);
+    assert_eq!(
+        [0, 1, 2].map(|row| instead(row).map(id)),
+        [None, Some(4), None]
+    );
+
+    let rows = editions.find_all().sort(|e| e.id.asc());
+    let rows = rows.join(|e| e.copies).all().await.unwrap();
+    let counts: Vec<_> = rows.iter().map(|row| row.copies().len()).collect();
+    assert_eq!(counts, [2, 0, 0, 0]);
 }

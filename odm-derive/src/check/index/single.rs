@@ -1,12 +1,14 @@
 //! Checks of one index by itself: for errors that MongoDB would refuse, and mistakes that would cause trouble
 //! later.
 
+use syn::LitStr;
+
 use super::options::{self, Mistake};
 use crate::attribute_names;
 use crate::errors::Errors;
 use crate::facts::index::{Index, Path};
 use crate::model::Model;
-use crate::model::rust_type::{Kind, is_option};
+use crate::model::rust_type::{Kind, is_option, kind, without_option};
 use crate::parse::index::KeyKind;
 
 /// Reports the first mistake; returns true if the options have no mistake.
@@ -17,7 +19,8 @@ pub(super) fn check(model: &Model, index: &Index<'_>, errors: &mut Errors) -> bo
         .or_else(|| ttl(model, index))
         .or_else(|| arrays(index))
         .or_else(|| unique(index))
-        .or_else(|| text(index));
+        .or_else(|| text(index))
+        .or_else(|| language(model, index));
     match wrong {
         Some((span, message)) => {
             errors.push(syn::Error::new(span, message));
@@ -227,4 +230,36 @@ fn text(index: &Index<'_>) -> Option<Mistake> {
                 )
             })
         })
+}
+
+/// Finds a field that MongoDB would take for the language of a document, and refuse what it holds.
+fn language(model: &Model, index: &Index<'_>) -> Option<Mistake> {
+    if !index.is_text() {
+        return None;
+    }
+    let named = index.declared.language_override.as_ref();
+    let stored = named.map_or_else(|| attribute_names::LANGUAGE.to_owned(), LitStr::value);
+    let mut fields = model.fields().iter();
+    let field = fields.find(|one| !one.skipped && one.flatten.is_none() && one.stored == stored)?;
+    let rust = &field.rust;
+    let Some(named) = named else {
+        return Some((
+            index.declared.word.span(),
+            format!(
+                "MongoDB takes the field `{rust}` for the language of the text, and refuses a document with another value there; {}",
+                attribute_names::OTHER_LANGUAGE_FIELD
+            ),
+        ));
+    };
+    let is_text = matches!(kind(without_option(&field.ty)), Kind::Text | Kind::Unknown);
+    let message = if field.encoder.is_none() && !is_text {
+        format!("the language of the text is a string, and `{rust}` is none; name another field")
+    } else if is_option(&field.ty) && !field.omits {
+        format!(
+            "MongoDB refuses null as the language of the text, and `None` is stored as null; add `#[serde(skip_serializing_if = \"Option::is_none\")]` to `{rust}`"
+        )
+    } else {
+        return None;
+    };
+    Some((named.span(), message))
 }

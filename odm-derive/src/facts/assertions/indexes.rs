@@ -1,18 +1,21 @@
 //! Assertions about the keys of indexes.
 
 use proc_macro2::Span;
-use syn::Ident;
+use syn::{Ident, LitStr};
 
 use super::{Assertion, Subject};
+use crate::attribute_names;
 use crate::facts::index::{Index, Key, Path};
 use crate::model::Model;
-use crate::model::rust_type::Kind;
+use crate::model::rust_type::{Kind, element, kind, without_option};
 use crate::parse::index::KeyKind;
 
-pub(super) fn of_index<'a>(model: &Model, index: &Index<'a>) -> Vec<Assertion<'a>> {
+pub(super) fn of_index<'a>(model: &'a Model, index: &Index<'a>) -> Vec<Assertion<'a>> {
     let keys = index.keys.iter();
     let mut assertions: Vec<_> = keys.flat_map(|key| of_key(model, index, key)).collect();
-    if !index.is_text() {
+    if index.is_text() {
+        assertions.extend(languages(model, index));
+    } else {
         assertions.extend(parallel_fields(model, index));
         assertions.extend(parallel_paths(model, index));
     }
@@ -75,6 +78,36 @@ fn of_key<'a>(model: &Model, index: &Index<'a>, key: &Key<'a>) -> Vec<Assertion<
         _ => {}
     }
     assertions
+}
+
+/// No flattened field, and no field beside a nested key, is one that MongoDB takes for the language of the text. `check` sees
+/// the other fields.
+fn languages<'a>(model: &'a Model, index: &Index<'a>) -> Vec<Assertion<'a>> {
+    if index.declared.language_override.is_some() {
+        return Vec::new();
+    }
+    let flattened = model.fields().iter().filter(|one| one.flatten.is_some());
+    let flattened = flattened.map(|one| (one, without_option(&one.ty)));
+    let nested = index.keys.iter().filter(|key| key.path.idents.len() == 2);
+    let nested = nested.filter_map(|key| Some((key.path.field?, element(&key.path.field?.ty))));
+    let types = flattened.chain(nested).filter(|(field, ty)| {
+        field.encoder.is_none()
+            && !model.depends_on_parameter(ty)
+            && matches!(kind(ty), Kind::Unknown)
+    });
+    types
+        .map(|(field, ty)| Assertion::NoFieldNamed {
+            span: index.declared.word.span(),
+            ty,
+            probed: true,
+            name: LitStr::new(attribute_names::LANGUAGE, Span::call_site()),
+            message: format!(
+                "MongoDB takes the field `language` in `{}` for the language of the text, and refuses a document with another value there; {}",
+                field.rust,
+                attribute_names::OTHER_LANGUAGE_FIELD
+            ),
+        })
+        .collect()
 }
 
 /// At most one key of an index begins with an array. `check` refuses two whose spelling shows it.

@@ -61,8 +61,8 @@ pub use self::probe::{
 pub use self::transaction::{ErrorOf, error_of};
 pub use self::type_checks::{
     has_elements, has_fields, is_date, is_integer, is_known_date, is_list, is_list_of_text,
-    is_no_list, is_no_map, is_number, is_one_date, is_text, may_hold_documents, may_hold_text,
-    takes_a_tag,
+    is_no_list, is_no_map, is_number, is_one_date, is_text, may_hold_documents, may_hold_place,
+    may_hold_text, takes_a_tag,
 };
 
 use crate::model::Shape;
@@ -201,17 +201,17 @@ impl<T> Projects<T> for T {}
 
 impl<T> Projects<T> for Option<T> {}
 
-/// A field that holds a key of the type `K`, or none.
+/// A key that a field declared as `T` holds, or none.
 #[diagnostic::on_unimplemented(
-    message = "a reference by a key of the type `{K}` leads to a field of the type `{Self}`",
-    label = "no key is equal to a value of that field",
-    note = "declare the key as the type of that field, without its `Option`, or as an `Option` or a `Vec` of it"
+    message = "a key of the type `{Self}` refers to a field declared as `{T}`",
+    label = "is never equal to a `{T}`",
+    note = "declare the reference as the type of that field, without its `Option`, or as an `Option` or a `Vec` of it"
 )]
-pub trait HoldsKeys<K> {}
+pub trait KeyIn<T> {}
 
-impl<K> HoldsKeys<K> for K {}
+impl<T> KeyIn<T> for T {}
 
-impl<K> HoldsKeys<K> for Option<K> {}
+impl<T> KeyIn<Option<T>> for T {}
 
 /// Whether the field `rust` is stored as `name`. A missing field counts, too: the code that names its handle
 /// does not compile.
@@ -248,11 +248,7 @@ impl<T> Leaf<T> {
     pub fn fits<P: Projects<T>>(self) {}
 
     /// Compiles if this field holds keys of the type `K`.
-    pub fn holds_keys<K>(self)
-    where
-        T: HoldsKeys<K>,
-    {
-    }
+    pub fn holds_keys<K: KeyIn<T>>(self) {}
 
     /// The question whether a field declared as `P` can hold what this one stores.
     pub fn held_by<P>(self) -> Holding<P, T> {

@@ -11,6 +11,7 @@ use quote::ToTokens;
 use syn::{Ident, LitStr, Type};
 
 pub(crate) use self::fields::{KEYWORDS, LIST, NUMBER, TEXT, UNIQUE_LIST, UNKNOWN_WORDS};
+pub(crate) use self::indexes::NO_PLACE;
 use super::field::FieldFacts;
 use super::index::{Index, Path};
 use crate::model::rust_type::generic_types;

@@ -105,6 +105,7 @@ pub const fn error_of<T, E>(_: impl ErrorOf<E> + Copy, _: &Result<T, E>) {}
 /// `transaction!(db, TransactionOptions::new().read_concern(ReadConcern::Snapshot), |tx| body)`. For a
 /// session of your own, or without retries, use [`Db::start_session`](crate::Db::start_session) and
 /// [`Session::start_transaction`](crate::Session::start_transaction).
+#[doc(alias = "with_transaction")]
 #[macro_export]
 macro_rules! transaction {
     (@run $db:expr, $options:expr, $tx:ident, $output:ty, $body:expr) => {

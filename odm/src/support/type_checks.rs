@@ -111,6 +111,16 @@ pub const fn may_hold_documents(ty: &TypeMeta) -> bool {
     }
 }
 
+/// Whether a geospatial index may find a place in the type: in a subdocument, or in an array of two numbers.
+pub const fn may_hold_place(ty: &TypeMeta) -> bool {
+    match ty.shape {
+        Shape::Scalar(types) => matches!(types, [BsonType::Null]),
+        Shape::OneOf(_) => false,
+        Shape::Reference { id, .. } => may_hold_place(id),
+        _ => true,
+    }
+}
+
 /// Whether a text index finds strings in the type.
 pub const fn may_hold_text(ty: &TypeMeta) -> bool {
     match ty.shape {

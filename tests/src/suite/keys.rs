@@ -14,6 +14,7 @@ cases![
     a_unique_field_filters_and_sorts,
     no_document_refers_to_a_row_without_its_key,
     an_optional_unique_field_is_joined,
+    a_reference_finds_its_document,
     composite_ids_are_joined,
     references_by_key_are_in_the_metadata,
 ];
@@ -484,4 +485,30 @@ async fn an_optional_unique_field_is_joined(db: &Db) {
     let rows = rows.join(|e| e.copies).all().await.unwrap();
     let counts: Vec<_> = rows.iter().map(|row| row.copies().len()).collect();
     assert_eq!(counts, [2, 0, 0, 0]);
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = "rooms")]
+struct Room {
+    #[serde(rename = "_id")]
+    id: String,
+    beds: i32,
+}
+
+async fn a_reference_finds_its_document(db: &Db) {
+    let rooms = db.collection::<Room>();
+    let room = |beds| Room {
+        id: "blue".to_owned(),
+        beds,
+    };
+    rooms.insert_one(room(1)).await.unwrap();
+    let reference: Ref<Room> = Ref::from("blue");
+    let update = rooms.update_by_id(&reference, |r| r.beds.set(2));
+    assert_eq!(update.await.unwrap().modified, 1);
+    assert_eq!(rooms.get(&reference).await.unwrap(), Some(room(2)));
+    rooms.replace_by_id(&reference, &room(3)).await.unwrap();
+    let loaded = rooms.load(reference.clone()).await.unwrap();
+    assert_eq!(loaded.map(|room| room.beds), Some(3));
+    assert_eq!(rooms.delete_by_id(reference).await.unwrap().deleted, 1);
+    assert_eq!(rooms.get("blue").await.unwrap(), None);
 }

@@ -6,7 +6,13 @@ use odm::query::raw;
 
 use crate::case::cases;
 
-cases![words_and_phrases, scores, signed_numbers_in_paths_are_names,];
+cases![
+    words_and_phrases,
+    scores,
+    signed_numbers_in_paths_are_names,
+    a_field_language_holds_anything,
+    a_language_is_declared,
+];
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[odm(collection = "notes")]
@@ -101,4 +107,56 @@ async fn scores(db: &Db) {
             doc! {"_id": 2, "title": "Running", "score": 0.666_666_666_666_666_6},
         ]
     );
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = "films", text(title, language_override = "text_language"))]
+struct Film {
+    #[serde(rename = "_id")]
+    id: i32,
+    title: String,
+    language: Vec<String>,
+}
+
+async fn a_field_language_holds_anything(db: &Db) {
+    let plan = db.sync(models![Film]).plan().await.unwrap();
+    plan.apply(Allow::CREATE).await.unwrap();
+    let films = db.collection::<Film>();
+    let film = |id, title: &str, language: &[&str]| Film {
+        id,
+        title: title.to_owned(),
+        language: language.iter().map(|&one| one.to_owned()).collect(),
+    };
+    let stored = [film(1, "Running", &["Quenya"]), film(2, "Walking", &[])];
+    films.insert_many(stored).await.unwrap();
+    let found = films.find(|_| Filter::text("runs")).all().await.unwrap();
+    assert_eq!(found.iter().map(|film| film.id).collect::<Vec<_>>(), [1]);
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = "songs", text(title, language_override = "language"))]
+struct Song {
+    #[serde(rename = "_id")]
+    id: i32,
+    title: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    language: Option<String>,
+}
+
+async fn a_language_is_declared(db: &Db) {
+    let plan = db.sync(models![Song]).plan().await.unwrap();
+    plan.apply(Allow::CREATE).await.unwrap();
+    let songs = db.collection::<Song>();
+    let song = |id, title: &str, language: Option<&str>| Song {
+        id,
+        title: title.to_owned(),
+        language: language.map(str::to_owned),
+    };
+    songs.insert_one(song(1, "Running", None)).await.unwrap();
+    let none = song(2, "Running", Some("none"));
+    songs.insert_one(none).await.unwrap();
+    let found = songs.find(|_| Filter::text("runs")).all().await.unwrap();
+    assert_eq!(found.iter().map(|song| song.id).collect::<Vec<_>>(), [1]);
+    let refused = songs.insert_one(song(3, "Running", Some("Quenya"))).await;
+    assert_eq!(refused.unwrap_err().code(), Some(17262));
 }

@@ -6,6 +6,7 @@ use syn::LitStr;
 use super::options::{self, Mistake};
 use crate::attribute_names;
 use crate::errors::Errors;
+use crate::facts::assertions::NO_PLACE;
 use crate::facts::index::{Index, Path};
 use crate::model::Model;
 use crate::model::rust_type::{Kind, is_option, kind, without_option};
@@ -20,6 +21,7 @@ pub(super) fn check(model: &Model, index: &Index<'_>, errors: &mut Errors) -> bo
         .or_else(|| arrays(index))
         .or_else(|| unique(index))
         .or_else(|| text(index))
+        .or_else(|| place(index))
         .or_else(|| language(model, index));
     match wrong {
         Some((span, message)) => {
@@ -262,4 +264,25 @@ fn language(model: &Model, index: &Index<'_>) -> Option<Mistake> {
         return None;
     };
     Some((named.span(), message))
+}
+
+/// Finds a geospatial key whose spelling shows that it holds no place.
+fn place(index: &Index<'_>) -> Option<Mistake> {
+    let mut keys = index.keys.iter();
+    keys.find_map(|key| {
+        let field = (key.kind == KeyKind::Sphere).then(|| key.path.own_field())??;
+        let is_scalar = matches!(
+            key.path.stored_kind()?,
+            Kind::Text
+                | Kind::Bool
+                | Kind::Integer
+                | Kind::Float
+                | Kind::Decimal
+                | Kind::Date
+                | Kind::ObjectId
+                | Kind::Uuid
+                | Kind::Binary
+        );
+        is_scalar.then(|| (key.path.span(), format!("`{}` {NO_PLACE}", field.rust)))
+    })
 }

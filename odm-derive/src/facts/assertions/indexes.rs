@@ -10,6 +10,9 @@ use crate::model::Model;
 use crate::model::rust_type::{Kind, element, kind, without_option};
 use crate::parse::index::KeyKind;
 
+/// The message for a `2dsphere` key on a wrong type.
+pub(crate) const NO_PLACE: &str = "is no place, so that MongoDB would refuse every document with a value there; declare it as one of `odm::types::geo`, or the key as `asc`";
+
 pub(super) fn of_index<'a>(model: &'a Model, index: &Index<'a>) -> Vec<Assertion<'a>> {
     let keys = index.keys.iter();
     let mut assertions: Vec<_> = keys.flat_map(|key| of_key(model, index, key)).collect();
@@ -69,6 +72,10 @@ fn of_key<'a>(model: &Model, index: &Index<'a>, key: &Key<'a>) -> Vec<Assertion<
                 "`{name}` is an array, and MongoDB can't hash arrays; declare the key as `asc`"
             );
             assertions.push(holds("is_no_list", message));
+        }
+        KeyKind::Sphere => {
+            let message = format!("`{name}` {NO_PLACE}");
+            assertions.push(holds("may_hold_place", message));
         }
         KeyKind::Text(_) if !path.is_nested() => {
             let message =

@@ -93,10 +93,7 @@ async fn recoverable_faults_are_not_seen() {
             })
             .await
             .unwrap();
-            counters
-                .update_many(|_| Filter::all(), |c| c.n.inc(1))
-                .await
-                .unwrap();
+            counters.update_all(|c| c.n.inc(1)).await.unwrap();
             assert_eq!(
                 counters.count_documents(|_| Filter::all()).await.unwrap(),
                 10
@@ -112,9 +109,7 @@ async fn writes_of_several_documents_report_broken_connections() {
     for seed in 0..100 {
         let hostility = Hostility::new(seed).breaking_connections();
         let (_db, counters) = counters(hostility.clone()).await;
-        let updated = counters
-            .update_many(|_| Filter::all(), |c| c.n.inc(1))
-            .await;
+        let updated = counters.update_all(|c| c.n.inc(1)).await;
         let sum = sum(&counters, &hostility).await;
         match updated {
             Ok(_) => assert_eq!(sum, 10),
@@ -163,10 +158,7 @@ async fn conflicts_abort_transactions() {
         let hostility = Hostility::new(seed).conflicting_writes();
         let (db, counters) = counters(hostility.clone()).await;
         // Outside of transactions, mongod itself tries again.
-        counters
-            .update_many(|_| Filter::all(), |c| c.n.inc(1))
-            .await
-            .unwrap();
+        counters.update_all(|c| c.n.inc(1)).await.unwrap();
         let mut session = db.start_session().await.unwrap();
         session.start_transaction().await.unwrap();
         let mut failed = None;

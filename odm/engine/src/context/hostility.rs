@@ -170,7 +170,7 @@ impl Hostility {
         self
     }
 
-    /// Fails writes in transactions as if another transaction had changed the same document: with WriteConflict (112)
+    /// Fails writes in transactions as if another transaction had changed the same document: with `WriteConflict` (112)
     /// and the label `TransientTransactionError`, after which the transaction is aborted. It finds bodies that must
     /// not run twice.
     ///
@@ -210,8 +210,8 @@ impl Hostility {
         self.with(Fault::LostRequest).with(Fault::LostReply)
     }
 
-    /// Refuses commands as a member does that is no longer the primary: with NotWritablePrimary (10107), for reads with
-    /// NotPrimaryNoSecondaryOk (13435). The command is not executed; a transaction is aborted. The error has the label
+    /// Refuses commands as a member does that is no longer the primary: with `NotWritablePrimary` (10107), for reads with
+    /// `NotPrimaryNoSecondaryOk` (13435). The command is not executed; a transaction is aborted. The error has the label
     /// `RetryableWriteError` if the command is a retryable write, and `TransientTransactionError` in a transaction.
     ///
     /// The rates are those of [`breaking_connections`](Self::breaking_connections). The further batches of a cursor are not refused.
@@ -354,7 +354,7 @@ impl Hostility {
         }
         let mut possible = self.faults.iter().filter(|fault| target.may_have(**fault));
         let count = u64::try_from(possible.clone().count()).unwrap_or_default();
-        if count == 0 || self.shared.draw() % target.one_in() != 0 {
+        if count == 0 || !self.shared.draw().is_multiple_of(target.one_in()) {
             return None;
         }
         let chosen = usize::try_from(self.shared.draw() % count).unwrap_or_default();
@@ -367,12 +367,12 @@ impl Hostility {
         let Some(longest) = self.longest_delay.filter(|_| !self.is_paused()) else {
             return [None, None];
         };
-        if self.shared.draw() % DELAYS != 0 {
+        if !self.shared.draw().is_multiple_of(DELAYS) {
             return [None, None];
         }
         let longest = u64::try_from(longest.as_micros()).unwrap_or(u64::MAX);
         let delay = Duration::from_micros(self.shared.draw() % longest.saturating_add(1));
-        if self.shared.draw() % 2 == 0 {
+        if self.shared.draw().is_multiple_of(2) {
             [Some(delay), None]
         } else {
             [None, Some(delay)]

@@ -106,7 +106,7 @@ impl Db {
 
     /// Creates an in-memory database that does what MongoDB may do and mongod seldom does on a developer's machine: it
     /// shuffles what has no order, splits batches at random sizes, delays replies, and fails commands with write
-    /// conflicts, network errors before and after the write, and NotWritablePrimary. All is drawn from the seed.
+    /// conflicts, network errors before and after the write, and `NotWritablePrimary`. All is drawn from the seed.
     ///
     /// Use it in tests, with a few seeds. [`Hostility`](crate::Hostility) says what each fault is, how often it comes,
     /// and what the store retries as the driver does; it makes a choice of faults, and pauses them for fixtures.

@@ -42,7 +42,7 @@ macro_rules! into_parts {
         impl<T, $($last, $value),*> IntoParts<T> for into_parts!(@list $($last $value)*) {
             type Parts = (T, $($first),*);
 
-            #[allow(non_snake_case)]
+            #[expect(non_snake_case, reason = "a relation has one name for its type and its value")]
             fn into_parts(self, document: T) -> Self::Parts {
                 let into_parts!(@pattern $($value)*) = self;
                 (document, $($first),*)

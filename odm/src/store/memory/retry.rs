@@ -27,9 +27,9 @@ impl Operation {
             | Self::Replace { .. }
             | Self::FindAndUpdate(_)
             | Self::FindAndReplace { .. }
-            | Self::FindAndDelete { .. } => Retry::Write,
+            | Self::FindAndDelete { .. }
+            | Self::Delete { multi: false, .. } => Retry::Write,
             Self::Update(update) if !update.multi => Retry::Write,
-            Self::Delete { multi: false, .. } => Retry::Write,
             // Batches of statements are raw commands to the driver.
             Self::Aggregate { .. }
             | Self::Update(_)

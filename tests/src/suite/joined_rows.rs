@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use odm::bson::{Bson, serialize_to_document};
 use odm::json::Plain;
 use odm::prelude::*;
 use odm::relation::Resolved;
@@ -425,7 +426,7 @@ async fn rows_are_stored_as_they_serialize(db: &Db) {
         .all()
         .await
         .unwrap();
-    let stored = odm::bson::serialize_to_document(&rows[0]).unwrap();
+    let stored = serialize_to_document(&rows[0]).unwrap();
     let expected = doc! {
         "_id": 1, "wardId": { "_id": 1, "fullName": "North" }, "cameFrom": null, "nights": 10,
     };

@@ -114,7 +114,11 @@ pub const fn may_hold_documents(ty: &TypeMeta) -> bool {
 /// Whether a geospatial index may find a place in the type: in a subdocument, or in an array of two numbers.
 pub const fn may_hold_place(ty: &TypeMeta) -> bool {
     match ty.shape {
-        Shape::Scalar(types) => matches!(types, [BsonType::Null]),
+        Shape::Scalar(types) => {
+            contains(types, BsonType::Object)
+                || contains(types, BsonType::Array)
+                || matches!(types, [BsonType::Null])
+        }
         Shape::OneOf(_) => false,
         Shape::Reference { id, .. } => may_hold_place(id),
         _ => true,

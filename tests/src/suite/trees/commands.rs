@@ -88,7 +88,7 @@ async fn cells<C: Category>(db: &Db, store: Store) -> Vec<(&'static str, String)
                         }
                     }
                 }
-                let written = (written > 0).then(|| format!(", {written}"));
+                let written = (written > 0).then(|| format!(" + {written}"));
                 let by = if indexes.is_empty() { "" } else { ": " };
                 let written = written.unwrap_or_default();
                 format!("{}{written}{by}{}", commands.len(), indexes.join(", "))

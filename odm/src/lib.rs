@@ -29,7 +29,7 @@
 //! ```
 //!
 //! # Where to start
-//! - [`prelude`]: everything that a program usually needs, in one import.
+//! - [`prelude`]: the names that nearly every program uses, in one import. [`tree::prelude`] has those of trees.
 //! - [`derive@Document`], [`derive@Embedded`], [`derive@Projection`]: the derive macros, with every
 //!   attribute.
 //! - [`Db`] and [`Collection`]: the actions. [`query`] and [`update`]: the filters and updates that their

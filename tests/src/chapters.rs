@@ -11,6 +11,7 @@ macro_rules! chapters {
 }
 
 chapters! {
+    one_minute = "../../book/src/one-minute.md";
     introduction = "../../book/src/introduction.md";
     getting_started = "../../book/src/getting-started.md";
     coming_from = "../../book/src/coming-from.md";
@@ -35,6 +36,11 @@ chapters! {
     server = "../../book/src/server.md";
     performance = "../../book/src/performance.md";
     support = "../../book/src/support.md";
+    bytes = "../../book/src/bytes.md";
+    errors = "../../book/src/errors.md";
+    untrusted_input = "../../book/src/untrusted-input.md";
+    deployment = "../../book/src/deployment.md";
+    features = "../../book/src/features.md";
     limits = "../../book/src/limits.md";
     engine_limits = "../../book/src/engine-limits.md";
     derive_document = "../../odm-derive/docs/document.md";

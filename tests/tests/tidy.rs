@@ -160,6 +160,65 @@ fn the_book_lists_every_chapter() {
     }
 }
 
+/// Longer lines are cut on the page, and the reader has to scroll.
+#[test]
+fn code_in_the_book_has_short_lines() {
+    const MAX: usize = 84;
+    let mut long = Vec::new();
+    for entry in fs::read_dir(root().join("book/src")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            continue;
+        }
+        // `rs` marks parts of the examples, which are shown as they are.
+        let (mut in_code, mut in_rust, mut shown) = (false, false, false);
+        for (number, line) in fs::read_to_string(&path).unwrap().lines().enumerate() {
+            if let Some(language) = line.strip_prefix("```") {
+                in_code = !in_code;
+                in_rust = in_code && language.starts_with("rust");
+                shown = language == "rs";
+            } else if in_code
+                && !shown
+                && line.chars().count() > MAX
+                // mdbook hides these.
+                && !(in_rust && line.starts_with("# "))
+            {
+                let path = path.display();
+                long.push(format!("{path}:{}: {line}", number + 1));
+            }
+        }
+    }
+    assert!(
+        long.is_empty(),
+        "{} lines have more than {MAX} characters:\n{}",
+        long.len(),
+        long.join("\n")
+    );
+}
+
+#[test]
+fn the_book_lists_every_feature() {
+    let manifest = fs::read_to_string(root().join("odm/Cargo.toml")).unwrap();
+    let (_, features) = manifest.split_once("\n[features]\n").unwrap();
+    let (features, _) = features.split_once("\n[").unwrap();
+    let mut declared: Vec<_> = features
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .filter_map(|line| line.split_once(" = "))
+        .map(|(name, _)| name)
+        .filter(|name| *name != "default")
+        .collect();
+    let chapter = fs::read_to_string(root().join("book/src/features.md")).unwrap();
+    let mut listed: Vec<_> = chapter
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split_once('`'))
+        .map(|(name, _)| name)
+        .collect();
+    declared.sort_unstable();
+    listed.sort_unstable();
+    assert_eq!(listed, declared, "the features in book/src/features.md");
+}
+
 /// A block that begins with the name of a file shows parts of it, with `// …` between them.
 #[test]
 fn the_book_shows_the_examples_as_they_are() {

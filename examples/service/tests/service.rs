@@ -3,7 +3,6 @@
 use std::error::Error;
 
 use odm::prelude::*;
-use odm::query::raw;
 use odm_service::{Product, prepare, router};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

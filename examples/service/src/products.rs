@@ -3,9 +3,9 @@
 use axum::Json;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
+use odm::collection::ReturnDocument;
 use odm::json::Plain;
 use odm::prelude::*;
-use odm::collection::ReturnDocument;
 use odm::query::Sort;
 use odm::query::fields;
 use serde_json::{Value, json};

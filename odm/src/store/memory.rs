@@ -194,6 +194,39 @@ impl Memory {
         }
     }
 
+    /// Runs a command of a hostile engine, in a session if one is given.
+    async fn run_on_faults(
+        &self,
+        faults: &Faults,
+        database: &str,
+        mut command: RawDocumentBuf,
+        session: Option<&mut MemorySession>,
+        retry: Retry,
+    ) -> Result<RawDocumentBuf> {
+        let send = |command| self.run_waiting(database, command);
+        match session {
+            Some(session) if session.in_transaction() => {
+                session.run_statement(faults, database, command).await
+            }
+            Some(session) => {
+                session.decorate(&mut command);
+                if retry == Retry::Write {
+                    command.append(cstr!("txnNumber"), session.next_number());
+                }
+                faults.send(command, retry, send).await
+            }
+            None if retry == Retry::Write => {
+                let session = faults.implicit_session();
+                command.append(cstr!("lsid"), &session.id);
+                command.append(cstr!("txnNumber"), session.number);
+                let reply = faults.send(command, retry, send).await;
+                faults.keep(session);
+                reply
+            }
+            None => faults.send(command, retry, send).await,
+        }
+    }
+
     /// Runs a command unchanged, apart from the session's fields.
     pub(crate) async fn run_command(
         &self,

@@ -77,6 +77,9 @@ const DELAY: Duration = Duration::from_millis(2);
 /// One command in this many is delayed.
 const DELAYS: u64 = 4;
 
+/// One batch in this many is split.
+const SPLITS: u64 = 2;
+
 /// Batch sizes are below a power of two up to this one, all powers being equally likely.
 const LARGEST_POWER: u64 = 8;
 
@@ -150,7 +153,7 @@ impl Hostility {
         self
     }
 
-    /// Ends the batches of cursors at random sizes from 0 to 127, mostly small ones, and never above the batch size that
+    /// Ends one batch in 2 of cursors at a random size from 0 to 127, mostly a small one, and never above the batch size that
     /// was asked for. It finds code that takes the first batch of a raw command for the whole result, or an empty batch
     /// for the end.
     ///
@@ -332,7 +335,7 @@ impl Hostility {
 
     /// How many documents the next batch may have; `None` for as many as fit.
     pub(crate) fn batch_size(&self, wanted: Option<u64>, least: u64) -> Option<u64> {
-        if !self.splits() {
+        if !self.splits() || self.shared.draw() % SPLITS != 0 {
             return wanted;
         }
         let power = self.shared.draw() % LARGEST_POWER;

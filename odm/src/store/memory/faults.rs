@@ -6,14 +6,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use bson::raw::{RawDocument, RawDocumentBuf, cstr};
-use odm_engine::{Fault, Hostility, TRANSIENT, Target};
+use bson::raw::{RawDocument, RawDocumentBuf};
+use bson::{Binary, rawdoc, spec::BinarySubtype};
+use odm_engine::{Fault, Hostility, Target};
 use odm_language::value::raw;
 use tokio::time::Sleep;
 
 use crate::error::{Code, ConnectionError, Error, Result, ServerError};
-use crate::store::memory::session::new_id;
-use crate::store::memory::{Memory, MemorySession, Retry};
+use crate::store::memory::retry::Retry;
 
 const RETRYABLE: &str = "RetryableWriteError";
 const UNKNOWN_COMMIT: &str = "UnknownTransactionCommitResult";
@@ -26,9 +26,9 @@ pub(super) struct Faults {
 }
 
 /// A session of writes that name none.
-struct ImplicitSession {
-    id: RawDocumentBuf,
-    number: i64,
+pub(super) struct ImplicitSession {
+    pub(super) id: RawDocumentBuf,
+    pub(super) number: i64,
 }
 
 impl Faults {
@@ -49,88 +49,65 @@ impl Faults {
         self.implicit.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs a command, and once more if it fails and may be retried. `Retry::Write` needs a transaction number in the
+    /// A session for one retryable write.
+    pub(super) fn implicit_session(&self) -> ImplicitSession {
+        let mut session = self.implicit().pop().unwrap_or_else(|| ImplicitSession {
+            id: new_id(),
+            number: 0,
+        });
+        session.number += 1;
+        session
+    }
+
+    /// Takes back a session that is not in use any more.
+    pub(super) fn keep(&self, session: ImplicitSession) {
+        self.implicit().push(session);
+    }
+
+    /// The delays of a command: before it is executed, and before its reply arrives.
+    pub(super) fn delays(&self) -> [Option<Duration>; 2] {
+        self.hostility.delays()
+    }
+
+    /// Sends a command, and once more if it fails and may be retried. `Retry::Write` needs a transaction number in the
     /// command.
-    async fn run(
+    pub(super) async fn send<F>(
         &self,
-        memory: &Memory,
-        database: &str,
         command: RawDocumentBuf,
         retry: Retry,
-    ) -> Result<RawDocumentBuf> {
+        send: impl Fn(RawDocumentBuf) -> F,
+    ) -> Result<RawDocumentBuf>
+    where
+        F: Future<Output = Result<RawDocumentBuf>>,
+    {
+        let labels: &[&str] = match retry {
+            Retry::Never | Retry::Read => &[],
+            Retry::Write => &[RETRYABLE],
+            Retry::Commit => &[RETRYABLE, UNKNOWN_COMMIT],
+        };
         let targets: &[Target] = match retry {
             Retry::Never => &[Target::Once],
-            Retry::Read | Retry::Write => &[Target::FirstTry, Target::Retry],
-        };
-        let labels: &[&str] = match retry {
-            Retry::Write => &[RETRYABLE],
-            Retry::Never | Retry::Read => &[],
+            Retry::Read | Retry::Write | Retry::Commit => &[Target::FirstTry, Target::Retry],
         };
         let mut failure = None;
         for target in targets {
-            let [before, after] = self.hostility.delays();
+            let [before, after] = self.delays();
             wait(before).await;
             let Some(fault) = self.strike(*target) else {
-                let reply = memory.run_waiting(database, command).await;
+                let reply = send(command).await;
                 wait(after).await;
                 return reply;
             };
             if fault == Fault::LostReply {
-                let lost: Result<_> = memory.run_waiting(database, command.clone()).await;
-                drop(lost);
+                drop(send(command.clone()).await);
             }
             failure = Some(self.error(fault, retry == Retry::Read, labels));
         }
         Err(failure.unwrap_or_else(|| self.broken(labels)))
     }
 
-    /// Runs a statement of a transaction. mongod aborts the transaction after a conflict and after the primary stepped
-    /// down.
-    async fn run_statement(
-        &self,
-        memory: &Memory,
-        database: &str,
-        mut command: RawDocumentBuf,
-        session: &mut MemorySession,
-    ) -> Result<RawDocumentBuf> {
-        session.decorate(&mut command);
-        let [before, after] = self.hostility.delays();
-        wait(before).await;
-        let Some(fault) = session.strike(self, writes(&command)) else {
-            let reply = memory.run(database, command);
-            wait(after).await;
-            return reply;
-        };
-        match fault {
-            Fault::LostRequest => {}
-            Fault::LostReply => drop(memory.run(database, command)),
-            Fault::NotPrimary | Fault::Conflict => session.abort_in_engine(),
-        }
-        Err(self.error(fault, false, &[TRANSIENT]))
-    }
-
-    /// Runs a commit, which is sent again whether or not other writes are.
-    pub(super) async fn commit(&self, memory: &Memory, command: RawDocumentBuf) -> Result<()> {
-        let labels = &[RETRYABLE, UNKNOWN_COMMIT];
-        let mut failure = None;
-        for target in [Target::FirstTry, Target::Retry] {
-            let [before, after] = self.hostility.delays();
-            wait(before).await;
-            let Some(fault) = self.strike(target) else {
-                let committed = memory.run("admin", command).map(drop);
-                wait(after).await;
-                return committed;
-            };
-            if fault == Fault::LostReply {
-                drop(memory.run("admin", command.clone()));
-            }
-            failure = Some(self.error(fault, false, labels));
-        }
-        Err(failure.unwrap_or_else(|| self.broken(labels)))
-    }
-
     /// The error that the caller of a failed command gets.
-    fn error(&self, fault: Fault, reads: bool, labels: &[&str]) -> Error {
+    pub(super) fn error(&self, fault: Fault, reads: bool, labels: &[&str]) -> Error {
         let (code, message) = match fault {
             Fault::LostRequest | Fault::LostReply => return self.broken(labels),
             Fault::NotPrimary if reads => (
@@ -193,46 +170,8 @@ impl Delay {
     }
 }
 
-impl Memory {
-    /// Runs a command of a hostile engine, in a session if one is given.
-    pub(super) async fn run_on_faults(
-        &self,
-        faults: &Faults,
-        database: &str,
-        mut command: RawDocumentBuf,
-        session: Option<&mut MemorySession>,
-        retry: Retry,
-    ) -> Result<RawDocumentBuf> {
-        match session {
-            Some(session) if session.in_transaction() => {
-                faults.run_statement(self, database, command, session).await
-            }
-            Some(session) => {
-                session.decorate(&mut command);
-                if retry == Retry::Write {
-                    command.append(cstr!("txnNumber"), session.next_number());
-                }
-                faults.run(self, database, command, retry).await
-            }
-            None if retry == Retry::Write => {
-                let mut session = faults.implicit().pop().unwrap_or_else(|| ImplicitSession {
-                    id: new_id(),
-                    number: 0,
-                });
-                session.number += 1;
-                command.append(cstr!("lsid"), &session.id);
-                command.append(cstr!("txnNumber"), session.number);
-                let reply = faults.run(self, database, command, retry).await;
-                faults.implicit().push(session);
-                reply
-            }
-            None => faults.run(self, database, command, retry).await,
-        }
-    }
-}
-
 /// Whether a command of a transaction writes.
-fn writes(command: &RawDocument) -> bool {
+pub(super) fn writes(command: &RawDocument) -> bool {
     let name = raw::elements(command).next().map_or("", |(name, _)| name);
     matches!(
         name,
@@ -246,7 +185,7 @@ fn writes(command: &RawDocument) -> bool {
     )
 }
 
-async fn wait(delay: Option<Duration>) {
+pub(super) async fn wait(delay: Option<Duration>) {
     if let Some(delay) = delay.filter(|_| has_timer()) {
         tokio::time::sleep(delay).await;
     }
@@ -255,4 +194,13 @@ async fn wait(delay: Option<Duration>) {
 /// Outside of a Tokio runtime there are no timers.
 fn has_timer() -> bool {
     tokio::runtime::Handle::try_current().is_ok()
+}
+
+/// A new `lsid`.
+pub(super) fn new_id() -> RawDocumentBuf {
+    let id = Binary {
+        subtype: BinarySubtype::Uuid,
+        bytes: bson::Uuid::new().bytes().to_vec(),
+    };
+    rawdoc! { "id": id }
 }

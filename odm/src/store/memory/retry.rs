@@ -11,6 +11,8 @@ pub(crate) enum Retry {
     Read,
     /// With the transaction number of the first try, so that the engine executes it once.
     Write,
+    /// As a commit, which names its transaction anyway.
+    Commit,
 }
 
 impl Operation {

@@ -1,12 +1,15 @@
 //! Sessions of the in-memory engine: the fields that a driver would add to each command.
 
-use bson::raw::{RawDocumentBuf, cstr};
-use bson::{Binary, rawdoc, spec::BinarySubtype};
+use std::future::ready;
 
-use odm_engine::{Fault, Target};
+use bson::raw::{RawDocumentBuf, cstr};
+use bson::rawdoc;
+
+use odm_engine::{Fault, TRANSIENT, Target};
 
 use crate::error::{Error, Result};
-use crate::store::memory::faults::Faults;
+use crate::store::memory::faults::{Faults, new_id, wait, writes};
+use crate::store::memory::retry::Retry;
 use crate::store::memory::{Memory, check_write_concern};
 use crate::store::misuse;
 use crate::store::options::millis;
@@ -69,7 +72,7 @@ impl MemorySession {
     }
 
     /// The fault of the next statement of the transaction, if it fails.
-    pub(super) fn strike(&mut self, faults: &Faults, writes: bool) -> Option<Fault> {
+    fn strike(&mut self, faults: &Faults, writes: bool) -> Option<Fault> {
         if self.has_failed || self.failed >= MOST_FAILED {
             return None;
         }
@@ -80,8 +83,32 @@ impl MemorySession {
         Some(fault)
     }
 
+    /// Runs a statement of a transaction of a hostile engine. mongod aborts the transaction after a conflict and after
+    /// the primary stepped down.
+    pub(super) async fn run_statement(
+        &mut self,
+        faults: &Faults,
+        database: &str,
+        mut command: RawDocumentBuf,
+    ) -> Result<RawDocumentBuf> {
+        self.decorate(&mut command);
+        let [before, after] = faults.delays();
+        wait(before).await;
+        let Some(fault) = self.strike(faults, writes(&command)) else {
+            let reply = self.memory.run(database, command);
+            wait(after).await;
+            return reply;
+        };
+        match fault {
+            Fault::LostRequest => {}
+            Fault::LostReply => drop(self.memory.run(database, command)),
+            Fault::NotPrimary | Fault::Conflict => self.abort_in_engine(),
+        }
+        Err(faults.error(fault, false, &[TRANSIENT]))
+    }
+
     /// Aborts the transaction as mongod does by itself: the session still has to end it.
-    pub(super) fn abort_in_engine(&self) {
+    fn abort_in_engine(&self) {
         let abort = rawdoc! { "abortTransaction": 1 };
         // The engine knows no transaction before its first statement.
         drop(self.memory.run("admin", self.ending(abort)));
@@ -153,7 +180,12 @@ impl MemorySession {
                 self.state = State::Committed(Some(options));
                 self.is_unacknowledged = true;
                 let committed = match self.memory.faults() {
-                    Some(faults) => faults.commit(&self.memory, command).await,
+                    Some(faults) => {
+                        let memory = &self.memory;
+                        let send = |command| ready(memory.run("admin", command));
+                        let sent = faults.send(command, Retry::Commit, send);
+                        sent.await.map(drop)
+                    }
                     None => self.memory.run("admin", command).map(drop),
                 };
                 self.is_unacknowledged =
@@ -201,15 +233,6 @@ fn limit(command: &mut RawDocumentBuf, options: &TransactionOptions) {
     {
         command.append(cstr!("maxTimeMS"), time);
     }
-}
-
-/// A new `lsid`.
-pub(super) fn new_id() -> RawDocumentBuf {
-    let id = Binary {
-        subtype: BinarySubtype::Uuid,
-        bytes: bson::Uuid::new().bytes().to_vec(),
-    };
-    rawdoc! { "id": id }
 }
 
 impl Drop for MemorySession {

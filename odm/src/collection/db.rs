@@ -131,7 +131,7 @@ impl Db {
     ///     let db = Db::memory_hostile(seed);
     ///     let counters = db.collection::<Counter>();
     ///     // The store retries single writes as the driver does: once.
-    ///     while let Err(error) = counters.replace_one(|c| c.id.eq(1), &Counter { id: 1, n: 0 }).upsert().await {
+    ///     while let Err(error) = counters.replace_one(|c| c.id.eq(1), &Counter { id: 1, n: 0 }).upsert(true).await {
     ///         assert!(error.is_retryable(), "{error}");
     ///     }
     ///     // The body runs again after a conflict or a network error, and none of its effects happens twice.

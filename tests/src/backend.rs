@@ -124,7 +124,9 @@ impl Backend {
                 let hostility = if spared {
                     hostility.shuffling()
                 } else {
-                    hostility.all().recoverable()
+                    // The order of tasks changes with any delay, and longer ones take only time.
+                    let longest = Duration::from_micros(200);
+                    hostility.all().delaying_replies(longest).recoverable()
                 };
                 let db = memory(Context::system().with_hostility(hostility));
                 return Place { db, server: None };

@@ -103,7 +103,11 @@ async fn defaults_to_the_error_of_odm(db: &Db) -> odm::Result<()> {
 }
 
 async fn converts_the_error_of_odm(db: &Db) -> Result<(), Mine> {
-    odm::transaction!(db, |tx| Ok(read(tx).await?)).await?;
+    odm::transaction!(db, |tx| {
+        read(tx).await?;
+        Ok(())
+    })
+    .await?;
     odm::transaction!(db, |tx| {
         if !tx.in_transaction() {
             return Err(Mine::No);
@@ -111,8 +115,14 @@ async fn converts_the_error_of_odm(db: &Db) -> Result<(), Mine> {
         Ok(read(tx).await?)
     })
     .await?;
-    let boxed: Result<(), Box<dyn std::error::Error>> =
-        async { Ok(odm::transaction!(db, |tx| Ok(read(tx).await?)).await?) }.await;
+    let boxed: Result<(), Box<dyn std::error::Error>> = async {
+        Ok(odm::transaction!(db, |tx| {
+            read(tx).await?;
+            Ok(())
+        })
+        .await?)
+    }
+    .await;
     boxed.map_err(|_| Mine::No)
 }
 

@@ -159,6 +159,6 @@ async fn a_language_is_declared(db: &Db) {
     assert_eq!(found.iter().map(|song| song.id).collect::<Vec<_>>(), [1]);
     let refused = songs.insert_one(song(3, "Running", Some("Quenya"))).await;
     let refused = refused.unwrap_err();
-    let code = refused.code().map(|code| code.number());
+    let code = refused.code().map(odm::Code::number);
     assert_eq!(code, Some(17262), "{refused}");
 }

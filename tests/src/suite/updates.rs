@@ -8,7 +8,6 @@
 use std::collections::BTreeMap;
 
 use odm::bson;
-use odm::bson::Bson;
 use odm::prelude::*;
 use odm::query::raw;
 

@@ -335,7 +335,7 @@ impl Hostility {
 
     /// How many documents the next batch may have; `None` for as many as fit.
     pub(crate) fn batch_size(&self, wanted: Option<u64>, least: u64) -> Option<u64> {
-        if !self.splits() || self.shared.draw() % SPLITS != 0 {
+        if !self.splits() || !self.shared.draw().is_multiple_of(SPLITS) {
             return wanted;
         }
         let power = self.shared.draw() % LARGEST_POWER;

@@ -18,8 +18,10 @@ use crate::query::IntoValue;
 ///     author.into_id()
 /// }
 ///
+/// # fn main() {
 /// let book = Book { id: 1, author: Ref::from(7), title: "Emma".to_owned(), year: 1815 };
 /// assert_eq!((number(&book.author), number(&7), number(7)), (7, 7, 7));
+/// # }
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is neither the `_id` of `{M}` nor a reference to it",

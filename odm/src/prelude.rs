@@ -13,7 +13,7 @@
 //! ```
 //!
 //! Import other types from their modules: options and change events from [`collection`](crate::collection), sort orders and
-//! raw filters from [`query`](crate::query), values without a Rust type of their own from [`bson`](crate::bson). Models
+//! raw filters from [`query`](crate::query), values without a Rust type of their own from [`bson`]. Models
 //! of trees also need [`tree::prelude`](crate::tree::prelude).
 
 pub use bson::oid::ObjectId;

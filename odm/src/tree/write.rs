@@ -258,7 +258,7 @@ impl<D: DeclaredTree> Tree<D> {
 
     /// Gives a node and its siblings new, short ranks, in the order that they have; without ranks, nothing is written.
     ///
-    /// A [`Rank`](crate::prelude::Rank) grows by about one digit for every five inserts at the same place between two siblings. After
+    /// A [`Rank`](crate::tree::prelude::Rank) grows by about one digit for every five inserts at the same place between two siblings. After
     /// thousands of such inserts, this makes the ranks short again, by an update of each sibling, all in one command.
     ///
     /// ```

@@ -320,6 +320,31 @@ async fn an_order_takes_stock_or_does_nothing() -> Outcome {
     Ok(())
 }
 
+#[tokio::test]
+async fn orders_are_listed_with_their_products() -> Outcome {
+    let service = Service::start().await?;
+    let whale = service.product("w1", 9).await?;
+    let emma = service.product("e1", 9).await?;
+    for product in [&whale, &emma] {
+        let order = json!({"lines": [{"product": product, "quantity": 1}]});
+        assert_eq!(service.post("/orders", order).await?.0, 201);
+    }
+    let (status, orders) = service.get("/orders").await?;
+    assert_eq!((status, orders.as_array().map(Vec::len)), (200, Some(2)));
+
+    let chosen = format!("/orders?product={whale}&since=2026-01-01T00:00:00Z");
+    let (_, orders) = service.get(&chosen).await?;
+    assert_eq!(orders.as_array().map(Vec::len), Some(1));
+    assert_eq!(orders[0]["lines"][0]["product"], json!(whale));
+    assert_eq!(orders[0]["product"][0]["_id"], json!(whale));
+    assert_eq!(orders[0]["product"][0]["sku"], "w1");
+    let (_, none) = service.get("/orders?since=2999-01-01T00:00:00Z").await?;
+    assert_eq!(none, json!([]));
+    let (status, text) = service.send("GET", "/orders?prodct=1", "").await?;
+    assert_eq!(status, 400, "{text}");
+    Ok(())
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_last_one_is_sold_once() -> Outcome {
     let service = Service::start().await?;

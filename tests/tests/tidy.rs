@@ -196,6 +196,27 @@ fn code_in_the_book_has_short_lines() {
     );
 }
 
+/// rustdoc puts an example without a `main` into one, where items can't be included. Such an example alone compiles, but rustdoc
+/// then compiles each of the thousand examples of `odm` as a program of its own, and reports nothing.
+#[test]
+fn examples_that_include_a_file_have_a_main_function() {
+    let mut found = 0;
+    for path in rust_files(&["odm/src"]) {
+        let text = fs::read_to_string(root().join(&path)).unwrap();
+        for example in text
+            .split("/// ```\n")
+            .filter(|one| one.contains("# include!("))
+        {
+            assert!(
+                example.contains("fn main()"),
+                "{path}: an example without `fn main()`"
+            );
+            found += 1;
+        }
+    }
+    assert!(found > 100, "{found} examples");
+}
+
 #[test]
 fn the_book_lists_every_feature() {
     let manifest = fs::read_to_string(root().join("odm/Cargo.toml")).unwrap();

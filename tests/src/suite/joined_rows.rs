@@ -22,6 +22,8 @@ cases![
     flattened_documents_are_serialized,
     relations_of_subdocuments_follow_the_fields,
     a_relation_does_not_hide_a_field,
+    a_key_of_another_program_is_not_hidden,
+    an_absent_subdocument_has_a_null_relation,
     two_relations_of_one_name_are_refused,
     plain_json_has_no_types_of_bson,
     rows_are_stored_as_they_serialize,
@@ -113,7 +115,7 @@ async fn a_clone_has_the_relations(db: &Db) {
     };
     let rows = join().all().await.unwrap();
     let copy = rows[1].clone();
-    assert_eq!(StayJoined::ward(&copy).found().unwrap().full_name, "North");
+    assert_eq!(copy.ward().found().unwrap().full_name, "North");
     assert_eq!(copy.passed().len(), 3);
     assert!(copy == rows[1] && copy != rows[0]);
     assert!(rows == join().all().await.unwrap());
@@ -358,6 +360,56 @@ async fn a_relation_does_not_hide_a_field(db: &Db) {
         "the document has a field `ward`, which the relation of this name would hide: serialize them one by one, from \
          `row.into_parts()`"
     );
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = "floors", has_many(rooms: Room, by = floor))]
+struct Floor {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[serde(flatten)]
+    rest: BTreeMap<String, Bson>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = "rooms")]
+struct Room {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[odm(index)]
+    floor: Ref<Floor>,
+}
+
+async fn a_key_of_another_program_is_not_hidden(db: &Db) {
+    let stored = doc! { "insert": "floors", "documents": [{ "_id": 1, "rooms": 12 }] };
+    db.run_command(stored).await.unwrap();
+    let floors = db.collection::<Floor>();
+    let row = floors
+        .get(&1)
+        .join(|f| f.rooms.count())
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(*row.rooms(), 0);
+    let error = serde_json::to_string(&row).unwrap_err().to_string();
+    assert!(error.contains("has a field `rooms`"), "{error}");
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = "tickets")]
+struct Ticket {
+    #[serde(rename = "_id")]
+    id: i32,
+    line: Option<Line>,
+}
+
+async fn an_absent_subdocument_has_a_null_relation(db: &Db) {
+    let stored = doc! { "insert": "tickets", "documents": [{ "_id": 1 }] };
+    db.run_command(stored).await.unwrap();
+    let tickets = db.collection::<Ticket>();
+    let row = tickets.get(&1).join(|t| t.line.ward.clone()).await.unwrap();
+    let expected = json!({ "_id": 1, "line": null, "ward": null });
+    assert_eq!(serde_json::to_value(row).unwrap(), expected);
 }
 
 async fn two_relations_of_one_name_are_refused(db: &Db) {

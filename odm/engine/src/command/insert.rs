@@ -188,12 +188,8 @@ pub(crate) fn prepare<'d>(
     let (mut id, mut id_first, mut nests, mut fills_in) = (None, false, false, false);
     let mut ids = 0;
     let mut elements = raw::walk(document);
-    let start = elements.offset();
-    loop {
-        let is_first = elements.offset() == start;
-        let Some(element) = elements.advance() else {
-            break;
-        };
+    let mut is_first = true;
+    while let Some(element) = elements.advance() {
         if element.key_bytes() == b"_id" {
             ids += 1;
             if id.is_none() {
@@ -204,6 +200,7 @@ pub(crate) fn prepare<'d>(
             fills_in |= element.tag() == TIMESTAMP && element.value().is_some_and(unset);
         }
         nests |= element.children().is_some();
+        is_first = false;
     }
     check_insert(document, nests)?;
     // A replacement may leave two `_id` fields, and a restored document is stored unchanged.

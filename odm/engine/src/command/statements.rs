@@ -28,7 +28,7 @@ impl Tally<'_> {
         self.written.n += n;
     }
 
-    pub(crate) fn count_modified(&mut self, modified: i64) {
+    pub(crate) fn modified(&mut self, modified: i64) {
         self.written.modified = self.written.modified.map(|sum| sum + modified);
     }
 

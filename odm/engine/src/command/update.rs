@@ -255,7 +255,7 @@ impl Update<'_> {
                     } = outcome?;
                     let n = matched + i64::from(upserted.is_some());
                     tally.count(n);
-                    tally.count_modified(modified);
+                    tally.modified(modified);
                     if modified > 0 || upserted.is_some() {
                         tally.remember(|| Statement::Update {
                             n,
@@ -318,7 +318,7 @@ fn updated_before(before: Statement, mut tally: Tally<'_>) {
         Statement::Delete { .. } => (1, 0, None),
     };
     tally.count(n);
-    tally.count_modified(modified);
+    tally.modified(modified);
     if let Some(id) = upserted {
         tally.upserted(id);
     }

@@ -1,6 +1,7 @@
 //! Databases on hostile engines.
 #![cfg(feature = "memory")]
 
+use std::ops::Range;
 use std::time::Duration;
 
 use bson::doc;
@@ -40,6 +41,18 @@ async fn sum(counters: &Collection<Counter>, hostility: &Hostility) -> i32 {
     let all = counters.find_all().all().await.unwrap();
     hostility.resume();
     all.iter().map(|counter| counter.n).sum()
+}
+
+/// Adds 1 to some counters in one transaction.
+async fn add_to_each(db: &Db, counters: &Collection<Counter>, ids: Range<i32>) -> odm::Result<()> {
+    odm::transaction!(db, |tx| {
+        for id in ids.clone() {
+            let add = counters.update_one(|c| c.id.eq(id), |c| c.n.inc(1));
+            add.session(tx).await?;
+        }
+        Ok(())
+    })
+    .await
 }
 
 #[tokio::test]
@@ -84,15 +97,7 @@ async fn recoverable_faults_are_not_seen() {
                 .unwrap();
             let found = counters.find_one_and_update(|c| c.id.eq(2), |c| c.n.inc(1));
             assert_eq!(found.await.unwrap().unwrap().id, 2);
-            odm::transaction!(db, |tx| -> odm::Result<()> {
-                for id in 3..6 {
-                    let add = counters.update_one(|c| c.id.eq(id), |c| c.n.inc(1));
-                    add.session(tx).await?;
-                }
-                Ok(())
-            })
-            .await
-            .unwrap();
+            add_to_each(&db, &counters, 3..6).await.unwrap();
             counters.update_all(|c| c.n.inc(1)).await.unwrap();
             assert_eq!(
                 counters.count_documents(|_| Filter::all()).await.unwrap(),
@@ -192,15 +197,7 @@ async fn transactions_of_the_macro_survive_everything() {
         let hostility = Hostility::new(seed).all();
         let (db, counters) = counters(hostility.clone()).await;
         for _ in 0..3 {
-            odm::transaction!(db, |tx| -> odm::Result<()> {
-                for id in 0..5 {
-                    let add = counters.update_one(|c| c.id.eq(id), |c| c.n.inc(1));
-                    add.session(tx).await?;
-                }
-                Ok(())
-            })
-            .await
-            .unwrap();
+            add_to_each(&db, &counters, 0..5).await.unwrap();
         }
         assert_eq!(sum(&counters, &hostility).await, 15);
     }

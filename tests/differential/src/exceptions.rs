@@ -44,7 +44,7 @@ mod tests {
 
     #[test]
     fn each_exception_has_its_reason_in_the_book() {
-        let book = include_str!("../../../../book/src/engine-limits.md");
+        let book = include_str!("../../../book/src/engine-limits.md");
         for (title, _) in ALL.iter().copied().flatten() {
             let listed = format!("- *{title}");
             assert!(

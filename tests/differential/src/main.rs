@@ -2,10 +2,10 @@
 //! what differs and prints it as JSON.
 //!
 //! ```text
-//! cargo run -p odm-tests --bin differential -- --uri mongodb://127.0.0.1:27017/?directConnection=true \
+//! cargo run -p odm-differential -- --uri mongodb://127.0.0.1:27017/test?directConnection=true \
 //!     --cases 2000 --seed 1 [--area find] [--max 20] [--least answer|code|message] [--jobs 4] [--keep FILE]
 //! ```
-//! A case is drawn from its seed alone, so `--cases 1 --seed N --area A` repeats it; `--cases` counts those of each
+//! Each job has a database of its own beside the one that the connection string names. A case is drawn from its seed alone, so `--cases 1 --seed N --area A` repeats it; `--cases` counts those of each
 //! area. `--keep` adds what was found to a file of recorded cases, `tests/cases/command/minimal_….json`. Ends with a
 //! failure if anything differs that `exceptions` does not list.
 #![expect(
@@ -130,7 +130,7 @@ async fn job(
     report: Arc<Report>,
 ) -> odm::Result<Tallies> {
     let name = format!("differential_{}_{number}", std::process::id());
-    let server = Db::connect(&odm_tests::with_database(&options.uri, &name)).await?;
+    let server = Db::connect(&options.uri).await?.database(&name);
     let mut stores = Stores::new(Db::memory().database(&name), server.clone());
     let mut tallies = Tallies::new();
     'all: loop {

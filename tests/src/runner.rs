@@ -3,10 +3,10 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use libtest_mimic::{Arguments, Trial};
+use libtest_mimic::{Arguments, Failed, Trial};
 
 use crate::backend::Backend;
-use crate::suite;
+use crate::{spared, suite};
 
 /// Runs every case on each of `backends`, and checks that the stores can do what `capability` says: each flag by
 /// its name, in the order of [`Capability`](odm::Capability), so that the list is complete.
@@ -26,11 +26,16 @@ pub fn run(backends: impl IntoIterator<Item = Backend>, capability: &[(&str, boo
     } else {
         backends
     };
-    let trials = listed
+    let is_hostile = |backend: &Backend| matches!(backend, Backend::Hostile { .. });
+    let has_spared = listed.iter().any(is_hostile);
+    let mut trials: Vec<_> = listed
         .into_iter()
         .flat_map(|backend| trials_on(&Arc::new(backend), &expected))
         .map(|trial| trial.with_ignored_flag(ignored))
         .collect();
+    if has_spared {
+        trials.push(Trial::test("spared_cases_exist", spared_cases_exist));
+    }
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
@@ -56,4 +61,13 @@ fn trials_on(backend: &Arc<Backend>, expected: &str) -> Vec<Trial> {
         }));
     }
     trials
+}
+
+fn spared_cases_exist() -> Result<(), Failed> {
+    let unknown = spared::unknown(&suite::cases());
+    if unknown.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("no case's name begins with any of {unknown:?}").into())
+    }
 }

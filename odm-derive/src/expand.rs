@@ -25,6 +25,7 @@ pub(crate) mod tree;
 
 use proc_macro2::TokenStream;
 
+pub(crate) use self::tokens::relation_hash;
 use crate::facts::{Facts, Implementation};
 use crate::model::Derive;
 

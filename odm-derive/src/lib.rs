@@ -12,6 +12,7 @@ mod expand;
 mod facts;
 mod model;
 mod parse;
+mod row;
 
 use proc_macro::TokenStream;
 use syn::{DeriveInput, parse_macro_input};
@@ -37,6 +38,20 @@ pub fn embedded(input: TokenStream) -> TokenStream {
 #[proc_macro_derive(Projection, attributes(odm, serde))]
 pub fn projection(input: TokenStream) -> TokenStream {
     project(&parse_macro_input!(input as DeriveInput)).into()
+}
+
+/// The type that names a relation: `odm::relation!`.
+#[doc(hidden)]
+#[proc_macro]
+pub fn __relation(input: TokenStream) -> TokenStream {
+    row::relation(input.into()).into()
+}
+
+/// The type of a row: `odm::row!`, which passes the path of its crate.
+#[doc(hidden)]
+#[proc_macro]
+pub fn __row(input: TokenStream) -> TokenStream {
+    row::row(input.into()).into()
 }
 
 fn project(input: &DeriveInput) -> proc_macro2::TokenStream {

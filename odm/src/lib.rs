@@ -35,7 +35,7 @@
 //! - [`Db`] and [`Collection`]: the actions. [`query`] and [`update`]: the filters and updates that their
 //!   closures build.
 //! - [`schema`]: validators, indexes, and the plan that brings a database in line with its models.
-//! - [`relation`]: references and joins. [`tree`]: trees.
+//! - [`mod@relation`]: references and joins. [`tree`]: trees.
 //! - `dump`: loads an in-memory database from a folder of files, and writes it to one.
 //! - [`error`]: the one error type and its predicates.
 //!

@@ -34,7 +34,7 @@ pub use self::join::Rows;
 pub use self::recent::{InsertWithRecent, InsertWithRecentResult};
 pub use self::reference::Resolved;
 pub use self::reference_join::ReferenceJoin;
-pub use self::row::Joined;
+pub use self::row::{Has, Joined};
 pub use self::subset::{
     DeleteWithRest, DeleteWithRestResult, InsertWithRest, InsertWithRestResult,
 };
@@ -53,7 +53,7 @@ pub mod typing {
         RefersBy,
     };
     pub use super::row::{
-        And, Behind, First, FirstOrRest, Has, HasEmbeddedRelation, IntoParts, OfDocument,
+        And, Behind, First, FirstOrRest, HasEmbeddedRelation, IntoParts, NamedRelation, OfDocument,
         OfEmbedded, RelationName, RowOf, SerializeRelations,
     };
 }

@@ -12,6 +12,7 @@ pub use std::string::String;
 
 pub use bson::Bson;
 pub use bson::error::Error as BsonError;
+pub use odm_derive::{__relation, __row};
 pub use serde::de::DeserializeOwned;
 pub use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -41,10 +42,10 @@ pub use crate::query::typing::{
 pub use crate::query::{BySerde, Decode, Encode, Field, Marked, NamesFields, Unreached, With};
 pub use crate::relation::typing::{AtMostOneKey, KeyReference, ManyKeys, OneKey};
 pub use crate::relation::typing::{
-    Has, HasEmbeddedRelation, InRecentLists, Many, OfDocument, OfEmbedded, One, RelationName, Rest,
-    RowOf,
+    HasEmbeddedRelation, InRecentLists, Many, NamedRelation, OfDocument, OfEmbedded, One,
+    RelationName, Rest, RowOf,
 };
-pub use crate::relation::{Inverse, Joined};
+pub use crate::relation::{Has, Inverse, Joined};
 pub use crate::types::RefersTo;
 pub use crate::types::dbref::DbRefFields;
 pub use crate::types::foreign::{Form, Undeclared, defaults, form, undeclared};

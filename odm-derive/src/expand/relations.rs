@@ -6,7 +6,7 @@ use syn::{Ident, Visibility};
 
 use super::counterparts;
 use super::keys;
-use super::tokens::{documented, option, relation_name, relations_module, walk};
+use super::tokens::{documented, option, relation_hash, relation_name, relations_module, walk};
 use crate::facts::Facts;
 use crate::model::{Derive, Model, Variant};
 use crate::parse::relation::{Inverse, InverseKind};
@@ -88,6 +88,17 @@ impl Named {
             }
         }
     }
+
+    /// The implementation by which macros find the type that names the relation.
+    fn find(&self, model: &Model) -> TokenStream {
+        let (support, ident) = (&model.support, &model.ident);
+        let (hash, marker) = (relation_hash(&self.name), relation_name(model, &self.name));
+        quote! {
+            impl #support::NamedRelation<#hash> for #ident {
+                type Name = #marker;
+            }
+        }
+    }
 }
 
 /// The module of names, the trait of rows, and the checks of declared relations.
@@ -110,6 +121,7 @@ pub(crate) fn all(facts: &Facts<'_>) -> TokenStream {
         let keys = facts.relations.keys.iter();
         tokens.extend(keys.filter_map(|one| keys::reference(model, one)));
         if model.generics.params.is_empty() {
+            tokens.extend(relations.iter().map(|one| one.find(model)));
             tokens.extend(rows(model, &names));
         }
     }

@@ -32,6 +32,14 @@ pub(super) fn relations_module(model: &Model) -> Ident {
     format_ident!("__odm_relations_of_{}", unraw(&model.ident))
 }
 
+/// The hash of a relation's name (FNV-1a), by which macros find the type that names it.
+pub(crate) fn relation_hash(relation: &Ident) -> u64 {
+    let name = unraw(relation);
+    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
 /// The type that names a relation.
 pub(super) fn relation_name(model: &Model, relation: &Ident) -> TokenStream {
     let module = relations_module(model);

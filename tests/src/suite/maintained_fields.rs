@@ -163,6 +163,12 @@ async fn write(db: &Db, verb: &str) -> [String; 4] {
     match verb {
         "insert_one" => drop(pages.insert_one(page()).await.unwrap()),
         "insert_many" => drop(pages.insert_many([page()]).await.unwrap()),
+        "insert if nothing is found" => drop(
+            pages
+                .find_one_or_insert(|p| p.id.eq(1), page())
+                .await
+                .unwrap(),
+        ),
         "insert in bulk" => {
             drop(pages.bulk_write(|w| [w.insert_one(page())]).await.unwrap());
         }
@@ -304,7 +310,12 @@ fn rows() -> Vec<(String, [String; 4])> {
 async fn each_write_does_to_maintained_fields_what_the_book_says(db: &Db) {
     let mut table = rows().into_iter();
     let groups: [&[&str]; 6] = [
-        &["insert_one", "insert_many", "insert in bulk"],
+        &[
+            "insert_one",
+            "insert_many",
+            "insert if nothing is found",
+            "insert in bulk",
+        ],
         &[
             "update_one",
             "update_many",

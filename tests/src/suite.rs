@@ -21,6 +21,7 @@ mod flattening;
 mod foreign;
 mod foreign_documents;
 mod foreign_types;
+mod found_or_inserted;
 mod geometries;
 mod indexes;
 mod joined_rows;
@@ -32,6 +33,8 @@ mod keywords;
 mod local_times;
 mod maintained_fields;
 mod money;
+mod named_rows;
+mod one_field;
 mod optional_has_one;
 mod pages;
 mod pages_beside_writers;
@@ -90,6 +93,7 @@ pub(crate) fn cases() -> Vec<Case> {
         foreign::CASES,
         foreign_documents::CASES,
         foreign_types::CASES,
+        found_or_inserted::CASES,
         geometries::CASES,
         indexes::CASES,
         joins::CASES,
@@ -101,6 +105,8 @@ pub(crate) fn cases() -> Vec<Case> {
         local_times::CASES,
         maintained_fields::CASES,
         money::CASES,
+        named_rows::CASES,
+        one_field::CASES,
         optional_has_one::CASES,
         any_money::CASES,
         pages::CASES,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use bson::{Bson, Document, doc};
 
-use super::array::needs_elem_match;
+use super::array::{needs_elem_match, on_one_value};
 use super::deferred::Deferred;
 use super::encode::Encode;
 use super::field::Field;
@@ -276,6 +276,37 @@ impl<M, T, E: Encode<T>> Field<M, T, E> {
     /// ```
     pub fn lte(&self, value: impl IntoValue<T>) -> Filter<M> {
         self.compare("$lte", value)
+    }
+
+    /// Matches where the field is at least `from` and at most `to`: `{field: {$gte: from, $lte: to}}`.
+    ///
+    /// Of a list, one element has to be between both: `{list: {$elemMatch: {$gte: from, $lte: to}}}`. For dates,
+    /// [`within`](Self::within) takes a day, a month or another period without its end.
+    ///
+    /// ```
+    /// use odm::prelude::*;
+    /// use odm::query::fields;
+    ///
+    /// #[derive(Serialize, Deserialize, Embedded)]
+    /// struct Book {
+    ///     year: i32,
+    ///     grades: Vec<i32>,
+    /// }
+    ///
+    /// let book = fields::<Book>();
+    /// let filter = book.year.between(1922, 1939);
+    /// assert_eq!(filter.to_document()?, doc! {"year": {"$gte": 1922, "$lte": 1939}});
+    ///
+    /// let filter = book.grades.any().between(1, 2);
+    /// assert_eq!(
+    ///     filter.to_document()?,
+    ///     doc! {"grades": {"$elemMatch": {"$gte": 1, "$lte": 2}}},
+    /// );
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    pub fn between(&self, from: impl IntoValue<T>, to: impl IntoValue<T>) -> Filter<M> {
+        let ends = [("$gte", Self::encode(from)), ("$lte", Self::encode(to))];
+        Filter::from_node(on_one_value(self.path(), ends))
     }
 
     /// Matches where the field is one of `values`: `{field: {$in: [values]}}`.

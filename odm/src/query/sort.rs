@@ -108,6 +108,22 @@ impl<M> Sort<M> {
         self
     }
 
+    /// Sorts by these keys, the first one first: the same as [`then`](Self::then) between them.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// use odm::query::{Sort, fields};
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Book { year: i32, title: String }
+    /// let book = fields::<Book>();
+    /// let sort = Sort::by([book.year.desc(), book.title.asc()]);
+    /// assert_eq!(sort.to_document()?, doc! {"year": -1, "title": 1});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    pub fn by(orders: impl IntoIterator<Item = Self>) -> Self {
+        Self::from_keys(orders.into_iter().flat_map(|order| order.keys).collect())
+    }
+
     /// Returns the document that is sent.
     ///
     /// ```

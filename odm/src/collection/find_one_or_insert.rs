@@ -62,7 +62,7 @@ impl<M: Document> Collection<M> {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> odm::Result<()> {
     /// # let db = Db::memory();
-    /// db.sync([User::model()]).await?;
+    /// db.sync(models![User]).plan().await?.apply(Allow::CREATE).await?;
     /// let users = db.collection::<User>();
     /// let user = User { id: Id::new(), email: "ada@example.org".to_owned(), logins: 0 };
     ///

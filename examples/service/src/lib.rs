@@ -39,6 +39,7 @@ pub fn router(db: Db) -> Router {
         .route("/health", get(health))
         .route("/products", get(products::list).post(products::create))
         .route("/products/search", get(products::search))
+        .route("/products/changes", get(products::changes))
         .route("/products/import", post(products::import))
         .route(
             "/products/{id}",

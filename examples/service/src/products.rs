@@ -1,9 +1,11 @@
 //! The routes of products.
 
-use axum::Json;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
-use odm::collection::ReturnDocument;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::{BoxError, Json};
+use futures_util::{Stream, StreamExt};
+use odm::collection::{FullDocument, Operation, ReturnDocument};
 use odm::json::Plain;
 use odm::prelude::*;
 use odm::query::Sort;
@@ -35,6 +37,34 @@ pub async fn show(
 ) -> Response<Json<Plain<Product>>> {
     let product = db.collection::<Product>().get(&id).await?;
     Ok(Json(Plain(product.ok_or(ApiError::NotFound("product"))?)))
+}
+
+/// Sends what is stored or deleted from now on, as server-sent events, until the client goes away.
+pub async fn changes(
+    State(db): State<Db>,
+) -> Response<Sse<impl Stream<Item = Result<Event, BoxError>>>> {
+    let watch = db.collection::<Product>().watch();
+    let changes = watch.full_document(FullDocument::UpdateLookup).await?;
+    let events = changes.map(|change| {
+        Ok(match change?.operation {
+            Operation::Insert {
+                full_document: product,
+                ..
+            }
+            | Operation::Replace {
+                full_document: product,
+                ..
+            }
+            | Operation::Update {
+                full_document: Some(product),
+                ..
+            } => Event::default().event("stored").json_data(Plain(product))?,
+            Operation::Delete { id, .. } => Event::default().event("deleted").data(id.to_string()),
+            // Such as an update of a product that was deleted meanwhile.
+            _ => Event::default().comment("nothing to show"),
+        })
+    });
+    Ok(Sse::new(events).keep_alive(KeepAlive::default()))
 }
 
 #[derive(Debug, Deserialize)]

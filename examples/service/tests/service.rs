@@ -2,11 +2,14 @@
 
 use std::error::Error;
 
+use axum::body::Body;
+use axum::http::Request;
 use odm::prelude::*;
 use odm_service::{Product, prepare, router};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tower::ServiceExt;
 
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
@@ -381,5 +384,43 @@ async fn the_health_is_that_of_the_database() -> Outcome {
     let nowhere = Db::connect("mongodb://127.0.0.1:1/shop?serverSelectionTimeoutMS=50").await?;
     let (status, _) = Service::on(nowhere).await?.get("/health").await?;
     assert_eq!(status, 503);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_request_needs_no_port() -> Outcome {
+    let db = Db::memory();
+    prepare(&db).await?;
+    let request = Request::get("/products").body(Body::empty())?;
+    assert_eq!(router(db).oneshot(request).await?.status(), 200);
+    Ok(())
+}
+
+#[tokio::test]
+async fn changes_are_sent_as_they_happen() -> Outcome {
+    let service = Service::start().await?;
+    let mut stream = TcpStream::connect(service.address).await?;
+    let head = b"GET /products/changes HTTP/1.1\r\nhost: shop\r\n\r\n";
+    stream.write_all(head).await?;
+    // The head arrives when the change stream is open.
+    let mut received = vec![0; 1];
+    stream.read_exact(&mut received).await?;
+
+    let id = service.product("moby", 3).await?;
+    let (status, _) = service
+        .request("DELETE", &format!("/products/{id}"), Value::Null)
+        .await?;
+    assert_eq!(status, 204);
+    let deleted = format!("event: deleted\ndata: {id}\n");
+    while !String::from_utf8_lossy(&received).contains(&deleted) {
+        assert_ne!(stream.read_buf(&mut received).await?, 0, "the stream ended");
+    }
+    let received = String::from_utf8_lossy(&received).into_owned();
+    assert!(
+        received.contains("content-type: text/event-stream"),
+        "{received}"
+    );
+    let stored = format!("event: stored\ndata: {{\"_id\":\"{id}\"");
+    assert!(received.contains(&stored), "{received}");
     Ok(())
 }

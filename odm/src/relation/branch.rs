@@ -11,8 +11,16 @@ use crate::exec::Channel;
 use crate::model::{Document, Embedded};
 use crate::query::fields;
 
+/// Keeps [`Branch`] and [`Branches`] to the joins of this crate: their methods may change in any release.
+pub(super) mod sealed {
+    /// Implemented by the joins of this crate.
+    pub trait Sealed {}
+}
+
 /// One relation to load.
-pub trait Branch: Send + Sync + 'static {
+///
+/// The trait is sealed: it is implemented by what the methods of relations return.
+pub trait Branch: sealed::Sealed + Send + Sync + 'static {
     /// The name of the relation.
     type Name: 'static;
     /// What each row gets.
@@ -36,7 +44,9 @@ pub trait Branch: Send + Sync + 'static {
 }
 
 /// The relations to load for each row: none, or [`Also`] one more.
-pub trait Branches: Send + Sync + 'static {
+///
+/// The trait is sealed.
+pub trait Branches: sealed::Sealed + Send + Sync + 'static {
     /// What each row gets.
     type Values: Send + Sync + 'static;
     /// A row of documents of type `T`.
@@ -61,6 +71,8 @@ pub trait Branches: Send + Sync + 'static {
     /// Puts a row together.
     fn row<T: Send + Sync>(document: T, values: Self::Values) -> Self::Row<T>;
 }
+
+impl sealed::Sealed for () {}
 
 impl Branches for () {
     type Values = ();
@@ -109,6 +121,8 @@ pub(super) fn also<M: Document, J, B: IntoBranch<M>>(
 ) -> Also<J, B::Branch> {
     Also::new(before, relation(fields::<M>()).into_branch())
 }
+
+impl<J, B> sealed::Sealed for Also<J, B> {}
 
 impl<J: Branches, B: Branch> Branches for Also<J, B> {
     type Values = And<B::Name, B::Value, J::Values>;

@@ -7,6 +7,7 @@ use bson::doc;
 use bson::raw::RawDocument;
 use futures_core::future::BoxFuture;
 
+use super::branch::sealed::Sealed;
 use super::branch::{Branch, IntoBranch};
 use super::inverse::{Of, Search};
 use super::inverse_join::Referred;
@@ -50,6 +51,8 @@ impl<M: Document, N, T: Document> Counted<M, N, T> {
         self
     }
 }
+
+impl<M, N, T> Sealed for Counted<M, N, T> {}
 
 impl<M: Document, N: 'static, T: Document> Branch for Counted<M, N, T> {
     type Name = N;

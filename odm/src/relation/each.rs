@@ -5,6 +5,7 @@ use std::fmt;
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use futures_core::future::BoxFuture;
 
+use super::branch::sealed::Sealed;
 use super::branch::{Branch, IntoBranch};
 use super::scope::check_projection;
 use crate::error::Result;
@@ -68,6 +69,8 @@ pub struct Elements<G> {
     /// How many elements each row has.
     counts: Vec<usize>,
 }
+
+impl<B> Sealed for Each<B> {}
 
 impl<B: Branch> Branch for Each<B> {
     type Name = B::Name;

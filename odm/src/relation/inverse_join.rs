@@ -9,6 +9,7 @@ use bson::raw::{RawBsonRef, RawDocument};
 use futures_core::future::BoxFuture;
 use serde::de::DeserializeOwned;
 
+use super::branch::sealed::Sealed;
 use super::branch::{Branch, Branches, IntoBranch};
 use super::inverse::{Inverse, InverseValue, Of, Search};
 use super::scope::check_projection;
@@ -43,6 +44,8 @@ impl Referred {
         Ok(())
     }
 }
+
+impl<M, N, T, K, D, J> Sealed for InverseJoin<M, N, T, K, D, J> {}
 
 impl<M, N, T, K, D, J> Branch for InverseJoin<M, N, T, K, D, J>
 where

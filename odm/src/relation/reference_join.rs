@@ -9,6 +9,7 @@ use bson::raw::{RawBsonRef, RawDocument};
 use futures_core::future::BoxFuture;
 use serde::de::DeserializeOwned;
 
+use super::branch::sealed::Sealed;
 use super::branch::{Also, Branch, Branches, IntoBranch, also};
 use super::reference::{Joined, KeyOf, Pointer, Reference, ReferenceArity, RefersBy, Resolved};
 use super::scope::{Scope, check_projection};
@@ -246,6 +247,8 @@ impl Ids {
         Ok(())
     }
 }
+
+impl<M, N, R: Reference, D, J> Sealed for ReferenceJoin<M, N, R, D, J> {}
 
 impl<M, N, R, D, J> Branch for ReferenceJoin<M, N, R, D, J>
 where

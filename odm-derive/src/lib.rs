@@ -47,7 +47,7 @@ pub fn __relation(input: TokenStream) -> TokenStream {
     row::relation(input.into()).into()
 }
 
-/// The type of a row: `odm::row!`, which passes the path of its crate.
+/// The type of a row: `odm::row!`, which passes the path of `odm::support`.
 #[doc(hidden)]
 #[proc_macro]
 pub fn __row(input: TokenStream) -> TokenStream {

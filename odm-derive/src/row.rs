@@ -52,36 +52,36 @@ impl Relation {
     }
 
     /// The type that names the relation.
-    fn marker(&self, krate: &TokenStream) -> TokenStream {
+    fn marker(&self, support: &TokenStream) -> TokenStream {
         let Self { model, name } = self;
         let hash = relation_hash(name);
-        quote_spanned!(name.span()=> <#model as #krate::support::NamedRelation<#hash>>::Name)
+        quote_spanned!(name.span()=> <#model as #support::NamedRelation<#hash>>::Name)
     }
 }
 
-/// `(krate) Book::author`.
+/// `(odm::support) Book::author`.
 struct OneRelation {
-    krate: TokenStream,
+    support: TokenStream,
     relation: Relation,
 }
 
 impl Parse for OneRelation {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
-        let krate = parse_crate(input)?;
+        let support = parse_support(input)?;
         let path = Path::parse_mod_style(input)?;
         if !input.is_empty() {
             return Err(input.error("expected one relation, such as `Book::author`"));
         }
         let relation = Relation::new(path, None)?;
-        Ok(Self { krate, relation })
+        Ok(Self { support, relation })
     }
 }
 
-/// The path of odm, which its macros pass.
-fn parse_crate(input: ParseStream<'_>) -> Result<TokenStream> {
-    let krate;
-    parenthesized!(krate in input);
-    krate.parse()
+/// The path of `odm::support`, which the macros of odm pass.
+fn parse_support(input: ParseStream<'_>) -> Result<TokenStream> {
+    let support;
+    parenthesized!(support in input);
+    support.parse()
 }
 
 /// `author: Resolved<Author>`.
@@ -109,9 +109,9 @@ impl Parse for Joined {
     }
 }
 
-/// `(krate) Book as Title { author: Resolved<Author> }`.
+/// `(odm::support) Book as Title { author: Resolved<Author> }`.
 struct Row {
-    krate: TokenStream,
+    support: TokenStream,
     model: Path,
     document: Option<Type>,
     joined: Punctuated<Joined, Token![,]>,
@@ -119,7 +119,7 @@ struct Row {
 
 impl Parse for Row {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
-        let krate = parse_crate(input)?;
+        let support = parse_support(input)?;
         let model = Path::parse_mod_style(input)?;
         let document = match input.parse::<Option<Token![as]>>()? {
             Some(_) => Some(input.parse()?),
@@ -139,7 +139,7 @@ impl Parse for Row {
             return Err(input.error("nothing follows the relations"));
         }
         Ok(Self {
-            krate,
+            support,
             model,
             document,
             joined,
@@ -149,17 +149,17 @@ impl Parse for Row {
 
 impl Row {
     fn expand(&self) -> Result<TokenStream> {
-        let Self { krate, model, .. } = self;
+        let Self { support, model, .. } = self;
         let mut list = quote!(());
         for Joined { relation, value } in &self.joined {
-            let marker = Relation::new(relation.clone(), Some(model))?.marker(krate);
-            list = quote!(#krate::relation::typing::And<#marker, #value, #list>);
+            let marker = Relation::new(relation.clone(), Some(model))?.marker(support);
+            list = quote!(#support::And<#marker, #value, #list>);
         }
         let document = self
             .document
             .as_ref()
             .map_or_else(|| quote!(#model), |document| quote!(#document));
-        Ok(quote!(#krate::relation::Joined<#document, #list>))
+        Ok(quote!(#support::Joined<#document, #list>))
     }
 }
 
@@ -172,7 +172,7 @@ pub(crate) fn row(input: TokenStream) -> TokenStream {
 /// The type that names a relation.
 pub(crate) fn relation(input: TokenStream) -> TokenStream {
     match syn::parse2::<OneRelation>(input) {
-        Ok(OneRelation { krate, relation }) => relation.marker(&krate),
+        Ok(OneRelation { support, relation }) => relation.marker(&support),
         Err(error) => error.to_compile_error(),
     }
 }

@@ -4,6 +4,7 @@ pub mod bytes;
 mod collection;
 mod flaws;
 mod probe;
+mod rows;
 mod serializer;
 mod transaction;
 mod type_checks;
@@ -40,7 +41,7 @@ pub use crate::query::typing::{
     Descend, Inside, Key, Keywords, KeywordsOf, Recent, Relation, Tagged,
 };
 pub use crate::query::{BySerde, Decode, Encode, Field, Marked, NamesFields, Unreached, With};
-pub use crate::relation::typing::{AtMostOneKey, KeyReference, ManyKeys, OneKey};
+pub use crate::relation::typing::{And, AtMostOneKey, KeyReference, ManyKeys, OneKey};
 pub use crate::relation::typing::{
     HasEmbeddedRelation, InRecentLists, Many, NamedRelation, OfDocument, OfEmbedded, One,
     RelationName, Rest, RowOf,

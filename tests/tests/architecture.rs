@@ -78,6 +78,7 @@ const DERIVE_FLOORS: &[&[&str]] = &[
     &["facts"],
     &["check"],
     &["expand"],
+    &["row"],
 ];
 
 /// A house whose floors are checked: the crate and the module it is, and the floors in it.

@@ -104,7 +104,7 @@ pub use self::types::foreign::url_2;
 #[doc(inline)]
 pub use self::types::foreign::uuid_1;
 #[doc(inline)]
-pub use self::types::foreign::{double_option, duration, int128, ip, map_keys, system_time};
+pub use self::types::foreign::{bytes, double_option, duration, int128, ip, map_keys, system_time};
 #[doc(inline)]
 pub use self::types::{dbref, geo, json, money, time};
 pub mod update;

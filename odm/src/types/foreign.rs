@@ -42,6 +42,7 @@
 //! | [`odm::duration`](crate::duration) | | `std::time::Duration` |
 //! | [`odm::system_time`](crate::system_time) | | `std::time::SystemTime` |
 //! | [`odm::ip`](crate::ip) | | `IpAddr`, `Ipv4Addr`, `Ipv6Addr`, `SocketAddr`, `SocketAddrV4`, `SocketAddrV6` |
+//! | [`odm::bytes`](crate::bytes) | | `Vec<u8>`, `Box<[u8]>` |
 //! | [`odm::int128`](crate::int128) | | `u128`, `i128` |
 //! | [`odm::double_option`](crate::double_option) | | `Option<Option<T>>` of a PATCH request |
 //! | [`odm::map_keys`](crate::map_keys) | | `BTreeMap` and `HashMap` whose keys are integers, ids or references |
@@ -120,6 +121,7 @@ mod instant;
 #[macro_use]
 mod stored_as;
 
+pub mod bytes;
 #[cfg(feature = "chrono_0_4")]
 pub mod chrono_0_4;
 pub mod double_option;

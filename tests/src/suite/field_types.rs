@@ -444,6 +444,7 @@ types! {
     decimals_of_96_bits: [#[serde(with = "odm::rust_decimal_1")]] [#[serde(default, with = "odm::rust_decimal_1")]] [] rust_decimal::Decimal, [
         rust_decimal::Decimal::MIN, rust_decimal::Decimal::MAX, decimal("7.9228162514264337593543950335"), decimal("0.0000000000000000000000000001"),
     ];
+    bytes: [#[serde(with = "odm::bytes")]] [#[serde(default, with = "odm::bytes")]] [] Vec<u8>, [vec![], vec![0, 255]];
     large_integers: [#[serde(with = "odm::int128")]] [#[serde(default, with = "odm::int128")]] [] u128, [0, 10_u128.pow(34) - 1];
     large_signed_integers: [#[serde(with = "odm::int128")]] [#[serde(default, with = "odm::int128")]] [] i128, [1 - 10_i128.pow(34), 10_i128.pow(34) - 1];
     uuids_as_text: [#[serde(with = "odm::uuid_1::text")]] [#[serde(default, with = "odm::uuid_1::text")]] [] uuid::Uuid, [

@@ -7,8 +7,8 @@ use std::time::{Duration, SystemTime};
 
 use chrono::{DateTime as ChronoTime, NaiveDate, NaiveDateTime, TimeDelta, Utc};
 use jiff::{SignedDuration, Timestamp, civil};
-use odm::bson::Bson;
-use odm::bson::{Document as BsonDocument, doc};
+use odm::bson::spec::BinarySubtype;
+use odm::bson::{Binary, Bson, Document as BsonDocument, doc};
 use odm::prelude::*;
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
@@ -38,6 +38,10 @@ cases![
     system_times,
     addresses,
     paths,
+    bytes,
+    boxed_bytes,
+    bytes_have_no_elements,
+    bytes_of_other_subtypes_are_read,
     large_integers,
     large_integers_as_text,
     large_negative_integers_as_text,
@@ -183,10 +187,71 @@ types! {
         ["10.0.0.1", "10.0.0.2", "::1"].map(|address| address.parse().unwrap());
     paths: PathBuf, [] [], "string", Some(1.into()),
         ["", "/a/b", "ä"].map(PathBuf::from);
+    bytes: Vec<u8>, [#[serde(with = "odm::bytes")]] [#[serde(default, with = "odm::bytes")]], "binData", Some("x".into()),
+        [vec![], vec![255], vec![0, 1]];
+    boxed_bytes: Box<[u8]>, [#[serde(with = "odm::bytes")]] [#[serde(default, with = "odm::bytes")]], "binData", Some("x".into()),
+        [vec![], vec![255], vec![0, 1]].map(Vec::into_boxed_slice);
     large_integers: u128, [#[serde(with = "odm::int128")]] [#[serde(default, with = "odm::int128")]], "decimal", Some("x".into()),
         [0, u128::from(u64::MAX) + 1, 10_u128.pow(34) - 1];
     large_integers_as_text: u128, [#[serde(with = "odm::int128::text")]] [#[serde(default, with = "odm::int128::text")]], "string", Some(1.into()),
         [9, 10, u128::MAX];
     large_negative_integers_as_text: i128, [#[serde(with = "odm::int128::text")]] [#[serde(default, with = "odm::int128::text")]], "string", Some(1.into()),
         [i128::MIN, -10, -9];
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = "avatars")]
+struct Avatar {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[serde(with = "odm::bytes")]
+    image: Vec<u8>,
+}
+
+async fn bytes_have_no_elements(db: &Db) {
+    let avatars = db.collection::<Avatar>();
+    avatars
+        .insert_one(&Avatar {
+            id: 1,
+            image: vec![1, 2],
+        })
+        .await
+        .unwrap();
+    let error = avatars
+        .update_one(|a| a.id.eq(1), |a| a.image.push(3))
+        .await
+        .unwrap_err();
+    assert_eq!(error.path(), Some("image"), "{error}");
+    let error = avatars.find(|a| a.image.has(1)).all().await.unwrap_err();
+    assert_eq!(error.path(), Some("image"), "{error}");
+}
+
+async fn bytes_of_other_subtypes_are_read(db: &Db) {
+    let avatars = db.collection::<Avatar>();
+    let subtypes = [
+        BinarySubtype::Generic,
+        BinarySubtype::Md5,
+        BinarySubtype::UserDefined(0x80),
+    ];
+    for (id, subtype) in (1..).zip(subtypes) {
+        let image = Binary {
+            subtype,
+            bytes: vec![7; 16],
+        };
+        let insert = doc! {"insert": "avatars", "documents": [{"_id": id, "image": image}]};
+        db.run_command(insert).await.unwrap();
+        let mut loaded = avatars.load(&id).await.unwrap().unwrap();
+        assert_eq!(loaded.image, [7; 16]);
+        avatars.save(&mut loaded).await.unwrap();
+        let stored = avatars
+            .find(|a| a.id.eq(id))
+            .with_type::<BsonDocument>()
+            .first()
+            .await;
+        let stored = stored.unwrap().unwrap();
+        let Some(Bson::Binary(stored)) = stored.get("image") else {
+            panic!("{stored}")
+        };
+        assert_eq!(stored.subtype, subtype, "an unchanged save writes nothing");
+    }
 }

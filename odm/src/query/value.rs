@@ -2,12 +2,14 @@
 
 use std::borrow::Cow;
 
+use bson::{Bson, Document};
+
 use super::field::Field;
 
 /// A value that can be compared with, or stored in, a field declared as `T`.
 ///
 /// That is a `T` itself or a reference to one, `&str` for a `String`, a `T` for an `Option<T>` or a `Box<T>`,
-/// and an array or a slice for a `Vec`. Nothing else compiles, so a filter never compares a field with a
+/// an array or a slice for a `Vec`, and text, numbers and documents for a `Bson`. Nothing else compiles, so a filter never compares a field with a
 /// value that it can't hold.
 ///
 /// ```
@@ -170,6 +172,20 @@ macro_rules! text {
 }
 
 text!(String, Box<str>, std::sync::Arc<str>, std::rc::Rc<str>);
+
+// Not for types that are given for another field by mistake (`String`, `ObjectId`): rustc would point to these.
+macro_rules! any_value {
+    ($($literal:ty),*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl IntoValue<Bson> for $literal {
+            fn into_value(self) -> Bson {
+                self.into()
+            }
+        }
+    )*};
+}
+
+any_value!(&str, i32, i64, f64, bool, Document);
 
 /// No type implements this trait. A field would be a value if its type did, so that rustc prints this message.
 // The bounds are on the type of the field: of a bound on the field itself, rustc prints the message of `IntoValue`.

@@ -12,6 +12,7 @@ cases![
     search_text_is_escaped,
     elements_meet_negations,
     custom_serializers_encode_filter_values,
+    fields_of_any_type_take_literals,
 ];
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -232,4 +233,30 @@ async fn custom_serializers_encode_filter_values(db: &Db) {
         .await
         .unwrap();
     assert_eq!(things.get(&2).await.unwrap().unwrap().marks, [4096]);
+}
+
+async fn fields_of_any_type_take_literals(db: &Db) {
+    let things = db.collection::<Thing>();
+    let values = [
+        Bson::from("x"),
+        Bson::from(1),
+        Bson::from(2_i64),
+        Bson::from(0.5),
+        Bson::from(true),
+    ];
+    for (id, value) in (1..).zip(values) {
+        things.insert_one(&thing(id, value)).await.unwrap();
+    }
+    let found = |filter: Filter<Thing>| {
+        let found = things.find(|_| filter).sort(|t| t.id.asc());
+        async { found.field(|t| t.id).all().await.unwrap() }
+    };
+    let fields = odm::query::fields::<Thing>();
+    assert_eq!(found(fields.any.eq("x")).await, [1]);
+    assert_eq!(found(fields.any.gte(1)).await, [2, 3]);
+    assert_eq!(found(fields.any.between(1_i64, 1.5)).await, [2]);
+    assert_eq!(found(fields.any.eq(true)).await, [5]);
+    let set = things.update_one(|t| t.id.eq(1), |t| t.any.set(doc! {"a": 1}));
+    set.await.unwrap();
+    assert_eq!(found(fields.any.eq(doc! {"a": 1})).await, [1]);
 }

@@ -24,7 +24,7 @@ use crate::store::{Condition, Modification, Operation, Response, Update};
 pub struct FindOneOrInsert<'s, M: Document> {
     call: Call<'s>,
     filter: Condition,
-    /// What is inserted if nothing matches.
+    /// The document to insert if nothing matches.
     document: RawDocumentBuf,
     collection: Collection<M>,
 }

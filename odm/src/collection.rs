@@ -34,6 +34,7 @@ mod results;
 mod run_command;
 mod save;
 mod sync;
+mod touch;
 pub(crate) mod transaction;
 mod update;
 mod watch;
@@ -67,6 +68,7 @@ pub use self::replace_one::ReplaceOne;
 pub use self::results::{DeleteResult, InsertManyResult, InsertOneResult, UpdateResult};
 pub use self::run_command::RunCommand;
 pub use self::save::{Load, Loaded, Save};
+pub use self::touch::Touch;
 pub use self::update::UpdateDocuments;
 pub use self::watch::{
     Change, ChangeFields, ChangeStream, FullDocument, FullDocumentBeforeChange, Namespace,

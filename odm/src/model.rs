@@ -148,6 +148,14 @@ pub trait Document:
     fn id(&self) -> &Self::Id;
 }
 
+/// A document with a field that is marked `#[odm(version)]`; the derive implements it.
+#[diagnostic::on_unimplemented(
+    message = "documents of `{Self}` have no version to increment",
+    label = "no field of it is marked `version`",
+    note = "add a field to the struct: `#[odm(version)] version: i64`"
+)]
+pub trait Versioned: Document {}
+
 /// A collection as `#[derive(Document)]` declares it.
 #[derive(Debug)]
 pub struct ModelMeta {

@@ -32,7 +32,7 @@ pub use crate::model::{
     FieldType, IndexMeta, InverseKind, InverseMeta, KeyKind, KeyMeta, KeyReferenceMeta, Keys,
     KeywordsMeta, MapKey, ModelMeta, OnDelete, Path, Presence, ProjectedField, Projection,
     RecentMeta, RefTarget, RelationMeta, Rule, Tagging, TimestampsMeta, TypeMeta, ValidationAction,
-    ValidationLevel, VariantMeta,
+    ValidationLevel, VariantMeta, Versioned,
 };
 pub use crate::query::kind::{
     Additive, Bits, Growable, Integer, Keyed, Multiple, Number, Optional, Sequence, Temporal, Text,

@@ -57,6 +57,7 @@ mod statistics;
 mod sync;
 mod text;
 mod timestamps;
+mod touches;
 mod transaction_bodies;
 mod transactions;
 mod tree_declarations;
@@ -130,6 +131,7 @@ pub(crate) fn cases() -> Vec<Case> {
         sync::CASES,
         text::CASES,
         timestamps::CASES,
+        touches::CASES,
         transaction_bodies::CASES,
         transactions::CASES,
         tree_declarations::CASES,

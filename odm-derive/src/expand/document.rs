@@ -5,7 +5,7 @@ use quote::{ToTokens, format_ident, quote};
 use syn::{Ident, LitStr};
 
 use super::handle_type::sound;
-use super::header::{document_target, header};
+use super::header::{document_target, header, versioned};
 use super::relations;
 use super::tokens::option;
 use super::tree;
@@ -54,14 +54,11 @@ pub(crate) fn document(facts: &Facts<'_>, id: &Id<'_>) -> TokenStream {
             .map(|one| collation(support, one))
             .as_ref(),
     );
-    let version = option(
-        model
-            .fields()
-            .iter()
-            .find(|field| field.attributes.version.is_some())
-            .map(|field| &field.stored)
-            .as_ref(),
-    );
+    let mut fields = model.fields().iter();
+    let version = fields.find(|field| field.attributes.version.is_some());
+    let has_version = version.is_some();
+    let version = option(version.map(|field| &field.stored).as_ref());
+    let versioned = has_version.then(|| versioned(model));
     let timestamps = timestamps(model);
     let declared_relations = relations::declared(facts);
     let trees = tree::list(model);
@@ -71,6 +68,7 @@ pub(crate) fn document(facts: &Facts<'_>, id: &Id<'_>) -> TokenStream {
     let (header, target) = (header(model), document_target(model, &collection));
     quote! {
         #target
+        #versioned
         #header {
             type Id = #id_ty;
             const MODEL: &'static #support::ModelMeta = &#support::ModelMeta {

@@ -1,4 +1,4 @@
-//! The first line of `impl Document`, which `document` and `fallback` share, and `impl RefTarget` for every derived type.
+//! The first line of `impl Document`, which `document` and `fallback` share, and `impl RefTarget` and `impl Versioned`.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -40,6 +40,18 @@ pub(super) fn document_target(model: &Model, collection: &TokenStream) -> TokenS
             const TARGET_COLLECTION: &'static str = #collection;
         }
     }
+}
+
+/// `impl Versioned` for a document with a version.
+pub(super) fn versioned(model: &Model) -> TokenStream {
+    let generics = Generics::new(model);
+    let (support, ident) = (&model.support, &model.ident);
+    let (parameters, arguments, clause) = (
+        generics.parameters(),
+        generics.arguments(),
+        clause(model, &generics),
+    );
+    quote!(impl #parameters #support::Versioned for #ident #arguments #clause {})
 }
 
 /// `impl RefTarget` for a type without a collection.

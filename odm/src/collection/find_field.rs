@@ -11,6 +11,7 @@ use super::call::Call;
 use super::decode::said;
 use crate::error::{DecodeError, Error, Result};
 use crate::model::{Document, Embedded, Path, Segment};
+use crate::query::compare::stored_path;
 use crate::query::{Decode, Field, fields};
 
 /// Reads one field of the documents that match: [`Find::field`].
@@ -71,17 +72,16 @@ impl<'s, M: Document> Find<'s, M> {
 
 /// The names on the path of a field that stands in no list.
 fn names(path: &Path) -> Result<Vec<String>> {
-    let is_addressable =
-        |name: &str| !(name.is_empty() || name.starts_with('$') || name.contains('.'));
+    stored_path(path).map_err(|it| it.to_error())?;
     let name = |segment: Segment| match segment {
-        Segment::Name(name) if is_addressable(&name) => Some(name.into_owned()),
+        Segment::Name(name) => Some(name.into_owned()),
         _ => None,
     };
     let names: Option<Vec<_>> = path.segments().map(name).collect();
     names.ok_or_else(|| {
         Error::usage(
-            "`field` reads one value of each document: name a field outside of lists whose name has no dot and no `$`; \
-             for the list itself leave out `any()` and `at(…)`",
+            "`field` reads one value of each document: name a field outside of lists; for the list itself leave out \
+             `any()` and `at(…)`",
         )
         .with_path(path.to_string())
     })
@@ -89,6 +89,17 @@ fn names(path: &Path) -> Result<Vec<String>> {
 
 impl<M: Document, T: 'static> FindField<'_, M, T> {
     /// Collects the field of all documents, or returns the first error.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let years = books.find(|b| b.year.lt(1900)).field(|b| b.year).all().await?;
+    /// assert_eq!(years.len(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn all(self) -> Result<Vec<T>> {
         let read = self.reader();
         let mut cursor = self.call.send().await?.cursor()?;
@@ -100,6 +111,17 @@ impl<M: Document, T: 'static> FindField<'_, M, T> {
     }
 
     /// Returns the field of the first document, if a document matches.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// let title = books.find(|b| b.year.eq(1815)).field(|b| b.title).first().await?;
+    /// assert_eq!(title.as_deref(), Some("Emma"));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn first(mut self) -> Result<Option<T>> {
         let read = self.reader();
         self.call.request.operation.only_first();

@@ -139,17 +139,19 @@ impl<'s, M: Document> FindOneOrInsert<'s, M> {
             self.call.keep(met);
         }
         let collation = self.call.request.options.collation.clone();
-        let in_transaction = self
-            .call
-            .session
-            .as_ref()
-            .is_some_and(|it| it.in_transaction());
-        let found = match self.call.send().await.and_then(Response::document) {
+        let mut session = self.call.session.take();
+        let in_transaction = session.as_ref().is_some_and(|it| it.in_transaction());
+        let call = Call {
+            session: session.as_deref_mut(),
+            ..self.call
+        };
+        let found = match call.send().await.and_then(Response::document) {
             Ok(found) => found,
             // Another caller has inserted it meanwhile. A transaction is aborted by the error.
             Err(error) if error.is_duplicate_key() && !in_transaction => {
                 let (filter, one) = (self.filter, true);
-                let find = self.collection.call(Operation::Find { filter, one });
+                let mut find = self.collection.call(Operation::Find { filter, one });
+                find.session = session;
                 let mut find = Find::<M>::new(find, ());
                 find.call.options().collation = collation;
                 // A secondary may not have it yet.

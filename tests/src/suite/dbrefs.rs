@@ -236,6 +236,11 @@ async fn parts_are_found_and_changed_by_their_paths(db: &Db) {
         .find_all()
         .sort(|b| b.publisher.id.desc().then(b.id.asc()));
     assert_eq!(ids(&sorted.all().await.unwrap()), [5, 2, 1, 3, 4]);
+    let in_order = || books.find_all().sort(|b| b.id.asc());
+    let publishers = in_order().field(|b| b.publisher.id).all().await.unwrap();
+    assert_eq!(publishers, [1, 2, 1, 1, 9]);
+    let names = in_order().field(|b| b.publisher.collection).first().await;
+    assert_eq!(names.unwrap().as_deref(), Some("publishers"));
 
     let moved = books.update_one(
         |b| b.id.eq(4),

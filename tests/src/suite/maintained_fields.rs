@@ -235,6 +235,7 @@ async fn write(db: &Db, verb: &str) -> [String; 4] {
             let mut loaded = pages.load(&1).await.unwrap().unwrap();
             pages.save(&mut loaded).await.unwrap();
         }
+        "touch" => drop(pages.touch(&1).await.unwrap()),
         "insert_one_with_recent" => {
             store(db, "pages", doc! {"newest": []}).await;
             let comment = Comment {
@@ -309,7 +310,7 @@ fn rows() -> Vec<(String, [String; 4])> {
 
 async fn each_write_does_to_maintained_fields_what_the_book_says(db: &Db) {
     let mut table = rows().into_iter();
-    let groups: [&[&str]; 6] = [
+    let groups: [&[&str]; 7] = [
         &[
             "insert_one",
             "insert_many",
@@ -327,6 +328,7 @@ async fn each_write_does_to_maintained_fields_what_the_book_says(db: &Db) {
         &["replace_one", "find_one_and_replace", "replace in bulk"],
         &["save"],
         &["save without changes"],
+        &["touch"],
     ];
     for verbs in groups {
         let (row, cells) = table.next().unwrap();

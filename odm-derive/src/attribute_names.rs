@@ -88,10 +88,10 @@ pub(crate) const COLLATIONS: &[&str] = &[
 pub(crate) const KEYWORD_WORDS: &[&str] = &[ALLOW, FROM, LANGUAGE, MAX];
 
 /// Words of `has_one(…)`, `has_many(…)`, `has_squillions(…)` and `subset(…)`.
-pub(crate) const INVERSES: &[&str] = &[ALLOW_SCAN, BY, KEY];
+pub(crate) const INVERSES: &[&str] = &[ALLOW_SCAN, BY, KEY, ON_DELETE];
 
-/// Values of `on_delete`.
-pub(crate) const DELETE_POLICIES: &[&str] = &["cascade", "leave", "restrict", "set_null"];
+/// Values of `on_delete` in a relation.
+pub(crate) const DELETE_POLICIES: &[&str] = &["cascade", "leave", "pull", "restrict", "set_null"];
 
 /// Words of `recent(…)`.
 pub(crate) const RECENTS: &[&str] = &[MAX, SORT];
@@ -280,7 +280,7 @@ const USAGES: &[(&str, &str)] = &[
     (MIN, "with a number: `min = 1`"),
     (NAME, "`name = \"by_title\"`"),
     (OF, "`of = Model`"),
-    (ON_DELETE, "`on_delete = \"restrict\"`"),
+    (ON_DELETE, "`on_delete = cascade`"),
     (ONE_OF, "`one_of(\"a\", \"b\")`"),
     (ONLY, "`only(field, other)`"),
     (PARTIAL, "`partial = |m| m.field.exists(true)`"),

@@ -47,7 +47,7 @@ pub use self::aggregate::Aggregate;
 pub use self::bulk_write::{BulkWrite, Write, Writes};
 pub use self::call::ActionFuture;
 use self::call::{Call, Defaults, Ready};
-pub(crate) use self::call::{encode, encode_with_id, equality, typed_id};
+pub(crate) use self::call::{check_dependents, encode, encode_with_id, equality, typed_id};
 pub use self::count::{CountDocuments, EstimatedDocumentCount};
 pub use self::cursor::Cursor;
 pub use self::db::Db;

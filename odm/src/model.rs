@@ -31,7 +31,6 @@ pub mod types;
 use bson::Bson;
 use serde::{Serialize, de::DeserializeOwned};
 
-pub use self::field::OnDelete;
 // Filled in by the derives.
 #[doc(hidden)]
 pub use self::field::{
@@ -45,8 +44,8 @@ pub use self::keywords::KeywordsMeta;
 pub use self::path::{Path, Segment};
 pub use self::projection::{ProjectedField, Projection};
 pub use self::relation::{
-    Arity, CounterpartKind, CounterpartMeta, InverseKind, InverseMeta, RecentMeta, ReferenceMeta,
-    RelationMeta,
+    Arity, CounterpartKind, CounterpartMeta, InverseKind, InverseMeta, OnDelete, RecentMeta,
+    ReferenceMeta, RelationMeta,
 };
 #[doc(hidden)]
 pub use self::rule::{Bound, ExpressionRule, Keys, Rule};

@@ -19,7 +19,7 @@ pub use self::allow::Allow;
 pub use self::applied::Applied;
 pub use self::apply::{Apply, Progress};
 pub use self::step::{Action, Step};
-pub(crate) use self::step::{Settled, describe, print_steps};
+pub(crate) use self::step::{Settled, describe, documents, print_steps};
 use crate::store::Store;
 
 /// The steps that would bring a database in line with its models.

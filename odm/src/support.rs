@@ -267,6 +267,19 @@ pub fn refers_by_key<M: Document, F, T, N: KeyReference<Target = M>, E>(
 ) {
 }
 
+/// Compiles if the field can be null.
+pub fn can_be_null<F, T: CanBeNull, E>(_field: &Field<F, T, E>) {}
+
+/// A reference that can be null.
+#[diagnostic::on_unimplemented(
+    message = "`set_null` makes references null, and this one is declared as `{Self}`",
+    label = "the reference is never null",
+    note = "declare the reference as an `Option`, or choose another policy, such as `cascade` or `restrict`"
+)]
+pub trait CanBeNull {}
+
+impl<T> CanBeNull for Option<T> {}
+
 /// The one key that a stored key was read as.
 pub fn one_key<K>(key: Option<K>) -> std::result::Result<K, BsonError> {
     key.ok_or_else(|| serde::de::Error::custom("the deserializer of the field reads a key as none"))

@@ -4,10 +4,15 @@
 //! with the lists of the newest. `journal` has the records by which a change without a transaction is completed.
 
 mod atomic;
+pub(crate) mod dependents;
 pub(crate) mod journal;
 mod report;
 
 pub use self::atomic::Atomic;
 pub(crate) use self::atomic::WriteSeveral;
+pub(crate) use self::dependents::ForDependents;
+pub use self::dependents::{
+    DeletePlan, DeleteWithDependents, DeleteWithDependentsResult, Dependents,
+};
 pub(crate) use self::report::Progress;
 pub use self::report::{Damage, Report};

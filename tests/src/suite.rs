@@ -10,6 +10,7 @@ mod collections;
 mod copies;
 mod dbrefs;
 mod definitions;
+mod dependents;
 mod documents;
 mod elements;
 mod errors;
@@ -83,6 +84,7 @@ pub(crate) fn cases() -> Vec<Case> {
         copies::CASES,
         dbrefs::CASES,
         definitions::CASES,
+        dependents::CASES,
         elements::CASES,
         documents::CASES,
         errors::CASES,

@@ -70,7 +70,6 @@ pub(super) fn check(model: &Model, one: &FieldFacts<'_>, errors: &mut Errors) {
     version(field, errors);
     currency(model, one, errors);
     timestamp(field, errors);
-    on_delete(one, errors);
     for rule in &attributes.rules {
         rule::check(one, rule, errors);
     }
@@ -113,32 +112,6 @@ fn bson_type(field: &Field, errors: &mut Errors) {
             format!(
                 "unknown BSON type: `{alias}`{}",
                 attribute_names::hint(&alias, known)
-            ),
-        );
-    }
-}
-
-fn on_delete(one: &FieldFacts<'_>, errors: &mut Errors) {
-    let field = one.field;
-    let Some(declared) = &field.attributes.on_delete else {
-        return;
-    };
-    let word = &declared.word;
-    if one.relation.as_ref().is_none_or(|one| one.is_db_ref) && field.attributes.refers_to.is_none()
-    {
-        errors.at(
-            word,
-            format!(
-                "`{word}` is for a reference: declare `{}` as `Ref<…>`, `Option<Ref<…>>` or `Vec<Ref<…>>`",
-                field.rust
-            ),
-        );
-    } else if declared.policy.value() == "set_null" && !is_option(&field.ty) {
-        errors.at(
-            &declared.policy,
-            format!(
-                "`{}` is never null: declare it as an `Option`, or choose another policy",
-                field.rust
             ),
         );
     }

@@ -1,10 +1,13 @@
 //! Checks of inverse relations, and of those that both models declare.
 
+use quote::ToTokens as _;
+
 use crate::attribute_names;
 use crate::errors::Errors;
 use crate::facts::Facts;
 use crate::facts::field::{Arity, FieldFacts};
-use crate::parse::relation::{Counterpart, CounterpartKind, InverseKind};
+use crate::model::Model;
+use crate::parse::relation::{Counterpart, CounterpartKind, Inverse, InverseKind};
 use crate::parse::serde::unraw;
 
 pub(super) fn check(facts: &Facts<'_>, errors: &mut Errors) {
@@ -46,6 +49,7 @@ pub(super) fn check(facts: &Facts<'_>, errors: &mut Errors) {
                 ),
             );
         }
+        on_delete(model, position, inverse, errors);
         if let Some(reason) = &inverse.allow_scan
             && reason.value().trim().is_empty()
         {
@@ -58,6 +62,52 @@ pub(super) fn check(facts: &Facts<'_>, errors: &mut Errors) {
             );
         }
     }
+}
+
+/// One reference has one policy, and MongoDB itself deletes no documents that others refer to.
+fn on_delete(model: &Model, position: usize, inverse: &Inverse, errors: &mut Errors) {
+    let Some(policy) = &inverse.on_delete else {
+        return;
+    };
+    let target = |one: &Inverse| one.target.to_token_stream().to_string();
+    let mut before = model.attributes.inverses.iter().take(position);
+    let other = before.find(|other| {
+        let declared = other
+            .on_delete
+            .as_ref()
+            .is_some_and(|other| other != policy);
+        declared && target(other) == target(inverse) && other.by == inverse.by
+    });
+    if let Some(other) = other {
+        errors.at(
+            policy,
+            format!(
+                "`{}` and `{}` go by the same reference, which can have one policy: write it once",
+                unraw(&other.name),
+                unraw(&inverse.name)
+            ),
+        );
+    }
+    if policy == "leave" {
+        return;
+    }
+    let indexes = model.attributes.indexes.iter();
+    let of_fields = model
+        .fields()
+        .iter()
+        .flat_map(|one| &one.attributes.indexes);
+    let expires = indexes
+        .chain(of_fields)
+        .any(|one| one.expire_after.is_some());
+    let by_itself = match (&model.attributes.capped, expires) {
+        (Some(_), _) => "removes the oldest documents of a capped collection",
+        (None, true) => "deletes expired documents",
+        (None, false) => return,
+    };
+    errors.at(
+        policy,
+        format!("MongoDB {by_itself} by itself, and would leave references to them: write `on_delete = leave`"),
+    );
 }
 
 /// A counterpart is declared on a reference to one model.

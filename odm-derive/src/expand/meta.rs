@@ -1,7 +1,7 @@
 //! Metadata of fields and variants, as expressions.
 
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use quote::quote;
 use syn::{Ident, LitStr};
 
 use super::encoder;
@@ -56,10 +56,6 @@ fn field(model: &Model, one: &FieldFacts<'_>) -> TokenStream {
     if let Some(reference) = &attributes.refers_to {
         let refers_to = key_reference(support, field, reference);
         more.extend(quote!(refers_to: ::core::option::Option::Some(#refers_to),));
-    }
-    if let Some(declared) = &attributes.on_delete {
-        let policy = format_ident!("{}", crate::parse::case::pascal(&declared.policy.value()));
-        more.extend(quote!(on_delete: ::core::option::Option::Some(#support::OnDelete::#policy),));
     }
     if let Some(declared) = &attributes.counterpart {
         let counterpart = counterpart(support, declared);

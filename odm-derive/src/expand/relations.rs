@@ -1,6 +1,6 @@
 //! Names of relations: a type for each, and the trait by which rows of joins are read.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Ident, Visibility};
 
@@ -9,6 +9,7 @@ use super::keys;
 use super::tokens::{documented, option, relation_hash, relation_name, relations_module, walk};
 use crate::facts::Facts;
 use crate::model::{Derive, Model, Variant};
+use crate::parse::case::pascal;
 use crate::parse::relation::{Inverse, InverseKind};
 use crate::parse::serde::unraw;
 
@@ -187,6 +188,11 @@ pub(crate) fn meta(model: &Model, inverse: &Inverse) -> TokenStream {
         None => model.id().map(|id| id.rust.clone()),
     };
     let allow_scan = option(inverse.allow_scan.as_ref());
+    let on_delete = inverse.on_delete.as_ref().map(|policy| {
+        let policy = format_ident!("{}", pascal(&unraw(policy)), span = Span::call_site());
+        quote!(#support::OnDelete::#policy)
+    });
+    let on_delete = option(on_delete.as_ref());
     quote! {
         #support::InverseMeta {
             name: #name,
@@ -195,6 +201,7 @@ pub(crate) fn meta(model: &Model, inverse: &Inverse) -> TokenStream {
             by: &[#(#by),*],
             key: &[#key],
             allow_scan: #allow_scan,
+            on_delete: #on_delete,
         }
     }
 }
@@ -267,6 +274,53 @@ pub(crate) fn checks(facts: &Facts<'_>) -> TokenStream {
         });
         let index = one.index.as_ref();
         tokens.extend(index.map(|demand| counterparts::assertion(model, demand, span)));
+        tokens.extend(on_delete(model, inverse));
     }
     tokens
+}
+
+/// Code that compiles only if the references can be treated as `on_delete` says.
+fn on_delete(model: &Model, inverse: &Inverse) -> Option<TokenStream> {
+    let (support, target) = (&model.support, &inverse.target);
+    let policy = inverse.on_delete.as_ref()?;
+    let span = policy.span();
+    let fields = quote!(&<#target as #support::Embedded>::Fields<#target>);
+    if policy == "set_null" {
+        let walk = walk(&inverse.by);
+        return Some(quote_spanned! {span=>
+            const _: () = {
+                #[allow(dead_code, unused_imports)]
+                fn __odm_set_null(__odm_fields: #fields) {
+                    use #support::Descend as _;
+                    // A name of its own, so that rustc blames the policy.
+                    let __odm_reference = &#walk;
+                    #support::can_be_null(__odm_reference);
+                }
+            };
+        });
+    }
+    // The type of a key may be of another crate, which has no metadata.
+    if policy != "pull" || inverse.key.is_some() {
+        return None;
+    }
+    let lists = (1..=inverse.by.len()).filter_map(|length| {
+        let walk = walk(inverse.by.get(..length)?);
+        Some(quote_spanned!(span=> #support::is_list(&#support::type_of(|__odm_fields: #fields| #support::leaf(&#walk)))))
+    });
+    let message = format!(
+        "`pull` takes references out of lists, and `{}` is in none: choose `set_null`, `cascade` or `restrict`",
+        spelled_path(&inverse.by)
+    );
+    Some(quote_spanned! {span=>
+        const _: () = {
+            #[allow(unused_imports)]
+            use #support::Descend as _;
+            ::core::assert!(#(#lists)||*, #message);
+        };
+    })
+}
+
+/// The path as attributes have it.
+fn spelled_path(path: &[Ident]) -> String {
+    path.iter().map(unraw).collect::<Vec<_>>().join(".")
 }

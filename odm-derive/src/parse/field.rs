@@ -9,7 +9,7 @@ use super::index::{self, Index};
 use super::keywords;
 use super::relation::{self, Counterpart, CounterpartKind, KeyReference, Recent};
 use super::rule::{FieldRule, Rule, field_rule};
-use super::{attributes, choice, number, once, unknown, value};
+use super::{attributes, number, once, unknown, value};
 use crate::attribute_names;
 use crate::errors::Errors;
 
@@ -26,8 +26,6 @@ pub(crate) struct FieldAttributes {
     pub(crate) keywords_from: Option<keywords::Sources>,
     pub(crate) refers_to: Option<KeyReference>,
     pub(crate) counterpart: Option<Counterpart>,
-    /// What becomes of the document if the one that it refers to is deleted.
-    pub(crate) on_delete: Option<OnDelete>,
     pub(crate) unbounded: Option<Unbounded>,
     pub(crate) version: Option<Ident>,
     /// The field with the currency of this amount.
@@ -69,7 +67,6 @@ impl FieldAttributes {
             .or_else(|| self.list.as_ref().map(|list| &list.word))
             .or_else(|| self.counterpart.as_ref().map(|one| &one.word))
             .or_else(|| self.refers_to.as_ref().map(|one| &one.word))
-            .or_else(|| self.on_delete.as_ref().map(|one| &one.word))
             .or_else(|| self.unbounded.as_ref().map(|one| &one.word))
             .or(self.version.as_ref())
             .or_else(|| self.currency.as_ref().map(|one| &one.word))
@@ -115,12 +112,6 @@ pub(crate) struct Unbounded {
 pub(crate) struct CurrencyField {
     pub(crate) word: Ident,
     pub(crate) field: Ident,
-}
-
-/// `on_delete = "restrict"`.
-pub(crate) struct OnDelete {
-    pub(crate) word: Ident,
-    pub(crate) policy: LitStr,
 }
 
 /// A declared cardinality.
@@ -195,13 +186,11 @@ pub(crate) fn field(list: &[Attribute], ident: &Ident, errors: &mut Errors) -> F
                 let reference = relation::key_reference(word, input)?;
                 once(&mut field.refers_to, word, reference)
             }
-            attribute_names::ON_DELETE => {
-                let policy = OnDelete {
-                    word: word.clone(),
-                    policy: choice(input, attribute_names::DELETE_POLICIES)?,
-                };
-                once(&mut field.on_delete, word, policy)
-            }
+            attribute_names::ON_DELETE => Err(syn::Error::new(
+                word.span(),
+                "`on_delete` stands in the relation of the other model, whose documents are deleted: \
+                 `has_many(books: Book, by = author, on_delete = cascade)`",
+            )),
             attribute_names::REST_OF => field.counterpart(word, CounterpartKind::Rest, input),
             attribute_names::RECENT_IN => field.counterpart(word, CounterpartKind::Recent, input),
             attribute_names::TWO_WAY => field.counterpart(word, CounterpartKind::TwoWay, input),

@@ -23,6 +23,8 @@ pub(crate) struct Inverse {
     pub(crate) key: Option<Ident>,
     /// Why no index is needed.
     pub(crate) allow_scan: Option<LitStr>,
+    /// What becomes of the documents that refer to a deleted one.
+    pub(crate) on_delete: Option<Ident>,
 }
 
 /// How many documents refer to one of this model.
@@ -199,6 +201,7 @@ pub(crate) fn inverse(
     let mut by: Option<Vec<Ident>> = None;
     let mut key: Option<Ident> = None;
     let mut allow_scan: Option<LitStr> = None;
+    let mut on_delete: Option<Ident> = None;
     comma_separated(&arguments.content, |word, input| {
         match word.unraw().to_string().as_str() {
             attribute_names::BY => {
@@ -210,6 +213,7 @@ pub(crate) fn inverse(
                 once(&mut key, word, input.call(Ident::parse_any)?)
             }
             attribute_names::ALLOW_SCAN => once(&mut allow_scan, word, value(input)?),
+            attribute_names::ON_DELETE => once(&mut on_delete, word, delete_policy(input)?),
             _ => Err(unknown(
                 word,
                 "word of a relation",
@@ -228,5 +232,17 @@ pub(crate) fn inverse(
         by,
         key,
         allow_scan,
+        on_delete,
     })
+}
+
+/// Reads what follows `on_delete`.
+fn delete_policy(input: ParseStream<'_>) -> syn::Result<Ident> {
+    input.parse::<Token![=]>()?;
+    let policy = input.call(Ident::parse_any)?;
+    let known = attribute_names::DELETE_POLICIES;
+    if !known.contains(&policy.unraw().to_string().as_str()) {
+        return Err(unknown(&policy, "delete policy", known));
+    }
+    Ok(policy)
 }

@@ -97,6 +97,8 @@ pub(crate) struct Call<'s> {
     pub(crate) paging: Option<Box<Paging>>,
     /// Conditions on, and an order by, documents of other collections.
     pub(crate) related: Option<Box<Related>>,
+    /// Whether a delete leaves the documents that refer to deleted ones as they are.
+    pub(crate) leaves_dangling: bool,
 }
 
 impl<'s> Call<'s> {
@@ -123,6 +125,7 @@ impl<'s> Call<'s> {
             guards: None,
             paging: None,
             related: None,
+            leaves_dangling: false,
         }
     }
 
@@ -204,6 +207,14 @@ impl<'s> Call<'s> {
         if !self.model.trees.is_empty() {
             let upsert = self.request.options.upsert;
             self.check_trees(&self.request.operation, upsert)
+                .map_err(|error| error.with_model(self.model.name))?;
+        }
+        let operation = &self.request.operation;
+        let has_form = matches!(operation, Operation::Delete { .. });
+        if (has_form || matches!(operation, Operation::FindAndDelete { .. }))
+            && !self.leaves_dangling
+        {
+            check_dependents(self.model, has_form)
                 .map_err(|error| error.with_model(self.model.name))?;
         }
         if let Some(paging) = self.paging.take() {
@@ -485,6 +496,23 @@ pub(crate) fn typed_id<M: Model>(document: &M, made_up: Option<ObjectId>) -> Res
         None => Ok(document.id().clone()),
         Some(id) => bson::deserialize_from_bson(Bson::ObjectId(id)).map_err(Error::encode),
     }
+}
+
+/// Refuses a delete that does not say what becomes of the documents that refer to the deleted ones. Some verbs have no form
+/// that acts on them.
+pub(crate) fn check_dependents(model: &'static ModelMeta, has_form: bool) -> Result<()> {
+    let Some(relation) = model.dependents().next() else {
+        return Ok(());
+    };
+    let how = if has_form {
+        "write `.with_dependents()`, which does what is declared, or `.leave_dangling()`"
+    } else {
+        "write `delete_one(…).with_dependents()`, which does what is declared, or `.leave_dangling()` here"
+    };
+    Err(Error::usage(format!(
+        "other documents refer to the deleted ones, and `{}` declares `on_delete`: {how}",
+        relation.name
+    )))
 }
 
 /// The filter `{_id: id}`.

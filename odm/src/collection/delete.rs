@@ -17,7 +17,7 @@ use crate::store::{Condition, Operation};
 /// [`Collection::delete_all`].
 #[must_use = "nothing is removed until it is awaited"]
 pub struct Delete<'s, M: Document> {
-    call: Call<'s>,
+    pub(crate) call: Call<'s>,
     of: PhantomData<fn() -> M>,
 }
 
@@ -83,7 +83,9 @@ impl<M: Document> Collection<M> {
 }
 
 impl<'s, M: Document> Delete<'s, M> {
-    options!(session within command explain hint comment collation let_vars write_concern);
+    options!(
+        session within command explain hint comment collation let_vars write_concern leave_dangling
+    );
 
     #[inline]
     fn run(self) -> ActionFuture<'s, DeleteResult> {

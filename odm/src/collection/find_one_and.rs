@@ -225,7 +225,9 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> FindOneAndReplace<'s, M, T>
 }
 
 impl<'s, M: Document, T: DeserializeOwned + 'static> FindOneAndDelete<'s, M, T> {
-    options!(session command sort hint comment collation let_vars max_time write_concern);
+    options!(
+        session command sort hint comment collation let_vars max_time write_concern leave_dangling
+    );
 
     returned!(FindOneAndDelete);
 }

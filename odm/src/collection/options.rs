@@ -32,6 +32,26 @@ macro_rules! options {
             self
         }
     };
+    (@ leave_dangling) => {
+        /// Leaves documents that refer to the deleted ones as they are, although the model declares `on_delete` for them.
+        ///
+        /// ```
+        /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+        /// # let db = a_shelf().await?;
+        /// let authors = db.collection::<Author>();
+        /// authors.delete_one(|a| a.id.eq(1)).leave_dangling().await?;
+        /// let rows = db.collection::<Book>().find_all().join(|b| b.author).all().await?;
+        /// assert!(rows.iter().all(|row| row.author().found().is_none()));
+        /// # Ok(())
+        /// # }
+        /// ```
+        pub fn leave_dangling(mut self) -> Self {
+            self.call.leaves_dangling = true;
+            self
+        }
+    };
     (@ command) => {
         /// Returns the command document without sending it.
         ///

@@ -7,8 +7,8 @@ use super::page_token::PageTokenError;
 use super::reply::ReplyError;
 use super::{
     BulkError, ConfigError, ConnectionError, DeclarationError, DecodeError, EncodeError, FileError,
-    ServerError, StaleError, TreeError, UnsupportedError, UsageError, ValidationFailure,
-    WithheldError,
+    RestrictedError, ServerError, StaleError, TreeError, UnsupportedError, UsageError,
+    ValidationFailure, WithheldError,
 };
 
 /// The kind of an error: one variant for each file in this folder.
@@ -24,6 +24,7 @@ pub(crate) enum Kind {
     Other(OtherError),
     PageToken(PageTokenError),
     Reply(ReplyError),
+    Restricted(RestrictedError),
     Server(ServerError),
     Stale(StaleError),
     Tree(TreeError),
@@ -79,6 +80,7 @@ impl fmt::Display for Kind {
             Self::PageToken(error) => fmt::Display::fmt(error, f),
             Self::Reply(error) => fmt::Display::fmt(error, f),
             Self::Server(error) => fmt::Display::fmt(error, f),
+            Self::Restricted(error) => fmt::Display::fmt(error, f),
             Self::Stale(error) => fmt::Display::fmt(error, f),
             Self::Tree(error) => fmt::Display::fmt(error, f),
             Self::Unsupported(error) => fmt::Display::fmt(error, f),

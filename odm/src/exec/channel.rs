@@ -312,7 +312,12 @@ impl<'c> Raw<'c, '_> {
         let statements = filters
             .into_iter()
             .map(|filter| doc! {"q": filter, "limit": 0});
-        let statements = encoded(statements.collect())?;
+        self.delete_by(statements.collect()).await
+    }
+
+    /// Sends the statements of one `delete` command: `{q, limit, collation}`.
+    pub(crate) async fn delete_by(self, statements: Vec<Document>) -> Result<u64> {
+        let statements = encoded(statements)?;
         Ok(self.written(Operation::Deletes { statements }).await?.n)
     }
 

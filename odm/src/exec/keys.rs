@@ -92,7 +92,12 @@ impl Keys {
 
     /// The ids as lists that fit one command each.
     pub(crate) fn parts(&self) -> Vec<Vec<Bson>> {
-        parts(&self.sizes)
+        self.parts_for(1)
+    }
+
+    /// The ids as lists of which each fits one command so many times.
+    pub(crate) fn parts_for(&self, times: usize) -> Vec<Vec<Bson>> {
+        parts(&self.sizes, LIST_BYTES / times.max(1))
             .into_iter()
             .filter_map(|range| Some(self.values.get(range)?.to_vec()))
             .collect()
@@ -109,11 +114,11 @@ fn integer(id: RawBsonRef<'_>) -> Option<i64> {
 }
 
 /// Ranges of ids that fit one command each.
-fn parts(sizes: &[usize]) -> Vec<std::ops::Range<usize>> {
+fn parts(sizes: &[usize], most: usize) -> Vec<std::ops::Range<usize>> {
     let mut parts = Vec::new();
     let (mut start, mut bytes) = (0, 0);
     for (index, size) in sizes.iter().enumerate() {
-        if index > start && bytes + size > LIST_BYTES {
+        if index > start && bytes + size > most {
             parts.push(start..index);
             (start, bytes) = (index, 0);
         }

@@ -58,8 +58,6 @@ pub struct FieldMeta {
     pub rules: &'static [Rule],
     /// The unique field of another model whose values are stored here (`#[odm(refers_to(Book, by = isbn))]`).
     pub refers_to: Option<KeyReferenceMeta>,
-    /// The rule for this document when the one that it refers to is deleted (`#[odm(on_delete = "restrict")]`).
-    pub on_delete: Option<OnDelete>,
     /// The relation that the other model declares, if this reference is its other side (`#[odm(rest_of = details)]`,
     /// `recent_in`, `two_way`).
     pub counterpart: Option<CounterpartMeta>,
@@ -76,7 +74,6 @@ impl FieldMeta {
             flatten: false,
             rules: &[],
             refers_to: None,
-            on_delete: None,
             counterpart: None,
         }
     }
@@ -91,21 +88,6 @@ pub struct KeyReferenceMeta {
     pub by: &'static str,
     /// Whether the field is a list of keys.
     pub is_list: bool,
-}
-
-/// The declared rule for a document when the one that it refers to is deleted.
-///
-/// Deletes do not act on it: they write one document. It is recorded for programs that check or repair references.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OnDelete {
-    /// The other document must not be deleted as long as this one refers to it.
-    Restrict,
-    /// This document is deleted, too.
-    Cascade,
-    /// The reference becomes null.
-    SetNull,
-    /// The reference dangles.
-    Leave,
 }
 
 /// Whether a field is in every stored document.

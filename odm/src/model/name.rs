@@ -1,6 +1,8 @@
 //! Resolves paths of Rust fields, as attributes write them, to stored paths.
 
-use super::field::{EmbeddedMeta, EnumMeta, FieldMeta, Tagging, VariantContent, VariantMeta};
+use super::field::{
+    EmbeddedMeta, EnumMeta, FieldMeta, Presence, Tagging, VariantContent, VariantMeta,
+};
 use super::path::{Path, Segment};
 use super::types::{Shape, TypeMeta};
 use crate::error::{DeclarationError, Error, Result};
@@ -14,6 +16,10 @@ pub struct ResolvedPath {
     pub ty: TypeMeta,
     /// Whether the field or one of its parents is an array, so that an index on the field is multikey.
     pub through_array: bool,
+    /// The numbers of segments of the path that lead to an array.
+    pub(crate) arrays: Vec<usize>,
+    /// Whether the field is left out where it has no value.
+    pub(crate) is_skipped: bool,
 }
 
 /// Resolves `path`, the names of Rust fields from the struct down, through `Option`, `Box`, arrays and
@@ -52,6 +58,8 @@ pub fn resolve(meta: &'static EmbeddedMeta, path: &[&str]) -> Result<ResolvedPat
         path: Path::root(),
         ty: TypeMeta::ANY,
         through_array: false,
+        arrays: Vec::new(),
+        is_skipped: false,
     };
     for rust in path {
         let step = place.step(rust)?;
@@ -59,8 +67,12 @@ pub fn resolve(meta: &'static EmbeddedMeta, path: &[&str]) -> Result<ResolvedPat
             resolved.path = resolved.path.then(segment);
         }
         resolved.ty = step.ty;
+        resolved.is_skipped = step.presence == Presence::Sometimes;
         place = step.inside;
-        resolved.through_array |= step.array;
+        if step.array {
+            resolved.through_array = true;
+            resolved.arrays.push(resolved.path.segments().count());
+        }
     }
     Ok(resolved)
 }
@@ -106,6 +118,7 @@ enum Place {
 struct Step {
     segments: Vec<Segment>,
     ty: TypeMeta,
+    presence: Presence,
     array: bool,
     inside: Place,
 }
@@ -127,7 +140,9 @@ impl Place {
             } else {
                 vec![Segment::Name(field.name.into())]
             };
-            return Ok(Step::of(segments, field.ty));
+            let mut step = Step::of(segments, field.ty);
+            step.presence = field.presence;
+            return Ok(step);
         }
         if let Some(variants) = variants
             && let Some(variant) = variants
@@ -151,6 +166,7 @@ impl Step {
         Self {
             segments,
             ty,
+            presence: Presence::Always,
             array,
             inside,
         }
@@ -167,12 +183,14 @@ impl Step {
             VariantContent::Struct(fields) => Self {
                 segments,
                 ty: TypeMeta::ANY,
+                presence: Presence::Always,
                 array: false,
                 inside: Place::Struct(variant.rust, fields, None),
             },
             VariantContent::Unit | VariantContent::Tuple(_) => Self {
                 segments,
                 ty: TypeMeta::ANY,
+                presence: Presence::Always,
                 array: matches!(variant.content, VariantContent::Tuple(_)),
                 inside: Place::Leaf,
             },

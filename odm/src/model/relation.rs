@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{LazyLock, PoisonError, RwLock};
 
-use super::field::{EmbeddedMeta, FieldMeta, OnDelete, VariantContent, VariantMeta};
+use super::field::{EmbeddedMeta, FieldMeta, VariantContent, VariantMeta};
 use super::index::IndexMeta;
 use super::path::{Path, Segment};
 use super::rule::Rule;
@@ -94,8 +94,6 @@ pub struct ReferenceMeta {
     pub index: Option<&'static IndexMeta>,
     /// What the reference says about the relation of the target whose other side it is, if both models declare it.
     pub counterpart: Option<&'static CounterpartMeta>,
-    /// What becomes of the document if its target is deleted, if that is declared.
-    pub on_delete: Option<OnDelete>,
 }
 
 /// An inverse relation, which a struct declares: its documents store nothing, and those of `target` refer to them.
@@ -113,6 +111,36 @@ pub struct InverseMeta {
     pub key: &'static [&'static str],
     /// Why no index of `target` needs to start with the reference, if none does.
     pub allow_scan: Option<&'static str>,
+    /// What becomes of the documents of `target` when the one that they refer to is deleted, if that is declared.
+    pub on_delete: Option<OnDelete>,
+}
+
+/// What becomes of documents when the one that they refer to is deleted: `has_many(books: Book, by = author, on_delete =
+/// cascade)`.
+///
+/// A delete of a document with such a relation says
+/// [`with_dependents`](crate::collection::Delete::with_dependents), which acts on it, or
+/// [`leave_dangling`](crate::collection::Delete::leave_dangling).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OnDelete {
+    /// The document is not deleted as long as others refer to it, unless the same call deletes those, too.
+    Restrict,
+    /// The documents that refer to it are deleted, too.
+    Cascade,
+    /// The references become null. A field with `skip_serializing_if` is removed.
+    SetNull,
+    /// The references are removed from the lists that they are in; a subdocument in a list is removed with its reference.
+    Pull,
+    /// The references dangle, and a delete needs to say nothing.
+    Leave,
+}
+
+impl InverseMeta {
+    /// What a delete has to do with the documents that refer to the deleted one, if it has to do anything.
+    pub(crate) fn acts_on_delete(&self) -> Option<OnDelete> {
+        self.on_delete.filter(|one| *one != OnDelete::Leave)
+    }
 }
 
 /// How many documents are expected to refer to one document.
@@ -265,6 +293,15 @@ impl ModelMeta {
             .or_insert_with(|| Box::leak(relations.into_boxed_slice()))
     }
 
+    /// The inverse relations on whose documents a delete acts.
+    pub(crate) fn dependents(&self) -> impl Iterator<Item = &'static InverseMeta> {
+        let inverses = self
+            .declared_relations
+            .iter()
+            .filter_map(RelationMeta::as_inverse);
+        inverses.filter(|one| one.acts_on_delete().is_some())
+    }
+
     /// The Rust name of the field that is stored as `_id`.
     ///
     /// ```
@@ -390,7 +427,6 @@ impl Walk {
             path: path.clone(),
             index: self.model.index_for(&self.names),
             counterpart: counterpart.filter(|_| is_top_level),
-            on_delete: self.field.and_then(|field| field.on_delete),
         }));
     }
 

@@ -184,7 +184,7 @@ pub(crate) fn print_steps(steps: &[Step], f: &mut fmt::Formatter<'_>) -> fmt::Re
 }
 
 /// `1 document`, `2 documents`
-pub(super) fn documents(count: u64) -> String {
+pub(crate) fn documents(count: u64) -> String {
     match count {
         1 => "1 document".to_owned(),
         count => format!("{count} documents"),

@@ -33,6 +33,14 @@ impl Step {
     }
 }
 
+impl Step {
+    /// Says how many documents the statements write, where one statement writes several.
+    pub(crate) fn of_documents(mut self, count: u64) -> Self {
+        self.action = Action::WriteDocuments { count };
+        self
+    }
+}
+
 /// The documents or statements of a write command.
 fn statements(command: &Document) -> Option<&[Bson]> {
     let mut names = STATEMENTS.iter();

@@ -16,7 +16,7 @@ use crate::exec::Channel;
 use crate::model::tree::{DeclaredTree, OrderedSiblings, SeveralParents, SingleParent, TreeDelete};
 use crate::model::{Document, ModelMeta};
 use crate::store::Turn;
-use crate::write::{Atomic, WriteSeveral};
+use crate::write::{Atomic, ForDependents, WriteSeveral};
 
 /// A structural write, about to be sent.
 ///
@@ -65,12 +65,30 @@ pub struct InsertedNode<M> {
 
 #[derive(Debug)]
 enum Change {
-    Move { id: Bson, target: Target },
-    Swap { one: Bson, other: Bson },
-    Rerank { id: Bson },
-    AddChild { parent: Bson, child: Bson },
-    RemoveChild { parent: Bson, child: Bson },
-    Delete { id: Bson, policy: TreeDelete },
+    Move {
+        id: Bson,
+        target: Target,
+    },
+    Swap {
+        one: Bson,
+        other: Bson,
+    },
+    Rerank {
+        id: Bson,
+    },
+    AddChild {
+        parent: Bson,
+        child: Bson,
+    },
+    RemoveChild {
+        parent: Bson,
+        child: Bson,
+    },
+    Delete {
+        id: Bson,
+        policy: TreeDelete,
+        dependents: ForDependents,
+    },
 }
 
 impl<D: DeclaredTree> Tree<D> {
@@ -149,7 +167,12 @@ impl<D: DeclaredTree> Tree<D> {
     pub fn delete<'s>(&self, node: impl NodeId<D::Model>) -> DeleteNode<'s, D> {
         let policy = D::TREE.on_delete;
         let id = node.stored_id();
-        self.change(id.map(|id| Change::Delete { id, policy }))
+        let dependents = ForDependents::Unsaid;
+        self.change(id.map(|id| Change::Delete {
+            id,
+            policy,
+            dependents,
+        }))
     }
 
     /// Moves a node with its subtree.
@@ -400,7 +423,14 @@ impl<D, K> WriteSeveral for NodeChange<D, K> {
             Change::Rerank { id } => tree_store.rerank(id).await,
             Change::AddChild { parent, child } => tree_store.add_child(parent, child).await,
             Change::RemoveChild { parent, child } => tree_store.remove_child(parent, child).await,
-            Change::Delete { id, policy } => tree_store.remove(id, *policy).await,
+            Change::Delete {
+                id,
+                policy,
+                dependents,
+            } => {
+                dependents.check(tree_store.model)?;
+                tree_store.remove(id, *policy, *dependents).await
+            }
         }
     }
 }
@@ -445,13 +475,97 @@ impl<'s, D: DeclaredTree> DeleteNode<'s, D> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn policy(self, policy: TreeDelete) -> ChangeTree<'s, D> {
-        self.map(|writes| NodeChange {
+    pub fn policy(self, policy: TreeDelete) -> Self {
+        self.delete(|chosen, _| *chosen = policy)
+    }
+
+    /// Also does what the relations of the model declare by `on_delete` to the documents of other collections that refer to
+    /// the deleted nodes, as [`Delete::with_dependents`](crate::collection::Delete::with_dependents) does. Without a
+    /// transaction, they are written before the nodes. The result counts nodes only.
+    ///
+    /// ```
+    /// use odm::prelude::*;
+    /// use odm::tree::prelude::*;
+    ///
+    /// #[derive(Debug, Serialize, Deserialize, Document)]
+    /// #[odm(
+    ///     collection = "categories",
+    ///     tree(parent_references, parent = parent, on_delete = cascade),
+    ///     has_many(products: Product, by = category, on_delete = cascade)
+    /// )]
+    /// struct Category {
+    ///     #[serde(rename = "_id")]
+    ///     id: String,
+    ///     parent: Parent<Category>,
+    /// }
+    ///
+    /// #[derive(Debug, Serialize, Deserialize, Document)]
+    /// #[odm(collection = "products")]
+    /// struct Product {
+    ///     #[serde(rename = "_id")]
+    ///     id: i32,
+    ///     #[odm(index)]
+    ///     category: Ref<Category>,
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let db = Db::memory();
+    /// let tree = db.tree::<Category>();
+    /// let category = |id: &str| Category { id: id.to_owned(), parent: Parent::default() };
+    /// tree.insert(&category("books"), Position::root()).await?;
+    /// tree.insert(&category("novels"), Position::child_of(Ref::from("books"))).await?;
+    /// let products = db.collection::<Product>();
+    /// products.insert_one(&Product { id: 1, category: Ref::from("novels") }).await?;
+    ///
+    /// let deleted = tree.delete(Ref::from("books")).with_dependents().await?;
+    /// assert_eq!(deleted.deleted, 2);
+    /// assert_eq!(products.estimated_document_count().await?, 0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn with_dependents(self) -> Self {
+        self.delete(|_, dependents| *dependents = ForDependents::Act)
+    }
+
+    /// Leaves documents of other collections that refer to the deleted nodes as they are, although the model declares
+    /// `on_delete` for them; see [`Delete::leave_dangling`](crate::collection::Delete::leave_dangling).
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/categories.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = five_categories().await?;
+    /// # let tree = db.tree::<Category>();
+    /// tree.delete(node("Fiction")).leave_dangling().await?;
+    /// assert!(tree.get(node("Fiction")).await?.is_none());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn leave_dangling(self) -> Self {
+        self.delete(|_, dependents| *dependents = ForDependents::Leave)
+    }
+
+    /// Changes what the delete says.
+    fn delete(self, say: impl FnOnce(&mut TreeDelete, &mut ForDependents)) -> Self {
+        self.map(|mut writes| {
+            if let Change::Delete {
+                policy, dependents, ..
+            } = &mut writes.change
+            {
+                say(policy, dependents);
+            }
+            writes
+        })
+    }
+}
+
+/// A delete where any change of a tree is expected.
+impl<'s, D> From<DeleteNode<'s, D>> for ChangeTree<'s, D> {
+    fn from(delete: DeleteNode<'s, D>) -> Self {
+        delete.map(|writes| NodeChange {
             tree_store: writes.tree_store,
-            change: match writes.change {
-                Change::Delete { id, .. } => Change::Delete { id, policy },
-                other => other,
-            },
+            change: writes.change,
             of: PhantomData,
         })
     }

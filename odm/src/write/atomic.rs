@@ -62,6 +62,11 @@ impl<'s, W> Atomic<'s, W> {
         }
     }
 
+    /// The writes, or the error of what prepared them, and the session.
+    pub(crate) fn into_parts(self) -> Result<(W, Option<&'s mut Session>)> {
+        Ok((self.writes?, self.session))
+    }
+
     /// Replaces the writes, in the same session.
     pub(crate) fn map<V>(self, change: impl FnOnce(W) -> V) -> Atomic<'s, V> {
         Atomic {

@@ -7,7 +7,8 @@ use std::marker::PhantomData;
 use bson::raw::RawDocumentBuf;
 
 use crate::collection::call::{
-    Call, Reach, Ready, encode_with_id, filter, operands, replace, some, upserting,
+    Call, Reach, Ready, check_dependents, encode_with_id, filter, operands, replace, some,
+    upserting,
 };
 use crate::collection::guarded::Guards;
 use crate::error::{Error, Result};
@@ -27,6 +28,8 @@ pub struct Write<M> {
     operation: Result<Operation>,
     options: Options,
     guards: Option<Box<Guards>>,
+    /// Whether a delete leaves the documents that refer to the deleted one as they are.
+    leaves_dangling: bool,
     of: PhantomData<fn() -> M>,
 }
 
@@ -210,6 +213,7 @@ impl<M: Document> Write<M> {
             operation,
             options: Options::default(),
             guards: None,
+            leaves_dangling: false,
             of: PhantomData,
         }
     }
@@ -251,6 +255,30 @@ impl<M: Document> Write<M> {
             matches!(operation, Operation::Update(_) | Operation::Replace { .. })
         });
         self.options.upsert = Some(upsert);
+        self
+    }
+
+    /// Leaves documents that refer to the deleted ones as they are, although the model declares `on_delete` for them; for
+    /// deletes only.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = a_shelf().await?;
+    /// let authors = db.collection::<Author>();
+    /// let result = authors
+    ///     .bulk_write(|w| [1, 2].map(|id| w.delete_one(|a| a.id.eq(id)).leave_dangling()))
+    ///     .await?;
+    /// assert_eq!(result.deleted, 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn leave_dangling(mut self) -> Self {
+        self.only("leave_dangling", |operation| {
+            matches!(operation, Operation::Delete { .. })
+        });
+        self.leaves_dangling = true;
         self
     }
 
@@ -313,6 +341,10 @@ impl<M: Document> Write<M> {
         if let Ok(operation) = &self.operation {
             call.check_trees(operation, self.options.upsert)
                 .map_err(|error| error.with_model(M::model().name))?;
+            if matches!(operation, Operation::Delete { .. }) && !self.leaves_dangling {
+                check_dependents(M::model(), false)
+                    .map_err(|error| error.with_model(M::model().name))?;
+            }
         }
         Ok(self)
     }

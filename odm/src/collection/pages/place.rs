@@ -239,6 +239,7 @@ async fn ask(
         guards: None,
         paging: None,
         related: None,
+        leaves_dangling: false,
     };
     let mut cursor = question.future(|response, ()| response.cursor()).await?;
     let found = cursor.next().await.transpose()?;

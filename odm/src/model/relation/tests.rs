@@ -12,7 +12,6 @@ use crate::{Document, Embedded};
 struct Person {
     #[serde(rename = "_id")]
     id: Id<Person>,
-    #[odm(on_delete = "set_null")]
     manager: Option<Ref<Person>>,
     #[odm(references(many, max = 1_000))]
     tasks: Vec<Ref<Task>>,
@@ -41,7 +40,6 @@ struct Task {
 #[odm(crate = crate)]
 struct Watcher {
     #[serde(rename = "p")]
-    #[odm(on_delete = "cascade")]
     person: Ref<Person>,
     #[odm(references(many, max = 3))]
     stands_in: Vec<Ref<Person>>,
@@ -122,23 +120,6 @@ fn relations_are_resolved_once() {
     let once = Task::model().relations();
     assert!(std::ptr::eq(once, Task::model().relations()));
     assert!(!std::ptr::eq(once, Person::model().relations()));
-}
-
-#[test]
-fn delete_policies_are_recorded_where_they_are_declared() {
-    let policies = |model: &'static ModelMeta| -> Vec<_> {
-        references(model)
-            .filter_map(|one| Some((one.name.clone(), one.on_delete?)))
-            .collect()
-    };
-    assert_eq!(
-        policies(Person::model()),
-        [("manager".to_owned(), OnDelete::SetNull)]
-    );
-    assert_eq!(
-        policies(Task::model()),
-        [("watchers.person".to_owned(), OnDelete::Cascade)]
-    );
 }
 
 const A: KeyMeta = KeyMeta {

@@ -10,6 +10,7 @@ use crate::tree::journal::{
 use crate::tree::node::{Node, same_id};
 use crate::tree::places::{AncestorsBy, DescendantsBy, Links, RankGap, nothing};
 use crate::tree::tree_store::{TreeStore, TreeWrite};
+use crate::write::{ForDependents, dependents};
 
 impl TreeStore<'_> {
     /// Deletes a node, and does with its children what the policy says.
@@ -17,6 +18,7 @@ impl TreeStore<'_> {
         &mut self,
         id: &Bson,
         policy: TreeDelete,
+        dependents: ForDependents,
     ) -> Result<TreeWrite> {
         let fence = self.fence_of(id).await?;
         let is_read = policy != TreeDelete::Cascade || !self.deletes_by_id();
@@ -56,6 +58,11 @@ impl TreeStore<'_> {
         };
         own.requires = (!is_read).then(|| id.clone());
         all.insert(0, own);
+        if dependents == ForDependents::Act {
+            let filters = all.iter().flat_map(|writes| writes.delete.iter().cloned());
+            let filter = doc! {"$or": filters.collect::<Vec<_>>()};
+            dependents::act(&mut self.channel, self.model, filter).await?;
+        }
         let mut done = TreeWrite::default();
         self.run_writes(all, &mut done).await?;
         Ok(done)

@@ -14,7 +14,6 @@ struct Publisher {
 struct Book {
     #[serde(rename = "_id")]
     id: i32,
-    #[odm(on_delete = "cascade")]
     publisher: DbRef<Publisher>,
     #[odm(two_way = books)]
     reprint: DbRef<Publisher>,

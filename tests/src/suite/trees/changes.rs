@@ -243,7 +243,7 @@ impl Change {
         match self {
             Self::Move(one, place) => tree.move_to(named::<D>(one), D::position(place)),
             Self::Swap(one, other) => tree.swap(named::<D>(one), named::<D>(other)),
-            Self::Delete(one, policy) => tree.delete(named::<D>(one)).policy(policy),
+            Self::Delete(one, policy) => tree.delete(named::<D>(one)).policy(policy).into(),
             Self::InOrder(one, change) => D::in_order(tree, one, change).unwrap(),
         }
     }

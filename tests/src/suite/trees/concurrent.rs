@@ -124,7 +124,7 @@ impl Change {
             }
             Self::Move(one, place) => tree.move_to(node(one), position(place)),
             Self::Swap(one, other) => tree.swap(node(one), node(other)),
-            Self::Delete(one, policy) => tree.delete(node(one)).policy(policy),
+            Self::Delete(one, policy) => tree.delete(node(one)).policy(policy).into(),
         };
         match session {
             Some(session) => change.session(session).await,

@@ -151,7 +151,7 @@ async fn namesakes<D: Named>(db: &Db) {
         // The first has a child of this name, too.
         |tree| tree.swap(node::<D>(10), node::<D>(20)),
         |tree| tree.swap(node::<D>(20), node::<D>(11)),
-        |tree| tree.delete(node::<D>(10)).policy(TreeDelete::Adopt),
+        |tree| tree.delete(node::<D>(10)).policy(TreeDelete::Adopt).into(),
         |tree| tree.swap(node::<D>(14), node::<D>(21)),
     ];
     for (number, make) in legal.into_iter().enumerate() {
@@ -166,8 +166,12 @@ async fn namesakes<D: Named>(db: &Db) {
         stops(db, make, (&original, &changed)).await;
     }
     let refused: [Make<D>; 4] = [
-        |tree| tree.delete(node::<D>(21)).policy(TreeDelete::Adopt),
-        |tree| tree.delete(node::<D>(21)).policy(TreeDelete::MakeRoots),
+        |tree| tree.delete(node::<D>(21)).policy(TreeDelete::Adopt).into(),
+        |tree| {
+            tree.delete(node::<D>(21))
+                .policy(TreeDelete::MakeRoots)
+                .into()
+        },
         |tree| tree.move_to(node::<D>(22), Position::child_of(node::<D>(2))),
         |tree| tree.swap(node::<D>(13), node::<D>(22)),
     ];
@@ -244,7 +248,7 @@ async fn repaired<D: Named>(tree: &Tree<D>, last: &BsonDocument, texts: (&str, &
 /// free again.
 async fn renamed_in_between<D: Named>(db: &Db, tree: &Tree<D>) {
     let before = State::read::<D::Model>(db).await;
-    let adopt: Make<D> = |tree| tree.delete(node::<D>(10)).policy(TreeDelete::Adopt);
+    let adopt: Make<D> = |tree| tree.delete(node::<D>(10)).policy(TreeDelete::Adopt).into();
     let sent = sent(db, adopt).await;
     let after = text(tree).await;
     before.restore(db).await;

@@ -103,11 +103,11 @@ impl Operation {
             Self::Swap => tree.swap(node(9), node(2)),
             Self::SwapNeighbours => tree.swap(node(2), node(3)),
             Self::SwapSiblings => tree.swap(node(4), node(2)),
-            Self::DeleteLeaf => tree.delete(node(6)).policy(TreeDelete::Restrict),
-            Self::Cascade => tree.delete(node(2)).policy(TreeDelete::Cascade),
-            Self::Adopt => tree.delete(node(2)).policy(TreeDelete::Adopt),
-            Self::AdoptAmongRoots => tree.delete(node(1)).policy(TreeDelete::Adopt),
-            Self::MakeRoots => tree.delete(node(2)).policy(TreeDelete::MakeRoots),
+            Self::DeleteLeaf => tree.delete(node(6)).policy(TreeDelete::Restrict).into(),
+            Self::Cascade => tree.delete(node(2)).policy(TreeDelete::Cascade).into(),
+            Self::Adopt => tree.delete(node(2)).policy(TreeDelete::Adopt).into(),
+            Self::AdoptAmongRoots => tree.delete(node(1)).policy(TreeDelete::Adopt).into(),
+            Self::MakeRoots => tree.delete(node(2)).policy(TreeDelete::MakeRoots).into(),
             Self::Rerank => tree.rerank_siblings(node(4)),
         };
         let change = if is_atomic {

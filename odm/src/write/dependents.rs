@@ -1,0 +1,380 @@
+//! Deletes of documents with those that refer to them: `on_delete` of inverse relations.
+//!
+//! [`Effects`] reads which documents refer to the deleted ones, from model to model, and says what is written: dependents
+//! first, and the documents that the caller named last. A delete that stops between two commands so leaves no reference to a
+//! missing document, and the same call completes it.
+
+mod effects;
+mod place;
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use bson::{Document as BsonDocument, RawDocumentBuf, doc};
+
+use self::effects::{Effects, deletes_of, ids, projection};
+use super::{Atomic, WriteSeveral};
+use crate::collection::{Delete, check_dependents};
+use crate::error::{Error, Result};
+use crate::exec::Channel;
+use crate::model::{Document, ModelMeta, OnDelete};
+use crate::plan::{self, Action, Step};
+use crate::store::options::{Chosen, Options};
+use crate::store::{Condition, Operation, Session};
+
+/// A delete of documents with those that refer to them, about to be sent: [`Delete::with_dependents`].
+///
+/// [Without a transaction](Atomic::non_atomic), dependents are written before the documents to which they refer, and looked
+/// for once more afterwards. A delete that stopped leaves no dangling reference behind, and the same call completes it; but a
+/// document that another client inserts meanwhile is no longer restricted.
+pub type DeleteWithDependents<'s, M> = Atomic<'s, DependentDelete<M>>;
+
+/// The writes of a [`DeleteWithDependents`].
+pub struct DependentDelete<M> {
+    channel: Channel<'static>,
+    filter: Condition,
+    multi: bool,
+    /// The options of the read that finds the documents.
+    options: Chosen,
+    of: PhantomData<fn() -> M>,
+}
+
+/// The result of a [delete with dependents](Delete::with_dependents).
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DeleteWithDependentsResult {
+    /// How many documents were deleted that matched the filter.
+    pub deleted: u64,
+    /// What was done to the documents that referred to them, once for each relation that had any.
+    pub dependents: Vec<Dependents>,
+}
+
+/// What a delete did to the documents that referred to deleted ones by a relation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Dependents {
+    /// The model that declares the relation, such as `Author`.
+    pub model: &'static str,
+    /// The name of the relation, such as `books`.
+    pub relation: &'static str,
+    /// What was done.
+    pub on_delete: OnDelete,
+    /// How many documents were deleted or updated.
+    pub documents: u64,
+}
+
+/// What a delete with dependents would do: [`DeleteWithDependents::plan`].
+///
+/// Printed, it lists the collections in the order in which the delete writes to them, with the number of documents and the
+/// relation behind each.
+#[derive(Debug, Clone)]
+pub struct DeletePlan {
+    steps: Vec<Step>,
+}
+
+/// What a delete says about the documents that refer to the deleted ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ForDependents {
+    Unsaid,
+    Act,
+    Leave,
+}
+
+impl ForDependents {
+    /// Refuses a delete that has to say something, and does not.
+    pub(crate) fn check(self, model: &'static ModelMeta) -> Result<()> {
+        match self {
+            Self::Unsaid => check_dependents(model, true),
+            Self::Act | Self::Leave => Ok(()),
+        }
+    }
+}
+
+/// Does what is declared to the documents that refer to those that match, which another feature deletes afterwards.
+pub(crate) async fn act(
+    channel: &mut Channel<'_>,
+    model: &'static ModelMeta,
+    filter: BsonDocument,
+) -> Result<()> {
+    let find = Operation::Find {
+        filter: filter.into(),
+        one: false,
+    };
+    let options = Options {
+        projection: Some(projection(model)?),
+        ..Options::default()
+    };
+    let documents = channel.of(model).documents(find, options.into()).await?;
+    let effects = Effects::find(channel, model, &documents).await?;
+    effects.check(channel).await?;
+    for effect in effects.in_order() {
+        effect.write(channel).await?;
+    }
+    Ok(())
+}
+
+impl DeletePlan {
+    /// The steps, in the order in which they are written.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = a_shelf().await?;
+    /// let plan = db.collection::<Author>().delete_by_id(&1).with_dependents().plan().await?;
+    /// let collections: Vec<_> = plan.steps().iter().map(|step| step.collection.as_str()).collect();
+    /// assert_eq!(collections, ["books", "authors"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+}
+
+impl fmt::Display for DeletePlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.steps.is_empty() {
+            return f.write_str("no document matches\n");
+        }
+        let mut before = None;
+        for step in &self.steps {
+            let collection = step.collection.as_str();
+            if before != Some(collection) {
+                writeln!(f, "  {collection} ({})", step.model)?;
+                before = Some(collection);
+            }
+            let is_delete = |command: &BsonDocument| command.contains_key("delete");
+            let verb = match step.commands.first() {
+                Some(command) if is_delete(command) => "delete",
+                _ => "update",
+            };
+            if let Action::WriteDocuments { count } = step.action {
+                writeln!(f, "    {verb} {}", plan::documents(count))?;
+            }
+            for reason in &step.reasons {
+                writeln!(f, "        {reason}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<'s, M: Document> Delete<'s, M> {
+    /// Also does what the relations of the model declare by `on_delete` to the documents that refer to the deleted ones, at
+    /// any depth.
+    ///
+    /// All is one transaction. Where the deployment has no transactions, this fails before anything is written, unless you
+    /// say [`non_atomic`](DeleteWithDependents::non_atomic).
+    ///
+    /// - `restrict`: a document that refers to a deleted one, and is not deleted itself, is an error
+    ///   ([`is_restricted`](crate::Error::is_restricted)), and nothing is written.
+    /// - `cascade`: the documents are deleted, with what refers to them.
+    /// - `set_null`: the references become null; the field is removed if it has `skip_serializing_if`.
+    /// - `pull`: the references are removed from their list; of a list of subdocuments, the subdocument is removed.
+    ///
+    /// The version and the time of change of updated documents change as by any typed update. Strings are compared exactly,
+    /// also in a collection with a collation.
+    ///
+    /// The number of commands depends on the relations, not on the documents: for each relation and level one read, if the
+    /// documents are deleted and others refer to them, and one write. The `_id`s of such documents are kept in memory.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = a_shelf().await?;
+    /// let authors = db.collection::<Author>();
+    /// assert!(authors.delete_by_id(&1).await.is_err(), "the call has to say what becomes of the books");
+    ///
+    /// let result = authors.delete_by_id(&1).with_dependents().await?;
+    /// assert_eq!((result.deleted, result.dependents[0].documents), (1, 3));
+    /// assert_eq!(db.collection::<Book>().estimated_document_count().await?, 0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// A cascade leads to nodes of a [tree](crate::tree), which only the tree deletes; or a document restricts the delete.
+    pub fn with_dependents(self) -> DeleteWithDependents<'s, M> {
+        match DependentDelete::new(self) {
+            Ok((writes, Some(session))) => Atomic::new(Ok(writes), M::model()).session(session),
+            Ok((writes, None)) => Atomic::new(Ok(writes), M::model()),
+            Err(error) => Atomic::new(Err(error), M::model()),
+        }
+    }
+}
+
+impl<'s, M: Document> DeleteWithDependents<'s, M> {
+    /// Returns what the delete would do. Nothing is written.
+    ///
+    /// The plan is made by the reads that the delete itself begins with. To run the delete, await it: it reads again.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = a_shelf().await?;
+    /// let plan = db.collection::<Author>().delete_by_id(&1).with_dependents().plan().await?;
+    /// assert_eq!(
+    ///     plan.to_string(),
+    ///     "  books (Book)
+    ///     delete 3 documents
+    ///         refer to 1 document by `author`, found by the index on author; `Author.books` declares `on_delete = cascade`
+    ///   authors (Author)
+    ///     delete 1 document
+    ///         match the filter
+    /// "
+    /// );
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The delete would fail: [`is_restricted`](crate::Error::is_restricted).
+    pub async fn plan(self) -> Result<DeletePlan> {
+        let (writes, session) = self.into_parts()?;
+        let mut channel = writes.channel.within(session);
+        let steps = writes.steps(&mut channel).await;
+        let steps = steps.map_err(|error| error.with_model(M::model().name))?;
+        Ok(DeletePlan { steps })
+    }
+}
+
+impl<M: Document> DependentDelete<M> {
+    /// The writes of a delete, and the session in which it runs.
+    fn new(delete: Delete<'_, M>) -> Result<(Self, Option<&mut Session>)> {
+        let mut call = delete.call;
+        if call.request.options.write_concern.is_some() {
+            return Err(Error::usage(
+                "`with_dependents` runs in a transaction: set the write concern on the collection, or on the client",
+            ));
+        }
+        call.leaves_dangling = true;
+        let defaults = call.defaults.clone();
+        let (store, request, session) = call.prepare()?;
+        let Operation::Delete { filter, multi } = request.operation else {
+            return Err(Error::usage("only a delete has dependents"));
+        };
+        let concern = defaults.and_then(|defaults| defaults.write_concern.clone());
+        let options = Options {
+            projection: Some(projection(M::model())?),
+            write_concern: None,
+            ..Options::clone(&request.options)
+        };
+        let writes = Self {
+            channel: Channel::new(store, None).with_write_concern(concern),
+            filter,
+            multi,
+            options: options.into(),
+            of: PhantomData,
+        };
+        Ok((writes, session))
+    }
+
+    /// Reads the documents to delete: their `_id`s, and the fields by which others refer to them.
+    async fn matching(&self, channel: &mut Channel<'_>) -> Result<Vec<RawDocumentBuf>> {
+        let find = Operation::Find {
+            filter: self.filter.clone(),
+            one: !self.multi,
+        };
+        let raw = channel.of(M::model());
+        raw.documents(find, self.options.clone()).await
+    }
+
+    async fn steps(&self, channel: &mut Channel<'_>) -> Result<Vec<Step>> {
+        let documents = self.matching(channel).await?;
+        if documents.is_empty() {
+            return Ok(Vec::new());
+        }
+        let effects = Effects::find(channel, M::model(), &documents).await?;
+        effects.check(channel).await?;
+        let mut steps = Vec::new();
+        for effect in effects.in_order() {
+            let count = effect.count(channel).await?;
+            if count > 0 {
+                steps.push(effect.step(&channel.collection(effect.place.model), count)?);
+            }
+        }
+        let collection = channel.collection(M::model());
+        let statements = deletes_of(M::model(), &ids(&documents)?);
+        let command = doc! {"delete": &*collection, "deletes": statements};
+        let reason = "match the filter".to_owned();
+        let step = Step::writes(M::model(), &collection, vec![command], reason);
+        steps.push(step.of_documents(documents.len() as u64));
+        Ok(steps)
+    }
+}
+
+impl DeleteWithDependentsResult {
+    /// Writes the effects, and adds what they did; returns whether they did anything.
+    async fn add(&mut self, channel: &mut Channel<'_>, effects: &Effects) -> Result<bool> {
+        let mut any = false;
+        for effect in effects.in_order() {
+            let documents = effect.write(channel).await?;
+            if documents == 0 {
+                continue;
+            }
+            any = true;
+            let (model, relation) = (effect.model.name, effect.relation.name);
+            let mut known = self.dependents.iter_mut();
+            match known.find(|one| one.model == model && one.relation == relation) {
+                Some(known) => known.documents += documents,
+                None => self.dependents.push(Dependents {
+                    model,
+                    relation,
+                    on_delete: effect.policy,
+                    documents,
+                }),
+            }
+        }
+        Ok(any)
+    }
+}
+
+impl<M: Document> WriteSeveral for DependentDelete<M> {
+    type Done = DeleteWithDependentsResult;
+
+    fn model(&self) -> &'static ModelMeta {
+        M::model()
+    }
+
+    fn channel(&self) -> Channel<'static> {
+        self.channel.within(None)
+    }
+
+    async fn write(&self, channel: &mut Channel<'_>) -> Result<DeleteWithDependentsResult> {
+        let model = M::model();
+        let mut result = DeleteWithDependentsResult {
+            deleted: 0,
+            dependents: Vec::new(),
+        };
+        let documents = self.matching(channel).await?;
+        if documents.is_empty() {
+            return Ok(result);
+        }
+        let effects = Effects::find(channel, model, &documents).await?;
+        effects.check(channel).await?;
+        result.add(channel, &effects).await?;
+        for statement in deletes_of(model, &ids(&documents)?) {
+            result.deleted += channel.of(model).delete_by(vec![statement]).await?;
+        }
+        // Other clients may have inserted dependents since they were looked for.
+        while !channel.is_in_transaction() {
+            let effects = Effects::find(channel, model, &documents).await?;
+            if !result.add(channel, &effects).await? {
+                break;
+            }
+        }
+        Ok(result)
+    }
+}
+
+impl<M: Document> fmt::Debug for DependentDelete<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = M::model().collection;
+        write!(f, "DeleteWithDependents({name}, {:?})", self.filter)
+    }
+}

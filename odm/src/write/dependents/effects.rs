@@ -1,0 +1,389 @@
+//! What a delete does to the documents that refer to the deleted ones.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use bson::raw::RawBsonRef;
+use bson::{Bson, Document, RawDocumentBuf, doc};
+
+use super::place::Place;
+use crate::error::{Error, RestrictedError, Result};
+use crate::exec::{Channel, Keys, StoredPath};
+use crate::model::{InverseMeta, ModelMeta, OnDelete, name};
+use crate::plan::{self, Step};
+use crate::store::Operation;
+use crate::store::options::{Chosen, Collation, Options};
+
+/// The effects of a delete, in the order in which they were found: those on documents that refer to others which are
+/// deleted themselves come later.
+#[derive(Debug, Default)]
+pub(super) struct Effects {
+    found: Vec<Effect>,
+    /// The `_id`s of the deleted documents, by the address of their model, where other effects depend on them.
+    deleted: HashMap<usize, Keys>,
+}
+
+/// What a delete does to the documents of one model by one relation.
+#[derive(Debug)]
+pub(super) struct Effect {
+    /// The model whose documents are deleted.
+    pub(super) model: &'static ModelMeta,
+    pub(super) relation: &'static InverseMeta,
+    pub(super) policy: OnDelete,
+    pub(super) place: Place,
+    /// What references to the deleted documents store.
+    pub(super) keys: Keys,
+    /// The `_id`s of the documents that refer to them, if they were read.
+    ids: Option<Keys>,
+}
+
+/// The models that a delete may reach.
+#[derive(Debug, Default)]
+struct Reach {
+    /// The addresses of models whose documents may be deleted.
+    deleted: HashSet<usize>,
+    /// The addresses of models whose documents restrict a delete.
+    restricting: HashSet<usize>,
+}
+
+fn address(model: &'static ModelMeta) -> usize {
+    std::ptr::from_ref(model).addr()
+}
+
+impl Reach {
+    /// Follows the declared relations, and refuses those on which a delete can't act.
+    fn of(model: &'static ModelMeta) -> Result<Self> {
+        let mut reach = Self::default();
+        let mut open = vec![model];
+        while let Some(model) = open.pop() {
+            if !reach.deleted.insert(address(model)) {
+                continue;
+            }
+            for relation in model.dependents() {
+                let target = (relation.target)();
+                refuse_trees(relation, target).map_err(|error| error.with_model(model.name))?;
+                match relation.acts_on_delete() {
+                    Some(OnDelete::Cascade) => open.push(target),
+                    Some(OnDelete::Restrict) => {
+                        reach.restricting.insert(address(target));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Ok(reach)
+    }
+
+    /// Whether the documents of a model have to be read before they are deleted.
+    fn reads(&self, model: &'static ModelMeta) -> bool {
+        model.dependents().next().is_some() || self.restricting.contains(&address(model))
+    }
+}
+
+/// Refuses policies that would change a tree past its operations.
+fn refuse_trees(relation: &InverseMeta, target: &ModelMeta) -> Result<()> {
+    let policy = relation.acts_on_delete();
+    let mut kept = target.trees.iter().flat_map(|tree| tree.fields());
+    let is_kept = kept.any(|field| relation.by.first() == Some(&field));
+    let changes = match policy {
+        Some(OnDelete::Cascade) => !target.trees.is_empty(),
+        Some(OnDelete::SetNull | OnDelete::Pull) => is_kept,
+        _ => false,
+    };
+    if !changes {
+        return Ok(());
+    }
+    Err(Error::usage(format!(
+        "`{}` would change nodes of a tree past it: delete the nodes of `{}` by `db.tree::<…>().delete(…)`, and declare \
+         `on_delete = restrict`",
+        relation.name, target.name
+    )))
+}
+
+/// The stored fields by which other documents refer to those of this model, and the `_id`.
+pub(super) fn projection(model: &'static ModelMeta) -> Result<Document> {
+    let mut fields = doc! {"_id": 1};
+    for relation in model.dependents() {
+        fields.insert(key_of(model, relation)?.as_str(), 1);
+    }
+    Ok(fields)
+}
+
+fn key_of(model: &'static ModelMeta, relation: &InverseMeta) -> Result<StoredPath> {
+    let key = name::resolve((model.embedded)(), relation.key)?;
+    Ok(StoredPath::through_arrays(&key.path))
+}
+
+/// The `_id`s of documents.
+pub(super) fn ids(documents: &[RawDocumentBuf]) -> Result<Keys> {
+    let mut keys = Keys::default();
+    for document in documents {
+        if let Some(id) = document.get("_id").map_err(Error::encode)? {
+            keys.add(id)?;
+        }
+    }
+    Ok(keys)
+}
+
+/// Options of a read; strings are compared as joins compare them, also where the collection has a collation.
+fn options(model: &ModelMeta, projection: Document) -> Chosen {
+    Chosen::from(Options {
+        projection: Some(projection),
+        collation: model.collation.map(|_| Collation::new("simple")),
+        ..Options::default()
+    })
+}
+
+/// A statement that compares strings as [`options`] does.
+fn exactly(model: &ModelMeta, mut statement: Document) -> Document {
+    if model.collation.is_some() {
+        statement.insert("collation", doc! {"locale": "simple"});
+    }
+    statement
+}
+
+impl Effects {
+    /// Finds the effects of a delete of these documents, which have the fields of their [`projection`].
+    pub(super) async fn find(
+        channel: &mut Channel<'_>,
+        model: &'static ModelMeta,
+        documents: &[RawDocumentBuf],
+    ) -> Result<Self> {
+        let reach = Reach::of(model)?;
+        let mut effects = Self::default();
+        effects.deleted.insert(address(model), ids(documents)?);
+        let mut open = VecDeque::from([(model, documents.to_vec())]);
+        while let Some((model, documents)) = open.pop_front() {
+            for relation in model.dependents() {
+                let Some(policy) = relation.acts_on_delete() else {
+                    continue;
+                };
+                let keys = keys(&documents, &key_of(model, relation)?)?;
+                if keys.len() == 0 {
+                    continue;
+                }
+                let mut effect = Effect {
+                    model,
+                    relation,
+                    policy,
+                    place: Place::of(relation)?,
+                    keys,
+                    ids: None,
+                };
+                let target = effect.place.model;
+                if policy == OnDelete::Cascade && reach.reads(target) {
+                    let unseen = effects.unseen(channel, &effect).await?;
+                    if unseen.is_empty() {
+                        continue;
+                    }
+                    effect.ids = Some(ids(&unseen)?);
+                    open.push_back((target, unseen));
+                }
+                effects.found.push(effect);
+            }
+        }
+        Ok(effects)
+    }
+
+    /// Reads the documents that refer to deleted ones, and that no other effect deletes.
+    async fn unseen(
+        &mut self,
+        channel: &mut Channel<'_>,
+        effect: &Effect,
+    ) -> Result<Vec<RawDocumentBuf>> {
+        let target = effect.place.model;
+        let seen = self.deleted.entry(address(target)).or_default();
+        let mut unseen = Vec::new();
+        for part in effect.keys.parts() {
+            let find = Operation::Find {
+                filter: effect.place.refers_to(&part).into(),
+                one: false,
+            };
+            let options = options(target, projection(target)?);
+            let read = channel.of(target).read(find, options, |document| {
+                if let Some(id) = document.get("_id").map_err(Error::encode)?
+                    && seen.position(id).is_none()
+                {
+                    seen.add(id)?;
+                    unseen.push(document.to_owned());
+                }
+                Ok(())
+            });
+            read.await?;
+        }
+        Ok(unseen)
+    }
+
+    /// Returns an error if a document restricts the delete.
+    pub(super) async fn check(&self, channel: &mut Channel<'_>) -> Result<()> {
+        let restricting = |effect: &&Effect| effect.policy == OnDelete::Restrict;
+        for effect in self.found.iter().filter(restricting) {
+            let target = effect.place.model;
+            let deleted = self.deleted.get(&address(target));
+            let mut referring = None;
+            for part in effect.keys.parts() {
+                let find = Operation::Find {
+                    filter: effect.place.refers_to(&part).into(),
+                    one: deleted.is_none(),
+                };
+                let options = options(target, doc! {"_id": 1});
+                let read = channel.of(target).read_while(find, options, |document| {
+                    let id = document.get("_id").map_err(Error::encode)?;
+                    let id = id.unwrap_or(RawBsonRef::Null);
+                    let remains = deleted.is_none_or(|deleted| deleted.position(id).is_none());
+                    if remains {
+                        referring = Some(Bson::try_from(id).map_err(Error::encode)?);
+                    }
+                    Ok(!remains)
+                });
+                read.await?;
+                if let Some(id) = referring.take() {
+                    let relation = effect.relation;
+                    let error = RestrictedError::new(relation.name, target.name, relation.by, id);
+                    return Err(Error::new(error).with_model(effect.model.name));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The effects that write, in the order in which they are written: references are removed first, and of deleted
+    /// documents those last to which others refer.
+    pub(super) fn in_order(&self) -> impl Iterator<Item = &Effect> {
+        let is_update =
+            |effect: &&Effect| matches!(effect.policy, OnDelete::SetNull | OnDelete::Pull);
+        let is_delete = |effect: &&Effect| effect.policy == OnDelete::Cascade;
+        let updates = self.found.iter().filter(is_update);
+        updates.chain(self.found.iter().rev().filter(is_delete))
+    }
+}
+
+impl Effect {
+    /// Filters that together match the documents on which the effect acts.
+    pub(super) fn filters(&self) -> Vec<Document> {
+        match &self.ids {
+            Some(ids) => in_parts(ids),
+            None => {
+                let parts = self.keys.parts_for(self.place.repeats());
+                parts
+                    .iter()
+                    .map(|part| self.place.refers_to(part))
+                    .collect()
+            }
+        }
+    }
+
+    /// The write commands, without the name of the collection.
+    pub(super) fn statements(&self) -> Result<Vec<Document>> {
+        let model = self.place.model;
+        if self.policy == OnDelete::Cascade {
+            return Ok(deletes(model, self.filters()));
+        }
+        let parts = self.keys.parts_for(self.place.repeats());
+        let statement = |part: &Vec<Bson>| match self.policy {
+            OnDelete::Pull => self.place.pull(part),
+            _ => Ok(self.place.set_null(part)),
+        };
+        let statements: Result<Vec<_>> = parts.iter().map(statement).collect();
+        let statements = statements?.into_iter();
+        Ok(statements.map(|one| exactly(model, one)).collect())
+    }
+
+    /// Writes the effect; returns how many documents it deleted or changed.
+    pub(super) async fn write(&self, channel: &mut Channel<'_>) -> Result<u64> {
+        let model = self.place.model;
+        let mut written = 0;
+        for statement in self.statements()? {
+            let collection = channel.of(model);
+            written += if self.policy == OnDelete::Cascade {
+                collection.delete_by(vec![statement]).await?
+            } else {
+                collection.update(vec![statement]).await?.matched()
+            };
+        }
+        Ok(written)
+    }
+
+    /// The step of a plan.
+    pub(super) fn step(&self, collection: &str, documents: u64) -> Result<Step> {
+        let (model, relation) = (self.place.model, self.relation);
+        let statements = self.statements()?;
+        let command = if self.policy == OnDelete::Cascade {
+            doc! {"delete": collection, "deletes": statements}
+        } else {
+            doc! {"update": collection, "updates": statements}
+        };
+        let policy = match self.policy {
+            OnDelete::SetNull => "set_null",
+            OnDelete::Pull => "pull",
+            _ => "cascade",
+        };
+        let index = match model.index_for(relation.by) {
+            Some(index) => {
+                let keys = index.keys.iter().map(|key| key.path.join("."));
+                format!("the index on {}", keys.collect::<Vec<_>>().join(", "))
+            }
+            None => "a scan".to_owned(),
+        };
+        let reason = format!(
+            "refer to {} by `{}`, found by {index}; `{}.{}` declares `on_delete = {policy}`",
+            plan::documents(self.keys.len() as u64),
+            relation.by.join("."),
+            self.model.name,
+            relation.name,
+        );
+        let step = Step::writes(model, collection, vec![command], reason);
+        Ok(step.of_documents(documents))
+    }
+
+    /// Counts the documents on which the effect acts.
+    pub(super) async fn count(&self, channel: &mut Channel<'_>) -> Result<u64> {
+        if let Some(ids) = &self.ids {
+            return Ok(ids.len() as u64);
+        }
+        let model = self.place.model;
+        let mut count = 0;
+        for filter in self.filters() {
+            let filter = filter.into();
+            let options = Chosen::from(Options {
+                collation: model.collation.map(|_| Collation::new("simple")),
+                ..Options::default()
+            });
+            count += channel
+                .of(model)
+                .count(Operation::Count { filter }, options)
+                .await?;
+        }
+        Ok(count)
+    }
+}
+
+/// What references to the documents store. Nothing refers to a document whose key is null.
+fn keys(documents: &[RawDocumentBuf], key: &StoredPath) -> Result<Keys> {
+    let mut keys = Keys::default();
+    for document in documents {
+        let mut added = Ok(());
+        key.each_value(document, &mut |value| {
+            if value != RawBsonRef::Null && added.is_ok() {
+                added = keys.add(value).map(drop);
+            }
+        });
+        added?;
+    }
+    Ok(keys)
+}
+
+/// Filters by `_id`, of which each fits one command.
+fn in_parts(ids: &Keys) -> Vec<Document> {
+    let parts = ids.parts().into_iter();
+    parts.map(|part| doc! {"_id": {"$in": part}}).collect()
+}
+
+fn deletes(model: &ModelMeta, filters: Vec<Document>) -> Vec<Document> {
+    let statement = |filter| exactly(model, doc! {"q": filter, "limit": 0});
+    filters.into_iter().map(statement).collect()
+}
+
+/// Statements that delete the documents with these `_id`s.
+pub(super) fn deletes_of(model: &ModelMeta, ids: &Keys) -> Vec<Document> {
+    deletes(model, in_parts(ids))
+}

@@ -61,6 +61,7 @@ pub use self::find_field::FindField;
 pub use self::find_one::FindOne;
 pub use self::find_one_and::{FindOneAndDelete, FindOneAndReplace, FindOneAndUpdate};
 pub use self::find_one_or_insert::{FindOneOrInsert, FoundOrInserted};
+pub(crate) use self::insert_many::Encoded;
 pub use self::insert_many::InsertMany;
 pub use self::insert_one::InsertOne;
 pub use self::pages::{Page, PageToken};

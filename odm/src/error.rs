@@ -10,6 +10,7 @@
 mod bulk;
 mod config;
 mod connection;
+mod dangling;
 mod declaration;
 mod decode;
 mod encode;
@@ -35,6 +36,7 @@ pub(crate) use self::bulk::BulkError;
 pub use self::bulk::{BulkWriteResult, WriteError};
 pub(crate) use self::config::ConfigError;
 pub(crate) use self::connection::ConnectionError;
+pub(crate) use self::dangling::DanglingError;
 pub(crate) use self::declaration::DeclarationError;
 pub(crate) use self::decode::DecodeError;
 pub(crate) use self::encode::EncodeError;

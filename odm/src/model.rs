@@ -43,6 +43,7 @@ pub use self::keywords::KeywordsMeta;
 #[doc(hidden)]
 pub use self::path::{Path, Segment};
 pub use self::projection::{ProjectedField, Projection};
+pub(crate) use self::relation::REFERENCE_FENCES;
 pub use self::relation::{
     Arity, CounterpartKind, CounterpartMeta, InverseKind, InverseMeta, OnDelete, RecentMeta,
     ReferenceMeta, RelationMeta,

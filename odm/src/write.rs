@@ -5,7 +5,9 @@
 
 mod atomic;
 pub(crate) mod dependents;
+mod fences;
 pub(crate) mod journal;
+mod references;
 mod report;
 
 pub use self::atomic::Atomic;
@@ -14,5 +16,6 @@ pub(crate) use self::dependents::ForDependents;
 pub use self::dependents::{
     DeletePlan, DeleteWithDependents, DeleteWithDependentsResult, Dependents,
 };
+pub use self::references::{InsertManyChecked, InsertOneChecked};
 pub(crate) use self::report::Progress;
 pub use self::report::{Damage, Report};

@@ -33,6 +33,7 @@ mod keys_of_extended_json;
 mod keywords;
 mod local_times;
 mod maintained_fields;
+mod models_in_macros;
 mod money;
 mod named_rows;
 mod one_field;
@@ -107,6 +108,7 @@ pub(crate) fn cases() -> Vec<Case> {
         keywords::CASES,
         local_times::CASES,
         maintained_fields::CASES,
+        models_in_macros::CASES,
         money::CASES,
         named_rows::CASES,
         one_field::CASES,

@@ -9,7 +9,7 @@ use super::encoder;
 use super::generics::Generics;
 use super::handle_type::SpannedType;
 use super::meta;
-use super::tokens::walk;
+use super::tokens::{fields_argument, walk};
 use crate::facts::Facts;
 use crate::facts::assertions::{Assertion, Flaw, Subject};
 use crate::model::Model;
@@ -178,8 +178,8 @@ fn type_meta(model: &Model, subject: &Subject<'_>) -> TokenStream {
         Subject::Value(ty) => SpannedType::new(ty).meta(&model.support),
         Subject::Nested(path) => {
             let (support, ident) = (&model.support, &model.ident);
-            let leaf = walk(path.idents);
-            let ty = quote_spanned!(path.span()=> #support::type_of(|__odm_fields: &<#ident as #support::Embedded>::Fields<#ident>| #support::leaf(&#leaf)));
+            let (leaf, argument) = (walk(path.idents), fields_argument());
+            let ty = quote_spanned!(path.span()=> #support::type_of(|#argument: &<#ident as #support::Embedded>::Fields<#ident>| #support::leaf(&#leaf)));
             quote!({ use #support::Descend as _; #ty })
         }
     }

@@ -4,6 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
+use super::tokens::fields_argument;
 use crate::model::projection::Projection;
 use crate::parse::serde::unraw;
 
@@ -42,7 +43,8 @@ pub(crate) fn checks(projection: &Projection) -> TokenStream {
     let (parameters, _, clause) = projection.generics.split_for_impl();
     let types = projection.fields.iter().map(|field| {
         let (ident, ty) = (&field.ident, &field.ty);
-        let handle = quote_spanned!(ident.span()=> &__odm_fields.#ident);
+        let argument = fields_argument();
+        let handle = quote_spanned!(ident.span()=> &#argument.#ident);
         quote_spanned!(ty.span()=> #support::leaf(#handle).held_by::<#ty>().leaf().fits::<#ty>();)
     });
     let names = projection.fields.iter().map(|field| {

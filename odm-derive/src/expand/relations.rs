@@ -6,7 +6,9 @@ use syn::{Ident, Visibility};
 
 use super::counterparts;
 use super::keys;
-use super::tokens::{documented, option, relation_hash, relation_name, relations_module, walk};
+use super::tokens::{
+    documented, fields_argument, option, relation_hash, relation_name, relations_module, walk,
+};
 use crate::facts::Facts;
 use crate::model::{Derive, Model, Variant};
 use crate::parse::case::pascal;
@@ -251,6 +253,7 @@ pub(crate) fn checks(facts: &Facts<'_>) -> TokenStream {
         let by = inverse.by.last();
         let span = by.map_or_else(|| inverse.name.span(), Ident::span);
         let first = inverse.by.first().map_or(span, Ident::span);
+        let argument = fields_argument();
         let counterpart = one.counterpart.as_ref();
         tokens.extend(counterpart.map(|demand| counterparts::assertion(model, demand, first)));
         let walk = walk(&inverse.by);
@@ -266,7 +269,7 @@ pub(crate) fn checks(facts: &Facts<'_>) -> TokenStream {
         tokens.extend(quote_spanned! {span=>
             const _: () = {
                 #[allow(dead_code, unused_imports)]
-                fn __odm_by(__odm_fields: &<#target as #support::Embedded>::Fields<#target>) {
+                fn __odm_by(#argument: &<#target as #support::Embedded>::Fields<#target>) {
                     use #support::Descend as _;
                     #refers
                 }
@@ -283,18 +286,19 @@ pub(crate) fn checks(facts: &Facts<'_>) -> TokenStream {
 fn on_delete(model: &Model, inverse: &Inverse) -> Option<TokenStream> {
     let (support, target) = (&model.support, &inverse.target);
     let policy = inverse.on_delete.as_ref()?;
-    let span = policy.span();
+    let (span, argument) = (policy.span(), fields_argument());
     let fields = quote!(&<#target as #support::Embedded>::Fields<#target>);
     if policy == "set_null" {
         let walk = walk(&inverse.by);
         return Some(quote_spanned! {span=>
             const _: () = {
                 #[allow(dead_code, unused_imports)]
-                fn __odm_set_null(__odm_fields: #fields) {
+                fn __odm_set_null(#argument: #fields) {
                     use #support::Descend as _;
                     // A name of its own, so that rustc blames the policy.
-                    let __odm_reference = &#walk;
-                    #support::can_be_null(__odm_reference);
+                    match &#walk {
+                        __odm_reference => #support::can_be_null(__odm_reference),
+                    }
                 }
             };
         });
@@ -305,7 +309,7 @@ fn on_delete(model: &Model, inverse: &Inverse) -> Option<TokenStream> {
     }
     let lists = (1..=inverse.by.len()).filter_map(|length| {
         let walk = walk(inverse.by.get(..length)?);
-        Some(quote_spanned!(span=> #support::is_list(&#support::type_of(|__odm_fields: #fields| #support::leaf(&#walk)))))
+        Some(quote_spanned!(span=> #support::is_list(&#support::type_of(|#argument: #fields| #support::leaf(&#walk)))))
     });
     let message = format!(
         "`pull` takes references out of lists, and `{}` is in none: choose `set_null`, `cascade` or `restrict`",

@@ -17,9 +17,15 @@ pub(super) fn option(value: Option<&impl ToTokens>) -> TokenStream {
     }
 }
 
+/// The handles that generated functions take. Everywhere in the derive's own context: in a derive that a macro wrote, a word
+/// of an attribute may be in another one.
+pub(super) fn fields_argument() -> Ident {
+    Ident::new("__odm_fields", Span::call_site())
+}
+
 /// `__odm_fields.a.descend().b`
 pub(super) fn walk(path: &[Ident]) -> TokenStream {
-    let mut tokens = quote!(__odm_fields);
+    let mut tokens = fields_argument().into_token_stream();
     for (position, ident) in path.iter().enumerate() {
         let descend = (position > 0).then(|| quote_spanned!(ident.span()=> .descend()));
         tokens = quote_spanned!(ident.span()=> #tokens #descend . #ident);

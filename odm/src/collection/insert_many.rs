@@ -2,17 +2,19 @@
 
 use std::borrow::Borrow;
 use std::fmt;
+use std::sync::Arc;
 
 use bson::raw::RawDocumentBuf;
 
-use super::call::{Call, encode_with_id, typed_id};
+use super::call::{Call, Defaults, encode_with_id, typed_id};
 use super::options::{action, options};
 use super::{Collection, InsertManyResult};
 use crate::error::{BulkError, Error, Kind, Result};
 use crate::exec::{Channel, refused};
 use crate::model::Document;
 use crate::store::limits;
-use crate::store::{Operation, Request, WriteKind, Written};
+use crate::store::options::Chosen;
+use crate::store::{CollectionName, Operation, Request, Session, Store, WriteKind, Written};
 
 /// Inserts several documents: [`Collection::insert_many`].
 #[must_use = "nothing is inserted until it is awaited"]
@@ -78,7 +80,69 @@ impl<M: Document> Collection<M> {
     }
 }
 
+/// Documents to insert as part of several writes, which may run more than once.
+pub(crate) struct Encoded<M: Document> {
+    store: Store,
+    defaults: Option<Arc<Defaults>>,
+    collection: CollectionName,
+    options: Chosen,
+    pub(crate) documents: Vec<RawDocumentBuf>,
+    ids: Vec<M::Id>,
+}
+
+impl<M: Document> Encoded<M> {
+    /// The documents of a call, and its session.
+    pub(super) fn of(call: Call<'_>, ids: Vec<M::Id>) -> Result<(Self, Option<&mut Session>)> {
+        let defaults = call.defaults.clone();
+        if call.request.options.write_concern.is_some() {
+            return Err(Error::usage(
+                "`check_references` runs in a transaction: set the write concern on the collection, or on the client",
+            ));
+        }
+        let options = call.request.options.clone();
+        let (store, request, session) = call.prepare()?;
+        let documents = match request.operation {
+            Operation::InsertOne { document } => vec![document],
+            Operation::InsertMany { documents } => documents,
+            _ => return Err(Error::usage("only an insert has documents")),
+        };
+        let encoded = Self {
+            store,
+            defaults,
+            collection: request.collection,
+            options,
+            documents,
+            ids,
+        };
+        Ok((encoded, session))
+    }
+
+    /// A channel whose writes have the same write concern.
+    pub(crate) fn channel(&self) -> Channel<'static> {
+        let defaults = self.defaults.as_deref();
+        let concern = defaults.and_then(|defaults| defaults.write_concern.clone());
+        Channel::new(self.store.clone(), None).with_write_concern(concern)
+    }
+
+    /// The insert.
+    pub(crate) fn insert<'s>(&self, session: Option<&'s mut Session>) -> InsertMany<'s, M> {
+        let documents = self.documents.clone();
+        let operation = Ok(Operation::InsertMany { documents });
+        let (defaults, collection) = (self.defaults.as_ref(), self.collection.clone());
+        let mut call = Call::new(&self.store, defaults, M::model(), collection, operation);
+        call.request.options = self.options.clone();
+        call.session = session;
+        let ids = self.ids.clone();
+        InsertMany { call, ids }
+    }
+}
+
 impl<'s, M: Document> InsertMany<'s, M> {
+    /// The documents, to be inserted as part of several writes, and the session.
+    pub(crate) fn encoded(self) -> Result<(Encoded<M>, Option<&'s mut Session>)> {
+        Encoded::of(self.call, self.ids)
+    }
+
     options!(session within command comment ordered bypass_document_validation write_concern);
 
     async fn run(self) -> Result<InsertManyResult<M::Id>> {

@@ -5,10 +5,10 @@ use std::fmt;
 
 use super::call::{Call, encode_with_id, typed_id};
 use super::options::{action, options};
-use super::{ActionFuture, Collection, InsertOneResult};
-use crate::error::Error;
+use super::{ActionFuture, Collection, Encoded, InsertOneResult};
+use crate::error::{Error, Result};
 use crate::model::Document;
-use crate::store::{Operation, Response};
+use crate::store::{Operation, Response, Session};
 
 /// Inserts one document: [`Collection::insert_one`].
 #[must_use = "nothing is inserted until it is awaited"]
@@ -55,6 +55,11 @@ impl<M: Document> Collection<M> {
 
 impl<'s, M: Document> InsertOne<'s, M> {
     options!(session command comment bypass_document_validation write_concern);
+
+    /// The document, to be inserted as part of several writes, and the session.
+    pub(crate) fn encoded(self) -> Result<(Encoded<M>, Option<&'s mut Session>)> {
+        Encoded::of(self.call, self.id.into_iter().collect())
+    }
 
     fn run(self) -> ActionFuture<'s, InsertOneResult<M::Id>, Option<M::Id>> {
         let read = |response: Response<'s>, id: Option<M::Id>| {

@@ -136,8 +136,9 @@ fn timed_out(error: &Error) -> bool {
     error.code() == Some(crate::error::Code::MAX_TIME_MS_EXPIRED)
 }
 
-/// A random part of the pause, so that transactions that conflicted don't conflict again.
+/// A random part of the pause, so that transactions that conflicted don't conflict again. It is never zero, so that other
+/// tasks run meanwhile.
 fn jitter(pause: Duration) -> Duration {
-    let random = RandomState::new().hash_one(0_u8) % 1024;
+    let random = 1 + RandomState::new().hash_one(0_u8) % 1024;
     pause * u32::try_from(random).unwrap_or(0) / 1024
 }

@@ -8,7 +8,7 @@ use super::index::IndexMeta;
 use super::path::{Path, Segment};
 use super::rule::Rule;
 use super::types::{Shape, TypeMeta};
-use super::{ModelMeta, ProjectedField, Tagging};
+use super::{ModelMeta, ProjectedField, Tagging, ValidationLevel};
 
 /// A relation of a model: [`ModelMeta::relations`] lists them.
 #[derive(Debug, Clone)]
@@ -135,6 +135,15 @@ pub enum OnDelete {
     /// The references dangle, and a delete needs to say nothing.
     Leave,
 }
+
+/// The collection of the fences of references. It is no model: its documents have no fields of their own that a user reads.
+pub(crate) static REFERENCE_FENCES: ModelMeta = ModelMeta {
+    name: "the fences of references",
+    collection: "odm_reference_fences",
+    embedded: || const { &EmbeddedMeta::of("the fences of references") },
+    validation_level: ValidationLevel::Off,
+    ..ModelMeta::EMPTY
+};
 
 impl InverseMeta {
     /// What a delete has to do with the documents that refer to the deleted one, if it has to do anything.

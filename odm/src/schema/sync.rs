@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use bson::{Bson, Document, doc};
 
 use crate::error::{Error, Result};
-use crate::model::ModelMeta;
 use crate::model::tree::FENCES;
+use crate::model::{ModelMeta, REFERENCE_FENCES};
 use crate::plan::Plan;
 use crate::schema::diff::{Existing, Target};
 use crate::schema::validator::{declaration, refuse_system_database};
@@ -61,6 +61,13 @@ impl Sync {
         if models.iter().any(|(meta, _)| !meta.trees.is_empty()) {
             // Handles with other names write the same fences.
             models.push((&FENCES, CollectionName::Declared(FENCES.collection)));
+        }
+        if models
+            .iter()
+            .any(|(meta, _)| meta.dependents().next().is_some())
+        {
+            let name = CollectionName::Declared(REFERENCE_FENCES.collection);
+            models.push((&REFERENCE_FENCES, name));
         }
         if !models.is_empty() {
             refuse_system_database(store.database())?;

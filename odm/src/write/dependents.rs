@@ -12,7 +12,7 @@ use std::marker::PhantomData;
 
 use bson::{Document as BsonDocument, RawDocumentBuf, doc};
 
-use self::effects::{Effects, deletes_of, ids, projection};
+use self::effects::{Deleted, Effects, deletes_of, ids, projection};
 use super::{Atomic, WriteSeveral};
 use crate::collection::{Delete, check_dependents};
 use crate::error::{Error, Result};
@@ -105,7 +105,8 @@ pub(crate) async fn act(
         ..Options::default()
     };
     let documents = channel.of(model).documents(find, options.into()).await?;
-    let effects = Effects::find(channel, model, &documents).await?;
+    let effects = Effects::find(channel, vec![Deleted { model, documents }]).await?;
+    effects.fences(channel)?.write(channel, model).await?;
     effects.check(channel).await?;
     for effect in effects.in_order() {
         effect.write(channel).await?;
@@ -289,7 +290,9 @@ impl<M: Document> DependentDelete<M> {
         if documents.is_empty() {
             return Ok(Vec::new());
         }
-        let effects = Effects::find(channel, M::model(), &documents).await?;
+        let ids = ids(&documents)?;
+        let model = M::model();
+        let effects = Effects::find(channel, vec![Deleted { model, documents }]).await?;
         effects.check(channel).await?;
         let mut steps = Vec::new();
         for effect in effects.in_order() {
@@ -299,11 +302,11 @@ impl<M: Document> DependentDelete<M> {
             }
         }
         let collection = channel.collection(M::model());
-        let statements = deletes_of(M::model(), &ids(&documents)?);
+        let statements = deletes_of(model, &ids);
         let command = doc! {"delete": &*collection, "deletes": statements};
         let reason = "match the filter".to_owned();
         let step = Step::writes(M::model(), &collection, vec![command], reason);
-        steps.push(step.of_documents(documents.len() as u64));
+        steps.push(step.of_documents(ids.len() as u64));
         Ok(steps)
     }
 }
@@ -355,15 +358,23 @@ impl<M: Document> WriteSeveral for DependentDelete<M> {
         if documents.is_empty() {
             return Ok(result);
         }
-        let effects = Effects::find(channel, model, &documents).await?;
+        let ids = ids(&documents)?;
+        let mut effects = Effects::find(channel, vec![Deleted { model, documents }]).await?;
+        let fences = effects.fences(channel)?;
+        fences.write(channel, model).await?;
         effects.check(channel).await?;
         result.add(channel, &effects).await?;
-        for statement in deletes_of(model, &ids(&documents)?) {
+        for statement in deletes_of(model, &ids) {
             result.deleted += channel.of(model).delete_by(vec![statement]).await?;
         }
-        // Other clients may have inserted dependents since they were looked for.
-        while !channel.is_in_transaction() {
-            let effects = Effects::find(channel, model, &documents).await?;
+        if channel.is_in_transaction() {
+            return Ok(result);
+        }
+        // Other clients may have inserted dependents since they were looked for. Inserts that have not seen that the
+        // documents are gone have committed before this write of the fences, or fail by it.
+        fences.write(channel, model).await?;
+        loop {
+            effects = Effects::find(channel, effects.documents).await?;
             if !result.add(channel, &effects).await? {
                 break;
             }

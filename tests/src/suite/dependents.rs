@@ -4,6 +4,7 @@ mod models;
 mod random;
 mod stops;
 mod trees;
+mod writers;
 
 use odm::bson::{Bson, DateTime, Document as BsonDocument};
 use odm::model::OnDelete;
@@ -15,6 +16,10 @@ use self::stops::stopped_deletes_are_completed;
 use self::trees::{
     a_guard_keeps_the_whole_house, deletes_of_nodes_say_what_becomes_of_dependents,
     nodes_are_deleted_with_what_refers_to_them,
+};
+use self::writers::{
+    checked_inserts_may_refer_to_each_other, checked_inserts_refuse_dangling_references,
+    nothing_dangles_after_deletes_beside_checked_inserts,
 };
 use super::relations::watched;
 use crate::case::cases;
@@ -43,6 +48,9 @@ cases![
     nodes_are_deleted_with_what_refers_to_them,
     deletes_of_nodes_say_what_becomes_of_dependents,
     a_guard_keeps_the_whole_house,
+    checked_inserts_refuse_dangling_references,
+    checked_inserts_may_refer_to_each_other,
+    nothing_dangles_after_deletes_beside_checked_inserts,
 ];
 
 async fn insert(db: &Db, collection: &str, documents: impl IntoIterator<Item = BsonDocument>) {

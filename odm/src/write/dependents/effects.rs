@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use bson::raw::RawBsonRef;
 use bson::{Bson, Document, RawDocumentBuf, doc};
 
+use super::super::fences::Fences;
 use super::place::Place;
 use crate::error::{Error, RestrictedError, Result};
 use crate::exec::{Channel, Keys, StoredPath};
@@ -20,6 +21,15 @@ pub(super) struct Effects {
     found: Vec<Effect>,
     /// The `_id`s of the deleted documents, by the address of their model, where other effects depend on them.
     deleted: HashMap<usize, Keys>,
+    /// The deleted documents that others may refer to.
+    pub(super) documents: Vec<Deleted>,
+}
+
+/// Documents of one model that are deleted.
+#[derive(Debug)]
+pub(super) struct Deleted {
+    pub(super) model: &'static ModelMeta,
+    pub(super) documents: Vec<RawDocumentBuf>,
 }
 
 /// What a delete does to the documents of one model by one relation.
@@ -51,11 +61,10 @@ fn address(model: &'static ModelMeta) -> usize {
 
 impl Reach {
     /// Follows the declared relations, and refuses those on which a delete can't act.
-    fn of(model: &'static ModelMeta) -> Result<Self> {
-        let mut reach = Self::default();
+    fn follow(&mut self, model: &'static ModelMeta) -> Result<()> {
         let mut open = vec![model];
         while let Some(model) = open.pop() {
-            if !reach.deleted.insert(address(model)) {
+            if !self.deleted.insert(address(model)) {
                 continue;
             }
             for relation in model.dependents() {
@@ -64,13 +73,13 @@ impl Reach {
                 match relation.acts_on_delete() {
                     Some(OnDelete::Cascade) => open.push(target),
                     Some(OnDelete::Restrict) => {
-                        reach.restricting.insert(address(target));
+                        self.restricting.insert(address(target));
                     }
                     _ => {}
                 }
             }
         }
-        Ok(reach)
+        Ok(())
     }
 
     /// Whether the documents of a model have to be read before they are deleted.
@@ -143,25 +152,25 @@ fn exactly(model: &ModelMeta, mut statement: Document) -> Document {
 
 impl Effects {
     /// Finds the effects of a delete of these documents, which have the fields of their [`projection`].
-    pub(super) async fn find(
-        channel: &mut Channel<'_>,
-        model: &'static ModelMeta,
-        documents: &[RawDocumentBuf],
-    ) -> Result<Self> {
-        let reach = Reach::of(model)?;
+    pub(super) async fn find(channel: &mut Channel<'_>, deleted: Vec<Deleted>) -> Result<Self> {
         let mut effects = Self::default();
-        effects.deleted.insert(address(model), ids(documents)?);
-        let mut open = VecDeque::from([(model, documents.to_vec())]);
-        while let Some((model, documents)) = open.pop_front() {
+        let mut open = VecDeque::from(deleted);
+        let mut reach = Reach::default();
+        for Deleted { model, documents } in &open {
+            reach.follow(model)?;
+            effects.see(model, documents)?;
+        }
+        while let Some(deleted) = open.pop_front() {
+            let Deleted { model, documents } = &deleted;
             for relation in model.dependents() {
                 let Some(policy) = relation.acts_on_delete() else {
                     continue;
                 };
-                let keys = keys(&documents, &key_of(model, relation)?)?;
+                let keys = keys(documents, &key_of(model, relation)?)?;
                 if keys.len() == 0 {
                     continue;
                 }
-                let mut effect = Effect {
+                let effect = Effect {
                     model,
                     relation,
                     policy,
@@ -170,18 +179,45 @@ impl Effects {
                     ids: None,
                 };
                 let target = effect.place.model;
+                let mut read = None;
                 if policy == OnDelete::Cascade && reach.reads(target) {
                     let unseen = effects.unseen(channel, &effect).await?;
-                    if unseen.is_empty() {
-                        continue;
-                    }
-                    effect.ids = Some(ids(&unseen)?);
-                    open.push_back((target, unseen));
+                    read = Some(ids(&unseen)?);
+                    open.push_back(Deleted {
+                        model: target,
+                        documents: unseen,
+                    });
                 }
-                effects.found.push(effect);
+                effects.found.push(Effect {
+                    ids: read,
+                    ..effect
+                });
             }
+            effects.documents.push(deleted);
         }
         Ok(effects)
+    }
+
+    /// Keeps the `_id`s of documents that are deleted.
+    fn see(&mut self, model: &'static ModelMeta, documents: &[RawDocumentBuf]) -> Result<()> {
+        let seen = self.deleted.entry(address(model)).or_default();
+        for document in documents {
+            if let Some(id) = document.get("_id").map_err(Error::encode)? {
+                seen.add(id)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The fences of the deleted documents, to which inserts of documents that refer to them write, too.
+    pub(super) fn fences(&self, channel: &Channel<'_>) -> Result<Fences> {
+        let mut fences = Fences::default();
+        for effect in &self.found {
+            let key = key_of(effect.model, effect.relation)?;
+            let collection = channel.collection(effect.model);
+            fences.add(&collection, key.as_str(), &effect.keys)?;
+        }
+        Ok(fences)
     }
 
     /// Reads the documents that refer to deleted ones, and that no other effect deletes.

@@ -1,0 +1,293 @@
+//! Inserts of documents whose references are checked.
+
+use std::fmt;
+
+use bson::raw::RawBsonRef;
+use bson::{Bson, Document as BsonDocument, RawDocumentBuf, doc};
+
+use super::fences::Fences;
+use super::{Atomic, WriteSeveral};
+use crate::collection::{Encoded, InsertMany, InsertManyResult, InsertOne, InsertOneResult};
+use crate::error::{DanglingError, Error, Result};
+use crate::exec::{Channel, Keys, StoredPath};
+use crate::model::{Document, ModelMeta, ReferenceMeta, RelationMeta, name};
+use crate::store::Operation;
+use crate::store::options::{Collation, Options};
+
+/// The insert of a document whose references are checked, about to be sent: [`InsertOne::check_references`].
+///
+/// [Without a transaction](Atomic::non_atomic), the references are read before the insert and once more after it; if a
+/// document is gone then, the new one is deleted again.
+pub type InsertOneChecked<'s, M> =
+    Atomic<'s, CheckedInsert<M, InsertOneResult<<M as Document>::Id>>>;
+
+/// The insert of documents whose references are checked, about to be sent: [`InsertMany::check_references`].
+///
+/// [Without a transaction](Atomic::non_atomic), the references are read before the insert and once more after it; if a
+/// document is gone then, the new ones are deleted again.
+pub type InsertManyChecked<'s, M> =
+    Atomic<'s, CheckedInsert<M, InsertManyResult<<M as Document>::Id>>>;
+
+/// The writes of an [`InsertOneChecked`] or [`InsertManyChecked`].
+pub struct CheckedInsert<M: Document, R> {
+    documents: Encoded<M>,
+    references: Vec<Reference>,
+    /// Makes the result.
+    done: fn(InsertManyResult<M::Id>) -> Result<R>,
+}
+
+impl<'s, M: Document> InsertOne<'s, M> {
+    /// Also checks that each reference leads to a document.
+    ///
+    /// Both are one transaction, which writes to a fence of each document to which a relation with `on_delete` leads: a
+    /// [delete](crate::collection::Delete::with_dependents) of that document at the same time is either seen by the insert,
+    /// or sees it. Without such a check, MongoDB lets both commit, and the reference dangles.
+    ///
+    /// References in DBRefs and in the values of maps are not checked.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = a_shelf().await?;
+    /// let books = db.collection::<Book>();
+    /// books.insert_one(&Book { id: 7, author: Ref::from(1) }).check_references().await?;
+    ///
+    /// let nobody = Book { id: 8, author: Ref::from(8) };
+    /// assert!(books.insert_one(&nobody).check_references().await.unwrap_err().is_dangling());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`is_dangling`](Error::is_dangling): a reference leads to no document.
+    pub fn check_references(self) -> InsertOneChecked<'s, M> {
+        let first = |result: InsertManyResult<M::Id>| {
+            let id = result.inserted_ids.into_iter().next();
+            let inserted_id = id.ok_or_else(|| Error::malformed_reply("an `_id`"))?;
+            Ok(InsertOneResult { inserted_id })
+        };
+        checked(self.encoded(), first)
+    }
+}
+
+impl<'s, M: Document> InsertMany<'s, M> {
+    /// Also checks that each reference leads to a document, with one query for each reference of the model; see
+    /// [`InsertOne::check_references`]. A document may refer to another one of the same call. If one can't be inserted, none
+    /// is.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = a_shelf().await?;
+    /// let books = db.collection::<Book>();
+    /// let book = |id, author| Book { id, author: Ref::from(author) };
+    /// let insert = books.insert_many([book(7, 1), book(8, 9)]).check_references();
+    /// assert!(insert.await.unwrap_err().is_dangling());
+    /// assert!(books.get(&7).await?.is_none());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`is_dangling`](Error::is_dangling): a reference leads to no document.
+    pub fn check_references(self) -> InsertManyChecked<'s, M> {
+        checked(self.encoded(), Ok)
+    }
+}
+
+fn checked<'s, M: Document, R>(
+    encoded: Result<(Encoded<M>, Option<&'s mut crate::store::Session>)>,
+    done: fn(InsertManyResult<M::Id>) -> Result<R>,
+) -> Atomic<'s, CheckedInsert<M, R>> {
+    let ready = encoded.and_then(|(documents, session)| {
+        let references = Reference::all(M::model())?;
+        let insert = CheckedInsert {
+            documents,
+            references,
+            done,
+        };
+        Ok((insert, session))
+    });
+    match ready {
+        Ok((insert, Some(session))) => Atomic::new(Ok(insert), M::model()).session(session),
+        Ok((insert, None)) => Atomic::new(Ok(insert), M::model()),
+        Err(error) => Atomic::new(Err(error), M::model()),
+    }
+}
+
+/// A reference of a model that can be checked.
+#[derive(Debug)]
+struct Reference {
+    target: &'static ModelMeta,
+    /// The Rust name of the field to which it refers, and its stored path.
+    key: &'static str,
+    key_path: StoredPath,
+    path: StoredPath,
+    /// Whether a relation of the target declares `on_delete` for it.
+    is_fenced: bool,
+}
+
+impl Reference {
+    fn all(model: &'static ModelMeta) -> Result<Vec<Self>> {
+        let references = model
+            .relations()
+            .iter()
+            .filter_map(RelationMeta::as_reference);
+        references.map(|one| Self::new(model, one)).collect()
+    }
+
+    fn new(model: &'static ModelMeta, meta: &ReferenceMeta) -> Result<Self> {
+        let target = meta.target;
+        let key = name::resolve((target.embedded)(), &[meta.key])?;
+        let mut is_fenced = false;
+        for relation in target.dependents() {
+            if std::ptr::eq((relation.target)(), model) {
+                let by = name::resolve((model.embedded)(), relation.by)?;
+                is_fenced |= by.path.to_string() == meta.path.to_string();
+            }
+        }
+        Ok(Self {
+            target,
+            key: meta.key,
+            key_path: StoredPath::through_arrays(&key.path),
+            path: StoredPath::through_arrays(&meta.path),
+            is_fenced,
+        })
+    }
+
+    /// What the documents store at the reference.
+    fn keys(&self, documents: &[RawDocumentBuf]) -> Result<Keys> {
+        let mut keys = Keys::default();
+        for document in documents {
+            let mut added = Ok(());
+            self.path.each_value(document, &mut |value| {
+                if value != RawBsonRef::Null && added.is_ok() {
+                    added = keys.add(value).map(drop);
+                }
+            });
+            added?;
+        }
+        Ok(keys)
+    }
+
+    /// Returns an error if a key leads to no document, stored or among those that are `known`.
+    async fn check(
+        &self,
+        channel: &mut Channel<'_>,
+        keys: &Keys,
+        known: &[RawDocumentBuf],
+    ) -> Result<()> {
+        let mut is_found = vec![false; keys.len()];
+        let mut find = |document: &bson::RawDocument| {
+            self.key_path.each_value(document, &mut |value| {
+                let position = keys.position(value);
+                if let Some(found) = position.and_then(|position| is_found.get_mut(position)) {
+                    *found = true;
+                }
+            });
+        };
+        known.iter().for_each(|document| find(document));
+        let path = self.key_path.as_str();
+        for part in keys.parts() {
+            let filter: BsonDocument = doc! {path: {"$in": part}};
+            let operation = Operation::Find {
+                filter: filter.into(),
+                one: false,
+            };
+            let options = Options {
+                projection: Some(doc! {"_id": 0, path: 1}),
+                collation: self.target.collation.map(|_| Collation::new("simple")),
+                ..Options::default()
+            };
+            let target = channel.of(self.target);
+            let read = target.read(operation, options.into(), |document| {
+                find(document);
+                Ok(())
+            });
+            read.await?;
+        }
+        match is_found.iter().position(|found| !found) {
+            None => Ok(()),
+            Some(position) => {
+                let value = keys.get(position).cloned().unwrap_or(Bson::Null);
+                let error = DanglingError::new(self.target.name, self.key, value);
+                Err(Error::new(error).with_path(self.path.as_str()))
+            }
+        }
+    }
+}
+
+impl<M: Document, R> CheckedInsert<M, R> {
+    /// Checks all references; those that lead to a document of this insert may be `known`.
+    async fn check(&self, channel: &mut Channel<'_>, all: &[Keys], is_known: bool) -> Result<()> {
+        for (reference, keys) in self.references.iter().zip(all) {
+            let known: &[RawDocumentBuf] = match std::ptr::eq(reference.target, M::model()) {
+                true if is_known => &self.documents.documents,
+                _ => &[],
+            };
+            reference.check(channel, keys, known).await?;
+        }
+        Ok(())
+    }
+}
+
+impl<M: Document, R: Send> WriteSeveral for CheckedInsert<M, R> {
+    type Done = R;
+
+    fn model(&self) -> &'static ModelMeta {
+        M::model()
+    }
+
+    fn channel(&self) -> Channel<'static> {
+        self.documents.channel()
+    }
+
+    async fn write(&self, channel: &mut Channel<'_>) -> Result<R> {
+        let documents = &self.documents.documents;
+        let mut all = Vec::new();
+        let mut fences = Fences::default();
+        for reference in &self.references {
+            let keys = reference.keys(documents)?;
+            if reference.is_fenced {
+                let collection = channel.collection(reference.target);
+                fences.add(&collection, reference.key_path.as_str(), &keys)?;
+            }
+            all.push(keys);
+        }
+        fences.write(channel, M::model()).await?;
+        if channel.is_in_transaction() {
+            let result = self.documents.insert(channel.session()).await?;
+            self.check(channel, &all, false).await?;
+            return (self.done)(result);
+        }
+        self.check(channel, &all, true).await?;
+        let result = self.documents.insert(channel.session()).await?;
+        // A delete that has not seen the new documents has committed before this write, or fails by it.
+        fences.write(channel, M::model()).await?;
+        if let Err(error) = self.check(channel, &all, false).await {
+            let ids = documents
+                .iter()
+                .filter_map(|it| it.get("_id").ok().flatten());
+            let mut inserted = Keys::default();
+            for id in ids {
+                inserted.add(id)?;
+            }
+            let filters = inserted.parts().into_iter();
+            let filters = filters.map(|part| doc! {"_id": {"$in": part}}).collect();
+            channel.of(M::model()).delete(filters).await?;
+            return Err(error);
+        }
+        (self.done)(result)
+    }
+}
+
+impl<M: Document, R> fmt::Debug for CheckedInsert<M, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = M::model().collection;
+        write!(f, "CheckedInsert({name}, {:?})", self.documents.documents)
+    }
+}

@@ -1,0 +1,128 @@
+//! Every order in which the commands of two or three operations can reach the in-memory engine, also with one of them
+//! stopped after any of its commands. After each order, no reference may dangle.
+//!
+//! A gate holds each operation after each of its commands until the explorer grants it the next one. The explorer runs an
+//! order from its beginning, and then the next one in depth-first order, until there is none left.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a check that panics is a test that fails"
+)]
+
+mod interleavings {
+    pub(crate) mod explorer;
+    pub(crate) mod library;
+}
+
+use interleavings::explorer::{Explored, Operation, Orders, explore};
+use interleavings::library::{Source, delete_book, fill, insert_by_hand, insert_note, is_sound};
+
+/// Explores the operations on a filled library.
+fn explored(name: &str, operations: &[Operation], orders: Orders) -> Explored {
+    let explored = explore(fill, operations, orders, |db| Box::pin(is_sound(db)));
+    println!("{name}: {explored}");
+    assert!(
+        explored.orders > 1,
+        "{name}: the operations don't interleave"
+    );
+    explored
+}
+
+fn sound(name: &str, operations: &[Operation], orders: Orders) {
+    let explored = explored(name, operations, orders);
+    assert_eq!(explored.unsound, 0, "{name}: {explored}");
+}
+
+/// What an insert reads in its transaction is not protected: MongoDB lets both commit.
+#[test]
+fn a_delete_beside_an_insert_that_only_reads_its_author_leaves_damage() {
+    let operations = [Source::Author.delete(true), insert_by_hand()];
+    let explored = explored(
+        "a delete beside an insert by hand",
+        &operations,
+        Orders::All,
+    );
+    assert!(explored.unsound > 0, "{explored}");
+}
+
+#[test]
+fn checked_inserts_beside_deletes() {
+    for source in Source::ALL {
+        let operations = [source.delete(true), source.insert_book(true)];
+        sound(&format!("{source:?}"), &operations, Orders::All);
+    }
+}
+
+#[test]
+fn a_checked_insert_below_a_cascade() {
+    let operations = [Source::Author.delete(true), insert_note(true)];
+    sound(
+        "an insert two levels below a cascade",
+        &operations,
+        Orders::All,
+    );
+    let operations = [Source::Author.delete(false), insert_note(true)];
+    sound(
+        "the same without a transaction",
+        &operations,
+        Orders::Switches(4),
+    );
+}
+
+#[test]
+fn two_deletes_beside_each_other() {
+    let operations = [Source::Author.delete(true), delete_book()];
+    sound("two deletes", &operations, Orders::All);
+}
+
+/// A restricted delete needs a transaction: what is deleted can't come back.
+#[test]
+fn deletes_and_inserts_without_transactions() {
+    for source in [Source::Author, Source::Translator, Source::Reader] {
+        for (delete, insert) in [(false, true), (true, false), (false, false)] {
+            let operations = [source.delete(delete), source.insert_book(insert)];
+            let name = format!("{source:?}, in transactions: {delete} and {insert}");
+            sound(&name, &operations, Orders::Switches(4));
+        }
+    }
+}
+
+#[test]
+fn three_operations() {
+    let operations = [
+        Source::Author.delete(true),
+        Source::Author.insert_book(true),
+        insert_note(true),
+    ];
+    sound(
+        "a cascade beside two inserts",
+        &operations,
+        Orders::Switches(2),
+    );
+}
+
+/// The operation that stopped is run again, as a user would.
+#[test]
+fn stopped_operations() {
+    let stopped = |is_atomic: bool| {
+        let name = format!("a stopped cascade, in a transaction: {is_atomic}");
+        let mut all = Explored::default();
+        for commands in 1.. {
+            let delete = Source::Author.delete(is_atomic).stopped_after(commands);
+            let operations = [delete, Source::Author.insert_book(true)];
+            let orders = explore(fill, &operations, Orders::Switches(2), |db| {
+                Box::pin(is_sound(db))
+            });
+            if !orders.stopped {
+                break;
+            }
+            all.add(&orders);
+        }
+        println!("{name}: {all}");
+        assert!(all.orders > 10, "{name}: {all}");
+        all
+    };
+    assert_eq!(stopped(true).unsound, 0);
+    // The author is gone, so that the second call has nothing to look for.
+    assert!(stopped(false).unsound > 0);
+}

@@ -16,6 +16,8 @@ pub(crate) use self::dependents::ForDependents;
 pub use self::dependents::{
     DeletePlan, DeleteWithDependents, DeleteWithDependentsResult, Dependents,
 };
-pub use self::references::{InsertManyChecked, InsertOneChecked};
+pub use self::references::{
+    CheckReferences, InsertManyChecked, InsertOneChecked, ReferenceDamage, ReferenceReport,
+};
 pub(crate) use self::report::Progress;
 pub use self::report::{Damage, Report};

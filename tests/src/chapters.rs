@@ -20,6 +20,7 @@ chapters! {
     cookbook = "../../book/src/cookbook.md";
     relations = "../../book/src/relations.md";
     relation_kinds = "../../book/src/relation-kinds.md";
+    referential_integrity = "../../book/src/referential-integrity.md";
     dbrefs = "../../book/src/dbrefs.md";
     design_checks = "../../book/src/design-checks.md";
     trees = "../../book/src/trees.md";

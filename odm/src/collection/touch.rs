@@ -61,7 +61,7 @@ impl<M: Document> Collection<M> {
     ///         return Ok(false);
     ///     };
     ///     let bookings = db.collection::<Booking>();
-    ///     let taken = bookings.count(|b| b.room.eq(7)).session(session).await?;
+    ///     let taken = bookings.count_documents(|b| b.room.eq(Ref::from(7))).session(session).await?;
     ///     if taken >= room.seats {
     ///         return Ok(false);
     ///     }

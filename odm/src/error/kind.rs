@@ -6,9 +6,9 @@ use super::other::OtherError;
 use super::page_token::PageTokenError;
 use super::reply::ReplyError;
 use super::{
-    BulkError, ConfigError, ConnectionError, DanglingError, DeclarationError, DecodeError,
-    EncodeError, FileError, RestrictedError, ServerError, StaleError, TreeError, UnsupportedError,
-    UsageError, ValidationFailure, WithheldError,
+    BulkError, ConfigError, ConnectionError, DeclarationError, DecodeError, EncodeError, FileError,
+    ReferenceError, ServerError, StaleError, TreeError, UnsupportedError, UsageError,
+    ValidationFailure, WithheldError,
 };
 
 /// The kind of an error: one variant for each file in this folder.
@@ -17,15 +17,14 @@ pub(crate) enum Kind {
     Bulk(BulkError),
     Config(ConfigError),
     Connection(ConnectionError),
-    Dangling(DanglingError),
     Declaration(DeclarationError),
     Decode(DecodeError),
     Encode(EncodeError),
     File(FileError),
     Other(OtherError),
     PageToken(PageTokenError),
+    Reference(ReferenceError),
     Reply(ReplyError),
-    Restricted(RestrictedError),
     Server(ServerError),
     Stale(StaleError),
     Tree(TreeError),
@@ -81,8 +80,7 @@ impl fmt::Display for Kind {
             Self::PageToken(error) => fmt::Display::fmt(error, f),
             Self::Reply(error) => fmt::Display::fmt(error, f),
             Self::Server(error) => fmt::Display::fmt(error, f),
-            Self::Dangling(error) => fmt::Display::fmt(error, f),
-            Self::Restricted(error) => fmt::Display::fmt(error, f),
+            Self::Reference(error) => fmt::Display::fmt(error, f),
             Self::Stale(error) => fmt::Display::fmt(error, f),
             Self::Tree(error) => fmt::Display::fmt(error, f),
             Self::Unsupported(error) => fmt::Display::fmt(error, f),

@@ -157,12 +157,12 @@ mod tests {
 
     #[test]
     fn each_command_stays_below_the_size_limit() {
-        assert!(parts(&[]).is_empty());
+        assert!(parts(&[], LIST_BYTES).is_empty());
         assert_eq!(
-            parts(&[100; 1000]),
+            parts(&[100; 1000], LIST_BYTES),
             std::iter::once(0..1000).collect::<Vec<_>>()
         );
-        assert_eq!(parts(&[6_000_000; 5]), [0..2, 2..4, 4..5]);
-        assert_eq!(parts(&[20_000_000, 1]), [0..1, 1..2]);
+        assert_eq!(parts(&[6_000_000; 5], LIST_BYTES), [0..2, 2..4, 4..5]);
+        assert_eq!(parts(&[20_000_000, 1], LIST_BYTES), [0..1, 1..2]);
     }
 }

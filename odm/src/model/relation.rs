@@ -90,6 +90,8 @@ pub struct ReferenceMeta {
     pub arity: Arity,
     /// The stored path of the field. Of references in a map, the path of the map, whose keys are not declared.
     pub path: Path,
+    /// Whether the reference is in a map, so that `path` does not lead to it.
+    pub(crate) is_in_map: bool,
     /// The declared index that finds the documents that refer to a given one: its first key is the field.
     pub index: Option<&'static IndexMeta>,
     /// What the reference says about the relation of the target whose other side it is, if both models declare it.
@@ -290,6 +292,7 @@ impl ModelMeta {
             open: Vec::new(),
             field: None,
             names: Vec::new(),
+            maps: 0,
             found: Vec::new(),
         };
         walk.embedded((self.embedded)(), &Path::root(), Arity::One);
@@ -355,6 +358,8 @@ struct Walk {
     field: Option<&'static FieldMeta>,
     /// The Rust names of the current field.
     names: Vec<&'static str>,
+    /// The number of maps around the current value.
+    maps: usize,
     found: Vec<RelationMeta>,
 }
 
@@ -434,6 +439,7 @@ impl Walk {
             key,
             arity,
             path: path.clone(),
+            is_in_map: self.maps > 0,
             index: self.model.index_for(&self.names),
             counterpart: counterpart.filter(|_| is_top_level),
         }));
@@ -453,7 +459,11 @@ impl Walk {
                 self.value(element, path, around.times(max.or(len)), None);
             }
             Shape::Tuple(types) => self.tuple(types, path, around),
-            Shape::Map(values) => self.value(values, path, around.times(max), None),
+            Shape::Map(values) => {
+                self.maps += 1;
+                self.value(values, path, around.times(max), None);
+                self.maps -= 1;
+            }
         }
     }
 

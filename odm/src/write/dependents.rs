@@ -207,7 +207,7 @@ impl<'s, M: Document> Delete<'s, M> {
     }
 }
 
-impl<'s, M: Document> DeleteWithDependents<'s, M> {
+impl<M: Document> DeleteWithDependents<'_, M> {
     /// Returns what the delete would do. Nothing is written.
     ///
     /// The plan is made by the reads that the delete itself begins with. To run the delete, await it: it reads again.
@@ -222,7 +222,8 @@ impl<'s, M: Document> DeleteWithDependents<'s, M> {
     ///     plan.to_string(),
     ///     "  books (Book)
     ///     delete 3 documents
-    ///         refer to 1 document by `author`, found by the index on author; `Author.books` declares `on_delete = cascade`
+    ///         `Author.books` declares `on_delete = cascade`
+    ///         refer to 1 document by `author`, found by the index on author
     ///   authors (Author)
     ///     delete 1 document
     ///         match the filter

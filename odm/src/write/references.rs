@@ -1,18 +1,21 @@
-//! Inserts of documents whose references are checked.
+//! References that are checked: of documents that are inserted, and of those that are stored.
+
+mod check;
 
 use std::fmt;
 
 use bson::raw::RawBsonRef;
 use bson::{Bson, Document as BsonDocument, RawDocumentBuf, doc};
 
+pub use self::check::{CheckReferences, ReferenceDamage, ReferenceReport};
 use super::fences::Fences;
 use super::{Atomic, WriteSeveral};
 use crate::collection::{Encoded, InsertMany, InsertManyResult, InsertOne, InsertOneResult};
-use crate::error::{DanglingError, Error, Result};
+use crate::error::{Error, ReferenceError, Result};
 use crate::exec::{Channel, Keys, StoredPath};
-use crate::model::{Document, ModelMeta, ReferenceMeta, RelationMeta, name};
-use crate::store::Operation;
+use crate::model::{Document, ModelMeta, ReferenceMeta, RelationMeta, Segment, name};
 use crate::store::options::{Collation, Options};
+use crate::store::{Operation, Session};
 
 /// The insert of a document whose references are checked, about to be sent: [`InsertOne::check_references`].
 ///
@@ -43,7 +46,7 @@ impl<'s, M: Document> InsertOne<'s, M> {
     /// [delete](crate::collection::Delete::with_dependents) of that document at the same time is either seen by the insert,
     /// or sees it. Without such a check, MongoDB lets both commit, and the reference dangles.
     ///
-    /// References in DBRefs and in the values of maps are not checked.
+    /// References in DBRefs, in the values of maps and in tuples are not checked.
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));
@@ -99,10 +102,10 @@ impl<'s, M: Document> InsertMany<'s, M> {
     }
 }
 
-fn checked<'s, M: Document, R>(
-    encoded: Result<(Encoded<M>, Option<&'s mut crate::store::Session>)>,
+fn checked<M: Document, R>(
+    encoded: Result<(Encoded<M>, Option<&mut Session>)>,
     done: fn(InsertManyResult<M::Id>) -> Result<R>,
-) -> Atomic<'s, CheckedInsert<M, R>> {
+) -> Atomic<'_, CheckedInsert<M, R>> {
     let ready = encoded.and_then(|(documents, session)| {
         let references = Reference::all(M::model())?;
         let insert = CheckedInsert {
@@ -123,8 +126,7 @@ fn checked<'s, M: Document, R>(
 #[derive(Debug)]
 struct Reference {
     target: &'static ModelMeta,
-    /// The Rust name of the field to which it refers, and its stored path.
-    key: &'static str,
+    /// The stored path of the field to which it refers.
     key_path: StoredPath,
     path: StoredPath,
     /// Whether a relation of the target declares `on_delete` for it.
@@ -132,11 +134,16 @@ struct Reference {
 }
 
 impl Reference {
+    /// The references whose paths lead to nothing but them: not those in maps and tuples.
     fn all(model: &'static ModelMeta) -> Result<Vec<Self>> {
-        let references = model
-            .relations()
-            .iter()
-            .filter_map(RelationMeta::as_reference);
+        let references = model.relations().iter();
+        let references = references.filter_map(RelationMeta::as_reference);
+        let is_name = |segment: Segment| matches!(segment, Segment::Name(_));
+        let can_be_read = |one: &&ReferenceMeta| {
+            let mut segments = one.path.segments();
+            !one.is_in_map && segments.all(is_name)
+        };
+        let references = references.filter(can_be_read);
         references.map(|one| Self::new(model, one)).collect()
     }
 
@@ -152,7 +159,6 @@ impl Reference {
         }
         Ok(Self {
             target,
-            key: meta.key,
             key_path: StoredPath::through_arrays(&key.path),
             path: StoredPath::through_arrays(&meta.path),
             is_fenced,
@@ -174,13 +180,13 @@ impl Reference {
         Ok(keys)
     }
 
-    /// Returns an error if a key leads to no document, stored or among those that are `known`.
-    async fn check(
+    /// Finds out for each key whether it leads to a document, stored or among those that are `known`.
+    async fn found(
         &self,
         channel: &mut Channel<'_>,
         keys: &Keys,
         known: &[RawDocumentBuf],
-    ) -> Result<()> {
+    ) -> Result<Vec<bool>> {
         let mut is_found = vec![false; keys.len()];
         let mut find = |document: &bson::RawDocument| {
             self.key_path.each_value(document, &mut |value| {
@@ -190,7 +196,9 @@ impl Reference {
                 }
             });
         };
-        known.iter().for_each(|document| find(document));
+        for document in known {
+            find(document);
+        }
         let path = self.key_path.as_str();
         for part in keys.parts() {
             let filter: BsonDocument = doc! {path: {"$in": part}};
@@ -198,8 +206,12 @@ impl Reference {
                 filter: filter.into(),
                 one: false,
             };
+            let mut projection = doc! {path: 1};
+            if path != "_id" {
+                projection.insert("_id", 0);
+            }
             let options = Options {
-                projection: Some(doc! {"_id": 0, path: 1}),
+                projection: Some(projection),
                 collation: self.target.collation.map(|_| Collation::new("simple")),
                 ..Options::default()
             };
@@ -210,11 +222,26 @@ impl Reference {
             });
             read.await?;
         }
+        Ok(is_found)
+    }
+
+    /// Returns an error if a key leads to no document, stored or among those that are `known`.
+    async fn check(
+        &self,
+        channel: &mut Channel<'_>,
+        keys: &Keys,
+        known: &[RawDocumentBuf],
+    ) -> Result<()> {
+        let is_found = self.found(channel, keys, known).await?;
         match is_found.iter().position(|found| !found) {
             None => Ok(()),
             Some(position) => {
                 let value = keys.get(position).cloned().unwrap_or(Bson::Null);
-                let error = DanglingError::new(self.target.name, self.key, value);
+                let error = ReferenceError::Dangling {
+                    target: self.target.name,
+                    key: self.key_path.as_str().to_owned(),
+                    value,
+                };
                 Err(Error::new(error).with_path(self.path.as_str()))
             }
         }
@@ -225,9 +252,11 @@ impl<M: Document, R> CheckedInsert<M, R> {
     /// Checks all references; those that lead to a document of this insert may be `known`.
     async fn check(&self, channel: &mut Channel<'_>, all: &[Keys], is_known: bool) -> Result<()> {
         for (reference, keys) in self.references.iter().zip(all) {
-            let known: &[RawDocumentBuf] = match std::ptr::eq(reference.target, M::model()) {
-                true if is_known => &self.documents.documents,
-                _ => &[],
+            let is_own = std::ptr::eq(reference.target, M::model());
+            let known: &[RawDocumentBuf] = if is_known && is_own {
+                &self.documents.documents
+            } else {
+                &[]
             };
             reference.check(channel, keys, known).await?;
         }

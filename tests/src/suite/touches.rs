@@ -80,7 +80,7 @@ async fn a_pending_save_is_refused(db: &Db) {
     let rooms = rooms(db).await;
     let mut room = rooms.load(&1).await.unwrap().unwrap();
     rooms.touch(&1).await.unwrap();
-    room.name = "Red".to_owned();
+    "Red".clone_into(&mut room.name);
     assert!(rooms.save(&mut room).await.unwrap_err().is_stale());
 }
 

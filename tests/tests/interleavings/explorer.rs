@@ -290,17 +290,13 @@ fn perform(gate: &Arc<Gate>, number: usize, operation: &Operation, db: &Db) -> b
     let stop = operation.stop;
     gate.wait(number, Doing::Waits);
     if stop.is_some() {
-        match attempt(gate, number, operation, db, stop) {
-            Ok(result) => {
-                gate.end(number);
-                result.unwrap();
-                return false;
-            }
-            Err(Stopped) => {
-                gate.release_others(number);
-                gate.wait(number, Doing::Waits);
-            }
+        if let Ok(result) = attempt(gate, number, operation, db, stop) {
+            gate.end(number);
+            result.unwrap();
+            return false;
         }
+        gate.release_others(number);
+        gate.wait(number, Doing::Waits);
     }
     let result = attempt(gate, number, operation, db, None);
     gate.end(number);

@@ -7,7 +7,7 @@ use bson::{Bson, Document, RawDocumentBuf, doc};
 
 use super::super::fences::Fences;
 use super::place::Place;
-use crate::error::{Error, RestrictedError, Result};
+use crate::error::{Error, ReferenceError, Result};
 use crate::exec::{Channel, Keys, StoredPath};
 use crate::model::{InverseMeta, ModelMeta, OnDelete, name};
 use crate::plan::{self, Step};
@@ -274,7 +274,12 @@ impl Effects {
                 read.await?;
                 if let Some(id) = referring.take() {
                     let relation = effect.relation;
-                    let error = RestrictedError::new(relation.name, target.name, relation.by, id);
+                    let error = ReferenceError::Restricted {
+                        relation: relation.name,
+                        model: target.name,
+                        by: relation.by.join("."),
+                        id,
+                    };
                     return Err(Error::new(error).with_model(effect.model.name));
                 }
             }
@@ -296,16 +301,12 @@ impl Effects {
 impl Effect {
     /// Filters that together match the documents on which the effect acts.
     pub(super) fn filters(&self) -> Vec<Document> {
-        match &self.ids {
-            Some(ids) => in_parts(ids),
-            None => {
-                let parts = self.keys.parts_for(self.place.repeats());
-                parts
-                    .iter()
-                    .map(|part| self.place.refers_to(part))
-                    .collect()
-            }
+        if let Some(ids) = &self.ids {
+            return in_parts(ids);
         }
+        let parts = self.keys.parts_for(self.place.repeats());
+        let refer = |part: &Vec<Bson>| self.place.refers_to(part);
+        parts.iter().map(refer).collect()
     }
 
     /// The write commands, without the name of the collection.
@@ -360,14 +361,16 @@ impl Effect {
             }
             None => "a scan".to_owned(),
         };
-        let reason = format!(
-            "refer to {} by `{}`, found by {index}; `{}.{}` declares `on_delete = {policy}`",
+        let declared = format!(
+            "`{}.{}` declares `on_delete = {policy}`",
+            self.model.name, relation.name
+        );
+        let mut step = Step::writes(model, collection, vec![command], declared);
+        step.reasons.push(format!(
+            "refer to {} by `{}`, found by {index}",
             plan::documents(self.keys.len() as u64),
             relation.by.join("."),
-            self.model.name,
-            relation.name,
-        );
-        let step = Step::writes(model, collection, vec![command], reason);
+        ));
         Ok(step.of_documents(documents))
     }
 

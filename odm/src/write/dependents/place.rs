@@ -107,7 +107,9 @@ impl Place {
             }
             path.push_str(name);
             if let Some(array) = arrays.iter().position(|one| *one == position + 1) {
-                path.push_str(&format!(".$[e{array}]"));
+                path.push_str(".$[e");
+                path.push_str(&array.to_string());
+                path.push(']');
             }
         }
         path

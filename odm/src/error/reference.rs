@@ -1,0 +1,135 @@
+//! References that are in the way of a delete, or that lead to no document.
+
+use std::fmt;
+
+use bson::Bson;
+
+use super::{Error, Kind};
+
+/// What is wrong with a reference.
+#[derive(Debug)]
+pub(crate) enum ReferenceError {
+    /// A document refers to one that was to be deleted.
+    Restricted {
+        /// The relation that declares `on_delete = restrict`.
+        relation: &'static str,
+        /// The model of the document that refers, its reference, and its `_id`.
+        model: &'static str,
+        by: String,
+        id: Bson,
+    },
+    /// No document has the key.
+    Dangling {
+        target: &'static str,
+        /// The stored path of the field to which it refers.
+        key: String,
+        value: Bson,
+    },
+}
+
+impl fmt::Display for ReferenceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Restricted {
+                relation,
+                model,
+                by,
+                id,
+            } => write!(
+                f,
+                "the `{model}` with _id {id} refers to a document that would be deleted (`{by}`), and `{relation}` declares \
+                 `on_delete = restrict`: delete it first, or let it refer to another document"
+            ),
+            Self::Dangling { target, key, value } => write!(
+                f,
+                "the reference leads to no `{target}`: none has the {key} {value}; insert that one first, or refer to another"
+            ),
+        }
+    }
+}
+
+impl From<ReferenceError> for Kind {
+    fn from(error: ReferenceError) -> Self {
+        Self::Reference(error)
+    }
+}
+
+impl Error {
+    /// Whether a [delete with dependents](crate::collection::Delete::with_dependents) failed because a document refers to
+    /// one that would be deleted, and the relation declares `on_delete = restrict`. Nothing was written.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = a_shelf().await?;
+    /// let publishers = db.collection::<Publisher>();
+    /// let error = publishers.delete_by_id(&1).with_dependents().await.unwrap_err();
+    /// assert!(error.is_restricted());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn is_restricted(&self) -> bool {
+        matches!(
+            self.kind(),
+            Kind::Reference(ReferenceError::Restricted { .. })
+        )
+    }
+
+    /// Whether [`check_references`](crate::collection::InsertOne::check_references) found a reference that leads to no
+    /// document. Nothing was inserted. [`path`](Self::path) is that of the reference.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = a_shelf().await?;
+    /// let book = Book { id: 9, author: Ref::from(9) };
+    /// let insert = db.collection::<Book>().insert_one(&book).check_references();
+    /// let error = insert.await.unwrap_err();
+    /// assert!(error.is_dangling());
+    /// assert_eq!(error.path(), Some("author"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn is_dangling(&self) -> bool {
+        matches!(
+            self.kind(),
+            Kind::Reference(ReferenceError::Dangling { .. })
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_document_that_refers_is_named() {
+        let error = Error::new(ReferenceError::Restricted {
+            relation: "books",
+            model: "Book",
+            by: "author".to_owned(),
+            id: Bson::Int32(7),
+        });
+        let error = error.with_model("Author");
+        assert!(error.is_restricted() && !error.is_dangling());
+        let text = error.to_string();
+        assert!(
+            text.starts_with("Author: the `Book` with _id 7 refers"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn the_missing_document_is_named() {
+        let error = Error::new(ReferenceError::Dangling {
+            target: "Author",
+            key: "_id".to_owned(),
+            value: Bson::Int32(7),
+        });
+        assert!(error.is_dangling() && !error.is_restricted());
+        let text = error.to_string();
+        assert!(text.contains("no `Author`: none has the _id 7"), "{text}");
+    }
+}

@@ -1,0 +1,250 @@
+//! `check_references`: finds stored references that lead to no document.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use bson::raw::{RawBsonRef, RawDocumentBuf};
+use bson::{Bson, doc};
+use futures_core::future::BoxFuture;
+
+use super::Reference;
+use crate::collection::Collection;
+use crate::error::{Error, Result};
+use crate::exec::{Channel, Keys};
+use crate::model::Document;
+use crate::plan::shell;
+use crate::store::Operation;
+use crate::store::options::{Chosen, Options};
+use crate::write::{Progress, Report};
+
+/// How many documents are read before what they refer to is looked up.
+const CHUNK: usize = 1_000;
+
+/// What is wrong with a document's references.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ReferenceDamage {
+    /// A reference leads to no document.
+    Dangling,
+}
+
+impl fmt::Display for ReferenceDamage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Dangling => f.write_str("dangling reference"),
+        }
+    }
+}
+
+/// What [`Collection::check_references`] found.
+pub type ReferenceReport = Report<ReferenceDamage>;
+
+/// A check of stored references, about to run: [`Collection::check_references`].
+#[must_use = "nothing is read until it is awaited"]
+pub struct CheckReferences<'s, M> {
+    channel: Channel<'static>,
+    progress: Progress<'s>,
+    of: PhantomData<fn() -> M>,
+}
+
+impl<M: Document> Collection<M> {
+    /// Finds references in stored documents that lead to no document, whoever has written them.
+    ///
+    /// It reads the references of all documents, 1,000 at a time, and looks up with one query for each reference of the model
+    /// which documents exist. Documents that change meanwhile are read again, so that a reference which never dangled is not
+    /// reported. References in DBRefs, in the values of maps and in tuples are not checked.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = a_shelf().await?;
+    /// let books = db.collection::<Book>();
+    /// assert!(books.check_references().await?.is_sound());
+    ///
+    /// db.collection::<Author>().delete_by_id(&1).leave_dangling().await?;
+    /// let report = books.check_references().await?;
+    /// assert_eq!((report.read, report.damages), (3, 3));
+    /// assert_eq!(
+    ///     report.listed[0].to_string(),
+    ///     "1: dangling reference: `author` leads to no `Author` with the _id 1"
+    /// );
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn check_references<'s>(&self) -> CheckReferences<'s, M> {
+        CheckReferences {
+            channel: self.channel(),
+            progress: Progress::default(),
+            of: PhantomData,
+        }
+    }
+}
+
+impl<'s, M: Document> CheckReferences<'s, M> {
+    /// Calls `report` with the number of documents that were read, after each 1,000 and at the end.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = a_shelf().await?;
+    /// let mut read = 0;
+    /// db.collection::<Book>().check_references().on_progress(|count| read = count).await?;
+    /// assert_eq!(read, 3);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn on_progress(mut self, report: impl FnMut(u64) + Send + 's) -> Self {
+        self.progress = Progress::to(report);
+        self
+    }
+
+    async fn run(mut self) -> Result<ReferenceReport> {
+        let model = M::model();
+        let mut report = ReferenceReport::default();
+        let references = Reference::all(model)?;
+        if references.is_empty() {
+            return Ok(report);
+        }
+        let options = options(&references);
+        let find = Operation::Find {
+            filter: bson::Document::new().into(),
+            one: false,
+        };
+        let mut channel = self.channel.within(None);
+        let mut cursor = self.channel.cursor(model, find, options.clone()).await?;
+        let mut chunk = Vec::new();
+        loop {
+            let next = cursor.next().await.transpose();
+            let next = next.map_err(|error| error.with_model(model.name))?;
+            let is_last = next.is_none();
+            if let Some(document) = next {
+                chunk.push(document.to_owned());
+                report.read += 1;
+                self.progress.read(report.read);
+            }
+            if chunk.len() == CHUNK || is_last {
+                let checked = Checked::<M> {
+                    references: &references,
+                    options: &options,
+                    of: PhantomData,
+                };
+                checked.add(&mut channel, &chunk, &mut report).await?;
+                chunk.clear();
+            }
+            if is_last {
+                self.progress.end(report.read);
+                return Ok(report);
+            }
+        }
+    }
+}
+
+/// Options of a read of all references.
+fn options(references: &[Reference]) -> Chosen {
+    let mut projection = doc! {"_id": 1};
+    for reference in references {
+        let path = reference.path.as_str();
+        // A path inside of another one would be a second projection of it.
+        let is_inside = |other: &&Reference| {
+            let other = other.path.as_str();
+            path.strip_prefix(other)
+                .is_some_and(|rest| rest.starts_with('.'))
+        };
+        if references.iter().find(is_inside).is_none() {
+            projection.insert(path, 1);
+        }
+    }
+    Chosen::from(Options {
+        projection: Some(projection),
+        ..Options::default()
+    })
+}
+
+/// The references of some documents.
+struct Checked<'c, M> {
+    references: &'c [Reference],
+    options: &'c Chosen,
+    of: PhantomData<fn() -> M>,
+}
+
+impl<M: Document> Checked<'_, M> {
+    /// Adds the references that lead to no document.
+    async fn add(
+        &self,
+        channel: &mut Channel<'_>,
+        documents: &[RawDocumentBuf],
+        report: &mut ReferenceReport,
+    ) -> Result<()> {
+        let mut all = Vec::new();
+        let mut suspects = Keys::default();
+        for reference in self.references {
+            let keys = reference.keys(documents)?;
+            let is_found = reference.found(channel, &keys, &[]).await?;
+            let missing = |value: RawBsonRef<'_>| is_missing(&keys, &is_found, value);
+            for document in documents {
+                let mut dangles = false;
+                reference
+                    .path
+                    .each_value(document, &mut |value| dangles |= missing(value));
+                if dangles && let Some(id) = document.get("_id").map_err(Error::encode)? {
+                    suspects.add(id)?;
+                }
+            }
+            all.push((reference, keys, is_found));
+        }
+        // A cascade may have deleted the document together with the one that it refers to.
+        for part in suspects.parts() {
+            let find = Operation::Find {
+                filter: doc! {"_id": {"$in": part}}.into(),
+                one: false,
+            };
+            let again = channel.of(M::model());
+            for document in again.documents(find, self.options.clone()).await? {
+                let id = document.get("_id").map_err(Error::encode)?;
+                let id = Bson::try_from(id.unwrap_or(RawBsonRef::Null)).map_err(Error::encode)?;
+                for (reference, keys, is_found) in &all {
+                    let mut values = Vec::new();
+                    reference.path.each_value(&document, &mut |value| {
+                        if is_missing(keys, is_found, value) {
+                            values.push(Bson::try_from(value));
+                        }
+                    });
+                    for value in values {
+                        let value = value.map_err(Error::encode)?;
+                        let detail = format!(
+                            "`{}` leads to no `{}` with the {} {}",
+                            reference.path.as_str(),
+                            reference.target.name,
+                            reference.key_path.as_str(),
+                            shell::value(&value),
+                        );
+                        report.add(&id, ReferenceDamage::Dangling, detail);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_missing(keys: &Keys, is_found: &[bool], value: RawBsonRef<'_>) -> bool {
+    let position = keys.position(value);
+    position.is_some_and(|position| is_found.get(position) == Some(&false))
+}
+
+impl<'s, M: Document> IntoFuture for CheckReferences<'s, M> {
+    type Output = Result<ReferenceReport>;
+    type IntoFuture = BoxFuture<'s, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.run())
+    }
+}
+
+impl<M: Document> fmt::Debug for CheckReferences<'_, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CheckReferences({})", M::model().collection)
+    }
+}

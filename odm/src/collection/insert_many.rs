@@ -96,7 +96,7 @@ impl<M: Document> Encoded<M> {
         let defaults = call.defaults.clone();
         if call.request.options.write_concern.is_some() {
             return Err(Error::usage(
-                "`check_references` runs in a transaction: set the write concern on the collection, or on the client",
+                "`check_references` runs in a transaction, which has the write concern of the client: set it there",
             ));
         }
         let options = call.request.options.clone();

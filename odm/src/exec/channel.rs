@@ -9,7 +9,7 @@ use super::explain::Explain;
 use crate::error::{Error, Result};
 use crate::model::ModelMeta;
 use crate::store::limits;
-use crate::store::options::{Chosen, WriteConcern};
+use crate::store::options::{Chosen, Options, ReadPreference, WriteConcern};
 use crate::store::{
     CollectionName, Operation, RawCursor, Request, Response, Session, Store, Written,
 };
@@ -129,6 +129,15 @@ impl<'s> Channel<'s> {
 
     pub(crate) fn is_in_transaction(&self) -> bool {
         self.session.as_ref().is_some_and(|it| it.in_transaction())
+    }
+
+    /// Options of a read that decides what is written: it sees the last writes, as each read of a transaction does.
+    pub(crate) fn current(&self) -> Options {
+        let primary = (!self.is_in_transaction()).then(ReadPreference::primary);
+        Options {
+            read_preference: primary,
+            ..Options::default()
+        }
     }
 
     /// Opens a cursor outside of the session, for a reader that sends other commands between its documents.

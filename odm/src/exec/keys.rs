@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
-use bson::raw::RawBsonRef;
+use bson::raw::{RawBsonRef, RawDocumentBuf};
 use bson::{Bson, oid::ObjectId};
 use foldhash::fast::RandomState;
 use odm_language::value::key;
 use odm_language::value::number::Number;
 
+use super::StoredPath;
 use crate::error::{Error, Result};
 use crate::store::limits::LIST_BYTES;
 
@@ -25,6 +26,21 @@ pub(crate) struct Keys {
 }
 
 impl Keys {
+    /// The values that documents have at a path, also in arrays. Null is no id.
+    pub(crate) fn at(path: &StoredPath, documents: &[RawDocumentBuf]) -> Result<Self> {
+        let mut keys = Self::default();
+        for document in documents {
+            let mut added = Ok(());
+            path.each_value(document, &mut |value| {
+                if value != RawBsonRef::Null && added.is_ok() {
+                    added = keys.add(value).map(drop);
+                }
+            });
+            added?;
+        }
+        Ok(keys)
+    }
+
     /// Adds an id and returns its position.
     pub(crate) fn add(&mut self, id: RawBsonRef<'_>) -> Result<usize> {
         if let Some(position) = self.position(id) {

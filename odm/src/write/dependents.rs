@@ -102,7 +102,7 @@ pub(crate) async fn act(
     };
     let options = Options {
         projection: Some(projection(model)?),
-        ..Options::default()
+        ..channel.current()
     };
     let documents = channel.of(model).documents(find, options.into()).await?;
     let effects = Effects::find(channel, vec![Deleted { model, documents }]).await?;
@@ -251,7 +251,7 @@ impl<M: Document> DependentDelete<M> {
         let mut call = delete.call;
         if call.request.options.write_concern.is_some() {
             return Err(Error::usage(
-                "`with_dependents` runs in a transaction: set the write concern on the collection, or on the client",
+                "`with_dependents` runs in a transaction, which has the write concern of the client: set it there",
             ));
         }
         call.leaves_dangling = true;
@@ -282,8 +282,12 @@ impl<M: Document> DependentDelete<M> {
             filter: self.filter.clone(),
             one: !self.multi,
         };
+        let options = Options {
+            read_preference: channel.current().read_preference,
+            ..Options::clone(&self.options)
+        };
         let raw = channel.of(M::model());
-        raw.documents(find, self.options.clone()).await
+        raw.documents(find, options.into()).await
     }
 
     async fn steps(&self, channel: &mut Channel<'_>) -> Result<Vec<Step>> {

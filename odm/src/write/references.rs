@@ -4,7 +4,6 @@ mod check;
 
 use std::fmt;
 
-use bson::raw::RawBsonRef;
 use bson::{Bson, Document as BsonDocument, RawDocumentBuf, doc};
 
 pub use self::check::{CheckReferences, ReferenceDamage, ReferenceReport};
@@ -152,8 +151,10 @@ impl Reference {
         let key = name::resolve((target.embedded)(), &[meta.key])?;
         let mut is_fenced = false;
         for relation in target.dependents() {
-            if std::ptr::eq((relation.target)(), model) {
-                let by = name::resolve((model.embedded)(), relation.by)?;
+            let referring = (relation.target)();
+            // The metadata of one model may have several addresses.
+            if referring.collection == model.collection {
+                let by = name::resolve((referring.embedded)(), relation.by)?;
                 is_fenced |= by.path.to_string() == meta.path.to_string();
             }
         }
@@ -163,21 +164,6 @@ impl Reference {
             path: StoredPath::through_arrays(&meta.path),
             is_fenced,
         })
-    }
-
-    /// What the documents store at the reference.
-    fn keys(&self, documents: &[RawDocumentBuf]) -> Result<Keys> {
-        let mut keys = Keys::default();
-        for document in documents {
-            let mut added = Ok(());
-            self.path.each_value(document, &mut |value| {
-                if value != RawBsonRef::Null && added.is_ok() {
-                    added = keys.add(value).map(drop);
-                }
-            });
-            added?;
-        }
-        Ok(keys)
     }
 
     /// Finds out for each key whether it leads to a document, stored or among those that are `known`.
@@ -213,7 +199,7 @@ impl Reference {
             let options = Options {
                 projection: Some(projection),
                 collation: self.target.collation.map(|_| Collation::new("simple")),
-                ..Options::default()
+                ..channel.current()
             };
             let target = channel.of(self.target);
             let read = target.read(operation, options.into(), |document| {
@@ -252,7 +238,7 @@ impl<M: Document, R> CheckedInsert<M, R> {
     /// Checks all references; those that lead to a document of this insert may be `known`.
     async fn check(&self, channel: &mut Channel<'_>, all: &[Keys], is_known: bool) -> Result<()> {
         for (reference, keys) in self.references.iter().zip(all) {
-            let is_own = std::ptr::eq(reference.target, M::model());
+            let is_own = reference.target.collection == M::model().collection;
             let known: &[RawDocumentBuf] = if is_known && is_own {
                 &self.documents.documents
             } else {
@@ -280,7 +266,7 @@ impl<M: Document, R: Send> WriteSeveral for CheckedInsert<M, R> {
         let mut all = Vec::new();
         let mut fences = Fences::default();
         for reference in &self.references {
-            let keys = reference.keys(documents)?;
+            let keys = Keys::at(&reference.path, documents)?;
             if reference.is_fenced {
                 let collection = channel.collection(reference.target);
                 fences.add(&collection, reference.key_path.as_str(), &keys)?;

@@ -44,6 +44,7 @@ cases![
     a_skipped_field_is_removed,
     strings_are_compared_exactly,
     nodes_of_trees_are_not_deleted_past_their_tree,
+    the_rest_of_a_document_goes_with_it,
     a_transaction_of_the_caller_is_joined,
     chosen_names_are_followed,
     the_number_of_commands_does_not_depend_on_the_documents,
@@ -368,6 +369,43 @@ async fn nodes_of_trees_are_not_deleted_past_their_tree(db: &Db) {
     assert_eq!(stored(db, "gardens").await.len(), 1);
     let trees = db.collection::<Node>();
     assert!(trees.delete_by_id(&1).with_dependents().await.is_err());
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(
+    collection = "films",
+    subset(details: FilmDetails, by = film, on_delete = cascade)
+)]
+struct Film {
+    #[serde(rename = "_id")]
+    id: i32,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = "film_details")]
+struct FilmDetails {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[odm(unique, rest_of = details)]
+    film: Ref<Film>,
+}
+
+async fn the_rest_of_a_document_goes_with_it(db: &Db) {
+    let films = db.collection::<Film>();
+    for id in [1, 2] {
+        let details = FilmDetails {
+            id: id + 10,
+            film: Ref::from(id),
+        };
+        let insert = films.insert_with_rest(Film { id }, |f| f.details, details);
+        insert.await.unwrap();
+    }
+    // It would not act on other relations.
+    let error = films.delete_with_rest(&1, |f| f.details).await.unwrap_err();
+    assert!(error.to_string().contains("with_dependents"), "{error}");
+    films.delete_by_id(&1).with_dependents().await.unwrap();
+    assert_eq!(stored_ids(db, "films").await, [Bson::Int32(2)]);
+    assert_eq!(stored_ids(db, "film_details").await, [Bson::Int32(12)]);
 }
 
 async fn a_transaction_of_the_caller_is_joined(db: &Db) {

@@ -19,8 +19,8 @@ use crate::store::options::{Chosen, Collation, Options};
 #[derive(Debug, Default)]
 pub(super) struct Effects {
     found: Vec<Effect>,
-    /// The `_id`s of the deleted documents, by the address of their model, where other effects depend on them.
-    deleted: HashMap<usize, Keys>,
+    /// The `_id`s of the deleted documents, by their declared collection, where other effects depend on them.
+    deleted: HashMap<&'static str, Keys>,
     /// The deleted documents that others may refer to.
     pub(super) documents: Vec<Deleted>,
 }
@@ -49,14 +49,11 @@ pub(super) struct Effect {
 /// The models that a delete may reach.
 #[derive(Debug, Default)]
 struct Reach {
-    /// The addresses of models whose documents may be deleted.
-    deleted: HashSet<usize>,
-    /// The addresses of models whose documents restrict a delete.
-    restricting: HashSet<usize>,
-}
-
-fn address(model: &'static ModelMeta) -> usize {
-    std::ptr::from_ref(model).addr()
+    /// The collections and names of models whose documents may be deleted. The metadata of one model may have several
+    /// addresses.
+    deleted: HashSet<(&'static str, &'static str)>,
+    /// The collections of models whose documents restrict a delete.
+    restricting: HashSet<&'static str>,
 }
 
 impl Reach {
@@ -64,7 +61,7 @@ impl Reach {
     fn follow(&mut self, model: &'static ModelMeta) -> Result<()> {
         let mut open = vec![model];
         while let Some(model) = open.pop() {
-            if !self.deleted.insert(address(model)) {
+            if !self.deleted.insert((model.collection, model.name)) {
                 continue;
             }
             for relation in model.dependents() {
@@ -73,7 +70,7 @@ impl Reach {
                 match relation.acts_on_delete() {
                     Some(OnDelete::Cascade) => open.push(target),
                     Some(OnDelete::Restrict) => {
-                        self.restricting.insert(address(target));
+                        self.restricting.insert(target.collection);
                     }
                     _ => {}
                 }
@@ -84,17 +81,21 @@ impl Reach {
 
     /// Whether the documents of a model have to be read before they are deleted.
     fn reads(&self, model: &'static ModelMeta) -> bool {
-        model.dependents().next().is_some() || self.restricting.contains(&address(model))
+        model.dependents().next().is_some() || self.restricting.contains(model.collection)
     }
 }
 
 /// Refuses policies that would change a tree past its operations.
 fn refuse_trees(relation: &InverseMeta, target: &ModelMeta) -> Result<()> {
+    if target.trees.is_empty() {
+        return Ok(());
+    }
     let policy = relation.acts_on_delete();
+    let path = Place::of(relation)?.path();
     let mut kept = target.trees.iter().flat_map(|tree| tree.fields());
-    let is_kept = kept.any(|field| relation.by.first() == Some(&field));
+    let is_kept = kept.any(|field| path.split('.').next() == Some(field));
     let changes = match policy {
-        Some(OnDelete::Cascade) => !target.trees.is_empty(),
+        Some(OnDelete::Cascade) => true,
         Some(OnDelete::SetNull | OnDelete::Pull) => is_kept,
         _ => false,
     };
@@ -134,11 +135,11 @@ pub(super) fn ids(documents: &[RawDocumentBuf]) -> Result<Keys> {
 }
 
 /// Options of a read; strings are compared as joins compare them, also where the collection has a collation.
-fn options(model: &ModelMeta, projection: Document) -> Chosen {
+fn options(channel: &Channel<'_>, model: &ModelMeta, projection: Option<Document>) -> Chosen {
     Chosen::from(Options {
-        projection: Some(projection),
+        projection,
         collation: model.collation.map(|_| Collation::new("simple")),
-        ..Options::default()
+        ..channel.current()
     })
 }
 
@@ -166,7 +167,8 @@ impl Effects {
                 let Some(policy) = relation.acts_on_delete() else {
                     continue;
                 };
-                let keys = keys(documents, &key_of(model, relation)?)?;
+                // Nothing refers to a document whose key is null.
+                let keys = Keys::at(&key_of(model, relation)?, documents)?;
                 if keys.len() == 0 {
                     continue;
                 }
@@ -200,7 +202,7 @@ impl Effects {
 
     /// Keeps the `_id`s of documents that are deleted.
     fn see(&mut self, model: &'static ModelMeta, documents: &[RawDocumentBuf]) -> Result<()> {
-        let seen = self.deleted.entry(address(model)).or_default();
+        let seen = self.deleted.entry(model.collection).or_default();
         for document in documents {
             if let Some(id) = document.get("_id").map_err(Error::encode)? {
                 seen.add(id)?;
@@ -227,14 +229,14 @@ impl Effects {
         effect: &Effect,
     ) -> Result<Vec<RawDocumentBuf>> {
         let target = effect.place.model;
-        let seen = self.deleted.entry(address(target)).or_default();
+        let seen = self.deleted.entry(target.collection).or_default();
         let mut unseen = Vec::new();
         for part in effect.keys.parts() {
             let find = Operation::Find {
                 filter: effect.place.refers_to(&part).into(),
                 one: false,
             };
-            let options = options(target, projection(target)?);
+            let options = options(channel, target, Some(projection(target)?));
             let read = channel.of(target).read(find, options, |document| {
                 if let Some(id) = document.get("_id").map_err(Error::encode)?
                     && seen.position(id).is_none()
@@ -254,14 +256,14 @@ impl Effects {
         let restricting = |effect: &&Effect| effect.policy == OnDelete::Restrict;
         for effect in self.found.iter().filter(restricting) {
             let target = effect.place.model;
-            let deleted = self.deleted.get(&address(target));
+            let deleted = self.deleted.get(target.collection);
             let mut referring = None;
             for part in effect.keys.parts() {
                 let find = Operation::Find {
                     filter: effect.place.refers_to(&part).into(),
                     one: deleted.is_none(),
                 };
-                let options = options(target, doc! {"_id": 1});
+                let options = options(channel, target, Some(doc! {"_id": 1}));
                 let read = channel.of(target).read_while(find, options, |document| {
                     let id = document.get("_id").map_err(Error::encode)?;
                     let id = id.unwrap_or(RawBsonRef::Null);
@@ -383,10 +385,7 @@ impl Effect {
         let mut count = 0;
         for filter in self.filters() {
             let filter = filter.into();
-            let options = Chosen::from(Options {
-                collation: model.collation.map(|_| Collation::new("simple")),
-                ..Options::default()
-            });
+            let options = options(channel, model, None);
             count += channel
                 .of(model)
                 .count(Operation::Count { filter }, options)
@@ -394,21 +393,6 @@ impl Effect {
         }
         Ok(count)
     }
-}
-
-/// What references to the documents store. Nothing refers to a document whose key is null.
-fn keys(documents: &[RawDocumentBuf], key: &StoredPath) -> Result<Keys> {
-    let mut keys = Keys::default();
-    for document in documents {
-        let mut added = Ok(());
-        key.each_value(document, &mut |value| {
-            if value != RawBsonRef::Null && added.is_ok() {
-                added = keys.add(value).map(drop);
-            }
-        });
-        added?;
-    }
-    Ok(keys)
 }
 
 /// Filters by `_id`, of which each fits one command.

@@ -107,7 +107,7 @@ impl<'s, M: Document> CheckReferences<'s, M> {
         if references.is_empty() {
             return Ok(report);
         }
-        let options = options(&references);
+        let options = options(&self.channel, &references);
         let find = Operation::Find {
             filter: bson::Document::new().into(),
             one: false,
@@ -142,7 +142,7 @@ impl<'s, M: Document> CheckReferences<'s, M> {
 }
 
 /// Options of a read of all references.
-fn options(references: &[Reference]) -> Chosen {
+fn options(channel: &Channel<'_>, references: &[Reference]) -> Chosen {
     let mut projection = doc! {"_id": 1};
     for reference in references {
         let path = reference.path.as_str();
@@ -158,7 +158,7 @@ fn options(references: &[Reference]) -> Chosen {
     }
     Chosen::from(Options {
         projection: Some(projection),
-        ..Options::default()
+        ..channel.current()
     })
 }
 
@@ -180,7 +180,7 @@ impl<M: Document> Checked<'_, M> {
         let mut all = Vec::new();
         let mut suspects = Keys::default();
         for reference in self.references {
-            let keys = reference.keys(documents)?;
+            let keys = Keys::at(&reference.path, documents)?;
             let is_found = reference.found(channel, &keys, &[]).await?;
             let missing = |value: RawBsonRef<'_>| is_missing(&keys, &is_found, value);
             for document in documents {

@@ -2,7 +2,7 @@
 //! stopped after any of its commands. After each order, no reference may dangle.
 //!
 //! A gate holds each operation after each of its commands until the explorer grants it the next one. The explorer runs an
-//! order from its beginning, and then the next one in depth-first order, until there is none left.
+//! order from its beginning, and then the next one in depth-first order, until it has run them all.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,

@@ -6,7 +6,7 @@ use bson::Bson;
 
 use super::{Error, Kind};
 
-/// What is wrong with a reference.
+/// A reference that is in the way of a delete, or that leads to no document.
 #[derive(Debug)]
 pub(crate) enum ReferenceError {
     /// A document refers to one that was to be deleted.

@@ -111,7 +111,7 @@ impl Keys {
         self.parts_for(1)
     }
 
-    /// The ids as lists of which each fits one command so many times.
+    /// The ids as lists that fit one command each, even if it repeats its list this many times.
     pub(crate) fn parts_for(&self, times: usize) -> Vec<Vec<Bson>> {
         parts(&self.sizes, LIST_BYTES / times.max(1))
             .into_iter()

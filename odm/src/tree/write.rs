@@ -481,7 +481,7 @@ impl<D: DeclaredTree> DeleteNode<'_, D> {
 
     /// Also does what the relations of the model declare by `on_delete` to the documents of other collections that refer to
     /// the deleted nodes, as [`Delete::with_dependents`](crate::collection::Delete::with_dependents) does. Without a
-    /// transaction, they are written before the nodes. The result counts nodes only.
+    /// transaction, they are written before the nodes, and not looked for again. The result counts nodes only.
     ///
     /// ```
     /// use odm::prelude::*;

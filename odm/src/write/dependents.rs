@@ -1,8 +1,8 @@
 //! Deletes of documents with those that refer to them: `on_delete` of inverse relations.
 //!
 //! [`Effects`] reads which documents refer to the deleted ones, from model to model, and says what is written: dependents
-//! first, and the documents that the caller named last. A delete that stops between two commands so leaves no reference to a
-//! missing document, and the same call completes it.
+//! first, and the documents that the caller named last. So a delete that stops between two commands leaves no reference to a
+//! document that it has deleted, unless another client inserts one meanwhile.
 
 mod effects;
 mod place;
@@ -25,8 +25,9 @@ use crate::store::{Condition, Operation, Session};
 /// A delete of documents with those that refer to them, about to be sent: [`Delete::with_dependents`].
 ///
 /// [Without a transaction](Atomic::non_atomic), dependents are written before the documents to which they refer, and looked
-/// for once more afterwards. A delete that stopped leaves no dangling reference behind, and the same call completes it; but a
-/// document that another client inserts meanwhile is no longer restricted.
+/// for once more afterwards. If the delete stops, the same call completes it, as long as one of the documents that match is
+/// left. Two things can dangle: a document that `restrict` has not seen, because another client inserts it meanwhile; and one
+/// that is inserted before a delete that stops between its last document and the second look.
 pub type DeleteWithDependents<'s, M> = Atomic<'s, DependentDelete<M>>;
 
 /// The writes of a [`DeleteWithDependents`].

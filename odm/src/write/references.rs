@@ -77,7 +77,7 @@ impl<'s, M: Document> InsertOne<'s, M> {
 impl<'s, M: Document> InsertMany<'s, M> {
     /// Also checks that each reference leads to a document, with one query for each reference of the model; see
     /// [`InsertOne::check_references`]. A document may refer to another one of the same call. If one can't be inserted, none
-    /// is.
+    /// is, except without a transaction, where the error says which were.
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));

@@ -20,7 +20,7 @@ use crate::write::{Progress, Report};
 /// How many documents are read before what they refer to is looked up.
 const CHUNK: usize = 1_000;
 
-/// What is wrong with a document's references.
+/// The kinds of damage that [`Collection::check_references`] reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ReferenceDamage {

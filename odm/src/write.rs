@@ -7,6 +7,7 @@ mod atomic;
 pub(crate) mod dependents;
 mod fences;
 pub(crate) mod journal;
+mod reference_place;
 mod references;
 mod report;
 

@@ -5,7 +5,6 @@
 //! document that it has deleted, unless another client inserts one meanwhile.
 
 mod effects;
-mod place;
 
 use std::fmt;
 use std::marker::PhantomData;

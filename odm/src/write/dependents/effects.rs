@@ -6,7 +6,8 @@ use bson::raw::RawBsonRef;
 use bson::{Bson, Document, RawDocumentBuf, doc};
 
 use super::super::fences::Fences;
-use super::place::Place;
+use super::super::reference_place::ReferencePlace;
+
 use crate::error::{Error, ReferenceError, Result};
 use crate::exec::{Channel, Keys, StoredPath};
 use crate::model::{InverseMeta, ModelMeta, OnDelete, name};
@@ -39,7 +40,7 @@ pub(super) struct Effect {
     pub(super) model: &'static ModelMeta,
     pub(super) relation: &'static InverseMeta,
     pub(super) policy: OnDelete,
-    pub(super) place: Place,
+    pub(super) place: ReferencePlace,
     /// What references to the deleted documents store.
     pub(super) keys: Keys,
     /// The `_id`s of the documents that refer to them, if they were read.
@@ -91,7 +92,7 @@ fn refuse_trees(relation: &InverseMeta, target: &ModelMeta) -> Result<()> {
         return Ok(());
     }
     let policy = relation.acts_on_delete();
-    let path = Place::of(relation)?.path();
+    let path = ReferencePlace::of(relation)?.path();
     let mut kept = target.trees.iter().flat_map(|tree| tree.fields());
     let is_kept = kept.any(|field| path.split('.').next() == Some(field));
     let changes = match policy {
@@ -176,7 +177,7 @@ impl Effects {
                     model,
                     relation,
                     policy,
-                    place: Place::of(relation)?,
+                    place: ReferencePlace::of(relation)?,
                     keys,
                     ids: None,
                 };

@@ -1,4 +1,4 @@
-//! Where documents store the references of an inverse relation, and the statements that remove them.
+//! Where documents store a reference, and the statements that change it.
 
 use bson::{Bson, Document, doc};
 
@@ -8,7 +8,7 @@ use crate::update::maintain;
 
 /// Where the documents of `model` store a reference.
 #[derive(Debug, Clone)]
-pub(super) struct Place {
+pub(super) struct ReferencePlace {
     pub(super) model: &'static ModelMeta,
     names: Vec<String>,
     /// The numbers of names that lead to an array.
@@ -17,10 +17,15 @@ pub(super) struct Place {
     is_skipped: bool,
 }
 
-impl Place {
+impl ReferencePlace {
+    /// The reference of an inverse relation.
     pub(super) fn of(relation: &InverseMeta) -> Result<Self> {
-        let model = (relation.target)();
-        let found = name::resolve((model.embedded)(), relation.by)?;
+        Self::at((relation.target)(), relation.by)
+    }
+
+    /// The reference with these Rust names.
+    pub(super) fn at(model: &'static ModelMeta, by: &[&str]) -> Result<Self> {
+        let found = name::resolve((model.embedded)(), by)?;
         let name = |segment| match segment {
             Segment::Name(name) => Some(name.into_owned()),
             // Declarations name fields only.

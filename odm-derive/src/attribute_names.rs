@@ -28,6 +28,7 @@ pub(crate) const CONTAINER: &[&str] = &[
 pub(crate) const FIELD: &[&str] = &[
     BSON_TYPE,
     BYTES,
+    COPY_OF,
     CREATED_AT,
     CURRENCY,
     EMBED,
@@ -88,10 +89,16 @@ pub(crate) const COLLATIONS: &[&str] = &[
 pub(crate) const KEYWORD_WORDS: &[&str] = &[ALLOW, FROM, LANGUAGE, MAX];
 
 /// Words of `has_one(…)`, `has_many(…)`, `has_squillions(…)` and `subset(…)`.
-pub(crate) const INVERSES: &[&str] = &[ALLOW_SCAN, BY, KEY, ON_DELETE];
+pub(crate) const INVERSES: &[&str] = &[ALLOW_SCAN, BY, GUARANTEE, KEY, ON_DELETE];
 
 /// Values of `on_delete` in a relation.
 pub(crate) const DELETE_POLICIES: &[&str] = &["cascade", "leave", "pull", "restrict", "set_null"];
+
+/// Values of `guarantee` in a relation.
+pub(crate) const GUARANTEES: &[&str] = &["settled", "strict"];
+
+/// Words of `copy_of(…)`.
+pub(crate) const COPIES: &[&str] = &[ONCE];
 
 /// Words of `recent(…)`.
 pub(crate) const RECENTS: &[&str] = &[MAX, SORT];
@@ -159,6 +166,7 @@ pub(crate) const CHANGE_STREAM_IMAGES: &str = "change_stream_images";
 pub(crate) const CHILDREN: &str = "children";
 pub(crate) const COLLATION: &str = "collation";
 pub(crate) const COLLECTION: &str = "collection";
+pub(crate) const COPY_OF: &str = "copy_of";
 pub(crate) const COUNT: &str = "count";
 pub(crate) const CRATE: &str = "crate";
 pub(crate) const CREATED_AT: &str = "created_at";
@@ -173,6 +181,7 @@ pub(crate) const EXCEPT: &str = "except";
 pub(crate) const EXPIRE_AFTER: &str = "expire_after";
 pub(crate) const FROM: &str = "from";
 pub(crate) const GRAPH: &str = "graph";
+pub(crate) const GUARANTEE: &str = "guarantee";
 pub(crate) const HASHED: &str = "hashed";
 pub(crate) const HAS_MANY: &str = "has_many";
 pub(crate) const HAS_ONE: &str = "has_one";
@@ -195,6 +204,7 @@ pub(crate) const MIN: &str = "min";
 pub(crate) const NAME: &str = "name";
 pub(crate) const OF: &str = "of";
 pub(crate) const ON_DELETE: &str = "on_delete";
+pub(crate) const ONCE: &str = "once";
 pub(crate) const ONE_OF: &str = "one_of";
 pub(crate) const ONLY: &str = "only";
 pub(crate) const ORDER: &str = "order";
@@ -245,6 +255,10 @@ const USAGES: &[(&str, &str)] = &[
     (COLLATION, "`collation(locale = \"en\", strength = 2)`"),
     (COLLECTION, "`collection = \"books\"`"),
     (CRATE, "`crate = path::to::odm`"),
+    (
+        COPY_OF,
+        "`copy_of(host.ipaddr)`: a reference beside the field, and a field of the document that it leads to",
+    ),
     (CREATED_AT, "alone: `created_at`"),
     (
         CURRENCY,
@@ -257,6 +271,7 @@ const USAGES: &[(&str, &str)] = &[
     (EXPIRE_AFTER, "`expire_after = \"30d\"`"),
     (ALLOW_SCAN, "`allow_scan = \"the reason\"`"),
     (BY, "`by = field`"),
+    (GUARANTEE, "`guarantee = strict` or `guarantee = settled`"),
     (HAS_MANY, "`has_many(books: Book, by = publisher)`"),
     (HAS_ONE, "`has_one(details: MovieDetails, by = movie)`"),
     (

@@ -5,6 +5,7 @@
 
 mod budget;
 mod container;
+mod copies;
 mod field;
 mod index;
 mod keywords;
@@ -38,6 +39,7 @@ pub(crate) fn model(facts: &Facts<'_>, errors: &mut Errors) {
             }
         }
     }
+    copies::check(facts, errors);
     if model.derive == Derive::Document {
         index::check(facts, errors);
         relation::check(facts, errors);

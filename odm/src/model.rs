@@ -8,6 +8,7 @@
 //! logic.
 
 pub(crate) mod bound;
+pub(crate) mod copies;
 #[doc(hidden)]
 pub mod field;
 #[doc(hidden)]
@@ -34,7 +35,7 @@ use serde::{Serialize, de::DeserializeOwned};
 // Filled in by the derives.
 #[doc(hidden)]
 pub use self::field::{
-    EmbeddedMeta, EnumMeta, FieldMeta, KeyReferenceMeta, Presence, Tagging, VariantMeta,
+    CopyMeta, EmbeddedMeta, EnumMeta, FieldMeta, KeyReferenceMeta, Presence, Tagging, VariantMeta,
 };
 #[doc(hidden)]
 pub use self::index::{CollationMeta, IndexMeta, KeyKind, KeyMeta};
@@ -43,11 +44,11 @@ pub use self::keywords::KeywordsMeta;
 #[doc(hidden)]
 pub use self::path::{Path, Segment};
 pub use self::projection::{ProjectedField, Projection};
-pub(crate) use self::relation::REFERENCE_FENCES;
 pub use self::relation::{
-    Arity, CounterpartKind, CounterpartMeta, InverseKind, InverseMeta, OnDelete, RecentMeta,
-    ReferenceMeta, RelationMeta,
+    Arity, CounterpartKind, CounterpartMeta, Guarantee, InverseKind, InverseMeta, OnDelete,
+    RecentMeta, ReferenceMeta, RelationMeta,
 };
+pub(crate) use self::relation::{PROPAGATIONS, REFERENCE_FENCES};
 #[doc(hidden)]
 pub use self::rule::{Bound, ExpressionRule, Keys, Rule};
 #[doc(hidden)]

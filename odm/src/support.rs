@@ -27,10 +27,10 @@ pub use crate::model::tree::{
     TreeDelete, TreeMeta,
 };
 pub use crate::model::{
-    Bound, BsonType, Budget, Capped, Clock, CollationMeta, Contents, CounterpartKind,
+    Bound, BsonType, Budget, Capped, Clock, CollationMeta, Contents, CopyMeta, CounterpartKind,
     CounterpartMeta, Document, Embedded, EmbeddedMeta, EnumMeta, ExpressionRule, FieldMeta,
-    FieldType, IndexMeta, InverseKind, InverseMeta, KeyKind, KeyMeta, KeyReferenceMeta, Keys,
-    KeywordsMeta, MapKey, ModelMeta, OnDelete, Path, Presence, ProjectedField, Projection,
+    FieldType, Guarantee, IndexMeta, InverseKind, InverseMeta, KeyKind, KeyMeta, KeyReferenceMeta,
+    Keys, KeywordsMeta, MapKey, ModelMeta, OnDelete, Path, Presence, ProjectedField, Projection,
     RecentMeta, RefTarget, RelationMeta, Rule, Tagging, TimestampsMeta, TypeMeta, ValidationAction,
     ValidationLevel, VariantMeta, Versioned,
 };
@@ -302,6 +302,39 @@ pub const fn keys_can_match<T: Document>(ty: &TypeMeta, key: &str) -> bool {
         Some(key) => type_checks::may_be_equal(ty, &key.ty),
         None => true,
     }
+}
+
+/// Whether the field `source` of `T` is stored as the type `ty`, or may be.
+pub const fn is_stored_alike<T: Document>(ty: &TypeMeta, source: &str) -> bool {
+    match declared(T::META.fields, source) {
+        Some(source) => type_checks::may_be_alike(ty, &source.ty),
+        None => true,
+    }
+}
+
+/// Whether the field of `T` is no copy. A missing field counts, too: the code that names its handle does not compile.
+pub const fn is_fact<T: Document>(field: &str) -> bool {
+    match declared(T::META.fields, field) {
+        Some(field) => field.copy_of.is_none(),
+        None => true,
+    }
+}
+
+/// Whether `T` declares a relation by the reference `by`, which is a field of the other model or, inside of subdocuments, the
+/// last name of a longer path.
+pub const fn is_found_by<T: Document>(by: &str, is_inside: bool) -> bool {
+    let mut rest = T::MODEL.declared_relations;
+    while let [one, behind @ ..] = rest {
+        if let RelationMeta::Inverse(one) = one
+            && let [around @ .., last] = one.by
+            && same(last, by)
+            && (is_inside || around.is_empty())
+        {
+            return true;
+        }
+        rest = behind;
+    }
+    false
 }
 
 /// Whether an index finds documents of `T` by equality of the field with these Rust names: an index whose first key is the

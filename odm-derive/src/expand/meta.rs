@@ -4,6 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Ident, LitStr};
 
+use super::copies;
 use super::encoder;
 use super::handle_type::SpannedType;
 use super::tokens::option;
@@ -60,6 +61,10 @@ fn field(model: &Model, one: &FieldFacts<'_>) -> TokenStream {
     if let Some(declared) = &attributes.counterpart {
         let counterpart = counterpart(support, declared);
         more.extend(quote!(counterpart: ::core::option::Option::Some(#counterpart),));
+    }
+    if let Some(copy) = &attributes.copy_of {
+        let copy = copies::meta(support, &field.ty, copy);
+        more.extend(quote!(copy_of: ::core::option::Option::Some(#copy),));
     }
     let field = quote!(#support::field(#rust, #stored, #ty));
     let presence = match one.presence {

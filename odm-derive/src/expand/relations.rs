@@ -4,6 +4,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Ident, Visibility};
 
+use super::copies;
 use super::counterparts;
 use super::keys;
 use super::tokens::{
@@ -195,6 +196,11 @@ pub(crate) fn meta(model: &Model, inverse: &Inverse) -> TokenStream {
         quote!(#support::OnDelete::#policy)
     });
     let on_delete = option(on_delete.as_ref());
+    let guarantee = inverse.guarantee.as_ref().map(|guarantee| {
+        let guarantee = format_ident!("{}", pascal(&unraw(guarantee)), span = Span::call_site());
+        quote!(#support::Guarantee::#guarantee)
+    });
+    let guarantee = option(guarantee.as_ref());
     quote! {
         #support::InverseMeta {
             name: #name,
@@ -204,6 +210,7 @@ pub(crate) fn meta(model: &Model, inverse: &Inverse) -> TokenStream {
             key: &[#key],
             allow_scan: #allow_scan,
             on_delete: #on_delete,
+            guarantee: #guarantee,
         }
     }
 }
@@ -247,6 +254,8 @@ pub(crate) fn checks(facts: &Facts<'_>) -> TokenStream {
     let mut tokens = counterparts::checks(facts);
     let keys = facts.relations.keys.iter();
     tokens.extend(keys.map(|one| keys::checks(model, one)));
+    let copies = facts.relations.copies.iter();
+    tokens.extend(copies.map(|one| copies::checks(model, one)));
     for one in &facts.relations.inverses {
         let inverse = one.inverse;
         let target = &inverse.target;

@@ -64,6 +64,10 @@ pub(super) fn assert_demand(model: &Model, demand: &Demand<'_>, span: Span) -> T
             quote!(has_counterpart::<#target>(#support::CounterpartKind::#kind, #field, #name))
         }
         Declares::KeyReference { field, key } => quote!(refers_by::<#target>(#field, #key)),
+        Declares::Fact { field } => quote!(is_fact::<#target>(#field)),
+        Declares::Relation { by, is_inside } => {
+            quote!(is_found_by::<#target>(#by, #is_inside))
+        }
     };
     quote_spanned!(span=> ::core::assert!(#support::#test, "{}", #message))
 }

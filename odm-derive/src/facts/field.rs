@@ -105,6 +105,17 @@ pub(super) fn all(model: &Model) -> Vec<FieldFacts<'_>> {
 }
 
 impl<'a> FieldFacts<'a> {
+    /// The model of the one document at most that the field refers to.
+    pub(crate) fn leads_to(&self) -> Option<&'a Type> {
+        if let Some(reference) = &self.field.attributes.refers_to {
+            let is_list = matches!(self.stored, Kind::List(_));
+            return (!is_list).then_some(&reference.target);
+        }
+        let relation = self.relation.as_ref()?;
+        let is_one = relation.arity != Arity::Many && !relation.is_db_ref;
+        is_one.then_some(relation.target)
+    }
+
     fn new(model: &Model, variant: Option<&'a Ident>, field: &'a Field) -> Self {
         Self {
             field,

@@ -9,7 +9,7 @@ use crate::model::rust_type::{Kind, kind};
 use crate::model::{Derive, Field, Model};
 use crate::parse::quoted_by_name;
 use crate::parse::relation::{
-    Counterpart, CounterpartKind, Inverse, InverseKind, KeyReference, Recent,
+    CopyOf, Counterpart, CounterpartKind, Inverse, InverseKind, KeyReference, Recent,
 };
 use crate::parse::serde::unraw;
 
@@ -19,6 +19,7 @@ pub(crate) struct Relations<'a> {
     pub(crate) counterparts: Vec<CounterpartFacts<'a>>,
     pub(crate) recents: Vec<RecentFacts<'a>>,
     pub(crate) keys: Vec<KeyFacts<'a>>,
+    pub(crate) copies: Vec<CopyFacts<'a>>,
 }
 
 /// A declaration that another model must have.
@@ -46,6 +47,10 @@ pub(crate) enum Declares {
     },
     /// A field that refers to this key.
     KeyReference { field: String, key: String },
+    /// A field that is no copy of another one.
+    Fact { field: String },
+    /// A relation by this reference; inside of subdocuments, whose places are not known, one that ends with it.
+    Relation { by: String, is_inside: bool },
 }
 
 /// An inverse relation.
@@ -86,6 +91,19 @@ pub(crate) struct KeyFacts<'a> {
     pub(crate) key: &'a Type,
     /// The unique index on the field of the other model.
     pub(crate) unique: Demand<'a>,
+    /// The error if the two fields are stored as different types: the mistake and the remedy.
+    pub(crate) other_form: String,
+}
+
+/// A copy of what a reference beside it leads to.
+pub(crate) struct CopyFacts<'a> {
+    pub(crate) field: &'a Field,
+    pub(crate) variant: Option<&'a Ident>,
+    pub(crate) copy: &'a CopyOf,
+    /// The model of the copied field.
+    pub(crate) source: &'a Type,
+    /// What the other model declares.
+    pub(crate) demands: Vec<Demand<'a>>,
     /// The error if the two fields are stored as different types: the mistake and the remedy.
     pub(crate) other_form: String,
 }
@@ -136,6 +154,10 @@ impl<'a> Relations<'a> {
                 .iter()
                 .filter_map(|one| KeyFacts::new(one.field))
                 .collect(),
+            copies: fields
+                .iter()
+                .filter_map(|one| CopyFacts::new(model, fields, one))
+                .collect(),
         }
     }
 }
@@ -184,6 +206,66 @@ impl<'a> KeyFacts<'a> {
             other_form,
         })
     }
+}
+
+impl<'a> CopyFacts<'a> {
+    fn new(model: &Model, fields: &[FieldFacts<'a>], one: &FieldFacts<'a>) -> Option<Self> {
+        let field = one.field;
+        let copy = field.attributes.copy_of.as_ref()?;
+        let reference = reference_of(fields, one, copy)?;
+        let source = reference.leads_to()?;
+        let (by, is_inside) = (
+            reference.field.rust.clone(),
+            model.derive != Derive::Document || one.variant.is_some(),
+        );
+        let (spelled, rust) = (spelled(source), &field.rust);
+        let mut demands = Vec::new();
+        if let Some(first) = copy.path.first() {
+            let first = unraw(first);
+            demands.push(Demand {
+                target: source,
+                message: format!(
+                    "`{first}` of `{spelled}` is a copy itself: `{rust}` must copy the field that it follows from"
+                ),
+                declares: Declares::Fact { field: first },
+            });
+        }
+        if copy.once.is_none() {
+            let relation = if is_inside {
+                format!("has_many(name: Model, by = ….{by})")
+            } else {
+                format!("has_many(name: {}, by = {by})", model.ident)
+            };
+            let remedy = format!(
+                "a change of `{spelled}` could not find its copies in `{rust}`: write `#[odm({relation})]` on `{spelled}`, or `has_squillions(…)`; or `once` here, for a copy that stays as it was"
+            );
+            demands.push(Demand {
+                target: source,
+                declares: Declares::Relation { by, is_inside },
+                message: remedy,
+            });
+        }
+        Some(Self {
+            field,
+            variant: one.variant,
+            copy,
+            source,
+            demands,
+            other_form: format!(
+                "`{rust}` and the field that it copies are stored as different types; give both the same serializer"
+            ),
+        })
+    }
+}
+
+/// The field that a copy names as its reference.
+pub(crate) fn reference_of<'f, 'a>(
+    fields: &'f [FieldFacts<'a>],
+    one: &FieldFacts<'a>,
+    copy: &CopyOf,
+) -> Option<&'f FieldFacts<'a>> {
+    let mut fields = fields.iter();
+    fields.find(|other| other.variant == one.variant && other.field.ident == copy.reference)
 }
 
 /// A reference of the source names the list.

@@ -7,7 +7,7 @@ use syn::{Attribute, Ident, LitStr};
 
 use super::index::{self, Index};
 use super::keywords;
-use super::relation::{self, Counterpart, CounterpartKind, KeyReference, Recent};
+use super::relation::{self, CopyOf, Counterpart, CounterpartKind, KeyReference, Recent};
 use super::rule::{FieldRule, Rule, field_rule};
 use super::{attributes, number, once, unknown, value};
 use crate::attribute_names;
@@ -25,6 +25,7 @@ pub(crate) struct FieldAttributes {
     /// What the keywords in the field are computed from.
     pub(crate) keywords_from: Option<keywords::Sources>,
     pub(crate) refers_to: Option<KeyReference>,
+    pub(crate) copy_of: Option<CopyOf>,
     pub(crate) counterpart: Option<Counterpart>,
     pub(crate) unbounded: Option<Unbounded>,
     pub(crate) version: Option<Ident>,
@@ -48,6 +49,7 @@ impl FieldAttributes {
                 list.map(|list| &list.word)
             })
             .or(self.version.as_ref())
+            .or_else(|| self.copy_of.as_ref().map(|one| &one.word))
             .or_else(|| self.currency.as_ref().map(|one| &one.word))
             .or_else(|| self.timestamp())
     }
@@ -67,6 +69,7 @@ impl FieldAttributes {
             .or_else(|| self.list.as_ref().map(|list| &list.word))
             .or_else(|| self.counterpart.as_ref().map(|one| &one.word))
             .or_else(|| self.refers_to.as_ref().map(|one| &one.word))
+            .or_else(|| self.copy_of.as_ref().map(|one| &one.word))
             .or_else(|| self.unbounded.as_ref().map(|one| &one.word))
             .or(self.version.as_ref())
             .or_else(|| self.currency.as_ref().map(|one| &one.word))
@@ -185,6 +188,10 @@ pub(crate) fn field(list: &[Attribute], ident: &Ident, errors: &mut Errors) -> F
             attribute_names::REFERS_TO => {
                 let reference = relation::key_reference(word, input)?;
                 once(&mut field.refers_to, word, reference)
+            }
+            attribute_names::COPY_OF => {
+                let copy = relation::copy_of(word, input)?;
+                once(&mut field.copy_of, word, copy)
             }
             attribute_names::ON_DELETE => Err(syn::Error::new(
                 word.span(),

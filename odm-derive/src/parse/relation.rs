@@ -25,6 +25,8 @@ pub(crate) struct Inverse {
     pub(crate) allow_scan: Option<LitStr>,
     /// What becomes of the documents that refer to a deleted one.
     pub(crate) on_delete: Option<Ident>,
+    /// How copies of this model's fields in those documents are kept in step.
+    pub(crate) guarantee: Option<Ident>,
 }
 
 /// How many documents refer to one of this model.
@@ -58,6 +60,17 @@ pub(crate) struct KeyReference {
     pub(crate) target: Type,
     /// The Rust name, in the target, of the unique field.
     pub(crate) by: Ident,
+}
+
+/// A copy of what a reference beside it leads to: `copy_of(host.ipaddr)`.
+pub(crate) struct CopyOf {
+    pub(crate) word: Ident,
+    /// The Rust name of the reference, in the same struct.
+    pub(crate) reference: Ident,
+    /// The Rust names, in the other model, from the struct down to the copied field; none for a struct that is a projection.
+    pub(crate) path: Vec<Ident>,
+    /// `once`, if a filled copy stays as it is.
+    pub(crate) once: Option<Ident>,
 }
 
 /// The arguments of a word: `word(argument, …)`.
@@ -111,6 +124,32 @@ pub(crate) fn key_reference(word: &Ident, input: ParseStream<'_>) -> syn::Result
         word: word.clone(),
         target,
         by,
+    })
+}
+
+/// Reads what follows `copy_of`.
+pub(crate) fn copy_of(word: &Ident, input: ParseStream<'_>) -> syn::Result<CopyOf> {
+    let arguments = Arguments::new(word, input)?;
+    let content = &arguments.content;
+    if content.is_empty() {
+        return Err(refused(word, word.span()));
+    }
+    let first = content.call(Ident::parse_any)?;
+    let mut names = path(&first, content)?;
+    let reference = names.remove(0);
+    let mut stays: Option<Ident> = None;
+    if !content.is_empty() {
+        content.parse::<Token![,]>()?;
+        comma_separated(content, |word, _| match word.unraw().to_string().as_str() {
+            attribute_names::ONCE => once(&mut stays, word, word.clone()),
+            _ => Err(unknown(word, "word of `copy_of`", attribute_names::COPIES)),
+        })?;
+    }
+    Ok(CopyOf {
+        word: word.clone(),
+        reference,
+        path: names,
+        once: stays,
     })
 }
 
@@ -202,6 +241,7 @@ pub(crate) fn inverse(
     let mut key: Option<Ident> = None;
     let mut allow_scan: Option<LitStr> = None;
     let mut on_delete: Option<Ident> = None;
+    let mut guarantee: Option<Ident> = None;
     comma_separated(&arguments.content, |word, input| {
         match word.unraw().to_string().as_str() {
             attribute_names::BY => {
@@ -213,7 +253,14 @@ pub(crate) fn inverse(
                 once(&mut key, word, input.call(Ident::parse_any)?)
             }
             attribute_names::ALLOW_SCAN => once(&mut allow_scan, word, value(input)?),
-            attribute_names::ON_DELETE => once(&mut on_delete, word, delete_policy(input)?),
+            attribute_names::ON_DELETE => {
+                let known = attribute_names::DELETE_POLICIES;
+                once(&mut on_delete, word, choice(input, "delete policy", known)?)
+            }
+            attribute_names::GUARANTEE => {
+                let known = attribute_names::GUARANTEES;
+                once(&mut guarantee, word, choice(input, "guarantee", known)?)
+            }
             _ => Err(unknown(
                 word,
                 "word of a relation",
@@ -233,16 +280,16 @@ pub(crate) fn inverse(
         key,
         allow_scan,
         on_delete,
+        guarantee,
     })
 }
 
-/// Reads what follows `on_delete`.
-fn delete_policy(input: ParseStream<'_>) -> syn::Result<Ident> {
+/// Reads `= word`, where the word is one of those that are known.
+fn choice(input: ParseStream<'_>, what: &str, known: &[&str]) -> syn::Result<Ident> {
     input.parse::<Token![=]>()?;
-    let policy = input.call(Ident::parse_any)?;
-    let known = attribute_names::DELETE_POLICIES;
-    if !known.contains(&policy.unraw().to_string().as_str()) {
-        return Err(unknown(&policy, "delete policy", known));
+    let chosen = input.call(Ident::parse_any)?;
+    if !known.contains(&chosen.unraw().to_string().as_str()) {
+        return Err(unknown(&chosen, what, known));
     }
-    Ok(policy)
+    Ok(chosen)
 }

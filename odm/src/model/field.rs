@@ -1,9 +1,9 @@
 //! The fields of a struct and the variants of an enum, as they are stored.
 
-use super::ModelMeta;
 use super::relation::CounterpartMeta;
 use super::rule::Rule;
 use super::types::{Shape, TypeMeta};
+use super::{ModelMeta, ProjectedField};
 
 /// The stored shape of a struct or an enum.
 #[derive(Debug)]
@@ -61,6 +61,8 @@ pub struct FieldMeta {
     /// The relation that the other model declares, if this reference is its other side (`#[odm(rest_of = details)]`,
     /// `recent_in`, `two_way`).
     pub counterpart: Option<CounterpartMeta>,
+    /// The field of another document whose value is copied here (`#[odm(copy_of(host.ipaddr))]`).
+    pub copy_of: Option<CopyMeta>,
 }
 
 impl FieldMeta {
@@ -75,8 +77,23 @@ impl FieldMeta {
             rules: &[],
             refers_to: None,
             counterpart: None,
+            copy_of: None,
         }
     }
+}
+
+/// A copy of a field of another document: `#[odm(copy_of(host.ipaddr))]`.
+#[derive(Debug, Clone, Copy)]
+pub struct CopyMeta {
+    /// The Rust name of the reference, in the same struct.
+    pub reference: &'static str,
+    /// The Rust names, in the other model, from the struct down to the copied field; empty for a struct that is a projection
+    /// of the other model.
+    pub path: &'static [&'static str],
+    /// The fields of such a projection.
+    pub projected: &'static [ProjectedField],
+    /// Whether a filled copy stays as it is when the other field changes.
+    pub once: bool,
 }
 
 /// A reference to a unique field other than the `_id`.

@@ -214,7 +214,7 @@ fn inside(ty: &TypeMeta) -> (Place, bool) {
 }
 
 /// A variant's name as its handle has it: `http_port` for `HttpPort`.
-fn snake(name: &str) -> String {
+pub(super) fn snake(name: &str) -> String {
     let mut snake = String::new();
     for (position, character) in name.char_indices() {
         if position > 0 && character.is_uppercase() {

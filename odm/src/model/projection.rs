@@ -1,8 +1,11 @@
 //! Structs that hold a part of a document.
 
+use bson::Bson;
+use bson::raw::{RawBsonRef, RawDocument};
 use serde::de::DeserializeOwned;
 
 use super::Embedded;
+use crate::error::{Error, Result};
 
 /// A struct that `select` reads instead of whole documents: derive it with
 /// `#[derive(Projection)]` and `#[odm(of = Book)]`, which checks names and types against the model.
@@ -70,4 +73,28 @@ pub struct ProjectedField {
     pub name: &'static str,
     /// The fields inside it, if it is a projection of an embedded struct; otherwise the field is read whole.
     pub fields: &'static [ProjectedField],
+}
+
+/// The part of a document that a projection reads.
+pub(crate) fn part(document: &RawDocument, fields: &[ProjectedField]) -> Result<bson::Document> {
+    let mut part = bson::Document::new();
+    for field in fields {
+        if let Ok(Some(value)) = document.get(field.name) {
+            part.insert(field.name, part_of_value(value, field.fields)?);
+        }
+    }
+    Ok(part)
+}
+
+/// The part of a subdocument, or of each in a list; the whole value where `fields` names none.
+fn part_of_value(value: RawBsonRef<'_>, fields: &[ProjectedField]) -> Result<Bson> {
+    match value {
+        RawBsonRef::Document(inner) if !fields.is_empty() => part(inner, fields).map(Bson::from),
+        RawBsonRef::Array(items) if !fields.is_empty() => items
+            .into_iter()
+            .map(|item| part_of_value(item.map_err(Error::encode)?, fields))
+            .collect::<Result<Vec<_>>>()
+            .map(Bson::from),
+        whole => Bson::try_from(whole).map_err(Error::encode),
+    }
 }

@@ -115,6 +115,22 @@ pub struct InverseMeta {
     pub allow_scan: Option<&'static str>,
     /// What becomes of the documents of `target` when the one that they refer to is deleted, if that is declared.
     pub on_delete: Option<OnDelete>,
+    /// How copies of this model's fields in the documents of `target` are kept in step, if that is declared; see
+    /// [`guarantee`](Self::guarantee).
+    pub guarantee: Option<Guarantee>,
+}
+
+/// How copies of a field, declared by `copy_of`, are kept in step with it while several clients write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Guarantee {
+    /// Writes that depend on each other conflict: a change of the field and an insert with a copy of it both write a fence
+    /// of the document, in their transactions. At no time does a committed document hold another value. Inserts that refer
+    /// to one document at the same time wait for each other. The default of `has_one`, `has_many` and `subset`.
+    Strict,
+    /// Both sides look again after they have written: a change of the field sweeps over the copies until none differs, and an
+    /// insert reads the field once more. Writers do not wait for each other, and a document can hold the previous value until
+    /// the calls have ended. The default of `has_squillions`.
+    Settled,
 }
 
 /// What becomes of documents when the one that they refer to is deleted: `has_many(books: Book, by = author, on_delete =
@@ -147,10 +163,37 @@ pub(crate) static REFERENCE_FENCES: ModelMeta = ModelMeta {
     ..ModelMeta::EMPTY
 };
 
+/// The collection of the records of propagations. It is no model, either.
+pub(crate) static PROPAGATIONS: ModelMeta = ModelMeta {
+    name: "the records of propagations",
+    collection: "odm_propagations",
+    embedded: || const { &EmbeddedMeta::of("the records of propagations") },
+    validation_level: ValidationLevel::Off,
+    ..ModelMeta::EMPTY
+};
+
 impl InverseMeta {
     /// What a delete has to do with the documents that refer to the deleted one, if it has to do anything.
     pub(crate) fn acts_on_delete(&self) -> Option<OnDelete> {
         self.on_delete.filter(|one| *one != OnDelete::Leave)
+    }
+
+    /// How copies in the documents of `target` are kept in step: as declared, or as the kind of the relation suggests.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// use odm::model::{Guarantee, RelationMeta};
+    ///
+    /// # fn main() {
+    /// let mut inverse = Author::model().relations().iter().filter_map(RelationMeta::as_inverse);
+    /// assert!(inverse.any(|one| one.name == "books" && one.guarantee() == Guarantee::Strict));
+    /// # }
+    /// ```
+    pub fn guarantee(&self) -> Guarantee {
+        self.guarantee.unwrap_or(match self.kind {
+            InverseKind::Squillions => Guarantee::Settled,
+            InverseKind::One | InverseKind::Many | InverseKind::Rest => Guarantee::Strict,
+        })
     }
 }
 

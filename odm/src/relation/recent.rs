@@ -5,14 +5,13 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use bson::raw::{RawBsonRef, RawDocument};
-use bson::{Bson, Document as BsonDocument, RawDocumentBuf, doc};
+use bson::{Bson, RawDocumentBuf, doc};
 
 use crate::collection::{Collection, encode_with_id, typed_id};
 use crate::error::{Error, Result};
 use crate::exec::{Channel, Keys, StoredPath};
 use crate::model::{
-    CounterpartKind, Document, ModelMeta, ProjectedField, RecentMeta, ReferenceMeta, RelationMeta,
-    name,
+    CounterpartKind, Document, ModelMeta, RecentMeta, ReferenceMeta, RelationMeta, name, projection,
 };
 use crate::update::maintain;
 use crate::write::{Atomic, WriteSeveral};
@@ -242,30 +241,6 @@ struct List {
     elements: BTreeMap<usize, Vec<Bson>>,
 }
 
-/// The part of a document that a projection reads.
-fn copied(document: &RawDocument, fields: &[ProjectedField]) -> Result<BsonDocument> {
-    let mut part = BsonDocument::new();
-    for field in fields {
-        if let Ok(Some(value)) = document.get(field.name) {
-            part.insert(field.name, copied_value(value, field.fields)?);
-        }
-    }
-    Ok(part)
-}
-
-/// The part of a subdocument, or of each in a list; the whole value where `fields` names none.
-fn copied_value(value: RawBsonRef<'_>, fields: &[ProjectedField]) -> Result<Bson> {
-    match value {
-        RawBsonRef::Document(inner) if !fields.is_empty() => copied(inner, fields).map(Bson::from),
-        RawBsonRef::Array(items) if !fields.is_empty() => items
-            .into_iter()
-            .map(|item| copied_value(item.map_err(Error::encode)?, fields))
-            .collect::<Result<Vec<_>>>()
-            .map(Bson::from),
-        whole => Bson::try_from(whole).map_err(Error::encode),
-    }
-}
-
 /// The lists that documents of a model are copied into.
 fn lists(model: &'static ModelMeta) -> Result<Vec<List>> {
     let references = model.relations().iter();
@@ -307,7 +282,7 @@ impl List {
             }
         });
         for position in referred {
-            let element = copied(document, self.recent.copied)?;
+            let element = projection::part(document, self.recent.copied)?;
             self.elements
                 .entry(position?)
                 .or_default()

@@ -151,6 +151,17 @@ pub(super) const fn may_be_equal(one: &TypeMeta, other: &TypeMeta) -> bool {
     }
 }
 
+/// Whether both types may be stored alike: lists as lists, and scalars as the same types.
+pub(super) const fn may_be_alike(one: &TypeMeta, other: &TypeMeta) -> bool {
+    match (one.shape, other.shape) {
+        (Shape::Array { element, .. }, Shape::Array { element: other, .. }) => {
+            may_be_alike(element, other)
+        }
+        (Shape::Array { .. }, Shape::Scalar(_)) | (Shape::Scalar(_), Shape::Array { .. }) => false,
+        _ => may_be_equal(one, other),
+    }
+}
+
 /// Whether every value of the type, or of its elements, is of one of `types`.
 const fn all_of(ty: &TypeMeta, types: &[BsonType]) -> bool {
     match ty.shape {

@@ -1,0 +1,113 @@
+//! Checks of `copy_of`.
+
+use crate::attribute_names;
+use crate::errors::Errors;
+use crate::facts::Facts;
+use crate::facts::field::{FieldFacts, Presence};
+use crate::facts::relations::reference_of;
+use crate::model::rust_type::{Kind, is_option};
+use crate::model::tree;
+use crate::parse::relation::CopyOf;
+use crate::parse::serde::unraw;
+
+pub(super) fn check(facts: &Facts<'_>, errors: &mut Errors) {
+    for one in &facts.fields {
+        if let Some(copy) = &one.field.attributes.copy_of {
+            field(facts, one, copy, errors);
+        }
+    }
+}
+
+fn field(facts: &Facts<'_>, one: &FieldFacts<'_>, copy: &CopyOf, errors: &mut Errors) {
+    let model = facts.model;
+    let (word, rust) = (&copy.word, &one.field.rust);
+    if !model.generics.params.is_empty() {
+        errors.at(
+            word,
+            "a generic struct can't declare `copy_of`: a change of the other model must know its copies; declare it on a struct without parameters",
+        );
+        return;
+    }
+    if one.field.skipped {
+        // Attributes on it are refused elsewhere.
+        return;
+    }
+    if let Some(other) = kept_otherwise(facts, one) {
+        errors.at(
+            word,
+            format!("`{rust}` {other}, so it can't be a copy; declare another field for the copy"),
+        );
+        return;
+    }
+    let name = unraw(&copy.reference);
+    let Some(reference) = reference_of(&facts.fields, one, copy) else {
+        let beside = facts.fields.iter().filter(|it| it.variant == one.variant);
+        let names = beside
+            .filter(|it| it.leads_to().is_some())
+            .map(|it| it.field.rust.as_str());
+        errors.at(
+            &copy.reference,
+            format!(
+                "`copy_of` names a reference beside `{rust}`, then a field of the document that it leads to, and there is no field `{name}`{}",
+                attribute_names::hint(&name, names)
+            ),
+        );
+        return;
+    };
+    if reference.leads_to().is_none() {
+        let is_list = matches!(reference.stored, Kind::List(_));
+        let message = if is_list {
+            format!(
+                "`{name}` is a list, so `{rust}` would copy several values: put one reference and its copies into a struct of their own, and embed a list of it"
+            )
+        } else {
+            format!("`{name}` is no reference: declare it as `Ref<…>` or `Option<Ref<…>>`")
+        };
+        errors.at(&copy.reference, message);
+        return;
+    }
+    if is_option(&reference.field.ty)
+        && !is_option(&one.field.ty)
+        && !matches!(one.stored, Kind::Unknown)
+    {
+        errors.at(
+            &one.field.ty,
+            format!(
+                "`{name}` can be none, and then there is nothing to copy: declare `{rust}` as an `Option`"
+            ),
+        );
+    }
+}
+
+/// Why something else decides the value of the field.
+fn kept_otherwise(facts: &Facts<'_>, one: &FieldFacts<'_>) -> Option<&'static str> {
+    let (model, field) = (facts.model, one.field);
+    let attributes = &field.attributes;
+    let is_source = |other: &FieldFacts<'_>| {
+        let keywords = other.field.attributes.keywords_from.as_ref();
+        keywords.is_some_and(|from| from.fields.contains(&field.ident))
+    };
+    if field.flatten.is_some() {
+        Some("is stored as several fields")
+    } else if field.stored == "_id" {
+        Some("is the `_id`, which never changes")
+    } else if attributes.version.is_some() {
+        Some("is the version")
+    } else if attributes.timestamp().is_some() {
+        Some("is a time that writes set")
+    } else if attributes.keywords_from.is_some() {
+        Some("has keywords that are computed")
+    } else if attributes.recent.is_some() {
+        Some("is a list of the newest")
+    } else if one.relation.is_some() || attributes.refers_to.is_some() {
+        Some("is a reference")
+    } else if one.variant.is_none() && tree::keeps(&model.attributes, field) {
+        Some("is kept by a tree")
+    } else if facts.fields.iter().any(is_source) {
+        Some("is a source of keywords, which a change of the copy would not compute again")
+    } else if matches!(one.presence, Presence::Sometimes) && !is_option(&field.ty) {
+        Some("is left out of some documents and is no `Option`")
+    } else {
+        None
+    }
+}

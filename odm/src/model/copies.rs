@@ -1,0 +1,302 @@
+//! The copies of other documents' fields that the documents of a model hold: `copy_of`.
+
+use std::collections::HashMap;
+use std::sync::{LazyLock, PoisonError, RwLock};
+
+use super::field::{CopyMeta, EmbeddedMeta, FieldMeta, Presence, VariantContent};
+use super::name::{self, snake};
+use super::relation::{InverseMeta, RelationMeta};
+use super::types::{Shape, TypeMeta};
+use super::{ModelMeta, ProjectedField};
+use crate::error::{DeclarationError, Error, Result};
+
+/// The copies that are stored beside one reference.
+#[derive(Debug)]
+pub(crate) struct Copies {
+    /// The model whose documents hold the copies.
+    pub(crate) model: &'static ModelMeta,
+    /// The Rust names from the model down to the reference.
+    pub(crate) by: Vec<String>,
+    /// The model of the copied fields.
+    pub(crate) source: &'static ModelMeta,
+    /// The Rust name of the field of the source whose value the reference stores.
+    pub(crate) key: &'static str,
+    pub(crate) fields: Vec<CopiedField>,
+    /// The relation of the source by which a change finds the copies; none if all of them stay as they were filled.
+    pub(crate) relation: Option<&'static InverseMeta>,
+}
+
+/// One copy.
+#[derive(Debug)]
+pub(crate) struct CopiedField {
+    /// The Rust name.
+    pub(crate) rust: &'static str,
+    /// The stored name, in the subdocument that has the reference.
+    pub(crate) name: &'static str,
+    /// The stored path in the source; of a projection, the paths of its fields.
+    pub(crate) sources: Vec<String>,
+    /// The fields of the source that a projection copies; empty for a copy of one field.
+    pub(crate) projected: &'static [ProjectedField],
+    /// Whether a filled copy stays as it is.
+    pub(crate) once: bool,
+    pub(crate) is_nullable: bool,
+    /// Whether the field is left out where it has no value.
+    pub(crate) is_skipped: bool,
+}
+
+/// What was found for the models that were asked for it, by the address of the model.
+static HELD: LazyLock<RwLock<HashMap<usize, &'static [Copies]>>> = LazyLock::new(RwLock::default);
+static MADE: LazyLock<RwLock<HashMap<usize, &'static [&'static Copies]>>> =
+    LazyLock::new(RwLock::default);
+
+/// Finds a value for the model once in a process. A process has few models, and metadata is as constant as they are, so what
+/// is found is never freed.
+fn once<T: Send + Sync>(
+    known: &RwLock<HashMap<usize, &'static [T]>>,
+    model: &'static ModelMeta,
+    find: impl FnOnce() -> Result<Vec<T>>,
+) -> Result<&'static [T]> {
+    let address = std::ptr::from_ref(model).addr();
+    let found = known.read().unwrap_or_else(PoisonError::into_inner);
+    if let Some(found) = found.get(&address) {
+        return Ok(found);
+    }
+    drop(found);
+    let new = find()?;
+    let mut known = known.write().unwrap_or_else(PoisonError::into_inner);
+    Ok(known
+        .entry(address)
+        .or_insert_with(|| Box::leak(new.into_boxed_slice())))
+}
+
+impl ModelMeta {
+    /// The copies that documents of this model hold.
+    ///
+    /// # Errors
+    ///
+    /// A change of a copied field could not find its copies.
+    pub(crate) fn copies(&'static self) -> Result<&'static [Copies]> {
+        let found = once(&HELD, self, || Walk::over(self));
+        found.map_err(|error| error.with_model(self.name))
+    }
+
+    /// The copies of this model's fields that follow its changes.
+    pub(crate) fn copied(&'static self) -> Result<&'static [&'static Copies]> {
+        if self.declared_relations.is_empty() {
+            return Ok(&[]);
+        }
+        once(&MADE, self, || {
+            let mut made: Vec<&'static Copies> = Vec::new();
+            let relations = self.declared_relations.iter();
+            for relation in relations.filter_map(RelationMeta::as_inverse) {
+                let copies = (relation.target)().copies()?.iter();
+                // Two relations may go by one reference.
+                let new = copies.filter(|one| {
+                    let is_known = made.iter().any(|known| std::ptr::eq(*known, *one));
+                    !is_known && one.relation.is_some() && one.is_found_by(self, relation)
+                });
+                let new: Vec<_> = new.collect();
+                made.extend(new);
+            }
+            Ok(made)
+        })
+    }
+}
+
+impl Copies {
+    fn is_found_by(&self, source: &ModelMeta, relation: &InverseMeta) -> bool {
+        self.source.collection == source.collection
+            && (relation.target)().collection == self.model.collection
+            && relation.by.iter().eq(&self.by)
+    }
+
+    /// The copies that follow changes of the source.
+    pub(crate) fn following(&self) -> impl Iterator<Item = &CopiedField> {
+        self.fields.iter().filter(|one| !one.once)
+    }
+}
+
+/// Finds the copies in the documents of a model.
+struct Walk {
+    model: &'static ModelMeta,
+    /// The structs around the current field.
+    open: Vec<&'static EmbeddedMeta>,
+    /// The Rust names of the current struct.
+    names: Vec<String>,
+    /// Why statements can't reach the copies in the current value, if they can't.
+    unreached: Option<&'static str>,
+    found: Vec<Copies>,
+}
+
+impl Walk {
+    fn over(model: &'static ModelMeta) -> Result<Vec<Copies>> {
+        let mut walk = Self {
+            model,
+            open: Vec::new(),
+            names: Vec::new(),
+            unreached: None,
+            found: Vec::new(),
+        };
+        walk.embedded((model.embedded)())?;
+        Ok(walk.found)
+    }
+
+    fn embedded(&mut self, meta: &'static EmbeddedMeta) -> Result<()> {
+        if self.open.iter().any(|open| std::ptr::eq(*open, meta)) {
+            let holds_copies = meta.fields.iter().any(|field| field.copy_of.is_some());
+            return if holds_copies {
+                Err(self.refuse(meta.name, "in a struct that contains itself"))
+            } else {
+                Ok(())
+            };
+        }
+        self.open.push(meta);
+        self.fields(meta.fields)?;
+        for variant in meta.variants.iter().flat_map(|it| it.variants) {
+            self.names.push(snake(variant.rust));
+            match &variant.content {
+                VariantContent::Unit => {}
+                VariantContent::Newtype(ty) => self.value(ty)?,
+                VariantContent::Tuple(types) => self.tuple(types)?,
+                VariantContent::Struct(fields) => self.fields(fields)?,
+            }
+            self.names.pop();
+        }
+        self.open.pop();
+        Ok(())
+    }
+
+    fn fields(&mut self, fields: &'static [FieldMeta]) -> Result<()> {
+        let mut here: Vec<Copies> = Vec::new();
+        for field in fields {
+            if let Some(copy) = &field.copy_of {
+                self.copy(fields, field, copy, &mut here)?;
+            }
+            self.names.push(field.rust.to_owned());
+            self.value(&field.ty)?;
+            self.names.pop();
+        }
+        for copies in &mut here {
+            self.find_relation(copies)?;
+        }
+        self.found.append(&mut here);
+        Ok(())
+    }
+
+    fn copy(
+        &self,
+        beside: &'static [FieldMeta],
+        field: &'static FieldMeta,
+        copy: &'static CopyMeta,
+        here: &mut Vec<Copies>,
+    ) -> Result<()> {
+        if let Some(unreached) = self.unreached {
+            return Err(self.refuse(field.rust, unreached));
+        }
+        let mut beside = beside.iter();
+        let reference = beside.find(|one| one.rust == copy.reference);
+        let leads_to = reference.and_then(|one| match (&one.refers_to, one.ty.shape) {
+            (Some(reference), _) => Some(((reference.target)(), reference.by)),
+            (None, Shape::Reference { to, .. }) => Some((to(), to().id())),
+            (None, _) => None,
+        });
+        let Some((source, key)) = leads_to else {
+            return Err(self.refuse(field.rust, "without a reference beside it"));
+        };
+        let mut by = self.names.clone();
+        by.push(copy.reference.to_owned());
+        let copied =
+            CopiedField::new(source, field, copy).map_err(|error| error.with_path(by.join(".")))?;
+        match here.iter_mut().find(|one| one.by == by) {
+            Some(copies) => copies.fields.push(copied),
+            None => here.push(Copies {
+                model: self.model,
+                by,
+                source,
+                key,
+                fields: vec![copied],
+                relation: None,
+            }),
+        }
+        Ok(())
+    }
+
+    /// Finds the relation of the source by which a change finds these copies.
+    fn find_relation(&self, copies: &mut Copies) -> Result<()> {
+        if copies.following().next().is_none() {
+            return Ok(());
+        }
+        let relations = copies.source.declared_relations.iter();
+        let mut relations = relations.filter_map(RelationMeta::as_inverse);
+        copies.relation = relations.find(|relation| copies.is_found_by(copies.source, relation));
+        if copies.relation.is_some() {
+            return Ok(());
+        }
+        let (source, model, by) = (copies.source.name, self.model.name, copies.by.join("."));
+        let message = format!(
+            "a change of `{source}` could not find its copies here: write `#[odm(has_many(name: {model}, by = {by}))]` on \
+             `{source}`, or `has_squillions(…)`; or `once` in `copy_of`, for copies that stay as they were"
+        );
+        Err(Error::new(DeclarationError::new(message)).with_path(by))
+    }
+
+    fn value(&mut self, ty: &'static TypeMeta) -> Result<()> {
+        match ty.shape {
+            Shape::Embedded(meta) => self.embedded(meta()),
+            Shape::Array { element, .. } => self.value(element),
+            Shape::Tuple(types) => self.tuple(types),
+            Shape::Map(value) => {
+                let around = self
+                    .unreached
+                    .replace("in a map, whose keys are not declared");
+                self.value(value)?;
+                self.unreached = around;
+                Ok(())
+            }
+            Shape::Any | Shape::Scalar(_) | Shape::OneOf(_) | Shape::Reference { .. } => Ok(()),
+        }
+    }
+
+    fn tuple(&mut self, types: &'static [TypeMeta]) -> Result<()> {
+        let around = self.unreached.replace("in a tuple");
+        for ty in types {
+            self.value(ty)?;
+        }
+        self.unreached = around;
+        Ok(())
+    }
+
+    fn refuse(&self, field: &str, place: &str) -> Error {
+        let mut names = self.names.clone();
+        names.push(field.to_owned());
+        let message = format!(
+            "a copy {place} can't be kept in step; declare it beside its reference, in a struct or a list of structs"
+        );
+        Error::new(DeclarationError::new(message)).with_path(names.join("."))
+    }
+}
+
+impl CopiedField {
+    fn new(
+        source: &'static ModelMeta,
+        field: &'static FieldMeta,
+        copy: &'static CopyMeta,
+    ) -> Result<Self> {
+        let mut sources = Vec::new();
+        if copy.path.is_empty() {
+            sources.extend(copy.projected.iter().map(|one| one.name.to_owned()));
+        } else {
+            let found = name::resolve((source.embedded)(), copy.path)?;
+            sources.push(found.path.to_string());
+        }
+        Ok(Self {
+            rust: field.rust,
+            name: field.name,
+            sources,
+            projected: copy.projected,
+            once: copy.once,
+            is_nullable: field.ty.nullable,
+            is_skipped: field.presence == Presence::Sometimes,
+        })
+    }
+}

@@ -33,6 +33,7 @@ mod replace_one;
 mod results;
 mod run_command;
 mod save;
+mod stale;
 mod sync;
 mod touch;
 pub(crate) mod transaction;
@@ -70,6 +71,7 @@ pub use self::results::{DeleteResult, InsertManyResult, InsertOneResult, UpdateR
 pub use self::run_command::RunCommand;
 pub use self::save::{Load, Loaded, Save};
 pub use self::touch::Touch;
+pub(crate) use self::update::Repeated;
 pub use self::update::UpdateDocuments;
 pub use self::watch::{
     Change, ChangeFields, ChangeStream, FullDocument, FullDocumentBeforeChange, Namespace,

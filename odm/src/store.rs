@@ -52,7 +52,7 @@ pub(crate) use self::names::{CollectionName, CollectionNames};
 pub(crate) use self::operation::{Condition, Modification, Operation, Request, Update};
 pub(crate) use self::reply::{WriteKind, Written};
 pub(crate) use self::response::{Answer, Response};
-pub(crate) use self::session::{Attempt, Outcome};
+pub(crate) use self::session::{Afterwards, Attempt, Outcome};
 pub use self::session::{Session, SessionOptions, TransactionOptions};
 #[cfg(feature = "tracing")]
 pub use self::trace::TracedValues;

@@ -4,6 +4,7 @@
 //! with the lists of the newest. `journal` has the records by which a change without a transaction is completed.
 
 mod atomic;
+mod copies;
 pub(crate) mod dependents;
 mod fences;
 pub(crate) mod journal;
@@ -13,6 +14,11 @@ mod report;
 
 pub use self::atomic::Atomic;
 pub(crate) use self::atomic::WriteSeveral;
+pub use self::copies::{
+    CheckCopies, CopyDamage, CopyReport, InsertManyFilled, InsertOneFilled, PropagateResult,
+    PropagatedCopies, PropagatedUpdate, RefreshCopies, RefreshResult, ResumePropagation,
+    ResumeResult, UpdatePlan, UpdateWithCopies,
+};
 pub(crate) use self::dependents::ForDependents;
 pub use self::dependents::{
     DeletePlan, DeleteWithDependents, DeleteWithDependentsResult, Dependents,

@@ -15,6 +15,7 @@ use serde::Serialize;
 
 use super::guarded::Guards;
 use super::pages::{Paging, settle};
+use super::stale::Stale;
 use crate::codec::encode::{self, Failure};
 use crate::error::{Error, Result};
 use crate::exec::explain::Explain;
@@ -99,6 +100,8 @@ pub(crate) struct Call<'s> {
     pub(crate) related: Option<Box<Related>>,
     /// Whether a delete leaves the documents that refer to deleted ones as they are.
     pub(crate) leaves_dangling: bool,
+    /// Whether an update leaves copies of what it changes as they are.
+    pub(crate) leaves_stale: bool,
 }
 
 impl<'s> Call<'s> {
@@ -126,6 +129,7 @@ impl<'s> Call<'s> {
             paging: None,
             related: None,
             leaves_dangling: false,
+            leaves_stale: false,
         }
     }
 
@@ -215,6 +219,10 @@ impl<'s> Call<'s> {
             && !self.leaves_dangling
         {
             check_dependents(self.model, has_form)
+                .map_err(|error| error.with_model(self.model.name))?;
+        }
+        if !self.leaves_stale {
+            Stale::refuse(self.model, &self.request.operation)
                 .map_err(|error| error.with_model(self.model.name))?;
         }
         if let Some(paging) = self.paging.take() {

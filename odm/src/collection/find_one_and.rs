@@ -209,7 +209,7 @@ impl<M: Document> Collection<M> {
 impl<'s, M: Document, T: DeserializeOwned + 'static> FindOneAndUpdate<'s, M, T> {
     options!(
         session command sort upsert return_document hint comment collation let_vars max_time
-        bypass_document_validation write_concern
+        bypass_document_validation write_concern leave_stale
     );
 
     returned!(FindOneAndUpdate);
@@ -218,7 +218,7 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> FindOneAndUpdate<'s, M, T> 
 impl<'s, M: Document, T: DeserializeOwned + 'static> FindOneAndReplace<'s, M, T> {
     options!(
         session command sort upsert return_document hint comment collation let_vars max_time
-        bypass_document_validation write_concern
+        bypass_document_validation write_concern leave_stale
     );
 
     returned!(FindOneAndReplace);

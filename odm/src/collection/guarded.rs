@@ -19,7 +19,7 @@ use crate::store::{Operation, Request, Response, Written};
 use crate::update::Guard;
 
 /// The guards of one update.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Guards {
     /// The filter without the guards.
     filter: Node,

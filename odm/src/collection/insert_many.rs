@@ -96,7 +96,7 @@ impl<M: Document> Encoded<M> {
         let defaults = call.defaults.clone();
         if call.request.options.write_concern.is_some() {
             return Err(Error::usage(
-                "`check_references` runs in a transaction, which has the write concern of the client: set it there",
+                "this insert runs in a transaction, which has the write concern of the client: set it there",
             ));
         }
         let options = call.request.options.clone();
@@ -126,7 +126,15 @@ impl<M: Document> Encoded<M> {
 
     /// The insert.
     pub(crate) fn insert<'s>(&self, session: Option<&'s mut Session>) -> InsertMany<'s, M> {
-        let documents = self.documents.clone();
+        self.insert_these(self.documents.clone(), session)
+    }
+
+    /// The insert of other documents with the same `_id`s.
+    pub(crate) fn insert_these<'s>(
+        &self,
+        documents: Vec<RawDocumentBuf>,
+        session: Option<&'s mut Session>,
+    ) -> InsertMany<'s, M> {
         let operation = Ok(Operation::InsertMany { documents });
         let (defaults, collection) = (self.defaults.as_ref(), self.collection.clone());
         let mut call = Call::new(&self.store, defaults, M::model(), collection, operation);

@@ -52,6 +52,28 @@ macro_rules! options {
             self
         }
     };
+    (@ leave_stale) => {
+        /// Leaves copies of what the update changes as they are, although they are declared by `copy_of`.
+        /// [`refresh_copies`](crate::collection::Collection::refresh_copies) writes them later.
+        ///
+        /// ```
+        /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/copies.rs"));
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+        /// # let db = two_hosts().await?;
+        /// let hosts = db.collection::<Host>();
+        /// hosts.update_by_id(&1, |h| h.ipaddr.set("127.0.0.9")).leave_stale().await?;
+        /// let messages = db.collection::<LogMessage>();
+        /// assert_eq!(messages.check_copies().await?.damages, 3);
+        /// assert_eq!(messages.refresh_copies().await?.updated, 3);
+        /// # Ok(())
+        /// # }
+        /// ```
+        pub fn leave_stale(mut self) -> Self {
+            self.call.leaves_stale = true;
+            self
+        }
+    };
     (@ command) => {
         /// Returns the command document without sending it.
         ///

@@ -58,7 +58,7 @@ impl<M: Document> Collection<M> {
 impl<'s, M: Document> ReplaceOne<'s, M> {
     options!(
         session command upsert hint comment collation let_vars bypass_document_validation
-        write_concern
+        write_concern leave_stale
     );
 
     fn run(self) -> ActionFuture<'s, UpdateResult<M::Id>> {

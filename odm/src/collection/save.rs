@@ -116,7 +116,7 @@ impl<'s, M: Document> Load<'s, M> {
 }
 
 impl<'s, M: Document> Save<'s, M> {
-    options!(session comment bypass_document_validation write_concern);
+    options!(session comment bypass_document_validation write_concern leave_stale);
 
     /// Returns the command document without sending it; `None` if nothing changed.
     ///

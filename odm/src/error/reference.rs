@@ -25,6 +25,15 @@ pub(crate) enum ReferenceError {
         key: String,
         value: Bson,
     },
+    /// The document that a reference leads to lacks a field that is copied, and the copy can't be none.
+    NothingToCopy {
+        target: &'static str,
+        key: String,
+        value: Bson,
+        /// The stored path of the field, and of the copy.
+        field: String,
+        copy: String,
+    },
 }
 
 impl fmt::Display for ReferenceError {
@@ -43,6 +52,17 @@ impl fmt::Display for ReferenceError {
             Self::Dangling { target, key, value } => write!(
                 f,
                 "the reference leads to no `{target}`: none has the {key} {value}; insert that one first, or refer to another"
+            ),
+            Self::NothingToCopy {
+                target,
+                key,
+                value,
+                field,
+                copy,
+            } => write!(
+                f,
+                "the `{target}` with the {key} {value} has no value of `{field}`, and `{copy}` can't be none: write the field \
+                 there, or declare the copy as an `Option`"
             ),
         }
     }
@@ -96,6 +116,30 @@ impl Error {
         matches!(
             self.kind(),
             Kind::Reference(ReferenceError::Dangling { .. })
+        )
+    }
+
+    /// Whether [`fill_copies`](crate::collection::InsertOne::fill_copies) found a document without the field that it had to
+    /// copy, and the copy can't be none. Nothing was written.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/copies.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = two_hosts().await?;
+    /// // An older program wrote a host without an address.
+    /// let old = doc! {"insert": "hosts", "documents": [{"_id": 7, "name": "goofy"}], "bypassDocumentValidation": true};
+    /// db.run_command(old).await?;
+    ///
+    /// let error = db.collection::<LogMessage>().insert_one(&message(1, 7)).fill_copies().await.unwrap_err();
+    /// assert!(error.is_nothing_to_copy());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn is_nothing_to_copy(&self) -> bool {
+        matches!(
+            self.kind(),
+            Kind::Reference(ReferenceError::NothingToCopy { .. })
         )
     }
 }

@@ -6,7 +6,7 @@ use bson::{Bson, Document, doc};
 
 use crate::error::{Error, Result};
 use crate::model::tree::FENCES;
-use crate::model::{ModelMeta, REFERENCE_FENCES};
+use crate::model::{ModelMeta, PROPAGATIONS, REFERENCE_FENCES};
 use crate::plan::Plan;
 use crate::schema::diff::{Existing, Target};
 use crate::schema::validator::{declaration, refuse_system_database};
@@ -62,10 +62,18 @@ impl Sync {
             // Handles with other names write the same fences.
             models.push((&FENCES, CollectionName::Declared(FENCES.collection)));
         }
-        if models
-            .iter()
-            .any(|(meta, _)| meta.dependents().next().is_some())
-        {
+        let (mut is_copied, mut is_fenced) = (false, false);
+        for (meta, _) in &models {
+            // A declaration that could not keep copies in step is an error here, too.
+            meta.copies()?;
+            is_copied |= !meta.copied()?.is_empty();
+            is_fenced |= meta.dependents().next().is_some();
+        }
+        if is_copied {
+            let name = CollectionName::Declared(PROPAGATIONS.collection);
+            models.push((&PROPAGATIONS, name));
+        }
+        if is_copied || is_fenced {
             let name = CollectionName::Declared(REFERENCE_FENCES.collection);
             models.push((&REFERENCE_FENCES, name));
         }

@@ -3,6 +3,10 @@
 mod attempt;
 mod options;
 
+use std::fmt;
+
+use futures_core::future::BoxFuture;
+
 use crate::error::{Error, Result};
 use crate::store::{DriverSession, MemorySession};
 
@@ -22,6 +26,20 @@ pub struct Session {
     defaults: TransactionOptions,
     /// The last transaction that was started.
     transaction: Option<Current>,
+    /// What runs after the transaction under way has been committed.
+    after_commit: AfterCommit,
+}
+
+/// Work that follows a commit. It runs outside of the session.
+pub(crate) type Afterwards = Box<dyn FnOnce() -> BoxFuture<'static, Result<()>> + Send + Sync>;
+
+#[derive(Default)]
+struct AfterCommit(Vec<Afterwards>);
+
+impl fmt::Debug for AfterCommit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "AfterCommit({})", self.0.len())
+    }
 }
 
 #[derive(Debug)]
@@ -36,7 +54,13 @@ impl Session {
             backend,
             defaults,
             transaction: None,
+            after_commit: AfterCommit::default(),
         }
+    }
+
+    /// Runs this after the transaction under way has been committed. It is dropped if the transaction is aborted.
+    pub(crate) fn after_commit(&mut self, work: Afterwards) {
+        self.after_commit.0.push(work);
     }
 
     /// Starts a transaction. Every action that then uses this session is part of it.
@@ -91,6 +115,7 @@ impl Session {
             Backend::Driver(session) => session.start_transaction(options).await?,
         }
         self.transaction = Some(Current::start());
+        self.after_commit.0.clear();
         Ok(())
     }
 
@@ -118,10 +143,17 @@ impl Session {
             Backend::Memory(session) => session.commit().await,
             Backend::Driver(session) => session.commit_transaction().await,
         };
-        match &self.transaction {
+        let committed = match &self.transaction {
             Some(transaction) => transaction.commit(committed),
             None => committed,
+        };
+        if committed.is_ok() {
+            for work in std::mem::take(&mut self.after_commit.0) {
+                // The commit has taken effect, and a stored record of the work stays until it is done.
+                let _: Result<()> = work().await;
+            }
         }
+        committed
     }
 
     /// Aborts the transaction and discards its writes.

@@ -8,7 +8,7 @@ use crate::collection::transaction::Tries;
 use crate::error::{Error, Result};
 use crate::exec::Channel;
 use crate::model::ModelMeta;
-use crate::store::{Session, Turn};
+use crate::store::{Afterwards, Session, Turn};
 
 /// Several writes that belong together, about to be sent.
 ///
@@ -45,6 +45,24 @@ pub trait WriteSeveral: Send + Sync {
 
     /// Sends the writes. It runs again if the transaction is tried again.
     fn write(&self, channel: &mut Channel<'_>) -> impl Future<Output = Result<Self::Done>> + Send;
+
+    /// Says whether the writes run in a transaction of the caller, which goes on after them.
+    fn enter(&mut self, _is_callers: bool) {}
+
+    /// Whether several documents are written together. Others need no transaction of their own.
+    fn is_several(&self) -> bool {
+        true
+    }
+
+    /// Looks again after the writes have taken effect, outside of any transaction.
+    fn settle(&self, done: Self::Done) -> impl Future<Output = Result<Self::Done>> + Send {
+        std::future::ready(Ok(done))
+    }
+
+    /// What runs after the caller's transaction has been committed.
+    fn after_commit(&self) -> Option<Afterwards> {
+        None
+    }
 
     /// Adds to an error what the caller can do about it.
     fn explain(&self, error: Error) -> Error {
@@ -125,14 +143,16 @@ impl<'s, W> Atomic<'s, W> {
 
 impl<W: WriteSeveral> Atomic<'_, W> {
     async fn run(self) -> Result<W::Done> {
-        let writes = self.writes?;
+        let mut writes = self.writes?;
         let name = writes.model().name;
         let done = writes.done(self.session.is_some()).await;
         if let Some(done) = done.map_err(|error| error.with_model(name))? {
             return Ok(done);
         }
         let result = async {
-            let place = Place::new(self.session, self.without_transaction)?;
+            let needs_none = self.without_transaction || !writes.is_several();
+            let place = Place::new(self.session, needs_none)?;
+            writes.enter(place.is_in_transaction());
             // A transaction of the caller may hold the turns of other writes, so it does not wait.
             let _turn = match &place {
                 place if place.is_in_transaction() => None,
@@ -140,14 +160,27 @@ impl<W: WriteSeveral> Atomic<'_, W> {
             };
             let base = writes.channel();
             match place {
-                Place::Here(session) => writes.write(&mut base.within(session)).await,
+                Place::Here(session) => {
+                    let mut channel = base.within(session);
+                    let done = writes.write(&mut channel).await?;
+                    match channel.session().filter(|it| it.in_transaction()) {
+                        None => writes.settle(done).await,
+                        Some(session) => {
+                            if let Some(work) = writes.after_commit() {
+                                session.after_commit(work);
+                            }
+                            Ok(done)
+                        }
+                    }
+                }
                 Place::Transaction => {
                     let mut tries = Tries::joined(base.store());
                     loop {
                         let session = tries.begin().await?;
                         let result = writes.write(&mut base.within(Some(session))).await;
                         if let Some(ended) = tries.end(result).await {
-                            break ended.and_then(std::convert::identity);
+                            let done = ended.and_then(std::convert::identity)?;
+                            break writes.settle(done).await;
                         }
                     }
                 }

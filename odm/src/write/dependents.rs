@@ -135,30 +135,35 @@ impl DeletePlan {
 
 impl fmt::Display for DeletePlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.steps.is_empty() {
-            return f.write_str("no document matches\n");
-        }
-        let mut before = None;
-        for step in &self.steps {
-            let collection = step.collection.as_str();
-            if before != Some(collection) {
-                writeln!(f, "  {collection} ({})", step.model)?;
-                before = Some(collection);
-            }
-            let is_delete = |command: &BsonDocument| command.contains_key("delete");
-            let verb = match step.commands.first() {
-                Some(command) if is_delete(command) => "delete",
-                _ => "update",
-            };
-            if let Action::WriteDocuments { count } = step.action {
-                writeln!(f, "    {verb} {}", plan::documents(count))?;
-            }
-            for reason in &step.reasons {
-                writeln!(f, "        {reason}")?;
-            }
-        }
-        Ok(())
+        print_writes(&self.steps, f)
     }
+}
+
+/// Prints steps that write documents under the names of their collections, with the reasons for each.
+pub(super) fn print_writes(steps: &[Step], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if steps.is_empty() {
+        return f.write_str("no document matches\n");
+    }
+    let mut before = None;
+    for step in steps {
+        let collection = step.collection.as_str();
+        if before != Some(collection) {
+            writeln!(f, "  {collection} ({})", step.model)?;
+            before = Some(collection);
+        }
+        let is_delete = |command: &BsonDocument| command.contains_key("delete");
+        let verb = match step.commands.first() {
+            Some(command) if is_delete(command) => "delete",
+            _ => "update",
+        };
+        if let Action::WriteDocuments { count } = step.action {
+            writeln!(f, "    {verb} {}", plan::documents(count))?;
+        }
+        for reason in &step.reasons {
+            writeln!(f, "        {reason}")?;
+        }
+    }
+    Ok(())
 }
 
 impl<'s, M: Document> Delete<'s, M> {

@@ -3,7 +3,9 @@
 use bson::{Bson, Document, doc};
 
 use crate::error::{DeclarationError, Error, Result};
+use crate::exec::Channel;
 use crate::model::{InverseMeta, ModelMeta, Segment, name};
+use crate::store::options::{Chosen, Collation, Options};
 use crate::update::maintain;
 
 /// Where the documents of `model` store a reference.
@@ -98,6 +100,84 @@ impl ReferencePlace {
         statement
     }
 
+    /// The documents that refer to one of these keys, and whose copies beside that reference do not have these values.
+    pub(super) fn differs(&self, keys: &[Bson], values: &[(&str, Option<&Bson>)]) -> Document {
+        let parent = self.arrays.last().copied().unwrap_or(0);
+        let mut filter = doc! {self.below(parent): {"$in": keys}};
+        filter.extend(any_differs(values, |name| self.beside(parent, name)));
+        // From the innermost list outwards.
+        for (position, &array) in self.arrays.iter().enumerate().rev() {
+            let around = position.checked_sub(1).and_then(|it| self.arrays.get(it));
+            let start = around.copied().unwrap_or(0);
+            let path = self.names.get(start..array).unwrap_or_default().join(".");
+            filter = doc! {path: {"$elemMatch": filter}};
+        }
+        filter
+    }
+
+    /// The statement that gives the copies beside references to these keys these values; those without a value are removed.
+    /// It writes documents that [differ](Self::differs), and match the condition, if there is one.
+    pub(super) fn assign(
+        &self,
+        keys: &[Bson],
+        values: &[(&str, Option<&Bson>)],
+        condition: Option<Document>,
+    ) -> Document {
+        let parent = self.path_through(self.names.len().saturating_sub(1), &self.arrays);
+        let (mut set, mut unset) = (Document::new(), Document::new());
+        for (name, value) in values {
+            let path = if parent.is_empty() {
+                (*name).to_owned()
+            } else {
+                format!("{parent}.{name}")
+            };
+            match value {
+                Some(value) => set.insert(path, (*value).clone()),
+                None => unset.insert(path, ""),
+            };
+        }
+        let operators = [("$set", set), ("$unset", unset)].into_iter();
+        let operators = operators.filter(|(_, operands)| !operands.is_empty());
+        let mut change: Document = operators
+            .map(|(operator, operands)| (operator.to_owned(), operands.into()))
+            .collect();
+        maintain::change(&maintain::fields(self.model), &mut change);
+        let differs = self.differs(keys, values);
+        let filter = match condition {
+            Some(condition) => doc! {"$and": [condition, differs]},
+            None => differs,
+        };
+        let mut statement = doc! {"q": filter, "u": change, "multi": true};
+        let last = self.arrays.len().saturating_sub(1);
+        let filters = self.arrays.iter().enumerate().map(|(position, &array)| {
+            let element = format!("e{position}");
+            let mut filter = doc! {format!("{element}.{}", self.below(array)): {"$in": keys}};
+            if position == last {
+                let differs = |name: &str| format!("{element}.{}", self.beside(array, name));
+                filter.extend(any_differs(values, differs));
+            }
+            filter
+        });
+        let filters: Vec<Document> = filters.collect();
+        if !filters.is_empty() {
+            statement.insert("arrayFilters", filters);
+        }
+        statement
+    }
+
+    /// The stored names down to the reference.
+    pub(super) fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The path, below the first names, of a field beside the reference.
+    fn beside(&self, names: usize, field: &str) -> String {
+        let last = self.names.len().saturating_sub(1);
+        let mut path = self.names.get(names..last).unwrap_or_default().to_vec();
+        path.push(field.to_owned());
+        path.join(".")
+    }
+
     /// The path below the first names.
     fn below(&self, names: usize) -> String {
         self.names.get(names..).unwrap_or_default().join(".")
@@ -119,4 +199,45 @@ impl ReferencePlace {
         }
         path
     }
+}
+
+/// The condition that one of these fields does not have its value.
+fn any_differs(values: &[(&str, Option<&Bson>)], path: impl Fn(&str) -> String) -> Document {
+    let mut conditions = Vec::new();
+    for (name, value) in values {
+        let path = path(name);
+        let Some(value) = *value else {
+            conditions.push(doc! {path: {"$exists": true}});
+            continue;
+        };
+        // Unlike `$ne`, this takes a regular expression as a value.
+        conditions.push(doc! {&path: {"$not": {"$eq": value}}});
+        // A list with the value as an element is equal to it for MongoDB.
+        conditions.push(doc! {path: {"$elemMatch": {"$eq": value}}});
+    }
+    match conditions.len() {
+        0 | 1 => conditions.pop().unwrap_or_default(),
+        _ => doc! {"$or": conditions},
+    }
+}
+
+/// A statement that compares strings exactly, as joins do, also where the collection has a collation.
+pub(super) fn exactly(model: &ModelMeta, mut statement: Document) -> Document {
+    if model.collation.is_some() {
+        statement.insert("collation", doc! {"locale": "simple"});
+    }
+    statement
+}
+
+/// Options of a read that compares strings exactly, and decides what is written.
+pub(super) fn exact_read(
+    channel: &Channel<'_>,
+    model: &ModelMeta,
+    projection: Option<Document>,
+) -> Chosen {
+    Chosen::from(Options {
+        projection,
+        collation: model.collation.map(|_| Collation::new("simple")),
+        ..channel.current()
+    })
 }

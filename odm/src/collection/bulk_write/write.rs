@@ -11,6 +11,7 @@ use crate::collection::call::{
     upserting,
 };
 use crate::collection::guarded::Guards;
+use crate::collection::stale::Stale;
 use crate::error::{Error, Result};
 use crate::model::Document;
 use crate::query::{Filter, FilterFn, fields};
@@ -30,6 +31,7 @@ pub struct Write<M> {
     guards: Option<Box<Guards>>,
     /// Whether a delete leaves the documents that refer to the deleted one as they are.
     leaves_dangling: bool,
+    leaves_stale: bool,
     of: PhantomData<fn() -> M>,
 }
 
@@ -214,6 +216,7 @@ impl<M: Document> Write<M> {
             options: Options::default(),
             guards: None,
             leaves_dangling: false,
+            leaves_stale: false,
             of: PhantomData,
         }
     }
@@ -282,6 +285,34 @@ impl<M: Document> Write<M> {
         self
     }
 
+    /// Leaves copies of what the write changes as they are, although they are declared by `copy_of`; for updates and
+    /// replacements only.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/copies.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = two_hosts().await?;
+    /// let hosts = db.collection::<Host>();
+    /// let change = |id: i32| (id, format!("10.0.0.{id}"));
+    /// let changes = [1, 2].map(change);
+    /// hosts
+    ///     .bulk_write(|w| {
+    ///         changes.map(|(id, to)| w.update_one(|h| h.id.eq(id), |h| h.ipaddr.set(to)).leave_stale())
+    ///     })
+    ///     .await?;
+    /// db.collection::<LogMessage>().refresh_copies().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn leave_stale(mut self) -> Self {
+        self.only("leave_stale", |operation| {
+            matches!(operation, Operation::Update(_) | Operation::Replace { .. })
+        });
+        self.leaves_stale = true;
+        self
+    }
+
     /// The index to use; not for inserts.
     ///
     /// ```
@@ -343,6 +374,10 @@ impl<M: Document> Write<M> {
                 .map_err(|error| error.with_model(M::model().name))?;
             if matches!(operation, Operation::Delete { .. }) && !self.leaves_dangling {
                 check_dependents(M::model(), false)
+                    .map_err(|error| error.with_model(M::model().name))?;
+            }
+            if !self.leaves_stale {
+                Stale::refuse(M::model(), operation)
                     .map_err(|error| error.with_model(M::model().name))?;
             }
         }

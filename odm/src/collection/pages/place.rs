@@ -240,6 +240,7 @@ async fn ask(
         paging: None,
         related: None,
         leaves_dangling: false,
+        leaves_stale: false,
     };
     let mut cursor = question.future(|response, ()| response.cursor()).await?;
     let found = cursor.next().await.transpose()?;

@@ -6,14 +6,13 @@ use bson::raw::RawBsonRef;
 use bson::{Bson, Document, RawDocumentBuf, doc};
 
 use super::super::fences::Fences;
-use super::super::reference_place::ReferencePlace;
+use super::super::reference_place::{ReferencePlace, exact_read, exactly};
 
 use crate::error::{Error, ReferenceError, Result};
 use crate::exec::{Channel, Keys, StoredPath};
 use crate::model::{InverseMeta, ModelMeta, OnDelete, name};
 use crate::plan::{self, Step};
 use crate::store::Operation;
-use crate::store::options::{Chosen, Collation, Options};
 
 /// The effects of a delete, in the order in which they were found: those on documents that refer to others which are
 /// deleted themselves come later.
@@ -135,23 +134,6 @@ pub(super) fn ids(documents: &[RawDocumentBuf]) -> Result<Keys> {
     Ok(keys)
 }
 
-/// Options of a read; strings are compared as joins compare them, also where the collection has a collation.
-fn options(channel: &Channel<'_>, model: &ModelMeta, projection: Option<Document>) -> Chosen {
-    Chosen::from(Options {
-        projection,
-        collation: model.collation.map(|_| Collation::new("simple")),
-        ..channel.current()
-    })
-}
-
-/// A statement that compares strings as [`options`] does.
-fn exactly(model: &ModelMeta, mut statement: Document) -> Document {
-    if model.collation.is_some() {
-        statement.insert("collation", doc! {"locale": "simple"});
-    }
-    statement
-}
-
 impl Effects {
     /// Finds the effects of a delete of these documents, which have the fields of their [`projection`].
     pub(super) async fn find(channel: &mut Channel<'_>, deleted: Vec<Deleted>) -> Result<Self> {
@@ -237,7 +219,7 @@ impl Effects {
                 filter: effect.place.refers_to(&part).into(),
                 one: false,
             };
-            let options = options(channel, target, Some(projection(target)?));
+            let options = exact_read(channel, target, Some(projection(target)?));
             let read = channel.of(target).read(find, options, |document| {
                 if let Some(id) = document.get("_id").map_err(Error::encode)?
                     && seen.position(id).is_none()
@@ -264,7 +246,7 @@ impl Effects {
                     filter: effect.place.refers_to(&part).into(),
                     one: deleted.is_none(),
                 };
-                let options = options(channel, target, Some(doc! {"_id": 1}));
+                let options = exact_read(channel, target, Some(doc! {"_id": 1}));
                 let read = channel.of(target).read_while(find, options, |document| {
                     let id = document.get("_id").map_err(Error::encode)?;
                     let id = id.unwrap_or(RawBsonRef::Null);
@@ -386,7 +368,7 @@ impl Effect {
         let mut count = 0;
         for filter in self.filters() {
             let filter = filter.into();
-            let options = options(channel, model, None);
+            let options = exact_read(channel, model, None);
             count += channel
                 .of(model)
                 .count(Operation::Count { filter }, options)

@@ -1,0 +1,215 @@
+//! Updates that would leave copies of fields stale: `copy_of`.
+
+use bson::{Bson, Document};
+
+use crate::error::{Error, Result};
+use crate::model::copies::Copies;
+use crate::model::{ModelMeta, name};
+use crate::store::{Modification, Operation};
+
+/// The copies that an update makes stale.
+#[derive(Debug, Default)]
+pub(crate) struct Stale {
+    /// Copies in other documents, of fields that the update may change.
+    pub(crate) made: Vec<&'static Copies>,
+    /// Copies in the updated documents, where the update may change the copy or the reference.
+    pub(crate) held: Vec<&'static Copies>,
+}
+
+/// The fields that an update may change.
+enum Changed {
+    All,
+    /// Their paths.
+    Some(Vec<String>),
+}
+
+impl Stale {
+    /// The copies that the operation makes stale.
+    pub(crate) fn of(model: &'static ModelMeta, operation: &Operation) -> Result<Self> {
+        let modification = match operation {
+            Operation::Update(update) | Operation::FindAndUpdate(update) => {
+                Some(&update.modification)
+            }
+            Operation::Replace { .. } | Operation::FindAndReplace { .. } => None,
+            _ => return Ok(Self::default()),
+        };
+        let (made, held) = (model.copied()?, model.copies()?);
+        if made.is_empty() && held.is_empty() {
+            return Ok(Self::default());
+        }
+        let changed = modification.map_or(Changed::All, Changed::by);
+        let copies_a_change = |copies: &&&'static Copies| {
+            let mut fields = copies.following();
+            fields.any(|field| field.sources.iter().any(|path| changed.touches(path)))
+        };
+        let made = made.iter().filter(copies_a_change).copied().collect();
+        let mut stale = Vec::new();
+        for copies in held.iter().filter(|it| it.relation.is_some()) {
+            let by: Vec<&str> = copies.by.iter().map(String::as_str).collect();
+            let reference = name::resolve((model.embedded)(), &by)?;
+            let reference = reference.path.to_string();
+            let parent = reference.rsplit_once('.').map(|(parent, _)| parent);
+            let beside = |name: &str| match parent {
+                Some(parent) => format!("{parent}.{name}"),
+                None => name.to_owned(),
+            };
+            let mut fields = copies.following();
+            if changed.touches(&reference)
+                || fields.any(|field| changed.touches(&beside(field.name)))
+            {
+                stale.push(copies);
+            }
+        }
+        Ok(Self { made, held: stale })
+    }
+
+    /// Refuses an operation that has to say what becomes of the copies, and does not.
+    pub(crate) fn refuse(model: &'static ModelMeta, operation: &Operation) -> Result<()> {
+        let stale = Self::of(model, operation)?;
+        let how =
+            "write `.propagate()` on an update, which writes the copies too, or `.leave_stale()`";
+        if let Some(copies) = stale.made.first() {
+            let fields = copies.following().next();
+            let field = fields.map_or("", |field| field.rust);
+            let (holder, by) = (copies.model.name, copies.by.join("."));
+            return Err(Error::usage(format!(
+                "`{holder}` copies a changed field into `{field}`, by its reference `{by}`: {how}"
+            )));
+        }
+        if let Some(copies) = stale.held.first() {
+            let names: Vec<_> = copies.following().map(|field| field.rust).collect();
+            return Err(Error::usage(format!(
+                "`{}` is a copy of what `{}` leads to, and one of the two changes: {how}",
+                names.join("`, `"),
+                copies.by.join("."),
+            )));
+        }
+        Ok(())
+    }
+}
+
+impl Changed {
+    fn by(modification: &Modification) -> Self {
+        let mut paths = Vec::new();
+        match modification {
+            Modification::One {
+                operator,
+                path,
+                value,
+            } => {
+                add(&mut paths, operator, path, value);
+            }
+            Modification::Operators(operators) => {
+                for (operator, operands) in operators {
+                    let Bson::Document(operands) = operands else {
+                        return Self::All;
+                    };
+                    for (path, value) in operands {
+                        add(&mut paths, operator, path, value);
+                    }
+                }
+            }
+            Modification::Pipeline(stages) => {
+                for stage in stages {
+                    if !add_stage(&mut paths, stage) {
+                        return Self::All;
+                    }
+                }
+            }
+        }
+        Self::Some(paths)
+    }
+
+    /// Whether the field, one of its parents or a part of it may change.
+    fn touches(&self, field: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Some(paths) => paths.iter().any(|path| overlaps(path, field)),
+        }
+    }
+}
+
+fn add(paths: &mut Vec<String>, operator: &str, path: &str, value: &Bson) {
+    // What an upsert inserts has no copies yet.
+    if operator == "$setOnInsert" {
+        return;
+    }
+    paths.push(path.to_owned());
+    if operator == "$rename"
+        && let Some(to) = value.as_str()
+    {
+        paths.push(to.to_owned());
+    }
+}
+
+/// Adds what a stage of an update changes; returns `false` if that is not known.
+fn add_stage(paths: &mut Vec<String>, stage: &Document) -> bool {
+    stage
+        .iter()
+        .all(|(name, operand)| match (name.as_str(), operand) {
+            ("$set" | "$addFields", Bson::Document(fields)) => {
+                paths.extend(fields.keys().cloned());
+                true
+            }
+            ("$unset", Bson::String(path)) => {
+                paths.push(path.clone());
+                true
+            }
+            ("$unset", Bson::Array(all)) => {
+                let all = all.iter().filter_map(|path| path.as_str());
+                paths.extend(all.map(str::to_owned));
+                true
+            }
+            _ => false,
+        })
+}
+
+/// Whether a path of an update leads to the field, to one of its parents, or inside of it. The path may select elements of
+/// lists, as `lines.0.name` and `lines.$[line].name` do.
+fn overlaps(path: &str, field: &str) -> bool {
+    let mut names = field.split('.').peekable();
+    for segment in path.split('.') {
+        match names.peek() {
+            None => return true,
+            Some(name) if *name == segment => {
+                names.next();
+            }
+            Some(_) if segment.starts_with('$') || segment.parse::<usize>().is_ok() => {}
+            Some(_) => return false,
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bson::doc;
+
+    #[test]
+    fn paths_select_elements() {
+        for path in ["a", "a.b", "a.0.b", "a.$[e].b", "a.$.b.c", "a.$[].b", "a.3"] {
+            assert!(overlaps(path, "a.b"), "{path}");
+        }
+        for path in ["ab", "a.c", "b", "a.0.c"] {
+            assert!(!overlaps(path, "a.b"), "{path}");
+        }
+        assert!(overlaps("0", "0"));
+    }
+
+    #[test]
+    fn every_form_of_an_update_is_read() {
+        let changes = |modification: Modification, field| Changed::by(&modification).touches(field);
+        let operators = |document| Modification::Operators(document);
+        assert!(changes(operators(doc! {"$set": {"a": 1}}), "a"));
+        assert!(changes(operators(doc! {"$rename": {"b": "a"}}), "a"));
+        assert!(!changes(operators(doc! {"$setOnInsert": {"a": 1}}), "a"));
+        assert!(changes(operators(doc! {"$odd": 1}), "a"));
+        let stages = |stage| Modification::Pipeline(vec![stage]);
+        assert!(changes(stages(doc! {"$set": {"a": "$b"}}), "a"));
+        assert!(!changes(stages(doc! {"$addFields": {"b": "$a"}}), "a"));
+        assert!(changes(stages(doc! {"$unset": ["b", "a.c"]}), "a"));
+        assert!(changes(stages(doc! {"$unset": "a"}), "a"));
+        assert!(changes(stages(doc! {"$replaceWith": {}}), "a"));
+    }
+}

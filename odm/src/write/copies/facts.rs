@@ -1,0 +1,497 @@
+//! The values of copied fields, and the documents in which they are written.
+
+use std::collections::BTreeMap;
+
+use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{Bson, Document, RawBson, doc};
+
+use super::super::reference_place::{ReferencePlace, exact_read, exactly};
+use crate::error::{Error, ReferenceError, Result};
+use crate::exec::{Channel, Keys, StoredPath};
+use crate::model::copies::{CopiedField, Copies};
+use crate::model::{name, projection};
+use crate::store::Operation;
+use crate::store::limits::LIST_BYTES;
+
+/// The copies beside one reference, and where they are stored.
+#[derive(Debug)]
+pub(super) struct Kept {
+    pub(super) copies: &'static Copies,
+    pub(super) place: ReferencePlace,
+    /// The stored path of the reference.
+    pub(super) reference: StoredPath,
+    /// The stored path of the field of the source to which the reference leads.
+    pub(super) key: StoredPath,
+}
+
+/// The values of copied fields of the documents with these keys, as they were read at one time.
+#[derive(Debug, Default)]
+pub(super) struct Facts {
+    keys: Keys,
+    found: Vec<Option<Found>>,
+}
+
+/// The values of one document.
+#[derive(Debug)]
+struct Found {
+    values: Vec<Value>,
+    /// The values that the copies follow, as they are stored.
+    bytes: Vec<u8>,
+}
+
+/// The value that a copy has to have.
+#[derive(Debug)]
+enum Value {
+    Stored(Bson),
+    /// The copy is left out.
+    None,
+    /// The document lacks the field, and the copy can't be none.
+    Unknown,
+}
+
+/// Documents that hold copies, by what they refer to.
+#[derive(Debug, Default)]
+pub(super) struct Holders {
+    pub(super) keys: Keys,
+    /// The `_id`s of the documents, for each key.
+    ids: Vec<Vec<Bson>>,
+}
+
+impl Kept {
+    pub(super) fn new(copies: &'static Copies) -> Result<Self> {
+        let by: Vec<&str> = copies.by.iter().map(String::as_str).collect();
+        let place = ReferencePlace::at(copies.model, &by)?;
+        let key = name::resolve((copies.source.embedded)(), &[copies.key])?;
+        Ok(Self {
+            copies,
+            reference: StoredPath::at(&place.path()),
+            place,
+            key: StoredPath::through_arrays(&key.path),
+        })
+    }
+
+    pub(super) fn all(copies: impl IntoIterator<Item = &'static Copies>) -> Result<Vec<Self>> {
+        copies.into_iter().map(Self::new).collect()
+    }
+
+    /// The fields of a document that holds the copies: the reference, and the copies.
+    pub(super) fn projection(&self) -> Document {
+        let mut projection = doc! {"_id": 1, self.reference.as_str(): 1};
+        for field in self.copies.following() {
+            projection.insert(self.path_of(field), 1);
+        }
+        projection
+    }
+
+    /// The stored path of a copy.
+    fn path_of(&self, field: &CopiedField) -> String {
+        match self.reference.as_str().rsplit_once('.') {
+            Some((parent, _)) => format!("{parent}.{}", field.name),
+            None => field.name.to_owned(),
+        }
+    }
+}
+
+impl Facts {
+    /// Reads the fields that the copies follow; of a new document, also those that are copied once.
+    pub(super) async fn read(
+        channel: &mut Channel<'_>,
+        kept: &Kept,
+        keys: &Keys,
+        is_new: bool,
+    ) -> Result<Self> {
+        let source = kept.copies.source;
+        let mut facts = Self::default();
+        let mut projection = doc! {kept.key.as_str(): 1};
+        for path in fields(kept.copies, is_new).flat_map(|field| &field.sources) {
+            // A path inside of another one would be a second projection of it.
+            let is_inside = |other: &String| {
+                path.strip_prefix(other.as_str())
+                    .is_some_and(|rest| rest.starts_with('.'))
+            };
+            let mut others = fields(kept.copies, is_new).flat_map(|field| &field.sources);
+            if !others.any(is_inside) {
+                projection.insert(path, 1);
+            }
+        }
+        if kept.key.as_str() != "_id" && !projection.contains_key("_id") {
+            projection.insert("_id", 0);
+        }
+        for position in 0..keys.len() {
+            if let Some(key) = keys.get(position) {
+                facts.keys.add(raw(key)?.as_raw_bson_ref())?;
+                facts.found.push(None);
+            }
+        }
+        let path = kept.key.as_str();
+        for part in keys.parts() {
+            let filter = doc! {path: {"$in": part}};
+            let find = Operation::Find {
+                filter: filter.into(),
+                one: false,
+            };
+            let options = exact_read(channel, source, Some(projection.clone()));
+            let read = channel.of(source).read(find, options, |document| {
+                let key = kept.key.value(document);
+                let position = key.and_then(|key| facts.keys.position(key));
+                if let Some(found) = position.and_then(|it| facts.found.get_mut(it)) {
+                    *found = Some(Found::new(kept.copies, document, is_new)?);
+                }
+                Ok(())
+            });
+            read.await?;
+        }
+        Ok(facts)
+    }
+
+    /// Whether both were read with the same result.
+    pub(super) fn are(&self, others: &Self) -> bool {
+        let bytes = |one: &Self| -> Vec<Option<Vec<u8>>> {
+            let found = one.found.iter();
+            found
+                .map(|one| one.as_ref().map(|one| one.bytes.clone()))
+                .collect()
+        };
+        bytes(self) == bytes(others)
+    }
+
+    /// Puts the values into a new document.
+    ///
+    /// # Errors
+    ///
+    /// The document refers to nothing, or to a document without the field.
+    pub(super) fn fill(&self, kept: &Kept, document: &mut Document) -> Result<()> {
+        let Some((reference, parents)) = kept.place.names().split_last() else {
+            return Ok(());
+        };
+        each_parent(document, parents, &mut |parent| {
+            self.fill_beside(kept, reference, parent)
+        })
+    }
+
+    fn fill_beside(&self, kept: &Kept, reference: &str, parent: &mut Document) -> Result<()> {
+        let copies = kept.copies;
+        let key = match parent.get(reference) {
+            None | Some(Bson::Null) => {
+                for field in copies.fields.iter().filter(|field| field.is_nullable) {
+                    if field.is_skipped {
+                        parent.remove(field.name);
+                    } else {
+                        parent.insert(field.name, Bson::Null);
+                    }
+                }
+                return Ok(());
+            }
+            Some(key) => key.clone(),
+        };
+        let position = self.keys.position(raw(&key)?.as_raw_bson_ref());
+        let found = position.and_then(|position| self.found.get(position)?.as_ref());
+        let failed =
+            |error: ReferenceError| Error::new(error).with_path(kept.reference.as_str().to_owned());
+        let Some(found) = found else {
+            return Err(failed(ReferenceError::Dangling {
+                target: copies.source.name,
+                key: kept.key.as_str().to_owned(),
+                value: key,
+            }));
+        };
+        for (field, value) in copies.fields.iter().zip(&found.values) {
+            match value {
+                Value::Stored(value) => {
+                    parent.insert(field.name, value.clone());
+                }
+                Value::None => {
+                    parent.remove(field.name);
+                }
+                Value::Unknown => {
+                    return Err(failed(ReferenceError::NothingToCopy {
+                        target: copies.source.name,
+                        key: kept.key.as_str().to_owned(),
+                        value: key,
+                        field: field.sources.join(", "),
+                        copy: kept.path_of(field),
+                    }));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The statements that write the values into documents that differ: into these, or into all. Copies without a known
+    /// value stay as they are.
+    fn statements(&self, kept: &Kept, holders: Option<&Holders>) -> Result<Vec<Document>> {
+        // Documents with equal values share a statement.
+        let mut groups: BTreeMap<&[u8], (&Found, Vec<usize>)> = BTreeMap::new();
+        for (position, found) in self.found.iter().enumerate() {
+            if let Some(found) = found {
+                let group = groups.entry(&found.bytes).or_insert((found, Vec::new()));
+                group.1.push(position);
+            }
+        }
+        let mut statements = Vec::new();
+        for (found, positions) in groups.into_values() {
+            let fields = fields(kept.copies, false).zip(&found.values);
+            let values: Vec<(&str, Option<&Bson>)> = fields
+                .filter_map(|(field, value)| match value {
+                    Value::Stored(value) => Some((field.name, Some(value))),
+                    Value::None => Some((field.name, None)),
+                    Value::Unknown => None,
+                })
+                .collect();
+            if values.is_empty() {
+                continue;
+            }
+            let mut keys = Keys::default();
+            for position in positions {
+                if let Some(key) = self.keys.get(position) {
+                    keys.add(raw(key)?.as_raw_bson_ref())?;
+                }
+            }
+            match holders {
+                None => {
+                    let parts = keys.parts_for(kept.place.repeats());
+                    statements.extend(
+                        parts
+                            .iter()
+                            .map(|keys| kept.place.assign(keys, &values, None)),
+                    );
+                }
+                Some(holders) => {
+                    for (keys, ids) in holders.parts(&keys, kept.place.repeats())? {
+                        let condition = doc! {"_id": {"$in": ids}};
+                        statements.push(kept.place.assign(&keys, &values, Some(condition)));
+                    }
+                }
+            }
+        }
+        let model = kept.copies.model;
+        Ok(statements
+            .into_iter()
+            .map(|statement| exactly(model, statement))
+            .collect())
+    }
+
+    /// Writes the values into documents that differ: into these, or into all; returns how many were written.
+    pub(super) async fn write(
+        &self,
+        channel: &mut Channel<'_>,
+        kept: &Kept,
+        holders: Option<&Holders>,
+    ) -> Result<u64> {
+        let statements = self.statements(kept, holders)?.into_iter();
+        let statements: Result<Vec<RawDocumentBuf>> = statements
+            .map(|one| RawDocumentBuf::try_from(one).map_err(Error::encode))
+            .collect();
+        let mut documents = channel.of(kept.copies.model);
+        documents.update_in_batches(&statements?).await
+    }
+
+    /// How the copies in a document differ from the values: the stored path, the copy and the value for each.
+    pub(super) fn differences(
+        &self,
+        kept: &Kept,
+        document: &RawDocument,
+    ) -> Result<Vec<Difference>> {
+        let Some((reference, parents)) = kept.place.names().split_last() else {
+            return Ok(Vec::new());
+        };
+        let mut document = Document::try_from(document).map_err(Error::encode)?;
+        let mut differences = Vec::new();
+        each_parent(&mut document, parents, &mut |parent| {
+            let Some(key) = parent.get(reference) else {
+                return Ok(());
+            };
+            let position = self.keys.position(raw(key)?.as_raw_bson_ref());
+            let Some(Some(found)) = position.and_then(|position| self.found.get(position)) else {
+                return Ok(());
+            };
+            for (field, value) in fields(kept.copies, false).zip(&found.values) {
+                let copy = parent.get(field.name);
+                let expected = match value {
+                    Value::Stored(value) => Some(value),
+                    Value::None => None,
+                    Value::Unknown => continue,
+                };
+                if !is_equal(copy, expected)? {
+                    differences.push(Difference {
+                        path: kept.path_of(field),
+                        copy: copy.cloned(),
+                        value: expected.cloned(),
+                    });
+                }
+            }
+            Ok(())
+        })?;
+        Ok(differences)
+    }
+}
+
+/// A copy that does not have the value of the field that it follows.
+#[derive(Debug)]
+pub(super) struct Difference {
+    pub(super) path: String,
+    pub(super) copy: Option<Bson>,
+    pub(super) value: Option<Bson>,
+}
+
+/// Whether the filter of [`ReferencePlace::differs`] takes the copy for equal.
+fn is_equal(copy: Option<&Bson>, expected: Option<&Bson>) -> Result<bool> {
+    Ok(match (copy, expected) {
+        (None | Some(Bson::Null), Some(Bson::Null)) | (None, None) => true,
+        (Some(copy), Some(expected)) => {
+            let key = |value: &Bson| -> Result<Vec<u8>> {
+                let raw = raw(value)?;
+                Ok(odm_language::value::key::of(raw.as_raw_bson_ref(), None))
+            };
+            key(copy)? == key(expected)?
+        }
+        _ => false,
+    })
+}
+
+impl Found {
+    fn new(copies: &Copies, document: &RawDocument, is_new: bool) -> Result<Self> {
+        let values: Result<Vec<Value>> = fields(copies, is_new)
+            .map(|field| Value::of(field, document))
+            .collect();
+        let values = values?;
+        let mut all = Document::new();
+        let following = fields(copies, is_new).zip(&values);
+        for (field, value) in following.filter(|(field, _)| !field.once) {
+            match value {
+                Value::Stored(value) => {
+                    all.insert(field.name, value.clone());
+                }
+                Value::None => {
+                    all.insert(field.name, Bson::Undefined);
+                }
+                Value::Unknown => {}
+            }
+        }
+        let bytes = RawDocumentBuf::try_from(all).map_err(Error::encode)?;
+        Ok(Self {
+            values,
+            bytes: bytes.into_bytes(),
+        })
+    }
+}
+
+impl Value {
+    fn of(field: &CopiedField, source: &RawDocument) -> Result<Self> {
+        let value = match (field.projected, field.sources.as_slice()) {
+            ([], [path]) => match StoredPath::at(path).value(source) {
+                Some(value) => Bson::try_from(value).map_err(Error::encode)?,
+                None => Bson::Null,
+            },
+            (projected, _) => projection::part(source, projected)?.into(),
+        };
+        Ok(match value {
+            Bson::Null if !field.is_nullable => Self::Unknown,
+            Bson::Null if field.is_skipped => Self::None,
+            value => Self::Stored(value),
+        })
+    }
+}
+
+impl Holders {
+    /// Adds a document for each reference that it has.
+    pub(super) fn add(&mut self, kept: &Kept, document: &RawDocument) -> Result<()> {
+        let Some(id) = document.get("_id").map_err(Error::encode)? else {
+            return Ok(());
+        };
+        let id = Bson::try_from(id).map_err(Error::encode)?;
+        let mut added = Ok(());
+        kept.reference.each_value(document, &mut |value| {
+            if value == RawBsonRef::Null || added.is_err() {
+                return;
+            }
+            added = self.keys.add(value).map(|position| {
+                if self.ids.len() <= position {
+                    self.ids.resize(position + 1, Vec::new());
+                }
+                if let Some(ids) = self.ids.get_mut(position)
+                    && ids.last() != Some(&id)
+                {
+                    ids.push(id.clone());
+                }
+            });
+        });
+        added
+    }
+
+    /// The documents that refer to one of these keys, in parts that fit one command each: keys, and `_id`s.
+    fn parts(&self, keys: &Keys, repeats: usize) -> Result<Vec<(Vec<Bson>, Vec<Bson>)>> {
+        /// About how many bytes an `_id` or a key takes.
+        const VALUE: usize = 64;
+        let most = LIST_BYTES / VALUE / (repeats + 1);
+        let mut parts: Vec<(Vec<Bson>, Vec<Bson>)> = Vec::new();
+        for position in 0..keys.len() {
+            let Some(key) = keys.get(position) else { break };
+            let own = self.keys.position(raw(key)?.as_raw_bson_ref());
+            let Some(ids) = own.and_then(|own| self.ids.get(own)) else {
+                continue;
+            };
+            for ids in ids.chunks(most) {
+                match parts.last_mut() {
+                    Some((keys, all)) if all.len() + ids.len() <= most => {
+                        keys.push(key.clone());
+                        all.extend_from_slice(ids);
+                    }
+                    _ => parts.push((vec![key.clone()], ids.to_vec())),
+                }
+            }
+        }
+        Ok(parts)
+    }
+}
+
+/// The copies that are read: those that follow the source, or all that a new document has.
+fn fields(copies: &Copies, is_new: bool) -> impl Iterator<Item = &CopiedField> {
+    let all = copies.fields.iter();
+    all.filter(move |field| is_new || !field.once)
+}
+
+/// Calls `visit` with each subdocument that these names lead to, in lists too.
+fn each_parent(
+    document: &mut Document,
+    names: &[String],
+    visit: &mut dyn FnMut(&mut Document) -> Result<()>,
+) -> Result<()> {
+    let Some((first, rest)) = names.split_first() else {
+        return visit(document);
+    };
+    match document.get_mut(first) {
+        Some(Bson::Document(inside)) => each_parent(inside, rest, visit),
+        Some(Bson::Array(elements)) => elements.iter_mut().try_for_each(|element| match element {
+            Bson::Document(inside) => each_parent(inside, rest, visit),
+            _ => Ok(()),
+        }),
+        _ => Ok(()),
+    }
+}
+
+fn raw(value: &Bson) -> Result<RawBson> {
+    RawBson::try_from(value.clone()).map_err(Error::encode)
+}
+
+/// Looks again after a write: writes the values that the source has now, until it has not changed since they were read.
+///
+/// The last look is right. Whoever writes a document afterwards looks after that, too: a change of the source sweeps over
+/// all its copies, and an insert reads the source once more.
+pub(super) async fn settle(
+    channel: &mut Channel<'_>,
+    kept: &Kept,
+    holders: Option<&Holders>,
+    keys: &Keys,
+    mut last: Option<Facts>,
+) -> Result<u64> {
+    let mut written = 0;
+    loop {
+        let facts = Facts::read(channel, kept, keys, false).await?;
+        if last.as_ref().is_some_and(|last| last.are(&facts)) {
+            return Ok(written);
+        }
+        written += facts.write(channel, kept, holders).await?;
+        last = Some(facts);
+    }
+}

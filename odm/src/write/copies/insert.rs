@@ -1,0 +1,253 @@
+//! Inserts that fill the copies of new documents.
+
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+
+use bson::{Document as BsonDocument, RawDocumentBuf};
+
+use super::super::fences::Fences;
+use super::super::{Atomic, WriteSeveral};
+use super::facts::{Facts, Holders, Kept, settle};
+use crate::collection::{Encoded, InsertMany, InsertManyResult, InsertOne, InsertOneResult};
+use crate::error::{Error, Result};
+use crate::exec::{Channel, Keys};
+use crate::model::{Document, ModelMeta};
+use crate::store::Session;
+
+/// The insert of a document whose copies are filled, about to be sent: [`InsertOne::fill_copies`].
+///
+/// [Without a transaction](Atomic::non_atomic), the copied fields are read before the insert and once more after it.
+pub type InsertOneFilled<'s, M> = Atomic<'s, FilledInsert<M, InsertOneResult<<M as Document>::Id>>>;
+
+/// The insert of documents whose copies are filled, about to be sent: [`InsertMany::fill_copies`].
+///
+/// [Without a transaction](Atomic::non_atomic), the copied fields are read before the insert and once more after it.
+pub type InsertManyFilled<'s, M> =
+    Atomic<'s, FilledInsert<M, InsertManyResult<<M as Document>::Id>>>;
+
+/// The writes of an [`InsertOneFilled`] or [`InsertManyFilled`].
+pub struct FilledInsert<M: Document, R> {
+    documents: Encoded<M>,
+    copies: Vec<Kept>,
+    is_callers: bool,
+    /// What the last attempt filled in, where it has to look again.
+    filled: Mutex<Vec<(usize, Filled)>>,
+    /// Makes the result.
+    done: fn(InsertManyResult<M::Id>) -> Result<R>,
+}
+
+/// What was filled into documents.
+struct Filled {
+    holders: Holders,
+    keys: Keys,
+    facts: Facts,
+}
+
+impl<'s, M: Document> InsertOne<'s, M> {
+    /// Fills each field that is declared as a `copy_of` from the document to which the reference beside it leads. What the struct holds there is not stored.
+    ///
+    /// Where the reference is none, the copy is null, or left out if it has `skip_serializing_if`.
+    ///
+    /// By the [guarantee](crate::model::Guarantee) of the relation, a change of the copied field at the same time
+    /// leaves no stale copy: *strict*, the insert is a transaction that writes a fence of the document to which the reference
+    /// leads; *settled*, it reads the fields once more after the insert, and needs no transaction.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/copies.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = two_hosts().await?;
+    /// let messages = db.collection::<LogMessage>();
+    /// let message = LogMessage { id: 9, host: Ref::from(2), ipaddr: String::new() };
+    /// messages.insert_one(&message).fill_copies().await?;
+    /// assert_eq!(messages.get(&9).await?.ok_or("no message")?.ipaddr, "127.0.0.2");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`is_dangling`](Error::is_dangling): a reference beside a copy leads to no document.
+    /// [`is_nothing_to_copy`](Error::is_nothing_to_copy): the document lacks the field, and the copy can't be none.
+    pub fn fill_copies(self) -> InsertOneFilled<'s, M> {
+        let first = |result: InsertManyResult<M::Id>| {
+            let id = result.inserted_ids.into_iter().next();
+            let inserted_id = id.ok_or_else(|| Error::malformed_reply("an `_id`"))?;
+            Ok(InsertOneResult { inserted_id })
+        };
+        filled(self.encoded(), first)
+    }
+}
+
+impl<'s, M: Document> InsertMany<'s, M> {
+    /// Fills the copies of all documents, with one query for each reference that has copies beside it; see
+    /// [`InsertOne::fill_copies`].
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/copies.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = two_hosts().await?;
+    /// let messages = db.collection::<LogMessage>();
+    /// messages.insert_many([message(8, 1), message(9, 2)]).fill_copies().await?;
+    /// let addresses: Vec<_> = messages.find(|m| m.id.gte(8)).all().await?.into_iter().map(|m| m.ipaddr).collect();
+    /// assert_eq!(addresses, ["127.0.0.1", "127.0.0.2"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`InsertOne::fill_copies`]; no document is inserted then.
+    pub fn fill_copies(self) -> InsertManyFilled<'s, M> {
+        filled(self.encoded(), Ok)
+    }
+}
+
+fn filled<M: Document, R>(
+    encoded: Result<(Encoded<M>, Option<&mut Session>)>,
+    done: fn(InsertManyResult<M::Id>) -> Result<R>,
+) -> Atomic<'_, FilledInsert<M, R>> {
+    let ready = encoded.and_then(|(documents, session)| {
+        let copies = M::model().copies()?;
+        if copies.is_empty() {
+            return Err(Error::usage(
+                "no field is declared as a `copy_of`, so there is nothing to fill: insert without `fill_copies`",
+            ));
+        }
+        let insert = FilledInsert {
+            documents,
+            copies: Kept::all(copies)?,
+            is_callers: false,
+            filled: Mutex::default(),
+            done,
+        };
+        Ok((insert, session))
+    });
+    match ready {
+        Ok((insert, Some(session))) => Atomic::new(Ok(insert), M::model()).session(session),
+        Ok((insert, None)) => Atomic::new(Ok(insert), M::model()),
+        Err(error) => Atomic::new(Err(error), M::model()),
+    }
+}
+
+impl<M: Document, R> FilledInsert<M, R> {
+    /// The documents with their copies. What has to be looked at again is kept.
+    async fn fill(
+        &self,
+        channel: &mut Channel<'_>,
+        keys: Vec<Keys>,
+    ) -> Result<Vec<RawDocumentBuf>> {
+        let mut documents = Vec::new();
+        for document in &self.documents.documents {
+            documents.push(BsonDocument::try_from(document).map_err(Error::encode)?);
+        }
+        let mut looks = Vec::new();
+        for (position, (kept, keys)) in self.copies.iter().zip(keys).enumerate() {
+            let facts = Facts::read(channel, kept, &keys, true).await?;
+            for document in &mut documents {
+                facts.fill(kept, document)?;
+            }
+            if kept.follows() && !(channel.is_in_transaction() && self.is_fenced(kept)) {
+                let mut holders = Holders::default();
+                for document in &self.documents.documents {
+                    holders.add(kept, document)?;
+                }
+                let filled = Filled {
+                    holders,
+                    keys,
+                    facts,
+                };
+                looks.push((position, filled));
+            }
+        }
+        *self.filled.lock().unwrap_or_else(PoisonError::into_inner) = looks;
+        let encoded = documents.into_iter();
+        encoded
+            .map(|document| RawDocumentBuf::try_from(document).map_err(Error::encode))
+            .collect()
+    }
+
+    /// Whether a fence keeps these copies in step. In a transaction of the caller, all are: it can't look again.
+    fn is_fenced(&self, kept: &Kept) -> bool {
+        kept.follows() && (kept.is_strict() || self.is_callers)
+    }
+}
+
+impl<M: Document, R: Send> WriteSeveral for FilledInsert<M, R> {
+    type Done = R;
+
+    fn model(&self) -> &'static ModelMeta {
+        M::model()
+    }
+
+    fn channel(&self) -> Channel<'static> {
+        self.documents.channel()
+    }
+
+    fn enter(&mut self, is_callers: bool) {
+        self.is_callers = is_callers;
+    }
+
+    fn is_several(&self) -> bool {
+        self.copies.iter().any(Kept::is_strict)
+    }
+
+    async fn write(&self, channel: &mut Channel<'_>) -> Result<R> {
+        let mut all = Vec::new();
+        let mut fences = Fences::default();
+        for kept in &self.copies {
+            let keys = Keys::at(&kept.reference, &self.documents.documents)?;
+            if self.is_fenced(kept) {
+                kept.fence(channel, &keys, &mut fences)?;
+            }
+            all.push(keys);
+        }
+        let is_atomic = channel.is_in_transaction();
+        if is_atomic {
+            fences.write(channel, M::model()).await?;
+        }
+        let documents = self.fill(channel, all).await?;
+        let result = self
+            .documents
+            .insert_these(documents, channel.session())
+            .await?;
+        if !is_atomic {
+            // A propagation in a transaction, which does not see the new documents, fails by this or has committed.
+            fences.write(channel, M::model()).await?;
+        }
+        (self.done)(result)
+    }
+
+    async fn settle(&self, done: R) -> Result<R> {
+        let filled = {
+            let mut filled = self.filled.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::take(&mut *filled)
+        };
+        let mut channel = self.channel();
+        for (
+            position,
+            Filled {
+                holders,
+                keys,
+                facts,
+            },
+        ) in filled
+        {
+            if let Some(kept) = self.copies.get(position) {
+                let look = settle(&mut channel, kept, Some(&holders), &keys, Some(facts)).await;
+                look.map_err(|error| {
+                    error.context("the documents are inserted, and their copies may be stale: `refresh_copies` writes them")
+                })?;
+            }
+        }
+        Ok(done)
+    }
+}
+
+impl<M: Document, R> fmt::Debug for FilledInsert<M, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = M::model().collection;
+        write!(f, "FilledInsert({name}, {:?})", self.documents.documents)
+    }
+}

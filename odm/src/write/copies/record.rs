@@ -1,0 +1,204 @@
+//! Records of changes whose copies are written later, or may have to be: in the background, or after a commit.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use bson::raw::RawDocumentBuf;
+use bson::{Bson, DateTime, Document as BsonDocument, doc, oid::ObjectId};
+use futures_core::future::BoxFuture;
+
+use super::facts::{Kept, settle};
+use crate::collection::Collection;
+use crate::error::{Error, Result};
+use crate::exec::{Channel, Keys};
+use crate::model::{Document, ModelMeta, PROPAGATIONS};
+use crate::store::options::Options;
+use crate::store::{CollectionName, Operation, limits};
+
+/// All handles write the same records, whatever names they use.
+const COLLECTION: CollectionName = CollectionName::Declared(PROPAGATIONS.collection);
+
+/// How many records are read at a time.
+const RECORDS: i64 = 100;
+
+/// The records of one change: which documents have changed.
+#[derive(Debug, Default)]
+pub(super) struct Records(Vec<BsonDocument>);
+
+impl Records {
+    /// Adds a change of the documents with these keys, by the stored path of the key.
+    pub(super) fn add(&mut self, collection: &str, key: &str, keys: &Keys) {
+        for part in keys.parts() {
+            let record = doc! {
+                "_id": ObjectId::new(),
+                "collection": collection,
+                "key": key,
+                "keys": part,
+                "at": DateTime::now(),
+            };
+            self.0.push(record);
+        }
+    }
+
+    /// Writes the records, or writes them again: `resume_propagation` may have removed them meanwhile.
+    pub(super) async fn write(
+        &self,
+        channel: &mut Channel<'_>,
+        model: &'static ModelMeta,
+    ) -> Result<()> {
+        for record in &self.0 {
+            let id = record.get("_id").cloned();
+            let statement = doc! {"q": {"_id": id}, "u": record.clone(), "upsert": true};
+            channel
+                .named(COLLECTION, model)
+                .update(vec![statement])
+                .await?;
+        }
+        Ok(())
+    }
+
+    pub(super) async fn remove(
+        &self,
+        channel: &mut Channel<'_>,
+        model: &'static ModelMeta,
+    ) -> Result<()> {
+        let ids: Vec<Bson> = self
+            .0
+            .iter()
+            .filter_map(|one| one.get("_id").cloned())
+            .collect();
+        for ids in ids.chunks(limits::STATEMENTS) {
+            let filter = doc! {"_id": {"$in": ids}};
+            channel
+                .named(COLLECTION, model)
+                .delete(vec![filter])
+                .await?;
+        }
+        Ok(())
+    }
+}
+
+/// A change whose copies are not all written, as it was read.
+struct Record {
+    id: Bson,
+    key: String,
+    keys: Keys,
+}
+
+impl Record {
+    fn read(document: &RawDocumentBuf) -> Result<Self> {
+        let malformed = || Error::malformed_reply("a record of a propagation");
+        let record = BsonDocument::try_from(document).map_err(Error::encode)?;
+        let mut keys = Keys::default();
+        let values = document.get_array("keys").map_err(|_| malformed())?;
+        for value in values {
+            keys.add(value.map_err(Error::encode)?)?;
+        }
+        Ok(Self {
+            id: record.get("_id").cloned().ok_or_else(malformed)?,
+            key: record.get_str("key").map_err(|_| malformed())?.to_owned(),
+            keys,
+        })
+    }
+}
+
+/// Completes changes whose copies are not all written, about to run: [`Collection::resume_propagation`].
+#[must_use = "nothing is written until it is awaited"]
+pub struct ResumePropagation<M> {
+    channel: Channel<'static>,
+    of: PhantomData<fn() -> M>,
+}
+
+/// The result of [`Collection::resume_propagation`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ResumeResult {
+    /// How many changes were completed.
+    pub changes: u64,
+    /// How many documents had other values than the fields that they copy.
+    pub documents: u64,
+}
+
+impl<M: Document> Collection<M> {
+    /// Writes the copies of changes that were made [in the background](crate::collection::UpdateDocuments::in_background), or
+    /// whose propagation stopped before its end: the process ended, or the future was dropped.
+    ///
+    /// Such a change has left a record in the collection `odm_propagations`, in its own transaction. Any number of processes
+    /// may run this at the same time; a record is removed after its copies are written, so a run that stops is resumed by the
+    /// next one.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/copies.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = two_hosts().await?;
+    /// let (hosts, messages) = (db.collection::<Host>(), db.collection::<LogMessage>());
+    /// hosts.update_by_id(&1, |h| h.ipaddr.set("127.0.0.9")).in_background().await?;
+    /// assert_eq!(messages.get(&1).await?.ok_or("no message")?.ipaddr, "127.0.0.1");
+    ///
+    /// let done = hosts.resume_propagation().await?;
+    /// assert_eq!((done.changes, done.documents), (1, 3));
+    /// assert_eq!(messages.get(&1).await?.ok_or("no message")?.ipaddr, "127.0.0.9");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn resume_propagation(&self) -> ResumePropagation<M> {
+        ResumePropagation {
+            channel: self.channel(),
+            of: PhantomData,
+        }
+    }
+}
+
+impl<M: Document> ResumePropagation<M> {
+    async fn run(mut self) -> Result<ResumeResult> {
+        let model = M::model();
+        let mut result = ResumeResult {
+            changes: 0,
+            documents: 0,
+        };
+        let made = Kept::all(model.copied()?.iter().copied())?;
+        let collection = self.channel.collection(model);
+        loop {
+            let find = Operation::Find {
+                filter: doc! {"collection": &*collection}.into(),
+                one: false,
+            };
+            let options = Options {
+                sort: Some(doc! {"_id": 1}),
+                limit: Some(RECORDS),
+                ..self.channel.current()
+            };
+            let records = self.channel.named(COLLECTION, model);
+            let records = records.documents(find, options.into()).await?;
+            if records.is_empty() {
+                return Ok(result);
+            }
+            for record in &records {
+                let record = Record::read(record)?;
+                for kept in made.iter().filter(|kept| kept.key.as_str() == record.key) {
+                    let channel = &mut self.channel;
+                    result.documents += settle(channel, kept, None, &record.keys, None).await?;
+                }
+                let filter = doc! {"_id": record.id};
+                let records = self.channel.named(COLLECTION, model);
+                result.changes += records.delete(vec![filter]).await?;
+            }
+        }
+    }
+}
+
+impl<M: Document> IntoFuture for ResumePropagation<M> {
+    type Output = Result<ResumeResult>;
+    type IntoFuture = BoxFuture<'static, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.run())
+    }
+}
+
+impl<M: Document> fmt::Debug for ResumePropagation<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ResumePropagation({})", M::model().collection)
+    }
+}

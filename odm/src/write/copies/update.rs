@@ -1,0 +1,530 @@
+//! Updates that write the copies of what they change.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bson::doc;
+
+use super::super::dependents::print_writes;
+use super::super::fences::Fences;
+use super::super::reference_place::exact_read;
+use super::super::{Atomic, WriteSeveral};
+use super::facts::{Facts, Holders, Kept, settle};
+use super::record::Records;
+use crate::collection::{Repeated, UpdateDocuments, UpdateResult};
+use crate::error::{Error, Result};
+use crate::exec::{Channel, Keys, StoredPath};
+use crate::model::copies::Copies;
+use crate::model::{Document, ModelMeta};
+use crate::plan::Step;
+use crate::store::options::Options;
+use crate::store::{Afterwards, Operation};
+
+/// An update and its copies, about to be sent: [`UpdateDocuments::propagate`], [`UpdateDocuments::in_background`].
+///
+/// [Without a transaction](Atomic::non_atomic), a record of the change is stored first, and removed after the copies are written:
+/// if the update stops, [`resume_propagation`](crate::Collection::resume_propagation) completes it.
+pub type UpdateWithCopies<'s, M> = Atomic<'s, PropagatedUpdate<M>>;
+
+/// The writes of an [`UpdateWithCopies`].
+pub struct PropagatedUpdate<M: Document> {
+    update: Repeated<M>,
+    /// The copies in other documents, of fields that the update may change.
+    made: Vec<Arc<Kept>>,
+    /// The copies in the updated documents.
+    held: Vec<Arc<Kept>>,
+    in_background: bool,
+    is_callers: bool,
+    /// What the last attempt has to look at again.
+    looks: Mutex<Looks>,
+}
+
+/// The result of an update that [propagates](UpdateDocuments::propagate).
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct PropagateResult<I> {
+    /// The result of the update itself.
+    pub update: UpdateResult<I>,
+    /// The copies that were written, once for each reference that has copies beside it.
+    pub copies: Vec<PropagatedCopies>,
+}
+
+/// Copies that an update has written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PropagatedCopies {
+    /// The model of the documents that hold the copies, such as `LogMessage`.
+    pub model: &'static str,
+    /// The Rust names down to the reference beside the copies, such as `parts.part`.
+    pub by: String,
+    /// How many documents were written, because their copies had other values.
+    pub documents: u64,
+}
+
+/// What an update that propagates would write: [`UpdateWithCopies::plan`].
+///
+/// Printed, it lists the collections with the number of documents, the index that finds them, and the guarantee.
+#[derive(Debug, Clone)]
+pub struct UpdatePlan {
+    steps: Vec<Step>,
+}
+
+/// Copies that are looked at again after the update has taken effect.
+#[derive(Debug, Default)]
+struct Looks {
+    made: Vec<(Arc<Kept>, Keys)>,
+    held: Vec<(Arc<Kept>, Holders, Facts)>,
+    records: Records,
+}
+
+impl<'s, M: Document> UpdateDocuments<'s, M> {
+    /// Also writes the copies of what the update changes: those that other documents hold of changed fields, and those of the
+    /// updated documents themselves, where the update changes the reference beside them.
+    ///
+    /// The [guarantee](crate::model::Guarantee) of the relation says when. *Strict*: in the same transaction, with
+    /// which an insert or another update that depends on the field conflicts. *Settled*: after the transaction, with one update
+    /// for each distinct value, until no copy differs; if the call stops before, a record stays for
+    /// [`resume_propagation`](crate::Collection::resume_propagation). In a transaction of yours, both are written in it, and the
+    /// second look of settled copies belongs to its commit.
+    ///
+    /// Documents whose copies have the values already are not written. The version and the time of change of the others change
+    /// as by any typed update.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/copies.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = two_hosts().await?;
+    /// let (hosts, messages) = (db.collection::<Host>(), db.collection::<LogMessage>());
+    /// let change = || hosts.update_by_id(&1, |h| h.ipaddr.set("127.0.0.9"));
+    /// assert!(change().await.is_err(), "the call has to say what becomes of the copies");
+    ///
+    /// let result = change().propagate().await?;
+    /// assert_eq!((result.update.modified, result.copies[0].documents), (1, 3));
+    /// assert_eq!(messages.get(&1).await?.ok_or("no message")?.ipaddr, "127.0.0.9");
+    ///
+    /// // Another reference, another copy.
+    /// messages.update_by_id(&1, |m| m.host.set(Ref::from(2))).propagate().await?;
+    /// assert_eq!(messages.get(&1).await?.ok_or("no message")?.ipaddr, "127.0.0.2");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The update is an upsert; or the model has no copies to write, so that `propagate` would say nothing.
+    pub fn propagate(self) -> UpdateWithCopies<'s, M> {
+        PropagatedUpdate::of(self, false)
+    }
+
+    /// Leaves the copies in other documents to [`resume_propagation`](crate::Collection::resume_propagation), by a record in
+    /// the transaction of the update. Copies in the updated documents are written at once, as by
+    /// [`propagate`](Self::propagate).
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/copies.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = two_hosts().await?;
+    /// let hosts = db.collection::<Host>();
+    /// for n in 3..6 {
+    ///     hosts.update_by_id(&1, |h| h.ipaddr.set(format!("127.0.0.{n}"))).in_background().await?;
+    /// }
+    /// // A worker, later:
+    /// assert_eq!(hosts.resume_propagation().await?.changes, 3);
+    /// let messages = db.collection::<LogMessage>();
+    /// assert_eq!(messages.count_documents(|m| m.ipaddr.eq("127.0.0.5")).await?, 3);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn in_background(self) -> UpdateWithCopies<'s, M> {
+        PropagatedUpdate::of(self, true)
+    }
+}
+
+impl<M: Document> PropagatedUpdate<M> {
+    fn of(update: UpdateDocuments<'_, M>, in_background: bool) -> UpdateWithCopies<'_, M> {
+        let ready = update.repeated().and_then(|(update, session)| {
+            let model = M::model();
+            if model.copied()?.is_empty() && !model.copies()?.iter().any(|it| it.relation.is_some())
+            {
+                return Err(Error::usage(
+                    "no `copy_of` follows from fields of this model: update without `propagate`",
+                ));
+            }
+            let kept = |copies: &[&'static Copies]| -> Result<Vec<Arc<Kept>>> {
+                let all = Kept::all(copies.iter().copied())?;
+                Ok(all.into_iter().map(Arc::new).collect())
+            };
+            let writes = Self {
+                made: kept(&update.stale.made)?,
+                held: kept(&update.stale.held)?,
+                update,
+                in_background,
+                is_callers: false,
+                looks: Mutex::default(),
+            };
+            Ok((writes, session))
+        });
+        match ready {
+            Ok((writes, Some(session))) => Atomic::new(Ok(writes), M::model()).session(session),
+            Ok((writes, None)) => Atomic::new(Ok(writes), M::model()),
+            Err(error) => Atomic::new(Err(error), M::model()),
+        }
+    }
+
+    /// The documents that the update matches: their `_id`s, and the fields to which other documents refer.
+    async fn matching(&self, channel: &mut Channel<'_>) -> Result<Vec<bson::RawDocumentBuf>> {
+        let mut projection = doc! {"_id": 1};
+        for kept in &self.made {
+            projection.insert(kept.key.as_str(), 1);
+        }
+        let (find, options) = self.update.find(projection);
+        let options = Options {
+            read_preference: channel.current().read_preference,
+            ..options
+        };
+        channel.of(M::model()).documents(find, options.into()).await
+    }
+
+    /// Updates the documents with these `_id`s, if they still match.
+    async fn update(&self, channel: &mut Channel<'_>, ids: &Keys) -> Result<UpdateResult<M::Id>> {
+        // In a transaction, the filter matches what it has matched.
+        if self.update.is_multi() && channel.is_in_transaction() {
+            return self.update.update(channel.session(), None).await;
+        }
+        let mut all: Option<UpdateResult<M::Id>> = None;
+        for part in ids.parts() {
+            let condition = doc! {"_id": {"$in": part}};
+            let result = self
+                .update
+                .update(channel.session(), Some(condition))
+                .await?;
+            match &mut all {
+                None => all = Some(result),
+                Some(all) => {
+                    all.matched += result.matched;
+                    all.modified += result.modified;
+                    all.withheld.extend(result.withheld);
+                }
+            }
+        }
+        if let Some(all) = all {
+            return Ok(all);
+        }
+        // Nothing matched; a guard may be the reason.
+        let nothing = doc! {"_id": {"$in": []}};
+        self.update.update(channel.session(), Some(nothing)).await
+    }
+
+    /// Writes the copies in the updated documents.
+    async fn write_held(
+        &self,
+        channel: &mut Channel<'_>,
+        ids: &Keys,
+        looks: &mut Looks,
+        copies: &mut Vec<PropagatedCopies>,
+    ) -> Result<()> {
+        let is_atomic = channel.is_in_transaction();
+        for kept in &self.held {
+            let mut holders = Holders::default();
+            for part in ids.parts() {
+                let find = Operation::Find {
+                    filter: doc! {"_id": {"$in": part}}.into(),
+                    one: false,
+                };
+                let options = exact_read(channel, M::model(), Some(kept.projection()));
+                let read = channel
+                    .of(M::model())
+                    .read(find, options, |document| holders.add(kept, document));
+                read.await?;
+            }
+            let is_fenced = kept.is_strict() || self.is_callers;
+            if is_fenced {
+                let mut fences = Fences::default();
+                kept.fence(channel, &holders.keys, &mut fences)?;
+                fences.write(channel, M::model()).await?;
+            }
+            let facts = Facts::read(channel, kept, &holders.keys, false).await?;
+            let documents = facts.write(channel, kept, Some(&holders)).await?;
+            add(copies, kept, documents);
+            if !(is_atomic && is_fenced) {
+                looks.held.push((Arc::clone(kept), holders, facts));
+            }
+        }
+        Ok(())
+    }
+
+    fn take_looks(&self) -> Looks {
+        let mut looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *looks)
+    }
+
+    async fn steps(&self, channel: &mut Channel<'_>) -> Result<Vec<Step>> {
+        let model = M::model();
+        let documents = self.matching(channel).await?;
+        if documents.is_empty() {
+            return Ok(Vec::new());
+        }
+        let count = documents.len() as u64;
+        let collection = channel.collection(model);
+        let command = self.update.update(None, None).command()?;
+        let own = Step::writes(
+            model,
+            &collection,
+            vec![command],
+            "match the filter".to_owned(),
+        );
+        let mut steps = vec![own.of_documents(count)];
+        for kept in &self.made {
+            let keys = Keys::at(&kept.key, &documents)?;
+            let target = kept.copies.model;
+            let mut holders = 0;
+            for part in keys.parts() {
+                let filter = kept.place.refers_to(&part).into();
+                let options = exact_read(channel, target, None);
+                let count = Operation::Count { filter };
+                holders += channel.of(target).count(count, options).await?;
+            }
+            if holders > 0 {
+                steps.push(self.step(kept, &channel.collection(target), holders));
+            }
+        }
+        for kept in &self.held {
+            let mut step = self.step(kept, &collection, count);
+            step.reasons.truncate(1);
+            steps.push(step);
+        }
+        Ok(steps)
+    }
+
+    /// The step of a plan that writes copies. Their values are known only after the update.
+    fn step(&self, kept: &Kept, collection: &str, documents: u64) -> Step {
+        let model = kept.copies.model;
+        let names: Vec<_> = kept.copies.following().map(|field| field.rust).collect();
+        let by = kept.copies.by.join(".");
+        let copies = format!("copy `{}` by `{by}`", names.join("`, `"));
+        let mut step = Step::writes(model, collection, Vec::new(), copies);
+        let path: Vec<&str> = kept.copies.by.iter().map(String::as_str).collect();
+        step.reasons.push(match model.index_for(&path) {
+            Some(index) => {
+                let keys = index.keys.iter().map(|key| key.path.join("."));
+                format!(
+                    "found by the index on {}",
+                    keys.collect::<Vec<_>>().join(", ")
+                )
+            }
+            None => "found by a scan".to_owned(),
+        });
+        step.reasons.push(
+            match (self.in_background, kept.is_strict()) {
+                (true, _) => "in the background: by `resume_propagation`",
+                (false, true) => "strict: in the transaction of the update",
+                (false, false) => "settled: after the transaction of the update",
+            }
+            .to_owned(),
+        );
+        step.of_documents(documents)
+    }
+}
+
+impl Looks {
+    /// Writes the copies that differ by now, and removes the records of the change.
+    async fn run(
+        self,
+        channel: &mut Channel<'_>,
+        model: &'static ModelMeta,
+        in_background: bool,
+    ) -> Result<Vec<PropagatedCopies>> {
+        let mut copies = Vec::new();
+        if !in_background {
+            for (kept, keys) in &self.made {
+                let documents = settle(channel, kept, None, keys, None).await?;
+                add(&mut copies, kept, documents);
+            }
+        }
+        for (kept, holders, facts) in self.held {
+            let settled = settle(channel, &kept, Some(&holders), &holders.keys, Some(facts));
+            add(&mut copies, &kept, settled.await?);
+        }
+        if !in_background {
+            self.records.remove(channel, model).await?;
+        }
+        Ok(copies)
+    }
+}
+
+fn add(copies: &mut Vec<PropagatedCopies>, kept: &Kept, documents: u64) {
+    let (model, by) = (kept.copies.model.name, kept.copies.by.join("."));
+    let mut known = copies.iter_mut();
+    match known.find(|one| one.model == model && one.by == by) {
+        Some(known) => known.documents += documents,
+        None => copies.push(PropagatedCopies {
+            model,
+            by,
+            documents,
+        }),
+    }
+}
+
+impl<M: Document> WriteSeveral for PropagatedUpdate<M> {
+    type Done = PropagateResult<M::Id>;
+
+    fn model(&self) -> &'static ModelMeta {
+        M::model()
+    }
+
+    fn channel(&self) -> Channel<'static> {
+        self.update.channel()
+    }
+
+    fn enter(&mut self, is_callers: bool) {
+        self.is_callers = is_callers;
+    }
+
+    fn is_several(&self) -> bool {
+        !self.made.is_empty() || !self.held.is_empty()
+    }
+
+    async fn write(&self, channel: &mut Channel<'_>) -> Result<PropagateResult<M::Id>> {
+        let model = M::model();
+        let is_atomic = channel.is_in_transaction();
+        let documents = self.matching(channel).await?;
+        let ids = Keys::at(&StoredPath::at("_id"), &documents)?;
+        let mut looks = Looks::default();
+        let mut fences = Fences::default();
+        let collection = channel.collection(model);
+        for kept in &self.made {
+            let keys = Keys::at(&kept.key, &documents)?;
+            kept.fence(channel, &keys, &mut fences)?;
+            if self.in_background || !is_atomic || !kept.is_strict() {
+                looks.records.add(&collection, kept.key.as_str(), &keys);
+            }
+            looks.made.push((Arc::clone(kept), keys));
+        }
+        if !is_atomic {
+            looks.records.write(channel, model).await?;
+        }
+        let update = self.update(channel, &ids).await?;
+        looks.records.write(channel, model).await?;
+        // Without a transaction, an insert that fills copies in one waits here, or has committed.
+        fences.write(channel, model).await?;
+        let mut copies = Vec::new();
+        let made = std::mem::take(&mut looks.made);
+        for (kept, keys) in made {
+            let is_strict = is_atomic && kept.is_strict();
+            if !self.in_background && is_atomic && (is_strict || self.is_callers) {
+                let facts = Facts::read(channel, &kept, &keys, false).await?;
+                add(&mut copies, &kept, facts.write(channel, &kept, None).await?);
+            }
+            if !is_strict {
+                looks.made.push((kept, keys));
+            }
+        }
+        self.write_held(channel, &ids, &mut looks, &mut copies)
+            .await?;
+        *self.looks.lock().unwrap_or_else(PoisonError::into_inner) = looks;
+        Ok(PropagateResult { update, copies })
+    }
+
+    async fn settle(&self, mut done: PropagateResult<M::Id>) -> Result<PropagateResult<M::Id>> {
+        let looks = self.take_looks();
+        let mut channel = self.channel();
+        let run = looks
+            .run(&mut channel, M::model(), self.in_background)
+            .await;
+        let copies = run.map_err(|error| {
+            error.context("the update has taken effect, and its copies are not all written: `resume_propagation` completes them")
+        })?;
+        for one in copies {
+            let mut known = done.copies.iter_mut();
+            match known.find(|known| known.model == one.model && known.by == one.by) {
+                Some(known) => known.documents += one.documents,
+                None => done.copies.push(one),
+            }
+        }
+        Ok(done)
+    }
+
+    fn after_commit(&self) -> Option<Afterwards> {
+        let looks = self.take_looks();
+        if looks.made.is_empty() && looks.held.is_empty() {
+            return None;
+        }
+        let (mut channel, in_background) = (self.channel(), self.in_background);
+        Some(Box::new(move || {
+            Box::pin(async move {
+                let run = looks.run(&mut channel, M::model(), in_background);
+                run.await.map(drop)
+            })
+        }))
+    }
+}
+
+impl<M: Document> UpdateWithCopies<'_, M> {
+    /// Returns what the update would write. Nothing is written.
+    ///
+    /// The plan is made by the reads that the update itself begins with, and a count for each kind of copies. To run the update,
+    /// await it: it reads again. The values of the copies are known only then, so their steps have no commands.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/copies.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = two_hosts().await?;
+    /// let hosts = db.collection::<Host>();
+    /// let plan = hosts.update_by_id(&1, |h| h.ipaddr.set("127.0.0.9")).propagate().plan().await?;
+    /// assert_eq!(
+    ///     plan.to_string(),
+    ///     "  hosts (Host)
+    ///     update 1 document
+    ///         match the filter
+    ///   logmsg (LogMessage)
+    ///     update 3 documents
+    ///         copy `ipaddr` by `host`
+    ///         found by the index on host
+    ///         settled: after the transaction of the update
+    /// "
+    /// );
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn plan(self) -> Result<UpdatePlan> {
+        let (writes, session) = self.into_parts()?;
+        let mut channel = writes.channel().within(session);
+        let steps = writes.steps(&mut channel).await;
+        let steps = steps.map_err(|error| error.with_model(M::model().name))?;
+        Ok(UpdatePlan { steps })
+    }
+}
+
+impl UpdatePlan {
+    /// The steps: the update, then the copies.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/copies.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = two_hosts().await?;
+    /// let hosts = db.collection::<Host>();
+    /// let plan = hosts.update_by_id(&2, |h| h.ipaddr.set("127.0.0.9")).propagate().plan().await?;
+    /// assert_eq!(plan.steps().len(), 1, "no message refers to this host");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+}
+
+impl fmt::Display for UpdatePlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        print_writes(&self.steps, f)
+    }
+}
+
+impl<M: Document> fmt::Debug for PropagatedUpdate<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PropagatedUpdate({})", M::model().collection)
+    }
+}

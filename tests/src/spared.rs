@@ -17,6 +17,10 @@ const SPARED: &[(&str, &str)] = &[
         COMMANDS,
     ),
     ("dependents::stopped_deletes_are_completed", COMMANDS),
+    (
+        "field_copies::a_list_of_documents_takes_one_query_for_each_reference",
+        COMMANDS,
+    ),
     ("documents::", COMMANDS),
     ("joins::several_references_of_each_row", COMMANDS),
     ("joins::two_commands_for_all_rows", COMMANDS),

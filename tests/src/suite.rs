@@ -16,6 +16,7 @@ mod elements;
 mod errors;
 mod everyday;
 mod expressions;
+mod field_copies;
 mod field_types;
 mod filters;
 mod flattening;
@@ -86,6 +87,7 @@ pub(crate) fn cases() -> Vec<Case> {
         dbrefs::CASES,
         definitions::CASES,
         dependents::CASES,
+        field_copies::CASES,
         elements::CASES,
         documents::CASES,
         errors::CASES,

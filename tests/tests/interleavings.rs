@@ -14,10 +14,12 @@
 )]
 
 mod interleavings {
+    pub(crate) mod copies;
     pub(crate) mod explorer;
     pub(crate) mod library;
 }
 
+use interleavings::copies::{self, Way};
 use interleavings::explorer::{Explored, Operation, Orders, explore};
 use interleavings::library::{Source, delete_book, fill, insert_by_hand, insert_note, is_sound};
 
@@ -129,4 +131,149 @@ fn stopped_operations() {
     assert_eq!(stopped(true).unsound, 0);
     // The author is gone, so that the second call has nothing to look for.
     assert!(stopped(false).unsound > 0);
+}
+
+/// Explores operations on documents that copy fields of others.
+fn in_step(name: &str, operations: &[Operation], orders: Orders) {
+    let explored = explore(copies::fill, operations, orders, |db| {
+        Box::pin(copies::is_in_step(db))
+    });
+    println!("{name}: {explored}");
+    assert!(explored.orders > 1, "{name}: {explored}");
+    assert_eq!(explored.unsound, 0, "{name}: {explored}");
+}
+
+/// The transaction reads a snapshot, and both commit.
+#[test]
+fn a_propagation_beside_an_insert_that_only_reads_the_source_leaves_damage() {
+    let operations = [
+        copies::rename("new", Way::Own),
+        copies::insert_sale_by_hand(),
+    ];
+    let explored = explore(copies::fill, &operations, Orders::All, |db| {
+        Box::pin(copies::is_in_step(db))
+    });
+    println!("a propagation beside an insert by hand: {explored}");
+    assert!(explored.unsound > 0, "{explored}");
+}
+
+/// Pairs of ways of which one at least is the own one, and the orders that are explored.
+fn ways() -> impl Iterator<Item = (Way, Way, Orders)> {
+    let pairs = Way::ALL
+        .into_iter()
+        .flat_map(|one| Way::ALL.map(|other| (one, other)));
+    pairs.filter_map(|pair| match pair {
+        (Way::Own, Way::Own) => Some((Way::Own, Way::Own, Orders::Switches(3))),
+        (one @ Way::Own, other) | (one, other @ Way::Own) => {
+            Some((one, other, Orders::Switches(2)))
+        }
+        _ => None,
+    })
+}
+
+#[test]
+fn propagations_beside_inserts() {
+    for (rename, insert, orders) in ways() {
+        let change = copies::rename("new", rename);
+        let operations = [change.clone(), copies::insert_book(insert)];
+        let name = format!("strict, a propagation ({rename:?}) beside an insert ({insert:?})");
+        in_step(&name, &operations, orders);
+        let operations = [change, copies::insert_sale(insert)];
+        let name = format!("settled, a propagation ({rename:?}) beside an insert ({insert:?})");
+        in_step(&name, &operations, orders);
+    }
+}
+
+#[test]
+fn propagations_beside_reassignments() {
+    for (rename, reassign, _) in ways() {
+        let orders = Orders::Switches(2);
+        let change = copies::rename("new", rename);
+        let operations = [change.clone(), copies::reassign_book(reassign)];
+        let name = format!("strict, a propagation ({rename:?}) beside a move ({reassign:?})");
+        in_step(&name, &operations, orders);
+        let operations = [change, copies::reassign_sale(reassign)];
+        let name = format!("settled, a propagation ({rename:?}) beside a move ({reassign:?})");
+        in_step(&name, &operations, orders);
+    }
+}
+
+#[test]
+fn propagations_beside_each_other() {
+    for (one, other) in [
+        (Way::Own, Way::Own),
+        (Way::NonAtomic, Way::Own),
+        (Way::Joined, Way::Own),
+    ] {
+        let operations = [copies::rename("new", one), copies::rename("newer", other)];
+        let name = format!("two propagations ({one:?} and {other:?})");
+        in_step(&name, &operations, Orders::Switches(2));
+    }
+    let operations = [copies::rename("new", Way::Own), copies::refresh()];
+    let name = "a propagation beside a refresh";
+    in_step(name, &operations, Orders::Switches(3));
+}
+
+#[test]
+fn a_background_propagation_beside_an_insert_and_the_worker() {
+    let operations = [
+        copies::rename_in_background("new"),
+        copies::insert_sale(Way::Own),
+        copies::resume(),
+    ];
+    let explored = explore(copies::fill, &operations, Orders::Switches(2), |db| {
+        Box::pin(copies::is_in_step_when_resumed(db))
+    });
+    println!("a propagation in the background, an insert, and the worker: {explored}");
+    assert_eq!(explored.unsound, 0, "{explored}");
+}
+
+#[test]
+fn three_operations_on_copies() {
+    let operations = [
+        copies::rename("new", Way::Own),
+        copies::reassign_sale(Way::Own),
+        copies::insert_sale(Way::Own),
+    ];
+    let name = "settled, a propagation, a move and an insert";
+    in_step(name, &operations, Orders::Switches(1));
+    let operations = [
+        copies::rename("new", Way::Own),
+        copies::rename("newer", Way::Own),
+        copies::insert_book(Way::Own),
+    ];
+    let name = "strict, two propagations and an insert";
+    in_step(name, &operations, Orders::Switches(1));
+}
+
+/// A propagation that stopped is completed by `resume_propagation`, whether or not it runs again.
+#[test]
+fn stopped_propagations() {
+    for (way, is_repeated) in [
+        (Way::Own, true),
+        (Way::Own, false),
+        (Way::NonAtomic, false),
+        (Way::Joined, false),
+    ] {
+        let mut all = Explored::default();
+        for commands in 1.. {
+            let rename = copies::rename("new", way);
+            let rename = if is_repeated {
+                rename.stopped_after(commands)
+            } else {
+                rename.abandoned_after(commands)
+            };
+            let operations = [rename, copies::insert_sale(Way::Own)];
+            let orders = explore(copies::fill, &operations, Orders::Switches(1), |db| {
+                Box::pin(copies::is_in_step_when_resumed(db))
+            });
+            if !orders.stopped {
+                break;
+            }
+            all.add(&orders);
+        }
+        println!("a stopped propagation ({way:?}), which runs again: {is_repeated}: {all}");
+        assert!(all.orders > 10, "{all}");
+        assert_eq!(all.unsound, 0, "{all}");
+    }
 }

@@ -15,8 +15,10 @@ use tokio::runtime::{Builder, Runtime};
 #[derive(Clone)]
 pub(crate) struct Operation {
     run: Arc<dyn Fn(Db) -> BoxFuture<'static, odm::Result<()>> + Send + Sync>,
-    /// The number of its commands after which it is dropped, and then run again from the start.
+    /// The number of its commands after which it is dropped.
     stop: Option<usize>,
+    /// Whether it is run again from the start after it was dropped.
+    is_repeated: bool,
 }
 
 /// An operation; it is an error if it fails.
@@ -27,11 +29,20 @@ where
     Operation {
         run: Arc::new(move |db| Box::pin(run(db))),
         stop: None,
+        is_repeated: false,
     }
 }
 
 impl Operation {
+    /// Drops the operation after this many commands, and runs it again.
     pub(crate) fn stopped_after(mut self, commands: usize) -> Self {
+        self.stop = Some(commands);
+        self.is_repeated = true;
+        self
+    }
+
+    /// Drops the operation after this many commands.
+    pub(crate) fn abandoned_after(mut self, commands: usize) -> Self {
         self.stop = Some(commands);
         self
     }
@@ -195,8 +206,14 @@ fn runtime() -> Runtime {
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Orders {
     All,
-    /// Those that leave an operation that could go on for another one at most this many times.
+    /// Those that leave an operation that could go on for another one at most this many times, and `ODM_MORE_SWITCHES` times
+    /// more.
     Switches(usize),
+}
+
+fn more() -> usize {
+    let chosen = std::env::var("ODM_MORE_SWITCHES").unwrap_or_default();
+    chosen.parse().unwrap_or(0)
 }
 
 /// Explores orders. Each begins with a database that `fill` has filled, and ends with the question whether it is sound.
@@ -206,6 +223,10 @@ pub(crate) fn explore(
     orders: Orders,
     is_sound: impl Fn(Db) -> BoxFuture<'static, bool>,
 ) -> Explored {
+    let orders = match orders {
+        Orders::All => Orders::All,
+        Orders::Switches(most) => Orders::Switches(most + more()),
+    };
     let mut explored = Explored::default();
     // The choices of the last order: which of how many operations went on.
     let mut choices: Vec<(usize, usize)> = Vec::new();
@@ -294,6 +315,10 @@ fn perform(gate: &Arc<Gate>, number: usize, operation: &Operation, db: &Db) -> b
             gate.end(number);
             result.unwrap();
             return false;
+        }
+        if !operation.is_repeated {
+            gate.end(number);
+            return true;
         }
         gate.release_others(number);
         gate.wait(number, Doing::Waits);

@@ -1,0 +1,235 @@
+//! Sources and documents that copy their fields, with one reference of each guarantee, and the operations on them.
+
+use futures::future::BoxFuture;
+use odm::prelude::*;
+
+use super::explorer::{Operation, operation};
+
+#[derive(Debug, Serialize, Deserialize, Document)]
+#[odm(
+    collection = "publishers",
+    has_many(books: Book, by = publisher),
+    has_squillions(sales: Sale, by = publisher)
+)]
+pub(crate) struct Publisher {
+    #[serde(rename = "_id")]
+    id: i32,
+    name: String,
+}
+
+/// Its copy is strict.
+#[derive(Debug, Serialize, Deserialize, Document)]
+#[odm(collection = "published")]
+pub(crate) struct Book {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[odm(index)]
+    publisher: Ref<Publisher>,
+    #[odm(copy_of(publisher.name))]
+    publisher_name: String,
+}
+
+/// Its copies are settled.
+#[derive(Debug, Serialize, Deserialize, Document)]
+#[odm(collection = "sales", index(publisher))]
+pub(crate) struct Sale {
+    #[serde(rename = "_id")]
+    id: i32,
+    publisher: Ref<Publisher>,
+    #[odm(copy_of(publisher.name))]
+    publisher_name: String,
+}
+
+/// How an operation runs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Way {
+    /// As the guarantee has it.
+    Own,
+    NonAtomic,
+    /// In a transaction of the caller.
+    Joined,
+}
+
+impl Way {
+    pub(crate) const ALL: [Self; 3] = [Self::Own, Self::NonAtomic, Self::Joined];
+}
+
+/// Runs several writes in a way.
+macro_rules! run {
+    ($way:expr, $db:expr, $writes:expr) => {
+        match $way {
+            Way::Own => $writes.await.map(drop),
+            Way::NonAtomic => $writes.non_atomic().await.map(drop),
+            Way::Joined => {
+                odm::transaction!($db, |tx| {
+                    $writes.session(tx).await?;
+                    Ok(())
+                })
+                .await
+            }
+        }
+    };
+}
+
+/// Gives the publisher 1 this name, and propagates it.
+pub(crate) fn rename(name: &'static str, way: Way) -> Operation {
+    operation(move |db| async move {
+        let publishers = db.collection::<Publisher>();
+        run!(
+            way,
+            db,
+            publishers
+                .update_by_id(&1, |p| p.name.set(name))
+                .propagate()
+        )
+    })
+}
+
+/// Gives the publisher 1 this name, and leaves the copies to `resume_propagation`.
+pub(crate) fn rename_in_background(name: &'static str) -> Operation {
+    operation(move |db| async move {
+        let publishers = db.collection::<Publisher>();
+        let change = publishers.update_by_id(&1, |p| p.name.set(name));
+        change.in_background().await.map(drop)
+    })
+}
+
+pub(crate) fn resume() -> Operation {
+    operation(|db| async move {
+        let publishers = db.collection::<Publisher>();
+        publishers.resume_propagation().await.map(drop)
+    })
+}
+
+/// Inserts the book 3 of the publisher 1.
+pub(crate) fn insert_book(way: Way) -> Operation {
+    operation(move |db| async move {
+        let books = db.collection::<Book>();
+        let book = Book {
+            id: 3,
+            publisher: Ref::from(1),
+            publisher_name: String::new(),
+        };
+        unless_duplicate(run!(way, db, books.insert_one(&book).fill_copies()))
+    })
+}
+
+/// Inserts the sale 3 of the publisher 1.
+pub(crate) fn insert_sale(way: Way) -> Operation {
+    operation(move |db| async move {
+        let sales = db.collection::<Sale>();
+        let sale = Sale {
+            id: 3,
+            publisher: Ref::from(1),
+            publisher_name: String::new(),
+        };
+        unless_duplicate(run!(way, db, sales.insert_one(&sale).fill_copies()))
+    })
+}
+
+/// A stopped insert may have inserted its document.
+fn unless_duplicate(result: odm::Result<()>) -> odm::Result<()> {
+    match result {
+        Err(error) if error.is_duplicate_key() => Ok(()),
+        other => other,
+    }
+}
+
+/// The book 2 goes from the publisher 2 to the publisher 1.
+pub(crate) fn reassign_book(way: Way) -> Operation {
+    operation(move |db| async move {
+        let books = db.collection::<Book>();
+        run!(
+            way,
+            db,
+            books
+                .update_by_id(&2, |b| b.publisher.set(Ref::from(1)))
+                .propagate()
+        )
+    })
+}
+
+/// The sale 2 goes from the publisher 2 to the publisher 1.
+pub(crate) fn reassign_sale(way: Way) -> Operation {
+    operation(move |db| async move {
+        let sales = db.collection::<Sale>();
+        run!(
+            way,
+            db,
+            sales
+                .update_by_id(&2, |s| s.publisher.set(Ref::from(1)))
+                .propagate()
+        )
+    })
+}
+
+/// Inserts a sale with the name that it reads before, as one would by hand.
+pub(crate) fn insert_sale_by_hand() -> Operation {
+    operation(|db| async move {
+        odm::transaction!(db, |tx| {
+            let publisher = db.collection::<Publisher>().get(&1).session(tx).await?;
+            if let Some(publisher) = publisher {
+                let sale = Sale {
+                    id: 3,
+                    publisher: Ref::from(1),
+                    publisher_name: publisher.name,
+                };
+                db.collection().insert_one(sale).session(tx).await?;
+            }
+            Ok(())
+        })
+        .await
+    })
+}
+
+/// Compares the copies while publishers are renamed; afterwards nothing may differ.
+pub(crate) fn refresh() -> Operation {
+    operation(|db| async move {
+        db.collection::<Sale>().refresh_copies().await?;
+        db.collection::<Book>().refresh_copies().await.map(drop)
+    })
+}
+
+/// Two publishers, and a book and a sale of each.
+pub(crate) fn fill(db: Db) -> BoxFuture<'static, ()> {
+    Box::pin(async move {
+        let publisher = |id, name: &str| Publisher {
+            id,
+            name: name.to_owned(),
+        };
+        let publishers = [publisher(1, "first"), publisher(2, "second")];
+        db.collection().insert_many(publishers).await.unwrap();
+        let books = [(1, "first"), (2, "second")].map(|(id, name)| Book {
+            id,
+            publisher: Ref::from(id),
+            publisher_name: name.to_owned(),
+        });
+        db.collection().insert_many(books).await.unwrap();
+        let sales = [(1, "first"), (2, "second")].map(|(id, name)| Sale {
+            id,
+            publisher: Ref::from(id),
+            publisher_name: name.to_owned(),
+        });
+        db.collection().insert_many(sales).await.unwrap();
+    })
+}
+
+/// Whether no copy is stale, and no record of a change is left.
+pub(crate) async fn is_in_step(db: Db) -> bool {
+    let records = doc! {"find": "odm_propagations"};
+    let records = db.run_command(records).all().await.unwrap();
+    records.is_empty() && are_copies_right(&db).await
+}
+
+/// Whether no copy is stale after `resume_propagation`.
+pub(crate) async fn is_in_step_when_resumed(db: Db) -> bool {
+    let publishers = db.collection::<Publisher>();
+    publishers.resume_propagation().await.unwrap();
+    are_copies_right(&db).await
+}
+
+async fn are_copies_right(db: &Db) -> bool {
+    let books = db.collection::<Book>().check_copies().await.unwrap();
+    let sales = db.collection::<Sale>().check_copies().await.unwrap();
+    books.is_sound() && sales.is_sound()
+}

@@ -21,6 +21,7 @@ chapters! {
     relations = "../../book/src/relations.md";
     relation_kinds = "../../book/src/relation-kinds.md";
     referential_integrity = "../../book/src/referential-integrity.md";
+    copies = "../../book/src/copies.md";
     dbrefs = "../../book/src/dbrefs.md";
     design_checks = "../../book/src/design-checks.md";
     trees = "../../book/src/trees.md";

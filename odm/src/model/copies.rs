@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{LazyLock, PoisonError, RwLock};
 
+use bson::Bson;
+
 use super::field::{CopyMeta, EmbeddedMeta, FieldMeta, Presence, VariantContent};
 use super::name::{self, snake};
 use super::relation::{InverseMeta, RelationMeta};
@@ -277,6 +279,12 @@ impl Walk {
 }
 
 impl CopiedField {
+    /// The field where there is nothing to copy, and its value there if it is stored; none of a field that always has a value.
+    pub(crate) fn none(&self) -> Option<(&'static str, Option<Bson>)> {
+        let value = (!self.is_skipped).then_some(Bson::Null);
+        self.is_nullable.then_some((self.name, value))
+    }
+
     fn new(
         source: &'static ModelMeta,
         field: &'static FieldMeta,

@@ -56,15 +56,14 @@ impl ReferencePlace {
         2 + self.arrays.len()
     }
 
-    /// The statement that makes the references to these keys null.
-    pub(super) fn set_null(&self, keys: &[Bson]) -> Document {
-        let path = self.path_through(self.names.len(), &self.arrays);
-        let change = if self.is_skipped {
-            doc! {"$unset": {path: ""}}
-        } else {
-            doc! {"$set": {path: Bson::Null}}
-        };
-        self.statement(keys, change, &self.arrays)
+    /// The statement that makes the references to these keys null, and gives the copies beside them the values that they have
+    /// then.
+    pub(super) fn set_null(&self, keys: &[Bson], copies: &[(&str, Option<Bson>)]) -> Document {
+        let reference = self.names.last().map_or("", String::as_str);
+        let none = (!self.is_skipped).then_some(Bson::Null);
+        let mut values = vec![(reference, none.as_ref())];
+        values.extend(copies.iter().map(|(name, value)| (*name, value.as_ref())));
+        self.statement(keys, self.change(&values), &self.arrays)
     }
 
     /// The statement that removes these keys from lists, or the subdocuments that refer to them.
@@ -100,29 +99,57 @@ impl ReferencePlace {
         statement
     }
 
-    /// The documents that refer to one of these keys, and whose copies beside that reference do not have these values.
-    pub(super) fn differs(&self, keys: &[Bson], values: &[(&str, Option<&Bson>)]) -> Document {
-        let parent = self.arrays.last().copied().unwrap_or(0);
-        let mut filter = doc! {self.below(parent): {"$in": keys}};
-        filter.extend(any_differs(values, |name| self.beside(parent, name)));
-        // From the innermost list outwards.
-        for (position, &array) in self.arrays.iter().enumerate().rev() {
-            let around = position.checked_sub(1).and_then(|it| self.arrays.get(it));
-            let start = around.copied().unwrap_or(0);
-            let path = self.names.get(start..array).unwrap_or_default().join(".");
-            filter = doc! {path: {"$elemMatch": filter}};
-        }
-        filter
-    }
-
     /// The statement that gives the copies beside references to these keys these values; those without a value are removed.
-    /// It writes documents that [differ](Self::differs), and match the condition, if there is one.
+    /// It writes documents with a copy that differs, and that match the condition, if there is one.
     pub(super) fn assign(
         &self,
         keys: &[Bson],
         values: &[(&str, Option<&Bson>)],
         condition: Option<Document>,
     ) -> Document {
+        let mut change = self.change(values);
+        maintain::change(&maintain::fields(self.model), &mut change);
+        let differs = self.differs(keys, values, None, "");
+        let filter = match condition {
+            Some(condition) => doc! {"$and": [condition, differs]},
+            None => differs,
+        };
+        let mut statement = doc! {"q": filter, "u": change, "multi": true};
+        let elements = 0..self.arrays.len();
+        let elements =
+            elements.map(|array| self.differs(keys, values, Some(array), &format!("e{array}.")));
+        let filters: Vec<Document> = elements.collect();
+        if !filters.is_empty() {
+            statement.insert("arrayFilters", filters);
+        }
+        statement
+    }
+
+    /// The condition, for a document or an element of this array, that it has a reference to one of these keys beside which a
+    /// copy differs.
+    fn differs(
+        &self,
+        keys: &[Bson],
+        values: &[(&str, Option<&Bson>)],
+        array: Option<usize>,
+        prefix: &str,
+    ) -> Document {
+        let start = array.and_then(|array| self.arrays.get(array));
+        let start = start.copied().unwrap_or(0);
+        let inner = array.map_or(0, |array| array + 1);
+        if let Some(&next) = self.arrays.get(inner) {
+            let path = self.names.get(start..next).unwrap_or_default().join(".");
+            let element = self.differs(keys, values, Some(inner), "");
+            return doc! {format!("{prefix}{path}"): {"$elemMatch": element}};
+        }
+        let mut filter = doc! {format!("{prefix}{}", self.below(start)): {"$in": keys}};
+        let beside = |name: &str| format!("{prefix}{}", self.beside(start, name));
+        filter.extend(any_differs(values, beside));
+        filter
+    }
+
+    /// The operators that give fields beside the reference these values; those without a value are removed.
+    fn change(&self, values: &[(&str, Option<&Bson>)]) -> Document {
         let parent = self.path_through(self.names.len().saturating_sub(1), &self.arrays);
         let (mut set, mut unset) = (Document::new(), Document::new());
         for (name, value) in values {
@@ -138,31 +165,9 @@ impl ReferencePlace {
         }
         let operators = [("$set", set), ("$unset", unset)].into_iter();
         let operators = operators.filter(|(_, operands)| !operands.is_empty());
-        let mut change: Document = operators
+        operators
             .map(|(operator, operands)| (operator.to_owned(), operands.into()))
-            .collect();
-        maintain::change(&maintain::fields(self.model), &mut change);
-        let differs = self.differs(keys, values);
-        let filter = match condition {
-            Some(condition) => doc! {"$and": [condition, differs]},
-            None => differs,
-        };
-        let mut statement = doc! {"q": filter, "u": change, "multi": true};
-        let last = self.arrays.len().saturating_sub(1);
-        let filters = self.arrays.iter().enumerate().map(|(position, &array)| {
-            let element = format!("e{position}");
-            let mut filter = doc! {format!("{element}.{}", self.below(array)): {"$in": keys}};
-            if position == last {
-                let differs = |name: &str| format!("{element}.{}", self.beside(array, name));
-                filter.extend(any_differs(values, differs));
-            }
-            filter
-        });
-        let filters: Vec<Document> = filters.collect();
-        if !filters.is_empty() {
-            statement.insert("arrayFilters", filters);
-        }
-        statement
+            .collect()
     }
 
     /// The stored names down to the reference.

@@ -32,6 +32,7 @@ cases![
     copies_that_stay_are_filled_once,
     references_by_another_key_are_followed,
     a_changed_reference_changes_its_copies,
+    a_reference_to_nothing_has_no_copies,
     equal_copies_are_not_written,
     strings_that_differ_in_case_are_written,
     types_of_other_crates_are_copied,
@@ -309,6 +310,33 @@ async fn a_changed_reference_changes_its_copies(db: &Db) {
     let update = orders.update_by_id(&1, |o| o.lines.push(line));
     update.propagate().await.unwrap();
     assert_eq!(orders.get(&1).await.unwrap().unwrap().lines[2].name, "cog");
+}
+
+async fn a_reference_to_nothing_has_no_copies(db: &Db) {
+    shop(db).await;
+    let orders = db.collection::<Order>();
+    let update = orders.update_by_id(&2, |o| o.customer.unset());
+    update.propagate().await.unwrap();
+    assert_eq!(stored(db, "orders").await[1].get("cn"), Some(&Bson::Null));
+    // A delete that sets references to null.
+    let customers = db.collection::<Customer>();
+    let delete = customers.delete_by_id(&1).with_dependents();
+    delete.await.unwrap();
+    let stored = stored(db, "orders").await;
+    for order in &stored {
+        assert_eq!(order.get("customer").unwrap_or(&Bson::Null), &Bson::Null);
+        assert_eq!(order.get("cn"), Some(&Bson::Null));
+    }
+    let lines = stored[0].get_array("l").unwrap();
+    let notes = lines[0].as_document().unwrap().get_array("notes");
+    assert_eq!(notes.unwrap()[0], doc! {"by": null, "tags": null}.into());
+    assert!(orders.check_copies().await.unwrap().is_sound());
+    // Another program took the reference away, and left the copy.
+    let update = doc! {"q": {"_id": 3}, "u": {"$set": {"cn": "Ada"}}};
+    let update = doc! {"update": "orders", "updates": [update]};
+    db.run_command(update).await.unwrap();
+    assert_eq!(orders.check_copies().await.unwrap().damages, 1);
+    assert_eq!(orders.refresh_copies().await.unwrap().updated, 1);
 }
 
 async fn equal_copies_are_not_written(db: &Db) {

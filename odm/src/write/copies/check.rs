@@ -252,7 +252,7 @@ impl AsyncVisit<RefreshResult> for Refresh {
             for document in differing(chunk.channel, kept, &chunk.documents).await? {
                 holders.add(kept, &document)?;
             }
-            if holders.keys.len() > 0 {
+            if !holders.is_empty() {
                 let keys = &holders.keys;
                 let settled = settle(chunk.channel, kept, Some(&holders), keys, None);
                 result.updated += settled.await?;

@@ -55,6 +55,8 @@ pub(super) struct Holders {
     pub(super) keys: Keys,
     /// The `_id`s of the documents, for each key.
     ids: Vec<Vec<Bson>>,
+    /// The `_id`s of all documents.
+    all: Keys,
 }
 
 impl Kept {
@@ -173,12 +175,11 @@ impl Facts {
         let copies = kept.copies;
         let key = match parent.get(reference) {
             None | Some(Bson::Null) => {
-                for field in copies.fields.iter().filter(|field| field.is_nullable) {
-                    if field.is_skipped {
-                        parent.remove(field.name);
-                    } else {
-                        parent.insert(field.name, Bson::Null);
-                    }
+                for (name, value) in copies.fields.iter().filter_map(CopiedField::none) {
+                    match value {
+                        Some(value) => parent.insert(name, value),
+                        None => parent.remove(name),
+                    };
                 }
                 return Ok(());
             }
@@ -264,6 +265,21 @@ impl Facts {
                 }
             }
         }
+        // Where a document refers to nothing, there is nothing to copy.
+        let none: Vec<_> = fields(kept.copies, false)
+            .filter_map(CopiedField::none)
+            .collect();
+        if let Some(holders) = holders.filter(|_| !none.is_empty()) {
+            let none: Vec<_> = none
+                .iter()
+                .map(|(name, value)| (*name, value.as_ref()))
+                .collect();
+            for ids in holders.all.parts() {
+                let condition = doc! {"_id": {"$in": ids}};
+                let nothing = [Bson::Null];
+                statements.push(kept.place.assign(&nothing, &none, Some(condition)));
+            }
+        }
         let model = kept.copies.model;
         Ok(statements
             .into_iter()
@@ -297,8 +313,23 @@ impl Facts {
         };
         let mut document = Document::try_from(document).map_err(Error::encode)?;
         let mut differences = Vec::new();
+        let mut add = |field: &CopiedField, copy: Option<&Bson>, value: Option<&Bson>| {
+            differences.push(Difference {
+                path: kept.path_of(field),
+                copy: copy.cloned(),
+                value: value.cloned(),
+            });
+        };
         each_parent(&mut document, parents, &mut |parent| {
-            let Some(key) = parent.get(reference) else {
+            let Some(key) = parent.get(reference).filter(|key| **key != Bson::Null) else {
+                for field in fields(kept.copies, false) {
+                    let copy = parent.get(field.name);
+                    if let Some((_, expected)) = field.none()
+                        && !is_equal(copy, expected.as_ref())?
+                    {
+                        add(field, copy, expected.as_ref());
+                    }
+                }
                 return Ok(());
             };
             let position = self.keys.position(raw(key)?.as_raw_bson_ref());
@@ -313,11 +344,7 @@ impl Facts {
                     Value::Unknown => continue,
                 };
                 if !is_equal(copy, expected)? {
-                    differences.push(Difference {
-                        path: kept.path_of(field),
-                        copy: copy.cloned(),
-                        value: expected.cloned(),
-                    });
+                    add(field, copy, expected);
                 }
             }
             Ok(())
@@ -399,6 +426,7 @@ impl Holders {
         let Some(id) = document.get("_id").map_err(Error::encode)? else {
             return Ok(());
         };
+        self.all.add(id)?;
         let id = Bson::try_from(id).map_err(Error::encode)?;
         let mut added = Ok(());
         kept.reference.each_value(document, &mut |value| {
@@ -417,6 +445,10 @@ impl Holders {
             });
         });
         added
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.all.len() == 0
     }
 
     /// The documents that refer to one of these keys, in parts that fit one command each: keys, and `_id`s.

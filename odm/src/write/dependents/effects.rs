@@ -10,6 +10,7 @@ use super::super::reference_place::{ReferencePlace, exact_read, exactly};
 
 use crate::error::{Error, ReferenceError, Result};
 use crate::exec::{Channel, Keys, StoredPath};
+use crate::model::copies::{CopiedField, Copies};
 use crate::model::{InverseMeta, ModelMeta, OnDelete, name};
 use crate::plan::{self, Step};
 use crate::store::Operation;
@@ -294,16 +295,25 @@ impl Effect {
         parts.iter().map(refer).collect()
     }
 
+    /// The copies beside the references, and their values once the references are null.
+    fn copies_beside(&self) -> Result<Vec<(&'static str, Option<Bson>)>> {
+        let copies = self.place.model.copies()?.iter();
+        let beside = copies.filter(|copies| self.relation.by.iter().eq(&copies.by));
+        let fields = beside.flat_map(Copies::following);
+        Ok(fields.filter_map(CopiedField::none).collect())
+    }
+
     /// The write commands, without the name of the collection.
     pub(super) fn statements(&self) -> Result<Vec<Document>> {
         let model = self.place.model;
         if self.policy == OnDelete::Cascade {
             return Ok(deletes(model, self.filters()));
         }
+        let copies = self.copies_beside()?;
         let parts = self.keys.parts_for(self.place.repeats());
         let statement = |part: &Vec<Bson>| match self.policy {
             OnDelete::Pull => self.place.pull(part),
-            _ => Ok(self.place.set_null(part)),
+            _ => Ok(self.place.set_null(part, &copies)),
         };
         let statements: Result<Vec<_>> = parts.iter().map(statement).collect();
         let statements = statements?.into_iter();

@@ -6,8 +6,8 @@ use odm::prelude::*;
 #[derive(Debug, Clone, Serialize, Deserialize, Document)]
 #[odm(
     collection = "customers",
-    has_many(orders: Order, by = customer),
-    has_many(notes: Order, by = lines.notes.by),
+    has_many(orders: Order, by = customer, on_delete = set_null),
+    has_many(notes: Order, by = lines.notes.by, on_delete = set_null),
     has_many(paid: Order, by = payment.card.holder),
     has_squillions(visits: Visit, by = customer),
     has_many(cards: Card, by = customer_code, key = code)

@@ -278,7 +278,7 @@ async fn change(db: &Db, random: &mut Random, is_atomic: bool) -> &'static str {
             }
         };
     }
-    match random.below(7) {
+    match random.below(8) {
         0 => {
             run!(customers.update_by_id(&id, |c| c.name.set(new)));
             "a name"
@@ -306,6 +306,10 @@ async fn change(db: &Db, random: &mut Random, is_atomic: bool) -> &'static str {
             "all products"
         }
         5 => {
+            run!(orders.update_many(|o| o.id.gte(id), |o| o.customer.unset()));
+            "orders of nobody"
+        }
+        6 => {
             run!(orders.update_many(|o| o.id.gte(id), |o| o.customer.set(Ref::from(other))));
             "the customers of orders"
         }
@@ -395,11 +399,24 @@ fn each(document: &mut BsonDocument, names: &[&str], visit: &mut dyn FnMut(&mut 
 }
 
 fn refresh(parent: &mut BsonDocument, reference: &Reference, sources: &[BsonDocument]) {
-    let Some(stored) = parent
-        .get(reference.name)
-        .filter(|it| **it != Bson::Null)
-        .cloned()
-    else {
+    let stored = parent.get(reference.name).cloned();
+    let Some(stored) = stored.filter(|stored| *stored != Bson::Null) else {
+        let nullable = reference.copies.iter().filter(|copy| copy.is_nullable);
+        let nullable: Vec<_> = nullable.collect();
+        let is_none = |copy: &&Copy| match parent.get(copy.name) {
+            None => true,
+            Some(found) => !copy.is_skipped && *found == Bson::Null,
+        };
+        if nullable.iter().all(is_none) {
+            return;
+        }
+        for copy in nullable {
+            if copy.is_skipped {
+                parent.remove(copy.name);
+            } else {
+                parent.insert(copy.name, Bson::Null);
+            }
+        }
         return;
     };
     let equal = |key: Option<&Bson>| match (key, &stored) {

@@ -45,6 +45,18 @@ impl Server {
         self.db.database("admin").run_command(off).await.unwrap();
     }
 
+    /// Makes the command fail as `how` says, after it has succeeded this many times.
+    async fn fail_after(&self, successes: i32, command: &str, how: bson::Document) {
+        let mut data = doc! {"failCommands": [command], "appName": &self.name};
+        data.extend(how);
+        let fault = doc! {
+            "configureFailPoint": "failCommand",
+            "mode": {"skip": successes},
+            "data": data,
+        };
+        self.db.database("admin").run_command(fault).await.unwrap();
+    }
+
     /// Makes the next `times` runs of `command` fail as `how` says.
     async fn fail(&self, times: i32, command: &str, how: bson::Document) {
         let mut data = doc! {"failCommands": [command], "appName": &self.name};
@@ -159,6 +171,9 @@ async fn faults_are_retried_or_told(uri: &str) {
 
     server.heal().await;
     streams_survive_faults(&server, &counters).await;
+
+    server.heal().await;
+    propagations_are_resumed_after_faults(&server).await;
 
     server.heal().await;
     server.db.drop().await.unwrap();
@@ -304,4 +319,111 @@ async fn streams_survive_faults(server: &Server, counters: &Collection<Counter>)
     let mut changes = counters.watch().resume_after(token).await.unwrap();
     let change = changes.next().await.unwrap().unwrap();
     assert_eq!(change.id(), Some(&300));
+}
+
+#[derive(Debug, Serialize, Deserialize, Document)]
+#[odm(
+    collection = "publishers",
+    has_many(books: Book, by = publisher),
+    has_squillions(sales: Sale, by = publisher)
+)]
+struct Publisher {
+    #[serde(rename = "_id")]
+    id: i32,
+    name: String,
+}
+
+#[derive(Debug, Serialize, Deserialize, Document)]
+#[odm(collection = "books")]
+struct Book {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[odm(index)]
+    publisher: Ref<Publisher>,
+    #[odm(copy_of(publisher.name))]
+    name: String,
+}
+
+#[derive(Debug, Serialize, Deserialize, Document)]
+#[odm(collection = "sales")]
+struct Sale {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[odm(index)]
+    publisher: Ref<Publisher>,
+    #[odm(copy_of(publisher.name))]
+    name: String,
+}
+
+/// A change of a copied field, and inserts with copies, on a server where each command breaks after some successes. Whatever was
+/// written, the copies are in step once the propagation is resumed.
+async fn propagations_are_resumed_after_faults(server: &Server) {
+    let publishers = server.db.collection::<Publisher>();
+    let (books, sales) = (
+        server.db.collection::<Book>(),
+        server.db.collection::<Sale>(),
+    );
+    let models = models![Publisher, Book, Sale];
+    let plan = server.db.sync(models).plan().await.unwrap();
+    plan.apply(Allow::CREATE).await.unwrap();
+    let name = || "old".to_owned();
+    publishers
+        .insert_one(Publisher {
+            id: 1,
+            name: name(),
+        })
+        .await
+        .unwrap();
+    let book = |id| Book {
+        id,
+        publisher: Ref::from(1),
+        name: name(),
+    };
+    let sale = |id| Sale {
+        id,
+        publisher: Ref::from(1),
+        name: name(),
+    };
+    books.insert_one(book(1)).await.unwrap();
+    sales.insert_one(sale(1)).await.unwrap();
+    let (mut broken, mut id) = (0, 2);
+    let commands = ["find", "update", "insert", "delete", "commitTransaction"];
+    for command in commands {
+        // The first transaction would stay open, with its locks, until the server ends it after a minute.
+        let first = i32::from(command == "commitTransaction");
+        for successes in first..6 {
+            for is_atomic in [true, false] {
+                // No error after which a transaction is tried again, for up to two minutes.
+                let how = doc! {"errorCode": 50};
+                server.fail_after(successes, command, how).await;
+                let new = format!("new {id}");
+                let change = publishers.update_by_id(&1, |p| p.name.set(new)).propagate();
+                let changed = if is_atomic {
+                    change.await
+                } else {
+                    change.non_atomic().await
+                };
+                broken += u32::from(changed.is_err());
+                let insert = books.insert_one(book(id)).fill_copies();
+                let inserted = if is_atomic {
+                    insert.await
+                } else {
+                    insert.non_atomic().await
+                };
+                broken += u32::from(inserted.is_err());
+                broken += u32::from(sales.insert_one(sale(id)).fill_copies().await.is_err());
+                id += 1;
+                server.heal().await;
+                publishers.resume_propagation().await.unwrap();
+                let what = format!("{command} after {successes}, in a transaction: {is_atomic}");
+                for report in [
+                    books.check_copies().await.unwrap(),
+                    sales.check_copies().await.unwrap(),
+                ] {
+                    assert!(report.is_sound(), "{what}: {report}");
+                }
+            }
+        }
+    }
+    assert!(broken > 30, "{broken}");
 }

@@ -1,5 +1,6 @@
 //! The examples: the structs of each, what they store, and what joins find.
 
+pub(crate) mod copies;
 pub(crate) mod hosts;
 pub(crate) mod movies;
 pub(crate) mod patrons;
@@ -39,6 +40,7 @@ macro_rules! examples {
     };
 }
 
+use copies::{addresses as copied, part_names, product_facts};
 use patrons::{addresses, embedded as patron, few};
 use publishers::{ids, squillions as books};
 use students::{card, courses, emails, posts};
@@ -60,6 +62,9 @@ examples! {
     "host and messages (one-to-squillions)" in ["hosts", "logmsg"] => messages;
     "host and its last messages (the newest N)" in ["hosts", "logmsg"] => newest;
     "person and tasks (two-way references)" in ["people", "tasks"] => owners;
+    "product and the names of its parts (copies from many to one)" in ["products", "parts"] => part_names;
+    "parts and facts of their product (copies from one to many)" in ["products", "parts"] => product_facts;
+    "messages with the address of their host (copies with squillions)" in ["hosts", "logmsg"] => copied;
     "product and reviews (the newest N)" in ["products", "reviews"] => reviews;
 }
 

@@ -25,6 +25,9 @@ cases![
     host_and_messages,
     host_and_its_last_messages,
     person_and_tasks,
+    product_and_the_names_of_its_parts,
+    parts_and_facts_of_their_product,
+    messages_with_the_address_of_their_host,
     product_and_reviews,
 ];
 
@@ -187,6 +190,39 @@ async fn person_and_tasks(db: &Db) {
         "Write lesson plan is due by Kate Monster",
     ];
     example(db, title, 4, &found).await;
+}
+
+async fn product_and_the_names_of_its_parts(db: &Db) {
+    let title = "product and the names of its parts (copies from many to one)";
+    let found = [
+        "left-handed smoke shifter: #4 grommet, fan blade assembly; 106 in stock",
+        "#4 grommet belongs to 1234",
+        "left-handed smoke shifter now: #5 grommet, fan blade assembly",
+    ];
+    // Two joins and a find; between them, the update finds and changes the part, locks its name, reads it, and writes the copies.
+    example(db, title, 10, &found).await;
+}
+
+async fn parts_and_facts_of_their_product(db: &Db) {
+    let title = "parts and facts of their product (copies from one to many)";
+    let found = [
+        "#4 grommet is a part of left-handed smoke shifter (1234), made by Acme Corp",
+        "1234: #4 grommet",
+        "#4 grommet is a part of right-handed smoke shifter (1235) now",
+    ];
+    example(db, title, 10, &found).await;
+}
+
+async fn messages_with_the_address_of_their_host(db: &Db) {
+    let title = "messages with the address of their host (copies with squillions)";
+    let found = [
+        "cpu is on fire! at 127.66.66.66",
+        "cpu is on fire! at goofy.example.com",
+        "goofy.example.com has 1 message",
+        "cpu is on fire! at 127.0.0.66 now",
+    ];
+    // Copies of `has_squillions` are written after the transaction: it stores a record of the change, which is removed at last.
+    example(db, title, 14, &found).await;
 }
 
 async fn product_and_reviews(db: &Db) {

@@ -41,14 +41,17 @@ macro_rules! examples {
 }
 
 use copies::{addresses as copied, part_names, product_facts};
-use patrons::{addresses, embedded as patron, few};
-use publishers::{ids, squillions as books};
+use movies::whole as movie;
+use patrons::{addresses, embedded as patron, few, one as address};
+use publishers::{ids, repeated, squillions as books};
 use students::{card, courses, emails, posts};
 
 examples! {
+    "patron and address, referenced (one-to-one, patron_id in the address)" in ["patrons", "addresses"] => address;
     "patron and address, embedded (one-to-one)" in ["patrons"] => patron;
     "patron and addresses, embedded (one-to-few)" in ["patrons"] => few;
     "patron and addresses, referenced (one-to-many, patron_id on the N side)" in ["patrons", "addresses"] => addresses;
+    "books with their publisher inside (repeated)" in ["books"] => repeated;
     "publisher and books, ids in the publisher (one-to-many)" in ["publishers", "books"] => ids;
     "publisher and books, publisher_id in the book (one-to-squillions)" in ["publishers", "books"] => books;
     "people and places (manual reference)" in ["places", "people"] => people;
@@ -56,6 +59,7 @@ examples! {
     "student and card (one-to-one)" in ["students"] => card;
     "students and courses (many-to-many, child references)" in ["students", "courses"] => courses;
     "student and posts (one-to-squillions, posted_by)" in ["message_board_messages"] => posts;
+    "movie with all its details" in ["movie"] => movie;
     "movie and details (subset, one-to-one)" in ["movie", "movie_details"] => movies;
     "person and addresses (one-to-few)" in ["person"] => kate;
     "product and parts (one-to-many, ids in the product)" in ["products", "parts"] => parts;
@@ -65,10 +69,11 @@ examples! {
     "product and the names of its parts (copies from many to one)" in ["products", "parts"] => part_names;
     "parts and facts of their product (copies from one to many)" in ["products", "parts"] => product_facts;
     "messages with the address of their host (copies with squillions)" in ["hosts", "logmsg"] => copied;
+    "messages with all facts of their host (no host)" in ["logmsg"] => alone;
     "product and reviews (the newest N)" in ["products", "reviews"] => reviews;
 }
 
-use hosts::{messages, newest};
+use hosts::{alone, messages, newest};
 use products::{parts, reviews};
 use tasks::{kate, owners};
 

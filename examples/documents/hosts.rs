@@ -1,4 +1,4 @@
-//! A host and its log messages: a reference in each message, and the last messages in the host.
+//! A host and its log messages: a reference in each message, the last messages in the host, or the host in each message.
 
 use odm::bson::oid::ObjectId;
 use odm::prelude::*;
@@ -160,5 +160,48 @@ pub(crate) mod newest {
             lines.push(format!("{} at {name}", row.message));
         }
         Ok(lines)
+    }
+}
+
+pub(crate) mod alone {
+    use odm::prelude::*;
+
+    /// Holds all that is known of its host, which needs no collection.
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+    #[odm(collection = "logmsg", index(ipaddr, time = desc))]
+    struct LogMessage {
+        #[serde(rename = "_id")]
+        id: Id<LogMessage>,
+        time: DateTime,
+        message: String,
+        ipaddr: String,
+        hostname: String,
+    }
+
+    pub(crate) async fn store(db: &Db) -> odm::Result<()> {
+        crate::examples::sync(db, models![LogMessage]).await?;
+        let message = LogMessage {
+            id: Id::new(),
+            time: crate::examples::date("2014-03-28T09:42:41.382Z"),
+            message: "cpu is on fire!".to_owned(),
+            ipaddr: "127.66.66.66".to_owned(),
+            hostname: "goofy.example.com".to_owned(),
+        };
+        db.collection::<LogMessage>().insert_one(&message).await?;
+        Ok(())
+    }
+
+    pub(crate) async fn join(db: &Db) -> odm::Result<Vec<String>> {
+        let messages = db.collection::<LogMessage>();
+        let newest = messages
+            .find(|m| m.ipaddr.eq("127.66.66.66"))
+            .sort(|m| m.time.desc())
+            .limit(5_000);
+        Ok(newest
+            .all()
+            .await?
+            .iter()
+            .map(|it| format!("{} at {}, {}", it.message, it.hostname, it.ipaddr))
+            .collect())
     }
 }

@@ -55,6 +55,76 @@ pub(crate) mod embedded {
     }
 }
 
+pub(crate) mod one {
+    use odm::prelude::*;
+
+    use super::{Address, address};
+
+    /// The same, with the address in a collection of its own.
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+    #[odm(collection = "patrons", has_one(address: Home, by = patron))]
+    struct Resident {
+        #[serde(rename = "_id")]
+        id: String,
+        name: String,
+    }
+
+    /// The unique index keeps it at one address for each patron.
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+    #[odm(collection = "addresses")]
+    struct Home {
+        #[serde(rename = "_id")]
+        id: Id<Home>,
+        #[serde(rename = "patron_id")]
+        #[odm(unique)]
+        patron: Ref<Resident>,
+        street: String,
+        city: String,
+        state: String,
+        zip: String,
+    }
+
+    pub(crate) async fn store(db: &Db) -> odm::Result<()> {
+        crate::examples::sync(db, models![Resident, Home]).await?;
+        let joe = Resident {
+            id: "joe".to_owned(),
+            name: "Joe Bookreader".to_owned(),
+        };
+        let Address {
+            street,
+            city,
+            state,
+            zip,
+        } = address("123 Fake Street", "Faketon");
+        let home = Home {
+            id: Id::new(),
+            patron: Ref::to(&joe),
+            street,
+            city,
+            state,
+            zip,
+        };
+        db.collection::<Resident>().insert_one(&joe).await?;
+        db.collection::<Home>().insert_one(&home).await?;
+        Ok(())
+    }
+
+    pub(crate) async fn join(db: &Db) -> odm::Result<Vec<String>> {
+        let mut lines = Vec::new();
+        let residents = db.collection::<Resident>().find_all();
+        for row in residents.join(|r| r.address).all().await? {
+            let city = row.address().as_ref().map_or("nowhere", |home| &home.city);
+            lines.push(format!("{} lives in {city}", row.name));
+        }
+        let homes = db.collection::<Home>().find(|h| h.city.eq("Faketon"));
+        for row in homes.join(|h| h.patron).all().await? {
+            let name = row.patron().found().map_or("nobody", |patron| &patron.name);
+            lines.push(format!("{} is the address of {name}", row.street));
+        }
+        Ok(lines)
+    }
+}
+
 pub(crate) mod few {
     use odm::prelude::*;
 

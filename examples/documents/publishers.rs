@@ -1,4 +1,4 @@
-//! A publisher and its books: the ids in the publisher, or the publisher in each book.
+//! A publisher and its books: the publisher whole in each book, the ids in the publisher, or its id in each book.
 
 use odm::prelude::*;
 
@@ -23,6 +23,76 @@ const TITLES: [&str; 2] = [
     "50 Tips and Tricks for MongoDB Developer",
 ];
 const PUBLISHED: [&str; 2] = ["2010-09-24T00:00:00Z", "2011-05-06T00:00:00Z"];
+
+pub(crate) mod repeated {
+    use odm::prelude::*;
+
+    use super::{Author, PUBLISHED, TITLES, authors};
+
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+    #[odm(collection = "books")]
+    struct Book {
+        #[serde(rename = "_id")]
+        id: Id<Book>,
+        title: String,
+        author: Author,
+        published_date: DateTime,
+        pages: i32,
+        language: String,
+        publisher: Publisher,
+    }
+
+    /// Repeated in each of its books.
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embedded)]
+    struct Publisher {
+        name: String,
+        founded: i32,
+        location: String,
+    }
+
+    pub(crate) async fn store(db: &Db) -> odm::Result<()> {
+        crate::examples::sync(db, models![Book]).await?;
+        let texts = TITLES.into_iter().zip(PUBLISHED);
+        let books = [216, 68].into_iter().zip(authors()).zip(texts).map(
+            |((pages, author), (title, published))| Book {
+                id: Id::new(),
+                title: title.to_owned(),
+                author,
+                published_date: crate::examples::date(published),
+                pages,
+                language: "English".to_owned(),
+                publisher: Publisher {
+                    name: "O'Reilly Media".to_owned(),
+                    founded: 1980,
+                    location: "CA".to_owned(),
+                },
+            },
+        );
+        db.collection::<Book>().insert_many(books).await?;
+        Ok(())
+    }
+
+    pub(crate) async fn join(db: &Db) -> odm::Result<Vec<String>> {
+        let books = db.collection::<Book>();
+        let published = books.find(|b| b.publisher.name.eq("O'Reilly Media"));
+        let mut lines: Vec<String> = published
+            .sort(|b| b.published_date.asc())
+            .all()
+            .await?
+            .iter()
+            .map(|it| format!("{} is published by {}", it.title, it.publisher.name))
+            .collect();
+        // The price of the repetition: a fact of one publisher changes in all of its books.
+        let moved = books
+            .update_many(
+                |b| b.publisher.name.eq("O'Reilly Media"),
+                |b| b.publisher.location.set("MA"),
+            )
+            .await?;
+        lines.push(format!("O'Reilly Media moves in {} books", moved.modified));
+        Ok(lines)
+    }
+}
 
 pub(crate) mod ids {
     use odm::prelude::*;

@@ -9,9 +9,11 @@ use crate::case::cases;
 use crate::examples::{EXAMPLES, Example};
 
 cases![
+    patron_and_address_by_reference,
     patron_and_address,
     patron_and_addresses,
     patron_and_addresses_by_reference,
+    books_with_a_whole_publisher,
     publisher_with_ids_of_books,
     books_with_their_publisher,
     people_and_places,
@@ -19,6 +21,7 @@ cases![
     student_and_card,
     students_and_courses,
     student_and_posts,
+    whole_movie,
     movie_and_details,
     person_and_addresses,
     product_and_parts,
@@ -28,6 +31,7 @@ cases![
     product_and_the_names_of_its_parts,
     parts_and_facts_of_their_product,
     messages_with_the_address_of_their_host,
+    messages_without_a_host,
     product_and_reviews,
 ];
 
@@ -72,6 +76,15 @@ async fn example(db: &Db, title: &str, commands: usize, found: &[&str]) {
     assert_eq!(sent.lock().unwrap().len(), commands);
 }
 
+async fn patron_and_address_by_reference(db: &Db) {
+    let title = "patron and address, referenced (one-to-one, patron_id in the address)";
+    let found = [
+        "Joe Bookreader lives in Faketon",
+        "123 Fake Street is the address of Joe Bookreader",
+    ];
+    example(db, title, 4, &found).await;
+}
+
 async fn patron_and_address(db: &Db) {
     let title = "patron and address, embedded (one-to-one)";
     example(db, title, 1, &["Joe Bookreader lives in Faketon"]).await;
@@ -89,6 +102,16 @@ async fn patron_and_addresses_by_reference(db: &Db) {
         "1 Some Other Street is the address of Joe Bookreader",
     ];
     example(db, title, 4, &found).await;
+}
+
+async fn books_with_a_whole_publisher(db: &Db) {
+    let title = "books with their publisher inside (repeated)";
+    let found = [
+        "MongoDB: The Definitive Guide is published by O'Reilly Media",
+        "50 Tips and Tricks for MongoDB Developer is published by O'Reilly Media",
+        "O'Reilly Media moves in 2 books",
+    ];
+    example(db, title, 2, &found).await;
 }
 
 async fn publisher_with_ids_of_books(db: &Db) {
@@ -143,6 +166,15 @@ async fn student_and_posts(db: &Db) {
         "Books on kinematics and dynamics was posted by Sammy",
     ];
     example(db, title, 4, &found).await;
+}
+
+async fn whole_movie(db: &Db) {
+    let title = "movie with all its details";
+    let found = [
+        "The Arrival of a Train (1896)",
+        "The Arrival of a Train is rated 7.3",
+    ];
+    example(db, title, 2, &found).await;
 }
 
 async fn movie_and_details(db: &Db) {
@@ -223,6 +255,12 @@ async fn messages_with_the_address_of_their_host(db: &Db) {
     ];
     // Copies of `has_squillions` are written after the transaction: it stores a record of the change, which is removed at last.
     example(db, title, 14, &found).await;
+}
+
+async fn messages_without_a_host(db: &Db) {
+    let title = "messages with all facts of their host (no host)";
+    let found = ["cpu is on fire! at goofy.example.com, 127.66.66.66"];
+    example(db, title, 1, &found).await;
 }
 
 async fn product_and_reviews(db: &Db) {

@@ -129,6 +129,62 @@ pub(crate) mod owners {
             let name = row.owner().found().map_or("nobody", |owner| &owner.name);
             lines.push(format!("{} is due by {name}", row.description));
         }
+        let tasks = db.collection::<Task>();
+        if let Some(task) = tasks
+            .find_one(|t| t.description.eq("Write lesson plan"))
+            .await?
+        {
+            let erin = Owner {
+                id: Id::new(),
+                name: "Erin".to_owned(),
+                tasks: Vec::new(),
+            };
+            db.collection::<Owner>().insert_one(&erin).await?;
+            reassign(db, &task, &erin).await?;
+        }
+        let people = db.collection::<Owner>().find_all().sort(|p| p.name.asc());
+        for row in people.join(|p| p.tasks).all().await? {
+            let found = row.tasks().iter().filter_map(|task| task.found());
+            let tasks: Vec<_> = found.map(|task| task.description.as_str()).collect();
+            lines.push(format!("{} now: {}", row.name, tasks.join(", ")));
+        }
+        for row in tasks.find_all().join(|t| t.owner).all().await? {
+            let name = row.owner().found().map_or("nobody", |owner| &owner.name);
+            lines.push(format!("{} is due by {name} now", row.description));
+        }
         Ok(lines)
+    }
+
+    /// Gives a task to another person: both references change, or neither.
+    async fn reassign(db: &Db, task: &Task, to: &Owner) -> odm::Result<()> {
+        let (people, tasks) = (db.collection::<Owner>(), db.collection::<Task>());
+        transaction!(db, |tx| {
+            let moved = tasks
+                .update_one(
+                    |t| t.id.eq(task.id) & t.owner.eq(task.owner),
+                    |t| t.owner.set(Ref::to(to)),
+                )
+                .session(tx)
+                .await?;
+            if moved.matched == 0 {
+                return Err(odm::Error::other("the task has another owner by now"));
+            }
+            people
+                .update_by_id(&task.owner.id(), |p| p.tasks.pull(Ref::to(task)))
+                .session(tx)
+                .await?;
+            let pushed = people
+                .update_by_id(&to.id, |p| p.tasks.push(Ref::to(task)))
+                .session(tx)
+                .await?;
+            // A push beyond 1,000 tasks is withheld. The error undoes the other two updates.
+            if pushed.matched == 0 {
+                return Err(odm::Error::other(
+                    "the new owner has 1,000 tasks or is gone",
+                ));
+            }
+            Ok(())
+        })
+        .await
     }
 }

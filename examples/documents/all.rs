@@ -1,6 +1,7 @@
 //! The examples: the structs of each, what they store, and what joins find.
 
 pub(crate) mod copies;
+pub(crate) mod discouraged;
 pub(crate) mod hosts;
 pub(crate) mod movies;
 pub(crate) mod patrons;
@@ -41,6 +42,7 @@ macro_rules! examples {
 }
 
 use copies::{addresses as copied, part_names, product_facts};
+use discouraged::{message_ids, whole_courses, whole_messages};
 use movies::whole as movie;
 use patrons::{addresses, embedded as patron, few, one as address};
 use publishers::{ids, repeated, squillions as books};
@@ -57,7 +59,10 @@ examples! {
     "people and places (manual reference)" in ["places", "people"] => people;
     "student and e-mails (one-to-few)" in ["students"] => emails;
     "student and card (one-to-one)" in ["students"] => card;
+    "students with whole courses (advised against)" in ["students"] => whole_courses;
     "students and courses (many-to-many, child references)" in ["students", "courses"] => courses;
+    "student with whole messages (advised against)" in ["students", "courses"] => whole_messages;
+    "student with ids of messages (advised against)" in ["students", "courses", "message_board_messages"] => message_ids;
     "student and posts (one-to-squillions, posted_by)" in ["message_board_messages"] => posts;
     "movie with all its details" in ["movie"] => movie;
     "movie and details (subset, one-to-one)" in ["movie", "movie_details"] => movies;

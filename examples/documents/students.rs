@@ -3,20 +3,20 @@
 use odm::bson::oid::ObjectId;
 use odm::prelude::*;
 
-const SAMMY: &str = "612d1e835ebee16872a109a4";
+pub(crate) const SAMMY: &str = "612d1e835ebee16872a109a4";
 
-fn id<T>(hex: &str) -> Id<T> {
+pub(crate) fn id<T>(hex: &str) -> Id<T> {
     ObjectId::parse_str(hex).unwrap_or_default().into()
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embedded)]
-struct Email {
+pub(crate) struct Email {
     email: String,
     #[serde(rename = "type")]
     kind: String,
 }
 
-fn email(address: &str, kind: &str) -> Email {
+pub(crate) fn email(address: &str, kind: &str) -> Email {
     Email {
         email: address.to_owned(),
         kind: kind.to_owned(),
@@ -171,9 +171,9 @@ pub(crate) mod courses {
         points: i32,
     }
 
-    pub(crate) async fn store(db: &Db) -> odm::Result<()> {
-        crate::examples::sync(db, models![Student, Course]).await?;
-        let courses = [
+    /// Two courses.
+    pub(crate) fn catalogue() -> [Course; 2] {
+        [
             (
                 "61741c9cbc9ec583c836170a",
                 "Physics 101",
@@ -192,7 +192,12 @@ pub(crate) mod courses {
             name: name.to_owned(),
             department: department.to_owned(),
             points,
-        });
+        })
+    }
+
+    pub(crate) async fn store(db: &Db) -> odm::Result<()> {
+        crate::examples::sync(db, models![Student, Course]).await?;
+        let courses = catalogue();
         let sammy = Student {
             id: id(SAMMY),
             first_name: "Sammy".to_owned(),

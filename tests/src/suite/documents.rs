@@ -19,7 +19,10 @@ cases![
     people_and_places,
     student_and_emails,
     student_and_card,
+    students_with_whole_courses,
     students_and_courses,
+    student_with_whole_messages,
+    student_with_ids_of_messages,
     student_and_posts,
     whole_movie,
     movie_and_details,
@@ -150,11 +153,35 @@ async fn student_and_card(db: &Db) {
     example(db, title, 1, &["Sammy has the card 123-1234-123"]).await;
 }
 
+async fn students_with_whole_courses(db: &Db) {
+    let title = "students with whole courses (advised against)";
+    let found = [
+        "Sammy takes Physics 101, Introduction to Cloud Computing",
+        "the courses: Introduction to Cloud Computing, Physics 101",
+    ];
+    example(db, title, 2, &found).await;
+}
+
 async fn students_and_courses(db: &Db) {
     let title = "students and courses (many-to-many, child references)";
     let found = [
         "Sammy takes Physics 101, Introduction to Cloud Computing",
         "Physics 101 is taken by Sammy",
+    ];
+    example(db, title, 4, &found).await;
+}
+
+async fn student_with_whole_messages(db: &Db) {
+    let title = "student with whole messages (advised against)";
+    let found = ["Sammy takes 2 courses, and has posted Books on kinematics and dynamics"];
+    example(db, title, 2, &found).await;
+}
+
+async fn student_with_ids_of_messages(db: &Db) {
+    let title = "student with ids of messages (advised against)";
+    let found = [
+        "Sammy has posted Books on kinematics and dynamics",
+        "Books on kinematics and dynamics was posted by Sammy",
     ];
     example(db, title, 4, &found).await;
 }

@@ -312,12 +312,58 @@ pub const fn is_stored_alike<T: Document>(ty: &TypeMeta, source: &str) -> bool {
     }
 }
 
-/// Whether the field of `T` is no copy. A missing field counts, too: the code that names its handle does not compile.
+/// Whether the field of `T` changes only where an update names it: it is no copy, and no write maintains it. A missing field counts,
+/// too: the code that names its handle does not compile.
 pub const fn is_fact<T: Document>(field: &str) -> bool {
     match declared(T::META.fields, field) {
-        Some(field) => field.copy_of.is_none(),
+        Some(declared) => {
+            declared.copy_of.is_none()
+                && !is_maintained(T::MODEL, declared.name)
+                && !is_recent(T::MODEL, field)
+        }
         None => true,
     }
+}
+
+/// Whether typed writes set the field with this stored name by themselves.
+const fn is_maintained(model: &ModelMeta, name: &str) -> bool {
+    if is_name(model.version, name) {
+        return true;
+    }
+    if let Some(times) = model.timestamps
+        && (is_name(times.created_at, name) || is_name(times.updated_at, name))
+    {
+        return true;
+    }
+    let mut rest = model.keywords;
+    while let [keywords, behind @ ..] = rest {
+        if same(keywords.field, name) {
+            return true;
+        }
+        rest = behind;
+    }
+    false
+}
+
+const fn is_name(one: Option<&str>, name: &str) -> bool {
+    match one {
+        Some(one) => same(one, name),
+        None => false,
+    }
+}
+
+/// Whether the field is a list of the newest.
+const fn is_recent(model: &ModelMeta, field: &str) -> bool {
+    let mut rest = model.declared_relations;
+    while let [one, behind @ ..] = rest {
+        if let RelationMeta::Recent(recent) = one
+            && same(recent.field, field)
+        {
+            return true;
+        }
+        rest = behind;
+    }
+    false
 }
 
 /// Whether `T` declares a relation by the reference `by`, which is a field of the other model or, inside of subdocuments, the

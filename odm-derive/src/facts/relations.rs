@@ -47,7 +47,7 @@ pub(crate) enum Declares {
     },
     /// A field that refers to this key.
     KeyReference { field: String, key: String },
-    /// A field that is no copy of another one.
+    /// A field that is no copy of another one, and that no write maintains.
     Fact { field: String },
     /// A relation by this reference; inside of subdocuments, whose places are not known, one that ends with it.
     Relation { by: String, is_inside: bool },
@@ -225,7 +225,7 @@ impl<'a> CopyFacts<'a> {
             demands.push(Demand {
                 target: source,
                 message: format!(
-                    "`{first}` of `{spelled}` is a copy itself: `{rust}` must copy the field that it follows from"
+                    "`{first}` of `{spelled}` is a copy itself, or changes without an update that names it (a version, a time, computed keywords, a list of the newest): `{rust}` can copy only a field that updates set"
                 ),
                 declares: Declares::Fact { field: first },
             });

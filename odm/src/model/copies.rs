@@ -291,6 +291,18 @@ impl CopiedField {
         copy: &'static CopyMeta,
     ) -> Result<Self> {
         let mut sources = Vec::new();
+        let first = copy.path.first().copied();
+        let projected = copy.projected.iter().map(|one| one.name);
+        let mut copied = (source.embedded)().fields.iter().filter(|field| {
+            first == Some(field.rust) || projected.clone().any(|name| name == field.name)
+        });
+        if let Some(field) = copied.find(|field| is_maintained(source, field)) {
+            let message = format!(
+                "`{}` of `{}` changes without an update that names it: copy a field that updates set",
+                field.rust, source.name
+            );
+            return Err(Error::new(DeclarationError::new(message)));
+        }
         if copy.path.is_empty() {
             sources.extend(copy.projected.iter().map(|one| one.name.to_owned()));
         } else {
@@ -307,4 +319,18 @@ impl CopiedField {
             is_skipped: field.presence == Presence::Sometimes,
         })
     }
+}
+
+/// Whether writes set the field by themselves.
+fn is_maintained(model: &ModelMeta, field: &FieldMeta) -> bool {
+    let times = model.timestamps;
+    let times = times.map_or([None, None], |times| [times.created_at, times.updated_at]);
+    let mut names = model.version.into_iter().chain(times.into_iter().flatten());
+    let mut kept = model.trees.iter().flat_map(|tree| tree.fields());
+    let recent = model.declared_relations.iter();
+    let mut recent = recent.filter_map(RelationMeta::as_recent);
+    names.any(|name| name == field.name)
+        || kept.any(|name| name == field.name)
+        || model.keywords.iter().any(|it| it.field == field.name)
+        || recent.any(|recent| recent.field == field.rust)
 }

@@ -124,8 +124,8 @@ pub struct InverseMeta {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Guarantee {
     /// Writes that depend on each other conflict: a change of the field and an insert with a copy of it both write a fence
-    /// of the document, in their transactions. At no time does a committed document hold another value. Inserts that refer
-    /// to one document at the same time wait for each other. The default of `has_one`, `has_many` and `subset`.
+    /// of the document, in their transactions. While each change propagates, no committed document holds another value. Inserts
+    /// that refer to one document at the same time run again. The default of `has_one`, `has_many` and `subset`.
     Strict,
     /// Both sides look again after they have written: a change of the field sweeps over the copies until none differs, and an
     /// insert reads the field once more. Writers do not wait for each other, and a document can hold the previous value until

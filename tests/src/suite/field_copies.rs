@@ -1,5 +1,6 @@
 //! Copies of fields of other documents: `copy_of`, `fill_copies`, `propagate`, `check_copies`.
 
+mod declarations;
 mod inserts;
 mod models;
 mod random;
@@ -8,6 +9,7 @@ mod writers;
 use odm::bson::{Bson, Document as BsonDocument, doc};
 use odm::prelude::*;
 
+use self::declarations::wrong_declarations_are_refused;
 use self::inserts::{
     a_document_without_the_field_is_refused,
     a_list_of_documents_takes_one_query_for_each_reference,
@@ -43,6 +45,7 @@ cases![
     chosen_names_are_followed,
     a_plan_says_what_the_update_does,
     sync_creates_what_propagation_needs,
+    wrong_declarations_are_refused,
     random_writes_leave_what_a_plain_model_leaves,
     nothing_is_stale_after_writes_beside_each_other,
 ];

@@ -127,10 +127,14 @@ impl Facts {
         }
         let path = kept.key.as_str();
         for part in keys.parts() {
-            let filter = doc! {path: {"$in": part}};
+            // The key is unique, and one document is read without a cursor.
+            let (condition, one) = match part.as_slice() {
+                [only] => (doc! {"$eq": only}, true),
+                all => (doc! {"$in": all}, false),
+            };
             let find = Operation::Find {
-                filter: filter.into(),
-                one: false,
+                filter: doc! {path: condition}.into(),
+                one,
             };
             let options = exact_read(channel, source, Some(projection.clone()));
             let read = channel.of(source).read(find, options, |document| {

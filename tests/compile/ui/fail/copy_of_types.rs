@@ -12,6 +12,8 @@ struct Host {
     key: i32,
     #[odm(embed(few, max = 5))]
     ports: Vec<Port>,
+    #[odm(version)]
+    version: i64,
     owner: Ref<Owner>,
     #[odm(copy_of(owner.name))]
     owner_name: String,
@@ -52,6 +54,9 @@ struct Message {
     // A copy of a copy.
     #[odm(copy_of(host.owner_name))]
     e: String,
+    // It counts the writes.
+    #[odm(copy_of(host.version))]
+    version: i64,
     // Stored otherwise.
     #[odm(copy_of(host.key))]
     f: i32,

@@ -190,11 +190,11 @@ async fn insert(db: &Db, database: &mongodb::Database, way: Way, id: i32, parent
         Way::Plain => drop(db.collection().insert_one(book(id, parent)).await.unwrap()),
         Way::Strict => {
             let insert = db.collection().insert_one(book(id, parent));
-            drop(insert.fill_copies().await.unwrap());
+            insert.fill_copies().await.unwrap();
         }
         Way::Settled => {
             let insert = db.collection().insert_one(sale(id, parent));
-            drop(insert.fill_copies().await.unwrap());
+            insert.fill_copies().await.unwrap();
         }
         Way::SettledByHand => {
             let read = || async {

@@ -80,6 +80,17 @@ impl<'s, W> Atomic<'s, W> {
         }
     }
 
+    /// Writes that were prepared from a call, in the session of that call.
+    pub(crate) fn of_call(call: Result<(W, Option<&'s mut Session>)>, model: &ModelMeta) -> Self {
+        match call {
+            Ok((writes, session)) => Self {
+                session,
+                ..Self::new(Ok(writes), model)
+            },
+            Err(error) => Self::new(Err(error), model),
+        }
+    }
+
     /// The writes, or the error of what prepared them, and the session.
     pub(crate) fn into_parts(self) -> Result<(W, Option<&'s mut Session>)> {
         Ok((self.writes?, self.session))

@@ -204,11 +204,7 @@ impl<'s, M: Document> Delete<'s, M> {
     ///
     /// A cascade leads to nodes of a [tree](crate::tree), which only the tree deletes; or a document restricts the delete.
     pub fn with_dependents(self) -> DeleteWithDependents<'s, M> {
-        match DependentDelete::new(self) {
-            Ok((writes, Some(session))) => Atomic::new(Ok(writes), M::model()).session(session),
-            Ok((writes, None)) => Atomic::new(Ok(writes), M::model()),
-            Err(error) => Atomic::new(Err(error), M::model()),
-        }
+        Atomic::of_call(DependentDelete::new(self), M::model())
     }
 }
 

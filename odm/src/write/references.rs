@@ -114,11 +114,7 @@ fn checked<M: Document, R>(
         };
         Ok((insert, session))
     });
-    match ready {
-        Ok((insert, Some(session))) => Atomic::new(Ok(insert), M::model()).session(session),
-        Ok((insert, None)) => Atomic::new(Ok(insert), M::model()),
-        Err(error) => Atomic::new(Err(error), M::model()),
-    }
+    Atomic::of_call(ready, M::model())
 }
 
 /// A reference of a model that can be checked.

@@ -191,7 +191,7 @@ impl<M: Document> Chunks<'_, M> {
     }
 }
 
-/// What is done with each chunk.
+/// The work on each chunk.
 trait AsyncVisit<R>: Send + Sync {
     fn visit(&self, chunk: Chunk<'_>, result: &mut R) -> impl Future<Output = Result<()>> + Send;
 }

@@ -152,13 +152,10 @@ impl Facts {
 
     /// Whether both were read with the same result.
     pub(super) fn are(&self, others: &Self) -> bool {
-        let bytes = |one: &Self| -> Vec<Option<Vec<u8>>> {
-            let found = one.found.iter();
-            found
-                .map(|one| one.as_ref().map(|one| one.bytes.clone()))
-                .collect()
-        };
-        bytes(self) == bytes(others)
+        let own = self.found.iter().map(Option::as_ref);
+        let other = others.found.iter().map(Option::as_ref);
+        own.map(|one| one.map(|one| &one.bytes))
+            .eq(other.map(|one| one.map(|one| &one.bytes)))
     }
 
     /// Puts the values into a new document.

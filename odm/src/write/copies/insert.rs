@@ -46,7 +46,7 @@ struct Filled {
 impl<'s, M: Document> InsertOne<'s, M> {
     /// Fills each field that is declared as a `copy_of` from the document to which the reference beside it leads. What the struct holds there is not stored.
     ///
-    /// Where the reference is none, the copy is null, or left out if it has `skip_serializing_if`.
+    /// Where the reference is `None`, the copy becomes null; a field with `skip_serializing_if` is left out.
     ///
     /// By the [guarantee](crate::model::Guarantee) of the relation, a change of the copied field at the same time
     /// leaves no stale copy: *strict*, the insert is a transaction that writes a fence of the document to which the reference
@@ -124,11 +124,7 @@ fn filled<M: Document, R>(
         };
         Ok((insert, session))
     });
-    match ready {
-        Ok((insert, Some(session))) => Atomic::new(Ok(insert), M::model()).session(session),
-        Ok((insert, None)) => Atomic::new(Ok(insert), M::model()),
-        Err(error) => Atomic::new(Err(error), M::model()),
-    }
+    Atomic::of_call(ready, M::model())
 }
 
 impl<M: Document, R> FilledInsert<M, R> {

@@ -166,11 +166,7 @@ impl<M: Document> PropagatedUpdate<M> {
             };
             Ok((writes, session))
         });
-        match ready {
-            Ok((writes, Some(session))) => Atomic::new(Ok(writes), M::model()).session(session),
-            Ok((writes, None)) => Atomic::new(Ok(writes), M::model()),
-            Err(error) => Atomic::new(Err(error), M::model()),
-        }
+        Atomic::of_call(ready, M::model())
     }
 
     /// The documents that the update matches: their `_id`s, and the fields to which other documents refer.

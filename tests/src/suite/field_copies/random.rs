@@ -223,7 +223,7 @@ async fn run(db: &Db, random: &mut Random, what: &str, is_atomic: bool) {
         insert(db, name, documents).await;
     }
 
-    // What is stored is checked, then refreshed.
+    // The stored copies are checked, then refreshed.
     let expected = model(db).await;
     let mut stale = 0;
     for (name, after) in HOLDERS.into_iter().zip(&expected) {

@@ -1,5 +1,6 @@
-//! Every order in which the commands of two or three operations can reach the in-memory engine, also with one of them
-//! stopped after any of its commands. After each order, no reference may dangle.
+//! The orders in which the commands of two or three operations can reach the in-memory engine, also with one of them stopped
+//! after any of its commands: all of them, or those with a bounded number of switches between operations. After each order, no
+//! reference may dangle, and no copy may be stale.
 //!
 //! A gate holds each operation after each of its commands until the explorer grants it the next one. The explorer runs an
 //! order from its beginning, and then the next one in depth-first order, until it has run them all.

@@ -62,7 +62,11 @@ cases![
     pairs_deleted_meanwhile_are_not_reported,
 ];
 
-async fn insert(db: &Db, collection: &str, documents: impl IntoIterator<Item = BsonDocument>) {
+pub(super) async fn insert(
+    db: &Db,
+    collection: &str,
+    documents: impl IntoIterator<Item = BsonDocument>,
+) {
     let documents: Vec<Bson> = documents.into_iter().map(Bson::from).collect();
     db.run_command(doc! {"insert": collection, "documents": documents})
         .await
@@ -70,7 +74,7 @@ async fn insert(db: &Db, collection: &str, documents: impl IntoIterator<Item = B
 }
 
 /// All documents of a collection, by `_id`.
-async fn stored(db: &Db, collection: &str) -> Vec<BsonDocument> {
+pub(super) async fn stored(db: &Db, collection: &str) -> Vec<BsonDocument> {
     let find = doc! {"find": collection, "sort": {"_id": 1}};
     db.run_command(find).all().await.unwrap()
 }

@@ -6,7 +6,7 @@ mod models;
 mod random;
 mod writers;
 
-use odm::bson::{Bson, Document as BsonDocument, doc};
+use odm::bson::{Bson, doc};
 use odm::prelude::*;
 
 use self::declarations::wrong_declarations_are_refused;
@@ -20,6 +20,7 @@ use self::models::{
 };
 use self::random::random_writes_leave_what_a_plain_model_leaves;
 use self::writers::nothing_is_stale_after_writes_beside_each_other;
+use super::dependents::{insert, stored};
 use super::relations::watched;
 use crate::case::cases;
 
@@ -49,19 +50,6 @@ cases![
     random_writes_leave_what_a_plain_model_leaves,
     nothing_is_stale_after_writes_beside_each_other,
 ];
-
-async fn insert(db: &Db, collection: &str, documents: impl IntoIterator<Item = BsonDocument>) {
-    let documents: Vec<Bson> = documents.into_iter().map(Bson::from).collect();
-    db.run_command(doc! {"insert": collection, "documents": documents})
-        .await
-        .unwrap();
-}
-
-/// All documents of a collection, by `_id`.
-async fn stored(db: &Db, collection: &str) -> Vec<BsonDocument> {
-    let find = doc! {"find": collection, "sort": {"_id": 1}};
-    db.run_command(find).all().await.unwrap()
-}
 
 /// Two customers, three products, and three orders of the first customer, filled.
 async fn shop(db: &Db) {

@@ -182,7 +182,7 @@ pub(crate) fn insert_sale_by_hand() -> Operation {
     })
 }
 
-/// Compares the copies while publishers are renamed; afterwards nothing may differ.
+/// Refreshes all copies.
 pub(crate) fn refresh() -> Operation {
     operation(|db| async move {
         db.collection::<Sale>().refresh_copies().await?;

@@ -8,20 +8,21 @@ mod copies;
 pub(crate) mod dependents;
 mod fences;
 pub(crate) mod journal;
+mod propagate;
 mod reference_place;
 mod references;
 mod report;
 
 pub use self::atomic::Atomic;
 pub(crate) use self::atomic::WriteSeveral;
-pub use self::copies::{
-    CheckCopies, CopyDamage, CopyReport, InsertManyFilled, InsertOneFilled, PropagateResult,
-    PropagatedCopies, PropagatedUpdate, RefreshCopies, RefreshResult, ResumePropagation,
-    ResumeResult, UpdatePlan, UpdateWithCopies,
-};
+pub use self::copies::{CheckCopies, CopyDamage, CopyReport, RefreshCopies, RefreshResult};
 pub(crate) use self::dependents::ForDependents;
 pub use self::dependents::{
     DeletePlan, DeleteWithDependents, DeleteWithDependentsResult, Dependents,
+};
+pub use self::propagate::{
+    InsertManyFilled, InsertOneFilled, PropagateResult, PropagatedCopies, PropagatedUpdate,
+    ResumePropagation, ResumeResult, UpdatePlan, UpdateWithCopies,
 };
 pub use self::references::{
     CheckReferences, InsertManyChecked, InsertOneChecked, ReferenceDamage, ReferenceReport,

@@ -1,7 +1,7 @@
 //! Copies of fields of other documents: `copy_of`.
 //!
-//! [`facts`] reads the fields that copies follow, and writes them where copies differ. An insert is filled by `insert`; a
-//! change of a field, or of a reference, is propagated by `update`; `check` compares and refreshes what is stored.
+//! [`facts`] reads the fields that copies follow, and writes them where copies differ. `propagate` beside this module orders
+//! the commands of inserts and updates; `check` compares and refreshes what is stored.
 //!
 //! Two clients that write at the same time would leave a stale copy: a change of the field sweeps over the copies and does not
 //! see a document that is being inserted with the previous value. By its guarantee, a relation closes this gap in one of two
@@ -9,17 +9,9 @@
 //! *Settled*: both look again after they have written, until they find nothing to do.
 
 mod check;
-mod facts;
-mod insert;
-mod record;
-mod update;
+pub(super) mod facts;
 
 pub use self::check::{CheckCopies, CopyDamage, CopyReport, RefreshCopies, RefreshResult};
-pub use self::insert::{InsertManyFilled, InsertOneFilled};
-pub use self::record::{ResumePropagation, ResumeResult};
-pub use self::update::{
-    PropagateResult, PropagatedCopies, PropagatedUpdate, UpdatePlan, UpdateWithCopies,
-};
 use crate::error::Result;
 use crate::exec::{Channel, Keys};
 use crate::model::Guarantee;
@@ -29,18 +21,23 @@ use super::fences::Fences;
 
 impl Kept {
     /// Whether writes that depend on each other conflict, so that no second look is needed.
-    fn is_strict(&self) -> bool {
+    pub(super) fn is_strict(&self) -> bool {
         let relation = self.copies.relation;
         relation.is_some_and(|relation| relation.guarantee() == Guarantee::Strict)
     }
 
     /// Whether the copies follow changes at all.
-    fn follows(&self) -> bool {
+    pub(super) fn follows(&self) -> bool {
         self.copies.relation.is_some()
     }
 
     /// Adds the fences of the documents with these keys.
-    fn fence(&self, channel: &Channel<'_>, keys: &Keys, fences: &mut Fences) -> Result<()> {
+    pub(super) fn fence(
+        &self,
+        channel: &Channel<'_>,
+        keys: &Keys,
+        fences: &mut Fences,
+    ) -> Result<()> {
         let source = channel.collection(self.copies.source);
         fences.add(&source, self.key.as_str(), keys)
     }

@@ -15,18 +15,18 @@ use crate::store::limits::LIST_BYTES;
 
 /// The copies beside one reference, and where they are stored.
 #[derive(Debug)]
-pub(super) struct Kept {
-    pub(super) copies: &'static Copies,
-    pub(super) place: ReferencePlace,
+pub(in crate::write) struct Kept {
+    pub(in crate::write) copies: &'static Copies,
+    pub(in crate::write) place: ReferencePlace,
     /// The stored path of the reference.
-    pub(super) reference: StoredPath,
+    pub(in crate::write) reference: StoredPath,
     /// The stored path of the field of the source to which the reference leads.
-    pub(super) key: StoredPath,
+    pub(in crate::write) key: StoredPath,
 }
 
 /// The values of copied fields of the documents with these keys, as they were read at one time.
 #[derive(Debug, Default)]
-pub(super) struct Facts {
+pub(in crate::write) struct Facts {
     keys: Keys,
     found: Vec<Option<Found>>,
 }
@@ -51,8 +51,8 @@ enum Value {
 
 /// Documents that hold copies, by what they refer to.
 #[derive(Debug, Default)]
-pub(super) struct Holders {
-    pub(super) keys: Keys,
+pub(in crate::write) struct Holders {
+    pub(in crate::write) keys: Keys,
     /// The `_id`s of the documents, for each key.
     ids: Vec<Vec<Bson>>,
     /// The `_id`s of all documents.
@@ -60,7 +60,7 @@ pub(super) struct Holders {
 }
 
 impl Kept {
-    pub(super) fn new(copies: &'static Copies) -> Result<Self> {
+    pub(in crate::write) fn new(copies: &'static Copies) -> Result<Self> {
         let by: Vec<&str> = copies.by.iter().map(String::as_str).collect();
         let place = ReferencePlace::at(copies.model, &by)?;
         let key = name::resolve((copies.source.embedded)(), &[copies.key])?;
@@ -72,12 +72,12 @@ impl Kept {
         })
     }
 
-    pub(super) fn all(copies: impl IntoIterator<Item = &'static Copies>) -> Result<Vec<Self>> {
+    pub(in crate::write) fn all(copies: impl IntoIterator<Item = &'static Copies>) -> Result<Vec<Self>> {
         copies.into_iter().map(Self::new).collect()
     }
 
     /// The fields of a document that holds the copies: the reference, and the copies.
-    pub(super) fn projection(&self) -> Document {
+    pub(in crate::write) fn projection(&self) -> Document {
         let mut projection = doc! {"_id": 1, self.reference.as_str(): 1};
         for field in self.copies.following() {
             projection.insert(self.path_of(field), 1);
@@ -96,7 +96,7 @@ impl Kept {
 
 impl Facts {
     /// Reads the fields that the copies follow; of a new document, also those that are copied once.
-    pub(super) async fn read(
+    pub(in crate::write) async fn read(
         channel: &mut Channel<'_>,
         kept: &Kept,
         keys: &Keys,
@@ -151,7 +151,7 @@ impl Facts {
     }
 
     /// Whether both were read with the same result.
-    pub(super) fn are(&self, others: &Self) -> bool {
+    pub(in crate::write) fn are(&self, others: &Self) -> bool {
         let own = self.found.iter().map(Option::as_ref);
         let other = others.found.iter().map(Option::as_ref);
         own.map(|one| one.map(|one| &one.bytes))
@@ -163,7 +163,7 @@ impl Facts {
     /// # Errors
     ///
     /// The document refers to nothing, or to a document without the field.
-    pub(super) fn fill(&self, kept: &Kept, document: &mut Document) -> Result<()> {
+    pub(in crate::write) fn fill(&self, kept: &Kept, document: &mut Document) -> Result<()> {
         let Some((reference, parents)) = kept.place.names().split_last() else {
             return Ok(());
         };
@@ -289,7 +289,7 @@ impl Facts {
     }
 
     /// Writes the values into documents that differ: into these, or into all; returns how many were written.
-    pub(super) async fn write(
+    pub(in crate::write) async fn write(
         &self,
         channel: &mut Channel<'_>,
         kept: &Kept,
@@ -304,7 +304,7 @@ impl Facts {
     }
 
     /// How the copies in a document differ from the values: the stored path, the copy and the value for each.
-    pub(super) fn differences(
+    pub(in crate::write) fn differences(
         &self,
         kept: &Kept,
         document: &RawDocument,
@@ -356,10 +356,10 @@ impl Facts {
 
 /// A copy that does not have the value of the field that it follows.
 #[derive(Debug)]
-pub(super) struct Difference {
-    pub(super) path: String,
-    pub(super) copy: Option<Bson>,
-    pub(super) value: Option<Bson>,
+pub(in crate::write) struct Difference {
+    pub(in crate::write) path: String,
+    pub(in crate::write) copy: Option<Bson>,
+    pub(in crate::write) value: Option<Bson>,
 }
 
 /// Whether the filter of [`ReferencePlace::differs`] takes the copy for equal.
@@ -423,7 +423,7 @@ impl Value {
 
 impl Holders {
     /// Adds a document for each reference that it has.
-    pub(super) fn add(&mut self, kept: &Kept, document: &RawDocument) -> Result<()> {
+    pub(in crate::write) fn add(&mut self, kept: &Kept, document: &RawDocument) -> Result<()> {
         let Some(id) = document.get("_id").map_err(Error::encode)? else {
             return Ok(());
         };
@@ -448,7 +448,7 @@ impl Holders {
         added
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::write) fn is_empty(&self) -> bool {
         self.all.len() == 0
     }
 
@@ -511,7 +511,7 @@ fn raw(value: &Bson) -> Result<RawBson> {
 ///
 /// The last look is right. Whoever writes a document afterwards looks after that, too: a change of the source sweeps over
 /// all its copies, and an insert reads the source once more.
-pub(super) async fn settle(
+pub(in crate::write) async fn settle(
     channel: &mut Channel<'_>,
     kept: &Kept,
     holders: Option<&Holders>,

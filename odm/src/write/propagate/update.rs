@@ -9,7 +9,7 @@ use super::super::dependents::print_writes;
 use super::super::fences::Fences;
 use super::super::reference_place::exact_read;
 use super::super::{Atomic, WriteSeveral};
-use super::facts::{Facts, Holders, Kept, settle};
+use super::super::copies::facts::{Facts, Holders, Kept, settle};
 use super::record::Records;
 use crate::collection::{Repeated, UpdateDocuments, UpdateResult};
 use crate::error::{Error, Result};

@@ -7,7 +7,7 @@ use bson::raw::RawDocumentBuf;
 use bson::{Bson, DateTime, Document as BsonDocument, doc, oid::ObjectId};
 use futures_core::future::BoxFuture;
 
-use super::facts::{Kept, settle};
+use super::super::copies::facts::{Kept, settle};
 use crate::collection::Collection;
 use crate::error::{Error, Result};
 use crate::exec::{Channel, Keys};

@@ -7,7 +7,7 @@ use bson::{Document as BsonDocument, RawDocumentBuf};
 
 use super::super::fences::Fences;
 use super::super::{Atomic, WriteSeveral};
-use super::facts::{Facts, Holders, Kept, settle};
+use super::super::copies::facts::{Facts, Holders, Kept, settle};
 use crate::collection::{Encoded, InsertMany, InsertManyResult, InsertOne, InsertOneResult};
 use crate::error::{Error, Result};
 use crate::exec::{Channel, Keys};

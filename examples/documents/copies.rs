@@ -65,7 +65,7 @@ pub(crate) mod part_names {
         });
         let named = |part: &Part| NamedPart {
             part: Ref::to(part),
-            // `fill_copies` reads it from the part.
+            // `propagate` reads it from the part.
             name: String::new(),
         };
         let product = Product {
@@ -78,7 +78,7 @@ pub(crate) mod part_names {
         db.collection::<Part>().insert_many(&parts).await?;
         db.collection::<Product>()
             .insert_one(&product)
-            .fill_copies()
+            .propagate()
             .await?;
         Ok(())
     }
@@ -172,7 +172,7 @@ pub(crate) mod product_facts {
         db.collection::<Product>().insert_one(&product).await?;
         db.collection::<Part>()
             .insert_one(&grommet)
-            .fill_copies()
+            .propagate()
             .await?;
         Ok(())
     }
@@ -259,7 +259,7 @@ pub(crate) mod addresses {
         db.collection::<Host>().insert_one(&host).await?;
         db.collection::<LogMessage>()
             .insert_one(&message)
-            .fill_copies()
+            .propagate()
             .await?;
         Ok(())
     }

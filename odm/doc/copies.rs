@@ -35,6 +35,6 @@ async fn two_hosts() -> odm::Result<Db> {
     let hosts = [host(1, "mickey", "127.0.0.1"), host(2, "minnie", "127.0.0.2")];
     db.collection::<Host>().insert_many(hosts).await?;
     let messages = (1..=3).map(|id| message(id, 1));
-    db.collection::<LogMessage>().insert_many(messages).fill_copies().await?;
+    db.collection::<LogMessage>().insert_many(messages).propagate().await?;
     Ok(db)
 }

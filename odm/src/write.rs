@@ -21,8 +21,8 @@ pub use self::dependents::{
     DeletePlan, DeleteWithDependents, DeleteWithDependentsResult, Dependents,
 };
 pub use self::propagate::{
-    InsertManyFilled, InsertOneFilled, PropagateResult, PropagatedCopies, PropagatedUpdate,
-    ResumePropagation, ResumeResult, UpdatePlan, UpdateWithCopies,
+    InsertManyPropagated, InsertOnePropagated, PropagateResult, Propagated, PropagatedUpdate,
+    ResumePropagation, ResumeResult, UpdatePlan, UpdatePropagated,
 };
 pub use self::references::{
     CheckReferences, InsertManyChecked, InsertOneChecked, ReferenceDamage, ReferenceReport,

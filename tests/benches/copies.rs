@@ -190,11 +190,11 @@ async fn insert(db: &Db, database: &mongodb::Database, way: Way, id: i32, parent
         Way::Plain => drop(db.collection().insert_one(book(id, parent)).await.unwrap()),
         Way::Strict => {
             let insert = db.collection().insert_one(book(id, parent));
-            insert.fill_copies().await.unwrap();
+            insert.propagate().await.unwrap();
         }
         Way::Settled => {
             let insert = db.collection().insert_one(sale(id, parent));
-            insert.fill_copies().await.unwrap();
+            insert.propagate().await.unwrap();
         }
         Way::SettledByHand => {
             let read = || async {
@@ -268,7 +268,7 @@ async fn propagations(db: &Db, database: &mongodb::Database, rounds: i32) {
                 let publishers = db.collection::<Publisher>();
                 let change = publishers.update_by_id(&1, |p| p.name.set(&name));
                 let result = change.propagate().await.unwrap();
-                let written: u64 = result.copies.iter().map(|one| one.documents).sum();
+                let written: u64 = result.propagated.iter().map(|one| one.documents).sum();
                 assert_eq!(written, 2 * u64::try_from(count).unwrap());
             } else {
                 propagate_by_hand(database, &name).await;

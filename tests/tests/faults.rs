@@ -404,14 +404,14 @@ async fn propagations_are_resumed_after_faults(server: &Server) {
                     change.non_atomic().await
                 };
                 broken += u32::from(changed.is_err());
-                let insert = books.insert_one(book(id)).fill_copies();
+                let insert = books.insert_one(book(id)).propagate();
                 let inserted = if is_atomic {
                     insert.await
                 } else {
                     insert.non_atomic().await
                 };
                 broken += u32::from(inserted.is_err());
-                broken += u32::from(sales.insert_one(sale(id)).fill_copies().await.is_err());
+                broken += u32::from(sales.insert_one(sale(id)).propagate().await.is_err());
                 id += 1;
                 server.heal().await;
                 publishers.resume_propagation().await.unwrap();

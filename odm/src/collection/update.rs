@@ -205,7 +205,7 @@ impl<'s, M: Document> UpdateDocuments<'s, M> {
         }
         if options.upsert == Some(true) {
             return Err(Error::usage(
-                "an upsert does not propagate: it may insert a document, whose copies `insert_one(…).fill_copies()` fills",
+                "an upsert does not propagate: it may insert a document, whose copies `insert_one(…).propagate()` fills",
             ));
         }
         call.leaves_stale = true;

@@ -119,7 +119,7 @@ impl Error {
         )
     }
 
-    /// Whether [`fill_copies`](crate::collection::InsertOne::fill_copies) found a document without the field that it had to
+    /// Whether [`propagate`](crate::collection::InsertOne::propagate) found a document without the field that it had to
     /// copy, and the copy can't be none. Nothing was written.
     ///
     /// ```
@@ -131,7 +131,7 @@ impl Error {
     /// let old = doc! {"insert": "hosts", "documents": [{"_id": 7, "name": "goofy"}], "bypassDocumentValidation": true};
     /// db.run_command(old).await?;
     ///
-    /// let error = db.collection::<LogMessage>().insert_one(&message(1, 7)).fill_copies().await.unwrap_err();
+    /// let error = db.collection::<LogMessage>().insert_one(&message(1, 7)).propagate().await.unwrap_err();
     /// assert!(error.is_nothing_to_copy());
     /// # Ok(())
     /// # }

@@ -7,8 +7,8 @@ mod insert;
 mod record;
 mod update;
 
-pub use self::insert::{InsertManyFilled, InsertOneFilled};
+pub use self::insert::{InsertManyPropagated, InsertOnePropagated};
 pub use self::record::{ResumePropagation, ResumeResult};
 pub use self::update::{
-    PropagateResult, PropagatedCopies, PropagatedUpdate, UpdatePlan, UpdateWithCopies,
+    PropagateResult, Propagated, PropagatedUpdate, UpdatePlan, UpdatePropagated,
 };

@@ -1,4 +1,4 @@
-//! Copies of fields of other documents: `copy_of`, `fill_copies`, `propagate`, `check_copies`.
+//! Copies of fields of other documents: `copy_of`, `propagate`, `propagate`, `check_copies`.
 
 mod declarations;
 mod inserts;
@@ -69,7 +69,7 @@ async fn shop(db: &Db) {
     let orders = [order(1, 1, &[1, 2]), order(2, 1, &[2]), order(3, 1, &[])];
     db.collection::<Order>()
         .insert_many(orders)
-        .fill_copies()
+        .propagate()
         .await
         .unwrap();
 }
@@ -195,13 +195,13 @@ async fn changes_of_other_fields_need_no_word(db: &Db) {
     // To say more is no error.
     let update = products.update_all(|p| p.price.inc(1)).propagate();
     let result = update.await.unwrap();
-    assert_eq!((result.update.modified, result.copies.len()), (3, 0));
+    assert_eq!((result.update.modified, result.propagated.len()), (3, 0));
 }
 
 async fn every_copy_follows_its_field(db: &Db) {
     shop(db).await;
     let visits = db.collection::<Visit>();
-    visits.insert_one(visit(1, 1)).fill_copies().await.unwrap();
+    visits.insert_one(visit(1, 1)).propagate().await.unwrap();
     let paid = Order {
         payment: Some(Payment::Card {
             holder: Ref::from(1),
@@ -210,14 +210,14 @@ async fn every_copy_follows_its_field(db: &Db) {
         ..order(4, 2, &[1, 1])
     };
     let orders = db.collection::<Order>();
-    orders.insert_one(&paid).fill_copies().await.unwrap();
+    orders.insert_one(&paid).propagate().await.unwrap();
     let customers = db.collection::<Customer>();
     let update = customers.update_by_id(&1, |c| {
         c.name.set("Eve") & c.country.set("at") & c.tags.set(["vip".to_owned()])
     });
     let result = update.propagate().await.unwrap();
     let copies: Vec<_> = result
-        .copies
+        .propagated
         .iter()
         .map(|one| (one.model, one.by.as_str(), one.documents))
         .collect();
@@ -257,7 +257,7 @@ async fn copies_that_stay_are_filled_once(db: &Db) {
     assert!(orders.check_copies().await.unwrap().is_sound());
     orders
         .insert_one(order(5, 1, &[1]))
-        .fill_copies()
+        .propagate()
         .await
         .unwrap();
     assert_eq!(orders.get(&5).await.unwrap().unwrap().lines[0].price, 7);
@@ -272,7 +272,7 @@ async fn references_by_another_key_are_followed(db: &Db) {
         name: String::new(),
     };
     let insert = cards.insert_many([card(1, "c1"), card(2, "c2")]);
-    insert.fill_copies().await.unwrap();
+    insert.propagate().await.unwrap();
     let customers = db.collection::<Customer>();
     let update = customers.update_one(|c| c.code.eq("c2"), |c| c.name.set("Bea"));
     update.propagate().await.unwrap();
@@ -286,7 +286,10 @@ async fn a_changed_reference_changes_its_copies(db: &Db) {
     let orders = db.collection::<Order>();
     let update = orders.update_many(|o| o.id.gte(2), |o| o.customer.set(Ref::from(2)));
     let result = update.propagate().await.unwrap();
-    assert_eq!((result.update.matched, result.copies[0].documents), (2, 2));
+    assert_eq!(
+        (result.update.matched, result.propagated[0].documents),
+        (2, 2)
+    );
     let names = || async {
         let orders = orders.find_all().sort(|o| o.id.asc()).all().await.unwrap();
         let names = orders.into_iter().map(|order| order.customer_name);
@@ -341,7 +344,11 @@ async fn equal_copies_are_not_written(db: &Db) {
     let rename = |name: &'static str| customers.update_by_id(&1, |c| c.name.set(name));
     let result = rename("Ada").propagate().await.unwrap();
     assert_eq!(
-        result.copies.iter().map(|one| one.documents).sum::<u64>(),
+        result
+            .propagated
+            .iter()
+            .map(|one| one.documents)
+            .sum::<u64>(),
         0
     );
     assert_eq!(version().await, [0, 0, 0]);
@@ -389,10 +396,10 @@ async fn strings_that_differ_in_case_are_written(db: &Db) {
         city: Ref::from("bern".to_owned()),
         name: String::new(),
     };
-    streets.insert_one(&street).fill_copies().await.unwrap();
+    streets.insert_one(&street).propagate().await.unwrap();
     let update = cities.update_all(|c| c.name.set("Bern"));
     let result = update.propagate().await.unwrap();
-    assert_eq!(result.copies[0].documents, 1);
+    assert_eq!(result.propagated[0].documents, 1);
     assert_eq!(streets.get(&1).await.unwrap().unwrap().name, "Bern");
 }
 
@@ -441,7 +448,7 @@ async fn types_of_other_crates_are_copied(db: &Db) {
         built: jiff::Timestamp::UNIX_EPOCH,
         room: None,
     };
-    readings.insert_one(&reading).fill_copies().await.unwrap();
+    readings.insert_one(&reading).propagate().await.unwrap();
     let later = jiff::Timestamp::from_second(2).unwrap();
     let update = devices.update_by_id(&1, |d| d.built.set(later));
     update.propagate().await.unwrap();
@@ -452,7 +459,7 @@ async fn types_of_other_crates_are_copied(db: &Db) {
 async fn a_transaction_of_the_caller_is_joined(db: &Db) {
     shop(db).await;
     let (customers, visits) = (db.collection::<Customer>(), db.collection::<Visit>());
-    visits.insert_one(visit(1, 1)).fill_copies().await.unwrap();
+    visits.insert_one(visit(1, 1)).propagate().await.unwrap();
     odm::transaction!(db, |tx| {
         let update = customers.update_by_id(&1, |c| c.name.set("Eve"));
         update.propagate().session(tx).await?;
@@ -460,7 +467,7 @@ async fn a_transaction_of_the_caller_is_joined(db: &Db) {
         assert_eq!(inside.unwrap().info.name, "Eve");
         visits
             .insert_one(visit(2, 1))
-            .fill_copies()
+            .propagate()
             .session(tx)
             .await?;
         Ok(())
@@ -471,7 +478,7 @@ async fn a_transaction_of_the_caller_is_joined(db: &Db) {
     assert!(stored(db, "odm_propagations").await.is_empty());
     // A session without a transaction is enough where one command writes.
     let mut session = db.start_session().await.unwrap();
-    let insert = visits.insert_one(visit(3, 1)).fill_copies();
+    let insert = visits.insert_one(visit(3, 1)).propagate();
     insert.session(&mut session).await.unwrap();
     let update = customers
         .update_by_id(&1, |c| c.name.set("Ada"))
@@ -573,7 +580,7 @@ async fn chosen_names_are_followed(db: &Db) {
         .await
         .unwrap();
     let visits = named.collection::<Visit>();
-    visits.insert_one(visit(1, 1)).fill_copies().await.unwrap();
+    visits.insert_one(visit(1, 1)).propagate().await.unwrap();
     let customers = named.collection::<Customer>();
     let update = || customers.update_by_id(&1, |c| c.name.set("Eve"));
     update().in_background().await.unwrap();
@@ -597,7 +604,7 @@ async fn a_plan_says_what_the_update_does(db: &Db) {
     shop(db).await;
     let customers = db.collection::<Customer>();
     let visits = db.collection::<Visit>();
-    visits.insert_one(visit(1, 1)).fill_copies().await.unwrap();
+    visits.insert_one(visit(1, 1)).propagate().await.unwrap();
     let update = || customers.update_by_id(&1, |c| c.name.set("Eve"));
     let plan = update().propagate().plan().await.unwrap().to_string();
     let expected = "  customers (Customer)

@@ -110,7 +110,7 @@ pub(crate) fn insert_book(way: Way) -> Operation {
             publisher: Ref::from(1),
             publisher_name: String::new(),
         };
-        unless_duplicate(run!(way, db, books.insert_one(&book).fill_copies()))
+        unless_duplicate(run!(way, db, books.insert_one(&book).propagate()))
     })
 }
 
@@ -123,7 +123,7 @@ pub(crate) fn insert_sale(way: Way) -> Operation {
             publisher: Ref::from(1),
             publisher_name: String::new(),
         };
-        unless_duplicate(run!(way, db, sales.insert_one(&sale).fill_copies()))
+        unless_duplicate(run!(way, db, sales.insert_one(&sale).propagate()))
     })
 }
 

@@ -72,7 +72,9 @@ impl Kept {
         })
     }
 
-    pub(in crate::write) fn all(copies: impl IntoIterator<Item = &'static Copies>) -> Result<Vec<Self>> {
+    pub(in crate::write) fn all(
+        copies: impl IntoIterator<Item = &'static Copies>,
+    ) -> Result<Vec<Self>> {
         copies.into_iter().map(Self::new).collect()
     }
 

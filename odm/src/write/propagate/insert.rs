@@ -5,28 +5,29 @@ use std::sync::{Mutex, PoisonError};
 
 use bson::{Document as BsonDocument, RawDocumentBuf};
 
+use super::super::copies::facts::{Facts, Holders, Kept, settle};
 use super::super::fences::Fences;
 use super::super::{Atomic, WriteSeveral};
-use super::super::copies::facts::{Facts, Holders, Kept, settle};
 use crate::collection::{Encoded, InsertMany, InsertManyResult, InsertOne, InsertOneResult};
 use crate::error::{Error, Result};
 use crate::exec::{Channel, Keys};
 use crate::model::{Document, ModelMeta};
 use crate::store::Session;
 
-/// The insert of a document whose copies are filled, about to be sent: [`InsertOne::fill_copies`].
+/// The insert of a document whose copies are filled, about to be sent: [`InsertOne::propagate`].
 ///
 /// [Without a transaction](Atomic::non_atomic), the copied fields are read before the insert and once more after it.
-pub type InsertOneFilled<'s, M> = Atomic<'s, FilledInsert<M, InsertOneResult<<M as Document>::Id>>>;
+pub type InsertOnePropagated<'s, M> =
+    Atomic<'s, PropagatedInsert<M, InsertOneResult<<M as Document>::Id>>>;
 
-/// The insert of documents whose copies are filled, about to be sent: [`InsertMany::fill_copies`].
+/// The insert of documents whose copies are filled, about to be sent: [`InsertMany::propagate`].
 ///
 /// [Without a transaction](Atomic::non_atomic), the copied fields are read before the insert and once more after it.
-pub type InsertManyFilled<'s, M> =
-    Atomic<'s, FilledInsert<M, InsertManyResult<<M as Document>::Id>>>;
+pub type InsertManyPropagated<'s, M> =
+    Atomic<'s, PropagatedInsert<M, InsertManyResult<<M as Document>::Id>>>;
 
-/// The writes of an [`InsertOneFilled`] or [`InsertManyFilled`].
-pub struct FilledInsert<M: Document, R> {
+/// The writes of an [`InsertOnePropagated`] or [`InsertManyPropagated`].
+pub struct PropagatedInsert<M: Document, R> {
     documents: Encoded<M>,
     copies: Vec<Kept>,
     is_callers: bool,
@@ -59,7 +60,7 @@ impl<'s, M: Document> InsertOne<'s, M> {
     /// # let db = two_hosts().await?;
     /// let messages = db.collection::<LogMessage>();
     /// let message = LogMessage { id: 9, host: Ref::from(2), ipaddr: String::new() };
-    /// messages.insert_one(&message).fill_copies().await?;
+    /// messages.insert_one(&message).propagate().await?;
     /// assert_eq!(messages.get(&9).await?.ok_or("no message")?.ipaddr, "127.0.0.2");
     /// # Ok(())
     /// # }
@@ -69,7 +70,7 @@ impl<'s, M: Document> InsertOne<'s, M> {
     ///
     /// [`is_dangling`](Error::is_dangling): a reference beside a copy leads to no document.
     /// [`is_nothing_to_copy`](Error::is_nothing_to_copy): the document lacks the field, and the copy can't be none.
-    pub fn fill_copies(self) -> InsertOneFilled<'s, M> {
+    pub fn propagate(self) -> InsertOnePropagated<'s, M> {
         let first = |result: InsertManyResult<M::Id>| {
             let id = result.inserted_ids.into_iter().next();
             let inserted_id = id.ok_or_else(|| Error::malformed_reply("an `_id`"))?;
@@ -81,7 +82,7 @@ impl<'s, M: Document> InsertOne<'s, M> {
 
 impl<'s, M: Document> InsertMany<'s, M> {
     /// Fills the copies of all documents, with one query for each reference that has copies beside it; see
-    /// [`InsertOne::fill_copies`].
+    /// [`InsertOne::propagate`].
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/copies.rs"));
@@ -89,7 +90,7 @@ impl<'s, M: Document> InsertMany<'s, M> {
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let db = two_hosts().await?;
     /// let messages = db.collection::<LogMessage>();
-    /// messages.insert_many([message(8, 1), message(9, 2)]).fill_copies().await?;
+    /// messages.insert_many([message(8, 1), message(9, 2)]).propagate().await?;
     /// let addresses: Vec<_> = messages.find(|m| m.id.gte(8)).all().await?.into_iter().map(|m| m.ipaddr).collect();
     /// assert_eq!(addresses, ["127.0.0.1", "127.0.0.2"]);
     /// # Ok(())
@@ -98,8 +99,8 @@ impl<'s, M: Document> InsertMany<'s, M> {
     ///
     /// # Errors
     ///
-    /// Those of [`InsertOne::fill_copies`]; no document is inserted then.
-    pub fn fill_copies(self) -> InsertManyFilled<'s, M> {
+    /// Those of [`InsertOne::propagate`]; no document is inserted then.
+    pub fn propagate(self) -> InsertManyPropagated<'s, M> {
         filled(self.encoded(), Ok)
     }
 }
@@ -107,15 +108,15 @@ impl<'s, M: Document> InsertMany<'s, M> {
 fn filled<M: Document, R>(
     encoded: Result<(Encoded<M>, Option<&mut Session>)>,
     done: fn(InsertManyResult<M::Id>) -> Result<R>,
-) -> Atomic<'_, FilledInsert<M, R>> {
+) -> Atomic<'_, PropagatedInsert<M, R>> {
     let ready = encoded.and_then(|(documents, session)| {
         let copies = M::model().copies()?;
         if copies.is_empty() {
             return Err(Error::usage(
-                "no field is declared as a `copy_of`, so there is nothing to fill: insert without `fill_copies`",
+                "no field is declared as a `copy_of`, so there is nothing to fill: insert without `propagate`",
             ));
         }
-        let insert = FilledInsert {
+        let insert = PropagatedInsert {
             documents,
             copies: Kept::all(copies)?,
             is_callers: false,
@@ -127,7 +128,7 @@ fn filled<M: Document, R>(
     Atomic::of_call(ready, M::model())
 }
 
-impl<M: Document, R> FilledInsert<M, R> {
+impl<M: Document, R> PropagatedInsert<M, R> {
     /// The documents with their copies. What has to be looked at again is kept.
     async fn fill(
         &self,
@@ -170,7 +171,7 @@ impl<M: Document, R> FilledInsert<M, R> {
     }
 }
 
-impl<M: Document, R: Send> WriteSeveral for FilledInsert<M, R> {
+impl<M: Document, R: Send> WriteSeveral for PropagatedInsert<M, R> {
     type Done = R;
 
     fn model(&self) -> &'static ModelMeta {
@@ -241,9 +242,13 @@ impl<M: Document, R: Send> WriteSeveral for FilledInsert<M, R> {
     }
 }
 
-impl<M: Document, R> fmt::Debug for FilledInsert<M, R> {
+impl<M: Document, R> fmt::Debug for PropagatedInsert<M, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = M::model().collection;
-        write!(f, "FilledInsert({name}, {:?})", self.documents.documents)
+        write!(
+            f,
+            "PropagatedInsert({name}, {:?})",
+            self.documents.documents
+        )
     }
 }

@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bson::doc;
 
+use super::super::copies::facts::{Facts, Holders, Kept, settle};
 use super::super::dependents::print_writes;
 use super::super::fences::Fences;
 use super::super::reference_place::exact_read;
 use super::super::{Atomic, WriteSeveral};
-use super::super::copies::facts::{Facts, Holders, Kept, settle};
 use super::record::Records;
 use crate::collection::{Repeated, UpdateDocuments, UpdateResult};
 use crate::error::{Error, Result};
@@ -24,9 +24,9 @@ use crate::store::{Afterwards, Operation};
 ///
 /// [Without a transaction](Atomic::non_atomic), a record of the change is stored first, and removed after the copies are written:
 /// if the update stops, [`resume_propagation`](crate::Collection::resume_propagation) completes it.
-pub type UpdateWithCopies<'s, M> = Atomic<'s, PropagatedUpdate<M>>;
+pub type UpdatePropagated<'s, M> = Atomic<'s, PropagatedUpdate<M>>;
 
-/// The writes of an [`UpdateWithCopies`].
+/// The writes of an [`UpdatePropagated`].
 pub struct PropagatedUpdate<M: Document> {
     update: Repeated<M>,
     /// The copies in other documents, of fields that the update may change.
@@ -46,13 +46,13 @@ pub struct PropagateResult<I> {
     /// The result of the update itself.
     pub update: UpdateResult<I>,
     /// The copies that were written, once for each reference that has copies beside it.
-    pub copies: Vec<PropagatedCopies>,
+    pub propagated: Vec<Propagated>,
 }
 
 /// Copies that an update has written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct PropagatedCopies {
+pub struct Propagated {
     /// The model of the documents that hold the copies, such as `LogMessage`.
     pub model: &'static str,
     /// The Rust names down to the reference beside the copies, such as `parts.part`.
@@ -61,7 +61,7 @@ pub struct PropagatedCopies {
     pub documents: u64,
 }
 
-/// What an update that propagates would write: [`UpdateWithCopies::plan`].
+/// What an update that propagates would write: [`UpdatePropagated::plan`].
 ///
 /// Printed, it lists the collections with the number of documents, the index that finds them, and the guarantee.
 #[derive(Debug, Clone)]
@@ -100,7 +100,7 @@ impl<'s, M: Document> UpdateDocuments<'s, M> {
     /// assert!(change().await.is_err(), "the call has to say what becomes of the copies");
     ///
     /// let result = change().propagate().await?;
-    /// assert_eq!((result.update.modified, result.copies[0].documents), (1, 3));
+    /// assert_eq!((result.update.modified, result.propagated[0].documents), (1, 3));
     /// assert_eq!(messages.get(&1).await?.ok_or("no message")?.ipaddr, "127.0.0.9");
     ///
     /// // Another reference, another copy.
@@ -113,7 +113,7 @@ impl<'s, M: Document> UpdateDocuments<'s, M> {
     /// # Errors
     ///
     /// The update is an upsert; or the model has no copies to write, so that `propagate` would say nothing.
-    pub fn propagate(self) -> UpdateWithCopies<'s, M> {
+    pub fn propagate(self) -> UpdatePropagated<'s, M> {
         PropagatedUpdate::of(self, false)
     }
 
@@ -137,13 +137,13 @@ impl<'s, M: Document> UpdateDocuments<'s, M> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn in_background(self) -> UpdateWithCopies<'s, M> {
+    pub fn in_background(self) -> UpdatePropagated<'s, M> {
         PropagatedUpdate::of(self, true)
     }
 }
 
 impl<M: Document> PropagatedUpdate<M> {
-    fn of(update: UpdateDocuments<'_, M>, in_background: bool) -> UpdateWithCopies<'_, M> {
+    fn of(update: UpdateDocuments<'_, M>, in_background: bool) -> UpdatePropagated<'_, M> {
         let ready = update.repeated().and_then(|(update, session)| {
             let model = M::model();
             if model.copied()?.is_empty() && !model.copies()?.iter().any(|it| it.relation.is_some())
@@ -219,7 +219,7 @@ impl<M: Document> PropagatedUpdate<M> {
         channel: &mut Channel<'_>,
         ids: &Keys,
         looks: &mut Looks,
-        copies: &mut Vec<PropagatedCopies>,
+        copies: &mut Vec<Propagated>,
     ) -> Result<()> {
         let is_atomic = channel.is_in_transaction();
         for kept in &self.held {
@@ -331,7 +331,7 @@ impl Looks {
         channel: &mut Channel<'_>,
         model: &'static ModelMeta,
         in_background: bool,
-    ) -> Result<Vec<PropagatedCopies>> {
+    ) -> Result<Vec<Propagated>> {
         let mut copies = Vec::new();
         if !in_background {
             for (kept, keys) in &self.made {
@@ -350,12 +350,12 @@ impl Looks {
     }
 }
 
-fn add(copies: &mut Vec<PropagatedCopies>, kept: &Kept, documents: u64) {
+fn add(copies: &mut Vec<Propagated>, kept: &Kept, documents: u64) {
     let (model, by) = (kept.copies.model.name, kept.copies.by.join("."));
     let mut known = copies.iter_mut();
     match known.find(|one| one.model == model && one.by == by) {
         Some(known) => known.documents += documents,
-        None => copies.push(PropagatedCopies {
+        None => copies.push(Propagated {
             model,
             by,
             documents,
@@ -420,7 +420,10 @@ impl<M: Document> WriteSeveral for PropagatedUpdate<M> {
         self.write_held(channel, &ids, &mut looks, &mut copies)
             .await?;
         *self.looks.lock().unwrap_or_else(PoisonError::into_inner) = looks;
-        Ok(PropagateResult { update, copies })
+        Ok(PropagateResult {
+            update,
+            propagated: copies,
+        })
     }
 
     async fn settle(&self, mut done: PropagateResult<M::Id>) -> Result<PropagateResult<M::Id>> {
@@ -433,10 +436,10 @@ impl<M: Document> WriteSeveral for PropagatedUpdate<M> {
             error.context("the update has taken effect, and its copies are not all written: `resume_propagation` completes them")
         })?;
         for one in copies {
-            let mut known = done.copies.iter_mut();
+            let mut known = done.propagated.iter_mut();
             match known.find(|known| known.model == one.model && known.by == one.by) {
                 Some(known) => known.documents += one.documents,
-                None => done.copies.push(one),
+                None => done.propagated.push(one),
             }
         }
         Ok(done)
@@ -457,7 +460,7 @@ impl<M: Document> WriteSeveral for PropagatedUpdate<M> {
     }
 }
 
-impl<M: Document> UpdateWithCopies<'_, M> {
+impl<M: Document> UpdatePropagated<'_, M> {
     /// Returns what the update would write. Nothing is written.
     ///
     /// The plan is made by the reads that the update itself begins with, and a count for each kind of copies. To run the update,

@@ -87,7 +87,7 @@ pub(super) async fn wrong_declarations_are_refused(db: &Db) {
     let error = db
         .collection::<Bundle>()
         .insert_one(&bundle)
-        .fill_copies()
+        .propagate()
         .await;
     assert!(error.unwrap_err().is_declaration());
 }

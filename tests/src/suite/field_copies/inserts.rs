@@ -1,4 +1,4 @@
-//! `fill_copies`.
+//! `propagate`.
 
 use odm::bson::{Bson, Document as BsonDocument, doc};
 use odm::prelude::*;
@@ -18,7 +18,7 @@ pub(super) async fn inserts_are_filled(db: &Db) {
         ..order(4, None, &[1])
     };
     let orders = db.collection::<Order>();
-    let result = orders.insert_one(&paid).fill_copies().await.unwrap();
+    let result = orders.insert_one(&paid).propagate().await.unwrap();
     assert_eq!(result.inserted_id, 4);
     let stored = stored(db, "orders").await;
     let line = |product: i32, name: &str, notes: BsonDocument| {
@@ -38,7 +38,7 @@ pub(super) async fn inserts_are_filled(db: &Db) {
     assert_eq!(stored[0].get_i64("version").unwrap(), 0);
 
     let visits = db.collection::<Visit>();
-    visits.insert_one(visit(1, 2)).fill_copies().await.unwrap();
+    visits.insert_one(visit(1, 2)).propagate().await.unwrap();
     let info = visits.get(&1).await.unwrap().unwrap().info;
     let expected = Info {
         name: "Ben".to_owned(),
@@ -52,7 +52,7 @@ pub(super) async fn a_list_of_documents_takes_one_query_for_each_reference(db: &
     let (watched, log) = watched(db);
     let visits = (1..=100).map(|id| visit(id, 1 + id % 2));
     let insert = watched.collection::<Visit>().insert_many(visits);
-    let result = insert.fill_copies().await.unwrap();
+    let result = insert.propagate().await.unwrap();
     assert_eq!(result.inserted_ids.len(), 100);
     // Settled: no transaction, and one look again.
     let names = |log: &[BsonDocument]| -> Vec<String> {
@@ -65,7 +65,7 @@ pub(super) async fn a_list_of_documents_takes_one_query_for_each_reference(db: &
     log.lock().unwrap().clear();
     let orders = (10..60).map(|id| order(id, 1 + id % 2, &[1, 2, 3]));
     let insert = watched.collection::<Order>().insert_many(orders);
-    insert.fill_copies().await.unwrap();
+    insert.propagate().await.unwrap();
     // Strict: the fences, a query for the customer, the products, the notes and the holders, and the insert.
     let sent = names(&log.lock().unwrap());
     let sent: Vec<&str> = sent.iter().map(String::as_str).collect();
@@ -77,16 +77,16 @@ pub(super) async fn a_reference_that_leads_to_nothing_is_refused(db: &Db) {
     shop(db).await;
     let orders = db.collection::<Order>();
     let insert = orders.insert_many([order(4, 1, &[1]), order(5, 1, &[1, 9])]);
-    let error = insert.fill_copies().await.unwrap_err();
+    let error = insert.propagate().await.unwrap_err();
     assert!(error.is_dangling(), "{error}");
     assert_eq!(error.path(), Some("l.product"));
     assert!(error.to_string().starts_with("Order.l.product"), "{error}");
     assert_eq!(stored(db, "orders").await.len(), 3);
-    let insert = orders.insert_one(order(4, 9, &[])).fill_copies();
+    let insert = orders.insert_one(order(4, 9, &[])).propagate();
     assert!(insert.non_atomic().await.unwrap_err().is_dangling());
     assert_eq!(stored(db, "orders").await.len(), 3);
     let products = db.collection::<Product>();
-    let error = products.insert_one(product(9, "cog")).fill_copies().await;
+    let error = products.insert_one(product(9, "cog")).propagate().await;
     let text = error.unwrap_err().to_string();
     assert!(
         text.contains("no field is declared as a `copy_of`"),
@@ -104,7 +104,7 @@ pub(super) async fn a_document_without_the_field_is_refused(db: &Db) {
     .await;
     let orders = db.collection::<Order>();
     for id in [7, 8] {
-        let error = orders.insert_one(order(4, 1, &[id])).fill_copies().await;
+        let error = orders.insert_one(order(4, 1, &[id])).propagate().await;
         let error = error.unwrap_err();
         assert!(error.is_nothing_to_copy(), "{error}");
         let text = error.to_string();
@@ -117,7 +117,7 @@ pub(super) async fn a_document_without_the_field_is_refused(db: &Db) {
     let mut order = order(5, 2, &[1]);
     order.lines[0].notes[0].by = Some(Ref::from(2));
     order.lines[0].notes[0].city = Some("Basel".to_owned());
-    orders.insert_one(&order).fill_copies().await.unwrap();
+    orders.insert_one(&order).propagate().await.unwrap();
     let order = orders.get(&5).await.unwrap().unwrap();
     assert_eq!(order.lines[0].notes[0].city, None);
 }

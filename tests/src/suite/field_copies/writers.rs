@@ -33,11 +33,11 @@ pub(super) async fn nothing_is_stale_after_writes_beside_each_other(db: &Db) {
                         customers.resume_propagation().await.unwrap();
                     }
                     2 | 3 => {
-                        let insert = orders.insert_one(order(id, customer, &[])).fill_copies();
+                        let insert = orders.insert_one(order(id, customer, &[])).propagate();
                         insert.await.unwrap();
                     }
                     4 => {
-                        let insert = visits.insert_one(visit(id, customer)).fill_copies();
+                        let insert = visits.insert_one(visit(id, customer)).propagate();
                         insert.await.unwrap();
                     }
                     _ => {

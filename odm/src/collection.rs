@@ -71,6 +71,7 @@ pub use self::results::{DeleteResult, InsertManyResult, InsertOneResult, UpdateR
 pub use self::run_command::RunCommand;
 pub use self::save::{Load, Loaded, Save};
 pub use self::touch::Touch;
+pub(crate) use self::stale::Stale;
 pub(crate) use self::update::Repeated;
 pub use self::update::UpdateDocuments;
 pub use self::watch::{

@@ -27,6 +27,7 @@ mod size;
 pub mod timestamps;
 #[doc(hidden)]
 pub mod tree;
+pub(crate) mod two_way;
 pub mod types;
 
 use bson::Bson;

@@ -12,6 +12,7 @@ mod propagate;
 mod reference_place;
 mod references;
 mod report;
+mod two_way;
 
 pub use self::atomic::Atomic;
 pub(crate) use self::atomic::WriteSeveral;

@@ -100,7 +100,7 @@ pub(crate) struct Call<'s> {
     pub(crate) related: Option<Box<Related>>,
     /// Whether a delete leaves the documents that refer to deleted ones as they are.
     pub(crate) leaves_dangling: bool,
-    /// Whether an update leaves copies of what it changes as they are.
+    /// Whether the write leaves what follows from it in other documents as it is.
     pub(crate) leaves_stale: bool,
 }
 
@@ -509,17 +509,23 @@ pub(crate) fn typed_id<M: Model>(document: &M, made_up: Option<ObjectId>) -> Res
 /// Refuses a delete that does not say what becomes of the documents that refer to the deleted ones. Some verbs have no form
 /// that acts on them.
 pub(crate) fn check_dependents(model: &'static ModelMeta, has_form: bool) -> Result<()> {
-    let Some(relation) = model.dependents().next() else {
+    let relation = model.dependents().next();
+    let two_way = model.two_way()?.first();
+    if relation.is_none() && two_way.is_none() {
         return Ok(());
-    };
+    }
     let how = if has_form {
         "write `.with_dependents()`, which does what is declared, or `.leave_dangling()`"
     } else {
         "write `delete_one(…).with_dependents()`, which does what is declared, or `.leave_dangling()` here"
     };
+    let why = match (relation, two_way) {
+        (Some(relation), _) => format!("`{}` declares `on_delete`", relation.name),
+        (None, Some(one)) => format!("`{}` of `{}` refers back", one.other.field, one.other.model.name),
+        (None, None) => return Ok(()),
+    };
     Err(Error::usage(format!(
-        "other documents refer to the deleted ones, and `{}` declares `on_delete`: {how}",
-        relation.name
+        "other documents refer to the deleted ones, and {why}: {how}"
     )))
 }
 

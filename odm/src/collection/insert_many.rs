@@ -140,18 +140,26 @@ impl<M: Document> Encoded<M> {
         let mut call = Call::new(&self.store, defaults, M::model(), collection, operation);
         call.request.options = self.options.clone();
         call.session = session;
+        // The call that made these documents was checked.
+        call.leaves_stale = true;
         let ids = self.ids.clone();
         InsertMany { call, ids }
     }
 }
 
 impl<'s, M: Document> InsertMany<'s, M> {
-    /// The documents, to be inserted as part of several writes, and the session.
-    pub(crate) fn encoded(self) -> Result<(Encoded<M>, Option<&'s mut Session>)> {
+    /// The documents, to be inserted as part of several writes, and the session. The other writes may propagate these.
+    pub(crate) fn encoded(
+        mut self,
+        propagates: bool,
+    ) -> Result<(Encoded<M>, Option<&'s mut Session>)> {
+        self.call.leaves_stale |= propagates;
         Encoded::of(self.call, self.ids)
     }
 
-    options!(session within command comment ordered bypass_document_validation write_concern);
+    options!(
+        session within command comment ordered bypass_document_validation write_concern leave_stale
+    );
 
     async fn run(self) -> Result<InsertManyResult<M::Id>> {
         let model = self.call.model;

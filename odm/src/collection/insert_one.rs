@@ -54,10 +54,14 @@ impl<M: Document> Collection<M> {
 }
 
 impl<'s, M: Document> InsertOne<'s, M> {
-    options!(session command comment bypass_document_validation write_concern);
+    options!(session command comment bypass_document_validation write_concern leave_stale);
 
-    /// The document, to be inserted as part of several writes, and the session.
-    pub(crate) fn encoded(self) -> Result<(Encoded<M>, Option<&'s mut Session>)> {
+    /// The document, to be inserted as part of several writes, and the session. The other writes may propagate it.
+    pub(crate) fn encoded(
+        mut self,
+        propagates: bool,
+    ) -> Result<(Encoded<M>, Option<&'s mut Session>)> {
+        self.call.leaves_stale |= propagates;
         Encoded::of(self.call, self.id.into_iter().collect())
     }
 

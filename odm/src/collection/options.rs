@@ -53,8 +53,11 @@ macro_rules! options {
         }
     };
     (@ leave_stale) => {
-        /// Leaves copies of what the update changes as they are, although they are declared by `copy_of`.
-        /// [`refresh_copies`](crate::collection::Collection::refresh_copies) writes them later.
+        /// Leaves what follows from the write in other documents as it is: copies that are declared by `copy_of`, and
+        /// references that refer back by `two_way`.
+        ///
+        /// [`refresh_copies`](crate::collection::Collection::refresh_copies) writes the copies later, and
+        /// [`check_two_way`](crate::collection::Collection::check_two_way) finds references that only one side has.
         ///
         /// ```
         /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/copies.rs"));

@@ -1,19 +1,23 @@
-//! Updates that would leave copies of fields stale: `copy_of`.
+//! Writes that would leave derived data of other documents stale: copies of fields, and references that refer back.
 
-use bson::{Bson, Document};
+use bson::{Bson, Document, RawDocumentBuf};
 
 use crate::error::{Error, Result};
+use crate::exec::{Keys, StoredPath};
 use crate::model::copies::Copies;
+use crate::model::two_way::TwoWay;
 use crate::model::{ModelMeta, name};
 use crate::store::{Modification, Operation};
 
-/// The copies that an update makes stale.
+/// What a write makes stale.
 #[derive(Debug, Default)]
 pub(crate) struct Stale {
     /// Copies in other documents, of fields that the update may change.
     pub(crate) made: Vec<&'static Copies>,
     /// Copies in the updated documents, where the update may change the copy or the reference.
     pub(crate) held: Vec<&'static Copies>,
+    /// References that the write may change, and to which others refer back.
+    pub(crate) two_way: Vec<&'static TwoWay>,
 }
 
 /// The fields that an update may change.
@@ -24,17 +28,21 @@ enum Changed {
 }
 
 impl Stale {
-    /// The copies that the operation makes stale.
+    /// What the operation makes stale.
     pub(crate) fn of(model: &'static ModelMeta, operation: &Operation) -> Result<Self> {
         let modification = match operation {
             Operation::Update(update) | Operation::FindAndUpdate(update) => {
                 Some(&update.modification)
             }
             Operation::Replace { .. } | Operation::FindAndReplace { .. } => None,
+            Operation::InsertOne { document } => {
+                return Self::of_inserts(model, std::slice::from_ref(document));
+            }
+            Operation::InsertMany { documents } => return Self::of_inserts(model, documents),
             _ => return Ok(Self::default()),
         };
-        let (made, held) = (model.copied()?, model.copies()?);
-        if made.is_empty() && held.is_empty() {
+        let (made, held, two_way) = (model.copied()?, model.copies()?, model.two_way()?);
+        if made.is_empty() && held.is_empty() && two_way.is_empty() {
             return Ok(Self::default());
         }
         let changed = modification.map_or(Changed::All, Changed::by);
@@ -60,7 +68,26 @@ impl Stale {
                 stale.push(copies);
             }
         }
-        Ok(Self { made, held: stale })
+        let two_way = two_way.iter().filter(|one| changed.touches(&one.own.path));
+        Ok(Self {
+            made,
+            held: stale,
+            two_way: two_way.collect(),
+        })
+    }
+
+    /// The references of new documents to which others do not refer back yet.
+    pub(crate) fn of_inserts(
+        model: &'static ModelMeta,
+        documents: &[RawDocumentBuf],
+    ) -> Result<Self> {
+        let mut stale = Self::default();
+        for one in model.two_way()? {
+            if Keys::at(&StoredPath::at(&one.own.path), documents)?.len() > 0 {
+                stale.two_way.push(one);
+            }
+        }
+        Ok(stale)
     }
 
     /// Refuses an operation that has to say what becomes of the copies, and does not.
@@ -68,6 +95,14 @@ impl Stale {
         let stale = Self::of(model, operation)?;
         let how =
             "write `.propagate()` on an update, which writes the copies too, or `.leave_stale()`";
+        if let Some(one) = stale.two_way.first() {
+            let (own, other) = (&one.own, &one.other);
+            return Err(Error::usage(format!(
+                "`{}` of `{}` refers back to `{}`, which the write changes: write `.propagate()` on an insert or an update, which \
+                 writes both, or `.leave_stale()`",
+                other.field, other.model.name, own.field
+            )));
+        }
         if let Some(copies) = stale.made.first() {
             let fields = copies.following().next();
             let field = fields.map_or("", |field| field.rust);

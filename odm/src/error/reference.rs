@@ -1,4 +1,4 @@
-//! References that are in the way of a delete, or that lead to no document.
+//! References that are in the way of a write, or that lead to no document.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use bson::Bson;
 
 use super::{Error, Kind};
 
-/// A reference that is in the way of a delete, or that leads to no document.
+/// A reference that is in the way of a write, or that leads to no document.
 #[derive(Debug)]
 pub(crate) enum ReferenceError {
     /// A document refers to one that was to be deleted.
@@ -25,6 +25,8 @@ pub(crate) enum ReferenceError {
         key: String,
         value: Bson,
     },
+    /// A document would lose a reference that it must have, by a write of the other side of `two_way`.
+    Needed { model: &'static str, id: Bson },
     /// The document that a reference leads to lacks a field that is copied, and the copy can't be none.
     NothingToCopy {
         target: &'static str,
@@ -53,6 +55,11 @@ impl fmt::Display for ReferenceError {
                 f,
                 "the reference leads to no `{target}`: none has the {key} {value}; insert that one first, or refer to another"
             ),
+            Self::Needed { model, id } => write!(
+                f,
+                "the `{model}` with _id {id} would refer to no document, and must refer to one: let it refer to another document, \
+                 or declare the reference as an `Option`"
+            ),
             Self::NothingToCopy {
                 target,
                 key,
@@ -76,7 +83,9 @@ impl From<ReferenceError> for Kind {
 
 impl Error {
     /// Whether a [delete with dependents](crate::collection::Delete::with_dependents) failed because a document refers to
-    /// one that would be deleted, and the relation declares `on_delete = restrict`. Nothing was written.
+    /// one that would be deleted, and the relation declares `on_delete = restrict`; or a write that
+    /// [propagates](crate::collection::UpdateDocuments::propagate), because a document would lose the reference of a `two_way`
+    /// relation that it must have. Nothing was written.
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));
@@ -92,7 +101,7 @@ impl Error {
     pub fn is_restricted(&self) -> bool {
         matches!(
             self.kind(),
-            Kind::Reference(ReferenceError::Restricted { .. })
+            Kind::Reference(ReferenceError::Restricted { .. } | ReferenceError::Needed { .. })
         )
     }
 

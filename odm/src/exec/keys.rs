@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use bson::raw::{RawBsonRef, RawDocumentBuf};
-use bson::{Bson, oid::ObjectId};
+use bson::{Bson, RawBson, oid::ObjectId};
 use foldhash::fast::RandomState;
 use odm_language::value::key;
 use odm_language::value::number::Number;
@@ -39,6 +39,22 @@ impl Keys {
             added?;
         }
         Ok(keys)
+    }
+
+    /// These values.
+    pub(crate) fn of<'v>(values: impl IntoIterator<Item = &'v Bson>) -> Result<Self> {
+        let mut keys = Self::default();
+        for value in values {
+            keys.add_value(Some(value))?;
+        }
+        Ok(keys)
+    }
+
+    /// Adds the value, if there is one.
+    pub(crate) fn add_value(&mut self, value: Option<&Bson>) -> Result<()> {
+        let Some(value) = value else { return Ok(()) };
+        let value = RawBson::try_from(value.clone()).map_err(Error::encode)?;
+        self.add(value.as_raw_bson_ref()).map(drop)
     }
 
     /// Adds an id and returns its position.

@@ -53,7 +53,7 @@ static MADE: LazyLock<RwLock<HashMap<usize, &'static [&'static Copies]>>> =
 
 /// Finds a value for the model once in a process. A process has few models, and metadata is as constant as they are, so what
 /// is found is never freed.
-fn once<T: Send + Sync>(
+pub(crate) fn once<T: Send + Sync>(
     known: &RwLock<HashMap<usize, &'static [T]>>,
     model: &'static ModelMeta,
     find: impl FnOnce() -> Result<Vec<T>>,

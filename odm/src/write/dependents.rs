@@ -12,6 +12,7 @@ use std::marker::PhantomData;
 use bson::{Document as BsonDocument, RawDocumentBuf, doc};
 
 use self::effects::{Deleted, Effects, deletes_of, ids, projection};
+use super::propagate::{Propagated, count_written};
 use super::{Atomic, WriteSeveral};
 use crate::collection::{Delete, check_dependents};
 use crate::error::{Error, Result};
@@ -47,6 +48,8 @@ pub struct DeleteWithDependentsResult {
     pub deleted: u64,
     /// What was done to the documents that referred to them, once for each relation that had any.
     pub dependents: Vec<Dependents>,
+    /// The documents that were written because they referred back to deleted ones by a `two_way` reference.
+    pub propagated: Vec<Propagated>,
 }
 
 /// What a delete did to the documents that referred to deleted ones by a relation.
@@ -110,6 +113,9 @@ pub(crate) async fn act(
     effects.check(channel).await?;
     for effect in effects.in_order() {
         effect.write(channel).await?;
+    }
+    for (back, links) in effects.back()? {
+        back.write(channel, &links).await?;
     }
     Ok(())
 }
@@ -178,6 +184,9 @@ impl<'s, M: Document> Delete<'s, M> {
     /// - `cascade`: the documents are deleted, with what refers to them.
     /// - `set_null`: the references become null; the field is removed if it has `skip_serializing_if`.
     /// - `pull`: the references are removed from their list; of a list of subdocuments, the subdocument is removed.
+    ///
+    /// Documents that refer back to a deleted one by a `two_way` reference lose this reference. One that must have it, and is
+    /// not deleted itself, is an error as for `restrict`.
     ///
     /// The version and the time of change of updated documents change as by any typed update. Strings are compared exactly,
     /// also in a collection with a collation.
@@ -307,6 +316,19 @@ impl<M: Document> DependentDelete<M> {
                 steps.push(effect.step(&channel.collection(effect.place.model), count)?);
             }
         }
+        for (back, links) in effects.back()? {
+            let count = back.count_removed(channel, &links).await?;
+            if count > 0 {
+                let (own, other) = (&back.sides.own, &back.sides.other);
+                let reason = format!(
+                    "take deleted documents of `{}` out of `{}`, which refers back",
+                    own.model.name, other.field
+                );
+                let collection = channel.collection(other.model);
+                let step = Step::writes(other.model, &collection, Vec::new(), reason);
+                steps.push(step.of_documents(count));
+            }
+        }
         let collection = channel.collection(M::model());
         let statements = deletes_of(model, &ids);
         let command = doc! {"delete": &*collection, "deletes": statements};
@@ -318,6 +340,15 @@ impl<M: Document> DependentDelete<M> {
 }
 
 impl DeleteWithDependentsResult {
+    /// Takes deleted documents out of the references that refer back.
+    async fn unlink(&mut self, channel: &mut Channel<'_>, effects: &Effects) -> Result<()> {
+        for (back, links) in effects.back()? {
+            let written = back.write(channel, &links).await?;
+            count_written(&mut self.propagated, &back, &written);
+        }
+        Ok(())
+    }
+
     /// Writes the effects, and adds what they did; returns whether they did anything.
     async fn add(&mut self, channel: &mut Channel<'_>, effects: &Effects) -> Result<bool> {
         let mut any = false;
@@ -359,6 +390,7 @@ impl<M: Document> WriteSeveral for DependentDelete<M> {
         let mut result = DeleteWithDependentsResult {
             deleted: 0,
             dependents: Vec::new(),
+            propagated: Vec::new(),
         };
         let documents = self.matching(channel).await?;
         if documents.is_empty() {
@@ -370,10 +402,16 @@ impl<M: Document> WriteSeveral for DependentDelete<M> {
         fences.write(channel, model).await?;
         effects.check(channel).await?;
         result.add(channel, &effects).await?;
+        let is_atomic = channel.is_in_transaction();
+        if !is_atomic {
+            result.unlink(channel, &effects).await?;
+        }
         for statement in deletes_of(model, &ids) {
             result.deleted += channel.of(model).delete_by(vec![statement]).await?;
         }
-        if channel.is_in_transaction() {
+        if is_atomic {
+            // Deleted documents do not need the references that they lose.
+            result.unlink(channel, &effects).await?;
             return Ok(result);
         }
         // Other clients may have inserted dependents since they were looked for. Inserts that have not seen that the

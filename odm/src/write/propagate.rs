@@ -1,14 +1,18 @@
 //! Writes of documents together with what follows from them in others.
 //!
-//! [`insert`] and [`update`] order the commands; each kind of derived data has a module beside this one, such as `copies`.
+//! [`insert`] and [`update`] order the commands, and [`derived`] writes what follows from changed documents; each kind of
+//! derived data has a module beside this one, such as `copies`.
 //! [`record`] has the records by which a change that stopped is completed.
 
+mod derived;
 mod insert;
 mod record;
 mod update;
 
+pub use self::derived::Propagated;
+pub(super) use self::derived::count_written;
 pub use self::insert::{InsertManyPropagated, InsertOnePropagated};
 pub use self::record::{ResumePropagation, ResumeResult};
 pub use self::update::{
-    PropagateResult, Propagated, PropagatedUpdate, UpdatePlan, UpdatePropagated,
+    PropagateResult, PropagatedUpdate, UpdatePlan, UpdatePropagated,
 };

@@ -70,7 +70,7 @@ impl<'s, M: Document> InsertOne<'s, M> {
             let inserted_id = id.ok_or_else(|| Error::malformed_reply("an `_id`"))?;
             Ok(InsertOneResult { inserted_id })
         };
-        checked(self.encoded(), first)
+        checked(self.encoded(false), first)
     }
 }
 
@@ -97,7 +97,7 @@ impl<'s, M: Document> InsertMany<'s, M> {
     ///
     /// [`is_dangling`](Error::is_dangling): a reference leads to no document.
     pub fn check_references(self) -> InsertManyChecked<'s, M> {
-        checked(self.encoded(), Ok)
+        checked(self.encoded(false), Ok)
     }
 }
 

@@ -7,7 +7,7 @@ use bson::{Bson, Document, RawDocumentBuf, doc};
 
 use super::super::fences::Fences;
 use super::super::reference_place::{ReferencePlace, exact_read, exactly};
-
+use super::super::two_way::{BackReference, Links};
 use crate::error::{Error, ReferenceError, Result};
 use crate::exec::{Channel, Keys, StoredPath};
 use crate::model::copies::{CopiedField, Copies};
@@ -81,8 +81,10 @@ impl Reach {
     }
 
     /// Whether the documents of a model have to be read before they are deleted.
-    fn reads(&self, model: &'static ModelMeta) -> bool {
-        model.dependents().next().is_some() || self.restricting.contains(model.collection)
+    fn reads(&self, model: &'static ModelMeta) -> Result<bool> {
+        Ok(model.dependents().next().is_some()
+            || self.restricting.contains(model.collection)
+            || !model.two_way()?.is_empty())
     }
 }
 
@@ -110,11 +112,16 @@ fn refuse_trees(relation: &InverseMeta, target: &ModelMeta) -> Result<()> {
     )))
 }
 
-/// The stored fields by which other documents refer to those of this model, and the `_id`.
+/// The stored fields by which other documents refer to those of this model, the references to which others refer back, and
+/// the `_id`.
 pub(super) fn projection(model: &'static ModelMeta) -> Result<Document> {
     let mut fields = doc! {"_id": 1};
     for relation in model.dependents() {
         fields.insert(key_of(model, relation)?.as_str(), 1);
+    }
+    for one in model.two_way()? {
+        fields.insert(&one.own.key, 1);
+        fields.insert(&one.own.path, 1);
     }
     Ok(fields)
 }
@@ -166,7 +173,7 @@ impl Effects {
                 };
                 let target = effect.place.model;
                 let mut read = None;
-                if policy == OnDelete::Cascade && reach.reads(target) {
+                if policy == OnDelete::Cascade && reach.reads(target)? {
                     let unseen = effects.unseen(channel, &effect).await?;
                     read = Some(ids(&unseen)?);
                     open.push_back(Deleted {
@@ -271,6 +278,21 @@ impl Effects {
             }
         }
         Ok(())
+    }
+
+    /// The references that refer back to deleted documents.
+    pub(super) fn back(&self) -> Result<Vec<(BackReference, Links)>> {
+        let mut all = Vec::new();
+        for Deleted { model, documents } in &self.documents {
+            for sides in model.two_way()? {
+                let back = BackReference::new(sides)?;
+                let links = Links::between(&back, documents, &[])?;
+                if !links.is_empty() {
+                    all.push((back, links));
+                }
+            }
+        }
+        Ok(all)
     }
 
     /// The effects that write, in the order in which they are written: references are removed first, and of deleted

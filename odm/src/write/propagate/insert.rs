@@ -1,18 +1,19 @@
 //! Inserts that fill the copies of new documents.
 
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Arc;
 
 use bson::{Document as BsonDocument, RawDocumentBuf};
 
-use super::super::copies::facts::{Facts, Holders, Kept, settle};
+use super::super::copies::facts::{Facts, Holders, Kept};
 use super::super::fences::Fences;
 use super::super::{Atomic, WriteSeveral};
-use crate::collection::{Encoded, InsertMany, InsertManyResult, InsertOne, InsertOneResult};
+use super::derived::{Derived, Looks};
+use crate::collection::{Encoded, InsertMany, InsertManyResult, InsertOne, InsertOneResult, Stale};
 use crate::error::{Error, Result};
 use crate::exec::{Channel, Keys};
 use crate::model::{Document, ModelMeta};
-use crate::store::Session;
+use crate::store::{Afterwards, Session};
 
 /// The insert of a document whose copies are filled, about to be sent: [`InsertOne::propagate`].
 ///
@@ -29,19 +30,10 @@ pub type InsertManyPropagated<'s, M> =
 /// The writes of an [`InsertOnePropagated`] or [`InsertManyPropagated`].
 pub struct PropagatedInsert<M: Document, R> {
     documents: Encoded<M>,
-    copies: Vec<Kept>,
-    is_callers: bool,
-    /// What the last attempt filled in, where it has to look again.
-    filled: Mutex<Vec<(usize, Filled)>>,
+    copies: Vec<Arc<Kept>>,
+    derived: Derived,
     /// Makes the result.
     done: fn(InsertManyResult<M::Id>) -> Result<R>,
-}
-
-/// What was filled into documents.
-struct Filled {
-    holders: Holders,
-    keys: Keys,
-    facts: Facts,
 }
 
 impl<'s, M: Document> InsertOne<'s, M> {
@@ -76,7 +68,7 @@ impl<'s, M: Document> InsertOne<'s, M> {
             let inserted_id = id.ok_or_else(|| Error::malformed_reply("an `_id`"))?;
             Ok(InsertOneResult { inserted_id })
         };
-        filled(self.encoded(), first)
+        filled(self.encoded(true), first)
     }
 }
 
@@ -101,7 +93,7 @@ impl<'s, M: Document> InsertMany<'s, M> {
     ///
     /// Those of [`InsertOne::propagate`]; no document is inserted then.
     pub fn propagate(self) -> InsertManyPropagated<'s, M> {
-        filled(self.encoded(), Ok)
+        filled(self.encoded(true), Ok)
     }
 }
 
@@ -110,17 +102,18 @@ fn filled<M: Document, R>(
     done: fn(InsertManyResult<M::Id>) -> Result<R>,
 ) -> Atomic<'_, PropagatedInsert<M, R>> {
     let ready = encoded.and_then(|(documents, session)| {
-        let copies = M::model().copies()?;
-        if copies.is_empty() {
+        let model = M::model();
+        let copies = model.copies()?;
+        if copies.is_empty() && model.two_way()?.is_empty() {
             return Err(Error::usage(
-                "no field is declared as a `copy_of`, so there is nothing to fill: insert without `propagate`",
+                "the model has neither a `copy_of` to fill nor a `two_way` reference: insert without `propagate`",
             ));
         }
+        let stale = Stale::of_inserts(model, &documents.documents)?;
         let insert = PropagatedInsert {
+            copies: Kept::all(copies)?.into_iter().map(Arc::new).collect(),
+            derived: Derived::new(model, &stale, false)?,
             documents,
-            copies: Kept::all(copies)?,
-            is_callers: false,
-            filled: Mutex::default(),
             done,
         };
         Ok((insert, session))
@@ -129,18 +122,18 @@ fn filled<M: Document, R>(
 }
 
 impl<M: Document, R> PropagatedInsert<M, R> {
-    /// The documents with their copies. What has to be looked at again is kept.
+    /// The documents with their copies.
     async fn fill(
         &self,
         channel: &mut Channel<'_>,
         keys: Vec<Keys>,
+        looks: &mut Looks,
     ) -> Result<Vec<RawDocumentBuf>> {
         let mut documents = Vec::new();
         for document in &self.documents.documents {
             documents.push(BsonDocument::try_from(document).map_err(Error::encode)?);
         }
-        let mut looks = Vec::new();
-        for (position, (kept, keys)) in self.copies.iter().zip(keys).enumerate() {
+        for (kept, keys) in self.copies.iter().zip(keys) {
             let facts = Facts::read(channel, kept, &keys, true).await?;
             for document in &mut documents {
                 facts.fill(kept, document)?;
@@ -150,15 +143,9 @@ impl<M: Document, R> PropagatedInsert<M, R> {
                 for document in &self.documents.documents {
                     holders.add(kept, document)?;
                 }
-                let filled = Filled {
-                    holders,
-                    keys,
-                    facts,
-                };
-                looks.push((position, filled));
+                looks.held.push((Arc::clone(kept), holders, facts));
             }
         }
-        *self.filled.lock().unwrap_or_else(PoisonError::into_inner) = looks;
         let encoded = documents.into_iter();
         encoded
             .map(|document| RawDocumentBuf::try_from(document).map_err(Error::encode))
@@ -167,7 +154,7 @@ impl<M: Document, R> PropagatedInsert<M, R> {
 
     /// Whether a fence keeps these copies in step. In a transaction of the caller, all are: it can't look again.
     fn is_fenced(&self, kept: &Kept) -> bool {
-        kept.follows() && (kept.is_strict() || self.is_callers)
+        kept.follows() && (kept.is_strict() || self.derived.is_callers)
     }
 }
 
@@ -183,11 +170,11 @@ impl<M: Document, R: Send> WriteSeveral for PropagatedInsert<M, R> {
     }
 
     fn enter(&mut self, is_callers: bool) {
-        self.is_callers = is_callers;
+        self.derived.is_callers = is_callers;
     }
 
     fn is_several(&self) -> bool {
-        self.copies.iter().any(Kept::is_strict)
+        self.derived.is_several() || self.copies.iter().any(|kept| kept.is_strict())
     }
 
     async fn write(&self, channel: &mut Channel<'_>) -> Result<R> {
@@ -204,7 +191,8 @@ impl<M: Document, R: Send> WriteSeveral for PropagatedInsert<M, R> {
         if is_atomic {
             fences.write(channel, M::model()).await?;
         }
-        let documents = self.fill(channel, all).await?;
+        let mut looks = Looks::default();
+        let documents = self.fill(channel, all, &mut looks).await?;
         let result = self
             .documents
             .insert_these(documents, channel.session())
@@ -213,32 +201,25 @@ impl<M: Document, R: Send> WriteSeveral for PropagatedInsert<M, R> {
             // A propagation in a transaction, which does not see the new documents, fails by this or has committed.
             fences.write(channel, M::model()).await?;
         }
+        let (derived, inserted) = (&self.derived, &self.documents.documents);
+        derived
+            .write_back(channel, &[], inserted, &mut looks, &mut Vec::new())
+            .await?;
+        derived.keep(looks);
         (self.done)(result)
     }
 
     async fn settle(&self, done: R) -> Result<R> {
-        let filled = {
-            let mut filled = self.filled.lock().unwrap_or_else(PoisonError::into_inner);
-            std::mem::take(&mut *filled)
-        };
         let mut channel = self.channel();
-        for (
-            position,
-            Filled {
-                holders,
-                keys,
-                facts,
-            },
-        ) in filled
-        {
-            if let Some(kept) = self.copies.get(position) {
-                let look = settle(&mut channel, kept, Some(&holders), &keys, Some(facts)).await;
-                look.map_err(|error| {
-                    error.context("the documents are inserted, and their copies may be stale: `refresh_copies` writes them")
-                })?;
-            }
-        }
+        let settled = self.derived.settle(&mut channel, &mut Vec::new()).await;
+        settled.map_err(|error| {
+            error.context("the documents are inserted, and copies may be stale: `refresh_copies` writes them")
+        })?;
         Ok(done)
+    }
+
+    fn after_commit(&self) -> Option<Afterwards> {
+        self.derived.after_commit(self.channel())
     }
 }
 

@@ -1,20 +1,20 @@
 //! Updates that write the copies of what they change.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use bson::doc;
 
-use super::super::copies::facts::{Facts, Holders, Kept, settle};
+use super::super::copies::facts::{Facts, Kept};
 use super::super::dependents::print_writes;
 use super::super::fences::Fences;
 use super::super::reference_place::exact_read;
+use super::super::two_way::BackReference;
 use super::super::{Atomic, WriteSeveral};
-use super::record::Records;
+use super::derived::{Derived, Looks, Propagated, add};
 use crate::collection::{Repeated, UpdateDocuments, UpdateResult};
 use crate::error::{Error, Result};
 use crate::exec::{Channel, Keys, StoredPath};
-use crate::model::copies::Copies;
 use crate::model::{Document, ModelMeta};
 use crate::plan::Step;
 use crate::store::options::Options;
@@ -29,14 +29,7 @@ pub type UpdatePropagated<'s, M> = Atomic<'s, PropagatedUpdate<M>>;
 /// The writes of an [`UpdatePropagated`].
 pub struct PropagatedUpdate<M: Document> {
     update: Repeated<M>,
-    /// The copies in other documents, of fields that the update may change.
-    made: Vec<Arc<Kept>>,
-    /// The copies in the updated documents.
-    held: Vec<Arc<Kept>>,
-    in_background: bool,
-    is_callers: bool,
-    /// What the last attempt has to look at again.
-    looks: Mutex<Looks>,
+    derived: Derived,
 }
 
 /// The result of an update that [propagates](UpdateDocuments::propagate).
@@ -45,20 +38,9 @@ pub struct PropagatedUpdate<M: Document> {
 pub struct PropagateResult<I> {
     /// The result of the update itself.
     pub update: UpdateResult<I>,
-    /// The copies that were written, once for each reference that has copies beside it.
+    /// The other documents that were written, and copies in the updated ones: once for each reference beside copies or that
+    /// refers back.
     pub propagated: Vec<Propagated>,
-}
-
-/// Copies that an update has written.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Propagated {
-    /// The model of the documents that hold the copies, such as `LogMessage`.
-    pub model: &'static str,
-    /// The Rust names down to the reference beside the copies, such as `parts.part`.
-    pub by: String,
-    /// How many documents were written, because their copies had other values.
-    pub documents: u64,
 }
 
 /// What an update that propagates would write: [`UpdatePropagated::plan`].
@@ -67,14 +49,6 @@ pub struct Propagated {
 #[derive(Debug, Clone)]
 pub struct UpdatePlan {
     steps: Vec<Step>,
-}
-
-/// Copies that are looked at again after the update has taken effect.
-#[derive(Debug, Default)]
-struct Looks {
-    made: Vec<(Arc<Kept>, Keys)>,
-    held: Vec<(Arc<Kept>, Holders, Facts)>,
-    records: Records,
 }
 
 impl<'s, M: Document> UpdateDocuments<'s, M> {
@@ -146,36 +120,25 @@ impl<M: Document> PropagatedUpdate<M> {
     fn of(update: UpdateDocuments<'_, M>, in_background: bool) -> UpdatePropagated<'_, M> {
         let ready = update.repeated().and_then(|(update, session)| {
             let model = M::model();
-            if model.copied()?.is_empty() && !model.copies()?.iter().any(|it| it.relation.is_some())
+            let follow = |it: &crate::model::copies::Copies| it.relation.is_some();
+            if model.copied()?.is_empty()
+                && !model.copies()?.iter().any(follow)
+                && model.two_way()?.is_empty()
             {
                 return Err(Error::usage(
-                    "no `copy_of` follows from fields of this model: update without `propagate`",
+                    "nothing follows from fields of this model, neither a `copy_of` nor a `two_way` reference: update without \
+                     `propagate`",
                 ));
             }
-            let kept = |copies: &[&'static Copies]| -> Result<Vec<Arc<Kept>>> {
-                let all = Kept::all(copies.iter().copied())?;
-                Ok(all.into_iter().map(Arc::new).collect())
-            };
-            let writes = Self {
-                made: kept(&update.stale.made)?,
-                held: kept(&update.stale.held)?,
-                update,
-                in_background,
-                is_callers: false,
-                looks: Mutex::default(),
-            };
-            Ok((writes, session))
+            let derived = Derived::new(model, &update.stale, in_background)?;
+            Ok((Self { update, derived }, session))
         });
         Atomic::of_call(ready, M::model())
     }
 
-    /// The documents that the update matches: their `_id`s, and the fields to which other documents refer.
+    /// The documents that the update matches, with the fields from which other data follows.
     async fn matching(&self, channel: &mut Channel<'_>) -> Result<Vec<bson::RawDocumentBuf>> {
-        let mut projection = doc! {"_id": 1};
-        for kept in &self.made {
-            projection.insert(kept.key.as_str(), 1);
-        }
-        let (find, options) = self.update.find(projection);
+        let (find, options) = self.update.find(self.derived.projection());
         let options = Options {
             read_preference: channel.current().read_preference,
             ..options
@@ -213,49 +176,6 @@ impl<M: Document> PropagatedUpdate<M> {
         self.update.update(channel.session(), Some(nothing)).await
     }
 
-    /// Writes the copies in the updated documents.
-    async fn write_held(
-        &self,
-        channel: &mut Channel<'_>,
-        ids: &Keys,
-        looks: &mut Looks,
-        copies: &mut Vec<Propagated>,
-    ) -> Result<()> {
-        let is_atomic = channel.is_in_transaction();
-        for kept in &self.held {
-            let mut holders = Holders::default();
-            for part in ids.parts() {
-                let find = Operation::Find {
-                    filter: doc! {"_id": {"$in": part}}.into(),
-                    one: false,
-                };
-                let options = exact_read(channel, M::model(), Some(kept.projection()));
-                let read = channel
-                    .of(M::model())
-                    .read(find, options, |document| holders.add(kept, document));
-                read.await?;
-            }
-            let is_fenced = kept.is_strict() || self.is_callers;
-            if is_fenced {
-                let mut fences = Fences::default();
-                kept.fence(channel, &holders.keys, &mut fences)?;
-                fences.write(channel, M::model()).await?;
-            }
-            let facts = Facts::read(channel, kept, &holders.keys, false).await?;
-            let documents = facts.write(channel, kept, Some(&holders)).await?;
-            add(copies, kept, documents);
-            if !(is_atomic && is_fenced) {
-                looks.held.push((Arc::clone(kept), holders, facts));
-            }
-        }
-        Ok(())
-    }
-
-    fn take_looks(&self) -> Looks {
-        let mut looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::take(&mut *looks)
-    }
-
     async fn steps(&self, channel: &mut Channel<'_>) -> Result<Vec<Step>> {
         let model = M::model();
         let documents = self.matching(channel).await?;
@@ -272,7 +192,7 @@ impl<M: Document> PropagatedUpdate<M> {
             "match the filter".to_owned(),
         );
         let mut steps = vec![own.of_documents(count)];
-        for kept in &self.made {
+        for kept in &self.derived.made {
             let keys = Keys::at(&kept.key, &documents)?;
             let target = kept.copies.model;
             let mut holders = 0;
@@ -286,10 +206,13 @@ impl<M: Document> PropagatedUpdate<M> {
                 steps.push(self.step(kept, &channel.collection(target), holders));
             }
         }
-        for kept in &self.held {
+        for kept in &self.derived.held {
             let mut step = self.step(kept, &collection, count);
             step.reasons.truncate(1);
             steps.push(step);
+        }
+        for back in &self.derived.back {
+            steps.push(back_step(back, channel, count));
         }
         Ok(steps)
     }
@@ -313,7 +236,7 @@ impl<M: Document> PropagatedUpdate<M> {
             None => "found by a scan".to_owned(),
         });
         step.reasons.push(
-            match (self.in_background, kept.is_strict()) {
+            match (self.derived.in_background, kept.is_strict()) {
                 (true, _) => "in the background: by `resume_propagation`",
                 (false, true) => "strict: in the transaction of the update",
                 (false, false) => "settled: after the transaction of the update",
@@ -324,43 +247,12 @@ impl<M: Document> PropagatedUpdate<M> {
     }
 }
 
-impl Looks {
-    /// Writes the copies that differ by now, and removes the records of the change.
-    async fn run(
-        self,
-        channel: &mut Channel<'_>,
-        model: &'static ModelMeta,
-        in_background: bool,
-    ) -> Result<Vec<Propagated>> {
-        let mut copies = Vec::new();
-        if !in_background {
-            for (kept, keys) in &self.made {
-                let documents = settle(channel, kept, None, keys, None).await?;
-                add(&mut copies, kept, documents);
-            }
-        }
-        for (kept, holders, facts) in self.held {
-            let settled = settle(channel, &kept, Some(&holders), &holders.keys, Some(facts));
-            add(&mut copies, &kept, settled.await?);
-        }
-        if !in_background {
-            self.records.remove(channel, model).await?;
-        }
-        Ok(copies)
-    }
-}
-
-fn add(copies: &mut Vec<Propagated>, kept: &Kept, documents: u64) {
-    let (model, by) = (kept.copies.model.name, kept.copies.by.join("."));
-    let mut known = copies.iter_mut();
-    match known.find(|one| one.model == model && one.by == by) {
-        Some(known) => known.documents += documents,
-        None => copies.push(Propagated {
-            model,
-            by,
-            documents,
-        }),
-    }
+/// The step of a plan that writes references which refer back: at most one for each updated document, or each of its list.
+fn back_step(back: &BackReference, channel: &Channel<'_>, documents: u64) -> Step {
+    let (own, other) = (back.sides.own.field, &back.sides.other);
+    let reason = format!("let `{}` follow `{own}`, in those to which it leads and led", other.field);
+    let collection = channel.collection(other.model);
+    Step::writes(other.model, &collection, Vec::new(), reason).of_documents(documents)
 }
 
 impl<M: Document> WriteSeveral for PropagatedUpdate<M> {
@@ -375,11 +267,11 @@ impl<M: Document> WriteSeveral for PropagatedUpdate<M> {
     }
 
     fn enter(&mut self, is_callers: bool) {
-        self.is_callers = is_callers;
+        self.derived.is_callers = is_callers;
     }
 
     fn is_several(&self) -> bool {
-        !self.made.is_empty() || !self.held.is_empty()
+        self.derived.is_several()
     }
 
     async fn write(&self, channel: &mut Channel<'_>) -> Result<PropagateResult<M::Id>> {
@@ -390,10 +282,10 @@ impl<M: Document> WriteSeveral for PropagatedUpdate<M> {
         let mut looks = Looks::default();
         let mut fences = Fences::default();
         let collection = channel.collection(model);
-        for kept in &self.made {
+        for kept in &self.derived.made {
             let keys = Keys::at(&kept.key, &documents)?;
             kept.fence(channel, &keys, &mut fences)?;
-            if self.in_background || !is_atomic || !kept.is_strict() {
+            if self.derived.in_background || !is_atomic || !kept.is_strict() {
                 looks.records.add(&collection, kept.key.as_str(), &keys);
             }
             looks.made.push((Arc::clone(kept), keys));
@@ -405,58 +297,43 @@ impl<M: Document> WriteSeveral for PropagatedUpdate<M> {
         looks.records.write(channel, model).await?;
         // Without a transaction, an insert that fills copies in one waits here, or has committed.
         fences.write(channel, model).await?;
-        let mut copies = Vec::new();
+        let mut propagated = Vec::new();
         let made = std::mem::take(&mut looks.made);
         for (kept, keys) in made {
             let is_strict = is_atomic && kept.is_strict();
-            if !self.in_background && is_atomic && (is_strict || self.is_callers) {
+            if !self.derived.in_background && is_atomic && (is_strict || self.derived.is_callers) {
                 let facts = Facts::read(channel, &kept, &keys, false).await?;
-                add(&mut copies, &kept, facts.write(channel, &kept, None).await?);
+                add(&mut propagated, &kept, facts.write(channel, &kept, None).await?);
             }
             if !is_strict {
                 looks.made.push((kept, keys));
             }
         }
-        self.write_held(channel, &ids, &mut looks, &mut copies)
+        let (derived, by_id) = (&self.derived, ("_id", &ids));
+        derived
+            .write_held(channel, &derived.held, by_id, &mut looks, &mut propagated)
             .await?;
-        *self.looks.lock().unwrap_or_else(PoisonError::into_inner) = looks;
-        Ok(PropagateResult {
-            update,
-            propagated: copies,
-        })
+        if !derived.back.is_empty() {
+            let after = derived.read(channel, &ids).await?;
+            derived
+                .write_back(channel, &documents, &after, &mut looks, &mut propagated)
+                .await?;
+        }
+        derived.keep(looks);
+        Ok(PropagateResult { update, propagated })
     }
 
     async fn settle(&self, mut done: PropagateResult<M::Id>) -> Result<PropagateResult<M::Id>> {
-        let looks = self.take_looks();
         let mut channel = self.channel();
-        let run = looks
-            .run(&mut channel, M::model(), self.in_background)
-            .await;
-        let copies = run.map_err(|error| {
+        let settled = self.derived.settle(&mut channel, &mut done.propagated);
+        settled.await.map_err(|error| {
             error.context("the update has taken effect, and its copies are not all written: `resume_propagation` completes them")
         })?;
-        for one in copies {
-            let mut known = done.propagated.iter_mut();
-            match known.find(|known| known.model == one.model && known.by == one.by) {
-                Some(known) => known.documents += one.documents,
-                None => done.propagated.push(one),
-            }
-        }
         Ok(done)
     }
 
     fn after_commit(&self) -> Option<Afterwards> {
-        let looks = self.take_looks();
-        if looks.made.is_empty() && looks.held.is_empty() {
-            return None;
-        }
-        let (mut channel, in_background) = (self.channel(), self.in_background);
-        Some(Box::new(move || {
-            Box::pin(async move {
-                let run = looks.run(&mut channel, M::model(), in_background);
-                run.await.map(drop)
-            })
-        }))
+        self.derived.after_commit(self.channel())
     }
 }
 

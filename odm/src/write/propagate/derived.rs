@@ -1,0 +1,268 @@
+//! What follows from written documents: in others, and in the documents themselves.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bson::{Document as BsonDocument, RawDocumentBuf, doc};
+
+use super::super::copies::facts::{Facts, Holders, Kept, settle};
+use super::super::fences::Fences;
+use super::super::reference_place::exact_read;
+use super::super::two_way::{BackReference, Links, Written};
+use super::record::Records;
+use crate::collection::Stale;
+use crate::error::Result;
+use crate::exec::{Channel, Keys};
+use crate::model::ModelMeta;
+use crate::model::copies::Copies;
+use crate::store::{Afterwards, Operation};
+
+/// Documents that a write has written besides those that it names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Propagated {
+    /// The model of the documents, such as `LogMessage`.
+    pub model: &'static str,
+    /// The Rust names down to the reference: the one beside the copies, such as `parts.part`, or the one that refers back.
+    pub by: String,
+    /// How many documents were written, because they had other values.
+    pub documents: u64,
+}
+
+/// The derived data that a write of documents of one model may change.
+pub(super) struct Derived {
+    pub(super) model: &'static ModelMeta,
+    /// The copies in other documents.
+    pub(super) made: Vec<Arc<Kept>>,
+    /// The copies in the written documents.
+    pub(super) held: Vec<Arc<Kept>>,
+    /// The references of other documents that refer back.
+    pub(super) back: Vec<Arc<BackReference>>,
+    /// Whether copies in other documents are left to `resume_propagation`.
+    pub(super) in_background: bool,
+    /// Whether the write is in a transaction of the caller.
+    pub(super) is_callers: bool,
+    /// What the last attempt has to look at again.
+    looks: Mutex<Looks>,
+}
+
+/// Copies that are looked at again after the write has taken effect.
+#[derive(Debug, Default)]
+pub(super) struct Looks {
+    pub(super) made: Vec<(Arc<Kept>, Keys)>,
+    pub(super) held: Vec<(Arc<Kept>, Holders, Facts)>,
+    pub(super) records: Records,
+}
+
+impl Derived {
+    pub(super) fn new(
+        model: &'static ModelMeta,
+        stale: &Stale,
+        in_background: bool,
+    ) -> Result<Self> {
+        let kept = |copies: &[&'static Copies]| -> Result<Vec<Arc<Kept>>> {
+            let all = Kept::all(copies.iter().copied())?;
+            Ok(all.into_iter().map(Arc::new).collect())
+        };
+        Ok(Self {
+            model,
+            made: kept(&stale.made)?,
+            held: kept(&stale.held)?,
+            back: BackReference::all(stale.two_way.iter().copied())?,
+            in_background,
+            is_callers: false,
+            looks: Mutex::default(),
+        })
+    }
+
+    /// Whether several documents are written together.
+    pub(super) fn is_several(&self) -> bool {
+        !self.made.is_empty() || !self.held.is_empty() || !self.back.is_empty()
+    }
+
+    /// The fields that are read of documents before and after they are written.
+    pub(super) fn projection(&self) -> BsonDocument {
+        let mut projection = doc! {"_id": 1};
+        for kept in &self.made {
+            projection.insert(kept.key.as_str(), 1);
+        }
+        for back in &self.back {
+            projection.extend(back.own.projection());
+        }
+        projection
+    }
+
+    /// Reads these documents as they are now.
+    pub(super) async fn read(
+        &self,
+        channel: &mut Channel<'_>,
+        ids: &Keys,
+    ) -> Result<Vec<RawDocumentBuf>> {
+        let mut documents = Vec::new();
+        for part in ids.parts() {
+            let find = Operation::Find {
+                filter: doc! {"_id": {"$in": part}}.into(),
+                one: false,
+            };
+            let options = exact_read(channel, self.model, Some(self.projection()));
+            let read = channel.of(self.model).documents(find, options);
+            documents.extend(read.await?);
+        }
+        Ok(documents)
+    }
+
+    /// Writes the copies in documents of a model, which are found by these keys.
+    pub(super) async fn write_held(
+        &self,
+        channel: &mut Channel<'_>,
+        all: &[Arc<Kept>],
+        (key, keys): (&str, &Keys),
+        looks: &mut Looks,
+        done: &mut Vec<Propagated>,
+    ) -> Result<()> {
+        let is_atomic = channel.is_in_transaction();
+        for kept in all {
+            let model = kept.copies.model;
+            let mut holders = Holders::default();
+            for part in keys.parts() {
+                let find = Operation::Find {
+                    filter: doc! {key: {"$in": part}}.into(),
+                    one: false,
+                };
+                let options = exact_read(channel, model, Some(kept.projection()));
+                let read = channel
+                    .of(model)
+                    .read(find, options, |document| holders.add(kept, document));
+                read.await?;
+            }
+            let is_fenced = kept.is_strict() || self.is_callers;
+            if is_fenced {
+                let mut fences = Fences::default();
+                kept.fence(channel, &holders.keys, &mut fences)?;
+                fences.write(channel, self.model).await?;
+            }
+            let facts = Facts::read(channel, kept, &holders.keys, false).await?;
+            let documents = facts.write(channel, kept, Some(&holders)).await?;
+            add(done, kept, documents);
+            if !(is_atomic && is_fenced) {
+                looks.held.push((Arc::clone(kept), holders, facts));
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the references that refer back, and the copies beside them.
+    pub(super) async fn write_back(
+        &self,
+        channel: &mut Channel<'_>,
+        before: &[RawDocumentBuf],
+        after: &[RawDocumentBuf],
+        looks: &mut Looks,
+        done: &mut Vec<Propagated>,
+    ) -> Result<()> {
+        for back in &self.back {
+            let links = Links::between(back, before, after)?;
+            let written = back.write(channel, &links).await?;
+            count_written(done, back, &written);
+            let (other, referring) = (&back.other, &written.referring);
+            let key = other.key.as_str();
+            self.write_held(channel, &other.copies, (key, referring), looks, done)
+                .await?;
+        }
+        Ok(())
+    }
+
+    /// Keeps what has to be looked at again.
+    pub(super) fn keep(&self, looks: Looks) {
+        *self.looks.lock().unwrap_or_else(PoisonError::into_inner) = looks;
+    }
+
+    fn take_looks(&self) -> Looks {
+        let mut looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *looks)
+    }
+
+    /// Looks again after the write has taken effect.
+    pub(super) async fn settle(
+        &self,
+        channel: &mut Channel<'_>,
+        done: &mut Vec<Propagated>,
+    ) -> Result<()> {
+        let looks = self.take_looks();
+        looks
+            .run(channel, self.model, self.in_background, done)
+            .await
+    }
+
+    /// What runs after the transaction of the caller has been committed.
+    pub(super) fn after_commit(&self, mut channel: Channel<'static>) -> Option<Afterwards> {
+        let looks = self.take_looks();
+        if looks.made.is_empty() && looks.held.is_empty() {
+            return None;
+        }
+        let (model, in_background) = (self.model, self.in_background);
+        Some(Box::new(move || {
+            Box::pin(async move {
+                let mut done = Vec::new();
+                looks
+                    .run(&mut channel, model, in_background, &mut done)
+                    .await
+            })
+        }))
+    }
+}
+
+impl Looks {
+    /// Writes the copies that differ by now, and removes the records of the change.
+    async fn run(
+        self,
+        channel: &mut Channel<'_>,
+        model: &'static ModelMeta,
+        in_background: bool,
+        done: &mut Vec<Propagated>,
+    ) -> Result<()> {
+        if !in_background {
+            for (kept, keys) in &self.made {
+                let documents = settle(channel, kept, None, keys, None).await?;
+                add(done, kept, documents);
+            }
+        }
+        for (kept, holders, facts) in self.held {
+            let settled = settle(channel, &kept, Some(&holders), &holders.keys, Some(facts));
+            add(done, &kept, settled.await?);
+        }
+        if !in_background {
+            self.records.remove(channel, model).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Adds copies that were written.
+pub(super) fn add(done: &mut Vec<Propagated>, kept: &Kept, documents: u64) {
+    count(done, kept.copies.model, kept.copies.by.join("."), documents);
+}
+
+/// Adds references that were written because they refer back.
+pub(in crate::write) fn count_written(
+    done: &mut Vec<Propagated>,
+    back: &BackReference,
+    written: &Written,
+) {
+    for (side, documents) in [(&back.sides.other, written.other), (&back.sides.own, written.own)] {
+        if documents > 0 {
+            count(done, side.model, side.field.to_owned(), documents);
+        }
+    }
+}
+
+fn count(done: &mut Vec<Propagated>, model: &ModelMeta, by: String, documents: u64) {
+    let mut known = done.iter_mut();
+    match known.find(|one| one.model == model.name && one.by == by) {
+        Some(known) => known.documents += documents,
+        None => done.push(Propagated {
+            model: model.name,
+            by,
+            documents,
+        }),
+    }
+}

@@ -70,8 +70,8 @@ pub use self::replace_one::ReplaceOne;
 pub use self::results::{DeleteResult, InsertManyResult, InsertOneResult, UpdateResult};
 pub use self::run_command::RunCommand;
 pub use self::save::{Load, Loaded, Save};
-pub use self::touch::Touch;
 pub(crate) use self::stale::Stale;
+pub use self::touch::Touch;
 pub(crate) use self::update::Repeated;
 pub use self::update::UpdateDocuments;
 pub use self::watch::{

@@ -65,6 +65,7 @@ mod transaction_bodies;
 mod transactions;
 mod tree_declarations;
 mod trees;
+mod two_way;
 mod updates;
 mod upserts_by_lists;
 mod validation;
@@ -142,6 +143,7 @@ pub(crate) fn cases() -> Vec<Case> {
         transactions::CASES,
         tree_declarations::CASES,
         &trees::cases(),
+        two_way::CASES,
         updates::CASES,
         upserts_by_lists::CASES,
         values::CASES,

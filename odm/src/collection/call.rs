@@ -521,7 +521,10 @@ pub(crate) fn check_dependents(model: &'static ModelMeta, has_form: bool) -> Res
     };
     let why = match (relation, two_way) {
         (Some(relation), _) => format!("`{}` declares `on_delete`", relation.name),
-        (None, Some(one)) => format!("`{}` of `{}` refers back", one.other.field, one.other.model.name),
+        (None, Some(one)) => format!(
+            "`{}` of `{}` refers back",
+            one.other.field, one.other.model.name
+        ),
         (None, None) => return Ok(()),
     };
     Err(Error::usage(format!(

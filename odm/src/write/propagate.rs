@@ -13,6 +13,4 @@ pub use self::derived::Propagated;
 pub(super) use self::derived::count_written;
 pub use self::insert::{InsertManyPropagated, InsertOnePropagated};
 pub use self::record::{ResumePropagation, ResumeResult};
-pub use self::update::{
-    PropagateResult, PropagatedUpdate, UpdatePlan, UpdatePropagated,
-};
+pub use self::update::{PropagateResult, PropagatedUpdate, UpdatePlan, UpdatePropagated};

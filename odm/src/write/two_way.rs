@@ -93,7 +93,9 @@ impl BackReference {
             replaced.extend(owners.into_keys());
         }
         // A reference that is replaced needs not be removed.
-        let removed = removed.iter().filter(|(_, other)| !replaced.contains(other));
+        let removed = removed
+            .iter()
+            .filter(|(_, other)| !replaced.contains(other));
         let removed: Vec<_> = removed.copied().collect();
         let (owns, others) = (&links.owns, &links.others);
         written.other = self.other.remove(channel, owns, others, &removed).await?;
@@ -119,7 +121,9 @@ impl BackReference {
             for owns in links.owns.parts_for(2) {
                 let filter = doc! {key: {"$in": &others}, path: {"$in": owns}}.into();
                 let options = exact_read(channel, model, None);
-                let counted = channel.of(model).count(Operation::Count { filter }, options);
+                let counted = channel
+                    .of(model)
+                    .count(Operation::Count { filter }, options);
                 count += counted.await?;
             }
         }

@@ -248,7 +248,10 @@ pub(in crate::write) fn count_written(
     back: &BackReference,
     written: &Written,
 ) {
-    for (side, documents) in [(&back.sides.other, written.other), (&back.sides.own, written.own)] {
+    for (side, documents) in [
+        (&back.sides.other, written.other),
+        (&back.sides.own, written.own),
+    ] {
         if documents > 0 {
             count(done, side.model, side.field.to_owned(), documents);
         }

@@ -213,7 +213,9 @@ impl<M: Document, R: Send> WriteSeveral for PropagatedInsert<M, R> {
         let mut channel = self.channel();
         let settled = self.derived.settle(&mut channel, &mut Vec::new()).await;
         settled.map_err(|error| {
-            error.context("the documents are inserted, and copies may be stale: `refresh_copies` writes them")
+            error.context(
+                "the documents are inserted, and copies may be stale: `refresh_copies` writes them",
+            )
         })?;
         Ok(done)
     }

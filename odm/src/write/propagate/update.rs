@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use bson::doc;
+use odm_language::value::key;
 
 use super::super::copies::facts::{Facts, Kept};
 use super::super::dependents::print_writes;
@@ -250,7 +251,10 @@ impl<M: Document> PropagatedUpdate<M> {
 /// The step of a plan that writes references which refer back: at most one for each updated document, or each of its list.
 fn back_step(back: &BackReference, channel: &Channel<'_>, documents: u64) -> Step {
     let (own, other) = (back.sides.own.field, &back.sides.other);
-    let reason = format!("let `{}` follow `{own}`, in those to which it leads and led", other.field);
+    let reason = format!(
+        "let `{}` follow `{own}`, in those to which it leads and led",
+        other.field
+    );
     let collection = channel.collection(other.model);
     Step::writes(other.model, &collection, Vec::new(), reason).of_documents(documents)
 }
@@ -277,7 +281,7 @@ impl<M: Document> WriteSeveral for PropagatedUpdate<M> {
     async fn write(&self, channel: &mut Channel<'_>) -> Result<PropagateResult<M::Id>> {
         let model = M::model();
         let is_atomic = channel.is_in_transaction();
-        let documents = self.matching(channel).await?;
+        let mut documents = self.matching(channel).await?;
         let ids = Keys::at(&StoredPath::at("_id"), &documents)?;
         let mut looks = Looks::default();
         let mut fences = Fences::default();
@@ -303,7 +307,11 @@ impl<M: Document> WriteSeveral for PropagatedUpdate<M> {
             let is_strict = is_atomic && kept.is_strict();
             if !self.derived.in_background && is_atomic && (is_strict || self.derived.is_callers) {
                 let facts = Facts::read(channel, &kept, &keys, false).await?;
-                add(&mut propagated, &kept, facts.write(channel, &kept, None).await?);
+                add(
+                    &mut propagated,
+                    &kept,
+                    facts.write(channel, &kept, None).await?,
+                );
             }
             if !is_strict {
                 looks.made.push((kept, keys));
@@ -314,6 +322,11 @@ impl<M: Document> WriteSeveral for PropagatedUpdate<M> {
             .write_held(channel, &derived.held, by_id, &mut looks, &mut propagated)
             .await?;
         if !derived.back.is_empty() {
+            // Lists get new references in the order of the `_id`s, whatever order the documents were found in.
+            documents.sort_by_cached_key(|document| {
+                let id = document.get("_id").ok().flatten();
+                id.map(|id| key::of(id, None))
+            });
             let after = derived.read(channel, &ids).await?;
             derived
                 .write_back(channel, &documents, &after, &mut looks, &mut propagated)

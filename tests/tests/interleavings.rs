@@ -1,6 +1,6 @@
 //! The orders in which the commands of two or three operations can reach the in-memory engine, also with one of them stopped
 //! after any of its commands: all of them, or those with a bounded number of switches between operations. After each order, no
-//! reference may dangle, and no copy may be stale.
+//! reference may dangle, no copy may be stale, and each two-way reference must be referred back to.
 //!
 //! A gate holds each operation after each of its commands until the explorer grants it the next one. The explorer runs an
 //! order from its beginning, and then the next one in depth-first order, until it has run them all.
@@ -18,11 +18,13 @@ mod interleavings {
     pub(crate) mod copies;
     pub(crate) mod explorer;
     pub(crate) mod library;
+    pub(crate) mod two_way;
 }
 
 use interleavings::copies::{self, Way};
 use interleavings::explorer::{Explored, Operation, Orders, explore};
 use interleavings::library::{Source, delete_book, fill, insert_by_hand, insert_note, is_sound};
+use interleavings::two_way;
 
 /// Explores the operations on a filled library.
 fn explored(name: &str, operations: &[Operation], orders: Orders) -> Explored {
@@ -277,4 +279,68 @@ fn stopped_propagations() {
         assert!(all.orders > 10, "{all}");
         assert_eq!(all.unsound, 0, "{all}");
     }
+}
+
+/// Explores operations on references that refer to each other.
+fn symmetric(name: &str, operations: &[Operation], orders: Orders) -> Explored {
+    let explored = explore(two_way::fill, operations, orders, |db| {
+        Box::pin(two_way::is_symmetric(db))
+    });
+    assert_eq!(explored.unsound, 0, "{name}: {explored}");
+    explored
+}
+
+#[test]
+fn two_way_references_from_both_sides() {
+    let operations = two_way::operations();
+    let mut all = Explored::default();
+    for (at, (name, one)) in operations.iter().enumerate() {
+        for (other_name, other) in &operations[at..] {
+            let name = format!("{name} beside {other_name}");
+            let pair = [one.clone(), other.clone()];
+            all.add(&symmetric(&name, &pair, Orders::Switches(2)));
+        }
+    }
+    println!("two writes of two-way references: {all}");
+    assert!(all.orders > 500, "{all}");
+}
+
+#[test]
+fn three_writes_of_two_way_references() {
+    let operations = [
+        two_way::assign(1, Some(2)),
+        two_way::take(2, 2),
+        two_way::assign(2, None),
+    ];
+    let name = "three writes of two-way references";
+    let explored = symmetric(name, &operations, Orders::Switches(1));
+    println!("{name}: {explored}");
+}
+
+#[test]
+fn stopped_writes_of_two_way_references() {
+    let mut all = Explored::default();
+    for (name, write) in two_way::operations() {
+        for commands in 1.. {
+            let operations = [write.clone().abandoned_after(commands), two_way::take(2, 1)];
+            let orders = symmetric(name, &operations, Orders::Switches(1));
+            if !orders.stopped {
+                break;
+            }
+            all.add(&orders);
+        }
+    }
+    println!("a stopped write of two-way references beside another: {all}");
+    assert!(all.orders > 50, "{all}");
+}
+
+/// Without transactions, each side is written by itself, and two writes of one task can leave different owners on its sides.
+#[test]
+fn two_way_references_without_transactions_leave_damage() {
+    let operations = [two_way::assign_non_atomic(1, 2), two_way::assign(1, None)];
+    let explored = explore(two_way::fill, &operations, Orders::All, |db| {
+        Box::pin(two_way::is_symmetric(db))
+    });
+    println!("two writes of two-way references, one without a transaction: {explored}");
+    assert!(explored.unsound > 0, "{explored}");
 }

@@ -4,6 +4,7 @@
 //! with the lists of the newest. `journal` has the records by which a change without a transaction is completed.
 
 mod atomic;
+mod chunks;
 mod copies;
 pub(crate) mod dependents;
 mod fences;
@@ -16,7 +17,7 @@ mod two_way;
 
 pub use self::atomic::Atomic;
 pub(crate) use self::atomic::WriteSeveral;
-pub use self::copies::{CheckCopies, CopyDamage, CopyReport, RefreshCopies, RefreshResult};
+pub use self::copies::{CheckCopies, CopyDamage, CopyReport, RefreshCopies};
 pub(crate) use self::dependents::ForDependents;
 pub use self::dependents::{
     DeletePlan, DeleteWithDependents, DeleteWithDependentsResult, Dependents,
@@ -29,4 +30,4 @@ pub use self::references::{
     CheckReferences, InsertManyChecked, InsertOneChecked, ReferenceDamage, ReferenceReport,
 };
 pub(crate) use self::report::Progress;
-pub use self::report::{Damage, Report};
+pub use self::report::{Damage, RefreshResult, Report};

@@ -11,7 +11,7 @@
 mod check;
 pub(super) mod facts;
 
-pub use self::check::{CheckCopies, CopyDamage, CopyReport, RefreshCopies, RefreshResult};
+pub use self::check::{CheckCopies, CopyDamage, CopyReport, RefreshCopies};
 use crate::error::Result;
 use crate::exec::{Channel, Keys};
 use crate::model::Guarantee;

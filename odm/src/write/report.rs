@@ -93,6 +93,17 @@ impl<K: fmt::Display> fmt::Display for Damage<K> {
     }
 }
 
+/// The result of [`refresh_copies`](crate::Collection::refresh_copies).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RefreshResult {
+    /// How many documents were read.
+    pub read: u64,
+    /// How many documents were written, because a copy had another value. A document with copies beside several references
+    /// counts once for each.
+    pub updated: u64,
+}
+
 /// Reports progress to the caller of a check.
 #[derive(Default)]
 pub(crate) struct Progress<'s>(Option<Box<dyn FnMut(u64) + Send + 's>>);

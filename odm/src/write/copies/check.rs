@@ -4,22 +4,19 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use bson::raw::RawDocumentBuf;
-use bson::{Bson, Document as BsonDocument, doc};
+use bson::{Bson, Document as BsonDocument};
 use futures_core::future::BoxFuture;
 
+use super::super::chunks::{self, Chunks, Visit};
 use super::super::reference_place::exact_read;
-use super::super::{Progress, Report};
+use super::super::{RefreshResult, Report};
 use super::facts::{Facts, Holders, Kept, settle};
 use crate::collection::Collection;
 use crate::error::{Error, Result};
 use crate::exec::{Channel, Keys, StoredPath};
 use crate::model::{Document, ModelMeta};
 use crate::plan::shell;
-use crate::store::Operation;
 use crate::store::options::Chosen;
-
-/// How many documents are read before the fields that they copy.
-const CHUNK: usize = 1_000;
 
 /// The kinds of damage that [`Collection::check_copies`] reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -43,24 +40,15 @@ pub type CopyReport = Report<CopyDamage>;
 /// A check of stored copies, about to run: [`Collection::check_copies`].
 #[must_use = "nothing is read until it is awaited"]
 pub struct CheckCopies<'s, M> {
-    chunks: Chunks<'s, M>,
+    chunks: Chunks<'s>,
+    of: PhantomData<fn() -> M>,
 }
 
 /// A refresh of stored copies, about to run: [`Collection::refresh_copies`].
 #[must_use = "nothing is written until it is awaited"]
 pub struct RefreshCopies<'s, M> {
-    chunks: Chunks<'s, M>,
-}
-
-/// The result of [`Collection::refresh_copies`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct RefreshResult {
-    /// How many documents were read.
-    pub read: u64,
-    /// How many documents were written, because a copy had another value. A document with copies beside several references
-    /// counts once for each.
-    pub updated: u64,
+    chunks: Chunks<'s>,
+    of: PhantomData<fn() -> M>,
 }
 
 impl<M: Document> Collection<M> {
@@ -94,6 +82,7 @@ impl<M: Document> Collection<M> {
     pub fn check_copies<'s>(&self) -> CheckCopies<'s, M> {
         CheckCopies {
             chunks: Chunks::new(self.channel()),
+            of: PhantomData,
         }
     }
 
@@ -121,104 +110,34 @@ impl<M: Document> Collection<M> {
     pub fn refresh_copies<'s>(&self) -> RefreshCopies<'s, M> {
         RefreshCopies {
             chunks: Chunks::new(self.channel()),
-        }
-    }
-}
-
-/// The documents of a collection, some at a time.
-struct Chunks<'s, M> {
-    channel: Channel<'static>,
-    progress: Progress<'s>,
-    of: PhantomData<fn() -> M>,
-}
-
-/// Some documents, and the copies in them.
-struct Chunk<'c> {
-    channel: &'c mut Channel<'static>,
-    copies: &'c [Kept],
-    options: &'c Chosen,
-    documents: Vec<RawDocumentBuf>,
-}
-
-impl<M: Document> Chunks<'_, M> {
-    fn new(channel: Channel<'static>) -> Self {
-        Self {
-            channel,
-            progress: Progress::default(),
             of: PhantomData,
         }
     }
-
-    /// Calls `visit` with each 1,000 documents; returns how many there were.
-    async fn each<R>(mut self, result: &mut R, visit: impl AsyncVisit<R>) -> Result<u64> {
-        let model = M::model();
-        let following = model.copies()?.iter().filter(|it| it.relation.is_some());
-        let copies = Kept::all(following)?;
-        if copies.is_empty() {
-            return Ok(0);
-        }
-        let options = options(&self.channel, model, &copies);
-        let find = Operation::Find {
-            filter: BsonDocument::new().into(),
-            one: false,
-        };
-        let mut channel = self.channel.within(None);
-        let mut cursor = self.channel.cursor(model, find, options.clone()).await?;
-        let (mut documents, mut read) = (Vec::new(), 0);
-        loop {
-            let next = cursor.next().await.transpose();
-            let next = next.map_err(|error| error.with_model(model.name))?;
-            let is_last = next.is_none();
-            if let Some(document) = next {
-                documents.push(document.to_owned());
-                read += 1;
-                self.progress.read(read);
-            }
-            if documents.len() == CHUNK || is_last {
-                let chunk = Chunk {
-                    channel: &mut channel,
-                    copies: &copies,
-                    options: &options,
-                    documents: std::mem::take(&mut documents),
-                };
-                visit.visit(chunk, result).await?;
-            }
-            if is_last {
-                self.progress.end(read);
-                return Ok(read);
-            }
-        }
-    }
 }
 
-/// The work on each chunk.
-trait AsyncVisit<R>: Send + Sync {
-    fn visit(&self, chunk: Chunk<'_>, result: &mut R) -> impl Future<Output = Result<()>> + Send;
+/// The copies of the model that follow changes.
+fn following(model: &'static ModelMeta) -> Result<Vec<Kept>> {
+    let following = model.copies()?.iter().filter(|it| it.relation.is_some());
+    Kept::all(following)
 }
 
-struct Check;
+/// Compares copies with the fields that they follow.
+struct Check<'c> {
+    copies: &'c [Kept],
+    options: &'c Chosen,
+    report: CopyReport,
+}
 
-impl AsyncVisit<CopyReport> for Check {
-    async fn visit(&self, chunk: Chunk<'_>, report: &mut CopyReport) -> Result<()> {
-        let Chunk {
-            channel,
-            copies,
-            options,
-            documents,
-        } = chunk;
-        for kept in copies {
+impl Visit for Check<'_> {
+    async fn visit(
+        &mut self,
+        channel: &mut Channel<'static>,
+        documents: Vec<RawDocumentBuf>,
+    ) -> Result<()> {
+        for kept in self.copies {
             let suspects = differing(channel, kept, &documents).await?;
             let ids = Keys::at(&StoredPath::at("_id"), &suspects)?;
-            let model = kept.copies.model;
-            let mut again = Vec::new();
-            for part in ids.parts() {
-                let find = Operation::Find {
-                    filter: doc! {"_id": {"$in": part}}.into(),
-                    one: false,
-                };
-                let read = channel.of(model).documents(find, options.clone());
-                again.extend(read.await?);
-            }
+            let again = chunks::again(channel, kept.copies.model, &ids, self.options).await?;
             let keys = Keys::at(&kept.reference, &again)?;
             let facts = Facts::read(channel, kept, &keys, false).await?;
             for document in &again {
@@ -235,7 +154,8 @@ impl AsyncVisit<CopyReport> for Check {
                         text(&difference.copy),
                         text(&difference.value),
                     );
-                    report.add(&id.unwrap_or(Bson::Null), CopyDamage::Stale, detail);
+                    let id = id.unwrap_or(Bson::Null);
+                    self.report.add(&id, CopyDamage::Stale, detail);
                 }
             }
         }
@@ -243,19 +163,26 @@ impl AsyncVisit<CopyReport> for Check {
     }
 }
 
-struct Refresh;
+/// Writes copies that differ from the fields that they follow.
+struct Refresh<'c> {
+    copies: &'c [Kept],
+    updated: u64,
+}
 
-impl AsyncVisit<RefreshResult> for Refresh {
-    async fn visit(&self, chunk: Chunk<'_>, result: &mut RefreshResult) -> Result<()> {
-        for kept in chunk.copies {
+impl Visit for Refresh<'_> {
+    async fn visit(
+        &mut self,
+        channel: &mut Channel<'static>,
+        documents: Vec<RawDocumentBuf>,
+    ) -> Result<()> {
+        for kept in self.copies {
             let mut holders = Holders::default();
-            for document in differing(chunk.channel, kept, &chunk.documents).await? {
+            for document in differing(channel, kept, &documents).await? {
                 holders.add(kept, &document)?;
             }
             if !holders.is_empty() {
                 let keys = &holders.keys;
-                let settled = settle(chunk.channel, kept, Some(&holders), keys, None);
-                result.updated += settled.await?;
+                self.updated += settle(channel, kept, Some(&holders), keys, None).await?;
             }
         }
         Ok(())
@@ -303,14 +230,24 @@ impl<'s, M: Document> CheckCopies<'s, M> {
     /// # }
     /// ```
     pub fn on_progress(mut self, report: impl FnMut(u64) + Send + 's) -> Self {
-        self.chunks.progress = Progress::to(report);
+        self.chunks.on_progress(report);
         self
     }
 
     async fn run(self) -> Result<CopyReport> {
-        let mut report = CopyReport::default();
-        report.read = self.chunks.each(&mut report, Check).await?;
-        Ok(report)
+        let model = M::model();
+        let copies = following(model)?;
+        if copies.is_empty() {
+            return Ok(CopyReport::default());
+        }
+        let options = options(self.chunks.channel(), model, &copies);
+        let mut check = Check {
+            copies: &copies,
+            options: &options,
+            report: CopyReport::default(),
+        };
+        check.report.read = self.chunks.each(model, &options, &mut check).await?;
+        Ok(check.report)
     }
 }
 
@@ -329,17 +266,26 @@ impl<'s, M: Document> RefreshCopies<'s, M> {
     /// # }
     /// ```
     pub fn on_progress(mut self, report: impl FnMut(u64) + Send + 's) -> Self {
-        self.chunks.progress = Progress::to(report);
+        self.chunks.on_progress(report);
         self
     }
 
     async fn run(self) -> Result<RefreshResult> {
-        let mut result = RefreshResult {
-            read: 0,
+        let model = M::model();
+        let copies = following(model)?;
+        let mut refresh = Refresh {
+            copies: &copies,
             updated: 0,
         };
-        result.read = self.chunks.each(&mut result, Refresh).await?;
-        Ok(result)
+        let mut read = 0;
+        if !copies.is_empty() {
+            let options = options(self.chunks.channel(), model, &copies);
+            read = self.chunks.each(model, &options, &mut refresh).await?;
+        }
+        Ok(RefreshResult {
+            read,
+            updated: refresh.updated,
+        })
     }
 }
 

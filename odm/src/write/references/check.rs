@@ -11,14 +11,11 @@ use super::Reference;
 use crate::collection::Collection;
 use crate::error::{Error, Result};
 use crate::exec::{Channel, Keys};
-use crate::model::Document;
+use crate::model::{Document, ModelMeta};
 use crate::plan::shell;
-use crate::store::Operation;
 use crate::store::options::{Chosen, Options};
-use crate::write::{Progress, Report};
-
-/// How many documents are read before what they refer to is looked up.
-const CHUNK: usize = 1_000;
+use crate::write::Report;
+use crate::write::chunks::{self, Chunks, Visit};
 
 /// The kinds of damage that [`Collection::check_references`] reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -42,8 +39,7 @@ pub type ReferenceReport = Report<ReferenceDamage>;
 /// A check of stored references, about to run: [`Collection::check_references`].
 #[must_use = "nothing is read until it is awaited"]
 pub struct CheckReferences<'s, M> {
-    channel: Channel<'static>,
-    progress: Progress<'s>,
+    chunks: Chunks<'s>,
     of: PhantomData<fn() -> M>,
 }
 
@@ -74,8 +70,7 @@ impl<M: Document> Collection<M> {
     /// ```
     pub fn check_references<'s>(&self) -> CheckReferences<'s, M> {
         CheckReferences {
-            channel: self.channel(),
-            progress: Progress::default(),
+            chunks: Chunks::new(self.channel()),
             of: PhantomData,
         }
     }
@@ -96,48 +91,26 @@ impl<'s, M: Document> CheckReferences<'s, M> {
     /// # }
     /// ```
     pub fn on_progress(mut self, report: impl FnMut(u64) + Send + 's) -> Self {
-        self.progress = Progress::to(report);
+        self.chunks.on_progress(report);
         self
     }
 
-    async fn run(mut self) -> Result<ReferenceReport> {
+    async fn run(self) -> Result<ReferenceReport> {
         let model = M::model();
-        let mut report = ReferenceReport::default();
         let references = Reference::all(model)?;
         if references.is_empty() {
-            return Ok(report);
+            return Ok(ReferenceReport::default());
         }
-        let options = options(&self.channel, &references);
-        let find = Operation::Find {
-            filter: bson::Document::new().into(),
-            one: false,
+        let options = options(self.chunks.channel(), &references);
+        let mut check = Check {
+            model,
+            references: &references,
+            options: &options,
+            report: ReferenceReport::default(),
         };
-        let mut channel = self.channel.within(None);
-        let mut cursor = self.channel.cursor(model, find, options.clone()).await?;
-        let mut chunk = Vec::new();
-        loop {
-            let next = cursor.next().await.transpose();
-            let next = next.map_err(|error| error.with_model(model.name))?;
-            let is_last = next.is_none();
-            if let Some(document) = next {
-                chunk.push(document.to_owned());
-                report.read += 1;
-                self.progress.read(report.read);
-            }
-            if chunk.len() == CHUNK || is_last {
-                let checked = Checked::<M> {
-                    references: &references,
-                    options: &options,
-                    of: PhantomData,
-                };
-                checked.add(&mut channel, &chunk, &mut report).await?;
-                chunk.clear();
-            }
-            if is_last {
-                self.progress.end(report.read);
-                return Ok(report);
-            }
-        }
+        let read = self.chunks.each(model, &options, &mut check).await?;
+        check.report.read = read;
+        Ok(check.report)
     }
 }
 
@@ -162,28 +135,27 @@ fn options(channel: &Channel<'_>, references: &[Reference]) -> Chosen {
     })
 }
 
-/// The references of some documents.
-struct Checked<'c, M> {
+/// Compares references with the documents that exist.
+struct Check<'c> {
+    model: &'static ModelMeta,
     references: &'c [Reference],
     options: &'c Chosen,
-    of: PhantomData<fn() -> M>,
+    report: ReferenceReport,
 }
 
-impl<M: Document> Checked<'_, M> {
-    /// Adds the references that lead to no document.
-    async fn add(
-        &self,
-        channel: &mut Channel<'_>,
-        documents: &[RawDocumentBuf],
-        report: &mut ReferenceReport,
+impl Visit for Check<'_> {
+    async fn visit(
+        &mut self,
+        channel: &mut Channel<'static>,
+        documents: Vec<RawDocumentBuf>,
     ) -> Result<()> {
         let mut all = Vec::new();
         let mut suspects = Keys::default();
         for reference in self.references {
-            let keys = Keys::at(&reference.path, documents)?;
+            let keys = Keys::at(&reference.path, &documents)?;
             let is_found = reference.found(channel, &keys, &[]).await?;
             let missing = |value: RawBsonRef<'_>| is_missing(&keys, &is_found, value);
-            for document in documents {
+            for document in &documents {
                 let mut dangles = false;
                 reference
                     .path
@@ -195,33 +167,27 @@ impl<M: Document> Checked<'_, M> {
             all.push((reference, keys, is_found));
         }
         // A cascade may have deleted the document together with the one that it refers to.
-        for part in suspects.parts() {
-            let find = Operation::Find {
-                filter: doc! {"_id": {"$in": part}}.into(),
-                one: false,
-            };
-            let again = channel.of(M::model());
-            for document in again.documents(find, self.options.clone()).await? {
-                let id = document.get("_id").map_err(Error::encode)?;
-                let id = Bson::try_from(id.unwrap_or(RawBsonRef::Null)).map_err(Error::encode)?;
-                for (reference, keys, is_found) in &all {
-                    let mut values = Vec::new();
-                    reference.path.each_value(&document, &mut |value| {
-                        if is_missing(keys, is_found, value) {
-                            values.push(Bson::try_from(value));
-                        }
-                    });
-                    for value in values {
-                        let value = value.map_err(Error::encode)?;
-                        let detail = format!(
-                            "`{}` leads to no `{}` with the {} {}",
-                            reference.path.as_str(),
-                            reference.target.name,
-                            reference.key_path.as_str(),
-                            shell::value(&value),
-                        );
-                        report.add(&id, ReferenceDamage::Dangling, detail);
+        let again = chunks::again(channel, self.model, &suspects, self.options);
+        for document in again.await? {
+            let id = document.get("_id").map_err(Error::encode)?;
+            let id = Bson::try_from(id.unwrap_or(RawBsonRef::Null)).map_err(Error::encode)?;
+            for (reference, keys, is_found) in &all {
+                let mut values = Vec::new();
+                reference.path.each_value(&document, &mut |value| {
+                    if is_missing(keys, is_found, value) {
+                        values.push(Bson::try_from(value));
                     }
+                });
+                for value in values {
+                    let value = value.map_err(Error::encode)?;
+                    let detail = format!(
+                        "`{}` leads to no `{}` with the {} {}",
+                        reference.path.as_str(),
+                        reference.target.name,
+                        reference.key_path.as_str(),
+                        shell::value(&value),
+                    );
+                    self.report.add(&id, ReferenceDamage::Dangling, detail);
                 }
             }
         }

@@ -29,6 +29,7 @@ pub(crate) const FIELD: &[&str] = &[
     BSON_TYPE,
     BYTES,
     COPY_OF,
+    COUNT_OF,
     CREATED_AT,
     CURRENCY,
     EMBED,
@@ -36,6 +37,9 @@ pub(crate) const FIELD: &[&str] = &[
     ITEMS,
     KEYWORDS,
     LENGTH,
+    MAX_OF,
+    MEAN_OF,
+    MIN_OF,
     ON_DELETE,
     ONE_OF,
     PATTERN,
@@ -45,6 +49,7 @@ pub(crate) const FIELD: &[&str] = &[
     REFERENCES,
     REFERS_TO,
     REST_OF,
+    SUM_OF,
     TWO_WAY,
     UNBOUNDED,
     UNIQUE,
@@ -168,6 +173,7 @@ pub(crate) const COLLATION: &str = "collation";
 pub(crate) const COLLECTION: &str = "collection";
 pub(crate) const COPY_OF: &str = "copy_of";
 pub(crate) const COUNT: &str = "count";
+pub(crate) const COUNT_OF: &str = "count_of";
 pub(crate) const CRATE: &str = "crate";
 pub(crate) const CREATED_AT: &str = "created_at";
 pub(crate) const CURRENCY: &str = "currency";
@@ -200,7 +206,10 @@ pub(crate) const LENGTH: &str = "length";
 pub(crate) const MAX: &str = "max";
 pub(crate) const MAX_CHILDREN: &str = "max_children";
 pub(crate) const MAX_DEPTH: &str = "max_depth";
+pub(crate) const MAX_OF: &str = "max_of";
+pub(crate) const MEAN_OF: &str = "mean_of";
 pub(crate) const MIN: &str = "min";
+pub(crate) const MIN_OF: &str = "min_of";
 pub(crate) const NAME: &str = "name";
 pub(crate) const OF: &str = "of";
 pub(crate) const ON_DELETE: &str = "on_delete";
@@ -226,6 +235,7 @@ pub(crate) const SORT: &str = "sort";
 pub(crate) const SPARSE: &str = "sparse";
 pub(crate) const SPHERE: &str = "2dsphere";
 pub(crate) const SUBSET: &str = "subset";
+pub(crate) const SUM_OF: &str = "sum_of";
 pub(crate) const TEXT: &str = "text";
 pub(crate) const TREE: &str = "tree";
 pub(crate) const TTL: &str = "ttl";
@@ -258,6 +268,10 @@ const USAGES: &[(&str, &str)] = &[
     (
         COPY_OF,
         "`copy_of(host.ipaddr)`: a reference beside the field, and a field of the document that it leads to",
+    ),
+    (
+        COUNT_OF,
+        "`count_of(reviews)`: the name of a relation of this struct, alone",
     ),
     (CREATED_AT, "alone: `created_at`"),
     (
@@ -292,7 +306,19 @@ const USAGES: &[(&str, &str)] = &[
     (LANGUAGE_OVERRIDE, "`language_override = \"field\"`"),
     (LENGTH, "`length(min = 1, max = 100)`"),
     (MAX, "with a number: `max = 10`"),
+    (
+        MAX_OF,
+        "`max_of(reviews.stars)`: the name of a relation of this struct, and a field of the documents that it leads to",
+    ),
+    (
+        MEAN_OF,
+        "`mean_of(reviews.stars)`: the name of a relation of this struct, and a field of the documents that it leads to",
+    ),
     (MIN, "with a number: `min = 1`"),
+    (
+        MIN_OF,
+        "`min_of(reviews.stars)`: the name of a relation of this struct, and a field of the documents that it leads to",
+    ),
     (NAME, "`name = \"by_title\"`"),
     (OF, "`of = Model`"),
     (ON_DELETE, "`on_delete = cascade`"),
@@ -313,6 +339,10 @@ const USAGES: &[(&str, &str)] = &[
         "`sort = time`, or `sort = -time` for the newest first",
     ),
     (SUBSET, "`subset(details: MovieDetails, by = movie)`"),
+    (
+        SUM_OF,
+        "`sum_of(reviews.stars)`: the name of a relation of this struct, and a field of the documents that it leads to",
+    ),
     (TEXT, "`text(field, other(weight = 10))`"),
     (
         TREE,

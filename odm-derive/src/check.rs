@@ -13,6 +13,7 @@ mod list;
 mod names;
 mod relation;
 mod rule;
+mod summaries;
 mod tree;
 
 use syn::Ident;
@@ -40,6 +41,7 @@ pub(crate) fn model(facts: &Facts<'_>, errors: &mut Errors) {
         }
     }
     copies::check(facts, errors);
+    summaries::check(facts, errors);
     if model.derive == Derive::Document {
         index::check(facts, errors);
         relation::check(facts, errors);

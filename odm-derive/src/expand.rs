@@ -21,6 +21,7 @@ mod keywords;
 pub(crate) mod meta;
 pub(crate) mod projection;
 pub(crate) mod relations;
+mod summaries;
 mod tokens;
 pub(crate) mod tree;
 

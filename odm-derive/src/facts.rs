@@ -5,6 +5,7 @@ pub(crate) mod assertions;
 pub(crate) mod field;
 pub(crate) mod index;
 pub(crate) mod relations;
+pub(crate) mod summaries;
 
 use quote::ToTokens;
 use syn::{Ident, Type};

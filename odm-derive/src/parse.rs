@@ -10,6 +10,7 @@ pub(crate) mod relation;
 pub(crate) mod rule;
 pub(crate) mod self_type;
 pub(crate) mod serde;
+pub(crate) mod summary;
 pub(crate) mod tree;
 
 use proc_macro2::Span;

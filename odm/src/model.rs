@@ -16,6 +16,7 @@ pub mod index;
 #[doc(hidden)]
 pub mod keywords;
 pub mod name;
+mod once;
 pub mod path;
 pub mod projection;
 #[doc(hidden)]
@@ -23,6 +24,7 @@ pub mod relation;
 #[doc(hidden)]
 pub mod rule;
 mod size;
+pub(crate) mod summaries;
 #[doc(hidden)]
 pub mod timestamps;
 #[doc(hidden)]
@@ -36,7 +38,8 @@ use serde::{Serialize, de::DeserializeOwned};
 // Filled in by the derives.
 #[doc(hidden)]
 pub use self::field::{
-    CopyMeta, EmbeddedMeta, EnumMeta, FieldMeta, KeyReferenceMeta, Presence, Tagging, VariantMeta,
+    CopyMeta, EmbeddedMeta, EnumMeta, FieldMeta, KeyReferenceMeta, Presence, SummaryKind,
+    SummaryMeta, Tagging, VariantMeta,
 };
 #[doc(hidden)]
 pub use self::index::{CollationMeta, IndexMeta, KeyKind, KeyMeta};

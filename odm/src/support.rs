@@ -31,8 +31,8 @@ pub use crate::model::{
     CounterpartMeta, Document, Embedded, EmbeddedMeta, EnumMeta, ExpressionRule, FieldMeta,
     FieldType, Guarantee, IndexMeta, InverseKind, InverseMeta, KeyKind, KeyMeta, KeyReferenceMeta,
     Keys, KeywordsMeta, MapKey, ModelMeta, OnDelete, Path, Presence, ProjectedField, Projection,
-    RecentMeta, RefTarget, RelationMeta, Rule, Tagging, TimestampsMeta, TypeMeta, ValidationAction,
-    ValidationLevel, VariantMeta, Versioned,
+    RecentMeta, RefTarget, RelationMeta, Rule, SummaryKind, SummaryMeta, Tagging, TimestampsMeta,
+    TypeMeta, ValidationAction, ValidationLevel, VariantMeta, Versioned,
 };
 pub use crate::query::kind::{
     Additive, Bits, Growable, Integer, Keyed, Multiple, Number, Optional, Sequence, Temporal, Text,
@@ -63,8 +63,8 @@ pub use self::probe::{
 pub use self::transaction::{ErrorOf, error_of};
 pub use self::type_checks::{
     has_elements, has_fields, is_date, is_integer, is_known_date, is_list, is_list_of_text,
-    is_no_list, is_no_map, is_number, is_one_date, is_text, may_hold_documents, may_hold_place,
-    may_hold_text, takes_a_tag,
+    is_mean, is_no_list, is_no_map, is_nullable, is_number, is_one_date, is_one_number, is_text,
+    may_hold_documents, may_hold_place, may_hold_text, takes_a_tag,
 };
 
 use crate::model::Shape;
@@ -312,12 +312,21 @@ pub const fn is_stored_alike<T: Document>(ty: &TypeMeta, source: &str) -> bool {
     }
 }
 
-/// Whether the field of `T` changes only where an update names it: it is no copy, and no write maintains it. A missing field counts,
-/// too: the code that names its handle does not compile.
+/// Whether the field `source` of `T` is stored as a number, or may be.
+pub const fn stores_numbers<T: Document>(source: &str) -> bool {
+    match declared(T::META.fields, source) {
+        Some(source) => is_number(&source.ty),
+        None => true,
+    }
+}
+
+/// Whether the field of `T` changes only where an update names it: it is neither a copy nor a summary, and no write maintains it. A
+/// missing field counts, too: the code that names its handle does not compile.
 pub const fn is_fact<T: Document>(field: &str) -> bool {
     match declared(T::META.fields, field) {
         Some(declared) => {
             declared.copy_of.is_none()
+                && declared.summary.is_none()
                 && !is_maintained(T::MODEL, declared.name)
                 && !is_recent(T::MODEL, field)
         }

@@ -32,7 +32,7 @@ fn field(facts: &Facts<'_>, one: &FieldFacts<'_>, copy: &CopyOf, errors: &mut Er
         // Attributes on it are refused elsewhere.
         return;
     }
-    if let Some(other) = kept_otherwise(facts, one) {
+    if let Some(other) = kept_otherwise(facts, one, "copy") {
         errors.at(
             word,
             format!("`{rust}` {other}, so it can't be a copy; declare another field for the copy"),
@@ -79,35 +79,42 @@ fn field(facts: &Facts<'_>, one: &FieldFacts<'_>, copy: &CopyOf, errors: &mut Er
     }
 }
 
-/// Why something else decides the value of the field.
-fn kept_otherwise(facts: &Facts<'_>, one: &FieldFacts<'_>) -> Option<&'static str> {
+/// Why something else decides the value of the field than the copy or the summary that it is declared as.
+pub(super) fn kept_otherwise(
+    facts: &Facts<'_>,
+    one: &FieldFacts<'_>,
+    what: &str,
+) -> Option<String> {
     let (model, field) = (facts.model, one.field);
     let attributes = &field.attributes;
     let is_source = |other: &FieldFacts<'_>| {
         let keywords = other.field.attributes.keywords_from.as_ref();
         keywords.is_some_and(|from| from.fields.contains(&field.ident))
     };
-    if field.flatten.is_some() {
-        Some("is stored as several fields")
+    let other = if field.flatten.is_some() {
+        "is stored as several fields"
     } else if field.stored == "_id" {
-        Some("is the `_id`, which never changes")
+        "is the `_id`, which never changes"
     } else if attributes.version.is_some() {
-        Some("is the version")
+        "is the version"
     } else if attributes.timestamp().is_some() {
-        Some("is a time that writes set")
+        "is a time that writes set"
     } else if attributes.keywords_from.is_some() {
-        Some("has keywords that are computed")
+        "has keywords that are computed"
     } else if attributes.recent.is_some() {
-        Some("is a list of the newest")
+        "is a list of the newest"
     } else if one.relation.is_some() || attributes.refers_to.is_some() {
-        Some("is a reference")
+        "is a reference"
     } else if one.variant.is_none() && tree::keeps(&model.attributes, field) {
-        Some("is kept by a tree")
+        "is kept by a tree"
     } else if facts.fields.iter().any(is_source) {
-        Some("is a source of keywords, which a change of the copy would not compute again")
+        return Some(format!(
+            "is a source of keywords, which a change of the {what} would not compute again"
+        ));
     } else if matches!(one.presence, Presence::Sometimes) && !is_option(&field.ty) {
-        Some("is left out of some documents and is no `Option`")
+        "is left out of some documents and is no `Option`"
     } else {
-        None
-    }
+        return None;
+    };
+    Some(other.to_owned())
 }

@@ -7,6 +7,7 @@ use syn::{Ident, LitStr};
 use super::copies;
 use super::encoder;
 use super::handle_type::SpannedType;
+use super::summaries;
 use super::tokens::option;
 use crate::facts::Facts;
 use crate::facts::field::{FieldFacts, Presence};
@@ -65,6 +66,10 @@ fn field(model: &Model, one: &FieldFacts<'_>) -> TokenStream {
     if let Some(copy) = &attributes.copy_of {
         let copy = copies::meta(support, &field.ty, copy);
         more.extend(quote!(copy_of: ::core::option::Option::Some(#copy),));
+    }
+    if let Some(summary) = &attributes.summary {
+        let summary = summaries::meta(support, summary);
+        more.extend(quote!(summary: ::core::option::Option::Some(#summary),));
     }
     let field = quote!(#support::field(#rust, #stored, #ty));
     let presence = match one.presence {

@@ -7,6 +7,7 @@ use syn::{Ident, Visibility};
 use super::copies;
 use super::counterparts;
 use super::keys;
+use super::summaries;
 use super::tokens::{
     documented, fields_argument, option, relation_hash, relation_name, relations_module, walk,
 };
@@ -256,6 +257,8 @@ pub(crate) fn checks(facts: &Facts<'_>) -> TokenStream {
     tokens.extend(keys.map(|one| keys::checks(model, one)));
     let copies = facts.relations.copies.iter();
     tokens.extend(copies.map(|one| copies::checks(model, one)));
+    let all = facts.relations.summaries.iter();
+    tokens.extend(all.map(|one| summaries::checks(model, one)));
     for one in &facts.relations.inverses {
         let inverse = one.inverse;
         let target = &inverse.target;

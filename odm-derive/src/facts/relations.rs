@@ -4,6 +4,7 @@ use quote::ToTokens;
 use syn::{Ident, Type};
 
 use super::field::FieldFacts;
+use super::summaries::{self, SummaryFacts};
 use crate::errors::coded;
 use crate::model::rust_type::{Kind, kind};
 use crate::model::{Derive, Field, Model};
@@ -20,6 +21,7 @@ pub(crate) struct Relations<'a> {
     pub(crate) recents: Vec<RecentFacts<'a>>,
     pub(crate) keys: Vec<KeyFacts<'a>>,
     pub(crate) copies: Vec<CopyFacts<'a>>,
+    pub(crate) summaries: Vec<SummaryFacts<'a>>,
 }
 
 /// A declaration that another model must have.
@@ -47,7 +49,7 @@ pub(crate) enum Declares {
     },
     /// A field that refers to this key.
     KeyReference { field: String, key: String },
-    /// A field that is no copy of another one, and that no write maintains.
+    /// A field that is neither a copy nor a summary of others, and that no write maintains.
     Fact { field: String },
     /// A relation by this reference; inside of subdocuments, whose places are not known, one that ends with it.
     Relation { by: String, is_inside: bool },
@@ -158,6 +160,7 @@ impl<'a> Relations<'a> {
                 .iter()
                 .filter_map(|one| CopyFacts::new(model, fields, one))
                 .collect(),
+            summaries: summaries::all(model, fields),
         }
     }
 }
@@ -225,7 +228,7 @@ impl<'a> CopyFacts<'a> {
             demands.push(Demand {
                 target: source,
                 message: format!(
-                    "`{first}` of `{spelled}` is a copy itself, or changes without an update that names it (a version, a time, computed keywords, a list of the newest): `{rust}` can copy only a field that updates set"
+                    "`{first}` of `{spelled}` is a copy or a summary itself, or changes without an update that names it (a version, a time, computed keywords, a list of the newest): `{rust}` can copy only a field that updates set"
                 ),
                 declares: Declares::Fact { field: first },
             });
@@ -395,6 +398,6 @@ fn index_of(inverse: &Inverse) -> Demand<'_> {
 }
 
 /// A type as the user wrote it.
-fn spelled(ty: &Type) -> String {
+pub(super) fn spelled(ty: &Type) -> String {
     ty.to_token_stream().to_string().replace(' ', "")
 }

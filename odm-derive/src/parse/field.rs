@@ -9,6 +9,7 @@ use super::index::{self, Index};
 use super::keywords;
 use super::relation::{self, CopyOf, Counterpart, CounterpartKind, KeyReference, Recent};
 use super::rule::{FieldRule, Rule, field_rule};
+use super::summary::{self, SummaryKind, SummaryOf};
 use super::{attributes, number, once, unknown, value};
 use crate::attribute_names;
 use crate::errors::Errors;
@@ -26,6 +27,7 @@ pub(crate) struct FieldAttributes {
     pub(crate) keywords_from: Option<keywords::Sources>,
     pub(crate) refers_to: Option<KeyReference>,
     pub(crate) copy_of: Option<CopyOf>,
+    pub(crate) summary: Option<SummaryOf>,
     pub(crate) counterpart: Option<Counterpart>,
     pub(crate) unbounded: Option<Unbounded>,
     pub(crate) version: Option<Ident>,
@@ -50,6 +52,7 @@ impl FieldAttributes {
             })
             .or(self.version.as_ref())
             .or_else(|| self.copy_of.as_ref().map(|one| &one.word))
+            .or_else(|| self.summary.as_ref().map(|one| &one.word))
             .or_else(|| self.currency.as_ref().map(|one| &one.word))
             .or_else(|| self.timestamp())
     }
@@ -70,6 +73,7 @@ impl FieldAttributes {
             .or_else(|| self.counterpart.as_ref().map(|one| &one.word))
             .or_else(|| self.refers_to.as_ref().map(|one| &one.word))
             .or_else(|| self.copy_of.as_ref().map(|one| &one.word))
+            .or_else(|| self.summary.as_ref().map(|one| &one.word))
             .or_else(|| self.unbounded.as_ref().map(|one| &one.word))
             .or(self.version.as_ref())
             .or_else(|| self.currency.as_ref().map(|one| &one.word))
@@ -94,6 +98,25 @@ impl FieldAttributes {
             return Err(syn::Error::new_spanned(word, message));
         }
         self.counterpart = Some(counterpart);
+        Ok(())
+    }
+
+    /// Reads what is computed from documents of another model.
+    fn summary(
+        &mut self,
+        word: &Ident,
+        kind: SummaryKind,
+        input: ParseStream<'_>,
+    ) -> syn::Result<()> {
+        let summary = summary::summary(word, kind, input)?;
+        if let Some(before) = &self.summary {
+            let message = format!(
+                "the field already has `{}`, and it can hold one summary; declare another field for `{word}`",
+                before.word
+            );
+            return Err(syn::Error::new_spanned(word, message));
+        }
+        self.summary = Some(summary);
         Ok(())
     }
 }
@@ -158,6 +181,9 @@ pub(crate) fn field(list: &[Attribute], ident: &Ident, errors: &mut Errors) -> F
             }
             field.rules.push(rule);
             return Ok(());
+        }
+        if let Some(kind) = SummaryKind::of_word(&word.to_string()) {
+            return field.summary(word, kind, input);
         }
         match word.to_string().as_str() {
             attribute_names::INDEX | attribute_names::UNIQUE => {

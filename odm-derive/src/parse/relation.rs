@@ -74,13 +74,13 @@ pub(crate) struct CopyOf {
 }
 
 /// The arguments of a word: `word(argument, …)`.
-struct Arguments<'a> {
+pub(super) struct Arguments<'a> {
     word: &'a Ident,
-    content: ParseBuffer<'a>,
+    pub(super) content: ParseBuffer<'a>,
 }
 
 impl<'a> Arguments<'a> {
-    fn new(word: &'a Ident, input: ParseStream<'a>) -> syn::Result<Self> {
+    pub(super) fn new(word: &'a Ident, input: ParseStream<'a>) -> syn::Result<Self> {
         if !input.peek(syn::token::Paren) {
             return Err(refused(word, word.span()));
         }
@@ -101,7 +101,7 @@ impl<'a> Arguments<'a> {
 }
 
 /// The error for a word that is not written as it has to be.
-fn refused(word: &Ident, span: Span) -> syn::Error {
+pub(super) fn refused(word: &Ident, span: Span) -> syn::Error {
     let usage = attribute_names::usage(&word.to_string()).unwrap_or_default();
     syn::Error::new(span, format!("`{word}` is written {usage}"))
 }

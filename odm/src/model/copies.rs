@@ -1,12 +1,12 @@
 //! The copies of other documents' fields that the documents of a model hold: `copy_of`.
 
-use std::collections::HashMap;
-use std::sync::{LazyLock, PoisonError, RwLock};
+use std::sync::{LazyLock, RwLock};
 
 use bson::Bson;
 
 use super::field::{CopyMeta, EmbeddedMeta, FieldMeta, Presence, VariantContent};
 use super::name::{self, snake};
+use super::once::{Found, once};
 use super::relation::{InverseMeta, RelationMeta};
 use super::types::{Shape, TypeMeta};
 use super::{ModelMeta, ProjectedField};
@@ -46,30 +46,8 @@ pub(crate) struct CopiedField {
     pub(crate) is_skipped: bool,
 }
 
-/// What was found for the models that were asked for it, by the address of the model.
-static HELD: LazyLock<RwLock<HashMap<usize, &'static [Copies]>>> = LazyLock::new(RwLock::default);
-static MADE: LazyLock<RwLock<HashMap<usize, &'static [&'static Copies]>>> =
-    LazyLock::new(RwLock::default);
-
-/// Finds a value for the model once in a process. A process has few models, and metadata is as constant as they are, so what
-/// is found is never freed.
-pub(crate) fn once<T: Send + Sync>(
-    known: &RwLock<HashMap<usize, &'static [T]>>,
-    model: &'static ModelMeta,
-    find: impl FnOnce() -> Result<Vec<T>>,
-) -> Result<&'static [T]> {
-    let address = std::ptr::from_ref(model).addr();
-    let found = known.read().unwrap_or_else(PoisonError::into_inner);
-    if let Some(found) = found.get(&address) {
-        return Ok(found);
-    }
-    drop(found);
-    let new = find()?;
-    let mut known = known.write().unwrap_or_else(PoisonError::into_inner);
-    Ok(known
-        .entry(address)
-        .or_insert_with(|| Box::leak(new.into_boxed_slice())))
-}
+static HELD: Found<Copies> = LazyLock::new(RwLock::default);
+static MADE: Found<&'static Copies> = LazyLock::new(RwLock::default);
 
 impl ModelMeta {
     /// The copies that documents of this model hold.
@@ -322,7 +300,7 @@ impl CopiedField {
 }
 
 /// Whether writes set the field by themselves.
-fn is_maintained(model: &ModelMeta, field: &FieldMeta) -> bool {
+pub(super) fn is_maintained(model: &ModelMeta, field: &FieldMeta) -> bool {
     let times = model.timestamps;
     let times = times.map_or([None, None], |times| [times.created_at, times.updated_at]);
     let mut names = model.version.into_iter().chain(times.into_iter().flatten());
@@ -331,6 +309,7 @@ fn is_maintained(model: &ModelMeta, field: &FieldMeta) -> bool {
     let mut recent = recent.filter_map(RelationMeta::as_recent);
     names.any(|name| name == field.name)
         || kept.any(|name| name == field.name)
+        || field.summary.is_some()
         || model.keywords.iter().any(|it| it.field == field.name)
         || recent.any(|recent| recent.field == field.rust)
 }

@@ -1,5 +1,7 @@
 //! The fields of a struct and the variants of an enum, as they are stored.
 
+use std::fmt;
+
 use super::relation::CounterpartMeta;
 use super::rule::Rule;
 use super::types::{Shape, TypeMeta};
@@ -63,6 +65,8 @@ pub struct FieldMeta {
     pub counterpart: Option<CounterpartMeta>,
     /// The field of another document whose value is copied here (`#[odm(copy_of(host.ipaddr))]`).
     pub copy_of: Option<CopyMeta>,
+    /// What is computed here from documents of another model (`#[odm(count_of(reviews))]`).
+    pub summary: Option<SummaryMeta>,
 }
 
 impl FieldMeta {
@@ -78,6 +82,7 @@ impl FieldMeta {
             refers_to: None,
             counterpart: None,
             copy_of: None,
+            summary: None,
         }
     }
 }
@@ -94,6 +99,45 @@ pub struct CopyMeta {
     pub projected: &'static [ProjectedField],
     /// Whether a filled copy stays as it is when the other field changes.
     pub once: bool,
+}
+
+/// A summary of the documents of a relation: `#[odm(sum_of(reviews.helpful))]`.
+#[derive(Debug, Clone, Copy)]
+pub struct SummaryMeta {
+    /// What is computed.
+    pub kind: SummaryKind,
+    /// The name of the relation, which the same model declares.
+    pub relation: &'static str,
+    /// The Rust names, in the other model, from the struct down to the summarized field; empty for a count.
+    pub path: &'static [&'static str],
+}
+
+/// What a summary computes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum SummaryKind {
+    /// The number of documents: `count_of`.
+    Count,
+    /// The sum of their numbers: `sum_of`.
+    Sum,
+    /// The smallest of their values: `min_of`.
+    Min,
+    /// The largest of their values: `max_of`.
+    Max,
+    /// The mean of their numbers: `mean_of`.
+    Mean,
+}
+
+impl fmt::Display for SummaryKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Count => "count",
+            Self::Sum => "sum",
+            Self::Min => "minimum",
+            Self::Max => "maximum",
+            Self::Mean => "mean",
+        })
+    }
 }
 
 /// A reference to a unique field other than the `_id`.

@@ -1,9 +1,8 @@
 //! References of two models that refer to each other: `two_way`.
 
-use std::collections::HashMap;
 use std::sync::{LazyLock, RwLock};
 
-use super::copies::once;
+use super::once::{Found, once};
 use super::relation::{Arity, CounterpartKind, ReferenceMeta, RelationMeta};
 use super::{ModelMeta, name};
 use crate::error::{DeclarationError, Error, Result};
@@ -31,8 +30,7 @@ pub(crate) struct Side {
     pub(crate) is_skipped: bool,
 }
 
-static TWO_WAY: LazyLock<RwLock<HashMap<usize, &'static [TwoWay]>>> =
-    LazyLock::new(RwLock::default);
+static TWO_WAY: Found<TwoWay> = LazyLock::new(RwLock::default);
 
 impl ModelMeta {
     /// The references of this model that the model to which they lead returns.

@@ -64,10 +64,11 @@ impl Sync {
         }
         let (mut is_copied, mut is_fenced) = (false, false);
         for (meta, _) in &models {
-            // A declaration that could not keep copies in step is an error here, too.
+            // A declaration that could not keep copies or summaries in step is an error here, too.
             meta.copies()?;
             is_copied |= !meta.copied()?.is_empty();
             is_fenced |= meta.dependents().next().is_some();
+            is_fenced |= !meta.summaries()?.is_empty() || !meta.summarized()?.is_empty();
         }
         if is_copied {
             let name = CollectionName::Declared(PROPAGATIONS.collection);

@@ -55,6 +55,23 @@ pub const fn is_number(ty: &TypeMeta) -> bool {
     )
 }
 
+/// Whether the type is known to be a single number that is never null.
+pub const fn is_one_number(ty: &TypeMeta) -> bool {
+    !ty.nullable && matches!(ty.shape, Shape::Scalar(_)) && is_number(ty)
+}
+
+/// Whether the type is known to hold the mean of some numbers, or none.
+pub const fn is_mean(ty: &TypeMeta) -> bool {
+    ty.nullable
+        && matches!(ty.shape, Shape::Scalar(_))
+        && all_of(ty, &[BsonType::Double, BsonType::Decimal])
+}
+
+/// Whether the type can be null.
+pub const fn is_nullable(ty: &TypeMeta) -> bool {
+    ty.nullable
+}
+
 /// Whether the type is a single integer that is never null. An unknown type may be one, and counts.
 pub const fn is_integer(ty: &TypeMeta) -> bool {
     !ty.nullable && !is_list(ty) && all_of(ty, &[BsonType::Int, BsonType::Long])

@@ -13,6 +13,7 @@ mod propagate;
 mod reference_place;
 mod references;
 mod report;
+mod summaries;
 mod two_way;
 
 pub use self::atomic::Atomic;
@@ -31,3 +32,4 @@ pub use self::references::{
 };
 pub(crate) use self::report::Progress;
 pub use self::report::{Damage, RefreshResult, Report};
+pub use self::summaries::{CheckSummaries, RefreshSummaries, SummaryDamage, SummaryReport};

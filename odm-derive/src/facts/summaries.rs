@@ -34,17 +34,17 @@ pub(crate) fn summarized(model: &Model) -> impl Iterator<Item = &Inverse> {
 pub(crate) fn wrong_type(field: &Field, summary: &SummaryOf) -> String {
     let rust = &field.rust;
     match summary.kind {
-        SummaryKind::Count => {
-            format!("`{rust}` is a count, which is never none: declare it as `i64` or `i32`")
-        }
+        SummaryKind::Count => format!(
+            "`{rust}` is a count: declare it as an integer that is never none, such as `i64`"
+        ),
         SummaryKind::Sum => format!(
-            "`{rust}` is a sum, which is 0 where there is nothing to add: declare it as a number, such as `i64` or `f64`"
+            "`{rust}` is a sum: declare it as a number that is never none, such as `i64` or `f64`"
         ),
         SummaryKind::Mean => format!(
-            "`{rust}` is a mean, and of no documents there is none: declare it as `Option<f64>` or `Option<Decimal128>`"
+            "`{rust}` is a mean, or none where there are no documents: declare it as `Option<f64>` or `Option<Decimal128>`"
         ),
         SummaryKind::Min | SummaryKind::Max => {
-            format!("of no documents there is no value for `{rust}`: declare it as an `Option`")
+            format!("`{rust}` has no value where there are no documents: declare it as an `Option`")
         }
     }
 }

@@ -7,7 +7,7 @@ use super::page_token::PageTokenError;
 use super::reply::ReplyError;
 use super::{
     BulkError, ConfigError, ConnectionError, DeclarationError, DecodeError, EncodeError, FileError,
-    ReferenceError, ServerError, StaleError, TreeError, UnsupportedError, UsageError,
+    ReferenceError, ServerError, StaleError, SummaryError, TreeError, UnsupportedError, UsageError,
     ValidationFailure, WithheldError,
 };
 
@@ -27,6 +27,7 @@ pub(crate) enum Kind {
     Reply(ReplyError),
     Server(ServerError),
     Stale(StaleError),
+    Summary(SummaryError),
     Tree(TreeError),
     Unsupported(UnsupportedError),
     Usage(UsageError),
@@ -82,6 +83,7 @@ impl fmt::Display for Kind {
             Self::Server(error) => fmt::Display::fmt(error, f),
             Self::Reference(error) => fmt::Display::fmt(error, f),
             Self::Stale(error) => fmt::Display::fmt(error, f),
+            Self::Summary(error) => fmt::Display::fmt(error, f),
             Self::Tree(error) => fmt::Display::fmt(error, f),
             Self::Unsupported(error) => fmt::Display::fmt(error, f),
             Self::Usage(error) => fmt::Display::fmt(error, f),

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::store::limits::LIST_BYTES;
 
 /// The ids of documents to look up, each once, by position. As in an index, equal numbers of different types are one id.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Keys {
     integers: HashMap<i64, usize, RandomState>,
     object_ids: HashMap<ObjectId, usize, RandomState>,

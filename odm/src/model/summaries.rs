@@ -27,6 +27,10 @@ pub(crate) struct Summaries {
 #[derive(Debug)]
 pub(crate) struct SummaryField {
     /// The Rust name.
+    #[expect(
+        dead_code,
+        reason = "messages of the verbs that write summarized documents name it"
+    )]
     pub(crate) rust: &'static str,
     /// The stored name.
     pub(crate) name: &'static str,

@@ -207,7 +207,10 @@ impl ReferencePlace {
 }
 
 /// The condition that one of these fields does not have its value.
-fn any_differs(values: &[(&str, Option<&Bson>)], path: impl Fn(&str) -> String) -> Document {
+pub(super) fn any_differs(
+    values: &[(&str, Option<&Bson>)],
+    path: impl Fn(&str) -> String,
+) -> Document {
     let mut conditions = Vec::new();
     for (name, value) in values {
         let path = path(name);

@@ -93,14 +93,15 @@ impl<K: fmt::Display> fmt::Display for Damage<K> {
     }
 }
 
-/// The result of [`refresh_copies`](crate::Collection::refresh_copies).
+/// The result of [`refresh_copies`](crate::Collection::refresh_copies) and
+/// [`refresh_summaries`](crate::Collection::refresh_summaries).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RefreshResult {
     /// How many documents were read.
     pub read: u64,
-    /// How many documents were written, because a copy had another value. A document with copies beside several references
-    /// counts once for each.
+    /// How many documents were written, because a copy or a summary had another value. A document with copies beside several
+    /// references, or summaries of several relations, counts once for each.
     pub updated: u64,
 }
 

@@ -1,0 +1,333 @@
+//! `check_summaries` and `refresh_summaries`: summaries that do not have the value which their relation has.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use bson::raw::RawDocumentBuf;
+use bson::{Bson, Document as BsonDocument};
+use futures_core::future::BoxFuture;
+
+use super::super::chunks::{self, Chunks, Visit};
+use super::super::reference_place::exact_read;
+use super::super::{RefreshResult, Report};
+use super::facts::what;
+use super::{Summed, Values, settle};
+use crate::collection::Collection;
+use crate::error::{Error, Result};
+use crate::exec::{Channel, Keys, StoredPath};
+use crate::model::{Document, ModelMeta};
+use crate::plan::shell;
+use crate::store::options::Chosen;
+
+/// The kinds of damage that [`Collection::check_summaries`] reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum SummaryDamage {
+    /// A summary has another value than the documents of its relation have.
+    Stale,
+}
+
+impl fmt::Display for SummaryDamage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stale => f.write_str("stale summary"),
+        }
+    }
+}
+
+/// What [`Collection::check_summaries`] found.
+pub type SummaryReport = Report<SummaryDamage>;
+
+/// A check of stored summaries, about to run: [`Collection::check_summaries`].
+#[must_use = "nothing is read until it is awaited"]
+pub struct CheckSummaries<'s, M> {
+    chunks: Chunks<'s>,
+    of: PhantomData<fn() -> M>,
+}
+
+/// A refresh of stored summaries, about to run: [`Collection::refresh_summaries`].
+#[must_use = "nothing is written until it is awaited"]
+pub struct RefreshSummaries<'s, M> {
+    chunks: Chunks<'s>,
+    of: PhantomData<fn() -> M>,
+}
+
+impl<M: Document> Collection<M> {
+    /// Finds summaries that do not have the value which the documents of their relation have, whoever has written them.
+    ///
+    /// It reads the summaries of all documents, 1,000 at a time, and computes them with one aggregation for each relation that is
+    /// summarized. Documents that seem to differ are read again, and the values before and after that: what a write changes
+    /// meanwhile is not reported. A summary that a write has not reached yet is. Sums and means of doubles may differ by 1e-12 of
+    /// their value, because MongoDB adds in any order.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/summaries.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = two_products().await?;
+    /// let products = db.collection::<Product>();
+    /// assert!(products.check_summaries().await?.is_sound());
+    ///
+    /// // Another program does not know of the summaries.
+    /// let review = doc! {"_id": 3, "product": 2, "stars": 4, "helpful": 0};
+    /// db.run_command(doc! {"insert": "reviews", "documents": [review]}).await?;
+    /// let report = products.check_summaries().await?;
+    /// assert_eq!((report.read, report.damages), (2, 3));
+    /// assert_eq!(
+    ///     report.listed[0].to_string(),
+    ///     "2: stale summary: `review_count` is 0, and the count of `reviews` is 1"
+    /// );
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn check_summaries<'s>(&self) -> CheckSummaries<'s, M> {
+        CheckSummaries {
+            chunks: Chunks::new(self.channel()),
+            of: PhantomData,
+        }
+    }
+
+    /// Writes the summaries of all documents that do not have the value which the documents of their relation have: after writes
+    /// that went past odm, and for documents that are older than the declaration.
+    ///
+    /// It needs no transaction: the values are computed again after they were written, until they have not changed. A run that
+    /// stops is completed by the next one.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/summaries.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = two_products().await?;
+    /// // A product from before the declaration.
+    /// db.run_command(doc! {"insert": "products", "documents": [{"_id": 3}], "bypassDocumentValidation": true}).await?;
+    /// let products = db.collection::<Product>();
+    /// let result = products.refresh_summaries().await?;
+    /// assert_eq!((result.read, result.updated), (3, 1));
+    /// assert_eq!(products.get(&3).await?.ok_or("no product")?.review_count, 0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`is_unfit_summary`](Error::is_unfit_summary): a field can't store its value.
+    pub fn refresh_summaries<'s>(&self) -> RefreshSummaries<'s, M> {
+        RefreshSummaries {
+            chunks: Chunks::new(self.channel()),
+            of: PhantomData,
+        }
+    }
+}
+
+/// Compares summaries with the documents that they summarize.
+struct Check<'c> {
+    all: &'c [Summed],
+    options: &'c Chosen,
+    report: SummaryReport,
+}
+
+impl Visit for Check<'_> {
+    async fn visit(
+        &mut self,
+        channel: &mut Channel<'static>,
+        documents: Vec<RawDocumentBuf>,
+    ) -> Result<()> {
+        for summed in self.all {
+            let suspects = differing(channel, summed, &documents, false).await?;
+            if suspects.is_empty() {
+                continue;
+            }
+            let keys = Keys::at(&summed.key, &suspects)?;
+            let ids = Keys::at(&StoredPath::at("_id"), &suspects)?;
+            // A write between two reads changes the values, and what was read between them says nothing.
+            let before = Values::read(channel, summed, &keys).await?;
+            let model = summed.summaries.model;
+            let again = chunks::again(channel, model, &ids, self.options).await?;
+            let values = Values::read(channel, summed, &keys).await?;
+            for document in &again {
+                if values.agree(&before, summed, document) {
+                    self.add(summed, &values, document)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Check<'_> {
+    fn add(&mut self, summed: &Summed, values: &Values, document: &RawDocumentBuf) -> Result<()> {
+        let id = document.get("_id").map_err(Error::encode)?;
+        let id = id.map(Bson::try_from).transpose().map_err(Error::encode)?;
+        let id = id.unwrap_or(Bson::Null);
+        let text = |value: &Option<Bson>| match value {
+            Some(value) => shell::value(value),
+            None => "missing".to_owned(),
+        };
+        for difference in values.differences(summed, document, false)? {
+            let detail = format!(
+                "`{}` is {}, and the {} is {}",
+                difference.field.name,
+                text(&difference.stored),
+                what(difference.field, summed.summaries),
+                text(&difference.computed),
+            );
+            self.report.add(&id, SummaryDamage::Stale, detail);
+        }
+        Ok(())
+    }
+}
+
+/// Writes summaries that differ from what they summarize.
+struct Refresh<'c> {
+    all: &'c [Summed],
+    updated: u64,
+}
+
+impl Visit for Refresh<'_> {
+    async fn visit(
+        &mut self,
+        channel: &mut Channel<'static>,
+        documents: Vec<RawDocumentBuf>,
+    ) -> Result<()> {
+        for summed in self.all {
+            let differing = differing(channel, summed, &documents, true).await?;
+            if !differing.is_empty() {
+                let keys = Keys::at(&summed.key, &differing)?;
+                self.updated += settle(channel, summed, &keys, None).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The documents with summaries that differ from the values as they are computed now.
+async fn differing(
+    channel: &mut Channel<'_>,
+    summed: &Summed,
+    documents: &[RawDocumentBuf],
+    is_exact: bool,
+) -> Result<Vec<RawDocumentBuf>> {
+    let keys = Keys::at(&summed.key, documents)?;
+    let values = Values::read(channel, summed, &keys).await?;
+    let mut differing = Vec::new();
+    for document in documents {
+        if !values.differences(summed, document, is_exact)?.is_empty() {
+            differing.push(document.clone());
+        }
+    }
+    Ok(differing)
+}
+
+/// Options of a read of all summaries.
+fn options(channel: &Channel<'_>, model: &'static ModelMeta, all: &[Summed]) -> Chosen {
+    let mut projection = BsonDocument::new();
+    for summed in all {
+        projection.extend(summed.projection());
+    }
+    exact_read(channel, model, Some(projection))
+}
+
+impl<'s, M: Document> CheckSummaries<'s, M> {
+    /// Calls `report` with the number of documents that were read, after each 1,000 and at the end.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/summaries.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = two_products().await?;
+    /// let mut read = 0;
+    /// db.collection::<Product>().check_summaries().on_progress(|count| read = count).await?;
+    /// assert_eq!(read, 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn on_progress(mut self, report: impl FnMut(u64) + Send + 's) -> Self {
+        self.chunks.on_progress(report);
+        self
+    }
+
+    async fn run(self) -> Result<SummaryReport> {
+        let model = M::model();
+        let all = Summed::all(model.summaries()?)?;
+        let report = SummaryReport::default();
+        if all.is_empty() {
+            return Ok(report);
+        }
+        let options = options(self.chunks.channel(), model, &all);
+        let mut check = Check {
+            all: &all,
+            options: &options,
+            report,
+        };
+        check.report.read = self.chunks.each(model, &options, &mut check).await?;
+        Ok(check.report)
+    }
+}
+
+impl<'s, M: Document> RefreshSummaries<'s, M> {
+    /// Calls `report` with the number of documents that were read, after each 1,000 and at the end.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/summaries.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = two_products().await?;
+    /// let mut read = 0;
+    /// db.collection::<Product>().refresh_summaries().on_progress(|count| read = count).await?;
+    /// assert_eq!(read, 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn on_progress(mut self, report: impl FnMut(u64) + Send + 's) -> Self {
+        self.chunks.on_progress(report);
+        self
+    }
+
+    async fn run(self) -> Result<RefreshResult> {
+        let model = M::model();
+        let all = Summed::all(model.summaries()?)?;
+        let mut refresh = Refresh {
+            all: &all,
+            updated: 0,
+        };
+        let mut read = 0;
+        if !all.is_empty() {
+            let options = options(self.chunks.channel(), model, &all);
+            read = self.chunks.each(model, &options, &mut refresh).await?;
+        }
+        Ok(RefreshResult {
+            read,
+            updated: refresh.updated,
+        })
+    }
+}
+
+impl<'s, M: Document> IntoFuture for CheckSummaries<'s, M> {
+    type Output = Result<SummaryReport>;
+    type IntoFuture = BoxFuture<'s, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.run())
+    }
+}
+
+impl<'s, M: Document> IntoFuture for RefreshSummaries<'s, M> {
+    type Output = Result<RefreshResult>;
+    type IntoFuture = BoxFuture<'s, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.run())
+    }
+}
+
+impl<M: Document> fmt::Debug for CheckSummaries<'_, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CheckSummaries({})", M::model().collection)
+    }
+}
+
+impl<M: Document> fmt::Debug for RefreshSummaries<'_, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "RefreshSummaries({})", M::model().collection)
+    }
+}

@@ -21,6 +21,7 @@ const SPARED: &[(&str, &str)] = &[
         "field_copies::a_list_of_documents_takes_one_query_for_each_reference",
         COMMANDS,
     ),
+    ("summaries::one_aggregation_computes_a_relation", COMMANDS),
     ("documents::", COMMANDS),
     ("joins::several_references_of_each_row", COMMANDS),
     ("joins::two_commands_for_all_rows", COMMANDS),

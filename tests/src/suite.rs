@@ -57,6 +57,7 @@ mod sessions;
 mod shapes;
 mod sizes;
 mod statistics;
+mod summaries;
 mod sync;
 mod text;
 mod timestamps;
@@ -135,6 +136,7 @@ pub(crate) fn cases() -> Vec<Case> {
         shapes::CASES,
         sizes::CASES,
         statistics::CASES,
+        summaries::CASES,
         sync::CASES,
         text::CASES,
         timestamps::CASES,

@@ -22,6 +22,7 @@ chapters! {
     relation_kinds = "../../book/src/relation-kinds.md";
     referential_integrity = "../../book/src/referential-integrity.md";
     copies = "../../book/src/copies.md";
+    summaries = "../../book/src/summaries.md";
     dbrefs = "../../book/src/dbrefs.md";
     design_checks = "../../book/src/design-checks.md";
     trees = "../../book/src/trees.md";

@@ -14,7 +14,7 @@ pub(super) fn check(facts: &Facts<'_>, errors: &mut Errors) {
     let model = facts.model;
     for one in &facts.fields {
         if let Some(counterpart) = &one.field.attributes.counterpart {
-            reference(one, counterpart, errors);
+            reference(model, one, counterpart, errors);
         }
     }
     for (position, inverse) in model.attributes.inverses.iter().enumerate() {
@@ -111,7 +111,7 @@ fn on_delete(model: &Model, position: usize, inverse: &Inverse, errors: &mut Err
 }
 
 /// A counterpart is declared on a reference to one model.
-fn reference(one: &FieldFacts<'_>, counterpart: &Counterpart, errors: &mut Errors) {
+fn reference(model: &Model, one: &FieldFacts<'_>, counterpart: &Counterpart, errors: &mut Errors) {
     let word = &counterpart.word;
     let field = &one.field.rust;
     let relation = one.relation.as_ref().filter(|one| !one.is_db_ref);
@@ -122,6 +122,15 @@ fn reference(one: &FieldFacts<'_>, counterpart: &Counterpart, errors: &mut Error
                 "`{word}` is for a reference: declare `{field}` as `Ref<…>`, `Option<Ref<…>>` or `Vec<Ref<…>>`"
             ),
         ),
+        (Some(_), CounterpartKind::TwoWay) if !model.attributes.trees.is_empty() => {
+            errors.at(
+                word,
+                format!(
+                    "operations of a tree write no other collection, so the other side of `{field}` would not follow: declare \
+                     `{field}` without `two_way`, and the relation by `has_many(…)` on the other model"
+                ),
+            );
+        }
         (Some(relation), CounterpartKind::Rest) if relation.arity != Arity::One => {
             errors.at(
                 word,

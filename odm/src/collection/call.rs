@@ -511,7 +511,8 @@ pub(crate) fn typed_id<M: Model>(document: &M, made_up: Option<ObjectId>) -> Res
 pub(crate) fn check_dependents(model: &'static ModelMeta, has_form: bool) -> Result<()> {
     let relation = model.dependents().next();
     let two_way = model.two_way()?.first();
-    if relation.is_none() && two_way.is_none() {
+    let counted = model.summarized()?.first();
+    if relation.is_none() && two_way.is_none() && counted.is_none() {
         return Ok(());
     }
     let how = if has_form {
@@ -519,17 +520,28 @@ pub(crate) fn check_dependents(model: &'static ModelMeta, has_form: bool) -> Res
     } else {
         "write `delete_one(…).with_dependents()`, which does what is declared, or `.leave_dangling()` here"
     };
-    let why = match (relation, two_way) {
-        (Some(relation), _) => format!("`{}` declares `on_delete`", relation.name),
-        (None, Some(one)) => format!(
-            "`{}` of `{}` refers back",
-            one.other.field, one.other.model.name
-        ),
-        (None, None) => return Ok(()),
+    let why = match (relation, two_way, counted) {
+        (Some(one), ..) => {
+            format!(
+                "other documents refer to the deleted ones, and `{}` declares `on_delete`",
+                one.name
+            )
+        }
+        (_, Some(one), _) => {
+            let (field, model) = (one.other.field, one.other.model.name);
+            format!(
+                "other documents refer to the deleted ones, and `{field}` of `{model}` refers back"
+            )
+        }
+        (.., Some(one)) => {
+            format!(
+                "`{}` has summaries of the deleted documents",
+                one.model.name
+            )
+        }
+        (None, None, None) => return Ok(()),
     };
-    Err(Error::usage(format!(
-        "other documents refer to the deleted ones, and {why}: {how}"
-    )))
+    Err(Error::usage(format!("{why}: {how}")))
 }
 
 /// The filter `{_id: id}`.

@@ -1,10 +1,11 @@
-//! Writes that would leave derived data of other documents stale: copies of fields, and references that refer back.
+//! Writes that would leave derived data stale: copies of fields, references that refer back, and summaries.
 
 use bson::{Bson, Document, RawDocumentBuf};
 
 use crate::error::{Error, Result};
 use crate::exec::{Keys, StoredPath};
 use crate::model::copies::Copies;
+use crate::model::summaries::Summaries;
 use crate::model::two_way::TwoWay;
 use crate::model::{ModelMeta, name};
 use crate::store::{Modification, Operation};
@@ -18,13 +19,17 @@ pub(crate) struct Stale {
     pub(crate) held: Vec<&'static Copies>,
     /// References that the write may change, and to which others refer back.
     pub(crate) two_way: Vec<&'static TwoWay>,
+    /// Summaries in other documents, to which the written documents count.
+    pub(crate) counted: Vec<&'static Summaries>,
+    /// Summaries in the written documents that the write itself changes.
+    pub(crate) summaries: Vec<&'static Summaries>,
 }
 
 /// The fields that an update may change.
 enum Changed {
     All,
-    /// Their paths.
-    Some(Vec<String>),
+    /// Their paths, and those that only an upsert sets in a document that it inserts.
+    Some(Vec<String>, Vec<String>),
 }
 
 impl Stale {
@@ -42,7 +47,13 @@ impl Stale {
             _ => return Ok(Self::default()),
         };
         let (made, held, two_way) = (model.copied()?, model.copies()?, model.two_way()?);
-        if made.is_empty() && held.is_empty() && two_way.is_empty() {
+        let (counted, summaries) = (model.summarized()?, model.summaries()?);
+        if made.is_empty()
+            && held.is_empty()
+            && two_way.is_empty()
+            && counted.is_empty()
+            && summaries.is_empty()
+        {
             return Ok(Self::default());
         }
         let changed = modification.map_or(Changed::All, Changed::by);
@@ -54,8 +65,7 @@ impl Stale {
         let mut stale = Vec::new();
         for copies in held.iter().filter(|it| it.relation.is_some()) {
             let by: Vec<&str> = copies.by.iter().map(String::as_str).collect();
-            let reference = name::resolve((model.embedded)(), &by)?;
-            let reference = reference.path.to_string();
+            let reference = reference(model, &by)?;
             let parent = reference.rsplit_once('.').map(|(parent, _)| parent);
             let beside = |name: &str| match parent {
                 Some(parent) => format!("{parent}.{name}"),
@@ -68,15 +78,32 @@ impl Stale {
                 stale.push(copies);
             }
         }
-        let two_way = two_way.iter().filter(|one| changed.touches(&one.own.path));
+        let two_way = two_way
+            .iter()
+            .filter(|one| changed.inserts_or_touches(&one.own.path));
+        let mut counts = Vec::new();
+        for summaries in counted {
+            let reference = reference(model, summaries.relation.by)?;
+            let mut sources = summaries.fields.iter().filter_map(|it| it.source.as_ref());
+            if changed.inserts_or_touches(&reference) || sources.any(|it| changed.touches(&it.path))
+            {
+                counts.push(*summaries);
+            }
+        }
+        let summaries = summaries.iter().filter(|summaries| {
+            let mut fields = summaries.fields.iter();
+            fields.any(|field| changed.touches(field.name))
+        });
         Ok(Self {
             made,
             held: stale,
             two_way: two_way.collect(),
+            counted: counts,
+            summaries: summaries.collect(),
         })
     }
 
-    /// The references of new documents to which others do not refer back yet.
+    /// The references of new documents to which others do not refer back yet, and the summaries to which they count.
     pub(crate) fn of_inserts(
         model: &'static ModelMeta,
         documents: &[RawDocumentBuf],
@@ -85,6 +112,12 @@ impl Stale {
         for one in model.two_way()? {
             if Keys::at(&StoredPath::at(&one.own.path), documents)?.len() > 0 {
                 stale.two_way.push(one);
+            }
+        }
+        for summaries in model.summarized()? {
+            let reference = StoredPath::at(&reference(model, summaries.relation.by)?);
+            if Keys::at(&reference, documents)?.len() > 0 {
+                stale.counted.push(summaries);
             }
         }
         Ok(stale)
@@ -101,6 +134,22 @@ impl Stale {
                 "`{}` of `{}` refers back to `{}`, which the write changes: write `.propagate()` on an insert or an update, which \
                  writes both, or `.leave_stale()`",
                 other.field, other.model.name, own.field
+            )));
+        }
+        if let Some(summaries) = stale.counted.first() {
+            return Err(Error::usage(format!(
+                "`{}` has summaries of its `{}`, and the write changes them: write `.propagate()` on an insert or an update, \
+                 which writes the summaries too, or `.leave_stale()`",
+                summaries.model.name, summaries.relation.name,
+            )));
+        }
+        if let Some(summaries) = stale.summaries.first() {
+            let fields: Vec<_> = summaries.fields.iter().map(|field| field.rust).collect();
+            return Err(Error::usage(format!(
+                "`{}` is computed from the documents of `{}`, and the write changes it: leave it out, or write `.propagate()` on \
+                 an update, which computes it, or `.leave_stale()`",
+                fields.join("`, `"),
+                summaries.relation.name,
             )));
         }
         if let Some(copies) = stale.made.first() {
@@ -123,24 +172,40 @@ impl Stale {
     }
 }
 
+/// The stored path of a reference.
+fn reference(model: &'static ModelMeta, by: &[&str]) -> Result<String> {
+    let found = name::resolve((model.embedded)(), by)?;
+    Ok(found.path.to_string())
+}
+
 impl Changed {
     fn by(modification: &Modification) -> Self {
-        let mut paths = Vec::new();
+        let (mut paths, mut inserted) = (Vec::new(), Vec::new());
+        let mut add = |operator: &str, path: &str, value: &Bson| {
+            if operator == "$setOnInsert" {
+                inserted.push(path.to_owned());
+                return;
+            }
+            paths.push(path.to_owned());
+            if operator == "$rename"
+                && let Some(to) = value.as_str()
+            {
+                paths.push(to.to_owned());
+            }
+        };
         match modification {
             Modification::One {
                 operator,
                 path,
                 value,
-            } => {
-                add(&mut paths, operator, path, value);
-            }
+            } => add(operator, path, value),
             Modification::Operators(operators) => {
                 for (operator, operands) in operators {
                     let Bson::Document(operands) = operands else {
                         return Self::All;
                     };
                     for (path, value) in operands {
-                        add(&mut paths, operator, path, value);
+                        add(operator, path, value);
                     }
                 }
             }
@@ -152,28 +217,26 @@ impl Changed {
                 }
             }
         }
-        Self::Some(paths)
+        Self::Some(paths, inserted)
     }
 
     /// Whether the field, one of its parents or a part of it may change.
     fn touches(&self, field: &str) -> bool {
         match self {
             Self::All => true,
-            Self::Some(paths) => paths.iter().any(|path| overlaps(path, field)),
+            Self::Some(paths, _) => paths.iter().any(|path| overlaps(path, field)),
         }
     }
-}
 
-fn add(paths: &mut Vec<String>, operator: &str, path: &str, value: &Bson) {
-    // What an upsert inserts has no copies yet.
-    if operator == "$setOnInsert" {
-        return;
-    }
-    paths.push(path.to_owned());
-    if operator == "$rename"
-        && let Some(to) = value.as_str()
-    {
-        paths.push(to.to_owned());
+    /// Whether the field may change, or be set in a document that an upsert inserts.
+    fn inserts_or_touches(&self, field: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Some(paths, inserted) => {
+                let mut all = paths.iter().chain(inserted);
+                all.any(|path| overlaps(path, field))
+            }
+        }
     }
 }
 

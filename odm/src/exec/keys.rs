@@ -57,6 +57,12 @@ impl Keys {
         self.add(value.as_raw_bson_ref()).map(drop)
     }
 
+    /// Adds all of these values.
+    pub(crate) fn add_all(&mut self, others: &Self) -> Result<()> {
+        let mut others = others.values.iter();
+        others.try_for_each(|value| self.add_value(Some(value)))
+    }
+
     /// Adds an id and returns its position.
     pub(crate) fn add(&mut self, id: RawBsonRef<'_>) -> Result<usize> {
         if let Some(position) = self.position(id) {

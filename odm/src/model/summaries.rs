@@ -27,10 +27,6 @@ pub(crate) struct Summaries {
 #[derive(Debug)]
 pub(crate) struct SummaryField {
     /// The Rust name.
-    #[expect(
-        dead_code,
-        reason = "messages of the verbs that write summarized documents name it"
-    )]
     pub(crate) rust: &'static str,
     /// The stored name.
     pub(crate) name: &'static str,
@@ -125,6 +121,12 @@ fn relation(model: &'static ModelMeta, summary: &SummaryMeta) -> Result<&'static
         )));
     };
     let target = (relation.target)();
+    if !target.trees.is_empty() {
+        return Err(refuse(format!(
+            "`{}` has a tree, whose operations write no summaries of other models: summarize documents without a tree",
+            target.name
+        )));
+    }
     let by = relation.by.join(".");
     let one_reference = format!(
         "write `has_many(…)` by one reference, and summarize that relation instead of `{}`",

@@ -12,7 +12,7 @@ use std::marker::PhantomData;
 use bson::{Document as BsonDocument, RawDocumentBuf, doc};
 
 use self::effects::{Deleted, Effects, deletes_of, ids, projection};
-use super::propagate::{Propagated, count_written};
+use super::propagate::{Derived, Looks, Propagated, count_written};
 use super::{Atomic, WriteSeveral};
 use crate::collection::{Delete, check_dependents};
 use crate::error::{Error, Result};
@@ -20,7 +20,7 @@ use crate::exec::Channel;
 use crate::model::{Document, ModelMeta, OnDelete};
 use crate::plan::{self, Action, Step};
 use crate::store::options::{Chosen, Options};
-use crate::store::{Condition, Operation, Session};
+use crate::store::{Afterwards, Condition, Operation, Session};
 
 /// A delete of documents with those that refer to them, about to be sent: [`Delete::with_dependents`].
 ///
@@ -37,6 +37,8 @@ pub struct DependentDelete<M> {
     multi: bool,
     /// The options of the read that finds the documents.
     options: Chosen,
+    /// What the last attempt has to look at again.
+    derived: Derived,
     of: PhantomData<fn() -> M>,
 }
 
@@ -48,7 +50,8 @@ pub struct DeleteWithDependentsResult {
     pub deleted: u64,
     /// What was done to the documents that referred to them, once for each relation that had any.
     pub dependents: Vec<Dependents>,
-    /// The documents that were written because they referred back to deleted ones by a `two_way` reference.
+    /// The documents that were written because they referred back to deleted ones by a `two_way` reference, or hold summaries
+    /// of them.
     pub propagated: Vec<Propagated>,
 }
 
@@ -188,6 +191,8 @@ impl<'s, M: Document> Delete<'s, M> {
     /// Documents that refer back to a deleted one by a `two_way` reference lose this reference. One that must have it, and is
     /// not deleted itself, is an error as for `restrict`.
     ///
+    /// Summaries of deleted documents, such as a `count_of`, are computed again.
+    ///
     /// The version and the time of change of updated documents change as by any typed update. Strings are compared exactly,
     /// also in a collection with a collation.
     ///
@@ -281,6 +286,7 @@ impl<M: Document> DependentDelete<M> {
             filter,
             multi,
             options: options.into(),
+            derived: Derived::of_delete(M::model())?,
             of: PhantomData,
         };
         Ok((writes, session))
@@ -298,6 +304,25 @@ impl<M: Document> DependentDelete<M> {
         };
         let raw = channel.of(M::model());
         raw.documents(find, options.into()).await
+    }
+
+    /// Writes the summaries to which deleted documents have counted.
+    async fn write_counted(
+        &self,
+        channel: &mut Channel<'_>,
+        effects: &Effects,
+        mut looks: Looks,
+        result: &mut DeleteWithDependentsResult,
+    ) -> Result<()> {
+        let done = &mut result.propagated;
+        for (summed, keys) in effects.counted()? {
+            let written = self
+                .derived
+                .write_summed(channel, &summed, &keys, &mut looks, done);
+            written.await?;
+        }
+        self.derived.keep(looks);
+        Ok(())
     }
 
     async fn steps(&self, channel: &mut Channel<'_>) -> Result<Vec<Step>> {
@@ -328,6 +353,15 @@ impl<M: Document> DependentDelete<M> {
                 let step = Step::writes(other.model, &collection, Vec::new(), reason);
                 steps.push(step.of_documents(count));
             }
+        }
+        for (summed, keys) in effects.counted()? {
+            let (holder, relation) = (summed.summaries.model, summed.summaries.relation);
+            let reason = format!(
+                "compute the summaries of `{}` without deleted documents",
+                relation.name
+            );
+            let step = Step::writes(holder, &channel.collection(holder), Vec::new(), reason);
+            steps.push(step.of_documents(keys.len() as u64));
         }
         let collection = channel.collection(M::model());
         let statements = deletes_of(model, &ids);
@@ -385,6 +419,10 @@ impl<M: Document> WriteSeveral for DependentDelete<M> {
         self.channel.within(None)
     }
 
+    fn enter(&mut self, is_callers: bool) {
+        self.derived.enter(is_callers);
+    }
+
     async fn write(&self, channel: &mut Channel<'_>) -> Result<DeleteWithDependentsResult> {
         let model = M::model();
         let mut result = DeleteWithDependentsResult {
@@ -403,8 +441,15 @@ impl<M: Document> WriteSeveral for DependentDelete<M> {
         effects.check(channel).await?;
         result.add(channel, &effects).await?;
         let is_atomic = channel.is_in_transaction();
+        let mut looks = Looks::default();
         if !is_atomic {
             result.unlink(channel, &effects).await?;
+            for (summed, keys) in effects.counted()? {
+                let recorded = self
+                    .derived
+                    .record_summed(channel, &summed, &keys, &mut looks);
+                recorded.await?;
+            }
         }
         for statement in deletes_of(model, &ids) {
             result.deleted += channel.of(model).delete_by(vec![statement]).await?;
@@ -412,6 +457,8 @@ impl<M: Document> WriteSeveral for DependentDelete<M> {
         if is_atomic {
             // Deleted documents do not need the references that they lose.
             result.unlink(channel, &effects).await?;
+            self.write_counted(channel, &effects, looks, &mut result)
+                .await?;
             return Ok(result);
         }
         // Other clients may have inserted dependents since they were looked for. Inserts that have not seen that the
@@ -423,7 +470,25 @@ impl<M: Document> WriteSeveral for DependentDelete<M> {
                 break;
             }
         }
+        self.write_counted(channel, &effects, looks, &mut result)
+            .await?;
         Ok(result)
+    }
+
+    async fn settle(
+        &self,
+        mut done: DeleteWithDependentsResult,
+    ) -> Result<DeleteWithDependentsResult> {
+        let mut channel = self.channel();
+        let settled = self.derived.settle(&mut channel, &mut done.propagated);
+        settled.await.map_err(|error| {
+            error.context("the documents are deleted, and summaries may be stale: `resume_propagation` writes them")
+        })?;
+        Ok(done)
+    }
+
+    fn after_commit(&self) -> Option<Afterwards> {
+        self.derived.after_commit(self.channel())
     }
 }
 

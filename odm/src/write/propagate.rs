@@ -10,7 +10,7 @@ mod record;
 mod update;
 
 pub use self::derived::Propagated;
-pub(super) use self::derived::count_written;
+pub(super) use self::derived::{Derived, Looks, count_written};
 pub use self::insert::{InsertManyPropagated, InsertOnePropagated};
 pub use self::record::{ResumePropagation, ResumeResult};
 pub use self::update::{PropagateResult, PropagatedUpdate, UpdatePlan, UpdatePropagated};

@@ -14,12 +14,21 @@ use bson::{Bson, Document, RawDocumentBuf, doc};
 pub(in crate::write) use self::links::Links;
 use super::copies::facts::Kept;
 use super::reference_place::{exact_read, exactly};
+use super::summaries::Summed;
 use crate::error::{Error, ReferenceError, Result, Withheld, WithheldError, WithheldReason};
 use crate::exec::{Channel, Keys, StoredPath};
 use crate::model::copies::CopiedField;
 use crate::model::two_way::{Side, TwoWay};
 use crate::store::Operation;
 use crate::update::maintain;
+
+/// An update of a side.
+struct Statement {
+    filter: Document,
+    change: Document,
+    /// How many documents match if both sides were right before.
+    expected: usize,
+}
 
 /// The field of other documents that refers back.
 #[derive(Debug)]
@@ -37,6 +46,8 @@ pub(in crate::write) struct Stored {
     pub(in crate::write) key: StoredPath,
     /// The copies beside the reference.
     pub(in crate::write) copies: Vec<Arc<Kept>>,
+    /// The summaries to which the documents count by this reference.
+    pub(in crate::write) counted: Vec<Arc<Summed>>,
 }
 
 /// What a change of links has written.
@@ -48,6 +59,8 @@ pub(in crate::write) struct Written {
     pub(in crate::write) other: u64,
     /// The keys of those that refer to another document now.
     pub(in crate::write) referring: Keys,
+    /// The keys of the documents to which they refer or have referred.
+    pub(in crate::write) owns: Keys,
 }
 
 impl BackReference {
@@ -89,7 +102,7 @@ impl BackReference {
                     return Err(self.several(links.others.get(other)));
                 }
             }
-            written.own = self.take(channel, links, &owners).await?;
+            (written.own, written.owns) = self.take(channel, links, &owners).await?;
             replaced.extend(owners.into_keys());
         }
         // A reference that is replaced needs not be removed.
@@ -98,11 +111,19 @@ impl BackReference {
             .filter(|(_, other)| !replaced.contains(other));
         let removed: Vec<_> = removed.copied().collect();
         let (owns, others) = (&links.owns, &links.others);
-        written.other = self.other.remove(channel, owns, others, &removed).await?;
-        written.other += self.other.add(channel, owns, others, added).await?;
+        let mut statements = self.other.remove(channel, owns, others, &removed).await?;
+        statements.extend(self.other.add(owns, others, added)?);
+        let expected: usize = statements.iter().map(|one| one.expected).sum();
+        written.other = self.other.send(channel, statements).await?;
+        let is_less = written.other < expected as u64;
+        if self.other.side.is_list() && is_less && !added.is_empty() {
+            let new = groups(added.iter().map(|&(own, other)| (other, own)));
+            self.other.explain(channel, owns, others, &new).await?;
+        }
         for &(_, other) in added {
             written.referring.add_value(others.get(other))?;
         }
+        written.owns.add_all(owns)?;
         Ok(written)
     }
 
@@ -136,7 +157,7 @@ impl BackReference {
         channel: &mut Channel<'_>,
         links: &Links,
         owners: &BTreeMap<usize, usize>,
-    ) -> Result<u64> {
+    ) -> Result<(u64, Keys)> {
         let mut others = Keys::default();
         for &other in owners.keys() {
             others.add_value(links.others.get(other))?;
@@ -174,7 +195,9 @@ impl BackReference {
             return Err(self.dangling(others.get(missing)));
         }
         let taken: Vec<_> = taken.into_iter().collect();
-        self.own.remove(channel, &links.others, &owns, &taken).await
+        let others = &links.others;
+        let removed = self.own.remove(channel, others, &owns, &taken).await?;
+        Ok((self.own.send(channel, removed).await?, owns))
     }
 
     fn several(&self, other: Option<&Bson>) -> Error {
@@ -202,11 +225,15 @@ impl Stored {
         let beside = side.model.copies()?.iter();
         let beside = beside.filter(|copies| copies.relation.is_some() && copies.by == [side.field]);
         let copies = Kept::all(beside)?;
+        let counted = side.model.summarized()?.iter().copied();
+        let mut counted = Summed::all(counted)?;
+        counted.retain(|summed| summed.reference.as_str() == side.path);
         Ok(Self {
             side,
             path: StoredPath::at(&side.path),
             key: StoredPath::at(&side.key),
             copies: copies.into_iter().map(Arc::new).collect(),
+            counted,
         })
     }
 
@@ -234,14 +261,14 @@ impl Stored {
         doc! {"_id": 1, self.key.as_str(): 1, self.path.as_str(): 1}
     }
 
-    /// Removes the references of these documents to those: `removed` has the positions of both.
+    /// The statements that remove the references of documents to targets: `removed` has the positions of both.
     async fn remove(
         &self,
         channel: &mut Channel<'_>,
         targets: &Keys,
         keys: &Keys,
         removed: &[(usize, usize)],
-    ) -> Result<u64> {
+    ) -> Result<Vec<Statement>> {
         let (key, path) = (self.key.as_str(), self.path.as_str());
         let mut statements = Vec::new();
         // One statement for each document, or for each target, whichever are fewer.
@@ -251,7 +278,11 @@ impl Stored {
             for (document, references) in by_key {
                 for part in subset(targets, &references)?.parts() {
                     let filter = doc! {key: equal(keys.get(document)), path: {"$in": &part}};
-                    statements.push((filter, doc! {"$pull": {path: {"$in": part}}}));
+                    statements.push(Statement {
+                        filter,
+                        change: doc! {"$pull": {path: {"$in": part}}},
+                        expected: 1,
+                    });
                 }
             }
         } else {
@@ -263,43 +294,51 @@ impl Stored {
                     self.none()
                 };
                 for part in subset(keys, &documents)?.parts() {
+                    let expected = part.len();
                     let filter = doc! {key: {"$in": part}, path: reference.clone()};
                     if !self.side.can_be_none() {
                         self.refuse_none(channel, &filter).await?;
                         continue;
                     }
-                    statements.push((filter, change.clone()));
+                    statements.push(Statement {
+                        filter,
+                        change: change.clone(),
+                        expected,
+                    });
                 }
             }
         }
-        self.send(channel, statements).await
+        Ok(statements)
     }
 
-    /// Lets these documents refer to those: `added` has the positions of both.
-    async fn add(
+    /// The statements that let documents refer to targets: `added` has the positions of both.
+    fn add(
         &self,
-        channel: &mut Channel<'_>,
         targets: &Keys,
         keys: &Keys,
         added: &BTreeSet<(usize, usize)>,
-    ) -> Result<u64> {
+    ) -> Result<Vec<Statement>> {
         let (key, path) = (self.key.as_str(), self.path.as_str());
         let mut statements = Vec::new();
         if !self.side.is_list() {
             for (target, documents) in groups(added.iter().copied()) {
                 let reference = targets.get(target).cloned().unwrap_or(Bson::Null);
                 for part in subset(keys, &documents)?.parts() {
+                    let expected = part.len();
                     let filter = doc! {key: {"$in": part}, path: {"$not": {"$eq": &reference}}};
-                    statements.push((filter, doc! {"$set": {path: &reference}}));
+                    statements.push(Statement {
+                        filter,
+                        change: doc! {"$set": {path: &reference}},
+                        expected,
+                    });
                 }
             }
-            return self.send(channel, statements).await;
+            return Ok(statements);
         }
-        let documents = groups(added.iter().map(|&(target, key)| (key, target)));
-        for (document, references) in &documents {
-            let references = subset(targets, references)?.into_values();
+        for (document, references) in groups(added.iter().map(|&(target, key)| (key, target))) {
+            let references = subset(targets, &references)?.into_values();
             let mut filter = doc! {
-                key: equal(keys.get(*document)),
+                key: equal(keys.get(document)),
                 path: {"$not": {"$all": &references}},
             };
             if let Some(max) = self.side.max() {
@@ -308,13 +347,13 @@ impl Stored {
                     None => filter.insert("_id", doc! {"$in": []}),
                 };
             }
-            statements.push((filter, doc! {"$addToSet": {path: {"$each": references}}}));
+            statements.push(Statement {
+                filter,
+                change: doc! {"$addToSet": {path: {"$each": references}}},
+                expected: 1,
+            });
         }
-        let written = self.send(channel, statements).await?;
-        if written < documents.len() as u64 {
-            self.explain(channel, targets, keys, &documents).await?;
-        }
-        Ok(written)
+        Ok(statements)
     }
 
     /// Finds out why a document did not get its new references, if it does not have them already.
@@ -407,17 +446,16 @@ impl Stored {
         .with_path(self.side.path.clone()))
     }
 
-    async fn send(
-        &self,
-        channel: &mut Channel<'_>,
-        statements: Vec<(Document, Document)>,
-    ) -> Result<u64> {
+    async fn send(&self, channel: &mut Channel<'_>, statements: Vec<Statement>) -> Result<u64> {
         if statements.is_empty() {
             return Ok(0);
         }
         let model = self.side.model;
         let maintained = maintain::fields(model);
-        let statements = statements.into_iter().map(|(filter, mut change)| {
+        let statements = statements.into_iter().map(|statement| {
+            let Statement {
+                filter, mut change, ..
+            } = statement;
             maintain::change(&maintained, &mut change);
             let statement = exactly(model, doc! {"q": filter, "u": change, "multi": true});
             RawDocumentBuf::try_from(statement).map_err(Error::encode)

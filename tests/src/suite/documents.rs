@@ -251,8 +251,9 @@ async fn person_and_tasks(db: &Db) {
         "Kate Monster now: ",
         "Write lesson plan is due by Erin now",
     ];
-    // Four joins of two commands each; between them, a find, the new owner, and three updates.
-    example(db, title, 13, &found).await;
+    // Four joins of two commands each; between them, a find and the new owner; the update reads the task before and after, and
+    // changes both lists by one command.
+    example(db, title, 14, &found).await;
 }
 
 async fn product_and_the_names_of_its_parts(db: &Db) {

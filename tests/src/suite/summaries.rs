@@ -4,6 +4,7 @@
 mod declarations;
 mod models;
 mod random;
+mod writes;
 
 use odm::bson::{Bson, DateTime, Document as BsonDocument, doc};
 use odm::prelude::*;
@@ -11,6 +12,14 @@ use odm::prelude::*;
 use self::declarations::wrong_declarations_are_refused;
 use self::models::{Product, Review, Sale, decimal, product, review, sale};
 use self::random::{has_declared_form, random_documents_have_the_summaries_of_a_plain_model};
+use self::writes::{
+    a_plan_names_the_summaries, a_summary_that_is_written_is_computed_again,
+    equal_summaries_are_not_written, nothing_is_stale_after_writes_beside_each_other,
+    summaries_follow_every_write, summaries_in_the_background_are_resumed,
+    writes_in_a_transaction_of_the_caller_write_summaries,
+    writes_of_the_other_side_write_summaries, writes_say_what_becomes_of_summaries,
+    writes_without_a_transaction_write_summaries,
+};
 use super::dependents::{insert, stored};
 use super::relations::watched;
 use crate::case::cases;
@@ -32,6 +41,16 @@ cases![
     sync_creates_the_fences,
     wrong_declarations_are_refused,
     random_documents_have_the_summaries_of_a_plain_model,
+    writes_say_what_becomes_of_summaries,
+    summaries_follow_every_write,
+    equal_summaries_are_not_written,
+    a_summary_that_is_written_is_computed_again,
+    summaries_in_the_background_are_resumed,
+    writes_in_a_transaction_of_the_caller_write_summaries,
+    writes_without_a_transaction_write_summaries,
+    a_plan_names_the_summaries,
+    writes_of_the_other_side_write_summaries,
+    nothing_is_stale_after_writes_beside_each_other,
 ];
 
 /// Two products; three reviews and two sales of the first.
@@ -43,10 +62,15 @@ async fn shop(db: &Db) -> Collection<Product> {
     let reviews = [1, 2, 3].map(|id| review(id, 1));
     db.collection::<Review>()
         .insert_many(reviews)
+        .leave_stale()
         .await
         .unwrap();
     let sales = [sale(1, 10), sale(2, 10), sale(3, 30)];
-    db.collection::<Sale>().insert_many(sales).await.unwrap();
+    db.collection::<Sale>()
+        .insert_many(sales)
+        .leave_stale()
+        .await
+        .unwrap();
     db.collection()
 }
 
@@ -322,7 +346,11 @@ async fn strings_are_compared_exactly(db: &Db) {
         book(3, "A", "zz"),
         book(4, "B", "x"),
     ];
-    db.collection::<Book>().insert_many(books).await.unwrap();
+    db.collection::<Book>()
+        .insert_many(books)
+        .leave_stale()
+        .await
+        .unwrap();
     let authors = db.collection::<Author>();
     assert_eq!(authors.refresh_summaries().await.unwrap().updated, 1);
     let found = authors.get("a").await.unwrap().unwrap();
@@ -386,7 +414,11 @@ async fn only_what_differs_is_written(db: &Db) {
 async fn one_aggregation_computes_a_relation(db: &Db) {
     shop(db).await;
     let many = (3..50).map(product);
-    db.collection().insert_many(many).await.unwrap();
+    db.collection()
+        .insert_many(many)
+        .leave_stale()
+        .await
+        .unwrap();
     let (watched, log) = watched(db);
     let products = watched.collection::<Product>();
     let mut read = 0;
@@ -419,7 +451,12 @@ async fn chosen_names_are_followed(db: &Db) {
         .with_collection::<Product>("goods")
         .with_collection::<Review>("opinions");
     named.collection().insert_one(product(1)).await.unwrap();
-    named.collection().insert_one(review(1, 1)).await.unwrap();
+    named
+        .collection()
+        .insert_one(review(1, 1))
+        .leave_stale()
+        .await
+        .unwrap();
     let products = named.collection::<Product>();
     assert_eq!(products.refresh_summaries().await.unwrap().updated, 1);
     assert_eq!(stored(db, "goods").await[0].get_i64("n").unwrap(), 1);

@@ -1,12 +1,14 @@
 //! What a delete does to the documents that refer to the deleted ones.
 
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::Arc;
 
 use bson::raw::RawBsonRef;
 use bson::{Bson, Document, RawDocumentBuf, doc};
 
 use super::super::fences::Fences;
 use super::super::reference_place::{ReferencePlace, exact_read, exactly};
+use super::super::summaries::Summed;
 use super::super::two_way::{BackReference, Links};
 use crate::error::{Error, ReferenceError, Result};
 use crate::exec::{Channel, Keys, StoredPath};
@@ -84,7 +86,8 @@ impl Reach {
     fn reads(&self, model: &'static ModelMeta) -> Result<bool> {
         Ok(model.dependents().next().is_some()
             || self.restricting.contains(model.collection)
-            || !model.two_way()?.is_empty())
+            || !model.two_way()?.is_empty()
+            || !model.summarized()?.is_empty())
     }
 }
 
@@ -122,6 +125,9 @@ pub(super) fn projection(model: &'static ModelMeta) -> Result<Document> {
     for one in model.two_way()? {
         fields.insert(&one.own.key, 1);
         fields.insert(&one.own.path, 1);
+    }
+    for summed in Summed::all(model.summarized()?.iter().copied())? {
+        fields.insert(summed.reference.as_str(), 1);
     }
     Ok(fields)
 }
@@ -289,6 +295,23 @@ impl Effects {
                 let links = Links::between(&back, documents, &[])?;
                 if !links.is_empty() {
                     all.push((back, links));
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// The summaries to which deleted documents have counted, with the keys of the documents that hold them.
+    pub(super) fn counted(&self) -> Result<Vec<(Arc<Summed>, Keys)>> {
+        let mut all: Vec<(Arc<Summed>, Keys)> = Vec::new();
+        for Deleted { model, documents } in &self.documents {
+            for summed in Summed::all(model.summarized()?.iter().copied())? {
+                let keys = Keys::at(&summed.reference, documents)?;
+                let mut known = all.iter_mut();
+                match known.find(|(one, _)| std::ptr::eq(one.summaries, summed.summaries)) {
+                    Some((_, known)) => known.add_all(&keys)?,
+                    None if keys.len() > 0 => all.push((summed, keys)),
+                    None => {}
                 }
             }
         }

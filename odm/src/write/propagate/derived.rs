@@ -7,6 +7,7 @@ use bson::{Document as BsonDocument, RawDocumentBuf, doc};
 use super::super::copies::facts::{Facts, Holders, Kept, settle};
 use super::super::fences::Fences;
 use super::super::reference_place::exact_read;
+use super::super::summaries::{self, Summed, Values};
 use super::super::two_way::{BackReference, Links, Written};
 use super::record::Records;
 use crate::collection::Stale;
@@ -22,14 +23,15 @@ use crate::store::{Afterwards, Operation};
 pub struct Propagated {
     /// The model of the documents, such as `LogMessage`.
     pub model: &'static str,
-    /// The Rust names down to the reference: the one beside the copies, such as `parts.part`, or the one that refers back.
+    /// The Rust names down to the reference: the one beside the copies, such as `parts.part`, or the one that refers back. Of
+    /// summaries, the name of the relation.
     pub by: String,
     /// How many documents were written, because they had other values.
     pub documents: u64,
 }
 
 /// The derived data that a write of documents of one model may change.
-pub(super) struct Derived {
+pub(in crate::write) struct Derived {
     pub(super) model: &'static ModelMeta,
     /// The copies in other documents.
     pub(super) made: Vec<Arc<Kept>>,
@@ -37,7 +39,11 @@ pub(super) struct Derived {
     pub(super) held: Vec<Arc<Kept>>,
     /// The references of other documents that refer back.
     pub(super) back: Vec<Arc<BackReference>>,
-    /// Whether copies in other documents are left to `resume_propagation`.
+    /// The summaries in other documents.
+    pub(super) counted: Vec<Arc<Summed>>,
+    /// The summaries in the written documents.
+    pub(super) summaries: Vec<Arc<Summed>>,
+    /// Whether copies and summaries in other documents are left to `resume_propagation`.
     pub(super) in_background: bool,
     /// Whether the write is in a transaction of the caller.
     pub(super) is_callers: bool,
@@ -45,11 +51,12 @@ pub(super) struct Derived {
     looks: Mutex<Looks>,
 }
 
-/// Copies that are looked at again after the write has taken effect.
+/// Copies and summaries that are looked at again after the write has taken effect.
 #[derive(Debug, Default)]
-pub(super) struct Looks {
+pub(in crate::write) struct Looks {
     pub(super) made: Vec<(Arc<Kept>, Keys)>,
     pub(super) held: Vec<(Arc<Kept>, Holders, Facts)>,
+    pub(super) summed: Vec<(Arc<Summed>, Keys)>,
     pub(super) records: Records,
 }
 
@@ -68,15 +75,36 @@ impl Derived {
             made: kept(&stale.made)?,
             held: kept(&stale.held)?,
             back: BackReference::all(stale.two_way.iter().copied())?,
+            counted: Summed::all(stale.counted.iter().copied())?,
+            summaries: Summed::all(stale.summaries.iter().copied())?,
             in_background,
             is_callers: false,
             looks: Mutex::default(),
         })
     }
 
+    /// Derived data of a delete, which says itself what it writes.
+    pub(in crate::write) fn of_delete(model: &'static ModelMeta) -> Result<Self> {
+        Self::new(model, &Stale::default(), false)
+    }
+
+    /// Says whether the write is in a transaction of the caller.
+    pub(in crate::write) fn enter(&mut self, is_callers: bool) {
+        self.is_callers = is_callers;
+    }
+
     /// Whether several documents are written together.
     pub(super) fn is_several(&self) -> bool {
-        !self.made.is_empty() || !self.held.is_empty() || !self.back.is_empty()
+        !self.made.is_empty()
+            || !self.held.is_empty()
+            || !self.back.is_empty()
+            || !self.counted.is_empty()
+            || !self.summaries.is_empty()
+    }
+
+    /// Whether the documents have to be read after they are written, too.
+    pub(super) fn reads_after(&self) -> bool {
+        !self.back.is_empty() || !self.counted.is_empty() || !self.summaries.is_empty()
     }
 
     /// The fields that are read of documents before and after they are written.
@@ -87,6 +115,12 @@ impl Derived {
         }
         for back in &self.back {
             projection.extend(back.own.projection());
+        }
+        for summed in &self.counted {
+            projection.insert(summed.reference.as_str(), 1);
+        }
+        for summed in &self.summaries {
+            projection.insert(summed.key.as_str(), 1);
         }
         projection
     }
@@ -167,12 +201,103 @@ impl Derived {
             let key = other.key.as_str();
             self.write_held(channel, &other.copies, (key, referring), looks, done)
                 .await?;
+            for summed in &other.counted {
+                self.write_summed(channel, summed, &written.owns, looks, done)
+                    .await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the summaries to which documents count or have counted, and those in documents as they are now.
+    pub(super) async fn write_counted(
+        &self,
+        channel: &mut Channel<'_>,
+        before: &[RawDocumentBuf],
+        after: &[RawDocumentBuf],
+        looks: &mut Looks,
+        done: &mut Vec<Propagated>,
+    ) -> Result<()> {
+        for summed in &self.counted {
+            let mut keys = Keys::at(&summed.reference, before)?;
+            keys.add_all(&Keys::at(&summed.reference, after)?)?;
+            self.write_summed(channel, summed, &keys, looks, done)
+                .await?;
+        }
+        for summed in &self.summaries {
+            let keys = Keys::at(&summed.key, after)?;
+            self.write_summed(channel, summed, &keys, looks, done)
+                .await?;
+        }
+        Ok(())
+    }
+
+    /// Records that these documents change, before they do without a transaction.
+    pub(super) async fn record_counted(
+        &self,
+        channel: &mut Channel<'_>,
+        documents: &[RawDocumentBuf],
+        looks: &mut Looks,
+    ) -> Result<()> {
+        for summed in &self.counted {
+            let keys = Keys::at(&summed.reference, documents)?;
+            self.record_summed(channel, summed, &keys, looks).await?;
+        }
+        Ok(())
+    }
+
+    /// Records that the summaries in these documents change.
+    pub(in crate::write) async fn record_summed(
+        &self,
+        channel: &mut Channel<'_>,
+        summed: &Summed,
+        keys: &Keys,
+        looks: &mut Looks,
+    ) -> Result<()> {
+        let collection = channel.collection(summed.summaries.model);
+        let mut records = Records::default();
+        records.add(&collection, summed.key.as_str(), keys);
+        records.write(channel, self.model).await?;
+        looks.records.append(records);
+        Ok(())
+    }
+
+    /// Writes the summaries in the documents with these keys.
+    pub(in crate::write) async fn write_summed(
+        &self,
+        channel: &mut Channel<'_>,
+        summed: &Arc<Summed>,
+        keys: &Keys,
+        looks: &mut Looks,
+        done: &mut Vec<Propagated>,
+    ) -> Result<()> {
+        if keys.len() == 0 {
+            return Ok(());
+        }
+        let is_atomic = channel.is_in_transaction();
+        let is_strict = is_atomic && summed.is_strict() && !self.in_background;
+        if !is_strict {
+            self.record_summed(channel, summed, keys, looks).await?;
+        }
+        if summed.is_strict() || self.is_callers {
+            // Without a transaction, a write to the same summaries in one waits here, or has committed.
+            let mut fences = Fences::default();
+            summed.fence(channel, keys, &mut fences)?;
+            fences.write(channel, self.model).await?;
+        }
+        if !self.in_background && is_atomic && (is_strict || self.is_callers) {
+            let values = Values::read(channel, summed, keys).await?;
+            let documents = values.write(channel, summed).await?;
+            add_summaries(done, summed, documents);
+        }
+        if !is_strict {
+            looks.summed.push((Arc::clone(summed), keys.clone()));
         }
         Ok(())
     }
 
     /// Keeps what has to be looked at again.
-    pub(super) fn keep(&self, looks: Looks) {
+    pub(in crate::write) fn keep(&self, looks: Looks) {
         *self.looks.lock().unwrap_or_else(PoisonError::into_inner) = looks;
     }
 
@@ -182,7 +307,7 @@ impl Derived {
     }
 
     /// Looks again after the write has taken effect.
-    pub(super) async fn settle(
+    pub(in crate::write) async fn settle(
         &self,
         channel: &mut Channel<'_>,
         done: &mut Vec<Propagated>,
@@ -194,9 +319,12 @@ impl Derived {
     }
 
     /// What runs after the transaction of the caller has been committed.
-    pub(super) fn after_commit(&self, mut channel: Channel<'static>) -> Option<Afterwards> {
+    pub(in crate::write) fn after_commit(
+        &self,
+        mut channel: Channel<'static>,
+    ) -> Option<Afterwards> {
         let looks = self.take_looks();
-        if looks.made.is_empty() && looks.held.is_empty() {
+        if looks.made.is_empty() && looks.held.is_empty() && looks.summed.is_empty() {
             return None;
         }
         let (model, in_background) = (self.model, self.in_background);
@@ -212,7 +340,7 @@ impl Derived {
 }
 
 impl Looks {
-    /// Writes the copies that differ by now, and removes the records of the change.
+    /// Writes the copies and summaries that differ by now, and removes the records of the change.
     async fn run(
         self,
         channel: &mut Channel<'_>,
@@ -224,6 +352,10 @@ impl Looks {
             for (kept, keys) in &self.made {
                 let documents = settle(channel, kept, None, keys, None).await?;
                 add(done, kept, documents);
+            }
+            for (summed, keys) in &self.summed {
+                let documents = summaries::settle(channel, summed, keys, None).await?;
+                add_summaries(done, summed, documents);
             }
         }
         for (kept, holders, facts) in self.held {
@@ -240,6 +372,17 @@ impl Looks {
 /// Adds copies that were written.
 pub(super) fn add(done: &mut Vec<Propagated>, kept: &Kept, documents: u64) {
     count(done, kept.copies.model, kept.copies.by.join("."), documents);
+}
+
+/// Adds summaries that were written.
+fn add_summaries(done: &mut Vec<Propagated>, summed: &Summed, documents: u64) {
+    let summaries = summed.summaries;
+    count(
+        done,
+        summaries.model,
+        summaries.relation.name.to_owned(),
+        documents,
+    );
 }
 
 /// Adds references that were written because they refer back.

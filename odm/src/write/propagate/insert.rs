@@ -104,12 +104,18 @@ fn filled<M: Document, R>(
     let ready = encoded.and_then(|(documents, session)| {
         let model = M::model();
         let copies = model.copies()?;
-        if copies.is_empty() && model.two_way()?.is_empty() {
+        if copies.is_empty()
+            && model.two_way()?.is_empty()
+            && model.summarized()?.is_empty()
+            && model.summaries()?.is_empty()
+        {
             return Err(Error::usage(
-                "the model has neither a `copy_of` to fill nor a `two_way` reference: insert without `propagate`",
+                "nothing follows from documents of this model, no `copy_of`, no `two_way` reference and no summary: insert \
+                 without `propagate`",
             ));
         }
-        let stale = Stale::of_inserts(model, &documents.documents)?;
+        let mut stale = Stale::of_inserts(model, &documents.documents)?;
+        stale.summaries = model.summaries()?.iter().collect();
         let insert = PropagatedInsert {
             copies: Kept::all(copies)?.into_iter().map(Arc::new).collect(),
             derived: Derived::new(model, &stale, false)?,
@@ -188,10 +194,13 @@ impl<M: Document, R: Send> WriteSeveral for PropagatedInsert<M, R> {
             all.push(keys);
         }
         let is_atomic = channel.is_in_transaction();
+        let mut looks = Looks::default();
         if is_atomic {
             fences.write(channel, M::model()).await?;
+        } else {
+            let (derived, new) = (&self.derived, &self.documents.documents);
+            derived.record_counted(channel, new, &mut looks).await?;
         }
-        let mut looks = Looks::default();
         let documents = self.fill(channel, all, &mut looks).await?;
         let result = self
             .documents
@@ -204,6 +213,9 @@ impl<M: Document, R: Send> WriteSeveral for PropagatedInsert<M, R> {
         let (derived, inserted) = (&self.derived, &self.documents.documents);
         derived
             .write_back(channel, &[], inserted, &mut looks, &mut Vec::new())
+            .await?;
+        derived
+            .write_counted(channel, &[], inserted, &mut looks, &mut Vec::new())
             .await?;
         derived.keep(looks);
         (self.done)(result)

@@ -8,6 +8,7 @@ use bson::{Bson, DateTime, Document as BsonDocument, doc, oid::ObjectId};
 use futures_core::future::BoxFuture;
 
 use super::super::copies::facts::{Kept, settle};
+use super::super::summaries::{self, Summed};
 use crate::collection::Collection;
 use crate::error::{Error, Result};
 use crate::exec::{Channel, Keys};
@@ -38,6 +39,11 @@ impl Records {
             };
             self.0.push(record);
         }
+    }
+
+    /// Adds the records of another change.
+    pub(super) fn append(&mut self, mut others: Self) {
+        self.0.append(&mut others.0);
     }
 
     /// Writes the records, or writes them again: `resume_propagation` may have removed them meanwhile.
@@ -115,12 +121,12 @@ pub struct ResumePropagation<M> {
 pub struct ResumeResult {
     /// How many changes were completed.
     pub changes: u64,
-    /// How many documents had other values than the fields that they copy.
+    /// How many documents had other values than the fields that they copy, or other summaries.
     pub documents: u64,
 }
 
 impl<M: Document> Collection<M> {
-    /// Writes the copies of changes that were made [in the background](crate::collection::UpdateDocuments::in_background), or
+    /// Writes the copies of this model's fields, and the summaries in its documents, after changes that were made [in the background](crate::collection::UpdateDocuments::in_background), or
     /// whose propagation stopped before its end: the process ended, or the future was dropped.
     ///
     /// Such a change has left a record in the collection `odm_propagations`, in its own transaction. Any number of processes
@@ -158,6 +164,7 @@ impl<M: Document> ResumePropagation<M> {
             documents: 0,
         };
         let made = Kept::all(model.copied()?.iter().copied())?;
+        let summaries = Summed::all(model.summaries()?)?;
         let collection = self.channel.collection(model);
         loop {
             let find = Operation::Find {
@@ -179,6 +186,11 @@ impl<M: Document> ResumePropagation<M> {
                 for kept in made.iter().filter(|kept| kept.key.as_str() == record.key) {
                     let channel = &mut self.channel;
                     result.documents += settle(channel, kept, None, &record.keys, None).await?;
+                }
+                for summed in summaries.iter().filter(|it| it.key.as_str() == record.key) {
+                    let channel = &mut self.channel;
+                    let keys = &record.keys;
+                    result.documents += summaries::settle(channel, summed, keys, None).await?;
                 }
                 let filter = doc! {"_id": record.id};
                 let records = self.channel.named(COLLECTION, model);

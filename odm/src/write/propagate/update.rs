@@ -10,6 +10,7 @@ use super::super::copies::facts::{Facts, Kept};
 use super::super::dependents::print_writes;
 use super::super::fences::Fences;
 use super::super::reference_place::exact_read;
+use super::super::summaries::Summed;
 use super::super::two_way::BackReference;
 use super::super::{Atomic, WriteSeveral};
 use super::derived::{Derived, Looks, Propagated, add};
@@ -125,10 +126,12 @@ impl<M: Document> PropagatedUpdate<M> {
             if model.copied()?.is_empty()
                 && !model.copies()?.iter().any(follow)
                 && model.two_way()?.is_empty()
+                && model.summarized()?.is_empty()
+                && model.summaries()?.is_empty()
             {
                 return Err(Error::usage(
-                    "nothing follows from fields of this model, neither a `copy_of` nor a `two_way` reference: update without \
-                     `propagate`",
+                    "nothing follows from fields of this model, no `copy_of`, no `two_way` reference and no summary: update \
+                     without `propagate`",
                 ));
             }
             let derived = Derived::new(model, &update.stale, in_background)?;
@@ -215,7 +218,34 @@ impl<M: Document> PropagatedUpdate<M> {
         for back in &self.derived.back {
             steps.push(back_step(back, channel, count));
         }
+        for summed in &self.derived.counted {
+            let keys = Keys::at(&summed.reference, &documents)?;
+            steps.push(self.summary_step(summed, channel, keys.len() as u64));
+        }
+        for summed in &self.derived.summaries {
+            steps.push(self.summary_step(summed, channel, count));
+        }
         Ok(steps)
+    }
+
+    /// The step of a plan that writes summaries.
+    fn summary_step(&self, summed: &Summed, channel: &Channel<'_>, documents: u64) -> Step {
+        let (model, relation) = (summed.summaries.model, summed.summaries.relation);
+        let fields: Vec<_> = summed.summaries.fields.iter().map(|it| it.rust).collect();
+        let reason = format!("compute `{}` from `{}`", fields.join("`, `"), relation.name);
+        let collection = channel.collection(model);
+        let mut step = Step::writes(model, &collection, Vec::new(), reason);
+        step.reasons.push(self.time(summed.is_strict()).to_owned());
+        step.of_documents(documents)
+    }
+
+    /// When copies and summaries are written.
+    fn time(&self, is_strict: bool) -> &'static str {
+        match (self.derived.in_background, is_strict) {
+            (true, _) => "in the background: by `resume_propagation`",
+            (false, true) => "strict: in the transaction of the update",
+            (false, false) => "settled: after the transaction of the update",
+        }
     }
 
     /// The step of a plan that writes copies. Their values are known only after the update.
@@ -236,14 +266,7 @@ impl<M: Document> PropagatedUpdate<M> {
             }
             None => "found by a scan".to_owned(),
         });
-        step.reasons.push(
-            match (self.derived.in_background, kept.is_strict()) {
-                (true, _) => "in the background: by `resume_propagation`",
-                (false, true) => "strict: in the transaction of the update",
-                (false, false) => "settled: after the transaction of the update",
-            }
-            .to_owned(),
-        );
+        step.reasons.push(self.time(kept.is_strict()).to_owned());
         step.of_documents(documents)
     }
 }
@@ -296,6 +319,10 @@ impl<M: Document> WriteSeveral for PropagatedUpdate<M> {
         }
         if !is_atomic {
             looks.records.write(channel, model).await?;
+            let derived = &self.derived;
+            derived
+                .record_counted(channel, &documents, &mut looks)
+                .await?;
         }
         let update = self.update(channel, &ids).await?;
         looks.records.write(channel, model).await?;
@@ -321,7 +348,7 @@ impl<M: Document> WriteSeveral for PropagatedUpdate<M> {
         derived
             .write_held(channel, &derived.held, by_id, &mut looks, &mut propagated)
             .await?;
-        if !derived.back.is_empty() {
+        if derived.reads_after() {
             // Lists get new references in the order of the `_id`s, whatever order the documents were found in.
             documents.sort_by_cached_key(|document| {
                 let id = document.get("_id").ok().flatten();
@@ -330,6 +357,9 @@ impl<M: Document> WriteSeveral for PropagatedUpdate<M> {
             let after = derived.read(channel, &ids).await?;
             derived
                 .write_back(channel, &documents, &after, &mut looks, &mut propagated)
+                .await?;
+            derived
+                .write_counted(channel, &documents, &after, &mut looks, &mut propagated)
                 .await?;
         }
         derived.keep(looks);

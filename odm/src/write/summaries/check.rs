@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use bson::raw::RawDocumentBuf;
 use bson::{Bson, Document as BsonDocument};
@@ -121,7 +122,7 @@ impl<M: Document> Collection<M> {
 
 /// Compares summaries with the documents that they summarize.
 struct Check<'c> {
-    all: &'c [Summed],
+    all: &'c [Arc<Summed>],
     options: &'c Chosen,
     report: SummaryReport,
 }
@@ -179,7 +180,7 @@ impl Check<'_> {
 
 /// Writes summaries that differ from what they summarize.
 struct Refresh<'c> {
-    all: &'c [Summed],
+    all: &'c [Arc<Summed>],
     updated: u64,
 }
 
@@ -219,7 +220,7 @@ async fn differing(
 }
 
 /// Options of a read of all summaries.
-fn options(channel: &Channel<'_>, model: &'static ModelMeta, all: &[Summed]) -> Chosen {
+fn options(channel: &Channel<'_>, model: &'static ModelMeta, all: &[Arc<Summed>]) -> Chosen {
     let mut projection = BsonDocument::new();
     for summed in all {
         projection.extend(summed.projection());

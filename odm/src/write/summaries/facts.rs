@@ -1,6 +1,7 @@
 //! The values of summaries, and the documents in which they are written.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use bson::{Bson, Document, RawBson, doc};
@@ -78,21 +79,17 @@ impl Summed {
 
     pub(in crate::write) fn all(
         summaries: impl IntoIterator<Item = &'static Summaries>,
-    ) -> Result<Vec<Self>> {
-        summaries.into_iter().map(Self::new).collect()
+    ) -> Result<Vec<Arc<Self>>> {
+        let all = summaries.into_iter();
+        all.map(|one| Self::new(one).map(Arc::new)).collect()
     }
 
     /// Whether writes that depend on each other conflict, so that no second look is needed.
-    #[expect(dead_code, reason = "the verbs that write summarized documents ask it")]
     pub(in crate::write) fn is_strict(&self) -> bool {
         self.summaries.relation.guarantee() == Guarantee::Strict
     }
 
     /// Adds the fences of the documents with these keys.
-    #[expect(
-        dead_code,
-        reason = "the verbs that write summarized documents call it"
-    )]
     pub(in crate::write) fn fence(
         &self,
         channel: &Channel<'_>,

@@ -55,7 +55,7 @@ pub(super) async fn wrong_declarations_are_refused(db: &Db) {
     assert!(text.contains("`codes` of `Bundle`"), "{text}");
     let text = refused(&models![Owner]).await;
     assert!(
-        text.contains("`rank` of `Leaf` changes without an update that names it"),
+        text.contains("`Leaf` has a tree, whose operations write no summaries of other models"),
         "{text}"
     );
     for error in [

@@ -6,6 +6,7 @@ mod models;
 mod random;
 mod writes;
 
+use odm::bson::oid::ObjectId;
 use odm::bson::{Bson, DateTime, Document as BsonDocument, doc};
 use odm::prelude::*;
 
@@ -169,7 +170,7 @@ async fn values_of_other_types_do_not_count(db: &Db) {
         Bson::Boolean(true),
         Bson::Array(vec![100.into()]),
         doc! {"x": 1}.into(),
-        Bson::ObjectId(Default::default()),
+        ObjectId::new().into(),
     ];
     let foreign = odd.into_iter().enumerate().map(|(position, odd)| {
         let id = 10 + i32::try_from(position).unwrap();

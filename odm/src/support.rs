@@ -215,6 +215,18 @@ impl<T> KeyIn<T> for T {}
 
 impl<T> KeyIn<Option<T>> for T {}
 
+/// Checks that a sum is of the same type as what it adds up: amounts of one currency do not become another one.
+#[diagnostic::on_unimplemented(
+    message = "the sum of fields declared as `{T}` is no `{Self}`",
+    label = "not a sum of `{T}`",
+    note = "declare the sum as the type of the field that it adds up, or as a number such as `i64`"
+)]
+pub trait AddsUp<T> {}
+
+impl<T> AddsUp<T> for T {}
+
+impl<T> AddsUp<Option<T>> for T {}
+
 /// Whether the field `rust` is stored as `name`. A missing field counts, too: the code that names its handle
 /// does not compile.
 pub const fn stores(meta: &EmbeddedMeta, rust: &str, name: &str) -> bool {
@@ -251,6 +263,9 @@ impl<T> Leaf<T> {
 
     /// Compiles if this field holds keys of the type `K`.
     pub fn holds_keys<K: KeyIn<T>>(self) {}
+
+    /// Compiles if a field declared as `S` can hold the sum of values of this one.
+    pub fn adds_up_to<S: AddsUp<T>>(self) {}
 
     /// The question whether a field declared as `P` can hold what this one stores.
     pub fn held_by<P>(self) -> Holding<P, T> {

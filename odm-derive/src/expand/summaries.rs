@@ -9,6 +9,7 @@ use super::meta;
 use super::tokens::{assert_demand, fields_argument, walk};
 use crate::facts::summaries::{SummaryFacts, wrong_type};
 use crate::model::Model;
+use crate::model::rust_type::{Kind, stored_kind};
 use crate::parse::serde::unraw;
 use crate::parse::summary::{SummaryKind, SummaryOf};
 
@@ -131,5 +132,15 @@ fn numbers(support: &TokenStream, facts: &SummaryFacts<'_>, last: &Ident) -> Tok
     } else {
         quote!(#support::is_number(&#support::type_of(|#argument: #fields| #support::leaf(&#leaf))))
     };
-    quote_spanned!(last.span()=> ::core::assert!(#test, "{}", #other_form);)
+    let ty = &facts.field.ty;
+    // A type that is no plain number, such as an amount of money, may have a unit.
+    let has_unit = summary.kind == SummaryKind::Sum
+        && facts.field.encoder.is_none()
+        && matches!(stored_kind(ty), Kind::Unknown);
+    let of_one_unit = has_unit.then(|| {
+        let adds_up = quote_spanned!(ty.span()=> #support::leaf(&#leaf).adds_up_to::<#ty>(););
+        quote!(let _ = |#argument: #fields| { #adds_up };)
+    });
+    let is_number = quote_spanned!(last.span()=> ::core::assert!(#test, "{}", #other_form););
+    quote!(#of_one_unit #is_number)
 }

@@ -8,6 +8,7 @@ mod writes;
 
 use odm::bson::oid::ObjectId;
 use odm::bson::{Bson, DateTime, Document as BsonDocument, doc};
+use odm::money::{Money, Usd};
 use odm::prelude::*;
 
 use self::declarations::wrong_declarations_are_refused;
@@ -37,6 +38,7 @@ cases![
     rounding_is_no_damage,
     only_what_differs_is_written,
     one_aggregation_computes_a_relation,
+    types_of_other_crates_are_summarized,
     chosen_names_are_followed,
     a_transaction_beside_a_check_is_not_reported,
     sync_creates_the_fences,
@@ -445,6 +447,65 @@ async fn one_aggregation_computes_a_relation(db: &Db) {
         .filter_map(|one| one.get_array("updates").ok())
         .collect();
     assert_eq!(updates.len(), 2, "{updates:?}");
+}
+
+async fn types_of_other_crates_are_summarized(db: &Db) {
+    #[derive(Debug, Serialize, Deserialize, Document)]
+    #[odm(collection = "devices", has_one(reading: Reading, by = device))]
+    struct Device {
+        #[serde(rename = "_id")]
+        id: i32,
+        #[serde(default, with = "odm::jiff_0_2")]
+        #[odm(max_of(reading.time))]
+        last: Option<jiff::Timestamp>,
+        #[odm(max_of(reading.room))]
+        room: Option<Room>,
+        #[odm(sum_of(reading.cost))]
+        cost: Money<Usd>,
+        #[odm(min_of(reading.cost))]
+        least: Option<Money<Usd>>,
+    }
+    #[derive(Debug, Serialize, Deserialize, Document)]
+    #[odm(collection = "readings")]
+    struct Reading {
+        #[serde(rename = "_id")]
+        id: i32,
+        #[odm(unique)]
+        device: Ref<Device>,
+        #[serde(with = "odm::jiff_0_2")]
+        time: jiff::Timestamp,
+        room: Room,
+        cost: Money<Usd>,
+    }
+    #[derive(Debug, PartialEq, Serialize, Deserialize, Embedded)]
+    enum Room {
+        Attic,
+        Cellar,
+    }
+    let device = |id| Device {
+        id,
+        last: None,
+        room: None,
+        cost: Money::from_minor(0),
+        least: None,
+    };
+    let devices = db.collection::<Device>();
+    devices.insert_many([device(1), device(2)]).await.unwrap();
+    let time = jiff::Timestamp::from_second(5).unwrap();
+    let reading = Reading {
+        id: 1,
+        device: Ref::from(1),
+        time,
+        room: Room::Cellar,
+        cost: Money::from_minor(250),
+    };
+    let readings = db.collection::<Reading>();
+    readings.insert_one(&reading).await.unwrap();
+    assert_eq!(devices.refresh_summaries().await.unwrap().updated, 1);
+    let found = devices.get(&1).await.unwrap().unwrap();
+    let cost = Money::from_minor(250);
+    assert_eq!((found.last, found.room), (Some(time), Some(Room::Cellar)));
+    assert_eq!((found.cost, found.least), (cost, Some(cost)));
 }
 
 async fn chosen_names_are_followed(db: &Db) {

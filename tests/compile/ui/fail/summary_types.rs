@@ -1,3 +1,4 @@
+use odm::money::{Eur, Money, Usd};
 use odm::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -48,6 +49,9 @@ struct Product {
     #[serde(with = "text")]
     #[odm(count_of(reviews))]
     m: i32,
+    // Another currency.
+    #[odm(sum_of(reviews.paid))]
+    q: Money<Usd>,
     // A document would count several times.
     #[odm(count_of(bundles))]
     n: i64,
@@ -72,6 +76,7 @@ struct Review {
     product_orders: i64,
     text: String,
     stars: i32,
+    paid: Money<Eur>,
     #[odm(embed)]
     rating: Rating,
     #[odm(items(max = 5))]

@@ -1,6 +1,6 @@
 //! The orders in which the commands of two or three operations can reach the in-memory engine, also with one of them stopped
 //! after any of its commands: all of them, or those with a bounded number of switches between operations. After each order, no
-//! reference may dangle, no copy may be stale, and each two-way reference must be referred back to.
+//! reference may dangle, no copy and no summary may be stale, and each two-way reference must be referred back to.
 //!
 //! A gate holds each operation after each of its commands until the explorer grants it the next one. The explorer runs an
 //! order from its beginning, and then the next one in depth-first order, until it has run them all.
@@ -18,13 +18,14 @@ mod interleavings {
     pub(crate) mod copies;
     pub(crate) mod explorer;
     pub(crate) mod library;
+    pub(crate) mod summaries;
     pub(crate) mod two_way;
 }
 
 use interleavings::copies::{self, Way};
 use interleavings::explorer::{Explored, Operation, Orders, explore};
 use interleavings::library::{Source, delete_book, fill, insert_by_hand, insert_note, is_sound};
-use interleavings::two_way;
+use interleavings::{summaries, two_way};
 
 /// Explores the operations on a filled library.
 fn explored(name: &str, operations: &[Operation], orders: Orders) -> Explored {
@@ -343,4 +344,76 @@ fn two_way_references_without_transactions_leave_damage() {
     });
     println!("two writes of two-way references, one without a transaction: {explored}");
     assert!(explored.unsound > 0, "{explored}");
+}
+
+/// Explores operations on documents that others summarize.
+fn summarized(operations: &[Operation], orders: Orders) -> Explored {
+    explore(summaries::fill, operations, orders, |db| {
+        Box::pin(summaries::are_right(db))
+    })
+}
+
+/// Each transaction reads the other rating as it was, and the best of both stays as it is.
+#[test]
+fn summaries_by_hand_in_transactions_leave_damage() {
+    let by_hand = [summaries::lower_by_hand(1), summaries::lower_by_hand(4)];
+    let explored = summarized(&by_hand, Orders::All);
+    println!("two changes of ratings by hand: {explored}");
+    assert!(explored.unsound > 0, "{explored}");
+    let explored = summarized(
+        &[summaries::lower(1), summaries::lower(4)],
+        Orders::Switches(3),
+    );
+    println!("two changes of ratings: {explored}");
+    assert_eq!(explored.unsound, 0, "{explored}");
+}
+
+#[test]
+fn writes_of_summarized_documents() {
+    for is_strict in [true, false] {
+        for (one_way, other_way, _) in ways() {
+            let mut all = Explored::default();
+            let ones = summaries::operations(is_strict, one_way, 5);
+            let others = summaries::operations(is_strict, other_way, 6);
+            for (at, (name, one)) in ones.iter().enumerate() {
+                for (other_name, other) in &others[at..] {
+                    let pair = [one.clone(), other.clone()];
+                    let explored = summarized(&pair, Orders::Switches(1));
+                    assert_eq!(
+                        explored.unsound, 0,
+                        "strict: {is_strict}, {name} ({one_way:?}) beside {other_name} ({other_way:?}): {explored}"
+                    );
+                    all.add(&explored);
+                }
+            }
+            println!(
+                "strict: {is_strict}, writes of summarized documents ({one_way:?} and {other_way:?}): {all}"
+            );
+        }
+    }
+}
+
+/// A write that stopped is completed by `resume_propagation`.
+#[test]
+fn stopped_writes_of_summarized_documents() {
+    for (is_strict, way) in [(true, Way::Own), (false, Way::Own), (false, Way::Joined)] {
+        let mut all = Explored::default();
+        for (name, write) in summaries::operations(is_strict, way, 5) {
+            for commands in 1.. {
+                let operations = [
+                    write.clone().abandoned_after(commands),
+                    summaries::insert_view(6, Way::Own),
+                ];
+                let explored = explore(summaries::fill, &operations, Orders::Switches(1), |db| {
+                    Box::pin(summaries::are_right_when_resumed(db))
+                });
+                if !explored.stopped {
+                    break;
+                }
+                assert_eq!(explored.unsound, 0, "{name} ({way:?}): {explored}");
+                all.add(&explored);
+            }
+        }
+        println!("a stopped write of summarized documents ({way:?}), strict: {is_strict}: {all}");
+    }
 }

@@ -62,19 +62,20 @@ impl Sync {
             // Handles with other names write the same fences.
             models.push((&FENCES, CollectionName::Declared(FENCES.collection)));
         }
-        let (mut is_copied, mut is_fenced) = (false, false);
+        let (mut propagates, mut is_fenced) = (false, false);
         for (meta, _) in &models {
-            // A declaration that could not keep copies or summaries in step is an error here, too.
+            // A declaration that could not keep derived data in step is an error here, too.
             meta.copies()?;
-            is_copied |= !meta.copied()?.is_empty();
+            meta.two_way()?;
+            propagates |= !meta.copied()?.is_empty();
+            propagates |= !meta.summaries()?.is_empty() || !meta.summarized()?.is_empty();
             is_fenced |= meta.dependents().next().is_some();
-            is_fenced |= !meta.summaries()?.is_empty() || !meta.summarized()?.is_empty();
         }
-        if is_copied {
+        if propagates {
             let name = CollectionName::Declared(PROPAGATIONS.collection);
             models.push((&PROPAGATIONS, name));
         }
-        if is_copied || is_fenced {
+        if propagates || is_fenced {
             let name = CollectionName::Declared(REFERENCE_FENCES.collection);
             models.push((&REFERENCE_FENCES, name));
         }

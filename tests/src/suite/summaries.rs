@@ -41,7 +41,7 @@ cases![
     types_of_other_crates_are_summarized,
     chosen_names_are_followed,
     a_transaction_beside_a_check_is_not_reported,
-    sync_creates_the_fences,
+    sync_creates_what_propagation_needs,
     wrong_declarations_are_refused,
     random_documents_have_the_summaries_of_a_plain_model,
     writes_say_what_becomes_of_summaries,
@@ -572,9 +572,10 @@ async fn a_transaction_beside_a_check_is_not_reported(db: &Db) {
     assert_eq!(found.review_count, i64::from(WRITES) + 1);
 }
 
-async fn sync_creates_the_fences(db: &Db) {
+async fn sync_creates_what_propagation_needs(db: &Db) {
     for models in [&models![Review][..], &models![Product][..]] {
         let plan = db.sync(models.iter().copied()).plan().await.unwrap();
         assert!(plan.to_string().contains("odm_reference_fences"), "{plan}");
+        assert!(plan.to_string().contains("odm_propagations"), "{plan}");
     }
 }

@@ -33,3 +33,4 @@ pub use self::references::{
 pub(crate) use self::report::Progress;
 pub use self::report::{Damage, RefreshResult, Report};
 pub use self::summaries::{CheckSummaries, RefreshSummaries, SummaryDamage, SummaryReport};
+pub use self::two_way::{CheckTwoWay, RefreshTwoWay, TwoWayDamage, TwoWayReport};

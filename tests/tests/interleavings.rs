@@ -218,6 +218,20 @@ fn propagations_beside_each_other() {
     in_step(name, &operations, Orders::Switches(3));
 }
 
+/// The change finds copies that have its value already, and does not write them.
+#[test]
+fn a_propagation_of_the_former_value_beside_a_refresh() {
+    let operations = [copies::rename("first", Way::Own), copies::refresh()];
+    let explored = explore(
+        copies::fill_with_stale_copies,
+        &operations,
+        Orders::Switches(2),
+        |db| Box::pin(copies::is_in_step(db)),
+    );
+    println!("a propagation of the former value beside a refresh: {explored}");
+    assert_eq!(explored.unsound, 0, "{explored}");
+}
+
 #[test]
 fn a_background_propagation_beside_an_insert_and_the_worker() {
     let operations = [
@@ -391,6 +405,18 @@ fn writes_of_summarized_documents() {
             );
         }
     }
+}
+
+/// The insert finds the summaries as it would write them, because the delete has not written its own yet.
+#[test]
+fn an_insert_beside_a_delete_without_a_transaction() {
+    let operations = [
+        summaries::insert_rating(5, Way::Own),
+        summaries::delete_rating(Way::NonAtomic),
+    ];
+    let explored = summarized(&operations, Orders::Switches(2));
+    println!("an insert beside a delete without a transaction: {explored}");
+    assert_eq!(explored.unsound, 0, "{explored}");
 }
 
 /// A write that stopped is completed by `resume_propagation`.

@@ -4,6 +4,7 @@
 //! [`Links`] are the references that a write adds and removes. A change of a link writes both of its documents, in one
 //! transaction: so two changes of one link conflict, and need no fence.
 
+mod check;
 mod links;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,6 +12,7 @@ use std::sync::Arc;
 
 use bson::{Bson, Document, RawDocumentBuf, doc};
 
+pub use self::check::{CheckTwoWay, RefreshTwoWay, TwoWayDamage, TwoWayReport};
 pub(in crate::write) use self::links::Links;
 use super::copies::facts::Kept;
 use super::reference_place::{exact_read, exactly};

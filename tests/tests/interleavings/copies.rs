@@ -190,6 +190,17 @@ pub(crate) fn refresh() -> Operation {
     })
 }
 
+/// Gives the publisher 1 another name and leaves its copies as they are. A change back to the first name then finds copies that
+/// have it already.
+pub(crate) fn fill_with_stale_copies(db: Db) -> BoxFuture<'static, ()> {
+    Box::pin(async move {
+        fill(db.clone()).await;
+        let publishers = db.collection::<Publisher>();
+        let change = publishers.update_by_id(&1, |p| p.name.set("other"));
+        change.leave_stale().await.unwrap();
+    })
+}
+
 /// Two publishers, and a book and a sale of each.
 pub(crate) fn fill(db: Db) -> BoxFuture<'static, ()> {
     Box::pin(async move {

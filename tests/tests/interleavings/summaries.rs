@@ -82,7 +82,7 @@ pub(crate) fn operations(is_strict: bool, way: Way, id: i32) -> Vec<(&'static st
     }
 }
 
-fn insert_rating(id: i32, way: Way) -> Operation {
+pub(crate) fn insert_rating(id: i32, way: Way) -> Operation {
     operation(move |db| async move {
         let ratings = db.collection::<Rating>();
         let new = || rating(id, 1);
@@ -107,7 +107,7 @@ fn change_rating(way: Way) -> Operation {
     })
 }
 
-fn delete_rating(way: Way) -> Operation {
+pub(crate) fn delete_rating(way: Way) -> Operation {
     operation(move |db| async move {
         let ratings = db.collection::<Rating>();
         run!(way, db, ratings.delete_by_id(&1).with_dependents())

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use bson::{Bson, Document, RawBson, doc};
 
+use super::super::fences::Fences;
 use super::super::reference_place::{ReferencePlace, exact_read, exactly};
 use crate::error::{Error, ReferenceError, Result};
 use crate::exec::{Channel, Keys, StoredPath};
@@ -512,7 +513,8 @@ fn raw(value: &Bson) -> Result<RawBson> {
 /// Looks again after a write: writes the values that the source has now, until it has not changed since they were read.
 ///
 /// The last look is right. Whoever writes a document afterwards looks after that, too: a change of the source sweeps over
-/// all its copies, and an insert reads the source once more.
+/// all its copies, and an insert reads the source once more. A strict transaction does not look again, so each look writes its
+/// fence: then the look sees what the transaction has changed, or the transaction sees what was written before the look.
 pub(in crate::write) async fn settle(
     channel: &mut Channel<'_>,
     kept: &Kept,
@@ -521,7 +523,12 @@ pub(in crate::write) async fn settle(
     mut last: Option<Facts>,
 ) -> Result<u64> {
     let mut written = 0;
+    let mut fences = Fences::default();
+    if kept.is_strict() {
+        kept.fence(channel, keys, &mut fences)?;
+    }
     loop {
+        fences.write(channel, kept.copies.source).await?;
         let facts = Facts::read(channel, kept, keys, false).await?;
         if last.as_ref().is_some_and(|last| last.are(&facts)) {
             return Ok(written);

@@ -443,7 +443,9 @@ impl Value {
 
 /// Looks again after a write: writes the values that are computed now, until they are those that were written last.
 ///
-/// The last look is right. Whoever writes a summarized document afterwards looks after that, too.
+/// The last look is right. Whoever writes a summarized document afterwards looks after that, too. A strict transaction does not
+/// look again, so each look writes its fence: then the look sees what the transaction has changed, or the transaction sees what
+/// was written before the look.
 pub(in crate::write) async fn settle(
     channel: &mut Channel<'_>,
     summed: &Summed,
@@ -451,7 +453,12 @@ pub(in crate::write) async fn settle(
     mut last: Option<Values>,
 ) -> Result<u64> {
     let mut written = 0;
+    let mut fences = Fences::default();
+    if summed.is_strict() {
+        summed.fence(channel, keys, &mut fences)?;
+    }
     loop {
+        fences.write(channel, summed.summaries.model).await?;
         let values = Values::read(channel, summed, keys).await?;
         if last.as_ref().is_some_and(|last| last.are(&values)) {
             return Ok(written);

@@ -9,6 +9,7 @@ pub(crate) mod people;
 pub(crate) mod products;
 pub(crate) mod publishers;
 pub(crate) mod students;
+pub(crate) mod summaries;
 pub(crate) mod tasks;
 
 use std::pin::Pin;
@@ -76,6 +77,7 @@ examples! {
     "messages with the address of their host (copies with squillions)" in ["hosts", "logmsg"] => copied;
     "messages with all facts of their host (no host)" in ["logmsg"] => alone;
     "product and reviews (the newest N)" in ["products", "reviews"] => reviews;
+    "product and reviews (count and mean)" in ["products", "reviews"] => summaries;
 }
 
 use hosts::{alone, messages, newest};

@@ -36,6 +36,7 @@ cases![
     messages_with_the_address_of_their_host,
     messages_without_a_host,
     product_and_reviews,
+    product_and_the_mean_of_its_reviews,
 ];
 
 /// The documents as the guides show them, by example and collection.
@@ -302,4 +303,17 @@ async fn product_and_reviews(db: &Db) {
         "1 star for #4 grommet",
     ];
     example(db, title, 4, &found).await;
+}
+
+async fn product_and_the_mean_of_its_reviews(db: &Db) {
+    let title = "product and reviews (count and mean)";
+    let found = [
+        "#4 grommet: 2 reviews, 3.5 stars",
+        "fan blade assembly: 1 reviews, 4 stars",
+        "#4 grommet now: 1 reviews, 3 stars",
+        "fan blade assembly now: 1 reviews, 5 stars",
+    ];
+    // Two finds. Each update reads its documents before and after, writes a fence, computes the summaries and writes them; so does
+    // the delete, which reads once.
+    example(db, title, 19, &found).await;
 }

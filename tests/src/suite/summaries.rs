@@ -444,7 +444,7 @@ async fn one_aggregation_computes_a_relation(db: &Db) {
     let updates = log.lock().unwrap();
     let updates: Vec<_> = updates
         .iter()
-        .filter_map(|one| one.get_array("updates").ok())
+        .filter(|one| one.get_str("update").is_ok_and(|name| name == "products"))
         .collect();
     assert_eq!(updates.len(), 2, "{updates:?}");
 }
@@ -500,7 +500,7 @@ async fn types_of_other_crates_are_summarized(db: &Db) {
         cost: Money::from_minor(250),
     };
     let readings = db.collection::<Reading>();
-    readings.insert_one(&reading).await.unwrap();
+    readings.insert_one(&reading).leave_stale().await.unwrap();
     assert_eq!(devices.refresh_summaries().await.unwrap().updated, 1);
     let found = devices.get(&1).await.unwrap().unwrap();
     let cost = Money::from_minor(250);

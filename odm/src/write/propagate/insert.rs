@@ -1,4 +1,4 @@
-//! Inserts that fill the copies of new documents.
+//! Inserts of documents with what follows from them, and from others in them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,13 +15,13 @@ use crate::exec::{Channel, Keys};
 use crate::model::{Document, ModelMeta};
 use crate::store::{Afterwards, Session};
 
-/// The insert of a document whose copies are filled, about to be sent: [`InsertOne::propagate`].
+/// The insert of a document and of what follows from it, about to be sent: [`InsertOne::propagate`].
 ///
 /// [Without a transaction](Atomic::non_atomic), the copied fields are read before the insert and once more after it.
 pub type InsertOnePropagated<'s, M> =
     Atomic<'s, PropagatedInsert<M, InsertOneResult<<M as Document>::Id>>>;
 
-/// The insert of documents whose copies are filled, about to be sent: [`InsertMany::propagate`].
+/// The insert of documents and of what follows from them, about to be sent: [`InsertMany::propagate`].
 ///
 /// [Without a transaction](Atomic::non_atomic), the copied fields are read before the insert and once more after it.
 pub type InsertManyPropagated<'s, M> =
@@ -37,9 +37,15 @@ pub struct PropagatedInsert<M: Document, R> {
 }
 
 impl<'s, M: Document> InsertOne<'s, M> {
-    /// Fills each field that is declared as a `copy_of` from the document to which the reference beside it leads. What the struct holds there is not stored.
+    /// Also writes what follows from the document in others, and fills what follows from others in it:
     ///
-    /// Where the reference is `None`, the copy becomes null; a field with `skip_serializing_if` is left out.
+    /// - each field that is declared as a `copy_of`, from the document to which the reference beside it leads. What the struct
+    ///   holds there is not stored. Where the reference is `None`, the copy becomes null; a field with `skip_serializing_if` is
+    ///   left out;
+    /// - the other side of its `two_way` references, which may take the documents from those to which they refer so far;
+    /// - the summaries to which it counts, such as a `count_of`, and those that it holds.
+    ///
+    /// All is one transaction, except for a document that has nothing but settled copies.
     ///
     /// By the [guarantee](crate::model::Guarantee) of the relation, a change of the copied field at the same time
     /// leaves no stale copy: *strict*, the insert is a transaction that writes a fence of the document to which the reference
@@ -63,18 +69,42 @@ impl<'s, M: Document> InsertOne<'s, M> {
     /// [`is_dangling`](Error::is_dangling): a reference beside a copy leads to no document.
     /// [`is_nothing_to_copy`](Error::is_nothing_to_copy): the document lacks the field, and the copy can't be none.
     pub fn propagate(self) -> InsertOnePropagated<'s, M> {
-        let first = |result: InsertManyResult<M::Id>| {
-            let id = result.inserted_ids.into_iter().next();
-            let inserted_id = id.ok_or_else(|| Error::malformed_reply("an `_id`"))?;
-            Ok(InsertOneResult { inserted_id })
-        };
-        filled(self.encoded(true), first)
+        filled(self.encoded(true), first, false)
+    }
+
+    /// Like [`propagate`](Self::propagate), and leaves summaries in other documents to
+    /// [`resume_propagation`](crate::Collection::resume_propagation), by a record in the transaction of the insert. It computes
+    /// them once for all changes of a document that it finds.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/summaries.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = two_products().await?;
+    /// let (products, reviews) = (db.collection::<Product>(), db.collection::<Review>());
+    /// let review = Review { id: 9, product: Ref::from(2), stars: 4, helpful: 0 };
+    /// reviews.insert_one(&review).in_background().await?;
+    /// assert_eq!(products.get(&2).await?.ok_or("no product")?.review_count, 0);
+    /// // A worker, later:
+    /// assert_eq!(products.resume_propagation().await?.changes, 1);
+    /// assert_eq!(products.get(&2).await?.ok_or("no product")?.review_count, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn in_background(self) -> InsertOnePropagated<'s, M> {
+        filled(self.encoded(true), first, true)
     }
 }
 
+fn first<I>(result: InsertManyResult<I>) -> Result<InsertOneResult<I>> {
+    let id = result.inserted_ids.into_iter().next();
+    let inserted_id = id.ok_or_else(|| Error::malformed_reply("an `_id`"))?;
+    Ok(InsertOneResult { inserted_id })
+}
+
 impl<'s, M: Document> InsertMany<'s, M> {
-    /// Fills the copies of all documents, with one query for each reference that has copies beside it; see
-    /// [`InsertOne::propagate`].
+    /// Also writes what follows from the documents in others, and fills what follows from others in them: with one query for each
+    /// reference that has copies beside it, and one for each relation that is summarized. See [`InsertOne::propagate`].
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/copies.rs"));
@@ -93,13 +123,34 @@ impl<'s, M: Document> InsertMany<'s, M> {
     ///
     /// Those of [`InsertOne::propagate`]; no document is inserted then.
     pub fn propagate(self) -> InsertManyPropagated<'s, M> {
-        filled(self.encoded(true), Ok)
+        filled(self.encoded(true), Ok, false)
+    }
+
+    /// Like [`propagate`](Self::propagate), and leaves summaries in other documents to
+    /// [`resume_propagation`](crate::Collection::resume_propagation); see [`InsertOne::in_background`].
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/summaries.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = two_products().await?;
+    /// let (products, reviews) = (db.collection::<Product>(), db.collection::<Review>());
+    /// let review = |id, stars| Review { id, product: Ref::from(2), stars, helpful: 0 };
+    /// reviews.insert_many([review(8, 2), review(9, 4)]).in_background().await?;
+    /// products.resume_propagation().await?;
+    /// assert_eq!(products.get(&2).await?.ok_or("no product")?.stars, Some(3.0));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn in_background(self) -> InsertManyPropagated<'s, M> {
+        filled(self.encoded(true), Ok, true)
     }
 }
 
 fn filled<M: Document, R>(
     encoded: Result<(Encoded<M>, Option<&mut Session>)>,
     done: fn(InsertManyResult<M::Id>) -> Result<R>,
+    in_background: bool,
 ) -> Atomic<'_, PropagatedInsert<M, R>> {
     let ready = encoded.and_then(|(documents, session)| {
         let model = M::model();
@@ -118,7 +169,7 @@ fn filled<M: Document, R>(
         stale.summaries = model.summaries()?.iter().collect();
         let insert = PropagatedInsert {
             copies: Kept::all(copies)?.into_iter().map(Arc::new).collect(),
-            derived: Derived::new(model, &stale, false)?,
+            derived: Derived::new(model, &stale, in_background)?,
             documents,
             done,
         };

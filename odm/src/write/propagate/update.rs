@@ -22,7 +22,7 @@ use crate::plan::Step;
 use crate::store::options::Options;
 use crate::store::{Afterwards, Operation};
 
-/// An update and its copies, about to be sent: [`UpdateDocuments::propagate`], [`UpdateDocuments::in_background`].
+/// An update and what follows from it, about to be sent: [`UpdateDocuments::propagate`], [`UpdateDocuments::in_background`].
 ///
 /// [Without a transaction](Atomic::non_atomic), a record of the change is stored first, and removed after the copies are written:
 /// if the update stops, [`resume_propagation`](crate::Collection::resume_propagation) completes it.
@@ -54,8 +54,12 @@ pub struct UpdatePlan {
 }
 
 impl<'s, M: Document> UpdateDocuments<'s, M> {
-    /// Also writes the copies of what the update changes: those that other documents hold of changed fields, and those of the
-    /// updated documents themselves, where the update changes the reference beside them.
+    /// Also writes what follows from what the update changes:
+    ///
+    /// - the copies that other documents hold of changed fields, and those of the updated documents themselves, where the update
+    ///   changes the reference beside them;
+    /// - the other side of changed `two_way` references. A document that can have one partner is taken from the former one;
+    /// - the summaries to which the documents count or have counted, and those in the documents that the update sets.
     ///
     /// The [guarantee](crate::model::Guarantee) of the relation says when. *Strict*: in the same transaction, with
     /// which an insert or another update that depends on the field conflicts. *Settled*: after the transaction, with one update
@@ -93,9 +97,9 @@ impl<'s, M: Document> UpdateDocuments<'s, M> {
         PropagatedUpdate::of(self, false)
     }
 
-    /// Leaves the copies in other documents to [`resume_propagation`](crate::Collection::resume_propagation), by a record in
-    /// the transaction of the update. Copies in the updated documents are written at once, as by
-    /// [`propagate`](Self::propagate).
+    /// Leaves copies and summaries in other documents to [`resume_propagation`](crate::Collection::resume_propagation), by a record in
+    /// the transaction of the update. Copies in the updated documents, and the other side of `two_way` references, are written
+    /// at once, as by [`propagate`](Self::propagate).
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/copies.rs"));

@@ -312,6 +312,15 @@ pub(super) async fn summaries_in_the_background_are_resumed(db: &Db) {
     let done = items.resume_propagation().await.unwrap();
     assert_eq!((done.changes, done.documents), (1, 1));
     assert_eq!(summaries(db).await[0], (2, 1.0, 3));
+
+    let new = [rating(7, 1, 4), rating(8, 2, 4)];
+    ratings.insert_many(new).in_background().await.unwrap();
+    let view = db.collection::<View>().insert_one(view(9, 2));
+    view.in_background().await.unwrap();
+    assert_eq!(summaries(db).await, [(2, 1.0, 3), (0, 0.0, 0)]);
+    let done = items.resume_propagation().await.unwrap();
+    assert_eq!((done.changes, done.documents), (2, 3));
+    assert_eq!(summaries(db).await, [(3, 2.0, 3), (1, 4.0, 1)]);
 }
 
 pub(super) async fn writes_in_a_transaction_of_the_caller_write_summaries(db: &Db) {

@@ -136,7 +136,8 @@ pub(crate) mod newest {
             host: Ref::to(&host),
         });
         db.collection::<LogMessage>()
-            .insert_many_with_recent(&messages)
+            .insert_many(&messages)
+            .propagate()
             .await?;
         Ok(())
     }

@@ -131,7 +131,7 @@ pub(crate) mod reviews {
                 stars,
                 text: "…".to_owned(),
             };
-            reviews.insert_one_with_recent(&review).await?;
+            reviews.insert_one(&review).propagate().await?;
         }
         Ok(())
     }

@@ -16,6 +16,7 @@ pub mod index;
 #[doc(hidden)]
 pub mod keywords;
 pub mod name;
+pub(crate) mod newest;
 mod once;
 pub mod path;
 pub mod projection;

@@ -18,7 +18,6 @@ mod inverse_join;
 mod join;
 mod link;
 mod projected;
-mod recent;
 mod reference;
 mod reference_join;
 mod related;
@@ -31,7 +30,6 @@ pub use self::count::Counted;
 pub use self::each::Each;
 pub use self::inverse::Inverse;
 pub use self::join::Rows;
-pub use self::recent::{InsertWithRecent, InsertWithRecentResult};
 pub use self::reference::Resolved;
 pub use self::reference_join::ReferenceJoin;
 pub use self::row::{Has, Joined};
@@ -47,7 +45,6 @@ pub mod typing {
     pub use super::branch::{Also, Branch, Branches, IntoBranch};
     pub use super::inverse::{Exists, InverseValue, Many, One, Rest};
     pub use super::link::IntoLink;
-    pub use super::recent::InRecentLists;
     pub use super::reference::{
         AtMostOneKey, ById, KeyOf, KeyReference, ManyKeys, OneKey, Reference, ReferenceArity,
         RefersBy,

@@ -43,8 +43,8 @@ pub use crate::query::typing::{
 pub use crate::query::{BySerde, Decode, Encode, Field, Marked, NamesFields, Unreached, With};
 pub use crate::relation::typing::{And, AtMostOneKey, KeyReference, ManyKeys, OneKey};
 pub use crate::relation::typing::{
-    HasEmbeddedRelation, InRecentLists, Many, NamedRelation, OfDocument, OfEmbedded, One,
-    RelationName, Rest, RowOf,
+    HasEmbeddedRelation, Many, NamedRelation, OfDocument, OfEmbedded, One, RelationName, Rest,
+    RowOf,
 };
 pub use crate::relation::{Has, Inverse, Joined};
 pub use crate::types::RefersTo;

@@ -1,7 +1,7 @@
 //! Writes of several documents that belong together.
 //!
-//! [`Atomic`] is the builder of all of them: nodes of trees with their neighbours, documents with their rest, documents
-//! with the lists of the newest. `journal` has the records by which a change without a transaction is completed.
+//! [`Atomic`] is the builder of all of them: nodes of trees with their neighbours, documents with their rest, and documents
+//! with what follows from them. `journal` has the records by which a change without a transaction is completed.
 
 mod atomic;
 mod chunks;
@@ -9,6 +9,7 @@ mod copies;
 pub(crate) mod dependents;
 mod fences;
 pub(crate) mod journal;
+mod newest;
 mod propagate;
 mod reference_place;
 mod references;
@@ -23,6 +24,7 @@ pub(crate) use self::dependents::ForDependents;
 pub use self::dependents::{
     DeletePlan, DeleteWithDependents, DeleteWithDependentsResult, Dependents,
 };
+pub use self::newest::{CheckRecent, RecentDamage, RecentReport, RefreshRecent};
 pub use self::propagate::{
     InsertManyPropagated, InsertOnePropagated, PropagateResult, Propagated, PropagatedUpdate,
     ResumePropagation, ResumeResult, UpdatePlan, UpdatePropagated,

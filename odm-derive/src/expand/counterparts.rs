@@ -57,10 +57,6 @@ pub(super) fn checks(facts: &Facts<'_>) -> TokenStream {
     for declared in counterparts {
         tokens.extend(of_reference(model, declared));
     }
-    let is_recent = |one: &CounterpartFacts<'_>| one.counterpart.kind == CounterpartKind::Recent;
-    if counterparts.iter().any(is_recent) {
-        tokens.extend(quote!(impl #support::InRecentLists for #ident {}));
-    }
     tokens
 }
 

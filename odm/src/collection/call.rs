@@ -512,7 +512,8 @@ pub(crate) fn check_dependents(model: &'static ModelMeta, has_form: bool) -> Res
     let relation = model.dependents().next();
     let two_way = model.two_way()?.first();
     let counted = model.summarized()?.first();
-    if relation.is_none() && two_way.is_none() && counted.is_none() {
+    let listed = model.listed()?.first();
+    if relation.is_none() && two_way.is_none() && counted.is_none() && listed.is_none() {
         return Ok(());
     }
     let how = if has_form {
@@ -520,26 +521,32 @@ pub(crate) fn check_dependents(model: &'static ModelMeta, has_form: bool) -> Res
     } else {
         "write `delete_one(…).with_dependents()`, which does what is declared, or `.leave_dangling()` here"
     };
-    let why = match (relation, two_way, counted) {
+    let why = match (relation, two_way, counted, listed) {
         (Some(one), ..) => {
             format!(
                 "other documents refer to the deleted ones, and `{}` declares `on_delete`",
                 one.name
             )
         }
-        (_, Some(one), _) => {
+        (_, Some(one), ..) => {
             let (field, model) = (one.other.field, one.other.model.name);
             format!(
                 "other documents refer to the deleted ones, and `{field}` of `{model}` refers back"
             )
         }
-        (.., Some(one)) => {
+        (_, _, Some(one), _) => {
             format!(
                 "`{}` has summaries of the deleted documents",
                 one.model.name
             )
         }
-        (None, None, None) => return Ok(()),
+        (.., Some(one)) => {
+            format!(
+                "`{}` of `{}` may list the deleted documents",
+                one.recent.field, one.model.name
+            )
+        }
+        (None, None, None, None) => return Ok(()),
     };
     Err(Error::usage(format!("{why}: {how}")))
 }

@@ -1,10 +1,12 @@
-//! Writes that would leave derived data stale: copies of fields, references that refer back, and summaries.
+//! Writes that would leave derived data stale: copies of fields, references that refer back, summaries, and lists of the
+//! newest.
 
 use bson::{Bson, Document, RawDocumentBuf};
 
 use crate::error::{Error, Result};
 use crate::exec::{Keys, StoredPath};
 use crate::model::copies::Copies;
+use crate::model::newest::NewestList;
 use crate::model::summaries::Summaries;
 use crate::model::two_way::TwoWay;
 use crate::model::{ModelMeta, name};
@@ -23,6 +25,10 @@ pub(crate) struct Stale {
     pub(crate) counted: Vec<&'static Summaries>,
     /// Summaries in the written documents that the write itself changes.
     pub(crate) summaries: Vec<&'static Summaries>,
+    /// Lists in other documents that the written documents are in, or may get into.
+    pub(crate) listed: Vec<&'static NewestList>,
+    /// Lists in the written documents that the write itself changes.
+    pub(crate) lists: Vec<&'static NewestList>,
 }
 
 /// The fields that an update may change.
@@ -48,11 +54,14 @@ impl Stale {
         };
         let (made, held, two_way) = (model.copied()?, model.copies()?, model.two_way()?);
         let (counted, summaries) = (model.summarized()?, model.summaries()?);
+        let (listed, lists) = (model.listed()?, model.newest_lists()?);
         if made.is_empty()
             && held.is_empty()
             && two_way.is_empty()
             && counted.is_empty()
             && summaries.is_empty()
+            && listed.is_empty()
+            && lists.is_empty()
         {
             return Ok(Self::default());
         }
@@ -94,16 +103,28 @@ impl Stale {
             let mut fields = summaries.fields.iter();
             fields.any(|field| changed.touches(field.name))
         });
+        let changes_list = |list: &&'static NewestList| {
+            let mut copied = list.copied.iter();
+            changed.inserts_or_touches(&list.reference.path.to_string())
+                || changed.touches(list.sort)
+                || copied.any(|path| changed.touches(path))
+        };
         Ok(Self {
             made,
             held: stale,
             two_way: two_way.collect(),
             counted: counts,
             summaries: summaries.collect(),
+            listed: listed.iter().copied().filter(changes_list).collect(),
+            lists: lists
+                .iter()
+                .filter(|list| changed.touches(list.name))
+                .collect(),
         })
     }
 
-    /// The references of new documents to which others do not refer back yet, and the summaries to which they count.
+    /// The references of new documents to which others do not refer back yet, and the summaries and lists in which
+    /// they count.
     pub(crate) fn of_inserts(
         model: &'static ModelMeta,
         documents: &[RawDocumentBuf],
@@ -118,6 +139,12 @@ impl Stale {
             let reference = StoredPath::at(&reference(model, summaries.relation.by)?);
             if Keys::at(&reference, documents)?.len() > 0 {
                 stale.counted.push(summaries);
+            }
+        }
+        for list in model.listed()? {
+            let reference = StoredPath::through_arrays(&list.reference.path);
+            if Keys::at(&reference, documents)?.len() > 0 {
+                stale.listed.push(list);
             }
         }
         Ok(stale)
@@ -150,6 +177,20 @@ impl Stale {
                  an update, which computes it, or `.leave_stale()`",
                 fields.join("`, `"),
                 summaries.relation.name,
+            )));
+        }
+        if let Some(list) = stale.listed.first() {
+            return Err(Error::usage(format!(
+                "`{}` of `{}` lists the newest documents, and the write changes them: write `.propagate()` on an insert or an \
+                 update, which writes the list too, or `.leave_stale()`",
+                list.recent.field, list.model.name,
+            )));
+        }
+        if let Some(list) = stale.lists.first() {
+            return Err(Error::usage(format!(
+                "`{}` lists the newest documents of `{}`, and the write changes it: leave it out, or write `.propagate()` on an \
+                 update, which reads them, or `.leave_stale()`",
+                list.recent.field, list.source.name,
             )));
         }
         if let Some(copies) = stale.made.first() {

@@ -68,6 +68,7 @@ impl Sync {
             meta.copies()?;
             meta.two_way()?;
             propagates |= !meta.copied()?.is_empty();
+            propagates |= !meta.newest_lists()?.is_empty() || !meta.listed()?.is_empty();
             propagates |= !meta.summaries()?.is_empty() || !meta.summarized()?.is_empty();
             is_fenced |= meta.dependents().next().is_some();
         }

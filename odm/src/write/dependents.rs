@@ -51,7 +51,7 @@ pub struct DeleteWithDependentsResult {
     /// What was done to the documents that referred to them, once for each relation that had any.
     pub dependents: Vec<Dependents>,
     /// The documents that were written because they referred back to deleted ones by a `two_way` reference, or hold summaries
-    /// of them.
+    /// of them or lists of the newest.
     pub propagated: Vec<Propagated>,
 }
 
@@ -191,7 +191,8 @@ impl<'s, M: Document> Delete<'s, M> {
     /// Documents that refer back to a deleted one by a `two_way` reference lose this reference. One that must have it, and is
     /// not deleted itself, is an error as for `restrict`.
     ///
-    /// Summaries of deleted documents, such as a `count_of`, are computed again.
+    /// Summaries of deleted documents, such as a `count_of`, are computed again. Lists of the newest that they are in get the
+    /// next older ones.
     ///
     /// The version and the time of change of updated documents change as by any typed update. Strings are compared exactly,
     /// also in a collection with a collation.
@@ -306,7 +307,7 @@ impl<M: Document> DependentDelete<M> {
         raw.documents(find, options.into()).await
     }
 
-    /// Writes the summaries to which deleted documents have counted.
+    /// Writes the summaries to which deleted documents have counted, and the lists that they were in.
     async fn write_counted(
         &self,
         channel: &mut Channel<'_>,
@@ -319,6 +320,12 @@ impl<M: Document> DependentDelete<M> {
             let written = self
                 .derived
                 .write_summed(channel, &summed, &keys, &mut looks, done);
+            written.await?;
+        }
+        for (listed, keys) in effects.listed()? {
+            let written = self
+                .derived
+                .write_listed(channel, &listed, &keys, &mut looks, done);
             written.await?;
         }
         self.derived.keep(looks);
@@ -360,6 +367,12 @@ impl<M: Document> DependentDelete<M> {
                 "compute the summaries of `{}` without deleted documents",
                 relation.name
             );
+            let step = Step::writes(holder, &channel.collection(holder), Vec::new(), reason);
+            steps.push(step.of_documents(keys.len() as u64));
+        }
+        for (listed, keys) in effects.listed()? {
+            let (holder, field) = (listed.list.model, listed.list.recent.field);
+            let reason = format!("list the newest in `{field}` without deleted documents");
             let step = Step::writes(holder, &channel.collection(holder), Vec::new(), reason);
             steps.push(step.of_documents(keys.len() as u64));
         }
@@ -448,6 +461,12 @@ impl<M: Document> WriteSeveral for DependentDelete<M> {
                 let recorded = self
                     .derived
                     .record_summed(channel, &summed, &keys, &mut looks);
+                recorded.await?;
+            }
+            for (listed, keys) in effects.listed()? {
+                let recorded = self
+                    .derived
+                    .record_listed(channel, &listed, &keys, &mut looks);
                 recorded.await?;
             }
         }

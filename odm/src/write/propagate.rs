@@ -6,6 +6,7 @@
 
 mod derived;
 mod insert;
+mod lists;
 mod record;
 mod update;
 

@@ -94,14 +94,15 @@ impl<K: fmt::Display> fmt::Display for Damage<K> {
 }
 
 /// The result of [`refresh_copies`](crate::Collection::refresh_copies),
-/// [`refresh_summaries`](crate::Collection::refresh_summaries) and [`refresh_two_way`](crate::Collection::refresh_two_way).
+/// [`refresh_summaries`](crate::Collection::refresh_summaries), [`refresh_recent`](crate::Collection::refresh_recent) and
+/// [`refresh_two_way`](crate::Collection::refresh_two_way).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RefreshResult {
     /// How many documents were read.
     pub read: u64,
-    /// How many documents were written, because a copy, a summary or a reference had another value. A document with copies beside several
-    /// references, or summaries of several relations, counts once for each.
+    /// How many documents were written, because a copy, a summary, a list of the newest or a reference had another value. A
+    /// document with copies beside several references, summaries of several relations, or several lists, counts once for each.
     pub updated: u64,
 }
 

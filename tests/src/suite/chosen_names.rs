@@ -220,16 +220,14 @@ async fn joins_trees_and_copies_use_the_chosen_names(db: &Db) {
         shelves.insert_one(Shelf { id, newest }).await.unwrap();
     }
     for (id, shelf) in [(1, 1), (2, 1), (3, 2)] {
-        books.insert_one_with_recent(book(id, shelf)).await.unwrap();
+        books.insert_one(book(id, shelf)).propagate().await.unwrap();
     }
     let text = BookText {
         book: Ref::from(4),
         text: "…".to_owned(),
     };
-    books
-        .insert_with_rest(book(4, 2), |b| b.text, text)
-        .await
-        .unwrap();
+    books.insert_one(book(4, 2)).propagate().await.unwrap();
+    db.collection().insert_one(text).await.unwrap();
 
     let newest = shelves.get(&1).await.unwrap().unwrap().newest;
     assert_eq!(

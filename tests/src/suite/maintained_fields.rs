@@ -236,7 +236,7 @@ async fn write(db: &Db, verb: &str) -> [String; 4] {
             pages.save(&mut loaded).await.unwrap();
         }
         "touch" => drop(pages.touch(&1).await.unwrap()),
-        "insert_one_with_recent" => {
+        "the list of the newest" => {
             store(db, "pages", doc! {"newest": []}).await;
             let comment = Comment {
                 id: 1,
@@ -244,7 +244,7 @@ async fn write(db: &Db, verb: &str) -> [String; 4] {
             };
             let comments = db.collection::<Comment>();
             comments.delete_all().await.unwrap();
-            let insert = comments.insert_one_with_recent(comment);
+            let insert = comments.insert_one(comment).propagate();
             insert.non_atomic().await.unwrap();
         }
         "raw update" => drop(
@@ -337,7 +337,7 @@ async fn each_write_does_to_maintained_fields_what_the_book_says(db: &Db) {
         }
     }
     let (row, cells) = table.next().unwrap();
-    assert_eq!(write(db, "insert_one_with_recent").await, cells, "{row}");
+    assert_eq!(write(db, "the list of the newest").await, cells, "{row}");
     for what in ["the node", "the nodes around it", "move"] {
         let (row, cells) = table.next().unwrap();
         assert_eq!(nodes(db, what).await, cells, "{what}: {row}");

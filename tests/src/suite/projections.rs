@@ -165,7 +165,7 @@ async fn the_newest_copies_hold_parts(db: &Db) {
     };
     studios.insert_one(&studio).await.unwrap();
     let films = db.collection::<Film>();
-    films.insert_one_with_recent(film(2)).await.unwrap();
+    films.insert_one(film(2)).propagate().await.unwrap();
     let stored = studios.find_all().with_type::<BsonDocument>();
     assert_eq!(
         stored.first().await.unwrap(),

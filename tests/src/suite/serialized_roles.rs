@@ -419,7 +419,7 @@ async fn the_newest_are_copied(db: &Db) {
             title: format!("Day {day}"),
             text: String::new(),
         };
-        news.insert_one_with_recent(one).await.unwrap();
+        news.insert_one(one).propagate().await.unwrap();
     }
     let paper = papers.get(&1).await.unwrap().unwrap();
     let days: Vec<_> = paper.headlines.iter().map(|it| it.day).collect();

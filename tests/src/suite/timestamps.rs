@@ -485,7 +485,7 @@ async fn copies_have_the_times_of_their_sources(db: &Db) {
         blog: Ref::from(1),
         created_at: EPOCH,
     };
-    posts.insert_one_with_recent(&post).await.unwrap();
+    posts.insert_one(&post).propagate().await.unwrap();
     let post = posts.get(&1).await.unwrap().unwrap();
     let blog = db.collection::<Blog>().get(&1).await.unwrap().unwrap();
     assert_since(start, post.created_at);

@@ -7,6 +7,7 @@ use bson::raw::RawBsonRef;
 use bson::{Bson, Document, RawDocumentBuf, doc};
 
 use super::super::fences::Fences;
+use super::super::newest::Listed;
 use super::super::reference_place::{ReferencePlace, exact_read, exactly};
 use super::super::summaries::Summed;
 use super::super::two_way::{BackReference, Links};
@@ -87,7 +88,8 @@ impl Reach {
         Ok(model.dependents().next().is_some()
             || self.restricting.contains(model.collection)
             || !model.two_way()?.is_empty()
-            || !model.summarized()?.is_empty())
+            || !model.summarized()?.is_empty()
+            || !model.listed()?.is_empty())
     }
 }
 
@@ -128,6 +130,9 @@ pub(super) fn projection(model: &'static ModelMeta) -> Result<Document> {
     }
     for summed in Summed::all(model.summarized()?.iter().copied())? {
         fields.insert(summed.reference.as_str(), 1);
+    }
+    for listed in Listed::all(model.listed()?.iter().copied())? {
+        fields.insert(listed.reference.as_str(), 1);
     }
     Ok(fields)
 }
@@ -311,6 +316,23 @@ impl Effects {
                 match known.find(|(one, _)| std::ptr::eq(one.summaries, summed.summaries)) {
                     Some((_, known)) => known.add_all(&keys)?,
                     None if keys.len() > 0 => all.push((summed, keys)),
+                    None => {}
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// The lists of the newest that deleted documents may be in, with the keys of the documents that hold them.
+    pub(super) fn listed(&self) -> Result<Vec<(Arc<Listed>, Keys)>> {
+        let mut all: Vec<(Arc<Listed>, Keys)> = Vec::new();
+        for Deleted { model, documents } in &self.documents {
+            for listed in Listed::all(model.listed()?.iter().copied())? {
+                let keys = Keys::at(&listed.reference, documents)?;
+                let mut known = all.iter_mut();
+                match known.find(|(one, _)| std::ptr::eq(one.list, listed.list)) {
+                    Some((_, known)) => known.add_all(&keys)?,
+                    None if keys.len() > 0 => all.push((listed, keys)),
                     None => {}
                 }
             }

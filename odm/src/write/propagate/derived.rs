@@ -6,6 +6,7 @@ use bson::{Document as BsonDocument, RawDocumentBuf, doc};
 
 use super::super::copies::facts::{Facts, Holders, Kept, settle};
 use super::super::fences::Fences;
+use super::super::newest::{self, Listed};
 use super::super::reference_place::exact_read;
 use super::super::summaries::{self, Summed, Values};
 use super::super::two_way::{BackReference, Links, Written};
@@ -24,7 +25,7 @@ pub struct Propagated {
     /// The model of the documents, such as `LogMessage`.
     pub model: &'static str,
     /// The Rust names down to the reference: the one beside the copies, such as `parts.part`, or the one that refers back. Of
-    /// summaries, the name of the relation.
+    /// summaries, the name of the relation; of lists of the newest, the field.
     pub by: String,
     /// How many documents were written, because they had other values.
     pub documents: u64,
@@ -43,6 +44,10 @@ pub(in crate::write) struct Derived {
     pub(super) counted: Vec<Arc<Summed>>,
     /// The summaries in the written documents.
     pub(super) summaries: Vec<Arc<Summed>>,
+    /// The lists of the newest in other documents.
+    pub(super) listed: Vec<Arc<Listed>>,
+    /// Those in the written documents.
+    pub(super) lists: Vec<Arc<Listed>>,
     /// Whether copies and summaries in other documents are left to `resume_propagation`.
     pub(super) in_background: bool,
     /// Whether the write is in a transaction of the caller.
@@ -57,6 +62,7 @@ pub(in crate::write) struct Looks {
     pub(super) made: Vec<(Arc<Kept>, Keys)>,
     pub(super) held: Vec<(Arc<Kept>, Holders, Facts)>,
     pub(super) summed: Vec<(Arc<Summed>, Keys)>,
+    pub(super) listed: Vec<(Arc<Listed>, Keys)>,
     pub(super) records: Records,
 }
 
@@ -77,6 +83,8 @@ impl Derived {
             back: BackReference::all(stale.two_way.iter().copied())?,
             counted: Summed::all(stale.counted.iter().copied())?,
             summaries: Summed::all(stale.summaries.iter().copied())?,
+            listed: Listed::all(stale.listed.iter().copied())?,
+            lists: Listed::all(stale.lists.iter().copied())?,
             in_background,
             is_callers: false,
             looks: Mutex::default(),
@@ -100,11 +108,15 @@ impl Derived {
             || !self.back.is_empty()
             || !self.counted.is_empty()
             || !self.summaries.is_empty()
+            || self.has_lists()
     }
 
     /// Whether the documents have to be read after they are written, too.
     pub(super) fn reads_after(&self) -> bool {
-        !self.back.is_empty() || !self.counted.is_empty() || !self.summaries.is_empty()
+        !self.back.is_empty()
+            || !self.counted.is_empty()
+            || !self.summaries.is_empty()
+            || self.has_lists()
     }
 
     /// The fields that are read of documents before and after they are written.
@@ -122,6 +134,7 @@ impl Derived {
         for summed in &self.summaries {
             projection.insert(summed.key.as_str(), 1);
         }
+        self.project_lists(&mut projection);
         projection
     }
 
@@ -324,7 +337,7 @@ impl Derived {
         mut channel: Channel<'static>,
     ) -> Option<Afterwards> {
         let looks = self.take_looks();
-        if looks.made.is_empty() && looks.held.is_empty() && looks.summed.is_empty() {
+        if looks.is_empty() {
             return None;
         }
         let (model, in_background) = (self.model, self.in_background);
@@ -340,6 +353,13 @@ impl Derived {
 }
 
 impl Looks {
+    fn is_empty(&self) -> bool {
+        self.made.is_empty()
+            && self.held.is_empty()
+            && self.summed.is_empty()
+            && self.listed.is_empty()
+    }
+
     /// Writes the copies and summaries that differ by now, and removes the records of the change.
     async fn run(
         self,
@@ -356,6 +376,10 @@ impl Looks {
             for (summed, keys) in &self.summed {
                 let documents = summaries::settle(channel, summed, keys, None).await?;
                 add_summaries(done, summed, documents);
+            }
+            for (listed, keys) in &self.listed {
+                let documents = newest::settle(channel, listed, keys).await?;
+                add_lists(done, listed, documents);
             }
         }
         for (kept, holders, facts) in self.held {
@@ -383,6 +407,14 @@ fn add_summaries(done: &mut Vec<Propagated>, summed: &Summed, documents: u64) {
         summaries.relation.name.to_owned(),
         documents,
     );
+}
+
+/// Adds lists that were written.
+pub(super) fn add_lists(done: &mut Vec<Propagated>, listed: &Listed, documents: u64) {
+    let list = listed.list;
+    if documents > 0 {
+        count(done, list.model, list.recent.field.to_owned(), documents);
+    }
 }
 
 /// Adds references that were written because they refer back.

@@ -159,14 +159,17 @@ fn filled<M: Document, R>(
             && model.two_way()?.is_empty()
             && model.summarized()?.is_empty()
             && model.summaries()?.is_empty()
+            && model.listed()?.is_empty()
+            && model.newest_lists()?.is_empty()
         {
             return Err(Error::usage(
-                "nothing follows from documents of this model, no `copy_of`, no `two_way` reference and no summary: insert \
-                 without `propagate`",
+                "nothing follows from documents of this model, no `copy_of`, no `two_way` reference, no summary and no list of \
+                 the newest: insert without `propagate`",
             ));
         }
         let mut stale = Stale::of_inserts(model, &documents.documents)?;
         stale.summaries = model.summaries()?.iter().collect();
+        stale.lists = model.newest_lists()?.iter().collect();
         let insert = PropagatedInsert {
             copies: Kept::all(copies)?.into_iter().map(Arc::new).collect(),
             derived: Derived::new(model, &stale, in_background)?,
@@ -251,6 +254,7 @@ impl<M: Document, R: Send> WriteSeveral for PropagatedInsert<M, R> {
         } else {
             let (derived, new) = (&self.derived, &self.documents.documents);
             derived.record_counted(channel, new, &mut looks).await?;
+            derived.record_lists(channel, new, &mut looks).await?;
         }
         let documents = self.fill(channel, all, &mut looks).await?;
         let result = self
@@ -268,6 +272,7 @@ impl<M: Document, R: Send> WriteSeveral for PropagatedInsert<M, R> {
         derived
             .write_counted(channel, &[], inserted, &mut looks, &mut Vec::new())
             .await?;
+        derived.write_new(channel, inserted, &mut looks).await?;
         derived.keep(looks);
         (self.done)(result)
     }

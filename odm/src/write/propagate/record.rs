@@ -8,6 +8,7 @@ use bson::{Bson, DateTime, Document as BsonDocument, doc, oid::ObjectId};
 use futures_core::future::BoxFuture;
 
 use super::super::copies::facts::{Kept, settle};
+use super::super::newest::{self, Listed};
 use super::super::summaries::{self, Summed};
 use crate::collection::Collection;
 use crate::error::{Error, Result};
@@ -121,13 +122,14 @@ pub struct ResumePropagation<M> {
 pub struct ResumeResult {
     /// How many changes were completed.
     pub changes: u64,
-    /// How many documents had other values than the fields that they copy, or other summaries.
+    /// How many documents had other values than the fields that they copy, other summaries, or other lists of the newest.
     pub documents: u64,
 }
 
 impl<M: Document> Collection<M> {
-    /// Writes the copies of this model's fields, and the summaries in its documents, after changes that were made [in the background](crate::collection::UpdateDocuments::in_background), or
-    /// whose propagation stopped before its end: the process ended, or the future was dropped.
+    /// Writes the copies of this model's fields, and the summaries and lists of the newest in its documents, after changes that
+    /// were made [in the background](crate::collection::UpdateDocuments::in_background), or whose propagation stopped before its
+    /// end: the process ended, or the future was dropped.
     ///
     /// Such a change has left a record in the collection `odm_propagations`, in its own transaction. Any number of processes
     /// may run this at the same time; a record is removed after its copies are written, so a run that stops is resumed by the
@@ -165,6 +167,7 @@ impl<M: Document> ResumePropagation<M> {
         };
         let made = Kept::all(model.copied()?.iter().copied())?;
         let summaries = Summed::all(model.summaries()?)?;
+        let lists = Listed::all(model.newest_lists()?)?;
         let collection = self.channel.collection(model);
         loop {
             let find = Operation::Find {
@@ -191,6 +194,10 @@ impl<M: Document> ResumePropagation<M> {
                     let channel = &mut self.channel;
                     let keys = &record.keys;
                     result.documents += summaries::settle(channel, summed, keys, None).await?;
+                }
+                for listed in lists.iter().filter(|it| it.key.as_str() == record.key) {
+                    let channel = &mut self.channel;
+                    result.documents += newest::settle(channel, listed, &record.keys).await?;
                 }
                 let filter = doc! {"_id": record.id};
                 let records = self.channel.named(COLLECTION, model);

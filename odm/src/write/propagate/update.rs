@@ -132,10 +132,12 @@ impl<M: Document> PropagatedUpdate<M> {
                 && model.two_way()?.is_empty()
                 && model.summarized()?.is_empty()
                 && model.summaries()?.is_empty()
+                && model.listed()?.is_empty()
+                && model.newest_lists()?.is_empty()
             {
                 return Err(Error::usage(
-                    "nothing follows from fields of this model, no `copy_of`, no `two_way` reference and no summary: update \
-                     without `propagate`",
+                    "nothing follows from fields of this model, no `copy_of`, no `two_way` reference, no summary and no list of the \
+                     newest: update without `propagate`",
                 ));
             }
             let derived = Derived::new(model, &update.stale, in_background)?;
@@ -229,6 +231,7 @@ impl<M: Document> PropagatedUpdate<M> {
         for summed in &self.derived.summaries {
             steps.push(self.summary_step(summed, channel, count));
         }
+        self.list_steps(channel, &documents, &mut steps)?;
         Ok(steps)
     }
 
@@ -241,6 +244,31 @@ impl<M: Document> PropagatedUpdate<M> {
         let mut step = Step::writes(model, &collection, Vec::new(), reason);
         step.reasons.push(self.time(summed.is_strict()).to_owned());
         step.of_documents(documents)
+    }
+
+    /// The steps of a plan that write lists of the newest.
+    fn list_steps(
+        &self,
+        channel: &Channel<'_>,
+        documents: &[bson::RawDocumentBuf],
+        steps: &mut Vec<Step>,
+    ) -> Result<()> {
+        let mut counts = Vec::new();
+        for listed in &self.derived.listed {
+            counts.push((listed, Keys::at(&listed.reference, documents)?.len()));
+        }
+        let own = self.derived.lists.iter();
+        counts.extend(own.map(|listed| (listed, documents.len())));
+        for (listed, count) in counts {
+            let list = listed.list;
+            let (field, source) = (list.recent.field, list.source.name);
+            let reason = format!("list the newest of `{source}` in `{field}`");
+            let collection = channel.collection(list.model);
+            let mut step = Step::writes(list.model, &collection, Vec::new(), reason);
+            step.reasons.push(self.time(listed.is_strict()).to_owned());
+            steps.push(step.of_documents(count as u64));
+        }
+        Ok(())
     }
 
     /// When copies and summaries are written.
@@ -327,6 +355,9 @@ impl<M: Document> WriteSeveral for PropagatedUpdate<M> {
             derived
                 .record_counted(channel, &documents, &mut looks)
                 .await?;
+            derived
+                .record_lists(channel, &documents, &mut looks)
+                .await?;
         }
         let update = self.update(channel, &ids).await?;
         looks.records.write(channel, model).await?;
@@ -364,6 +395,9 @@ impl<M: Document> WriteSeveral for PropagatedUpdate<M> {
                 .await?;
             derived
                 .write_counted(channel, &documents, &after, &mut looks, &mut propagated)
+                .await?;
+            derived
+                .write_lists(channel, &documents, &after, &mut looks, &mut propagated)
                 .await?;
         }
         derived.keep(looks);

@@ -37,6 +37,7 @@ mod maintained_fields;
 mod models_in_macros;
 mod money;
 mod named_rows;
+mod newest;
 mod one_field;
 mod optional_has_one;
 mod pages;
@@ -115,6 +116,7 @@ pub(crate) fn cases() -> Vec<Case> {
         models_in_macros::CASES,
         money::CASES,
         named_rows::CASES,
+        newest::CASES,
         one_field::CASES,
         optional_has_one::CASES,
         any_money::CASES,

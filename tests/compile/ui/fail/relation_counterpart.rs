@@ -31,8 +31,4 @@ struct Plain {
     id: i32,
 }
 
-async fn add(plain: Collection<Plain>) {
-    let _ = plain.insert_one_with_recent(Plain { id: 1 }).await;
-}
-
 fn main() {}

@@ -1,6 +1,7 @@
 //! The orders in which the commands of two or three operations can reach the in-memory engine, also with one of them stopped
 //! after any of its commands: all of them, or those with a bounded number of switches between operations. After each order, no
-//! reference may dangle, no copy and no summary may be stale, and each two-way reference must be referred back to.
+//! reference may dangle, no copy, no summary and no list of the
+//! newest may be stale, and each two-way reference must be referred back to.
 //!
 //! A gate holds each operation after each of its commands until the explorer grants it the next one. The explorer runs an
 //! order from its beginning, and then the next one in depth-first order, until it has run them all.
@@ -18,6 +19,7 @@ mod interleavings {
     pub(crate) mod copies;
     pub(crate) mod explorer;
     pub(crate) mod library;
+    pub(crate) mod newest;
     pub(crate) mod summaries;
     pub(crate) mod two_way;
 }
@@ -25,7 +27,7 @@ mod interleavings {
 use interleavings::copies::{self, Way};
 use interleavings::explorer::{Explored, Operation, Orders, explore};
 use interleavings::library::{Source, delete_book, fill, insert_by_hand, insert_note, is_sound};
-use interleavings::{summaries, two_way};
+use interleavings::{newest, summaries, two_way};
 
 /// Explores the operations on a filled library.
 fn explored(name: &str, operations: &[Operation], orders: Orders) -> Explored {
@@ -441,5 +443,85 @@ fn stopped_writes_of_summarized_documents() {
             }
         }
         println!("a stopped write of summarized documents ({way:?}), strict: {is_strict}: {all}");
+    }
+}
+
+/// Explores operations on documents that lists of the newest hold.
+fn listed(operations: &[Operation], orders: Orders) -> Explored {
+    explore(newest::fill, operations, orders, |db| {
+        Box::pin(newest::are_right(db))
+    })
+}
+
+/// A delete lists the order as its transaction reads it. The change writes no list, so that by hand the two do not conflict.
+#[test]
+fn lists_by_hand_leave_damage() {
+    let delete = || newest::operations(true, Way::Own, 0).swap_remove(4).1;
+    let pair = [newest::change_unlisted(true), delete()];
+    let explored = listed(&pair, Orders::All);
+    println!("a change of an order by hand beside a delete: {explored}");
+    assert!(explored.unsound > 0, "{explored}");
+    let pair = [newest::change_unlisted(false), delete()];
+    let explored = listed(&pair, Orders::Switches(2));
+    println!("a change of an order beside a delete: {explored}");
+    assert_eq!(explored.unsound, 0, "{explored}");
+}
+
+#[test]
+fn writes_of_listed_documents() {
+    for is_strict in [true, false] {
+        for (one_way, other_way, _) in ways() {
+            let mut all = Explored::default();
+            let mut ones = newest::operations(is_strict, one_way, 5);
+            let mut others = newest::operations(is_strict, other_way, 6);
+            if (one_way, other_way) != (Way::Own, Way::Own) {
+                // The insert and the delete.
+                for operations in [&mut ones, &mut others] {
+                    operations.drain(1..4);
+                }
+            }
+            for (at, (name, one)) in ones.iter().enumerate() {
+                for (other_name, other) in &others[at..] {
+                    let pair = [one.clone(), other.clone()];
+                    let explored = listed(&pair, Orders::Switches(1));
+                    assert_eq!(
+                        explored.unsound, 0,
+                        "strict: {is_strict}, {name} ({one_way:?}) beside {other_name} ({other_way:?}): {explored}"
+                    );
+                    all.add(&explored);
+                }
+            }
+            println!(
+                "strict: {is_strict}, writes of listed documents ({one_way:?} and {other_way:?}): {all}"
+            );
+        }
+    }
+}
+
+/// A write that stopped is completed by `resume_propagation`.
+#[test]
+fn stopped_writes_of_listed_documents() {
+    for (is_strict, way) in [(true, Way::Own), (false, Way::Own), (false, Way::Joined)] {
+        let mut all = Explored::default();
+        let mut writes = newest::operations(is_strict, way, 5);
+        // The insert and the delete.
+        writes.drain(1..4);
+        for (name, write) in writes {
+            for commands in 1.. {
+                let operations = [
+                    write.clone().abandoned_after(commands),
+                    newest::insert::<newest::Message>(6, Way::Own),
+                ];
+                let explored = explore(newest::fill, &operations, Orders::Switches(1), |db| {
+                    Box::pin(newest::are_right_when_resumed(db))
+                });
+                if !explored.stopped {
+                    break;
+                }
+                assert_eq!(explored.unsound, 0, "{name} ({way:?}): {explored}");
+                all.add(&explored);
+            }
+        }
+        println!("a stopped write of listed documents ({way:?}), strict: {is_strict}: {all}");
     }
 }

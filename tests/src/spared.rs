@@ -23,6 +23,8 @@ const SPARED: &[(&str, &str)] = &[
     ),
     ("summaries::one_aggregation_computes_a_relation", COMMANDS),
     ("documents::", COMMANDS),
+    ("newest::an_insert_pushes", COMMANDS),
+    ("newest::one_query_reads_a_list", COMMANDS),
     ("joins::several_references_of_each_row", COMMANDS),
     ("joins::two_commands_for_all_rows", COMMANDS),
     ("keys::a_unique_field_is_joined", COMMANDS),

@@ -574,42 +574,36 @@ async fn write_at_random(db: &Db, client: i32, round: usize) {
         let (of, time) = (1 + number(&mut random, 2), number(&mut random, 20));
         let other = number(&mut random, 8) * 100 + number(&mut random, 12);
         match random.below(8) {
-            0 | 1 => drop(
-                messages
-                    .insert_one(message(id, of, time))
-                    .propagate()
-                    .await
-                    .unwrap(),
-            ),
+            0 | 1 => {
+                let insert = messages.insert_one(message(id, of, time));
+                insert.propagate().await.unwrap();
+            }
             2 => {
                 let insert = messages.insert_one(message(id, of, time)).propagate();
-                drop(insert.non_atomic().await.unwrap());
+                insert.non_atomic().await.unwrap();
             }
             3 => {
                 let update = messages.update_by_id(&other, |m| {
                     m.time.set(time) & m.host.set(Some(Ref::from(of)))
                 });
-                drop(update.propagate().await.unwrap());
+                update.propagate().await.unwrap();
             }
-            4 => drop(
-                messages
-                    .delete_by_id(&other)
-                    .with_dependents()
-                    .await
-                    .unwrap(),
-            ),
-            5 => drop(
-                orders
-                    .insert_one(order(id, of, time))
-                    .propagate()
-                    .await
-                    .unwrap(),
-            ),
+            4 => {
+                let delete = messages.delete_by_id(&other);
+                delete.with_dependents().await.unwrap();
+            }
+            5 => {
+                let insert = orders.insert_one(order(id, of, time));
+                insert.propagate().await.unwrap();
+            }
             6 => {
                 let update = orders.update_by_id(&other, |o| o.time.set(time));
-                drop(update.propagate().await.unwrap());
+                update.propagate().await.unwrap();
             }
-            _ => drop(orders.delete_by_id(&other).with_dependents().await.unwrap()),
+            _ => {
+                let delete = orders.delete_by_id(&other);
+                delete.with_dependents().await.unwrap();
+            }
         }
     }
 }

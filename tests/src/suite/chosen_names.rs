@@ -31,7 +31,7 @@ cases![
 struct Shelf {
     #[serde(rename = "_id")]
     id: i32,
-    #[odm(recent(Book, max = 2, sort = year))]
+    #[odm(recent(Notice, max = 2, sort = year))]
     newest: Vec<Line>,
 }
 
@@ -40,15 +40,25 @@ struct Shelf {
 struct Book {
     #[serde(rename = "_id")]
     id: i32,
-    #[odm(index, recent_in = newest)]
+    #[odm(index)]
     shelf: Ref<Shelf>,
     #[odm(references(many, max = 10), index)]
     seen_on: Vec<Ref<Shelf>>,
     year: i32,
 }
 
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = "notices")]
+struct Notice {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[odm(index, recent_in = newest)]
+    shelf: Ref<Shelf>,
+    year: i32,
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embedded, Projection)]
-#[odm(of = Book)]
+#[odm(of = Notice)]
 struct Line {
     year: i32,
 }
@@ -94,10 +104,16 @@ fn topic(id: i32) -> Topic {
 }
 
 async fn sync(db: &Db) {
-    let plan = db.sync(models![Shelf, Book, BookText, Topic]).plan().await;
+    let plan = db
+        .sync(models![Shelf, Book, Notice, BookText, Topic])
+        .plan()
+        .await;
     let plan = plan.unwrap();
     plan.apply(Allow::CREATE).await.unwrap();
-    let plan = db.sync(models![Shelf, Book, BookText, Topic]).plan().await;
+    let plan = db
+        .sync(models![Shelf, Book, Notice, BookText, Topic])
+        .plan()
+        .await;
     assert!(plan.unwrap().is_empty());
 }
 
@@ -220,14 +236,23 @@ async fn joins_trees_and_copies_use_the_chosen_names(db: &Db) {
         shelves.insert_one(Shelf { id, newest }).await.unwrap();
     }
     for (id, shelf) in [(1, 1), (2, 1), (3, 2)] {
-        books.insert_one(book(id, shelf)).propagate().await.unwrap();
+        books.insert_one(book(id, shelf)).await.unwrap();
+        let notice = Notice {
+            id,
+            shelf: Ref::from(shelf),
+            year: 2000 + id,
+        };
+        let insert = db.collection().insert_one(notice);
+        insert.propagate().await.unwrap();
     }
     let text = BookText {
         book: Ref::from(4),
         text: "…".to_owned(),
     };
-    books.insert_one(book(4, 2)).propagate().await.unwrap();
-    db.collection().insert_one(text).await.unwrap();
+    books
+        .insert_with_rest(book(4, 2), |b| b.text, text)
+        .await
+        .unwrap();
 
     let newest = shelves.get(&1).await.unwrap().unwrap().newest;
     assert_eq!(
@@ -290,9 +315,15 @@ async fn joins_trees_and_copies_use_the_chosen_names(db: &Db) {
     assert!(tree.check().await.unwrap().is_sound());
     tree.delete(Ref::from(5)).await.unwrap();
 
-    let expected = ["books", "shelves", "texts", "topics"].map(|name| format!("acme_{name}"));
+    let expected =
+        ["books", "notices", "shelves", "texts", "topics"].map(|name| format!("acme_{name}"));
     let mut expected: BTreeSet<_> = expected.into_iter().collect();
-    expected.insert("odm_tree_fences".to_owned());
+    let own = [
+        "odm_tree_fences",
+        "odm_propagations",
+        "odm_reference_fences",
+    ];
+    expected.extend(own.map(str::to_owned));
     assert_eq!(names(&db).await, expected);
     assert_eq!(named_in(&sent), expected);
 }

@@ -213,16 +213,23 @@ async fn write(db: &Db, verb: &str) -> [String; 4] {
                 .await
                 .unwrap(),
         ),
-        "replace_one" => drop(pages.replace_one(|p| p.id.eq(1), page()).await.unwrap()),
+        "replace_one" => drop(
+            pages
+                .replace_one(|p| p.id.eq(1), page())
+                .leave_stale()
+                .await
+                .unwrap(),
+        ),
         "find_one_and_replace" => drop(
             pages
                 .find_one_and_replace(|p| p.id.eq(1), page())
+                .leave_stale()
                 .await
                 .unwrap(),
         ),
         "replace in bulk" => drop(
             pages
-                .bulk_write(|w| [w.replace_one(|p| p.id.eq(1), page())])
+                .bulk_write(|w| [w.replace_one(|p| p.id.eq(1), page()).leave_stale()])
                 .await
                 .unwrap(),
         ),
@@ -243,7 +250,7 @@ async fn write(db: &Db, verb: &str) -> [String; 4] {
                 page: Ref::from(1),
             };
             let comments = db.collection::<Comment>();
-            comments.delete_all().await.unwrap();
+            comments.delete_all().leave_dangling().await.unwrap();
             let insert = comments.insert_one(comment).propagate();
             insert.non_atomic().await.unwrap();
         }

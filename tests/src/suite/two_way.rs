@@ -5,6 +5,8 @@ mod checks;
 mod models;
 mod random;
 
+use std::fmt::Write as _;
+
 use odm::bson::doc;
 use odm::prelude::*;
 
@@ -68,13 +70,14 @@ async fn lists(db: &Db) -> String {
     let mut text = String::new();
     for owner in stored(db, "owners").await {
         let tasks = owner.get_array("t").unwrap().iter();
-        let tasks: Vec<_> = tasks.map(|task| task.to_string()).collect();
-        text += &format!("{}: {}; ", owner.get_str("_id").unwrap(), tasks.join(" "));
+        let tasks: Vec<_> = tasks.map(ToString::to_string).collect();
+        let id = owner.get_str("_id").unwrap();
+        write!(text, "{id}: {}; ", tasks.join(" ")).unwrap();
     }
     for task in stored(db, "tasks").await {
         let owner = task.get_str("o").unwrap_or("-");
         let name = task.get_str("owner_name").unwrap_or("-");
-        text += &format!("{} {owner} {name}, ", task["_id"]);
+        write!(text, "{} {owner} {name}, ", task["_id"]).unwrap();
     }
     text.trim_end_matches(", ").to_owned()
 }
@@ -413,7 +416,7 @@ async fn many_documents_are_moved_by_few_commands(db: &Db) {
         .lock()
         .unwrap()
         .iter()
-        .map(|command| command.to_string())
+        .map(ToString::to_string)
         .filter(|command| !command.contains("getMore"))
         .collect();
     // Read, update; read what they refer to, the fence, the name, the copies; read again, both lists.

@@ -1,6 +1,7 @@
 //! Random writes of both sides, compared with a plain model of them.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use odm::prelude::*;
 
@@ -67,7 +68,7 @@ impl Write {
 
     async fn run(&self, db: &Db) -> odm::Result<()> {
         let (owners, tasks) = (db.collection::<Owner>(), db.collection::<Task>());
-        let reference = |owner: &Option<&str>| owner.map(Ref::<Owner>::from);
+        let reference = |owner: Option<&str>| owner.map(Ref::<Owner>::from);
         let list = |list: &[i32]| {
             list.iter()
                 .copied()
@@ -76,7 +77,7 @@ impl Write {
         };
         match self {
             Self::Assign(from, to, owner) => {
-                let (from, to, owner) = (*from, *to, reference(owner));
+                let (from, to, owner) = (*from, *to, reference(*owner));
                 let update =
                     tasks.update_many(|t| t.id.gte(from) & t.id.lte(to), |t| t.owner.set(owner));
                 update.propagate().await.map(drop)
@@ -265,12 +266,12 @@ impl Plain {
         let mut text = String::new();
         for (owner, list) in &self.owners {
             let list: Vec<_> = list.iter().map(i32::to_string).collect();
-            text += &format!("{owner}: {}; ", list.join(" "));
+            write!(text, "{owner}: {}; ", list.join(" ")).unwrap();
         }
         for (task, owner) in &self.tasks {
             let owner = owner.as_deref();
             let name = owner.map_or("-".to_owned(), str::to_uppercase);
-            text += &format!("{task} {} {name}, ", owner.unwrap_or("-"));
+            write!(text, "{task} {} {name}, ", owner.unwrap_or("-")).unwrap();
         }
         text.trim_end_matches(", ").to_owned()
     }

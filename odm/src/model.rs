@@ -9,6 +9,7 @@
 
 pub(crate) mod bound;
 pub(crate) mod copies;
+mod derived;
 #[doc(hidden)]
 pub mod field;
 #[doc(hidden)]

@@ -19,6 +19,7 @@ mod two_way;
 
 pub use self::atomic::Atomic;
 pub(crate) use self::atomic::WriteSeveral;
+pub use self::chunks::Scan;
 pub use self::copies::{CheckCopies, CopyDamage, CopyReport, RefreshCopies};
 pub(crate) use self::dependents::ForDependents;
 pub use self::dependents::{

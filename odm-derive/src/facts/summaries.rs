@@ -30,7 +30,7 @@ pub(crate) fn summarized(model: &Model) -> impl Iterator<Item = &Inverse> {
     inverses.filter(|inverse| inverse.kind != InverseKind::Rest)
 }
 
-/// What is wrong with the declared type of a summary, and what to write.
+/// The error for a field whose declared type does not fit its summary: the mistake and the remedy.
 pub(crate) fn wrong_type(field: &Field, summary: &SummaryOf) -> String {
     let rust = &field.rust;
     match summary.kind {

@@ -510,12 +510,12 @@ pub(crate) fn typed_id<M: Model>(document: &M, made_up: Option<ObjectId>) -> Res
 /// that acts on them.
 pub(crate) fn check_dependents(model: &'static ModelMeta, has_form: bool) -> Result<()> {
     let relation = model.dependents().next();
+    if relation.is_none() && !model.derives()? {
+        return Ok(());
+    }
     let two_way = model.two_way()?.first();
     let counted = model.summarized()?.first();
     let listed = model.listed()?.first();
-    if relation.is_none() && two_way.is_none() && counted.is_none() && listed.is_none() {
-        return Ok(());
-    }
     let how = if has_form {
         "write `.with_dependents()`, which does what is declared, or `.leave_dangling()`"
     } else {

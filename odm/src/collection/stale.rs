@@ -41,6 +41,9 @@ enum Changed {
 impl Stale {
     /// What the operation makes stale.
     pub(crate) fn of(model: &'static ModelMeta, operation: &Operation) -> Result<Self> {
+        if !model.derives()? {
+            return Ok(Self::default());
+        }
         let modification = match operation {
             Operation::Update(update) | Operation::FindAndUpdate(update) => {
                 Some(&update.modification)
@@ -55,16 +58,6 @@ impl Stale {
         let (made, held, two_way) = (model.copied()?, model.copies()?, model.two_way()?);
         let (counted, summaries) = (model.summarized()?, model.summaries()?);
         let (listed, lists) = (model.listed()?, model.newest_lists()?);
-        if made.is_empty()
-            && held.is_empty()
-            && two_way.is_empty()
-            && counted.is_empty()
-            && summaries.is_empty()
-            && listed.is_empty()
-            && lists.is_empty()
-        {
-            return Ok(Self::default());
-        }
         let changed = modification.map_or(Changed::All, Changed::by);
         let copies_a_change = |copies: &&&'static Copies| {
             let mut fields = copies.following();

@@ -65,7 +65,7 @@ pub struct FieldMeta {
     pub counterpart: Option<CounterpartMeta>,
     /// The field of another document whose value is copied here (`#[odm(copy_of(host.ipaddr))]`).
     pub copy_of: Option<CopyMeta>,
-    /// What is computed here from documents of another model (`#[odm(count_of(reviews))]`).
+    /// The value that is computed here from documents of another model (`#[odm(count_of(reviews))]`).
     pub summary: Option<SummaryMeta>,
 }
 
@@ -104,7 +104,7 @@ pub struct CopyMeta {
 /// A summary of the documents of a relation: `#[odm(sum_of(reviews.helpful))]`.
 #[derive(Debug, Clone, Copy)]
 pub struct SummaryMeta {
-    /// What is computed.
+    /// The function that computes it.
     pub kind: SummaryKind,
     /// The name of the relation, which the same model declares.
     pub relation: &'static str,

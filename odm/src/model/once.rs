@@ -1,4 +1,4 @@
-//! What is found for a model once in a process.
+//! Values that are found for a model once in a process.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, PoisonError, RwLock};

@@ -1,20 +1,87 @@
 //! Reads all documents of a collection, some at a time: what every check of stored documents does.
 
+use std::fmt;
+use std::marker::PhantomData;
+
 use bson::raw::RawDocumentBuf;
 use bson::{Document, doc};
+use futures_core::future::BoxFuture;
 
 use super::Progress;
 use crate::error::Result;
 use crate::exec::{Channel, Keys};
-use crate::model::ModelMeta;
+use crate::model::{Document as Model, ModelMeta};
 use crate::store::Operation;
 use crate::store::options::Chosen;
 
 /// How many documents are read before the visitor gets them.
 const CHUNK: usize = 1_000;
 
+/// A pass over all documents of a collection that checks or refreshes them, about to run.
+#[must_use = "nothing is read or written until it is awaited"]
+pub struct Scan<'s, M, R> {
+    /// The name of the alias.
+    name: &'static str,
+    chunks: Chunks<'s>,
+    run: Run<'s, R>,
+    of: PhantomData<fn() -> M>,
+}
+
+type Run<'s, R> = Box<dyn FnOnce(Chunks<'s>) -> BoxFuture<'s, Result<R>> + Send + 's>;
+
+impl<'s, M: Model, R> Scan<'s, M, R> {
+    pub(super) fn new(
+        name: &'static str,
+        channel: Channel<'static>,
+        run: impl FnOnce(Chunks<'s>) -> BoxFuture<'s, Result<R>> + Send + 's,
+    ) -> Self {
+        Self {
+            name,
+            chunks: Chunks {
+                channel,
+                progress: Progress::default(),
+            },
+            run: Box::new(run),
+            of: PhantomData,
+        }
+    }
+
+    /// Calls `report` with the number of documents that were read, after each 1,000 and at the end.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/copies.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = two_hosts().await?;
+    /// let mut read = 0;
+    /// db.collection::<LogMessage>().check_copies().on_progress(|count| read = count).await?;
+    /// assert_eq!(read, 3);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn on_progress(mut self, report: impl FnMut(u64) + Send + 's) -> Self {
+        self.chunks.progress = Progress::to(report);
+        self
+    }
+}
+
+impl<'s, M: Model, R: 's> IntoFuture for Scan<'s, M, R> {
+    type Output = Result<R>;
+    type IntoFuture = BoxFuture<'s, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        (self.run)(self.chunks)
+    }
+}
+
+impl<M: Model, R> fmt::Debug for Scan<'_, M, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}({})", self.name, M::model().collection)
+    }
+}
+
 /// The documents of a collection, about to be read.
-pub(super) struct Chunks<'s> {
+pub(crate) struct Chunks<'s> {
     channel: Channel<'static>,
     progress: Progress<'s>,
 }
@@ -28,21 +95,9 @@ pub(super) trait Visit: Send {
     ) -> impl Future<Output = Result<()>> + Send;
 }
 
-impl<'s> Chunks<'s> {
-    pub(super) fn new(channel: Channel<'static>) -> Self {
-        Self {
-            channel,
-            progress: Progress::default(),
-        }
-    }
-
+impl Chunks<'_> {
     pub(super) fn channel(&self) -> &Channel<'static> {
         &self.channel
-    }
-
-    /// Calls `report` with the number of documents that were read, after each 1,000 and at the end.
-    pub(super) fn on_progress(&mut self, report: impl FnMut(u64) + Send + 's) {
-        self.progress = Progress::to(report);
     }
 
     /// Visits all documents of the model's collection, 1,000 at a time; returns how many there were.

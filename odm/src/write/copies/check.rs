@@ -1,13 +1,11 @@
 //! `check_copies` and `refresh_copies`: copies that do not have the value of the field that they follow.
 
 use std::fmt;
-use std::marker::PhantomData;
 
 use bson::raw::RawDocumentBuf;
 use bson::{Bson, Document as BsonDocument};
-use futures_core::future::BoxFuture;
 
-use super::super::chunks::{self, Chunks, Visit};
+use super::super::chunks::{self, Chunks, Scan, Visit};
 use super::super::reference_place::exact_read;
 use super::super::{RefreshResult, Report};
 use super::facts::{Facts, Holders, Kept, settle};
@@ -38,18 +36,10 @@ impl fmt::Display for CopyDamage {
 pub type CopyReport = Report<CopyDamage>;
 
 /// A check of stored copies, about to run: [`Collection::check_copies`].
-#[must_use = "nothing is read until it is awaited"]
-pub struct CheckCopies<'s, M> {
-    chunks: Chunks<'s>,
-    of: PhantomData<fn() -> M>,
-}
+pub type CheckCopies<'s, M> = Scan<'s, M, CopyReport>;
 
 /// A refresh of stored copies, about to run: [`Collection::refresh_copies`].
-#[must_use = "nothing is written until it is awaited"]
-pub struct RefreshCopies<'s, M> {
-    chunks: Chunks<'s>,
-    of: PhantomData<fn() -> M>,
-}
+pub type RefreshCopies<'s, M> = Scan<'s, M, RefreshResult>;
 
 impl<M: Document> Collection<M> {
     /// Finds copies that do not have the value of the field that they follow, whoever has written them.
@@ -80,10 +70,9 @@ impl<M: Document> Collection<M> {
     /// # }
     /// ```
     pub fn check_copies<'s>(&self) -> CheckCopies<'s, M> {
-        CheckCopies {
-            chunks: Chunks::new(self.channel()),
-            of: PhantomData,
-        }
+        Scan::new("CheckCopies", self.channel(), |chunks| {
+            Box::pin(check::<M>(chunks))
+        })
     }
 
     /// Writes the copies of all documents that do not have the value of the field that they follow: after writes that went past
@@ -108,10 +97,9 @@ impl<M: Document> Collection<M> {
     /// # }
     /// ```
     pub fn refresh_copies<'s>(&self) -> RefreshCopies<'s, M> {
-        RefreshCopies {
-            chunks: Chunks::new(self.channel()),
-            of: PhantomData,
-        }
+        Scan::new("RefreshCopies", self.channel(), |chunks| {
+            Box::pin(refresh::<M>(chunks))
+        })
     }
 }
 
@@ -215,106 +203,36 @@ fn options(channel: &Channel<'_>, model: &'static ModelMeta, copies: &[Kept]) ->
     exact_read(channel, model, Some(projection))
 }
 
-impl<'s, M: Document> CheckCopies<'s, M> {
-    /// Calls `report` with the number of documents that were read, after each 1,000 and at the end.
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/copies.rs"));
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let db = two_hosts().await?;
-    /// let mut read = 0;
-    /// db.collection::<LogMessage>().check_copies().on_progress(|count| read = count).await?;
-    /// assert_eq!(read, 3);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn on_progress(mut self, report: impl FnMut(u64) + Send + 's) -> Self {
-        self.chunks.on_progress(report);
-        self
+async fn check<M: Document>(chunks: Chunks<'_>) -> Result<CopyReport> {
+    let model = M::model();
+    let copies = following(model)?;
+    if copies.is_empty() {
+        return Ok(CopyReport::default());
     }
-
-    async fn run(self) -> Result<CopyReport> {
-        let model = M::model();
-        let copies = following(model)?;
-        if copies.is_empty() {
-            return Ok(CopyReport::default());
-        }
-        let options = options(self.chunks.channel(), model, &copies);
-        let mut check = Check {
-            copies: &copies,
-            options: &options,
-            report: CopyReport::default(),
-        };
-        check.report.read = self.chunks.each(model, &options, &mut check).await?;
-        Ok(check.report)
-    }
+    let options = options(chunks.channel(), model, &copies);
+    let mut check = Check {
+        copies: &copies,
+        options: &options,
+        report: CopyReport::default(),
+    };
+    check.report.read = chunks.each(model, &options, &mut check).await?;
+    Ok(check.report)
 }
 
-impl<'s, M: Document> RefreshCopies<'s, M> {
-    /// Calls `report` with the number of documents that were read, after each 1,000 and at the end.
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/copies.rs"));
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let db = two_hosts().await?;
-    /// let mut read = 0;
-    /// db.collection::<LogMessage>().refresh_copies().on_progress(|count| read = count).await?;
-    /// assert_eq!(read, 3);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn on_progress(mut self, report: impl FnMut(u64) + Send + 's) -> Self {
-        self.chunks.on_progress(report);
-        self
+async fn refresh<M: Document>(chunks: Chunks<'_>) -> Result<RefreshResult> {
+    let model = M::model();
+    let copies = following(model)?;
+    let mut refresh = Refresh {
+        copies: &copies,
+        updated: 0,
+    };
+    let mut read = 0;
+    if !copies.is_empty() {
+        let options = options(chunks.channel(), model, &copies);
+        read = chunks.each(model, &options, &mut refresh).await?;
     }
-
-    async fn run(self) -> Result<RefreshResult> {
-        let model = M::model();
-        let copies = following(model)?;
-        let mut refresh = Refresh {
-            copies: &copies,
-            updated: 0,
-        };
-        let mut read = 0;
-        if !copies.is_empty() {
-            let options = options(self.chunks.channel(), model, &copies);
-            read = self.chunks.each(model, &options, &mut refresh).await?;
-        }
-        Ok(RefreshResult {
-            read,
-            updated: refresh.updated,
-        })
-    }
-}
-
-impl<'s, M: Document> IntoFuture for CheckCopies<'s, M> {
-    type Output = Result<CopyReport>;
-    type IntoFuture = BoxFuture<'s, Self::Output>;
-
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.run())
-    }
-}
-
-impl<'s, M: Document> IntoFuture for RefreshCopies<'s, M> {
-    type Output = Result<RefreshResult>;
-    type IntoFuture = BoxFuture<'s, Self::Output>;
-
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.run())
-    }
-}
-
-impl<M: Document> fmt::Debug for CheckCopies<'_, M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "CheckCopies({})", M::model().collection)
-    }
-}
-
-impl<M: Document> fmt::Debug for RefreshCopies<'_, M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "RefreshCopies({})", M::model().collection)
-    }
+    Ok(RefreshResult {
+        read,
+        updated: refresh.updated,
+    })
 }

@@ -1,14 +1,12 @@
 //! `check_recent` and `refresh_recent`: lists that do not have the newest documents.
 
 use std::fmt;
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use bson::{Bson, doc};
-use futures_core::future::BoxFuture;
 
-use super::super::chunks::{Chunks, Visit};
+use super::super::chunks::{Chunks, Scan, Visit};
 use super::super::reference_place::exact_read;
 use super::super::{RefreshResult, Report};
 use super::facts::{Holder, Newest, Ties, parts};
@@ -40,18 +38,10 @@ impl fmt::Display for RecentDamage {
 pub type RecentReport = Report<RecentDamage>;
 
 /// A check of stored lists of the newest, about to run: [`Collection::check_recent`].
-#[must_use = "nothing is read until it is awaited"]
-pub struct CheckRecent<'s, M> {
-    chunks: Chunks<'s>,
-    of: PhantomData<fn() -> M>,
-}
+pub type CheckRecent<'s, M> = Scan<'s, M, RecentReport>;
 
 /// A refresh of stored lists of the newest, about to run: [`Collection::refresh_recent`].
-#[must_use = "nothing is written until it is awaited"]
-pub struct RefreshRecent<'s, M> {
-    chunks: Chunks<'s>,
-    of: PhantomData<fn() -> M>,
-}
+pub type RefreshRecent<'s, M> = Scan<'s, M, RefreshResult>;
 
 impl<M: Document> Collection<M> {
     /// Finds lists of the newest that do not have the documents which they have to have, whoever has written them.
@@ -82,10 +72,9 @@ impl<M: Document> Collection<M> {
     /// # }
     /// ```
     pub fn check_recent<'s>(&self) -> CheckRecent<'s, M> {
-        CheckRecent {
-            chunks: Chunks::new(self.channel()),
-            of: PhantomData,
-        }
+        Scan::new("CheckRecent", self.channel(), |chunks| {
+            Box::pin(check::<M>(chunks))
+        })
     }
 
     /// Writes the lists of the newest that do not have exactly the newest documents in their order: after writes that went
@@ -108,10 +97,9 @@ impl<M: Document> Collection<M> {
     /// # }
     /// ```
     pub fn refresh_recent<'s>(&self) -> RefreshRecent<'s, M> {
-        RefreshRecent {
-            chunks: Chunks::new(self.channel()),
-            of: PhantomData,
-        }
+        Scan::new("RefreshRecent", self.channel(), |chunks| {
+            Box::pin(refresh::<M>(chunks))
+        })
     }
 }
 
@@ -236,103 +224,33 @@ fn options(channel: &Channel<'_>, model: &'static ModelMeta, all: &[Arc<Listed>]
     exact_read(channel, model, Some(projection))
 }
 
-impl<'s, M: Document> CheckRecent<'s, M> {
-    /// Calls `report` with the number of documents that were read, after each 1,000 and at the end.
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/recent.rs"));
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let db = two_hosts().await?;
-    /// let mut read = 0;
-    /// db.collection::<Host>().check_recent().on_progress(|count| read = count).await?;
-    /// assert_eq!(read, 2);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn on_progress(mut self, report: impl FnMut(u64) + Send + 's) -> Self {
-        self.chunks.on_progress(report);
-        self
+async fn check<M: Document>(chunks: Chunks<'_>) -> Result<RecentReport> {
+    let model = M::model();
+    let all = Listed::all(model.newest_lists()?)?;
+    let report = RecentReport::default();
+    if all.is_empty() {
+        return Ok(report);
     }
-
-    async fn run(self) -> Result<RecentReport> {
-        let model = M::model();
-        let all = Listed::all(model.newest_lists()?)?;
-        let report = RecentReport::default();
-        if all.is_empty() {
-            return Ok(report);
-        }
-        let options = options(self.chunks.channel(), model, &all);
-        let mut check = Check { all: &all, report };
-        check.report.read = self.chunks.each(model, &options, &mut check).await?;
-        Ok(check.report)
-    }
+    let options = options(chunks.channel(), model, &all);
+    let mut check = Check { all: &all, report };
+    check.report.read = chunks.each(model, &options, &mut check).await?;
+    Ok(check.report)
 }
 
-impl<'s, M: Document> RefreshRecent<'s, M> {
-    /// Calls `report` with the number of documents that were read, after each 1,000 and at the end.
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/recent.rs"));
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let db = two_hosts().await?;
-    /// let mut read = 0;
-    /// db.collection::<Host>().refresh_recent().on_progress(|count| read = count).await?;
-    /// assert_eq!(read, 2);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn on_progress(mut self, report: impl FnMut(u64) + Send + 's) -> Self {
-        self.chunks.on_progress(report);
-        self
+async fn refresh<M: Document>(chunks: Chunks<'_>) -> Result<RefreshResult> {
+    let model = M::model();
+    let all = Listed::all(model.newest_lists()?)?;
+    let mut refresh = Refresh {
+        all: &all,
+        updated: 0,
+    };
+    let mut read = 0;
+    if !all.is_empty() {
+        let options = options(chunks.channel(), model, &all);
+        read = chunks.each(model, &options, &mut refresh).await?;
     }
-
-    async fn run(self) -> Result<RefreshResult> {
-        let model = M::model();
-        let all = Listed::all(model.newest_lists()?)?;
-        let mut refresh = Refresh {
-            all: &all,
-            updated: 0,
-        };
-        let mut read = 0;
-        if !all.is_empty() {
-            let options = options(self.chunks.channel(), model, &all);
-            read = self.chunks.each(model, &options, &mut refresh).await?;
-        }
-        Ok(RefreshResult {
-            read,
-            updated: refresh.updated,
-        })
-    }
-}
-
-impl<'s, M: Document> IntoFuture for CheckRecent<'s, M> {
-    type Output = Result<RecentReport>;
-    type IntoFuture = BoxFuture<'s, Self::Output>;
-
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.run())
-    }
-}
-
-impl<'s, M: Document> IntoFuture for RefreshRecent<'s, M> {
-    type Output = Result<RefreshResult>;
-    type IntoFuture = BoxFuture<'s, Self::Output>;
-
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.run())
-    }
-}
-
-impl<M: Document> fmt::Debug for CheckRecent<'_, M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "CheckRecent({})", M::model().collection)
-    }
-}
-
-impl<M: Document> fmt::Debug for RefreshRecent<'_, M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "RefreshRecent({})", M::model().collection)
-    }
+    Ok(RefreshResult {
+        read,
+        updated: refresh.updated,
+    })
 }

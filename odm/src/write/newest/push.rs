@@ -50,7 +50,7 @@ impl<'l> Pushes<'l> {
     }
 
     /// Pushes the parts, in the transaction of the insert; returns how many documents were written, and the keys of those
-    /// whose list is none that values can be pushed onto.
+    /// where a field of another type stands in place of the list.
     pub(in crate::write) async fn write(self, channel: &mut Channel<'_>) -> Result<(u64, Keys)> {
         let (listed, keys) = (self.listed, self.keys.clone());
         let count = self.elements.len() as u64;

@@ -43,7 +43,8 @@ impl<'s, M: Document> InsertOne<'s, M> {
     ///   holds there is not stored. Where the reference is `None`, the copy becomes null; a field with `skip_serializing_if` is
     ///   left out;
     /// - the other side of its `two_way` references, which may take the documents from those to which they refer so far;
-    /// - the summaries to which it counts, such as a `count_of`, and those that it holds.
+    /// - the summaries to which it counts, such as a `count_of`, and those that it holds;
+    /// - the lists of the newest (`recent`) that it belongs to, and those that it holds.
     ///
     /// All is one transaction, except for a document that has nothing but settled copies.
     ///
@@ -155,13 +156,7 @@ fn filled<M: Document, R>(
     let ready = encoded.and_then(|(documents, session)| {
         let model = M::model();
         let copies = model.copies()?;
-        if copies.is_empty()
-            && model.two_way()?.is_empty()
-            && model.summarized()?.is_empty()
-            && model.summaries()?.is_empty()
-            && model.listed()?.is_empty()
-            && model.newest_lists()?.is_empty()
-        {
+        if !model.derives()? {
             return Err(Error::usage(
                 "nothing follows from documents of this model, no `copy_of`, no `two_way` reference, no summary and no list of \
                  the newest: insert without `propagate`",

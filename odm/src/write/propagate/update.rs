@@ -59,7 +59,8 @@ impl<'s, M: Document> UpdateDocuments<'s, M> {
     /// - the copies that other documents hold of changed fields, and those of the updated documents themselves, where the update
     ///   changes the reference beside them;
     /// - the other side of changed `two_way` references. A document that can have one partner is taken from the former one;
-    /// - the summaries to which the documents count or have counted, and those in the documents that the update sets.
+    /// - the summaries to which the documents count or have counted, and those in the documents that the update sets;
+    /// - the lists of the newest (`recent`) that the documents belong to or have belonged to.
     ///
     /// The [guarantee](crate::model::Guarantee) of the relation says when. *Strict*: in the same transaction, with
     /// which an insert or another update that depends on the field conflicts. *Settled*: after the transaction, with one update

@@ -1,11 +1,9 @@
 //! `check_references`: finds stored references that lead to no document.
 
 use std::fmt;
-use std::marker::PhantomData;
 
 use bson::raw::{RawBsonRef, RawDocumentBuf};
 use bson::{Bson, doc};
-use futures_core::future::BoxFuture;
 
 use super::Reference;
 use crate::collection::Collection;
@@ -15,7 +13,7 @@ use crate::model::{Document, ModelMeta};
 use crate::plan::shell;
 use crate::store::options::{Chosen, Options};
 use crate::write::Report;
-use crate::write::chunks::{self, Chunks, Visit};
+use crate::write::chunks::{self, Chunks, Scan, Visit};
 
 /// The kinds of damage that [`Collection::check_references`] reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -37,11 +35,7 @@ impl fmt::Display for ReferenceDamage {
 pub type ReferenceReport = Report<ReferenceDamage>;
 
 /// A check of stored references, about to run: [`Collection::check_references`].
-#[must_use = "nothing is read until it is awaited"]
-pub struct CheckReferences<'s, M> {
-    chunks: Chunks<'s>,
-    of: PhantomData<fn() -> M>,
-}
+pub type CheckReferences<'s, M> = Scan<'s, M, ReferenceReport>;
 
 impl<M: Document> Collection<M> {
     /// Finds references in stored documents that lead to no document, whoever has written them.
@@ -69,49 +63,28 @@ impl<M: Document> Collection<M> {
     /// # }
     /// ```
     pub fn check_references<'s>(&self) -> CheckReferences<'s, M> {
-        CheckReferences {
-            chunks: Chunks::new(self.channel()),
-            of: PhantomData,
-        }
+        Scan::new("CheckReferences", self.channel(), |chunks| {
+            Box::pin(check::<M>(chunks))
+        })
     }
 }
 
-impl<'s, M: Document> CheckReferences<'s, M> {
-    /// Calls `report` with the number of documents that were read, after each 1,000 and at the end.
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let db = a_shelf().await?;
-    /// let mut read = 0;
-    /// db.collection::<Book>().check_references().on_progress(|count| read = count).await?;
-    /// assert_eq!(read, 3);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn on_progress(mut self, report: impl FnMut(u64) + Send + 's) -> Self {
-        self.chunks.on_progress(report);
-        self
+async fn check<M: Document>(chunks: Chunks<'_>) -> Result<ReferenceReport> {
+    let model = M::model();
+    let references = Reference::all(model)?;
+    if references.is_empty() {
+        return Ok(ReferenceReport::default());
     }
-
-    async fn run(self) -> Result<ReferenceReport> {
-        let model = M::model();
-        let references = Reference::all(model)?;
-        if references.is_empty() {
-            return Ok(ReferenceReport::default());
-        }
-        let options = options(self.chunks.channel(), &references);
-        let mut check = Check {
-            model,
-            references: &references,
-            options: &options,
-            report: ReferenceReport::default(),
-        };
-        let read = self.chunks.each(model, &options, &mut check).await?;
-        check.report.read = read;
-        Ok(check.report)
-    }
+    let options = options(chunks.channel(), &references);
+    let mut check = Check {
+        model,
+        references: &references,
+        options: &options,
+        report: ReferenceReport::default(),
+    };
+    let read = chunks.each(model, &options, &mut check).await?;
+    check.report.read = read;
+    Ok(check.report)
 }
 
 /// Options of a read of all references.
@@ -198,19 +171,4 @@ impl Visit for Check<'_> {
 fn is_missing(keys: &Keys, is_found: &[bool], value: RawBsonRef<'_>) -> bool {
     let position = keys.position(value);
     position.is_some_and(|position| is_found.get(position) == Some(&false))
-}
-
-impl<'s, M: Document> IntoFuture for CheckReferences<'s, M> {
-    type Output = Result<ReferenceReport>;
-    type IntoFuture = BoxFuture<'s, Self::Output>;
-
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.run())
-    }
-}
-
-impl<M: Document> fmt::Debug for CheckReferences<'_, M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "CheckReferences({})", M::model().collection)
-    }
 }

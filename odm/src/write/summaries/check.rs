@@ -1,14 +1,12 @@
 //! `check_summaries` and `refresh_summaries`: summaries that do not have the value which their relation has.
 
 use std::fmt;
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 use bson::raw::RawDocumentBuf;
 use bson::{Bson, Document as BsonDocument};
-use futures_core::future::BoxFuture;
 
-use super::super::chunks::{self, Chunks, Visit};
+use super::super::chunks::{self, Chunks, Scan, Visit};
 use super::super::reference_place::exact_read;
 use super::super::{RefreshResult, Report};
 use super::facts::what;
@@ -40,18 +38,10 @@ impl fmt::Display for SummaryDamage {
 pub type SummaryReport = Report<SummaryDamage>;
 
 /// A check of stored summaries, about to run: [`Collection::check_summaries`].
-#[must_use = "nothing is read until it is awaited"]
-pub struct CheckSummaries<'s, M> {
-    chunks: Chunks<'s>,
-    of: PhantomData<fn() -> M>,
-}
+pub type CheckSummaries<'s, M> = Scan<'s, M, SummaryReport>;
 
 /// A refresh of stored summaries, about to run: [`Collection::refresh_summaries`].
-#[must_use = "nothing is written until it is awaited"]
-pub struct RefreshSummaries<'s, M> {
-    chunks: Chunks<'s>,
-    of: PhantomData<fn() -> M>,
-}
+pub type RefreshSummaries<'s, M> = Scan<'s, M, RefreshResult>;
 
 impl<M: Document> Collection<M> {
     /// Finds summaries that do not have the value which the documents of their relation have, whoever has written them.
@@ -82,10 +72,9 @@ impl<M: Document> Collection<M> {
     /// # }
     /// ```
     pub fn check_summaries<'s>(&self) -> CheckSummaries<'s, M> {
-        CheckSummaries {
-            chunks: Chunks::new(self.channel()),
-            of: PhantomData,
-        }
+        Scan::new("CheckSummaries", self.channel(), |chunks| {
+            Box::pin(check::<M>(chunks))
+        })
     }
 
     /// Writes the summaries of all documents that do not have the value which the documents of their relation have: after writes
@@ -113,10 +102,9 @@ impl<M: Document> Collection<M> {
     ///
     /// [`is_unfit_summary`](Error::is_unfit_summary): a field can't store its value.
     pub fn refresh_summaries<'s>(&self) -> RefreshSummaries<'s, M> {
-        RefreshSummaries {
-            chunks: Chunks::new(self.channel()),
-            of: PhantomData,
-        }
+        Scan::new("RefreshSummaries", self.channel(), |chunks| {
+            Box::pin(refresh::<M>(chunks))
+        })
     }
 }
 
@@ -228,107 +216,37 @@ fn options(channel: &Channel<'_>, model: &'static ModelMeta, all: &[Arc<Summed>]
     exact_read(channel, model, Some(projection))
 }
 
-impl<'s, M: Document> CheckSummaries<'s, M> {
-    /// Calls `report` with the number of documents that were read, after each 1,000 and at the end.
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/summaries.rs"));
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let db = two_products().await?;
-    /// let mut read = 0;
-    /// db.collection::<Product>().check_summaries().on_progress(|count| read = count).await?;
-    /// assert_eq!(read, 2);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn on_progress(mut self, report: impl FnMut(u64) + Send + 's) -> Self {
-        self.chunks.on_progress(report);
-        self
+async fn check<M: Document>(chunks: Chunks<'_>) -> Result<SummaryReport> {
+    let model = M::model();
+    let all = Summed::all(model.summaries()?)?;
+    let report = SummaryReport::default();
+    if all.is_empty() {
+        return Ok(report);
     }
-
-    async fn run(self) -> Result<SummaryReport> {
-        let model = M::model();
-        let all = Summed::all(model.summaries()?)?;
-        let report = SummaryReport::default();
-        if all.is_empty() {
-            return Ok(report);
-        }
-        let options = options(self.chunks.channel(), model, &all);
-        let mut check = Check {
-            all: &all,
-            options: &options,
-            report,
-        };
-        check.report.read = self.chunks.each(model, &options, &mut check).await?;
-        Ok(check.report)
-    }
+    let options = options(chunks.channel(), model, &all);
+    let mut check = Check {
+        all: &all,
+        options: &options,
+        report,
+    };
+    check.report.read = chunks.each(model, &options, &mut check).await?;
+    Ok(check.report)
 }
 
-impl<'s, M: Document> RefreshSummaries<'s, M> {
-    /// Calls `report` with the number of documents that were read, after each 1,000 and at the end.
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/summaries.rs"));
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let db = two_products().await?;
-    /// let mut read = 0;
-    /// db.collection::<Product>().refresh_summaries().on_progress(|count| read = count).await?;
-    /// assert_eq!(read, 2);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn on_progress(mut self, report: impl FnMut(u64) + Send + 's) -> Self {
-        self.chunks.on_progress(report);
-        self
+async fn refresh<M: Document>(chunks: Chunks<'_>) -> Result<RefreshResult> {
+    let model = M::model();
+    let all = Summed::all(model.summaries()?)?;
+    let mut refresh = Refresh {
+        all: &all,
+        updated: 0,
+    };
+    let mut read = 0;
+    if !all.is_empty() {
+        let options = options(chunks.channel(), model, &all);
+        read = chunks.each(model, &options, &mut refresh).await?;
     }
-
-    async fn run(self) -> Result<RefreshResult> {
-        let model = M::model();
-        let all = Summed::all(model.summaries()?)?;
-        let mut refresh = Refresh {
-            all: &all,
-            updated: 0,
-        };
-        let mut read = 0;
-        if !all.is_empty() {
-            let options = options(self.chunks.channel(), model, &all);
-            read = self.chunks.each(model, &options, &mut refresh).await?;
-        }
-        Ok(RefreshResult {
-            read,
-            updated: refresh.updated,
-        })
-    }
-}
-
-impl<'s, M: Document> IntoFuture for CheckSummaries<'s, M> {
-    type Output = Result<SummaryReport>;
-    type IntoFuture = BoxFuture<'s, Self::Output>;
-
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.run())
-    }
-}
-
-impl<'s, M: Document> IntoFuture for RefreshSummaries<'s, M> {
-    type Output = Result<RefreshResult>;
-    type IntoFuture = BoxFuture<'s, Self::Output>;
-
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.run())
-    }
-}
-
-impl<M: Document> fmt::Debug for CheckSummaries<'_, M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "CheckSummaries({})", M::model().collection)
-    }
-}
-
-impl<M: Document> fmt::Debug for RefreshSummaries<'_, M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "RefreshSummaries({})", M::model().collection)
-    }
+    Ok(RefreshResult {
+        read,
+        updated: refresh.updated,
+    })
 }

@@ -2,15 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use bson::{Bson, Document as BsonDocument, doc};
-use futures_core::future::BoxFuture;
 use odm_language::value::key;
 
-use super::super::chunks::{self, Chunks, Visit};
+use super::super::chunks::{self, Chunks, Scan, Visit};
 use super::super::reference_place::{exact_read, exactly};
 use super::super::{RefreshResult, Report};
 use super::{BackReference, Links};
@@ -44,20 +42,10 @@ impl fmt::Display for TwoWayDamage {
 pub type TwoWayReport = Report<TwoWayDamage>;
 
 /// A check of two-way references, about to run: [`Collection::check_two_way`].
-#[must_use = "nothing is read until it is awaited"]
-pub struct CheckTwoWay<'s, M> {
-    chunks: Chunks<'s>,
-    of: PhantomData<fn() -> M>,
-}
+pub type CheckTwoWay<'s, M> = Scan<'s, M, TwoWayReport>;
 
 /// A refresh of one side of two-way references, about to run: [`Collection::refresh_two_way`].
-#[must_use = "nothing is written until it is awaited"]
-pub struct RefreshTwoWay<'s, M> {
-    chunks: Chunks<'s>,
-    /// The stored path of the field.
-    path: String,
-    of: PhantomData<fn() -> M>,
-}
+pub type RefreshTwoWay<'s, M> = Scan<'s, M, RefreshResult>;
 
 impl<M: Document> Collection<M> {
     /// Finds `two_way` references of this collection's documents to documents that do not refer back, whoever has written
@@ -84,10 +72,9 @@ impl<M: Document> Collection<M> {
     /// # }
     /// ```
     pub fn check_two_way<'s>(&self) -> CheckTwoWay<'s, M> {
-        CheckTwoWay {
-            chunks: Chunks::new(self.channel()),
-            of: PhantomData,
-        }
+        Scan::new("CheckTwoWay", self.channel(), |chunks| {
+            Box::pin(check::<M>(chunks))
+        })
     }
 
     /// Lets a field of all documents follow the other side of its `two_way` reference: for documents that are older than the
@@ -122,11 +109,10 @@ impl<M: Document> Collection<M> {
         &self,
         field: impl FnOnce(<M as crate::model::Embedded>::Fields<M>) -> Field<M, T, E>,
     ) -> RefreshTwoWay<'s, M> {
-        RefreshTwoWay {
-            chunks: Chunks::new(self.channel()),
-            path: field(fields::<M>()).path().to_string(),
-            of: PhantomData,
-        }
+        let path = field(fields::<M>()).path().to_string();
+        Scan::new("RefreshTwoWay", self.channel(), |chunks| {
+            Box::pin(refresh::<M>(chunks, path))
+        })
     }
 }
 
@@ -382,112 +368,41 @@ fn check_room(back: &BackReference, references: &[Bson]) -> Result<()> {
     Err(Error::new(WithheldError::new(vec![withheld])))
 }
 
-impl<'s, M: Document> CheckTwoWay<'s, M> {
-    /// Calls `report` with the number of documents that were read, after each 1,000 and at the end.
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/two_way.rs"));
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let db = two_people().await?;
-    /// let mut read = 0;
-    /// db.collection::<Task>().check_two_way().on_progress(|count| read = count).await?;
-    /// assert_eq!(read, 2);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn on_progress(mut self, report: impl FnMut(u64) + Send + 's) -> Self {
-        self.chunks.on_progress(report);
-        self
+async fn check<M: Document>(chunks: Chunks<'_>) -> Result<TwoWayReport> {
+    let model = M::model();
+    let all = BackReference::all(model.two_way()?)?;
+    let report = TwoWayReport::default();
+    if all.is_empty() {
+        return Ok(report);
     }
-
-    async fn run(self) -> Result<TwoWayReport> {
-        let model = M::model();
-        let all = BackReference::all(model.two_way()?)?;
-        let report = TwoWayReport::default();
-        if all.is_empty() {
-            return Ok(report);
-        }
-        let options = options(self.chunks.channel(), model, &all);
-        let mut check = Check {
-            all: &all,
-            options: &options,
-            report,
-        };
-        check.report.read = self.chunks.each(model, &options, &mut check).await?;
-        Ok(check.report)
-    }
+    let options = options(chunks.channel(), model, &all);
+    let mut check = Check {
+        all: &all,
+        options: &options,
+        report,
+    };
+    check.report.read = chunks.each(model, &options, &mut check).await?;
+    Ok(check.report)
 }
 
-impl<'s, M: Document> RefreshTwoWay<'s, M> {
-    /// Calls `report` with the number of documents that were read, after each 1,000 and at the end.
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/two_way.rs"));
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let db = two_people().await?;
-    /// let mut read = 0;
-    /// let people = db.collection::<Person>();
-    /// people.refresh_two_way(|p| p.tasks).on_progress(|count| read = count).await?;
-    /// assert_eq!(read, 2);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn on_progress(mut self, report: impl FnMut(u64) + Send + 's) -> Self {
-        self.chunks.on_progress(report);
-        self
-    }
-
-    async fn run(self) -> Result<RefreshResult> {
-        let model = M::model();
-        let mut all = model.two_way()?.iter();
-        let Some(sides) = all.find(|one| one.own.path == self.path) else {
-            let message = "only a reference that declares `two_way` has another side to follow";
-            let error = Error::usage(message).with_path(self.path);
-            return Err(error.with_model(model.name));
-        };
-        let back = Arc::new(BackReference::new(sides)?);
-        let options = options(self.chunks.channel(), model, std::slice::from_ref(&back));
-        let mut refresh = Refresh {
-            back: &back,
-            options: &options,
-            updated: 0,
-        };
-        let read = self.chunks.each(model, &options, &mut refresh).await;
-        Ok(RefreshResult {
-            read: read.map_err(|error| error.with_model(model.name))?,
-            updated: refresh.updated,
-        })
-    }
-}
-
-impl<'s, M: Document> IntoFuture for CheckTwoWay<'s, M> {
-    type Output = Result<TwoWayReport>;
-    type IntoFuture = BoxFuture<'s, Self::Output>;
-
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.run())
-    }
-}
-
-impl<'s, M: Document> IntoFuture for RefreshTwoWay<'s, M> {
-    type Output = Result<RefreshResult>;
-    type IntoFuture = BoxFuture<'s, Self::Output>;
-
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.run())
-    }
-}
-
-impl<M: Document> fmt::Debug for CheckTwoWay<'_, M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "CheckTwoWay({})", M::model().collection)
-    }
-}
-
-impl<M: Document> fmt::Debug for RefreshTwoWay<'_, M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "RefreshTwoWay({}, {})", M::model().collection, self.path)
-    }
+async fn refresh<M: Document>(chunks: Chunks<'_>, path: String) -> Result<RefreshResult> {
+    let model = M::model();
+    let mut all = model.two_way()?.iter();
+    let Some(sides) = all.find(|one| one.own.path == path) else {
+        let message = "only a reference that declares `two_way` has another side to follow";
+        let error = Error::usage(message).with_path(path);
+        return Err(error.with_model(model.name));
+    };
+    let back = Arc::new(BackReference::new(sides)?);
+    let options = options(chunks.channel(), model, std::slice::from_ref(&back));
+    let mut refresh = Refresh {
+        back: &back,
+        options: &options,
+        updated: 0,
+    };
+    let read = chunks.each(model, &options, &mut refresh).await;
+    Ok(RefreshResult {
+        read: read.map_err(|error| error.with_model(model.name))?,
+        updated: refresh.updated,
+    })
 }

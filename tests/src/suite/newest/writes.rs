@@ -90,7 +90,7 @@ pub(super) async fn writes_say_what_becomes_of_lists(db: &Db) {
     assert!(error.await.unwrap_err().is_usage());
     assert!(sent.lock().unwrap().is_empty());
 
-    // What is not copied needs no word, nor does a document without a host.
+    // Updates of fields that are not copied need no word, nor do documents without a host.
     super::models::hosts(db).await;
     let messages = db.collection::<LogMessage>();
     messages.insert_one(new()).leave_stale().await.unwrap();

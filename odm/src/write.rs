@@ -5,6 +5,7 @@
 
 mod atomic;
 mod chunks;
+mod collected;
 mod copies;
 pub(crate) mod dependents;
 mod fences;

@@ -308,7 +308,7 @@ impl<M: Document> DependentDelete<M> {
     }
 
     /// Writes the summaries to which deleted documents have counted, and the lists that they were in.
-    async fn write_counted(
+    async fn write_collected(
         &self,
         channel: &mut Channel<'_>,
         effects: &Effects,
@@ -316,16 +316,8 @@ impl<M: Document> DependentDelete<M> {
         result: &mut DeleteWithDependentsResult,
     ) -> Result<()> {
         let done = &mut result.propagated;
-        for (summed, keys) in effects.counted()? {
-            let written = self
-                .derived
-                .write_summed(channel, &summed, &keys, &mut looks, done);
-            written.await?;
-        }
-        for (listed, keys) in effects.listed()? {
-            let written = self
-                .derived
-                .write_listed(channel, &listed, &keys, &mut looks, done);
+        for (one, keys) in effects.collected()? {
+            let written = self.derived.collect(channel, &one, &keys, &mut looks, done);
             written.await?;
         }
         self.derived.keep(looks);
@@ -361,18 +353,9 @@ impl<M: Document> DependentDelete<M> {
                 steps.push(step.of_documents(count));
             }
         }
-        for (summed, keys) in effects.counted()? {
-            let (holder, relation) = (summed.summaries.model, summed.summaries.relation);
-            let reason = format!(
-                "compute the summaries of `{}` without deleted documents",
-                relation.name
-            );
-            let step = Step::writes(holder, &channel.collection(holder), Vec::new(), reason);
-            steps.push(step.of_documents(keys.len() as u64));
-        }
-        for (listed, keys) in effects.listed()? {
-            let (holder, field) = (listed.list.model, listed.list.recent.field);
-            let reason = format!("list the newest in `{field}` without deleted documents");
+        for (one, keys) in effects.collected()? {
+            let (holder, reason) = (one.holder(), one.step());
+            let reason = format!("{reason}, without deleted documents");
             let step = Step::writes(holder, &channel.collection(holder), Vec::new(), reason);
             steps.push(step.of_documents(keys.len() as u64));
         }
@@ -457,17 +440,9 @@ impl<M: Document> WriteSeveral for DependentDelete<M> {
         let mut looks = Looks::default();
         if !is_atomic {
             result.unlink(channel, &effects).await?;
-            for (summed, keys) in effects.counted()? {
-                let recorded = self
-                    .derived
-                    .record_summed(channel, &summed, &keys, &mut looks);
-                recorded.await?;
-            }
-            for (listed, keys) in effects.listed()? {
-                let recorded = self
-                    .derived
-                    .record_listed(channel, &listed, &keys, &mut looks);
-                recorded.await?;
+            for (one, keys) in effects.collected()? {
+                let derived = &self.derived;
+                derived.record(channel, &one, &keys, &mut looks).await?;
             }
         }
         for statement in deletes_of(model, &ids) {
@@ -476,7 +451,7 @@ impl<M: Document> WriteSeveral for DependentDelete<M> {
         if is_atomic {
             // Deleted documents do not need the references that they lose.
             result.unlink(channel, &effects).await?;
-            self.write_counted(channel, &effects, looks, &mut result)
+            self.write_collected(channel, &effects, looks, &mut result)
                 .await?;
             return Ok(result);
         }
@@ -489,7 +464,7 @@ impl<M: Document> WriteSeveral for DependentDelete<M> {
                 break;
             }
         }
-        self.write_counted(channel, &effects, looks, &mut result)
+        self.write_collected(channel, &effects, looks, &mut result)
             .await?;
         Ok(result)
     }

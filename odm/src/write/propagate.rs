@@ -4,9 +4,9 @@
 //! derived data has a module beside this one, such as `copies`.
 //! [`record`] has the records by which a change that stopped is completed.
 
+mod collect;
 mod derived;
 mod insert;
-mod lists;
 mod record;
 mod update;
 

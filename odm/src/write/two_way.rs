@@ -14,9 +14,9 @@ use bson::{Bson, Document, RawDocumentBuf, doc};
 
 pub use self::check::{CheckTwoWay, RefreshTwoWay, TwoWayDamage, TwoWayReport};
 pub(in crate::write) use self::links::Links;
+use super::collected::Collected;
 use super::copies::facts::Kept;
 use super::reference_place::{exact_read, exactly};
-use super::summaries::Summed;
 use crate::error::{Error, ReferenceError, Result, Withheld, WithheldError, WithheldReason};
 use crate::exec::{Channel, Keys, StoredPath};
 use crate::model::copies::CopiedField;
@@ -48,8 +48,8 @@ pub(in crate::write) struct Stored {
     pub(in crate::write) key: StoredPath,
     /// The copies beside the reference.
     pub(in crate::write) copies: Vec<Arc<Kept>>,
-    /// The summaries to which the documents count by this reference.
-    pub(in crate::write) counted: Vec<Arc<Summed>>,
+    /// The values that are collected from the documents by this reference.
+    pub(in crate::write) collected: Vec<Collected>,
 }
 
 /// What a change of links has written.
@@ -227,15 +227,14 @@ impl Stored {
         let beside = side.model.copies()?.iter();
         let beside = beside.filter(|copies| copies.relation.is_some() && copies.by == [side.field]);
         let copies = Kept::all(beside)?;
-        let counted = side.model.summarized()?.iter().copied();
-        let mut counted = Summed::all(counted)?;
-        counted.retain(|summed| summed.reference.as_str() == side.path);
+        let mut collected = Collected::from(side.model)?;
+        collected.retain(|one| one.reference().as_str() == side.path);
         Ok(Self {
             side,
             path: StoredPath::at(&side.path),
             key: StoredPath::at(&side.key),
             copies: copies.into_iter().map(Arc::new).collect(),
-            counted,
+            collected,
         })
     }
 

@@ -1,15 +1,13 @@
 //! What a delete does to the documents that refer to the deleted ones.
 
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::sync::Arc;
 
 use bson::raw::RawBsonRef;
 use bson::{Bson, Document, RawDocumentBuf, doc};
 
+use super::super::collected::Collected;
 use super::super::fences::Fences;
-use super::super::newest::Listed;
 use super::super::reference_place::{ReferencePlace, exact_read, exactly};
-use super::super::summaries::Summed;
 use super::super::two_way::{BackReference, Links};
 use crate::error::{Error, ReferenceError, Result};
 use crate::exec::{Channel, Keys, StoredPath};
@@ -87,9 +85,7 @@ impl Reach {
     fn reads(&self, model: &'static ModelMeta) -> Result<bool> {
         Ok(model.dependents().next().is_some()
             || self.restricting.contains(model.collection)
-            || !model.two_way()?.is_empty()
-            || !model.summarized()?.is_empty()
-            || !model.listed()?.is_empty())
+            || model.derives()?)
     }
 }
 
@@ -128,11 +124,8 @@ pub(super) fn projection(model: &'static ModelMeta) -> Result<Document> {
         fields.insert(&one.own.key, 1);
         fields.insert(&one.own.path, 1);
     }
-    for summed in Summed::all(model.summarized()?.iter().copied())? {
-        fields.insert(summed.reference.as_str(), 1);
-    }
-    for listed in Listed::all(model.listed()?.iter().copied())? {
-        fields.insert(listed.reference.as_str(), 1);
+    for one in Collected::from(model)? {
+        fields.insert(one.reference().as_str(), 1);
     }
     Ok(fields)
 }
@@ -306,33 +299,15 @@ impl Effects {
         Ok(all)
     }
 
-    /// The summaries to which deleted documents have counted, with the keys of the documents that hold them.
-    pub(super) fn counted(&self) -> Result<Vec<(Arc<Summed>, Keys)>> {
-        let mut all: Vec<(Arc<Summed>, Keys)> = Vec::new();
+    /// The values that were collected from deleted documents, with the keys of the documents that hold them.
+    pub(super) fn collected(&self) -> Result<Vec<(Collected, Keys)>> {
+        let mut all: Vec<(Collected, Keys)> = Vec::new();
         for Deleted { model, documents } in &self.documents {
-            for summed in Summed::all(model.summarized()?.iter().copied())? {
-                let keys = Keys::at(&summed.reference, documents)?;
-                let mut known = all.iter_mut();
-                match known.find(|(one, _)| std::ptr::eq(one.summaries, summed.summaries)) {
+            for one in Collected::from(model)? {
+                let keys = Keys::at(one.reference(), documents)?;
+                match all.iter_mut().find(|(known, _)| known.is(&one)) {
                     Some((_, known)) => known.add_all(&keys)?,
-                    None if keys.len() > 0 => all.push((summed, keys)),
-                    None => {}
-                }
-            }
-        }
-        Ok(all)
-    }
-
-    /// The lists of the newest that deleted documents may be in, with the keys of the documents that hold them.
-    pub(super) fn listed(&self) -> Result<Vec<(Arc<Listed>, Keys)>> {
-        let mut all: Vec<(Arc<Listed>, Keys)> = Vec::new();
-        for Deleted { model, documents } in &self.documents {
-            for listed in Listed::all(model.listed()?.iter().copied())? {
-                let keys = Keys::at(&listed.reference, documents)?;
-                let mut known = all.iter_mut();
-                match known.find(|(one, _)| std::ptr::eq(one.list, listed.list)) {
-                    Some((_, known)) => known.add_all(&keys)?,
-                    None if keys.len() > 0 => all.push((listed, keys)),
+                    None if keys.len() > 0 => all.push((one, keys)),
                     None => {}
                 }
             }

@@ -4,12 +4,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bson::{Document as BsonDocument, RawDocumentBuf, doc};
 
+use super::super::collected::Collected;
 use super::super::copies::facts::{Facts, Holders, Kept, settle};
 use super::super::fences::Fences;
-use super::super::newest::{self, Listed};
 use super::super::reference_place::exact_read;
-use super::super::summaries::{self, Summed, Values};
 use super::super::two_way::{BackReference, Links, Written};
+use super::collect::add_collected;
 use super::record::Records;
 use crate::collection::Stale;
 use crate::error::Result;
@@ -40,14 +40,10 @@ pub(in crate::write) struct Derived {
     pub(super) held: Vec<Arc<Kept>>,
     /// The references of other documents that refer back.
     pub(super) back: Vec<Arc<BackReference>>,
-    /// The summaries in other documents.
-    pub(super) counted: Vec<Arc<Summed>>,
-    /// The summaries in the written documents.
-    pub(super) summaries: Vec<Arc<Summed>>,
-    /// The lists of the newest in other documents.
-    pub(super) listed: Vec<Arc<Listed>>,
+    /// The summaries and lists in other documents.
+    pub(super) collected: Vec<Collected>,
     /// Those in the written documents.
-    pub(super) lists: Vec<Arc<Listed>>,
+    pub(super) own: Vec<Collected>,
     /// Whether copies and summaries in other documents are left to `resume_propagation`.
     pub(super) in_background: bool,
     /// Whether the write is in a transaction of the caller.
@@ -61,8 +57,7 @@ pub(in crate::write) struct Derived {
 pub(in crate::write) struct Looks {
     pub(super) made: Vec<(Arc<Kept>, Keys)>,
     pub(super) held: Vec<(Arc<Kept>, Holders, Facts)>,
-    pub(super) summed: Vec<(Arc<Summed>, Keys)>,
-    pub(super) listed: Vec<(Arc<Listed>, Keys)>,
+    pub(super) collected: Vec<(Collected, Keys)>,
     pub(super) records: Records,
 }
 
@@ -81,10 +76,8 @@ impl Derived {
             made: kept(&stale.made)?,
             held: kept(&stale.held)?,
             back: BackReference::all(stale.two_way.iter().copied())?,
-            counted: Summed::all(stale.counted.iter().copied())?,
-            summaries: Summed::all(stale.summaries.iter().copied())?,
-            listed: Listed::all(stale.listed.iter().copied())?,
-            lists: Listed::all(stale.lists.iter().copied())?,
+            collected: Collected::all(stale.counted.iter().copied(), stale.listed.iter().copied())?,
+            own: Collected::all(stale.summaries.iter().copied(), stale.lists.iter().copied())?,
             in_background,
             is_callers: false,
             looks: Mutex::default(),
@@ -103,20 +96,12 @@ impl Derived {
 
     /// Whether several documents are written together.
     pub(super) fn is_several(&self) -> bool {
-        !self.made.is_empty()
-            || !self.held.is_empty()
-            || !self.back.is_empty()
-            || !self.counted.is_empty()
-            || !self.summaries.is_empty()
-            || self.has_lists()
+        !self.made.is_empty() || !self.held.is_empty() || self.reads_after()
     }
 
     /// Whether the documents have to be read after they are written, too.
     pub(super) fn reads_after(&self) -> bool {
-        !self.back.is_empty()
-            || !self.counted.is_empty()
-            || !self.summaries.is_empty()
-            || self.has_lists()
+        !self.back.is_empty() || !self.collected.is_empty() || !self.own.is_empty()
     }
 
     /// The fields that are read of documents before and after they are written.
@@ -128,13 +113,12 @@ impl Derived {
         for back in &self.back {
             projection.extend(back.own.projection());
         }
-        for summed in &self.counted {
-            projection.insert(summed.reference.as_str(), 1);
+        for one in &self.collected {
+            projection.insert(one.reference().as_str(), 1);
         }
-        for summed in &self.summaries {
-            projection.insert(summed.key.as_str(), 1);
+        for one in &self.own {
+            projection.insert(one.key().as_str(), 1);
         }
-        self.project_lists(&mut projection);
         projection
     }
 
@@ -214,97 +198,10 @@ impl Derived {
             let key = other.key.as_str();
             self.write_held(channel, &other.copies, (key, referring), looks, done)
                 .await?;
-            for summed in &other.counted {
-                self.write_summed(channel, summed, &written.owns, looks, done)
+            for one in &other.collected {
+                self.collect(channel, one, &written.owns, looks, done)
                     .await?;
             }
-        }
-        Ok(())
-    }
-
-    /// Writes the summaries to which documents count or have counted, and those in documents as they are now.
-    pub(super) async fn write_counted(
-        &self,
-        channel: &mut Channel<'_>,
-        before: &[RawDocumentBuf],
-        after: &[RawDocumentBuf],
-        looks: &mut Looks,
-        done: &mut Vec<Propagated>,
-    ) -> Result<()> {
-        for summed in &self.counted {
-            let mut keys = Keys::at(&summed.reference, before)?;
-            keys.add_all(&Keys::at(&summed.reference, after)?)?;
-            self.write_summed(channel, summed, &keys, looks, done)
-                .await?;
-        }
-        for summed in &self.summaries {
-            let keys = Keys::at(&summed.key, after)?;
-            self.write_summed(channel, summed, &keys, looks, done)
-                .await?;
-        }
-        Ok(())
-    }
-
-    /// Records that these documents change, before they do without a transaction.
-    pub(super) async fn record_counted(
-        &self,
-        channel: &mut Channel<'_>,
-        documents: &[RawDocumentBuf],
-        looks: &mut Looks,
-    ) -> Result<()> {
-        for summed in &self.counted {
-            let keys = Keys::at(&summed.reference, documents)?;
-            self.record_summed(channel, summed, &keys, looks).await?;
-        }
-        Ok(())
-    }
-
-    /// Records that the summaries in these documents change.
-    pub(in crate::write) async fn record_summed(
-        &self,
-        channel: &mut Channel<'_>,
-        summed: &Summed,
-        keys: &Keys,
-        looks: &mut Looks,
-    ) -> Result<()> {
-        let collection = channel.collection(summed.summaries.model);
-        let mut records = Records::default();
-        records.add(&collection, summed.key.as_str(), keys);
-        records.write(channel, self.model).await?;
-        looks.records.append(records);
-        Ok(())
-    }
-
-    /// Writes the summaries in the documents with these keys.
-    pub(in crate::write) async fn write_summed(
-        &self,
-        channel: &mut Channel<'_>,
-        summed: &Arc<Summed>,
-        keys: &Keys,
-        looks: &mut Looks,
-        done: &mut Vec<Propagated>,
-    ) -> Result<()> {
-        if keys.len() == 0 {
-            return Ok(());
-        }
-        let is_atomic = channel.is_in_transaction();
-        let is_strict = is_atomic && summed.is_strict() && !self.in_background;
-        if !is_strict {
-            self.record_summed(channel, summed, keys, looks).await?;
-        }
-        if summed.is_strict() || self.is_callers {
-            // Without a transaction, a write to the same summaries in one waits here, or has committed.
-            let mut fences = Fences::default();
-            summed.fence(channel, keys, &mut fences)?;
-            fences.write(channel, self.model).await?;
-        }
-        if !self.in_background && is_atomic && (is_strict || self.is_callers) {
-            let values = Values::read(channel, summed, keys).await?;
-            let documents = values.write(channel, summed).await?;
-            add_summaries(done, summed, documents);
-        }
-        if !is_strict {
-            looks.summed.push((Arc::clone(summed), keys.clone()));
         }
         Ok(())
     }
@@ -354,10 +251,7 @@ impl Derived {
 
 impl Looks {
     fn is_empty(&self) -> bool {
-        self.made.is_empty()
-            && self.held.is_empty()
-            && self.summed.is_empty()
-            && self.listed.is_empty()
+        self.made.is_empty() && self.held.is_empty() && self.collected.is_empty()
     }
 
     /// Writes the copies and summaries that differ by now, and removes the records of the change.
@@ -373,13 +267,9 @@ impl Looks {
                 let documents = settle(channel, kept, None, keys, None).await?;
                 add(done, kept, documents);
             }
-            for (summed, keys) in &self.summed {
-                let documents = summaries::settle(channel, summed, keys, None).await?;
-                add_summaries(done, summed, documents);
-            }
-            for (listed, keys) in &self.listed {
-                let documents = newest::settle(channel, listed, keys).await?;
-                add_lists(done, listed, documents);
+            for (one, keys) in &self.collected {
+                let documents = one.settle(channel, keys).await?;
+                add_collected(done, one, documents);
             }
         }
         for (kept, holders, facts) in self.held {
@@ -398,25 +288,6 @@ pub(super) fn add(done: &mut Vec<Propagated>, kept: &Kept, documents: u64) {
     count(done, kept.copies.model, kept.copies.by.join("."), documents);
 }
 
-/// Adds summaries that were written.
-fn add_summaries(done: &mut Vec<Propagated>, summed: &Summed, documents: u64) {
-    let summaries = summed.summaries;
-    count(
-        done,
-        summaries.model,
-        summaries.relation.name.to_owned(),
-        documents,
-    );
-}
-
-/// Adds lists that were written.
-pub(super) fn add_lists(done: &mut Vec<Propagated>, listed: &Listed, documents: u64) {
-    let list = listed.list;
-    if documents > 0 {
-        count(done, list.model, list.recent.field.to_owned(), documents);
-    }
-}
-
 /// Adds references that were written because they refer back.
 pub(in crate::write) fn count_written(
     done: &mut Vec<Propagated>,
@@ -433,7 +304,7 @@ pub(in crate::write) fn count_written(
     }
 }
 
-fn count(done: &mut Vec<Propagated>, model: &ModelMeta, by: String, documents: u64) {
+pub(super) fn count(done: &mut Vec<Propagated>, model: &ModelMeta, by: String, documents: u64) {
     let mut known = done.iter_mut();
     match known.find(|one| one.model == model.name && one.by == by) {
         Some(known) => known.documents += documents,

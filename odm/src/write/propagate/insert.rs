@@ -248,8 +248,7 @@ impl<M: Document, R: Send> WriteSeveral for PropagatedInsert<M, R> {
             fences.write(channel, M::model()).await?;
         } else {
             let (derived, new) = (&self.derived, &self.documents.documents);
-            derived.record_counted(channel, new, &mut looks).await?;
-            derived.record_lists(channel, new, &mut looks).await?;
+            derived.record_all(channel, new, &mut looks).await?;
         }
         let documents = self.fill(channel, all, &mut looks).await?;
         let result = self
@@ -263,9 +262,6 @@ impl<M: Document, R: Send> WriteSeveral for PropagatedInsert<M, R> {
         let (derived, inserted) = (&self.derived, &self.documents.documents);
         derived
             .write_back(channel, &[], inserted, &mut looks, &mut Vec::new())
-            .await?;
-        derived
-            .write_counted(channel, &[], inserted, &mut looks, &mut Vec::new())
             .await?;
         derived.write_new(channel, inserted, &mut looks).await?;
         derived.keep(looks);

@@ -7,9 +7,8 @@ use bson::raw::RawDocumentBuf;
 use bson::{Bson, DateTime, Document as BsonDocument, doc, oid::ObjectId};
 use futures_core::future::BoxFuture;
 
+use super::super::collected::Collected;
 use super::super::copies::facts::{Kept, settle};
-use super::super::newest::{self, Listed};
-use super::super::summaries::{self, Summed};
 use crate::collection::Collection;
 use crate::error::{Error, Result};
 use crate::exec::{Channel, Keys};
@@ -166,8 +165,7 @@ impl<M: Document> ResumePropagation<M> {
             documents: 0,
         };
         let made = Kept::all(model.copied()?.iter().copied())?;
-        let summaries = Summed::all(model.summaries()?)?;
-        let lists = Listed::all(model.newest_lists()?)?;
+        let held = Collected::held_by(model)?;
         let collection = self.channel.collection(model);
         loop {
             let find = Operation::Find {
@@ -190,14 +188,8 @@ impl<M: Document> ResumePropagation<M> {
                     let channel = &mut self.channel;
                     result.documents += settle(channel, kept, None, &record.keys, None).await?;
                 }
-                for summed in summaries.iter().filter(|it| it.key.as_str() == record.key) {
-                    let channel = &mut self.channel;
-                    let keys = &record.keys;
-                    result.documents += summaries::settle(channel, summed, keys, None).await?;
-                }
-                for listed in lists.iter().filter(|it| it.key.as_str() == record.key) {
-                    let channel = &mut self.channel;
-                    result.documents += newest::settle(channel, listed, &record.keys).await?;
+                for one in held.iter().filter(|one| one.key().as_str() == record.key) {
+                    result.documents += one.settle(&mut self.channel, &record.keys).await?;
                 }
                 let filter = doc! {"_id": record.id};
                 let records = self.channel.named(COLLECTION, model);

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use bson::doc;
 use odm_language::value::key;
 
+use super::super::collected::Collected;
 use super::super::copies::facts::{Facts, Kept};
 use super::super::dependents::print_writes;
 use super::super::fences::Fences;
 use super::super::reference_place::exact_read;
-use super::super::summaries::Summed;
 use super::super::two_way::BackReference;
 use super::super::{Atomic, WriteSeveral};
 use super::derived::{Derived, Looks, Propagated, add};
@@ -225,51 +225,22 @@ impl<M: Document> PropagatedUpdate<M> {
         for back in &self.derived.back {
             steps.push(back_step(back, channel, count));
         }
-        for summed in &self.derived.counted {
-            let keys = Keys::at(&summed.reference, &documents)?;
-            steps.push(self.summary_step(summed, channel, keys.len() as u64));
+        for one in &self.derived.collected {
+            let keys = Keys::at(one.reference(), &documents)?;
+            steps.push(self.collected_step(one, channel, keys.len() as u64));
         }
-        for summed in &self.derived.summaries {
-            steps.push(self.summary_step(summed, channel, count));
+        for one in &self.derived.own {
+            steps.push(self.collected_step(one, channel, count));
         }
-        self.list_steps(channel, &documents, &mut steps)?;
         Ok(steps)
     }
 
-    /// The step of a plan that writes summaries.
-    fn summary_step(&self, summed: &Summed, channel: &Channel<'_>, documents: u64) -> Step {
-        let (model, relation) = (summed.summaries.model, summed.summaries.relation);
-        let fields: Vec<_> = summed.summaries.fields.iter().map(|it| it.rust).collect();
-        let reason = format!("compute `{}` from `{}`", fields.join("`, `"), relation.name);
-        let collection = channel.collection(model);
-        let mut step = Step::writes(model, &collection, Vec::new(), reason);
-        step.reasons.push(self.time(summed.is_strict()).to_owned());
+    /// The step of a plan that writes summaries or a list.
+    fn collected_step(&self, one: &Collected, channel: &Channel<'_>, documents: u64) -> Step {
+        let collection = channel.collection(one.holder());
+        let mut step = Step::writes(one.holder(), &collection, Vec::new(), one.step());
+        step.reasons.push(self.time(one.is_strict()).to_owned());
         step.of_documents(documents)
-    }
-
-    /// The steps of a plan that write lists of the newest.
-    fn list_steps(
-        &self,
-        channel: &Channel<'_>,
-        documents: &[bson::RawDocumentBuf],
-        steps: &mut Vec<Step>,
-    ) -> Result<()> {
-        let mut counts = Vec::new();
-        for listed in &self.derived.listed {
-            counts.push((listed, Keys::at(&listed.reference, documents)?.len()));
-        }
-        let own = self.derived.lists.iter();
-        counts.extend(own.map(|listed| (listed, documents.len())));
-        for (listed, count) in counts {
-            let list = listed.list;
-            let (field, source) = (list.recent.field, list.source.name);
-            let reason = format!("list the newest of `{source}` in `{field}`");
-            let collection = channel.collection(list.model);
-            let mut step = Step::writes(list.model, &collection, Vec::new(), reason);
-            step.reasons.push(self.time(listed.is_strict()).to_owned());
-            steps.push(step.of_documents(count as u64));
-        }
-        Ok(())
     }
 
     /// When copies and summaries are written.
@@ -353,12 +324,7 @@ impl<M: Document> WriteSeveral for PropagatedUpdate<M> {
         if !is_atomic {
             looks.records.write(channel, model).await?;
             let derived = &self.derived;
-            derived
-                .record_counted(channel, &documents, &mut looks)
-                .await?;
-            derived
-                .record_lists(channel, &documents, &mut looks)
-                .await?;
+            derived.record_all(channel, &documents, &mut looks).await?;
         }
         let update = self.update(channel, &ids).await?;
         looks.records.write(channel, model).await?;
@@ -395,10 +361,7 @@ impl<M: Document> WriteSeveral for PropagatedUpdate<M> {
                 .write_back(channel, &documents, &after, &mut looks, &mut propagated)
                 .await?;
             derived
-                .write_counted(channel, &documents, &after, &mut looks, &mut propagated)
-                .await?;
-            derived
-                .write_lists(channel, &documents, &after, &mut looks, &mut propagated)
+                .write_collected(channel, &documents, &after, &mut looks, &mut propagated)
                 .await?;
         }
         derived.keep(looks);

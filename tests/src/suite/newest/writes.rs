@@ -512,7 +512,7 @@ pub(super) async fn a_plan_names_the_lists(db: &Db) {
     let delete = messages.delete_all().with_dependents();
     let expected = "  hosts (Host)
     update 1 document
-        list the newest in `logmsgs` without deleted documents
+        list the newest of `LogMessage` in `logmsgs`, without deleted documents
   logmsg (LogMessage)
     delete 2 documents
         match the filter

@@ -407,7 +407,7 @@ pub(super) async fn a_plan_names_the_summaries(db: &Db) {
     let plan = ratings.delete_all().with_dependents().plan().await.unwrap();
     let expected = "  items (Item)
     update 1 document
-        compute the summaries of `ratings` without deleted documents
+        compute `rating_count`, `stars` from `ratings`, without deleted documents
   ratings (Rating)
     delete 2 documents
         match the filter

@@ -4,6 +4,7 @@ mod arities;
 mod checks;
 mod models;
 mod random;
+mod writers;
 
 use std::fmt::Write as _;
 
@@ -20,6 +21,7 @@ use self::checks::{
 };
 use self::models::{Owner, Task, owner, task};
 use self::random::random_writes_leave_what_a_plain_model_leaves;
+use self::writers::nothing_is_one_sided_after_writes_beside_each_other;
 use super::dependents::{insert, stored};
 use super::relations::watched;
 use crate::case::cases;
@@ -42,6 +44,7 @@ cases![
     writes_without_a_transaction_write_both_sides,
     documents_of_other_programs_are_followed,
     a_plan_names_the_other_side,
+    nothing_is_one_sided_after_writes_beside_each_other,
     one_sided_references_are_found,
     a_side_follows_the_other,
     a_side_that_cannot_follow_is_refused,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bson::{Document as BsonDocument, RawDocumentBuf};
 
+use super::super::collected::Collected;
 use super::super::copies::facts::{Facts, Holders, Kept};
 use super::super::fences::Fences;
 use super::super::{Atomic, WriteSeveral};
@@ -156,7 +157,11 @@ fn filled<M: Document, R>(
     let ready = encoded.and_then(|(documents, session)| {
         let model = M::model();
         let copies = model.copies()?;
-        if !model.derives()? {
+        if copies.is_empty()
+            && model.two_way()?.is_empty()
+            && Collected::from(model)?.is_empty()
+            && Collected::held_by(model)?.is_empty()
+        {
             return Err(Error::usage(
                 "nothing follows from documents of this model, no `copy_of`, no `two_way` reference, no summary and no list of \
                  the newest: insert without `propagate`",

@@ -120,7 +120,7 @@ pub struct InverseMeta {
     pub guarantee: Option<Guarantee>,
 }
 
-/// How copies of a field, declared by `copy_of`, are kept in step with it while several clients write.
+/// How copies, summaries and lists of the newest are kept in step while several clients write; the variants describe copies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Guarantee {
     /// Writes that depend on each other conflict: a change of the field and an insert with a copy of it both write a fence

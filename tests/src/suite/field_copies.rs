@@ -1,4 +1,4 @@
-//! Copies of fields of other documents: `copy_of`, `propagate`, `propagate`, `check_copies`.
+//! Copies of fields of other documents: `copy_of`, `propagate`, `check_copies`.
 
 mod declarations;
 mod inserts;

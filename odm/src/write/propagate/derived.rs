@@ -44,7 +44,7 @@ pub(in crate::write) struct Derived {
     pub(super) collected: Vec<Collected>,
     /// Those in the written documents.
     pub(super) own: Vec<Collected>,
-    /// Whether copies and summaries in other documents are left to `resume_propagation`.
+    /// Whether copies, summaries and lists in other documents are left to `resume_propagation`.
     pub(super) in_background: bool,
     /// Whether the write is in a transaction of the caller.
     pub(super) is_callers: bool,
@@ -52,7 +52,7 @@ pub(in crate::write) struct Derived {
     looks: Mutex<Looks>,
 }
 
-/// Copies and summaries that are looked at again after the write has taken effect.
+/// Copies, summaries and lists that are looked at again after the write has taken effect.
 #[derive(Debug, Default)]
 pub(in crate::write) struct Looks {
     pub(super) made: Vec<(Arc<Kept>, Keys)>,

@@ -25,11 +25,14 @@ pub use self::copies::{CheckCopies, CopyDamage, CopyReport, RefreshCopies};
 pub(crate) use self::dependents::ForDependents;
 pub use self::dependents::{
     DeletePlan, DeleteWithDependents, DeleteWithDependentsResult, Dependents,
+    FindOneAndDeleteWithDependents,
 };
 pub use self::newest::{CheckRecent, RecentDamage, RecentReport, RefreshRecent};
+use self::propagate::read_by_id;
 pub use self::propagate::{
-    InsertManyPropagated, InsertOnePropagated, PropagateResult, Propagated, PropagatedUpdate,
-    ResumePropagation, ResumeResult, UpdatePlan, UpdatePropagated,
+    FindAndModifyPropagated, FindOneOrInsertPropagated, InsertManyPropagated, InsertOnePropagated,
+    PropagateResult, Propagated, ResumePropagation, ResumeResult, SavePropagated, UpdatePlan,
+    UpdatePropagated,
 };
 pub use self::references::{
     CheckReferences, InsertManyChecked, InsertOneChecked, ReferenceDamage, ReferenceReport,

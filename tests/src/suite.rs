@@ -47,6 +47,7 @@ mod places;
 mod plans;
 mod profiler;
 mod projections;
+mod propagating_verbs;
 mod related;
 mod relations;
 mod relations_within;
@@ -127,6 +128,7 @@ pub(crate) fn cases() -> Vec<Case> {
         plans::CASES,
         profiler::CASES,
         projections::CASES,
+        propagating_verbs::CASES,
         related::CASES,
         relations::CASES,
         relations_within::CASES,

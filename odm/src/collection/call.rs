@@ -214,11 +214,12 @@ impl<'s> Call<'s> {
                 .map_err(|error| error.with_model(self.model.name))?;
         }
         let operation = &self.request.operation;
-        let has_form = matches!(operation, Operation::Delete { .. });
-        if (has_form || matches!(operation, Operation::FindAndDelete { .. }))
-            && !self.leaves_dangling
-        {
-            check_dependents(self.model, has_form)
+        let is_delete = matches!(
+            operation,
+            Operation::Delete { .. } | Operation::FindAndDelete { .. }
+        );
+        if is_delete && !self.leaves_dangling {
+            check_dependents(self.model, true)
                 .map_err(|error| error.with_model(self.model.name))?;
         }
         if !self.leaves_stale {
@@ -519,7 +520,7 @@ pub(crate) fn check_dependents(model: &'static ModelMeta, has_form: bool) -> Res
     let how = if has_form {
         "write `.with_dependents()`, which does what is declared, or `.leave_dangling()`"
     } else {
-        "write `delete_one(…).with_dependents()`, which does what is declared, or `.leave_dangling()` here"
+        "write `.with_dependents()` on a delete outside of `bulk_write`, which does what is declared, or `.leave_dangling()` here"
     };
     let why = match (relation, two_way, counted, listed) {
         (Some(one), ..) => {

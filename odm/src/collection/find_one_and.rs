@@ -4,7 +4,7 @@ use std::borrow::Borrow;
 use std::fmt;
 use std::marker::PhantomData;
 
-use bson::Document as BsonDocument;
+use bson::{Document as BsonDocument, RawDocumentBuf};
 use futures_core::future::BoxFuture;
 use serde::de::DeserializeOwned;
 
@@ -12,11 +12,11 @@ use super::call::{Call, Reach, filter, find_and_replace, operands};
 use super::decode::decode;
 use super::find::projection;
 use super::options::options;
-use super::{Collection, guarded};
+use super::{Collection, Repeated, guarded};
 use crate::error::Result;
 use crate::model::{Document, Projection};
 use crate::query::{FilterFn, fields};
-use crate::store::Operation;
+use crate::store::{Operation, Session};
 use crate::update::UpdateFn;
 
 /// Emits the builder methods that choose the type and the fields of the returned document.
@@ -213,6 +213,11 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> FindOneAndUpdate<'s, M, T> 
     );
 
     returned!(FindOneAndUpdate);
+
+    /// The change, to be made as part of several writes, and the session.
+    pub(crate) fn repeated(self) -> Result<(Repeated<M>, Option<&'s mut Session>)> {
+        Repeated::of(self.call)
+    }
 }
 
 impl<'s, M: Document, T: DeserializeOwned + 'static> FindOneAndReplace<'s, M, T> {
@@ -222,6 +227,11 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> FindOneAndReplace<'s, M, T>
     );
 
     returned!(FindOneAndReplace);
+
+    /// The change, to be made as part of several writes, and the session.
+    pub(crate) fn repeated(self) -> Result<(Repeated<M>, Option<&'s mut Session>)> {
+        Repeated::of(self.call)
+    }
 }
 
 impl<'s, M: Document, T: DeserializeOwned + 'static> FindOneAndDelete<'s, M, T> {
@@ -230,18 +240,26 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> FindOneAndDelete<'s, M, T> 
     );
 
     returned!(FindOneAndDelete);
+
+    /// The delete, to be made as part of several writes.
+    pub(crate) fn into_call(self) -> Call<'s> {
+        self.call
+    }
 }
 
-async fn found<T: DeserializeOwned>(call: Call<'_>) -> Result<Option<T>> {
+pub(super) async fn found<T: DeserializeOwned>(call: Call<'_>) -> Result<Option<T>> {
     let model = call.model.name;
-    let found = if call.guards.is_some() {
-        guarded::find_and_update(call).await?
-    } else {
-        call.send().await?.document()?
-    };
-    match found {
+    match found_raw(call).await? {
         Some(raw) => decode(&raw, model).map(Some),
         None => Ok(None),
+    }
+}
+
+pub(super) async fn found_raw(call: Call<'_>) -> Result<Option<RawDocumentBuf>> {
+    if call.guards.is_some() {
+        guarded::find_and_update(call).await
+    } else {
+        call.send().await?.document()
     }
 }
 

@@ -2,22 +2,25 @@
 
 use std::borrow::Borrow;
 use std::fmt;
+use std::marker::PhantomData;
 
 use bson::raw::{RawDocument, RawDocumentBuf};
-use bson::{Document as BsonDocument, doc};
+use bson::{Bson, Document as BsonDocument, doc};
 use futures_core::future::BoxFuture;
 use odm_language::expression::Globals;
 use odm_language::matcher::Matcher;
+use odm_language::value::raw;
 
 use super::call::{Call, encode_with_id, filter};
 use super::decode::decode;
 use super::options::options;
-use super::{Collection, Find};
+use super::template::Template;
+use super::{Collection, Encoded, Find, decode_id};
 use crate::error::{Error, Result};
 use crate::model::Document;
 use crate::query::FilterFn;
-use crate::store::options::{ReadPreference, ReturnDocument};
-use crate::store::{Condition, Modification, Operation, Response, Update};
+use crate::store::options::{Options, ReadPreference, ReturnDocument};
+use crate::store::{Condition, Modification, Operation, Response, Session, Update};
 
 /// Finds a document, or inserts one: [`Collection::find_one_or_insert`].
 #[must_use = "nothing is read or inserted until it is awaited"]
@@ -27,6 +30,31 @@ pub struct FindOneOrInsert<'s, M: Document> {
     /// The document to insert if nothing matches.
     document: RawDocumentBuf,
     collection: Collection<M>,
+}
+
+/// What a [`FindOneOrInsert`] that propagates looks for.
+pub(crate) struct Looked<M> {
+    template: Template,
+    filter: Condition,
+    /// The `_id` of the document to insert.
+    pub(crate) id: Bson,
+    of: PhantomData<fn() -> M>,
+}
+
+impl<M: Document> Looked<M> {
+    /// The read of the first document that matches.
+    pub(crate) fn find(&self) -> (Operation, Options) {
+        let (filter, one) = (self.filter.clone(), true);
+        let chosen = &self.template.options;
+        let options = Options {
+            hint: chosen.hint.clone(),
+            collation: chosen.collation.clone(),
+            comment: chosen.comment.clone(),
+            max_time: chosen.max_time,
+            ..Options::default()
+        };
+        (Operation::Find { filter, one }, options)
+    }
 }
 
 /// What [`Collection::find_one_or_insert`] returns.
@@ -130,7 +158,34 @@ fn on_insert(filter: Condition, document: &RawDocument) -> Result<Update> {
 }
 
 impl<'s, M: Document> FindOneOrInsert<'s, M> {
-    options!(session command hint comment collation max_time bypass_document_validation write_concern);
+    options!(session command hint comment collation max_time bypass_document_validation write_concern leave_stale);
+
+    /// The read and the insert, to be made as parts of several writes, and the session.
+    pub(crate) fn parts(mut self) -> Result<(Looked<M>, Encoded<M>, Option<&'s mut Session>)> {
+        let template = Template::of(&self.call)?;
+        self.meets_condition()?;
+        if let Some(error) = self.call.error.take() {
+            return Err(error);
+        }
+        let options = &self.call.request.options;
+        let mut insert = self.collection.call(Operation::InsertOne {
+            document: self.document.clone(),
+        });
+        insert.options().comment.clone_from(&options.comment);
+        insert.options().bypass_document_validation = options.bypass_document_validation;
+        insert.leaves_stale = true;
+        let id = raw::get(&self.document, "_id").map(Bson::try_from);
+        let id = id.ok_or_else(|| Error::malformed_reply("an `_id`"))?;
+        let id = id.map_err(Error::encode)?;
+        let (encoded, _) = Encoded::of(insert, vec![decode_id::<M>(id.clone())?])?;
+        let looked = Looked {
+            template,
+            filter: self.filter,
+            id,
+            of: PhantomData,
+        };
+        Ok((looked, encoded, self.call.session))
+    }
 
     async fn run(mut self) -> Result<FoundOrInserted<M>> {
         let model = self.call.model.name;

@@ -2,19 +2,18 @@
 
 use std::borrow::Borrow;
 use std::fmt;
-use std::sync::Arc;
 
 use bson::raw::RawDocumentBuf;
 
-use super::call::{Call, Defaults, encode_with_id, typed_id};
+use super::call::{Call, encode_with_id, typed_id};
 use super::options::{action, options};
+use super::template::Template;
 use super::{Collection, InsertManyResult};
 use crate::error::{BulkError, Error, Kind, Result};
 use crate::exec::{Channel, refused};
 use crate::model::Document;
 use crate::store::limits;
-use crate::store::options::Chosen;
-use crate::store::{CollectionName, Operation, Request, Session, Store, WriteKind, Written};
+use crate::store::{Operation, Request, Session, WriteKind, Written};
 
 /// Inserts several documents: [`Collection::insert_many`].
 #[must_use = "nothing is inserted until it is awaited"]
@@ -82,10 +81,7 @@ impl<M: Document> Collection<M> {
 
 /// Documents to insert as part of several writes, which may run more than once.
 pub(crate) struct Encoded<M: Document> {
-    store: Store,
-    defaults: Option<Arc<Defaults>>,
-    collection: CollectionName,
-    options: Chosen,
+    template: Template,
     pub(crate) documents: Vec<RawDocumentBuf>,
     ids: Vec<M::Id>,
 }
@@ -93,24 +89,15 @@ pub(crate) struct Encoded<M: Document> {
 impl<M: Document> Encoded<M> {
     /// The documents of a call, and its session.
     pub(super) fn of(call: Call<'_>, ids: Vec<M::Id>) -> Result<(Self, Option<&mut Session>)> {
-        let defaults = call.defaults.clone();
-        if call.request.options.write_concern.is_some() {
-            return Err(Error::usage(
-                "this insert runs in a transaction, which has the write concern of the client: set it there",
-            ));
-        }
-        let options = call.request.options.clone();
-        let (store, request, session) = call.prepare()?;
+        let template = Template::of(&call)?;
+        let (_, request, session) = call.prepare()?;
         let documents = match request.operation {
             Operation::InsertOne { document } => vec![document],
             Operation::InsertMany { documents } => documents,
             _ => return Err(Error::usage("only an insert has documents")),
         };
         let encoded = Self {
-            store,
-            defaults,
-            collection: request.collection,
-            options,
+            template,
             documents,
             ids,
         };
@@ -119,9 +106,7 @@ impl<M: Document> Encoded<M> {
 
     /// A channel whose writes have the same write concern.
     pub(crate) fn channel(&self) -> Channel<'static> {
-        let defaults = self.defaults.as_deref();
-        let concern = defaults.and_then(|defaults| defaults.write_concern.clone());
-        Channel::new(self.store.clone(), None).with_write_concern(concern)
+        self.template.channel()
     }
 
     /// The insert.
@@ -135,13 +120,8 @@ impl<M: Document> Encoded<M> {
         documents: Vec<RawDocumentBuf>,
         session: Option<&'s mut Session>,
     ) -> InsertMany<'s, M> {
-        let operation = Ok(Operation::InsertMany { documents });
-        let (defaults, collection) = (self.defaults.as_ref(), self.collection.clone());
-        let mut call = Call::new(&self.store, defaults, M::model(), collection, operation);
-        call.request.options = self.options.clone();
-        call.session = session;
-        // The call that made these documents was checked.
-        call.leaves_stale = true;
+        let operation = Operation::InsertMany { documents };
+        let call = self.template.call(M::model(), operation, session);
         let ids = self.ids.clone();
         InsertMany { call, ids }
     }

@@ -6,11 +6,11 @@ use std::marker::PhantomData;
 
 use super::call::{Call, filter, replace};
 use super::options::{action, options};
-use super::{ActionFuture, Collection, UpdateResult};
+use super::{ActionFuture, Collection, Repeated, UpdateResult};
 use crate::error::Result;
 use crate::model::Document;
 use crate::query::FilterFn;
-use crate::store::Condition;
+use crate::store::{Condition, Session};
 
 /// Replaces one document: [`Collection::replace_one`].
 #[must_use = "nothing is replaced until it is awaited"]
@@ -60,6 +60,11 @@ impl<'s, M: Document> ReplaceOne<'s, M> {
         session command upsert hint comment collation let_vars bypass_document_validation
         write_concern leave_stale
     );
+
+    /// The replacement, to be made as part of several writes, and the session.
+    pub(crate) fn repeated(self) -> Result<(Repeated<M>, Option<&'s mut Session>)> {
+        Repeated::of(self.call)
+    }
 
     fn run(self) -> ActionFuture<'s, UpdateResult<M::Id>> {
         self.call

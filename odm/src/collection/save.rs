@@ -2,6 +2,7 @@
 
 mod diff;
 mod loaded;
+mod saving;
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -10,13 +11,14 @@ use bson::Document as BsonDocument;
 
 use self::loaded::Change;
 pub use self::loaded::Loaded;
+pub(crate) use self::saving::Saving;
 use super::Collection;
 use super::call::{Call, by_id};
 use super::nodes::check_saved;
 use super::options::{action, options};
 use crate::error::Result;
 use crate::model::Document;
-use crate::store::{Attempt, Modification, Operation};
+use crate::store::{Attempt, Modification, Operation, Session, Update as Operands};
 use crate::types::IntoId;
 
 /// Loads one document: [`Collection::load`].
@@ -143,19 +145,16 @@ impl<'s, M: Document> Save<'s, M> {
     fn prepare(&mut self) -> Result<Option<(Change<M>, Option<Attempt>)>> {
         let session = self.call.session.as_ref();
         let attempt = session.and_then(|session| session.attempt());
-        let change = self.loaded.change(attempt.as_ref());
-        let Some(mut change) = change.map_err(|error| error.with_model(self.call.model.name))?
-        else {
+        let Some((change, update)) = changed(self.loaded, attempt.as_ref())? else {
             return Ok(None);
         };
-        if let Some(update) = change.update.take() {
-            if let Modification::Operators(changes) = &update.modification {
-                let model = self.call.model;
-                check_saved(changes, model).map_err(|error| error.with_model(model.name))?;
-            }
-            self.call.request.operation = Operation::Update(update);
-        }
+        self.call.request.operation = Operation::Update(update);
         Ok(Some((change, attempt)))
+    }
+
+    /// The save, to be made as part of several writes, and the session.
+    pub(crate) fn saving(self) -> Result<(Saving<'s, M>, Option<&'s mut Session>)> {
+        Saving::of(self.call, self.loaded)
     }
 
     async fn run(mut self) -> Result<bool> {
@@ -170,6 +169,22 @@ impl<'s, M: Document> Save<'s, M> {
         self.loaded.saved(change, attempt);
         Ok(true)
     }
+}
+
+/// What a save in this attempt changes, and the update; `None` if nothing changed.
+fn changed<M: Document>(
+    loaded: &mut Loaded<M>,
+    attempt: Option<&Attempt>,
+) -> Result<Option<(Change<M>, Box<Operands>)>> {
+    let model = M::model();
+    let change = loaded.change(attempt);
+    let change = change.map_err(|error| error.with_model(model.name))?;
+    if let Some((_, update)) = &change
+        && let Modification::Operators(changes) = &update.modification
+    {
+        check_saved(changes, model).map_err(|error| error.with_model(model.name))?;
+    }
+    Ok(change)
 }
 
 action!(Load => Option<Loaded<M>>);

@@ -55,10 +55,26 @@ impl Stale {
             Operation::InsertMany { documents } => return Self::of_inserts(model, documents),
             _ => return Ok(Self::default()),
         };
+        Self::of_changed(model, &modification.map_or(Changed::All, Changed::by))
+    }
+
+    /// What a change of any field may make stale.
+    pub(crate) fn of_any_change(model: &'static ModelMeta) -> Result<Self> {
+        Self::of_changed(model, &Changed::All)
+    }
+
+    /// What may have to be written because of, and in, a document that an upsert inserts.
+    pub(crate) fn of_new(model: &'static ModelMeta) -> Result<Self> {
+        Ok(Self {
+            made: Vec::new(),
+            ..Self::of_any_change(model)?
+        })
+    }
+
+    fn of_changed(model: &'static ModelMeta, changed: &Changed) -> Result<Self> {
         let (made, held, two_way) = (model.copied()?, model.copies()?, model.two_way()?);
         let (counted, summaries) = (model.summarized()?, model.summaries()?);
         let (listed, lists) = (model.listed()?, model.newest_lists()?);
-        let changed = modification.map_or(Changed::All, Changed::by);
         let copies_a_change = |copies: &&&'static Copies| {
             let mut fields = copies.following();
             fields.any(|field| field.sources.iter().any(|path| changed.touches(path)))

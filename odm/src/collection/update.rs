@@ -2,21 +2,15 @@
 
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::Arc;
 
-use bson::Document as BsonDocument;
-
-use super::call::{Call, Defaults, Reach, operands};
-use super::guarded::Guards;
+use super::call::{Call, Reach, operands};
 use super::options::{action, options};
-use super::stale::Stale;
+use super::repeated::Repeated;
 use super::{ActionFuture, Collection, UpdateResult, guarded};
-use crate::error::{Error, Result};
-use crate::exec::Channel;
+use crate::error::Result;
 use crate::model::Document;
 use crate::query::{Filter, FilterFn, fields};
-use crate::store::options::{Chosen, Options};
-use crate::store::{CollectionName, Operation, Session, Store};
+use crate::store::{Operation, Session};
 use crate::update::{Update as Change, UpdateFn};
 
 /// Updates documents: [`Collection::update_one`], [`Collection::update_many`],
@@ -25,76 +19,6 @@ use crate::update::{Update as Change, UpdateFn};
 pub struct UpdateDocuments<'s, M: Document> {
     call: Call<'s>,
     of: PhantomData<fn() -> M>,
-}
-
-/// An update as part of several writes, which may run more than once.
-pub(crate) struct Repeated<M> {
-    store: Store,
-    defaults: Option<Arc<Defaults>>,
-    collection: CollectionName,
-    operation: Operation,
-    options: Chosen,
-    guards: Option<Box<Guards>>,
-    /// The copies that the update would leave stale.
-    pub(crate) stale: Stale,
-    of: PhantomData<fn() -> M>,
-}
-
-impl<M: Document> Repeated<M> {
-    /// A channel whose writes have the same write concern.
-    pub(crate) fn channel(&self) -> Channel<'static> {
-        let defaults = self.defaults.as_deref();
-        let concern = defaults.and_then(|defaults| defaults.write_concern.clone());
-        Channel::new(self.store.clone(), None).with_write_concern(concern)
-    }
-
-    /// Whether every document that matches is updated.
-    pub(crate) fn is_multi(&self) -> bool {
-        matches!(&self.operation, Operation::Update(update) if update.multi)
-    }
-
-    /// The read of what the update matches, with this projection.
-    pub(crate) fn find(&self, projection: BsonDocument) -> (Operation, Options) {
-        let filter = match &self.operation {
-            Operation::Update(update) => update.filter.clone(),
-            _ => BsonDocument::new().into(),
-        };
-        let find = Operation::Find {
-            filter,
-            one: !self.is_multi(),
-        };
-        let options = Options {
-            hint: self.options.hint.clone(),
-            collation: self.options.collation.clone(),
-            let_vars: self.options.let_vars.clone(),
-            comment: self.options.comment.clone(),
-            projection: Some(projection),
-            ..Options::default()
-        };
-        (find, options)
-    }
-
-    /// The update, of documents that meet the condition as well.
-    pub(crate) fn update<'s>(
-        &self,
-        session: Option<&'s mut Session>,
-        condition: Option<BsonDocument>,
-    ) -> UpdateDocuments<'s, M> {
-        let mut operation = self.operation.clone();
-        if let (Operation::Update(update), Some(condition)) = (&mut operation, condition) {
-            update.filter.join(condition);
-        }
-        let (defaults, collection) = (self.defaults.as_ref(), self.collection.clone());
-        let mut call = Call::new(&self.store, defaults, M::model(), collection, Ok(operation));
-        call.request.options = self.options.clone();
-        call.guards.clone_from(&self.guards);
-        call.session = session;
-        call.leaves_stale = true;
-        UpdateDocuments {
-            call,
-            of: PhantomData,
-        }
-    }
 }
 
 impl<M: Document> Collection<M> {
@@ -196,38 +120,15 @@ impl<'s, M: Document> UpdateDocuments<'s, M> {
 
     /// The update, to be made as part of several writes, and the session.
     pub(crate) fn repeated(self) -> Result<(Repeated<M>, Option<&'s mut Session>)> {
-        let mut call = self.call;
-        let options = &call.request.options;
-        if options.write_concern.is_some() {
-            return Err(Error::usage(
-                "`propagate` runs in a transaction, which has the write concern of the client: set it there",
-            ));
-        }
-        if options.upsert == Some(true) {
-            return Err(Error::usage(
-                "an upsert does not propagate: it may insert a document, whose copies `insert_one(…).propagate()` fills",
-            ));
-        }
-        call.leaves_stale = true;
-        let (defaults, options) = (call.defaults.clone(), call.request.options.clone());
-        let guards = call.guards.clone();
-        let stale = match &call.error {
-            None => Stale::of(M::model(), &call.request.operation)?,
-            Some(_) => Stale::default(),
-        };
-        let operation = call.request.operation.clone();
-        let (store, request, session) = call.prepare()?;
-        let repeated = Repeated {
-            store,
-            defaults,
-            collection: request.collection,
-            operation,
-            options,
-            guards,
-            stale,
+        Repeated::of(self.call)
+    }
+
+    /// The update that a call makes.
+    pub(super) fn of(call: Call<'s>) -> Self {
+        Self {
+            call,
             of: PhantomData,
-        };
-        Ok((repeated, session))
+        }
     }
 
     fn run(self) -> ActionFuture<'s, UpdateResult<M::Id>> {

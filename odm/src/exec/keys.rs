@@ -115,6 +115,11 @@ impl Keys {
         self.values.len()
     }
 
+    /// The ids, in the order in which they were added.
+    pub(crate) fn values(&self) -> &[Bson] {
+        &self.values
+    }
+
     /// About how many bytes the ids take in a command.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes

@@ -183,6 +183,24 @@ impl Operation {
         }
     }
 
+    /// The filter of an update or a replacement.
+    pub(crate) fn filter(&self) -> Option<&Condition> {
+        match self {
+            Self::Update(update) | Self::FindAndUpdate(update) => Some(&update.filter),
+            Self::Replace { filter, .. } | Self::FindAndReplace { filter, .. } => Some(filter),
+            _ => None,
+        }
+    }
+
+    /// The filter of an update or a replacement, to be changed.
+    pub(crate) fn filter_mut(&mut self) -> Option<&mut Condition> {
+        match self {
+            Self::Update(update) | Self::FindAndUpdate(update) => Some(&mut update.filter),
+            Self::Replace { filter, .. } | Self::FindAndReplace { filter, .. } => Some(filter),
+            _ => None,
+        }
+    }
+
     /// Restricts a `find` to the first document.
     pub(crate) fn only_first(&mut self) {
         if let Self::Find { one, .. } = self {

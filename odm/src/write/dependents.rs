@@ -5,6 +5,7 @@
 //! document that it has deleted, unless another client inserts one meanwhile.
 
 mod effects;
+mod find_and_delete;
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -12,9 +13,10 @@ use std::marker::PhantomData;
 use bson::{Document as BsonDocument, RawDocumentBuf, doc};
 
 use self::effects::{Deleted, Effects, deletes_of, ids, projection};
+pub use self::find_and_delete::FindOneAndDeleteWithDependents;
 use super::propagate::{Derived, Looks, Propagated, count_written};
 use super::{Atomic, WriteSeveral};
-use crate::collection::{Delete, check_dependents};
+use crate::collection::{Call, Delete, check_dependents};
 use crate::error::{Error, Result};
 use crate::exec::Channel;
 use crate::model::{Document, ModelMeta, OnDelete};
@@ -264,7 +266,10 @@ impl<M: Document> DeleteWithDependents<'_, M> {
 impl<M: Document> DependentDelete<M> {
     /// The writes of a delete, and the session in which it runs.
     fn new(delete: Delete<'_, M>) -> Result<(Self, Option<&mut Session>)> {
-        let mut call = delete.call;
+        Self::of(delete.call)
+    }
+
+    fn of(mut call: Call<'_>) -> Result<(Self, Option<&mut Session>)> {
         if call.request.options.write_concern.is_some() {
             return Err(Error::usage(
                 "`with_dependents` runs in a transaction, which has the write concern of the client: set it there",
@@ -273,8 +278,10 @@ impl<M: Document> DependentDelete<M> {
         call.leaves_dangling = true;
         let defaults = call.defaults.clone();
         let (store, request, session) = call.prepare()?;
-        let Operation::Delete { filter, multi } = request.operation else {
-            return Err(Error::usage("only a delete has dependents"));
+        let (filter, multi) = match request.operation {
+            Operation::Delete { filter, multi } => (filter, multi),
+            Operation::FindAndDelete { filter } => (filter, false),
+            _ => return Err(Error::usage("only a delete has dependents")),
         };
         let concern = defaults.and_then(|defaults| defaults.write_concern.clone());
         let options = Options {
@@ -305,6 +312,69 @@ impl<M: Document> DependentDelete<M> {
         };
         let raw = channel.of(M::model());
         raw.documents(find, options.into()).await
+    }
+
+    /// Deletes these documents, with those that refer to them.
+    async fn delete(
+        &self,
+        channel: &mut Channel<'_>,
+        documents: Vec<RawDocumentBuf>,
+    ) -> Result<DeleteWithDependentsResult> {
+        let model = M::model();
+        let mut result = DeleteWithDependentsResult {
+            deleted: 0,
+            dependents: Vec::new(),
+            propagated: Vec::new(),
+        };
+        if documents.is_empty() {
+            return Ok(result);
+        }
+        let ids = ids(&documents)?;
+        let mut effects = Effects::find(channel, vec![Deleted { model, documents }]).await?;
+        let fences = effects.fences(channel)?;
+        fences.write(channel, model).await?;
+        effects.check(channel).await?;
+        result.add(channel, &effects).await?;
+        let is_atomic = channel.is_in_transaction();
+        let mut looks = Looks::default();
+        if !is_atomic {
+            result.unlink(channel, &effects).await?;
+            for (one, keys) in effects.collected()? {
+                let derived = &self.derived;
+                derived.record(channel, &one, &keys, &mut looks).await?;
+            }
+        }
+        for statement in deletes_of(model, &ids) {
+            result.deleted += channel.of(model).delete_by(vec![statement]).await?;
+        }
+        if is_atomic {
+            // Deleted documents do not need the references that they lose.
+            result.unlink(channel, &effects).await?;
+            self.write_collected(channel, &effects, looks, &mut result)
+                .await?;
+            return Ok(result);
+        }
+        // Other clients may have inserted dependents since they were looked for. Inserts that have not seen that the
+        // documents are gone have committed before this write of the fences, or fail by it.
+        fences.write(channel, model).await?;
+        loop {
+            effects = Effects::find(channel, effects.documents).await?;
+            if !result.add(channel, &effects).await? {
+                break;
+            }
+        }
+        self.write_collected(channel, &effects, looks, &mut result)
+            .await?;
+        Ok(result)
+    }
+
+    /// Looks again after the delete has taken effect.
+    async fn look_again(&self, done: &mut Vec<Propagated>) -> Result<()> {
+        let mut channel = self.channel.within(None);
+        let settled = self.derived.settle(&mut channel, done).await;
+        settled.map_err(|error| {
+            error.context("the documents are deleted, and summaries may be stale: `resume_propagation` writes them")
+        })
     }
 
     /// Writes the summaries to which deleted documents have counted, and the lists that they were in.
@@ -420,64 +490,15 @@ impl<M: Document> WriteSeveral for DependentDelete<M> {
     }
 
     async fn write(&self, channel: &mut Channel<'_>) -> Result<DeleteWithDependentsResult> {
-        let model = M::model();
-        let mut result = DeleteWithDependentsResult {
-            deleted: 0,
-            dependents: Vec::new(),
-            propagated: Vec::new(),
-        };
         let documents = self.matching(channel).await?;
-        if documents.is_empty() {
-            return Ok(result);
-        }
-        let ids = ids(&documents)?;
-        let mut effects = Effects::find(channel, vec![Deleted { model, documents }]).await?;
-        let fences = effects.fences(channel)?;
-        fences.write(channel, model).await?;
-        effects.check(channel).await?;
-        result.add(channel, &effects).await?;
-        let is_atomic = channel.is_in_transaction();
-        let mut looks = Looks::default();
-        if !is_atomic {
-            result.unlink(channel, &effects).await?;
-            for (one, keys) in effects.collected()? {
-                let derived = &self.derived;
-                derived.record(channel, &one, &keys, &mut looks).await?;
-            }
-        }
-        for statement in deletes_of(model, &ids) {
-            result.deleted += channel.of(model).delete_by(vec![statement]).await?;
-        }
-        if is_atomic {
-            // Deleted documents do not need the references that they lose.
-            result.unlink(channel, &effects).await?;
-            self.write_collected(channel, &effects, looks, &mut result)
-                .await?;
-            return Ok(result);
-        }
-        // Other clients may have inserted dependents since they were looked for. Inserts that have not seen that the
-        // documents are gone have committed before this write of the fences, or fail by it.
-        fences.write(channel, model).await?;
-        loop {
-            effects = Effects::find(channel, effects.documents).await?;
-            if !result.add(channel, &effects).await? {
-                break;
-            }
-        }
-        self.write_collected(channel, &effects, looks, &mut result)
-            .await?;
-        Ok(result)
+        self.delete(channel, documents).await
     }
 
     async fn settle(
         &self,
         mut done: DeleteWithDependentsResult,
     ) -> Result<DeleteWithDependentsResult> {
-        let mut channel = self.channel();
-        let settled = self.derived.settle(&mut channel, &mut done.propagated);
-        settled.await.map_err(|error| {
-            error.context("the documents are deleted, and summaries may be stale: `resume_propagation` writes them")
-        })?;
+        self.look_again(&mut done.propagated).await?;
         Ok(done)
     }
 

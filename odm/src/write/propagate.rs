@@ -1,17 +1,26 @@
 //! Writes of documents together with what follows from them in others.
 //!
-//! [`insert`] and [`update`] order the commands, and [`derived`] writes what follows from changed documents; each kind of
+//! [`insert`] and [`modify`] order the commands, and [`derived`] writes what follows from changed documents; each kind of
 //! derived data has a module beside this one, such as `copies`.
 //! [`record`] has the records by which a change that stopped is completed.
 
 mod collect;
 mod derived;
+mod find_and_modify;
+mod find_or_insert;
 mod insert;
+mod modify;
 mod record;
+mod save;
 mod update;
 
 pub use self::derived::Propagated;
 pub(super) use self::derived::{Derived, Looks, count_written};
+pub use self::find_and_modify::FindAndModifyPropagated;
+pub use self::find_or_insert::FindOneOrInsertPropagated;
 pub use self::insert::{InsertManyPropagated, InsertOnePropagated};
+pub use self::modify::UpdatePlan;
+pub(super) use self::modify::read_by_id;
 pub use self::record::{ResumePropagation, ResumeResult};
-pub use self::update::{PropagateResult, PropagatedUpdate, UpdatePlan, UpdatePropagated};
+pub use self::save::SavePropagated;
+pub use self::update::{PropagateResult, UpdatePropagated};

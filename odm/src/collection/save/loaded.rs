@@ -55,9 +55,8 @@ struct Pending<M> {
     reverted: OnceLock<Option<M>>,
 }
 
-/// The update that a save sends, and the document's state after it.
+/// The document's state after a save.
 pub(super) struct Change<M> {
-    pub(super) update: Option<Box<Operands>>,
     saved: Baseline,
     /// The document with its new version and times, if the model has such fields.
     maintained: Option<M>,
@@ -113,6 +112,29 @@ impl<M: Document> Loaded<M> {
         raw: &RawDocument,
         attempt: Option<Attempt>,
     ) -> Result<Self> {
+        let (document, found) = Self::read(raw)?;
+        let mut loaded = Self {
+            document,
+            committed: None,
+            pending: None,
+        };
+        loaded.know(found, attempt);
+        Ok(loaded)
+    }
+
+    /// Takes over the stored document after a save in `attempt`, or outside of transactions.
+    pub(in crate::collection) fn load_again(
+        &mut self,
+        raw: &RawDocument,
+        attempt: Option<Attempt>,
+    ) -> Result<()> {
+        let (document, found) = Self::read(raw)?;
+        self.document = document;
+        self.know(found, attempt);
+        Ok(())
+    }
+
+    fn read(raw: &RawDocument) -> Result<(M, Baseline)> {
         let document: M = decode(raw, M::model().name)?;
         let encoded = encode(&document)?;
         let found = Baseline {
@@ -123,13 +145,7 @@ impl<M: Document> Loaded<M> {
                 None => None,
             },
         };
-        let mut loaded = Self {
-            document,
-            committed: None,
-            pending: None,
-        };
-        loaded.know(found, attempt);
-        Ok(loaded)
+        Ok((document, found))
     }
 
     /// Makes `seen` the baseline for the next save.
@@ -168,8 +184,11 @@ impl<M: Document> Loaded<M> {
         self.document
     }
 
-    /// The change that a save in `attempt`, or outside of transactions, sends; `None` if nothing changed.
-    pub(super) fn change(&mut self, attempt: Option<&Attempt>) -> Result<Option<Change<M>>> {
+    /// What a save in `attempt`, or outside of transactions, changes, and the update that it sends; `None` if nothing changed.
+    pub(super) fn change(
+        &mut self,
+        attempt: Option<&Attempt>,
+    ) -> Result<Option<(Change<M>, Box<Operands>)>> {
         self.settle();
         let baseline = self.baseline(attempt)?;
         let model = M::model();
@@ -226,11 +245,8 @@ impl<M: Document> Loaded<M> {
         };
         let mut operands = Operands::new(filter.into());
         operands.modification = Modification::Operators(update);
-        Ok(Some(Change {
-            update: Some(Box::new(operands)),
-            saved,
-            maintained,
-        }))
+        let change = Change { saved, maintained };
+        Ok(Some((change, Box::new(operands))))
     }
 
     /// Records that the change was sent in `attempt`, or outside of transactions.

@@ -104,6 +104,16 @@ impl Derived {
         !self.back.is_empty() || !self.collected.is_empty() || !self.own.is_empty()
     }
 
+    /// Whether the written documents themselves may be written once more.
+    pub(super) fn writes_again(&self) -> bool {
+        let is_own = |model: &ModelMeta| model.collection == self.model.collection;
+        !self.held.is_empty()
+            || !self.own.is_empty()
+            || !self.back.is_empty()
+            || self.made.iter().any(|kept| is_own(kept.copies.model))
+            || self.collected.iter().any(|one| is_own(one.holder()))
+    }
+
     /// The fields that are read of documents before and after they are written.
     pub(super) fn projection(&self) -> BsonDocument {
         let mut projection = doc! {"_id": 1};

@@ -98,7 +98,7 @@ impl<'s, M: Document> InsertOne<'s, M> {
     }
 }
 
-fn first<I>(result: InsertManyResult<I>) -> Result<InsertOneResult<I>> {
+pub(super) fn first<I>(result: InsertManyResult<I>) -> Result<InsertOneResult<I>> {
     let id = result.inserted_ids.into_iter().next();
     let inserted_id = id.ok_or_else(|| Error::malformed_reply("an `_id`"))?;
     Ok(InsertOneResult { inserted_id })
@@ -155,6 +155,18 @@ fn filled<M: Document, R>(
     in_background: bool,
 ) -> Atomic<'_, PropagatedInsert<M, R>> {
     let ready = encoded.and_then(|(documents, session)| {
+        let insert = PropagatedInsert::new(documents, done, in_background)?;
+        Ok((insert, session))
+    });
+    Atomic::of_call(ready, M::model())
+}
+
+impl<M: Document, R> PropagatedInsert<M, R> {
+    pub(super) fn new(
+        documents: Encoded<M>,
+        done: fn(InsertManyResult<M::Id>) -> Result<R>,
+        in_background: bool,
+    ) -> Result<Self> {
         let model = M::model();
         let copies = model.copies()?;
         if copies.is_empty()
@@ -170,18 +182,30 @@ fn filled<M: Document, R>(
         let mut stale = Stale::of_inserts(model, &documents.documents)?;
         stale.summaries = model.summaries()?.iter().collect();
         stale.lists = model.newest_lists()?.iter().collect();
-        let insert = PropagatedInsert {
+        Ok(Self {
             copies: Kept::all(copies)?.into_iter().map(Arc::new).collect(),
             derived: Derived::new(model, &stale, in_background)?,
             documents,
             done,
-        };
-        Ok((insert, session))
-    });
-    Atomic::of_call(ready, M::model())
-}
+        })
+    }
 
-impl<M: Document, R> PropagatedInsert<M, R> {
+    /// Forgets what an attempt that was aborted had to look at again.
+    pub(super) fn forget(&self) {
+        self.derived.keep(Looks::default());
+    }
+
+    /// Looks again after the insert has taken effect.
+    pub(super) async fn look_again(&self) -> Result<()> {
+        let mut channel = self.documents.channel();
+        let settled = self.derived.settle(&mut channel, &mut Vec::new()).await;
+        settled.map_err(|error| {
+            error.context(
+                "the documents are inserted, and copies may be stale: `refresh_copies` writes them",
+            )
+        })
+    }
+
     /// The documents with their copies.
     async fn fill(
         &self,
@@ -274,13 +298,7 @@ impl<M: Document, R: Send> WriteSeveral for PropagatedInsert<M, R> {
     }
 
     async fn settle(&self, done: R) -> Result<R> {
-        let mut channel = self.channel();
-        let settled = self.derived.settle(&mut channel, &mut Vec::new()).await;
-        settled.map_err(|error| {
-            error.context(
-                "the documents are inserted, and copies may be stale: `refresh_copies` writes them",
-            )
-        })?;
+        self.look_again().await?;
         Ok(done)
     }
 

@@ -1,0 +1,109 @@
+//! Find-and-delete of a document with those that refer to it.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use bson::Document as BsonDocument;
+use serde::de::DeserializeOwned;
+
+use super::DependentDelete;
+use super::effects::ids;
+use crate::collection::{FindOneAndDelete, decode};
+use crate::error::Result;
+use crate::exec::Channel;
+use crate::model::{Document, ModelMeta};
+use crate::store::Afterwards;
+use crate::write::{Atomic, WriteSeveral, read_by_id};
+
+/// A find-and-delete with what is declared for the documents that refer to the deleted one, about to be sent:
+/// [`FindOneAndDelete::with_dependents`].
+pub type FindOneAndDeleteWithDependents<'s, M, T> = Atomic<'s, DependentFindAndDelete<M, T>>;
+
+/// The writes of a [`FindOneAndDeleteWithDependents`].
+pub struct DependentFindAndDelete<M, T> {
+    delete: DependentDelete<M>,
+    /// The projection of the document that is returned.
+    projection: Option<BsonDocument>,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<'s, M: Document, T: DeserializeOwned + Send + 'static> FindOneAndDelete<'s, M, T> {
+    /// Does what the model declares to the documents that refer to the deleted one, and writes what follows from it, as
+    /// [`Delete::with_dependents`](crate::collection::Delete::with_dependents) does. The result is the deleted document.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = a_shelf().await?;
+    /// let (authors, books) = (db.collection::<Author>(), db.collection::<Book>());
+    /// let deleted = authors.find_one_and_delete(|a| a.id.eq(1)).with_dependents().await?;
+    /// assert_eq!(deleted.ok_or("no author")?.id, 1);
+    /// assert_eq!(books.count_documents(|b| b.author.eq(Ref::from(1))).await?, 0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Delete::with_dependents`](crate::collection::Delete::with_dependents).
+    pub fn with_dependents(self) -> FindOneAndDeleteWithDependents<'s, M, T> {
+        let call = self.into_call();
+        let projection = call.request.options.projection.clone();
+        let ready = DependentDelete::of(call).map(|(delete, session)| {
+            let delete = DependentFindAndDelete {
+                delete,
+                projection,
+                of: PhantomData,
+            };
+            (delete, session)
+        });
+        Atomic::of_call(ready, M::model())
+    }
+}
+
+impl<M: Document, T: DeserializeOwned + Send> WriteSeveral for DependentFindAndDelete<M, T> {
+    type Done = Option<T>;
+
+    fn model(&self) -> &'static ModelMeta {
+        M::model()
+    }
+
+    fn channel(&self) -> Channel<'static> {
+        self.delete.channel()
+    }
+
+    fn enter(&mut self, is_callers: bool) {
+        self.delete.enter(is_callers);
+    }
+
+    async fn write(&self, channel: &mut Channel<'_>) -> Result<Option<T>> {
+        let model = M::model();
+        let documents = self.delete.matching(channel).await?;
+        let id = ids(&documents)?.values().to_vec();
+        let found = match id.as_slice() {
+            [] => None,
+            id => read_by_id(channel, model, id, self.projection.clone()).await?,
+        };
+        let result = self.delete.delete(channel, documents).await?;
+        match found {
+            Some(found) if result.deleted > 0 => decode(&found, model.name).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    async fn settle(&self, done: Option<T>) -> Result<Option<T>> {
+        self.delete.look_again(&mut Vec::new()).await?;
+        Ok(done)
+    }
+
+    fn after_commit(&self) -> Option<Afterwards> {
+        self.delete.after_commit()
+    }
+}
+
+impl<M: Document, T> fmt::Debug for DependentFindAndDelete<M, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.delete, f)
+    }
+}

@@ -1,0 +1,454 @@
+//! Changes of stored documents with what follows from them.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bson::{Bson, RawDocumentBuf, doc};
+use odm_language::value::key;
+
+use super::super::collected::Collected;
+use super::super::copies::facts::{Facts, Kept};
+use super::super::dependents::print_writes;
+use super::super::fences::Fences;
+use super::super::reference_place::exact_read;
+use super::super::two_way::BackReference;
+use super::super::{Atomic, WriteSeveral};
+use super::derived::{Derived, Looks, Propagated, add};
+use crate::collection::Stale;
+use crate::error::{Error, Result};
+use crate::exec::{Channel, Keys, StoredPath};
+use crate::model::{Document, ModelMeta};
+use crate::plan::Step;
+use crate::store::{Afterwards, Operation, Session};
+
+/// A change of stored documents, to be sent between the commands that propagate it.
+pub trait Modify: Send + Sync {
+    /// The model of the documents.
+    type Model: Document;
+    /// The result.
+    type Done: Send;
+
+    /// Where the commands are sent.
+    fn channel(&self) -> Channel<'static>;
+
+    /// Reads these fields of the documents that the change matches.
+    fn matching(
+        &self,
+        channel: &mut Channel<'_>,
+        projection: bson::Document,
+    ) -> impl Future<Output = Result<Vec<RawDocumentBuf>>> + Send;
+
+    /// Changes the documents that were matched.
+    fn modify(
+        &self,
+        channel: &mut Channel<'_>,
+        matched: &[RawDocumentBuf],
+    ) -> impl Future<Output = Result<Modified<Self::Done>>> + Send;
+
+    /// Takes over what was written to the changed documents besides, into the result or the loaded document.
+    fn read_again(
+        &self,
+        _channel: &mut Channel<'_>,
+        done: Self::Done,
+        _ids: &[Bson],
+    ) -> impl Future<Output = Result<Self::Done>> + Send {
+        std::future::ready(Ok(done))
+    }
+
+    /// The commands of the change itself, for a plan.
+    fn commands(&self) -> Result<Vec<bson::Document>>;
+
+    /// Where the result lists the documents that were written besides.
+    fn propagated(_done: &mut Self::Done) -> Option<&mut Vec<Propagated>> {
+        None
+    }
+}
+
+/// What a change has done.
+#[derive(Debug)]
+pub struct Modified<D> {
+    pub(super) done: D,
+    /// The `_id` of the document that an upsert has inserted.
+    pub(super) inserted: Option<Bson>,
+}
+
+/// The writes of a change that propagates, such as an [`UpdatePropagated`](super::UpdatePropagated).
+pub struct PropagatedWrite<W> {
+    change: W,
+    derived: Derived,
+    /// The derived data of a document that an upsert inserts.
+    of_inserted: Option<Derived>,
+    /// The `_id`s of the documents that the last attempt changed, if their derived data is written after they are.
+    written_again: Mutex<Vec<Bson>>,
+}
+
+/// What a change that propagates would write: [`Atomic::plan`].
+///
+/// Printed, it lists the collections with the number of documents, the index that finds them, and the guarantee.
+#[derive(Debug, Clone)]
+pub struct UpdatePlan {
+    steps: Vec<Step>,
+}
+
+/// A change, the derived data that it makes stale, whether it may insert a document, and its session.
+pub(super) struct Ready<'s, W> {
+    pub(super) change: W,
+    pub(super) stale: Stale,
+    pub(super) is_upsert: bool,
+    pub(super) session: Option<&'s mut Session>,
+}
+
+/// The change with what follows from it.
+pub(super) fn propagated<W: Modify>(
+    ready: Result<Ready<'_, W>>,
+    in_background: bool,
+) -> Atomic<'_, PropagatedWrite<W>> {
+    let model = W::Model::model();
+    let ready = ready.and_then(|ready| {
+        if !follows(model)? {
+            return Err(Error::usage(
+                "nothing follows from fields of this model, no `copy_of`, no `two_way` reference, no summary and no list of the \
+                 newest: write without `propagate`",
+            ));
+        }
+        let of_inserted = if ready.is_upsert {
+            Some(Derived::new(model, &Stale::of_new(model)?, in_background)?)
+        } else {
+            None
+        };
+        let write = PropagatedWrite {
+            change: ready.change,
+            derived: Derived::new(model, &ready.stale, in_background)?,
+            of_inserted,
+            written_again: Mutex::default(),
+        };
+        Ok((write, ready.session))
+    });
+    Atomic::of_call(ready, model)
+}
+
+/// Whether a change of the model's documents can have anything to propagate.
+fn follows(model: &'static ModelMeta) -> Result<bool> {
+    Ok(!model.copied()?.is_empty()
+        || model.copies()?.iter().any(|it| it.relation.is_some())
+        || !model.two_way()?.is_empty()
+        || !model.summarized()?.is_empty()
+        || !model.summaries()?.is_empty()
+        || !model.listed()?.is_empty()
+        || !model.newest_lists()?.is_empty())
+}
+
+/// Reads the first document with one of these `_id`s.
+pub(in crate::write) async fn read_by_id(
+    channel: &mut Channel<'_>,
+    model: &'static ModelMeta,
+    ids: &[Bson],
+    projection: Option<bson::Document>,
+) -> Result<Option<RawDocumentBuf>> {
+    let find = Operation::Find {
+        filter: doc! {"_id": {"$in": ids}}.into(),
+        one: true,
+    };
+    let options = exact_read(channel, model, projection);
+    let found = channel.of(model).documents(find, options).await?;
+    Ok(found.into_iter().next())
+}
+
+impl<W: Modify> PropagatedWrite<W> {
+    fn written_again(&self) -> MutexGuard<'_, Vec<Bson>> {
+        let ids = self.written_again.lock();
+        ids.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn steps(&self, channel: &mut Channel<'_>) -> Result<Vec<Step>> {
+        let model = W::Model::model();
+        let projection = self.derived.projection();
+        let documents = self.change.matching(channel, projection).await?;
+        let collection = channel.collection(model);
+        let own = |reason: &str| -> Result<Step> {
+            let commands = self.change.commands()?;
+            Ok(Step::writes(
+                model,
+                &collection,
+                commands,
+                reason.to_owned(),
+            ))
+        };
+        if documents.is_empty() {
+            return match self.of_inserted {
+                Some(_) => Ok(vec![own("insert, as none matches")?.of_documents(1)]),
+                None => Ok(Vec::new()),
+            };
+        }
+        let count = documents.len() as u64;
+        let own = own("match the filter")?;
+        let mut steps = vec![own.of_documents(count)];
+        for kept in &self.derived.made {
+            let keys = Keys::at(&kept.key, &documents)?;
+            let target = kept.copies.model;
+            let mut holders = 0;
+            for part in keys.parts() {
+                let filter = kept.place.refers_to(&part).into();
+                let options = exact_read(channel, target, None);
+                let count = Operation::Count { filter };
+                holders += channel.of(target).count(count, options).await?;
+            }
+            if holders > 0 {
+                steps.push(self.step(kept, &channel.collection(target), holders));
+            }
+        }
+        for kept in &self.derived.held {
+            let mut step = self.step(kept, &collection, count);
+            step.reasons.truncate(1);
+            steps.push(step);
+        }
+        for back in &self.derived.back {
+            steps.push(back_step(back, channel, count));
+        }
+        for one in &self.derived.collected {
+            let keys = Keys::at(one.reference(), &documents)?;
+            steps.push(self.collected_step(one, channel, keys.len() as u64));
+        }
+        for one in &self.derived.own {
+            steps.push(self.collected_step(one, channel, count));
+        }
+        Ok(steps)
+    }
+
+    /// The step of a plan that writes summaries or a list.
+    fn collected_step(&self, one: &Collected, channel: &Channel<'_>, documents: u64) -> Step {
+        let collection = channel.collection(one.holder());
+        let mut step = Step::writes(one.holder(), &collection, Vec::new(), one.step());
+        step.reasons.push(self.time(one.is_strict()).to_owned());
+        step.of_documents(documents)
+    }
+
+    /// When copies and summaries are written.
+    fn time(&self, is_strict: bool) -> &'static str {
+        match (self.derived.in_background, is_strict) {
+            (true, _) => "in the background: by `resume_propagation`",
+            (false, true) => "strict: in the transaction of the update",
+            (false, false) => "settled: after the transaction of the update",
+        }
+    }
+
+    /// The step of a plan that writes copies. Their values are known only after the update.
+    fn step(&self, kept: &Kept, collection: &str, documents: u64) -> Step {
+        let model = kept.copies.model;
+        let names: Vec<_> = kept.copies.following().map(|field| field.rust).collect();
+        let by = kept.copies.by.join(".");
+        let copies = format!("copy `{}` by `{by}`", names.join("`, `"));
+        let mut step = Step::writes(model, collection, Vec::new(), copies);
+        let path: Vec<&str> = kept.copies.by.iter().map(String::as_str).collect();
+        step.reasons.push(match model.index_for(&path) {
+            Some(index) => {
+                let keys = index.keys.iter().map(|key| key.path.join("."));
+                format!(
+                    "found by the index on {}",
+                    keys.collect::<Vec<_>>().join(", ")
+                )
+            }
+            None => "found by a scan".to_owned(),
+        });
+        step.reasons.push(self.time(kept.is_strict()).to_owned());
+        step.of_documents(documents)
+    }
+}
+
+/// The step of a plan that writes references which refer back: at most one for each updated document, or each of its list.
+fn back_step(back: &BackReference, channel: &Channel<'_>, documents: u64) -> Step {
+    let (own, other) = (back.sides.own.field, &back.sides.other);
+    let reason = format!(
+        "let `{}` follow `{own}`, in those to which it leads and led",
+        other.field
+    );
+    let collection = channel.collection(other.model);
+    Step::writes(other.model, &collection, Vec::new(), reason).of_documents(documents)
+}
+
+impl<W: Modify> WriteSeveral for PropagatedWrite<W> {
+    type Done = W::Done;
+
+    fn model(&self) -> &'static ModelMeta {
+        W::Model::model()
+    }
+
+    fn channel(&self) -> Channel<'static> {
+        self.change.channel()
+    }
+
+    fn enter(&mut self, is_callers: bool) {
+        self.derived.enter(is_callers);
+        if let Some(derived) = &mut self.of_inserted {
+            derived.enter(is_callers);
+        }
+    }
+
+    fn is_several(&self) -> bool {
+        self.of_inserted.is_some() || self.derived.is_several()
+    }
+
+    async fn write(&self, channel: &mut Channel<'_>) -> Result<W::Done> {
+        let model = W::Model::model();
+        let is_atomic = channel.is_in_transaction();
+        let projection = self.derived.projection();
+        let mut documents = self.change.matching(channel, projection).await?;
+        let derived = match &self.of_inserted {
+            Some(_) if !is_atomic => {
+                return Err(Error::usage(
+                    "an upsert propagates in a transaction, in which nobody else inserts the document: leave `non_atomic()` out",
+                ));
+            }
+            Some(of_inserted) if documents.is_empty() => of_inserted,
+            _ => &self.derived,
+        };
+        let mut looks = Looks::default();
+        let mut fences = Fences::default();
+        let collection = channel.collection(model);
+        for kept in &derived.made {
+            let keys = Keys::at(&kept.key, &documents)?;
+            kept.fence(channel, &keys, &mut fences)?;
+            if derived.in_background || !is_atomic || !kept.is_strict() {
+                looks.records.add(&collection, kept.key.as_str(), &keys);
+            }
+            looks.made.push((Arc::clone(kept), keys));
+        }
+        if !is_atomic {
+            looks.records.write(channel, model).await?;
+            derived.record_all(channel, &documents, &mut looks).await?;
+        }
+        let Modified { mut done, inserted } = self.change.modify(channel, &documents).await?;
+        looks.records.write(channel, model).await?;
+        // Without a transaction, an insert that fills copies in one waits here, or has committed.
+        fences.write(channel, model).await?;
+        let mut ids = Keys::at(&StoredPath::at("_id"), &documents)?;
+        ids.add_value(inserted.as_ref())?;
+        let mut propagated = Vec::new();
+        let made = std::mem::take(&mut looks.made);
+        for (kept, keys) in made {
+            let is_strict = is_atomic && kept.is_strict();
+            if !derived.in_background && is_atomic && (is_strict || derived.is_callers) {
+                let facts = Facts::read(channel, &kept, &keys, false).await?;
+                let documents = facts.write(channel, &kept, None).await?;
+                add(&mut propagated, &kept, documents);
+            }
+            if !is_strict {
+                looks.made.push((kept, keys));
+            }
+        }
+        let by_id = ("_id", &ids);
+        derived
+            .write_held(channel, &derived.held, by_id, &mut looks, &mut propagated)
+            .await?;
+        if derived.reads_after() {
+            // Lists get new references in the order of the `_id`s, whatever order the documents were found in.
+            documents.sort_by_cached_key(|document| {
+                let id = document.get("_id").ok().flatten();
+                id.map(|id| key::of(id, None))
+            });
+            let after = derived.read(channel, &ids).await?;
+            derived
+                .write_back(channel, &documents, &after, &mut looks, &mut propagated)
+                .await?;
+            derived
+                .write_collected(channel, &documents, &after, &mut looks, &mut propagated)
+                .await?;
+        }
+        if let Some(list) = W::propagated(&mut done) {
+            *list = propagated;
+        }
+        self.derived.keep(looks);
+        let ids = match derived.writes_again() {
+            true => ids.values().to_vec(),
+            false => Vec::new(),
+        };
+        let done = self.change.read_again(channel, done, &ids).await?;
+        *self.written_again() = ids;
+        Ok(done)
+    }
+
+    async fn settle(&self, mut done: W::Done) -> Result<W::Done> {
+        let mut channel = self.channel();
+        let mut unlisted = Vec::new();
+        let list = W::propagated(&mut done).unwrap_or(&mut unlisted);
+        let settled = self.derived.settle(&mut channel, list).await;
+        settled.map_err(|error| {
+            error.context("the update has taken effect, and its copies are not all written: `resume_propagation` completes them")
+        })?;
+        let ids = std::mem::take(&mut *self.written_again());
+        self.change.read_again(&mut channel, done, &ids).await
+    }
+
+    fn after_commit(&self) -> Option<Afterwards> {
+        self.derived.after_commit(self.channel())
+    }
+}
+
+impl<W: Modify> Atomic<'_, PropagatedWrite<W>> {
+    /// Returns what the write would do. Nothing is written.
+    ///
+    /// The plan is made by the reads that the write itself begins with, and a count for each kind of copies. To run the write,
+    /// await it: it reads again. The values of the copies are known only then, so their steps have no commands. Of an upsert that
+    /// matches nothing, the plan has the insert only.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/copies.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = two_hosts().await?;
+    /// let hosts = db.collection::<Host>();
+    /// let plan = hosts.update_by_id(&1, |h| h.ipaddr.set("127.0.0.9")).propagate().plan().await?;
+    /// assert_eq!(
+    ///     plan.to_string(),
+    ///     "  hosts (Host)
+    ///     update 1 document
+    ///         match the filter
+    ///   logmsg (LogMessage)
+    ///     update 3 documents
+    ///         copy `ipaddr` by `host`
+    ///         found by the index on host
+    ///         settled: after the transaction of the update
+    /// "
+    /// );
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn plan(self) -> Result<UpdatePlan> {
+        let (writes, session) = self.into_parts()?;
+        let mut channel = writes.channel().within(session);
+        let steps = writes.steps(&mut channel).await;
+        let steps = steps.map_err(|error| error.with_model(W::Model::model().name))?;
+        Ok(UpdatePlan { steps })
+    }
+}
+
+impl UpdatePlan {
+    /// The steps: the update, then the copies.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/copies.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = two_hosts().await?;
+    /// let hosts = db.collection::<Host>();
+    /// let plan = hosts.update_by_id(&2, |h| h.ipaddr.set("127.0.0.9")).propagate().plan().await?;
+    /// assert_eq!(plan.steps().len(), 1, "no message refers to this host");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+}
+
+impl fmt::Display for UpdatePlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        print_writes(&self.steps, f)
+    }
+}
+
+impl<W> fmt::Debug for PropagatedWrite<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PropagatedWrite({})", self.derived.model.collection)
+    }
+}

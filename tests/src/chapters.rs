@@ -20,6 +20,7 @@ chapters! {
     cookbook = "../../book/src/cookbook.md";
     relations = "../../book/src/relations.md";
     relation_kinds = "../../book/src/relation-kinds.md";
+    derived_data = "../../book/src/derived-data.md";
     referential_integrity = "../../book/src/referential-integrity.md";
     copies = "../../book/src/copies.md";
     summaries = "../../book/src/summaries.md";

@@ -107,6 +107,10 @@ async fn deletes_say_what_becomes_of_dependents(db: &Db) {
         employees.delete_by_id(&1).await.unwrap_err(),
         employees.delete_by_id(&1).command().unwrap_err(),
         employees.delete_by_id(&1).explain().await.unwrap_err(),
+        employees
+            .find_one_and_delete(|e| e.id.eq(1))
+            .await
+            .unwrap_err(),
     ];
     for error in errors {
         let text = error.to_string();
@@ -115,10 +119,6 @@ async fn deletes_say_what_becomes_of_dependents(db: &Db) {
         assert!(text.contains("write `.with_dependents()`"), "{text}");
     }
     let elsewhere = [
-        employees
-            .find_one_and_delete(|e| e.id.eq(1))
-            .await
-            .unwrap_err(),
         employees
             .bulk_write(|w| [w.delete_one(|e| e.id.eq(1))])
             .await
@@ -131,7 +131,7 @@ async fn deletes_say_what_becomes_of_dependents(db: &Db) {
     for error in elsewhere {
         let text = error.to_string();
         assert!(
-            text.contains("write `delete_one(…).with_dependents()`"),
+            text.contains("write `.with_dependents()` on a delete outside of `bulk_write`"),
             "{text}"
         );
     }

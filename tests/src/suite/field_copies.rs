@@ -551,9 +551,6 @@ async fn guards_and_options_of_the_update_hold(db: &Db) {
     let customers = db.collection::<Customer>();
     let none = customers.update_by_id(&9, |c| c.name.set("x"));
     assert_eq!(none.propagate().await.unwrap().update.matched, 0);
-    let upsert = customers.update_by_id(&9, |c| c.name.set("x")).upsert(true);
-    let text = upsert.propagate().await.unwrap_err().to_string();
-    assert!(text.contains("an upsert does not propagate"), "{text}");
     let concern = customers
         .update_by_id(&1, |c| c.name.set("x"))
         .write_concern(odm::collection::WriteConcern::majority());

@@ -28,7 +28,6 @@ pub use self::dependents::{
     FindOneAndDeleteWithDependents,
 };
 pub use self::newest::{CheckRecent, RecentDamage, RecentReport, RefreshRecent};
-use self::propagate::read_by_id;
 pub use self::propagate::{
     FindAndModifyPropagated, FindOneOrInsertPropagated, InsertManyPropagated, InsertOnePropagated,
     PropagateResult, Propagated, ResumePropagation, ResumeResult, SavePropagated, UpdatePlan,

@@ -20,7 +20,6 @@ pub use self::find_and_modify::FindAndModifyPropagated;
 pub use self::find_or_insert::FindOneOrInsertPropagated;
 pub use self::insert::{InsertManyPropagated, InsertOnePropagated};
 pub use self::modify::UpdatePlan;
-pub(super) use self::modify::read_by_id;
 pub use self::record::{ResumePropagation, ResumeResult};
 pub use self::save::SavePropagated;
 pub use self::update::{PropagateResult, UpdatePropagated};

@@ -1,10 +1,11 @@
 //! Where documents store a reference, and the statements that change it.
 
-use bson::{Bson, Document, doc};
+use bson::{Bson, Document, RawDocumentBuf, doc};
 
 use crate::error::{DeclarationError, Error, Result};
 use crate::exec::Channel;
 use crate::model::{InverseMeta, ModelMeta, Segment, name};
+use crate::store::Operation;
 use crate::store::options::{Chosen, Collation, Options};
 use crate::update::maintain;
 
@@ -248,4 +249,20 @@ pub(super) fn exact_read(
         collation: model.collation.map(|_| Collation::new("simple")),
         ..channel.current()
     })
+}
+
+/// Reads the first document with one of these `_id`s.
+pub(super) async fn read_by_id(
+    channel: &mut Channel<'_>,
+    model: &'static ModelMeta,
+    ids: &[Bson],
+    projection: Option<Document>,
+) -> Result<Option<RawDocumentBuf>> {
+    let find = Operation::Find {
+        filter: doc! {"_id": {"$in": ids}}.into(),
+        one: true,
+    };
+    let options = exact_read(channel, model, projection);
+    let found = channel.of(model).documents(find, options).await?;
+    Ok(found.into_iter().next())
 }

@@ -99,18 +99,26 @@ fn move_rating(way: Way) -> Operation {
     })
 }
 
+/// A loaded rating is saved, unless it is deleted meanwhile.
 fn change_rating(way: Way) -> Operation {
     operation(move |db| async move {
         let ratings = db.collection::<Rating>();
-        let update = || ratings.update_by_id(&1, |r| r.stars.set(9));
-        run!(way, db, update().propagate())
+        let Some(mut rating) = ratings.load(&1).await? else {
+            return Ok(());
+        };
+        rating.stars = 9;
+        match run!(way, db, ratings.save(&mut rating).propagate()) {
+            Err(error) if error.is_stale() => Ok(()),
+            other => other,
+        }
     })
 }
 
 pub(crate) fn delete_rating(way: Way) -> Operation {
     operation(move |db| async move {
         let ratings = db.collection::<Rating>();
-        run!(way, db, ratings.delete_by_id(&1).with_dependents())
+        let delete = || ratings.find_one_and_delete(|r| r.id.eq(1));
+        run!(way, db, delete().with_dependents())
     })
 }
 
@@ -126,7 +134,7 @@ pub(crate) fn insert_view(id: i32, way: Way) -> Operation {
 pub(crate) fn move_view(way: Way) -> Operation {
     operation(move |db| async move {
         let views = db.collection::<View>();
-        let update = || views.update_by_id(&2, |v| v.item.set(Ref::from(1)));
+        let update = || views.find_one_and_update(|v| v.id.eq(2), |v| v.item.set(Ref::from(1)));
         run!(way, db, update().propagate())
     })
 }

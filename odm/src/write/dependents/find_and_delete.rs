@@ -6,6 +6,8 @@ use std::marker::PhantomData;
 use bson::Document as BsonDocument;
 use serde::de::DeserializeOwned;
 
+use super::super::reference_place::read_by_id;
+use super::super::{Atomic, WriteSeveral};
 use super::DependentDelete;
 use super::effects::ids;
 use crate::collection::{FindOneAndDelete, decode};
@@ -13,7 +15,6 @@ use crate::error::Result;
 use crate::exec::Channel;
 use crate::model::{Document, ModelMeta};
 use crate::store::Afterwards;
-use crate::write::{Atomic, WriteSeveral, read_by_id};
 
 /// A find-and-delete with what is declared for the documents that refer to the deleted one, about to be sent:
 /// [`FindOneAndDelete::with_dependents`].

@@ -7,7 +7,8 @@ use bson::{Bson, Document as BsonDocument, RawDocumentBuf, doc};
 use serde::de::DeserializeOwned;
 
 use super::super::Atomic;
-use super::modify::{Modified, Modify, PropagatedWrite, Ready, propagated, read_by_id};
+use super::super::reference_place::read_by_id;
+use super::modify::{Modified, Modify, PropagatedWrite, Ready, propagated};
 use super::update::matching;
 use crate::collection::{FindOneAndReplace, FindOneAndUpdate, Repeated, decode};
 use crate::error::{Error, Result};

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
+use super::super::reference_place::read_by_id;
 use super::super::{Atomic, WriteSeveral};
 use super::insert::{PropagatedInsert, first};
-use super::modify::read_by_id;
 use crate::collection::{FindOneOrInsert, FoundOrInserted, InsertOneResult, Looked, decode};
 use crate::error::{Error, Result};
 use crate::exec::Channel;

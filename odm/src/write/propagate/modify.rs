@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use bson::{Bson, RawDocumentBuf, doc};
+use bson::{Bson, RawDocumentBuf};
 use odm_language::value::key;
 
 use super::super::collected::Collected;
@@ -138,20 +138,9 @@ fn follows(model: &'static ModelMeta) -> Result<bool> {
         || !model.newest_lists()?.is_empty())
 }
 
-/// Reads the first document with one of these `_id`s.
-pub(in crate::write) async fn read_by_id(
-    channel: &mut Channel<'_>,
-    model: &'static ModelMeta,
-    ids: &[Bson],
-    projection: Option<bson::Document>,
-) -> Result<Option<RawDocumentBuf>> {
-    let find = Operation::Find {
-        filter: doc! {"_id": {"$in": ids}}.into(),
-        one: true,
-    };
-    let options = exact_read(channel, model, projection);
-    let found = channel.of(model).documents(find, options).await?;
-    Ok(found.into_iter().next())
+/// Whether the error says that the change did not take effect.
+fn is_withheld(error: &Error) -> bool {
+    error.is_stale() || error.is_full() || error.is_duplicate_element()
 }
 
 impl<W: Modify> PropagatedWrite<W> {
@@ -317,7 +306,15 @@ impl<W: Modify> WriteSeveral for PropagatedWrite<W> {
             looks.records.write(channel, model).await?;
             derived.record_all(channel, &documents, &mut looks).await?;
         }
-        let Modified { mut done, inserted } = self.change.modify(channel, &documents).await?;
+        let modified = self.change.modify(channel, &documents).await;
+        if let Err(error) = &modified
+            && !is_atomic
+            && is_withheld(error)
+        {
+            // Nothing has changed. If this fails, too, the records only cost `resume_propagation` a look.
+            let _: Result<()> = looks.records.remove(channel, model).await;
+        }
+        let Modified { mut done, inserted } = modified?;
         looks.records.write(channel, model).await?;
         // Without a transaction, an insert that fills copies in one waits here, or has committed.
         fences.write(channel, model).await?;
@@ -358,9 +355,10 @@ impl<W: Modify> WriteSeveral for PropagatedWrite<W> {
             *list = propagated;
         }
         self.derived.keep(looks);
-        let ids = match derived.writes_again() {
-            true => ids.values().to_vec(),
-            false => Vec::new(),
+        let ids = if derived.writes_again() {
+            ids.values().to_vec()
+        } else {
+            Vec::new()
         };
         let done = self.change.read_again(channel, done, &ids).await?;
         *self.written_again() = ids;

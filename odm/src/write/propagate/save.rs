@@ -5,8 +5,8 @@ use std::fmt;
 use bson::{Bson, Document as BsonDocument, RawDocumentBuf};
 
 use super::super::Atomic;
-use super::super::reference_place::exact_read;
-use super::modify::{Modified, Modify, PropagatedWrite, Ready, propagated, read_by_id};
+use super::super::reference_place::{exact_read, read_by_id};
+use super::modify::{Modified, Modify, PropagatedWrite, Ready, propagated};
 use crate::collection::{Save, Saving};
 use crate::error::Result;
 use crate::exec::Channel;

@@ -76,7 +76,7 @@ pub use self::results::{DeleteResult, InsertManyResult, InsertOneResult, UpdateR
 pub use self::run_command::RunCommand;
 pub(crate) use self::save::Saving;
 pub use self::save::{Load, Loaded, Save};
-pub(crate) use self::stale::Stale;
+pub(crate) use self::stale::{Stale, overlaps};
 pub use self::touch::Touch;
 pub use self::update::UpdateDocuments;
 pub use self::watch::{

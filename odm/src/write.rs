@@ -9,6 +9,7 @@ mod collected;
 mod copies;
 pub(crate) mod dependents;
 mod fences;
+mod follow;
 pub(crate) mod journal;
 mod newest;
 mod propagate;
@@ -27,6 +28,7 @@ pub use self::dependents::{
     DeletePlan, DeleteWithDependents, DeleteWithDependentsResult, Dependents,
     FindOneAndDeleteWithDependents,
 };
+pub use self::follow::{Follow, FollowedBatch, Follower, NotFollowed};
 pub use self::newest::{CheckRecent, RecentDamage, RecentReport, RefreshRecent};
 pub use self::propagate::{
     FindAndModifyPropagated, FindOneOrInsertPropagated, InsertManyPropagated, InsertOnePropagated,

@@ -314,7 +314,7 @@ fn add_stage(paths: &mut Vec<String>, stage: &Document) -> bool {
 
 /// Whether a path of an update leads to the field, to one of its parents, or inside of it. The path may select elements of
 /// lists, as `lines.0.name` and `lines.$[line].name` do.
-fn overlaps(path: &str, field: &str) -> bool {
+pub(crate) fn overlaps(path: &str, field: &str) -> bool {
     let mut names = field.split('.').peekable();
     for segment in path.split('.') {
         match names.peek() {

@@ -172,6 +172,15 @@ pub(crate) static PROPAGATIONS: ModelMeta = ModelMeta {
     ..ModelMeta::EMPTY
 };
 
+/// The collection of the positions of followers. It is no model, either.
+pub(crate) static FOLLOWERS: ModelMeta = ModelMeta {
+    name: "the positions of followers",
+    collection: "odm_followers",
+    embedded: || const { &EmbeddedMeta::of("the positions of followers") },
+    validation_level: ValidationLevel::Off,
+    ..ModelMeta::EMPTY
+};
+
 impl InverseMeta {
     /// What a delete has to do with the documents that refer to the deleted one, if it has to do anything.
     pub(crate) fn acts_on_delete(&self) -> Option<OnDelete> {

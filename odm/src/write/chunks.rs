@@ -96,6 +96,13 @@ pub(super) trait Visit: Send {
 }
 
 impl Chunks<'_> {
+    pub(super) fn new(channel: Channel<'static>) -> Self {
+        Self {
+            channel,
+            progress: Progress::default(),
+        }
+    }
+
     pub(super) fn channel(&self) -> &Channel<'static> {
         &self.channel
     }

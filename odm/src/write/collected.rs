@@ -47,6 +47,50 @@ impl Collected {
         }
     }
 
+    /// The model of the documents from which the values are collected.
+    pub(super) fn source(&self) -> &'static ModelMeta {
+        match self {
+            Self::Summaries(summed) => summed.summaries.target,
+            Self::List(listed) => listed.list.source,
+        }
+    }
+
+    /// The stored paths of the fields of those documents that decide the values: the reference, and what is read.
+    pub(super) fn sources(&self) -> Vec<&str> {
+        let mut paths = vec![self.reference().as_str()];
+        match self {
+            Self::Summaries(summed) => {
+                let fields = summed.summaries.fields.iter();
+                let sources = fields.filter_map(|field| field.source.as_ref());
+                paths.extend(sources.map(|source| source.path.as_str()));
+            }
+            Self::List(listed) => {
+                paths.push(listed.list.sort);
+                paths.extend(listed.list.copied.iter().map(String::as_str));
+            }
+        }
+        paths
+    }
+
+    /// The stored names of the fields that have the values.
+    pub(super) fn fields(&self) -> Vec<String> {
+        match self {
+            Self::Summaries(summed) => {
+                let fields = summed.summaries.fields.iter();
+                fields.map(|field| field.name.to_owned()).collect()
+            }
+            Self::List(listed) => vec![listed.list.name.to_owned()],
+        }
+    }
+
+    /// Whether the values are a list whose elements have the `_id`s of their documents.
+    pub(super) fn lists_ids(&self) -> bool {
+        match self {
+            Self::Summaries(_) => false,
+            Self::List(listed) => listed.list.has_id,
+        }
+    }
+
     /// The stored path of the field to which the reference leads, in the documents that hold the values.
     pub(super) fn key(&self) -> &StoredPath {
         match self {

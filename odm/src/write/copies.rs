@@ -8,7 +8,7 @@
 //! ways. *Strict*: both write a fence of the document, in their transactions, and MongoDB lets one of them run again.
 //! *Settled*: both look again after they have written, until they find nothing to do.
 
-mod check;
+pub(super) mod check;
 pub(super) mod facts;
 
 pub use self::check::{CheckCopies, CopyDamage, CopyReport, RefreshCopies};

@@ -8,7 +8,7 @@
 //! list outside of a transaction writes the fence afterwards and reads once more: a push has then seen the list, or its
 //! document is read. Otherwise lists are kept in step as [`summaries`](super::summaries) are.
 
-mod check;
+pub(super) mod check;
 mod facts;
 mod push;
 

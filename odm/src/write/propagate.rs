@@ -15,7 +15,7 @@ mod save;
 mod update;
 
 pub use self::derived::Propagated;
-pub(super) use self::derived::{Derived, Looks, count_written};
+pub(super) use self::derived::{Derived, Looks, count, count_written};
 pub use self::find_and_modify::FindAndModifyPropagated;
 pub use self::find_or_insert::FindOneOrInsertPropagated;
 pub use self::insert::{InsertManyPropagated, InsertOnePropagated};

@@ -7,7 +7,7 @@
 //! Writes beside each other keep summaries in step as they keep copies: by a fence of the document that holds the summaries,
 //! where the relation is strict, and otherwise by a second look (see [`copies`](super::copies)).
 
-mod check;
+pub(super) mod check;
 mod facts;
 mod number;
 

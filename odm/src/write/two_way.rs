@@ -4,7 +4,7 @@
 //! [`Links`] are the references that a write adds and removes. A change of a link writes both of its documents, in one
 //! transaction: so two changes of one link conflict, and need no fence.
 
-mod check;
+pub(super) mod check;
 mod links;
 
 use std::collections::{BTreeMap, BTreeSet};

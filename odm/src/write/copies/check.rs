@@ -152,9 +152,9 @@ impl Visit for Check<'_> {
 }
 
 /// Writes copies that differ from the fields that they follow.
-struct Refresh<'c> {
-    copies: &'c [Kept],
-    updated: u64,
+pub(in crate::write) struct Refresh<'c> {
+    pub(in crate::write) copies: &'c [Kept],
+    pub(in crate::write) updated: u64,
 }
 
 impl Visit for Refresh<'_> {
@@ -195,7 +195,11 @@ async fn differing(
 }
 
 /// Options of a read of all references and copies.
-fn options(channel: &Channel<'_>, model: &'static ModelMeta, copies: &[Kept]) -> Chosen {
+pub(in crate::write) fn options(
+    channel: &Channel<'_>,
+    model: &'static ModelMeta,
+    copies: &[Kept],
+) -> Chosen {
     let mut projection = BsonDocument::new();
     for kept in copies {
         projection.extend(kept.projection());

@@ -89,7 +89,7 @@ impl Kept {
     }
 
     /// The stored path of a copy.
-    fn path_of(&self, field: &CopiedField) -> String {
+    pub(in crate::write) fn path_of(&self, field: &CopiedField) -> String {
         match self.reference.as_str().rsplit_once('.') {
             Some((parent, _)) => format!("{parent}.{}", field.name),
             None => field.name.to_owned(),

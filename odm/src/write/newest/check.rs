@@ -166,9 +166,9 @@ impl Check<'_> {
 }
 
 /// Writes lists that differ from the documents that they list.
-struct Refresh<'c> {
-    all: &'c [Arc<Listed>],
-    updated: u64,
+pub(in crate::write) struct Refresh<'c> {
+    pub(in crate::write) all: &'c [Arc<Listed>],
+    pub(in crate::write) updated: u64,
 }
 
 impl Visit for Refresh<'_> {
@@ -216,7 +216,11 @@ fn count(number: usize, what: &str) -> String {
 }
 
 /// Options of a read of the documents that hold lists, without the lists.
-fn options(channel: &Channel<'_>, model: &'static ModelMeta, all: &[Arc<Listed>]) -> Chosen {
+pub(in crate::write) fn options(
+    channel: &Channel<'_>,
+    model: &'static ModelMeta,
+    all: &[Arc<Listed>],
+) -> Chosen {
     let mut projection = doc! {"_id": 1};
     for listed in all {
         projection.insert(listed.key.as_str(), 1);

@@ -314,7 +314,13 @@ pub(in crate::write) fn count_written(
     }
 }
 
-pub(super) fn count(done: &mut Vec<Propagated>, model: &ModelMeta, by: String, documents: u64) {
+/// Adds documents that were written, by the names of what they follow.
+pub(in crate::write) fn count(
+    done: &mut Vec<Propagated>,
+    model: &ModelMeta,
+    by: String,
+    documents: u64,
+) {
     let mut known = done.iter_mut();
     match known.find(|one| one.model == model.name && one.by == by) {
         Some(known) => known.documents += documents,

@@ -167,9 +167,11 @@ impl Check<'_> {
 }
 
 /// Writes summaries that differ from what they summarize.
-struct Refresh<'c> {
-    all: &'c [Arc<Summed>],
-    updated: u64,
+pub(in crate::write) struct Refresh<'c> {
+    pub(in crate::write) all: &'c [Arc<Summed>],
+    /// Whether a sum or a mean that differs by rounding only is written.
+    pub(in crate::write) is_exact: bool,
+    pub(in crate::write) updated: u64,
 }
 
 impl Visit for Refresh<'_> {
@@ -179,7 +181,7 @@ impl Visit for Refresh<'_> {
         documents: Vec<RawDocumentBuf>,
     ) -> Result<()> {
         for summed in self.all {
-            let differing = differing(channel, summed, &documents, true).await?;
+            let differing = differing(channel, summed, &documents, self.is_exact).await?;
             if !differing.is_empty() {
                 let keys = Keys::at(&summed.key, &differing)?;
                 self.updated += settle(channel, summed, &keys, None).await?;
@@ -208,7 +210,11 @@ async fn differing(
 }
 
 /// Options of a read of all summaries.
-fn options(channel: &Channel<'_>, model: &'static ModelMeta, all: &[Arc<Summed>]) -> Chosen {
+pub(in crate::write) fn options(
+    channel: &Channel<'_>,
+    model: &'static ModelMeta,
+    all: &[Arc<Summed>],
+) -> Chosen {
     let mut projection = BsonDocument::new();
     for summed in all {
         projection.extend(summed.projection());
@@ -238,6 +244,7 @@ async fn refresh<M: Document>(chunks: Chunks<'_>) -> Result<RefreshResult> {
     let all = Summed::all(model.summaries()?)?;
     let mut refresh = Refresh {
         all: &all,
+        is_exact: true,
         updated: 0,
     };
     let mut read = 0;

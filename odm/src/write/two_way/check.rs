@@ -117,7 +117,11 @@ impl<M: Document> Collection<M> {
 }
 
 /// Options of a read of all two-way references.
-fn options(channel: &Channel<'_>, model: &'static ModelMeta, all: &[Arc<BackReference>]) -> Chosen {
+pub(in crate::write) fn options(
+    channel: &Channel<'_>,
+    model: &'static ModelMeta,
+    all: &[Arc<BackReference>],
+) -> Chosen {
     let mut projection = doc! {"_id": 1};
     for back in all {
         projection.extend(back.own.projection());
@@ -210,10 +214,11 @@ async fn one_sided(
     Ok(found)
 }
 
-struct Refresh<'c> {
-    back: &'c BackReference,
-    options: &'c Chosen,
-    updated: u64,
+/// Lets the field of documents follow the other side.
+pub(in crate::write) struct Refresh<'c> {
+    pub(in crate::write) back: &'c BackReference,
+    pub(in crate::write) options: &'c Chosen,
+    pub(in crate::write) updated: u64,
 }
 
 impl Visit for Refresh<'_> {

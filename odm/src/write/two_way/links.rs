@@ -19,6 +19,20 @@ pub(in crate::write) struct Links {
 }
 
 impl Links {
+    /// These links, by the positions of the keys of both documents.
+    pub(in crate::write) fn new(
+        (owns, others): (Keys, Keys),
+        added: BTreeSet<(usize, usize)>,
+        removed: BTreeSet<(usize, usize)>,
+    ) -> Self {
+        Self {
+            owns,
+            others,
+            added,
+            removed,
+        }
+    }
+
     /// The links of documents as they are now that they did not have before, and those that they had.
     pub(in crate::write) fn between(
         back: &BackReference,

@@ -1,0 +1,40 @@
+//! The result of one step of a follower.
+
+use super::super::propagate::Propagated;
+use crate::error::Error;
+
+/// What a [`Follower`](super::Follower) did with some events: the result of [`next`](super::Follower::next).
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct FollowedBatch {
+    /// How many events of the change stream were handled.
+    pub events: u64,
+    /// Whether all documents were read, of all relations: the follower had no position in the stream, or MongoDB has no
+    /// longer kept the changes since its position.
+    pub scrubbed: bool,
+    /// For how many relations all documents were read, because the events did not say which of them follow.
+    pub scans: u64,
+    /// The documents that were written, because they had other values.
+    pub written: Vec<Propagated>,
+    /// What could not be written, and stays as it is until another event or a refresh.
+    pub not_followed: Vec<NotFollowed>,
+}
+
+/// A value that a follower could not write: a field can't store a summary, a validator refuses a document, a list is full.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct NotFollowed {
+    /// The model of the documents, such as `LogMessage`.
+    pub model: &'static str,
+    /// The Rust names of what it follows, as in [`Propagated::by`].
+    pub by: String,
+    /// The reason.
+    pub error: Error,
+}
+
+impl FollowedBatch {
+    /// How many documents were written.
+    pub fn documents(&self) -> u64 {
+        self.written.iter().map(|one| one.documents).sum()
+    }
+}

@@ -20,6 +20,7 @@ mod field_copies;
 mod field_types;
 mod filters;
 mod flattening;
+mod follower;
 mod foreign;
 mod foreign_documents;
 mod foreign_types;
@@ -100,6 +101,7 @@ pub(crate) fn cases() -> Vec<Case> {
         &field_types::cases(),
         filters::CASES,
         flattening::CASES,
+        follower::CASES,
         foreign::CASES,
         foreign_documents::CASES,
         foreign_types::CASES,

@@ -379,9 +379,9 @@ impl Follower {
             ..FollowedBatch::default()
         };
         let token = self.stream.as_ref().and_then(RawChanges::token).cloned();
-        for relation in &self.relations {
-            relation.scan(&mut self.channel, &mut batch).await?;
-        }
+        let mut all: Vec<Work> = Vec::new();
+        all.resize_with(self.relations.len(), Work::everything);
+        self.settle(&all, &mut batch).await?;
         self.store(token).await?;
         self.is_scrub_due = false;
         Ok(batch)
@@ -448,15 +448,28 @@ impl Follower {
                 event.add_to(relation, work)?;
             }
         }
-        for (relation, work) in self.relations.iter().zip(&all) {
-            let settled = relation.settle(&mut self.channel, work, &mut batch);
-            settled.await?;
-        }
+        self.settle(&all, &mut batch).await?;
         let token = self.events.last().and_then(|event| token(event));
         self.store(token).await?;
         self.events.clear();
         self.bytes = 0;
         Ok(batch)
+    }
+
+    /// Writes what follows for each relation.
+    async fn settle(&mut self, all: &[Work], batch: &mut FollowedBatch) -> Result<()> {
+        loop {
+            let written = batch.documents();
+            for (relation, work) in self.relations.iter().zip(all) {
+                let settled = relation.settle(&mut self.channel, work, batch);
+                settled.await?;
+            }
+            // A validator may have refused a document that lacked what another relation has written since.
+            if batch.not_followed.is_empty() || batch.documents() == written {
+                return Ok(());
+            }
+            batch.not_followed.clear();
+        }
     }
 
     /// Stores the position of a stream that returns no events, because all changes are of other collections.

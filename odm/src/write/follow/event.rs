@@ -29,6 +29,16 @@ pub(super) struct Work {
     pub(super) touched: Vec<Touched>,
 }
 
+impl Work {
+    /// All documents.
+    pub(super) fn everything() -> Self {
+        Self {
+            is_scan: true,
+            ..Self::default()
+        }
+    }
+}
+
 /// A change event of one document, or of a collection.
 #[derive(Debug)]
 pub(super) struct Event<'e> {

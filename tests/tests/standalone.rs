@@ -95,6 +95,33 @@ async fn a_joint_write_on_a_standalone_mongod_has_to_say_non_atomic() {
 }
 
 #[derive(Debug, Serialize, Deserialize, Document)]
+#[odm(collection = "hosts", has_many(messages: Message, by = host))]
+struct Host {
+    #[serde(rename = "_id")]
+    id: i32,
+    name: String,
+}
+
+#[derive(Debug, Serialize, Deserialize, Document)]
+#[odm(collection = "messages")]
+struct Message {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[odm(index)]
+    host: Ref<Host>,
+    #[odm(copy_of(host.name))]
+    host_name: String,
+}
+
+#[tokio::test]
+async fn a_follower_on_a_standalone_mongod_is_refused() {
+    let Some(db) = standalone().await else { return };
+    let refused = db.follow(models![Host, Message]).await.unwrap_err();
+    assert!(refused.is_unsupported(), "{refused}");
+    assert!(refused.to_string().contains("--replSet"), "{refused}");
+}
+
+#[derive(Debug, Serialize, Deserialize, Document)]
 #[odm(collection = "areas", tree(nested_sets))]
 struct Area {
     #[serde(rename = "_id")]

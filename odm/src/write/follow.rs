@@ -26,6 +26,7 @@ pub use self::batch::{FollowedBatch, NotFollowed};
 use self::event::{Event, Work};
 use self::position::{Position, is_lost};
 use self::relations::{Relation, check_images, pipeline};
+use self::step::is_of_documents;
 use crate::collection::{Db, FullDocumentBeforeChange};
 use crate::error::{Error, Result};
 use crate::exec::Channel;
@@ -342,12 +343,15 @@ impl Follower {
                     self.stream = Some(stream);
                     return Ok(());
                 }
-                Err(error) if is_lost(&error) => self.lose().await?,
+                // Of a token that is malformed, every version of mongod has another error.
+                Err(error) if error.code().is_some() && is_of_documents(&error) => {}
                 Err(error) => return Err(error),
             }
         }
         // Writes beside the scrub are events of a stream that was open before it.
-        self.stream = Some(self.watch(None).await?);
+        let stream = self.watch(None).await?;
+        self.lose().await?;
+        self.stream = Some(stream);
         self.is_scrub_due = true;
         Ok(())
     }
@@ -465,9 +469,10 @@ impl Follower {
                 settled.await?;
             }
             // A validator may have refused a document that lacked what another relation has written since.
-            if batch.not_followed.is_empty() || batch.documents() == written {
+            if batch.refused == 0 || batch.documents() == written {
                 return Ok(());
             }
+            batch.refused = 0;
             batch.not_followed.clear();
         }
     }

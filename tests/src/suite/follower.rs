@@ -269,7 +269,7 @@ async fn documents_of_other_programs_do_not_stop_it(db: &Db) {
         doc! {"_id": 70, "board": "x", "rank": "high"},
         doc! {"_id": 71},
         doc! {"_id": 72, "board": [1, 2], "rank": null},
-        doc! {"_id": "text", "board": 1, "rank": 35},
+        doc! {"_id": "text", "board": 1, "rank": -5},
     ];
     insert(db, "notes", odd).await;
     insert(

@@ -16,7 +16,9 @@ pub struct FollowedBatch {
     pub scans: u64,
     /// The documents that were written, because they had other values.
     pub written: Vec<Propagated>,
-    /// What could not be written, and stays as it is until another event or a refresh.
+    /// How many values could not be written, and stay as they are until another event or a refresh.
+    pub refused: u64,
+    /// The first 1,000 of them.
     pub not_followed: Vec<NotFollowed>,
 }
 
@@ -32,7 +34,17 @@ pub struct NotFollowed {
     pub error: Error,
 }
 
+/// The most values that a batch lists.
+const LISTED: usize = 1_000;
+
 impl FollowedBatch {
+    pub(super) fn refuse(&mut self, one: NotFollowed) {
+        self.refused += 1;
+        if self.not_followed.len() < LISTED {
+            self.not_followed.push(one);
+        }
+    }
+
     /// How many documents were written.
     pub fn documents(&self) -> u64 {
         self.written.iter().map(|one| one.documents).sum()

@@ -69,18 +69,12 @@ impl Position {
     }
 }
 
-/// Whether the store can't continue after a token: it has no events since then, or knows no such token.
+/// Whether a stream has ended because the store has no longer the events behind its position.
 pub(super) fn is_lost(error: &Error) -> bool {
-    /// A token without a position, and one that no stream of this store has returned.
-    const MALFORMED: [i32; 2] = [40647, 50811];
-    let Some(code) = error.code() else {
-        return false;
-    };
-    let known = [
+    let lost = [
         Code::CHANGE_STREAM_HISTORY_LOST,
         Code::CHANGE_STREAM_FATAL_ERROR,
-        Code::INVALID_RESUME_TOKEN,
-        Code::FAILED_TO_PARSE,
+        Code::CAPPED_POSITION_LOST,
     ];
-    known.contains(&code) || MALFORMED.iter().any(|one| code == Code::from(*one))
+    error.code().is_some_and(|code| lost.contains(&code))
 }

@@ -17,7 +17,7 @@ use super::event::Work;
 use super::links::{FollowSide, Touched};
 use super::relations::{Kind, Pair, Relation};
 use super::step::{Step, run};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::exec::{Channel, Keys, StoredPath};
 use crate::model::ModelMeta;
 use crate::store::Operation;
@@ -40,8 +40,13 @@ impl Relation {
                 let mut keys = work.keys.clone();
                 let read = values(channel, source, &work.sources, &kept.key).await?;
                 keys.add_all(&read)?;
-                let mut made = Made(kept);
+                let refused = Vec::new();
+                let mut made = Made { kept, refused };
                 run(&mut made, channel, keys.into_values(), batch).await?;
+                for key in made.refused {
+                    let documents = referring(channel, kept, &key).await?;
+                    self.refresh(channel, documents, batch).await?;
+                }
             }
             Kind::Collected(one) => {
                 let mut keys = work.keys.clone();
@@ -233,13 +238,21 @@ impl Pair {
 }
 
 /// The copies of documents with these keys.
-struct Made<'r>(&'r Kept);
+struct Made<'r> {
+    kept: &'r Kept,
+    /// The keys of which a document refuses its copy, so that others after it are not written, either.
+    refused: Vec<Bson>,
+}
 
 impl Step for Made<'_> {
     type Item = Bson;
 
     fn label(&self) -> (&'static str, String) {
-        (self.0.copies.model.name, self.0.copies.by.join("."))
+        (self.kept.copies.model.name, self.kept.copies.by.join("."))
+    }
+
+    fn refused(&mut self, key: &Bson, _: Error, _: &mut FollowedBatch) {
+        self.refused.push(key.clone());
     }
 
     async fn run(
@@ -249,8 +262,8 @@ impl Step for Made<'_> {
         done: &mut Vec<Propagated>,
     ) -> Result<()> {
         let keys = Keys::of(items)?;
-        let documents = settle(channel, self.0, None, &keys, None).await?;
-        add(done, self.0.copies.model, self.label().1, documents);
+        let documents = settle(channel, self.kept, None, &keys, None).await?;
+        add(done, self.kept.copies.model, self.label().1, documents);
         Ok(())
     }
 }
@@ -285,7 +298,7 @@ impl Step for Held<'_> {
 
     fn label(&self) -> (&'static str, String) {
         match self.0 {
-            Kind::Copies(kept) => Made(kept).label(),
+            Kind::Copies(kept) => (kept.copies.model.name, kept.copies.by.join(".")),
             Kind::Collected(one) => AllOf(one).label(),
             Kind::TwoWay(pair) => match pair.sides.get(pair.following) {
                 Some(back) => OneSide(back).label(),
@@ -383,6 +396,21 @@ async fn values(
     let options = exact_read(channel, model, Some(projection));
     let documents = chunks::again(channel, model, ids, &options).await?;
     Keys::at(path, &documents)
+}
+
+/// The documents that hold copies of the document with a key.
+async fn referring(
+    channel: &mut Channel<'static>,
+    kept: &Kept,
+    key: &Bson,
+) -> Result<Vec<RawDocumentBuf>> {
+    let model = kept.copies.model;
+    let find = Operation::Find {
+        filter: kept.place.refers_to(std::slice::from_ref(key)).into(),
+        one: false,
+    };
+    let options = exact_read(channel, model, Some(kept.projection()));
+    channel.of(model).documents(find, options).await
 }
 
 /// The keys of the documents whose list has one of these `_id`s.

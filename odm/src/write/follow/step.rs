@@ -18,6 +18,13 @@ pub(super) trait Step: Send {
         items: &[Self::Item],
         done: &mut Vec<Propagated>,
     ) -> impl Future<Output = Result<()>> + Send;
+
+    /// Called for an item that can't be written.
+    fn refused(&mut self, item: &Self::Item, error: Error, batch: &mut FollowedBatch) {
+        let _ = item;
+        let (model, by) = self.label();
+        batch.refuse(NotFollowed { model, by, error });
+    }
 }
 
 /// Runs a step for all items. Where documents can't be written, it finds out for which items, and runs it for the others.
@@ -43,8 +50,9 @@ pub(super) async fn run<S: Step>(
             parts.push(first.to_vec());
             continue;
         }
-        let (model, by) = step.label();
-        batch.not_followed.push(NotFollowed { model, by, error });
+        if let [item] = items.as_slice() {
+            step.refused(item, error, batch);
+        }
     }
     Ok(())
 }
@@ -56,7 +64,7 @@ const TRANSIENT: &[i32] = &[
 ];
 
 /// Whether the documents are the reason of an error, so that the same write fails again.
-fn is_of_documents(error: &Error) -> bool {
+pub(super) fn is_of_documents(error: &Error) -> bool {
     if error.is_retryable() || error.is_connection() || error.is_timeout() {
         return false;
     }

@@ -4,8 +4,8 @@ use odm::bson::{Bson, doc};
 use odm::prelude::*;
 
 use super::models::{
-    Actor, Board, Movie, Note, Person, Task, caught_up, delete, fill, follow, insert, list, one,
-    person, soon, task, update,
+    Actor, Board, Movie, Note, Person, Task, actor, caught_up, delete, fill, follow, insert, list,
+    one, person, soon, task, update,
 };
 
 async fn owner(db: &Db, id: i32) -> Option<i32> {
@@ -85,7 +85,9 @@ pub(super) async fn lists_on_both_sides_follow_each_other(db: &Db) {
     caught_up(db, &mut follower).await;
     assert_eq!((cast(1).await, cast(2).await), (vec![2, 3], vec![1]));
     assert_eq!(movies(1).await, [2]);
-    update(db, "actors", 2, doc! {"_id": 2, "movies": [2]}).await;
+    let mut replaced = actor(2);
+    replaced.insert("movies", vec![Bson::from(2)]);
+    update(db, "actors", 2, replaced).await;
     delete(db, "actors", 3).await;
     caught_up(db, &mut follower).await;
     assert_eq!((cast(1).await, cast(2).await), (vec![], vec![1, 2]));

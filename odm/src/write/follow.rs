@@ -108,7 +108,7 @@ impl Db {
     /// ([`CHANGE_STREAM_HISTORY_LOST`](crate::Code::CHANGE_STREAM_HISTORY_LOST)), opens the stream and then compares all documents,
     /// as `refresh_copies` and its kin do.
     ///
-    /// # What an event does
+    /// # Events
     /// An event says where to look, and the follower writes the values that the documents have now, where they differ. So it
     /// handles events at least once, and several followers of one name do no harm; the position of the one that is ahead is
     /// kept. Readers see stale values for as long as the follower lags behind the writes.
@@ -282,7 +282,7 @@ impl Follower {
     ///
     /// # Errors
     ///
-    /// The connection broke, or the server refused a command for a reason that is not in the documents. Call `next` again, after
+    /// The connection broke, or MongoDB refused a command for a reason that is not in the documents. Call `next` again, after
     /// a while: it reopens the stream, and handles the same events.
     pub async fn next(&mut self) -> Result<FollowedBatch> {
         loop {

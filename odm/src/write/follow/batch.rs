@@ -3,7 +3,7 @@
 use super::super::propagate::Propagated;
 use crate::error::Error;
 
-/// What a [`Follower`](super::Follower) did with some events: the result of [`next`](super::Follower::next).
+/// The result of [`Follower::next`](super::Follower::next): the events that it handled, and the documents that it wrote.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct FollowedBatch {

@@ -12,7 +12,7 @@ use crate::collection::overlaps;
 use crate::error::{Error, Result};
 use crate::exec::{Keys, StoredPath};
 
-/// What has to be looked at for one relation.
+/// The documents of one relation that some events concern.
 #[derive(Debug, Default)]
 pub(super) struct Work {
     /// Whether all documents have to be read.
@@ -25,8 +25,11 @@ pub(super) struct Work {
     pub(super) holders: Keys,
     /// The `_id`s of documents that may have left the lists of others.
     pub(super) left: Keys,
-    /// The documents whose side of a two-way reference was written, in the order of their last events.
+    /// The documents whose side of a two-way reference was written.
     pub(super) touched: Vec<Touched>,
+    /// The numbers of the touched documents of each side, by the positions of their `_id`s.
+    numbers: [(Keys, Vec<usize>); 2],
+    touches: usize,
 }
 
 impl Work {
@@ -36,6 +39,23 @@ impl Work {
             is_scan: true,
             ..Self::default()
         }
+    }
+
+    /// Adds a document whose side of a two-way reference was written, with the links that changed before.
+    fn touch(&mut self, mut touched: Touched, id: RawBsonRef<'_>) -> Result<()> {
+        touched.at = self.touches;
+        self.touches += 1;
+        let Some((ids, numbers)) = self.numbers.get_mut(touched.side) else {
+            return Ok(());
+        };
+        let position = ids.add(id)?;
+        let known = numbers.get(position).copied();
+        if let Some(known) = known.and_then(|number| self.touched.get_mut(number)) {
+            return known.follow(touched);
+        }
+        numbers.push(self.touched.len());
+        self.touched.push(touched);
+        Ok(())
     }
 }
 
@@ -263,10 +283,11 @@ impl<'e> Event<'e> {
             id: Bson::try_from(id).map_err(Error::encode)?,
             key: key.map(Bson::try_from).transpose().map_err(Error::encode)?,
             links,
+            at: 0,
             is_new: self.kind == Change::Insert,
             is_gone: self.kind == Change::Delete,
         };
-        touched.add_to(&mut work.touched)
+        work.touch(touched, id)
     }
 
     /// The references that the document has now and did not have, and those that it had; `None` if the event does not say.

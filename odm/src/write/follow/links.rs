@@ -22,29 +22,28 @@ pub(super) struct Touched {
     pub(super) id: Bson,
     /// The value that the other side stores, as the event has it.
     pub(super) key: Option<Bson>,
-    /// What the document refers to since the write, or has referred to before; `None` where the event does not say.
+    /// The references that the write has added or removed; `None` where the event does not say.
     pub(super) links: Option<Keys>,
+    /// The number of the last event.
+    pub(super) at: usize,
     pub(super) is_new: bool,
     pub(super) is_gone: bool,
 }
 
 impl Touched {
-    /// Adds the document to those that were written before it, with all links that changed.
-    pub(super) fn add_to(mut self, all: &mut Vec<Self>) -> Result<()> {
-        let mut known = all.iter();
-        let position = known.position(|one| one.side == self.side && one.id == self.id);
-        if let Some(position) = position {
-            let known = all.remove(position);
-            self.links = match (known.links, self.links) {
-                (Some(mut links), Some(others)) => {
-                    links.add_all(&others)?;
-                    Some(links)
-                }
-                _ => None,
-            };
-            self.is_new |= known.is_new;
-        }
-        all.push(self);
+    /// Adds a later event of the document.
+    pub(super) fn follow(&mut self, later: Self) -> Result<()> {
+        self.links = match (self.links.take(), later.links) {
+            (Some(mut links), Some(others)) => {
+                links.add_all(&others)?;
+                Some(links)
+            }
+            _ => None,
+        };
+        self.key = later.key.or(self.key.take());
+        self.at = later.at;
+        self.is_new |= later.is_new;
+        self.is_gone = later.is_gone;
         Ok(())
     }
 
@@ -141,6 +140,7 @@ impl FollowSide<'_> {
                     id,
                     key: None,
                     links: Some(links),
+                    at: 0,
                     is_new: false,
                     is_gone: false,
                 });

@@ -12,7 +12,7 @@ use crate::exec::Channel;
 use crate::model::ModelMeta;
 use crate::store::Store;
 
-/// What is kept in step by one reference.
+/// Derived data that is kept in step by one reference.
 #[derive(Debug)]
 pub(super) struct Relation {
     pub(super) kind: Kind,

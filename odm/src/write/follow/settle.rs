@@ -127,6 +127,7 @@ impl Relation {
                 id,
                 key: None,
                 links: None,
+                at: 0,
                 is_new: true,
                 is_gone: false,
             });
@@ -160,6 +161,7 @@ impl Pair {
         batch: &mut FollowedBatch,
     ) -> Result<()> {
         let mut touched = touched;
+        touched.sort_by_key(|one| one.at);
         let mut lists = Keys::default();
         if self.is_one_to_many() {
             // The single references first: by their events they are facts, whatever the lists have.

@@ -20,8 +20,7 @@ pub(super) trait Step: Send {
     ) -> impl Future<Output = Result<()>> + Send;
 
     /// Called for an item that can't be written.
-    fn refused(&mut self, item: &Self::Item, error: Error, batch: &mut FollowedBatch) {
-        let _ = item;
+    fn refused(&mut self, _: &Self::Item, error: Error, batch: &mut FollowedBatch) {
         let (model, by) = self.label();
         batch.refuse(NotFollowed { model, by, error });
     }

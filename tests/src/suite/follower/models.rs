@@ -230,6 +230,21 @@ pub(super) async fn caught_up(db: &Db, follower: &mut Follower) -> Vec<FollowedB
     panic!("{}{done:?}", damages(db).await);
 }
 
+/// Follows until the condition holds; returns what was done.
+pub(super) async fn until(
+    follower: &mut Follower,
+    condition: impl AsyncFn() -> bool,
+) -> Vec<FollowedBatch> {
+    let mut done = Vec::new();
+    for _ in 0..80 {
+        done.extend(soon(follower).await);
+        if condition().await {
+            return done;
+        }
+    }
+    panic!("{done:?}");
+}
+
 /// The next batch, if there are events.
 pub(super) async fn soon(follower: &mut Follower) -> Option<FollowedBatch> {
     let wait = Duration::from_millis(250);

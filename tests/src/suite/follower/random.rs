@@ -15,20 +15,13 @@ async fn write(db: &Db, random: &mut Random) {
     let mut number = |end| i32::try_from(random.below(end)).unwrap();
     let (id, other, third) = (number(6), number(5), number(5));
     let links = [other, third].map(Bson::from).to_vec();
+    let (movie, name) = (1 + id % 2, format!("n{id}"));
     match number(24) {
         0 => insert(db, "tasks", [task(id, other)]).await,
         1 => insert(db, "people", [person(other)]).await,
         2 => insert(db, "notes", [note(id, other, third)]).await,
         3 => insert(db, "actors", [actor(other)]).await,
-        4 => {
-            update(
-                db,
-                "people",
-                other,
-                doc! {"$set": {"name": format!("n{id}")}},
-            )
-            .await
-        }
+        4 => update(db, "people", other, doc! {"$set": {"name": &name}}).await,
         5 | 6 => update(db, "tasks", id, doc! {"$set": {"owner": other}}).await,
         7 => update(db, "tasks", id, doc! {"$unset": {"owner": ""}}).await,
         8 => update(db, "tasks", id, task(id, other)).await,
@@ -38,17 +31,9 @@ async fn write(db: &Db, random: &mut Random) {
         12 => update(db, "people", other, doc! {"$set": {"todo": links}}).await,
         13 => update(db, "notes", id, doc! {"$set": {"board": 1 + other % 2}}).await,
         14 => update(db, "notes", id, doc! {"$set": {"rank": third}}).await,
-        15 => update(db, "movies", 1 + id % 2, doc! {"$set": {"cast": links}}).await,
-        16 => {
-            update(
-                db,
-                "actors",
-                other,
-                doc! {"$addToSet": {"movies": 1 + id % 2}},
-            )
-            .await
-        }
-        17 => update(db, "movies", 1 + id % 2, doc! {"$pull": {"cast": other}}).await,
+        15 => update(db, "movies", movie, doc! {"$set": {"cast": links}}).await,
+        16 => update(db, "actors", other, doc! {"$addToSet": {"movies": movie}}).await,
+        17 => update(db, "movies", movie, doc! {"$pull": {"cast": other}}).await,
         18 => update(db, "actors", other, doc! {"$set": {"partner": third}}).await,
         19 => update(db, "actors", other, doc! {"$set": {"friends": links}}).await,
         20 => delete(db, "tasks", id).await,

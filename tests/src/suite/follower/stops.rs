@@ -142,7 +142,7 @@ pub(super) async fn two_followers_of_one_name_do_no_harm(db: &Db) {
         update(db, "people", 1, doc! {"$set": {"name": format!("n{n}")}}).await;
         update(db, "tasks", 3, doc! {"$set": {"owner": 1 + n % 2}}).await;
         let both = futures::future::join(soon(&mut one_of_them), soon(&mut other));
-        both.await;
+        Box::pin(both).await;
     }
     caught_up(db, &mut one_of_them).await;
     let ahead = position(db).await.unwrap();

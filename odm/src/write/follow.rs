@@ -120,7 +120,8 @@ impl Db {
     /// Of two-way references, the side that was written decides about the references that the write has changed. Where the
     /// collection of a list has no pre-images, its events do not say which they are, and the single reference on the other side
     /// decides; both lists, or both single references, need pre-images. When all documents are read, a single reference
-    /// decides, or else the side of the model that stands first in `models!`.
+    /// decides, or else the side of the model that stands first in `models!`; what another program writes to the other side
+    /// meanwhile is undone.
     ///
     /// `on_delete` says what a delete does, and is not derived data: the follower deletes no dependents, and leaves references to
     /// deleted documents, except two-way ones. Copies that are declared `once` stay as they are.
@@ -255,7 +256,8 @@ impl Follower {
     /// reads all documents instead, and waits for no event.
     ///
     /// A document that can't be written is reported in [`not_followed`](FollowedBatch::not_followed), and the follower goes on.
-    /// `next` may be dropped at any point, in a `select!` or a timeout: the next call handles the same events again.
+    /// `next` may be dropped at any point: the next call handles the same events again. [`ready`](Self::ready) waits without
+    /// handling any.
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/recent.rs"));
@@ -285,15 +287,50 @@ impl Follower {
     /// The connection broke, or MongoDB refused a command for a reason that is not in the documents. Call `next` again, after
     /// a while: it reopens the stream, and handles the same events.
     pub async fn next(&mut self) -> Result<FollowedBatch> {
+        self.ready().await?;
+        if self.is_scrub_due {
+            return self.scrub().await;
+        }
+        self.handle().await
+    }
+
+    /// Waits until [`next`](Self::next) has something to do, and writes nothing. In a `select!` or a timeout, wait for this, and
+    /// call `next` afterwards: a `next` that is dropped again and again before its end gets no further.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/copies.rs"));
+    /// # use std::time::Duration;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = two_hosts().await?;
+    /// let mut follower = db.follow(models![Host, LogMessage]).await?;
+    /// follower.next().await?;
+    /// let shutdown = tokio::time::sleep(Duration::from_millis(50));
+    /// tokio::pin!(shutdown);
+    /// loop {
+    ///     tokio::select! {
+    ///         ready = follower.ready() => ready?,
+    ///         () = &mut shutdown => break,
+    ///     }
+    ///     follower.next().await?;
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`next`](Self::next).
+    pub async fn ready(&mut self) -> Result<()> {
         loop {
             if self.stream.is_none() && self.events.is_empty() {
                 self.open().await?;
             }
             if self.is_scrub_due {
-                return self.scrub().await;
+                return Ok(());
             }
             match std::future::poll_fn(|cx| self.poll(cx)).await {
-                Waited::Events => return self.handle().await,
+                Waited::Events => return Ok(()),
                 Waited::Idle => self.store_idle().await?,
                 Waited::Ended => match self.failed.take() {
                     Some(error) if is_lost(&error) => self.lose().await?,

@@ -82,6 +82,7 @@ async fn a_first_start_writes_what_was_stale(db: &Db) {
 async fn copies_follow_raw_writes(db: &Db) {
     fill(db).await;
     let mut follower = follow(db).await;
+    follower.next().await.unwrap();
     caught_up(db, &mut follower).await;
     let name = async |id| {
         let task = one(db, "tasks", id).await;
@@ -123,6 +124,7 @@ async fn copies_follow_raw_writes(db: &Db) {
 async fn summaries_follow_raw_writes(db: &Db) {
     fill(db).await;
     let mut follower = follow(db).await;
+    follower.next().await.unwrap();
     caught_up(db, &mut follower).await;
     let sums = async || {
         let mut sums = Vec::new();
@@ -161,6 +163,7 @@ async fn summaries_follow_raw_writes(db: &Db) {
 async fn lists_of_the_newest_follow_raw_writes(db: &Db) {
     fill(db).await;
     let mut follower = follow(db).await;
+    follower.next().await.unwrap();
     caught_up(db, &mut follower).await;
     let listed = async |id| list(db, "boards", id, "newest").await;
     assert_eq!(listed(1).await, [2, 3]);
@@ -188,6 +191,7 @@ async fn lists_of_the_newest_follow_raw_writes(db: &Db) {
 async fn writes_that_write_all_need_no_more(db: &Db) {
     fill(db).await;
     let mut follower = follow(db).await;
+    follower.next().await.unwrap();
     caught_up(db, &mut follower).await;
     let (people, tasks) = (db.collection::<Person>(), db.collection::<Task>());
     let new = Task {
@@ -220,6 +224,7 @@ async fn writes_that_write_all_need_no_more(db: &Db) {
 async fn stale_writes_of_odm_are_followed(db: &Db) {
     fill(db).await;
     let mut follower = follow(db).await;
+    follower.next().await.unwrap();
     caught_up(db, &mut follower).await;
     let (people, tasks) = (db.collection::<Person>(), db.collection::<Task>());
     let renamed = people.update_by_id(&1, |p| p.name.set("Ann"));
@@ -238,6 +243,7 @@ async fn stale_writes_of_odm_are_followed(db: &Db) {
 async fn replaced_derived_values_are_written_again(db: &Db) {
     fill(db).await;
     let mut follower = follow(db).await;
+    follower.next().await.unwrap();
     caught_up(db, &mut follower).await;
     for id in [1, 2] {
         update(db, "people", id, doc! {"_id": id, "name": "x", "todo": []}).await;
@@ -253,6 +259,7 @@ async fn replaced_derived_values_are_written_again(db: &Db) {
 async fn documents_of_other_programs_do_not_stop_it(db: &Db) {
     fill(db).await;
     let mut follower = follow(db).await;
+    follower.next().await.unwrap();
     caught_up(db, &mut follower).await;
     let odd = [
         doc! {"_id": 50, "owner": "nobody", "hours": "many"},
@@ -320,6 +327,7 @@ async fn documents_of_other_programs_do_not_stop_it(db: &Db) {
 async fn values_that_do_not_fit_are_reported(db: &Db) {
     fill(db).await;
     let mut follower = follow(db).await;
+    follower.next().await.unwrap();
     caught_up(db, &mut follower).await;
     // The sum of the first person is beyond 64 bits.
     for id in [1, 2] {

@@ -248,8 +248,9 @@ pub(super) async fn until(
 /// The next batch, if there are events.
 pub(super) async fn soon(follower: &mut Follower) -> Option<FollowedBatch> {
     let wait = Duration::from_millis(250);
-    let next = tokio::time::timeout(wait, follower.next()).await.ok()?;
-    Some(next.unwrap())
+    let ready = tokio::time::timeout(wait, follower.ready()).await.ok()?;
+    ready.unwrap();
+    Some(follower.next().await.unwrap())
 }
 
 pub(super) async fn one(db: &Db, collection: &str, id: i32) -> BsonDocument {

@@ -66,6 +66,12 @@ pub(in crate::write) struct Written {
 }
 
 impl BackReference {
+    /// Whether one field is both sides, as that of friends who name each other.
+    pub(in crate::write) fn is_symmetrical(&self) -> bool {
+        let (own, other) = (&self.sides.own, &self.sides.other);
+        own.model.collection == other.model.collection && own.path == other.path
+    }
+
     pub(in crate::write) fn new(sides: &'static TwoWay) -> Result<Self> {
         Ok(Self {
             sides,

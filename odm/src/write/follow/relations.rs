@@ -41,8 +41,7 @@ pub(super) struct Pair {
 impl Pair {
     fn new(own: Arc<BackReference>) -> Result<Self> {
         let (one, other) = (&own.sides.own, &own.sides.other);
-        let is_symmetrical =
-            one.model.collection == other.model.collection && one.path == other.path;
+        let is_symmetrical = own.is_symmetrical();
         let sides = other.model.two_way()?.iter();
         let mut sides = sides.filter(|sides| {
             sides.own.path == other.path

@@ -86,6 +86,9 @@ impl<M: Document> Collection<M> {
     /// should have an index. [Copies](Self::refresh_copies) beside the field and [summaries](Self::refresh_summaries) are
     /// refreshed by their own calls.
     ///
+    /// Where one field is both sides, as that of friends who name each other, no side is wrong: each document keeps its
+    /// references to documents that are there, and gets those that it lacks.
+    ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/two_way.rs"));
     /// # #[tokio::main(flavor = "current_thread")]
@@ -279,6 +282,9 @@ async fn statements(
         });
         read.await?;
     }
+    if back.is_symmetrical() {
+        add_stored(channel, back, documents, (&owns, &mut referring)).await?;
+    }
     let mut statements = Vec::new();
     for document in documents {
         let key = back.own.key.value(document);
@@ -289,6 +295,39 @@ async fn statements(
         statements.extend(statement(back, document, expected)?);
     }
     Ok(statements)
+}
+
+/// Adds the references that documents have, without those to nothing. Where one field is both sides, neither is wrong: each
+/// document gets the references that it lacks, and keeps its own.
+async fn add_stored(
+    channel: &mut Channel<'_>,
+    back: &BackReference,
+    documents: &[RawDocumentBuf],
+    (owns, referring): (&Keys, &mut [Vec<Bson>]),
+) -> Result<()> {
+    let others = Keys::at(&back.own.path, documents)?;
+    let mut existing = BTreeSet::new();
+    let key = &back.other.key;
+    back.other
+        .read(channel, &others, &mut |document| {
+            let key = key.value(document);
+            existing.extend(key.and_then(|key| others.position(key)));
+            Ok(())
+        })
+        .await?;
+    for document in documents {
+        let key = back.own.key.value(document);
+        let position = key.and_then(|key| owns.position(key));
+        let Some(references) = position.and_then(|position| referring.get_mut(position)) else {
+            continue;
+        };
+        back.own.path.each_value(document, &mut |value| {
+            let other = others.position(value);
+            let other = other.filter(|other| existing.contains(other));
+            references.extend(other.and_then(|other| others.get(other).cloned()));
+        });
+    }
+    Ok(())
 }
 
 /// The statement that gives the field of a document these references, if it has others.

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use odm::bson::{Document as BsonDocument, doc};
+use odm::bson::{Bson, Document as BsonDocument, doc};
 use odm::prelude::*;
 
-use super::models::{Owner, Task, Ticket};
+use super::models::{Owner, Person, Task, Ticket};
 use super::office;
 use crate::suite::dependents::{insert, stored};
 
@@ -128,4 +128,37 @@ pub(super) async fn writes_beside_a_check_are_not_reported(db: &Db) {
         }
     };
     futures::join!(writes, checks);
+}
+
+/// Of friends, neither list is the one that follows.
+pub(super) async fn a_field_that_is_both_sides_keeps_its_references(db: &Db) {
+    let people = db.collection::<Person>();
+    let friends = [
+        doc! {"_id": 1, "partner": null, "friends": [2, 9]},
+        doc! {"_id": 2, "partner": null, "friends": []},
+        doc! {"_id": 3, "partner": 4, "friends": [2]},
+        doc! {"_id": 4, "partner": null, "friends": [3, 3]},
+    ];
+    insert(db, "people", friends).await;
+    let result = people.refresh_two_way(|p| p.friends).await.unwrap();
+    assert_eq!(result.updated, 4);
+    people.refresh_two_way(|p| p.partner).await.unwrap();
+    assert!(people.check_two_way().await.unwrap().is_sound());
+    let stored = stored(db, "people").await;
+    let friends: Vec<_> = stored
+        .iter()
+        .map(|one| one.get_array("friends").unwrap().clone())
+        .collect();
+    let ids = |all: &[i32]| all.iter().copied().map(Bson::from).collect::<Vec<_>>();
+    assert_eq!(friends, [ids(&[2]), ids(&[1, 3]), ids(&[2, 4]), ids(&[3])]);
+    assert_eq!(stored[3].get_i32("partner").unwrap(), 3);
+    let again = people.refresh_two_way(|p| p.friends).await.unwrap();
+    assert_eq!(again.updated, 0);
+
+    // Two people who have one partner have to be parted first.
+    let change = doc! {"q": {"_id": 1}, "u": {"$set": {"partner": 4}}};
+    let update = doc! {"update": "people", "updates": [change]};
+    db.run_command(update).await.unwrap();
+    let error = people.refresh_two_way(|p| p.partner).await.unwrap_err();
+    assert!(error.to_string().contains("one of them only"), "{error}");
 }

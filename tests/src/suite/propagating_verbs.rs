@@ -238,7 +238,7 @@ async fn a_save_that_changes_nothing_writes_nothing(db: &Db) {
     // A field that nothing follows from.
     loaded.tags.push(Ref::from(2));
     assert!(hosts.save(&mut loaded).propagate().await.unwrap());
-    loaded.name = "eve".to_owned();
+    "eve".clone_into(&mut loaded.name);
     assert!(hosts.save(&mut loaded).propagate().await.unwrap());
     assert_eq!(loaded.version, version + 2);
     assert_eq!(name_in(db, 2).await, "eve");
@@ -250,7 +250,7 @@ async fn a_stale_save_writes_nothing(db: &Db) {
     let mut loaded = hosts.load(&1).await.unwrap().unwrap();
     let rename = hosts.update_by_id(&1, |h| h.name.set("eve"));
     rename.propagate().await.unwrap();
-    loaded.name = "old".to_owned();
+    "old".clone_into(&mut loaded.name);
     let error = hosts.save(&mut loaded).propagate().await.unwrap_err();
     assert!(error.is_stale(), "{error}");
     let error = hosts.save(&mut loaded).propagate().non_atomic().await;
@@ -264,7 +264,7 @@ async fn an_aborted_save_can_be_saved_again(db: &Db) {
     let (hosts, _) = two_hosts(db).await;
     let mut loaded = hosts.load(&1).await.unwrap().unwrap();
     let version = loaded.version;
-    loaded.name = "eve".to_owned();
+    "eve".clone_into(&mut loaded.name);
     let mut session = db.start_session().await.unwrap();
     session.start_transaction().await.unwrap();
     let save = hosts.save(&mut loaded).propagate().session(&mut session);
@@ -277,7 +277,7 @@ async fn an_aborted_save_can_be_saved_again(db: &Db) {
     let save = hosts.save(&mut loaded).session(&mut session).propagate();
     assert!(save.await.unwrap());
     // The same transaction goes on with the document.
-    loaded.name = "zoe".to_owned();
+    "zoe".clone_into(&mut loaded.name);
     let save = hosts.save(&mut loaded).propagate().session(&mut session);
     assert!(save.await.unwrap());
     session.commit_transaction().await.unwrap();
@@ -470,7 +470,7 @@ async fn changes_can_be_planned(db: &Db) {
     let plan = found.propagate().plan().await.unwrap().to_string();
     assert!(plan.contains("let `messages` follow `host`"), "{plan}");
     let mut loaded = hosts.load(&1).await.unwrap().unwrap();
-    loaded.name = "eve".to_owned();
+    "eve".clone_into(&mut loaded.name);
     let plan = hosts.save(&mut loaded).propagate().plan();
     let plan = plan.await.unwrap().to_string();
     assert!(plan.contains("copy `host_name` by `host`"), "{plan}");

@@ -16,7 +16,8 @@ use self::arities::{
     pairs_are_parted_and_joined,
 };
 use self::checks::{
-    a_field_that_is_both_sides_keeps_its_references, a_side_follows_the_other, a_side_that_cannot_follow_is_refused, one_sided_references_are_found,
+    a_field_that_is_both_sides_keeps_its_references, a_side_follows_the_other,
+    a_side_that_cannot_follow_is_refused, one_sided_references_are_found,
     writes_beside_a_check_are_not_reported,
 };
 use self::models::{Owner, Task, owner, task};

@@ -190,7 +190,8 @@ impl Plain {
             assert_eq!(linked, ids, "the list of {id}: {what}");
             assert_eq!(ranks, newest, "the newest of {id}: {what}");
             assert_eq!(stored["best"], best, "{id}: {what}");
-            assert_eq!(number(&stored["count"]) as usize, all.len(), "{id}: {what}");
+            let counted = i32::try_from(all.len()).unwrap();
+            assert_eq!(number(&stored["count"]), counted, "{id}: {what}");
         }
         let messages = stored(db, "messages").await;
         let found: Vec<_> = messages.iter().map(id).collect();
@@ -215,7 +216,6 @@ fn number(value: &Bson) -> i32 {
     match value {
         Bson::Int32(value) => *value,
         Bson::Int64(value) => i32::try_from(*value).unwrap(),
-        Bson::Double(value) => *value as i32,
         other => panic!("{other} is no number"),
     }
 }
@@ -335,7 +335,7 @@ async fn write_host(
             let mut session = session;
             // The second save goes on with what the first has written.
             for name in ["new", name] {
-                loaded.name = name.to_owned();
+                name.clone_into(&mut loaded.name);
                 loaded.count = 77;
                 let session = session.as_deref_mut();
                 propagate!(hosts.save(&mut loaded), session, how)?;

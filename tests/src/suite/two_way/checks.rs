@@ -56,7 +56,7 @@ pub(super) async fn a_side_follows_the_other(db: &Db) {
         let list = |owner: &BsonDocument| owner.get_array("t").unwrap().clone();
         all.iter().map(list).collect::<Vec<_>>()
     };
-    let expected: [Vec<odm::bson::Bson>; 3] = [vec![1.into()], vec![2.into(), 4.into()], vec![]];
+    let expected: [Vec<Bson>; 3] = [vec![1.into()], vec![2.into(), 4.into()], vec![]];
     assert_eq!(lists().await, expected);
     assert_eq!(
         owners.refresh_two_way(|o| o.tasks).await.unwrap().updated,

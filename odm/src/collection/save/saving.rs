@@ -25,7 +25,7 @@ pub(crate) struct Saving<'s, M: Document> {
 
 struct State<'s, M> {
     loaded: &'s mut Loaded<M>,
-    /// What is sent next.
+    /// The change that `send` sends.
     next: Option<Next<M>>,
 }
 

@@ -15,6 +15,7 @@ mod scram;
 mod state;
 #[cfg(test)]
 mod tests;
+mod threads;
 pub mod tools;
 mod wire;
 
@@ -28,6 +29,7 @@ use odm_engine::Service;
 pub use error::BindError;
 pub use options::Options;
 use state::ServerState;
+use threads::Threads;
 
 /// How long a stopping server waits for running calls.
 const GRACE: Duration = Duration::from_secs(5);
@@ -40,7 +42,7 @@ const STACK: usize = 8 * 1024 * 1024;
 #[derive(Debug)]
 pub struct Server {
     state: Arc<ServerState>,
-    acceptor: Option<JoinHandle<()>>,
+    acceptor: Option<JoinHandle<Threads>>,
 }
 
 impl Server {
@@ -111,9 +113,11 @@ impl Server {
             &self.state.address,
             Duration::from_secs(1),
         ));
-        // The acceptor only panics if a thread can't be created.
-        let _ = acceptor.join();
+        let threads = acceptor.join();
         self.state.wait_for_connections(GRACE);
+        if let Ok(threads) = threads {
+            threads.close();
+        }
     }
 }
 
@@ -141,11 +145,12 @@ impl Drop for Served {
     }
 }
 
-fn accept(listener: &TcpListener, state: &Arc<ServerState>) {
+fn accept(listener: &TcpListener, state: &Arc<ServerState>) -> Threads {
+    let mut threads = Threads::default();
     loop {
         let accepted = listener.accept();
         if state.is_stopping() {
-            return;
+            return threads;
         }
         match accepted {
             Ok((stream, address)) => {
@@ -160,7 +165,9 @@ fn accept(listener: &TcpListener, state: &Arc<ServerState>) {
                     .name(format!("conn{id}"))
                     .stack_size(STACK);
                 // If no thread can be created, `served` is dropped and the connection closes.
-                let _ = thread.spawn(move || served.serve(&stream, address));
+                if let Ok(thread) = thread.spawn(move || served.serve(&stream, address)) {
+                    threads.add(thread);
+                }
             }
             // Most likely too many open files: some will be closed soon.
             Err(_) => thread::sleep(Duration::from_millis(20)),

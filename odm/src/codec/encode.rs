@@ -66,9 +66,7 @@ pub(crate) fn document<T: Serialize>(value: &T) -> Result<RawDocumentBuf, Failur
     if value.serialize(Place::outermost(&mut bytes)).is_ok() {
         return RawDocumentBuf::from_bytes(bytes).map_err(Failure::Bson);
     }
-    let document = bson::serialize_to_raw_document_buf(value).map_err(Failure::Bson)?;
-    check(&document, "")?;
-    Ok(document)
+    by_bson(&value, "")
 }
 
 /// Encodes one value, as in a document's field. A value that serializes to nothing becomes null.
@@ -79,17 +77,38 @@ pub(crate) fn value<T: Serialize + ?Sized>(value: &T) -> Result<Bson, Failure> {
     let document = if alone.serialize(Place::outermost(&mut bytes)).is_ok() {
         RawDocumentBuf::from_bytes(bytes).map_err(Failure::Bson)?
     } else {
-        let document = bson::serialize_to_raw_document_buf(&alone).map_err(Failure::Bson)?;
-        check(&document, "v.")?;
-        document
+        by_bson(&alone, "v.")?
     };
     raw::get(&document, NAME).map_or(Ok(Bson::Null), |value| {
         Bson::try_from(value).map_err(Failure::Bson)
     })
 }
 
-/// Refuses repeated keys. The reported path does not include `root`.
+/// A value of any type. bson's serializers are compiled for it once, and not for each type that a program stores.
+type Erased<'a> = &'a dyn erased_serde::Serialize;
+
+/// Encodes a document with bson, and refuses repeated keys. Their reported path does not include `root`.
 #[cold]
+fn by_bson(value: Erased<'_>, root: &str) -> Result<RawDocumentBuf, Failure> {
+    let document = bson::serialize_to_raw_document_buf(&value).map_err(Failure::Bson)?;
+    check(&document, root)?;
+    Ok(document)
+}
+
+/// Encodes one element with bson; returns a document of it.
+#[cold]
+fn element_by_bson(key: &str, value: Erased<'_>) -> Result<Vec<u8>, Failure> {
+    bson::serialize_to_vec(&Alone(key, value)).map_err(Failure::Bson)
+}
+
+/// The path of the field that bson can't encode. The first pass does not track it, because it is to be fast.
+#[cold]
+pub(crate) fn failing_path(document: Erased<'_>) -> Option<String> {
+    let encoded = serde_path_to_error::serialize(document, bson::Serializer::new());
+    let path = encoded.err()?.path().to_string();
+    (path != ".").then_some(path)
+}
+
 fn check(document: &RawDocument, root: &str) -> Result<(), Failure> {
     match repeated::path(raw::walk(document)) {
         Some(path) => {

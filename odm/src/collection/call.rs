@@ -469,17 +469,14 @@ fn everything(verb: &str, all: &str) -> Error {
 /// Encodes a document with the model's `Serialize` implementation.
 pub(crate) fn encode<T: Serialize>(document: &T) -> Result<RawDocumentBuf> {
     encode::document(document).map_err(|failure| {
-        // A second pass finds the path of the failing field; the fast first pass does not track it.
         let path = match &failure {
             Failure::Repeated(_) => None,
-            Failure::Bson(_) => serde_path_to_error::serialize(document, bson::Serializer::new())
-                .err()
-                .map(|failure| failure.path().to_string()),
+            Failure::Bson(_) => encode::failing_path(document),
         };
         let error = failure.into_error();
         match path {
-            Some(path) if path != "." => error.with_path(path),
-            _ => error,
+            Some(path) => error.with_path(path),
+            None => error,
         }
     })
 }
@@ -520,7 +517,7 @@ pub(crate) fn check_dependents(model: &'static ModelMeta, has_form: bool) -> Res
     let how = if has_form {
         "write `.with_dependents()`, which does what is declared, or `.leave_dangling()`"
     } else {
-        "write `.with_dependents()` on a delete outside of `bulk_write`, which does what is declared, or `.leave_dangling()` here"
+        "write `.propagate()` on the bulk write, which does what is declared, or `.leave_dangling()` on this delete"
     };
     let why = match (relation, two_way, counted, listed) {
         (Some(one), ..) => {

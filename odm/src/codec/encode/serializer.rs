@@ -8,7 +8,7 @@ use serde::ser::{self, Serialize};
 use smallvec::SmallVec;
 
 use super::strings::{Digits, Key, Notation};
-use super::{Alone, repeated};
+use super::{element_by_bson, repeated};
 
 /// The reason why a value was not written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -152,7 +152,7 @@ impl<'b> Elements<'b> {
     /// Encodes an element with bson, and puts it in the place of the element that began at `at`.
     #[cold]
     fn left<T: Serialize + ?Sized>(&mut self, at: usize, key: &str, value: &T) -> Written {
-        let theirs = bson::serialize_to_vec(&Alone(key, value)).map_err(|_| Left::Failed)?;
+        let theirs = element_by_bson(key, &value).map_err(|_| Left::Failed)?;
         let element = theirs.get(4..theirs.len() - 1).ok_or(Left::Failed)?;
         self.bytes.truncate(at);
         self.bytes.extend_from_slice(element);

@@ -48,6 +48,7 @@ use std::sync::Arc;
 
 pub use self::aggregate::Aggregate;
 pub use self::bulk_write::{BulkWrite, Write, Writes};
+pub(crate) use self::bulk_write::{Matching, Run, Statements};
 pub use self::call::ActionFuture;
 pub(crate) use self::call::Call;
 use self::call::{Defaults, Ready};

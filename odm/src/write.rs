@@ -31,9 +31,9 @@ pub use self::dependents::{
 pub use self::follow::{Follow, FollowedBatch, Follower, NotFollowed};
 pub use self::newest::{CheckRecent, RecentDamage, RecentReport, RefreshRecent};
 pub use self::propagate::{
-    FindAndModifyPropagated, FindOneOrInsertPropagated, InsertManyPropagated, InsertOnePropagated,
-    PropagateResult, Propagated, ResumePropagation, ResumeResult, SavePropagated, UpdatePlan,
-    UpdatePropagated,
+    BulkPropagateResult, BulkWritePropagated, FindAndModifyPropagated, FindOneOrInsertPropagated,
+    InsertManyPropagated, InsertOnePropagated, PropagateResult, Propagated, ResumePropagation,
+    ResumeResult, SavePropagated, UpdatePlan, UpdatePropagated,
 };
 pub use self::references::{
     CheckReferences, InsertManyChecked, InsertOneChecked, ReferenceDamage, ReferenceReport,

@@ -1,27 +1,31 @@
 //! `bulk_write`: writes of any kind, grouped into few commands.
 
 mod group;
+mod statements;
 mod write;
 
 use std::fmt;
 use std::marker::PhantomData;
 
-use self::group::Group;
+pub(crate) use self::statements::{Matching, Run, Statements};
 pub use self::write::{Write, Writes};
 use super::Collection;
 use super::call::Call;
 use super::options::{action, options};
-use crate::error::{BulkError, BulkWriteResult, Error, Kind, Result};
-use crate::exec::{Channel, refused};
+use super::template::Template;
+use crate::error::{BulkWriteResult, Error, Result};
+use crate::exec::Channel;
 use crate::model::Document;
 use crate::plan::{Plan, Step};
-use crate::store::{Operation, Request};
+use crate::store::{Operation, Session};
 
 /// Sends many writes: [`Collection::bulk_write`].
 #[must_use = "nothing is written until it is awaited"]
 pub struct BulkWrite<'s, M: Document> {
     call: Call<'s>,
     writes: Vec<write::Prepared>,
+    /// The refusal of a write that has not said what becomes of other documents.
+    unsaid: Option<Error>,
     of: PhantomData<fn() -> M>,
 }
 
@@ -59,18 +63,30 @@ impl<M: Document> Collection<M> {
         let mut call = self.call(Operation::Updates {
             statements: Vec::new(),
         });
+        let mut unsaid = None;
         let prepared = writes(Writes::new())
             .into_iter()
             .enumerate()
             .map(|(index, write)| {
-                let prepared = write.checked(&call).and_then(Write::prepare);
-                prepared.map_err(|error| error.context(format!("write {index}")))
+                let in_write = |error: Error| {
+                    let error = error.with_model(M::model().name);
+                    error.context(format!("write {index}"))
+                };
+                write.check_trees(&call).map_err(in_write)?;
+                if unsaid.is_none() {
+                    let refused = write.check_words().err();
+                    unsaid = refused.map(|error| {
+                        in_write(error.context("the bulk write as a whole takes `propagate`"))
+                    });
+                }
+                write.prepare(index).map_err(in_write)
             })
             .collect();
         let writes = call.keep(prepared);
         BulkWrite {
             call,
             writes,
+            unsaid,
             of: PhantomData,
         }
     }
@@ -95,18 +111,11 @@ impl<'s, M: Document> BulkWrite<'s, M> {
     /// ```
     pub fn commands(self) -> Result<Vec<bson::Document>> {
         let (_, request, _) = self.call.prepare()?;
-        let ordered = request.options.ordered != Some(false);
-        group::groups(self.writes, ordered)
-            .into_iter()
-            .map(|group| {
-                let command = Request {
-                    collection: request.collection.clone(),
-                    operation: group.operation,
-                    options: request.options.clone(),
-                };
-                command.command()
-            })
-            .collect()
+        if let Some(error) = self.unsaid {
+            return Err(error);
+        }
+        let to = (&request.collection, &request.options);
+        statements::commands(to, self.writes)
     }
 
     /// Returns the writes as a plan, which can be printed before it is applied, and which reports its progress.
@@ -173,76 +182,23 @@ impl<'s, M: Document> BulkWrite<'s, M> {
         ))
     }
 
+    /// The writes, to be sent as part of several writes that say what becomes of other documents, and the session.
+    pub(crate) fn statements(self) -> Result<(Statements, Option<&'s mut Session>)> {
+        let template = Template::of(&self.call)?;
+        let (_, _, session) = self.call.prepare()?;
+        Ok((Statements::new(template, self.writes), session))
+    }
+
     async fn run(self) -> Result<BulkWriteResult> {
         let model = self.call.model;
         let (store, request, session) = self.call.prepare()?;
+        if let Some(error) = self.unsaid {
+            return Err(error);
+        }
         let mut channel = Channel::new(store, session);
-        let ordered = request.options.ordered != Some(false);
-        let mut done = BulkWriteResult::default();
-        let mut failure: Option<BulkError> = None;
-        for group in group::groups(self.writes, ordered) {
-            let Group {
-                operation,
-                kind,
-                indexes,
-            } = group;
-            let position = |index: usize| indexes.get(index).copied().unwrap_or(index);
-            let mut options = request.options.clone();
-            if kind == crate::store::WriteKind::Insert {
-                // Only updates and deletes have variables.
-                options.let_vars = None;
-            } else if kind == crate::store::WriteKind::Delete {
-                options.bypass_document_validation = None;
-            }
-            let documents = channel.named(request.collection.clone(), model);
-            let written = match documents.send(operation, options).await {
-                Ok(response) => response.written(),
-                Err(error) => Err(error),
-            };
-            match written {
-                Ok(written) => done.add(written.into_result(kind), position),
-                Err(error) => {
-                    let bulk = match error.kind() {
-                        Kind::Bulk(bulk) => bulk.clone(),
-                        _ => return Err(refused(unfinished(error, done, failure), model)),
-                    };
-                    let stop = ordered && !bulk.errors.is_empty();
-                    failure
-                        .get_or_insert_with(BulkError::default)
-                        .add(bulk, position);
-                    if stop {
-                        break;
-                    }
-                }
-            }
-        }
-        match failure {
-            None => Ok(done),
-            Some(mut failure) => {
-                failure.result.add(done, |index| index);
-                failure.errors.sort_by_key(crate::error::WriteError::index);
-                Err(refused(Error::new(failure), model))
-            }
-        }
+        let to = (&request.collection, &request.options);
+        statements::send(&mut channel, model, to, self.writes).await
     }
-}
-
-/// The failure of a whole command (a broken connection), with the results of the commands before it.
-fn unfinished(error: Error, mut done: BulkWriteResult, failure: Option<BulkError>) -> Error {
-    if let Some(failure) = failure {
-        done.add(failure.result, |index| index);
-    }
-    if done == BulkWriteResult::default() {
-        return error;
-    }
-    error.context(format!(
-        "after {} inserted, {} matched, {} modified, {} deleted, {} upserted",
-        done.inserted,
-        done.matched,
-        done.modified,
-        done.deleted,
-        done.upserted_ids.len()
-    ))
 }
 
 action!(BulkWrite => BulkWriteResult);

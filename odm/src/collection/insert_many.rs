@@ -104,6 +104,15 @@ impl<M: Document> Encoded<M> {
         Ok((encoded, session))
     }
 
+    /// Documents whose typed `_id`s the result does not have.
+    pub(super) fn untyped(template: Template, documents: Vec<RawDocumentBuf>) -> Self {
+        Self {
+            template,
+            documents,
+            ids: Vec::new(),
+        }
+    }
+
     /// A channel whose writes have the same write concern.
     pub(crate) fn channel(&self) -> Channel<'static> {
         self.template.channel()

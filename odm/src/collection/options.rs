@@ -53,11 +53,13 @@ macro_rules! options {
         }
     };
     (@ leave_stale) => {
-        /// Leaves what follows from the write in other documents as it is: copies that are declared by `copy_of`, and
-        /// references that refer back by `two_way`.
+        /// Leaves what follows from the write as it is: copies that are declared by `copy_of`, references that refer back by
+        /// `two_way`, summaries such as a `count_of`, and lists of the newest (`recent`).
         ///
-        /// [`refresh_copies`](crate::collection::Collection::refresh_copies) writes the copies later, and
-        /// [`check_two_way`](crate::collection::Collection::check_two_way) finds references that only one side has.
+        /// [`refresh_copies`](crate::collection::Collection::refresh_copies),
+        /// [`refresh_two_way`](crate::collection::Collection::refresh_two_way),
+        /// [`refresh_summaries`](crate::collection::Collection::refresh_summaries) and
+        /// [`refresh_recent`](crate::collection::Collection::refresh_recent) write them later.
         ///
         /// ```
         /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/copies.rs"));

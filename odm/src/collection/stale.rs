@@ -13,7 +13,7 @@ use crate::model::{ModelMeta, name};
 use crate::store::{Modification, Operation};
 
 /// What a write makes stale.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct Stale {
     /// Copies in other documents, of fields that the update may change.
     pub(crate) made: Vec<&'static Copies>,
@@ -39,6 +39,44 @@ enum Changed {
 }
 
 impl Stale {
+    /// Whether the write makes nothing stale.
+    pub(crate) fn is_empty(&self) -> bool {
+        let Self {
+            made,
+            held,
+            two_way,
+            counted,
+            summaries,
+            listed,
+            lists,
+        } = self;
+        made.is_empty()
+            && held.is_empty()
+            && two_way.is_empty()
+            && counted.is_empty()
+            && summaries.is_empty()
+            && listed.is_empty()
+            && lists.is_empty()
+    }
+
+    /// Adds what another write makes stale.
+    pub(crate) fn add(&mut self, other: Self) {
+        fn add<T>(all: &mut Vec<&'static T>, others: Vec<&'static T>) {
+            for one in others {
+                if !all.iter().any(|known| std::ptr::eq(*known, one)) {
+                    all.push(one);
+                }
+            }
+        }
+        add(&mut self.made, other.made);
+        add(&mut self.held, other.held);
+        add(&mut self.two_way, other.two_way);
+        add(&mut self.counted, other.counted);
+        add(&mut self.summaries, other.summaries);
+        add(&mut self.listed, other.listed);
+        add(&mut self.lists, other.lists);
+    }
+
     /// What the operation makes stale.
     pub(crate) fn of(model: &'static ModelMeta, operation: &Operation) -> Result<Self> {
         if !model.derives()? {

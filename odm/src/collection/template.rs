@@ -10,10 +10,11 @@ use crate::store::options::Chosen;
 use crate::store::{CollectionName, Operation, Session, Store};
 
 /// The store, the collection and the options of a call, from which equal calls are made.
+#[derive(Clone)]
 pub(crate) struct Template {
     store: Store,
     defaults: Option<Arc<Defaults>>,
-    collection: CollectionName,
+    pub(super) collection: CollectionName,
     pub(super) options: Chosen,
 }
 

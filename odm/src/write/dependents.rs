@@ -16,7 +16,7 @@ use self::effects::{Deleted, Effects, deletes_of, ids, projection};
 pub use self::find_and_delete::FindOneAndDeleteWithDependents;
 use super::propagate::{Derived, Looks, Propagated, count_written};
 use super::{Atomic, WriteSeveral};
-use crate::collection::{Call, Delete, check_dependents};
+use crate::collection::{Call, Delete, Matching, check_dependents};
 use crate::error::{Error, Result};
 use crate::exec::Channel;
 use crate::model::{Document, ModelMeta, OnDelete};
@@ -300,6 +300,27 @@ impl<M: Document> DependentDelete<M> {
         Ok((writes, session))
     }
 
+    /// A delete of what matches, whose writes are sent with the concern of the channel.
+    pub(super) fn of_matching(channel: Channel<'static>, matching: Matching) -> Result<Self> {
+        let Matching {
+            filter,
+            multi,
+            options,
+        } = matching;
+        let options = Options {
+            projection: Some(projection(M::model())?),
+            ..options
+        };
+        Ok(Self {
+            channel,
+            filter: filter.into(),
+            multi,
+            options: options.into(),
+            derived: Derived::of_delete(M::model())?,
+            of: PhantomData,
+        })
+    }
+
     /// Reads the documents to delete: their `_id`s, and the fields by which others refer to them.
     async fn matching(&self, channel: &mut Channel<'_>) -> Result<Vec<RawDocumentBuf>> {
         let find = Operation::Find {
@@ -369,7 +390,7 @@ impl<M: Document> DependentDelete<M> {
     }
 
     /// Looks again after the delete has taken effect.
-    async fn look_again(&self, done: &mut Vec<Propagated>) -> Result<()> {
+    pub(super) async fn look_again(&self, done: &mut Vec<Propagated>) -> Result<()> {
         let mut channel = self.channel.within(None);
         let settled = self.derived.settle(&mut channel, done).await;
         settled.map_err(|error| {
@@ -439,6 +460,15 @@ impl<M: Document> DependentDelete<M> {
     }
 }
 
+/// Adds documents that were written because of a relation.
+pub(super) fn add_dependents(done: &mut Vec<Dependents>, one: Dependents) {
+    let mut known = done.iter_mut();
+    match known.find(|known| known.model == one.model && known.relation == one.relation) {
+        Some(known) => known.documents += one.documents,
+        None => done.push(one),
+    }
+}
+
 impl DeleteWithDependentsResult {
     /// Takes deleted documents out of the references that refer back.
     async fn unlink(&mut self, channel: &mut Channel<'_>, effects: &Effects) -> Result<()> {
@@ -458,17 +488,13 @@ impl DeleteWithDependentsResult {
                 continue;
             }
             any = true;
-            let (model, relation) = (effect.model.name, effect.relation.name);
-            let mut known = self.dependents.iter_mut();
-            match known.find(|one| one.model == model && one.relation == relation) {
-                Some(known) => known.documents += documents,
-                None => self.dependents.push(Dependents {
-                    model,
-                    relation,
-                    on_delete: effect.policy,
-                    documents,
-                }),
-            }
+            let dependents = Dependents {
+                model: effect.model.name,
+                relation: effect.relation.name,
+                on_delete: effect.policy,
+                documents,
+            };
+            add_dependents(&mut self.dependents, dependents);
         }
         Ok(any)
     }

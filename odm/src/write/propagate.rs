@@ -4,6 +4,7 @@
 //! derived data has a module beside this one, such as `copies`.
 //! [`record`] has the records by which a change that stopped is completed.
 
+mod bulk_write;
 mod collect;
 mod derived;
 mod find_and_modify;
@@ -14,6 +15,7 @@ mod record;
 mod save;
 mod update;
 
+pub use self::bulk_write::{BulkPropagateResult, BulkWritePropagated};
 pub use self::derived::Propagated;
 pub(super) use self::derived::{Derived, Looks, count, count_written};
 pub use self::find_and_modify::FindAndModifyPropagated;

@@ -131,7 +131,7 @@ async fn deletes_say_what_becomes_of_dependents(db: &Db) {
     for error in elsewhere {
         let text = error.to_string();
         assert!(
-            text.contains("write `.with_dependents()` on a delete outside of `bulk_write`"),
+            text.contains("write `.propagate()` on the bulk write"),
             "{text}"
         );
     }

@@ -5,6 +5,7 @@ mod random;
 use odm::bson::{Document as BsonDocument, doc};
 use odm::prelude::*;
 
+use self::random::bulk::random_bulk_writes_leave_what_a_plain_model_leaves;
 use self::random::random_verbs_leave_what_a_plain_model_leaves;
 use super::dependents::{insert, stored};
 use crate::case::cases;
@@ -22,6 +23,11 @@ cases![
     a_deleted_document_is_returned,
     changes_can_be_planned,
     random_verbs_leave_what_a_plain_model_leaves,
+    random_bulk_writes_leave_what_a_plain_model_leaves,
+    a_bulk_write_acts_on_what_its_deletes_removed,
+    a_bulk_write_keeps_the_word_of_each_write,
+    a_failed_write_undoes_the_bulk_write,
+    a_bulk_write_needs_a_transaction_and_something_to_propagate,
 ];
 
 /// Has a list of references, summaries, and a list of the newest.
@@ -480,4 +486,123 @@ async fn changes_can_be_planned(db: &Db) {
     assert_eq!(stored(db, "hosts").await, before);
     // The plan has not saved it.
     assert!(hosts.save(&mut loaded).propagate().await.unwrap());
+}
+
+async fn a_bulk_write_acts_on_what_its_deletes_removed(db: &Db) {
+    let (hosts, messages) = two_hosts(db).await;
+    // Both filters match both messages, and each delete removes one.
+    let result = messages
+        .bulk_write(|w| [1, 9].map(|rank| w.delete_one(|m| m.rank.gte(rank.min(1)))))
+        .propagate()
+        .await
+        .unwrap();
+    assert_eq!(result.write.deleted, 2);
+    let host = hosts.get(&1).await.unwrap().unwrap();
+    assert_eq!((host.count, host.messages.len()), (0, 0));
+    messages
+        .insert_many([message(3, Some(1), 1), message(4, Some(2), 2)])
+        .propagate()
+        .await
+        .unwrap();
+    let result = hosts
+        .bulk_write(|w| [w.delete_one(|h| h.id.eq(1)), w.delete_one(|h| h.id.eq(2))])
+        .propagate()
+        .await
+        .unwrap();
+    assert_eq!(result.write.deleted, 2);
+    assert_eq!(result.propagated[0].documents, 2, "{result:?}");
+    let all = messages.find_all().all().await.unwrap();
+    assert!(all.iter().all(|message| message.host.is_none()));
+}
+
+async fn a_bulk_write_keeps_the_word_of_each_write(db: &Db) {
+    let (hosts, messages) = two_hosts(db).await;
+    hosts
+        .bulk_write(|w| {
+            [
+                w.update_one(|h| h.id.eq(1), |h| h.name.set("eve"))
+                    .leave_stale(),
+                w.update_one(|h| h.id.eq(2), |h| h.name.set("dan")),
+            ]
+        })
+        .propagate()
+        .await
+        .unwrap();
+    assert_eq!(name_in(db, 1).await, "ada");
+    messages.refresh_copies().await.unwrap();
+    assert_eq!(name_in(db, 1).await, "eve");
+    let unsaid = hosts
+        .bulk_write(|w| {
+            [
+                w.update_one(|h| h.id.eq(1), |h| h.tags.set(Vec::new())),
+                w.update_one(|h| h.id.eq(2), |h| h.name.set("ada")),
+            ]
+        })
+        .await
+        .unwrap_err();
+    assert!(unsaid.to_string().contains("write 1"), "{unsaid}");
+    assert!(unsaid.to_string().contains("propagate"), "{unsaid}");
+}
+
+async fn a_failed_write_undoes_the_bulk_write(db: &Db) {
+    let (hosts, messages) = two_hosts(db).await;
+    let before = (stored(db, "hosts").await, stored(db, "messages").await);
+    for ordered in [true, false] {
+        let failed = messages
+            .bulk_write(|w| {
+                [
+                    w.update_one(|m| m.id.eq(1), |m| m.rank.set(50)),
+                    w.insert_one(message(3, Some(2), 1)),
+                    w.insert_one(message(2, Some(2), 1)),
+                    w.delete_one(|m| m.id.eq(1)),
+                ]
+            })
+            .ordered(ordered)
+            .propagate()
+            .await
+            .unwrap_err();
+        let errors = failed.write_errors();
+        let indexes: Vec<_> = errors
+            .iter()
+            .map(odm::collection::WriteError::index)
+            .collect();
+        assert_eq!(indexes, [2], "{failed}");
+        assert!(failed.is_duplicate_key(), "{failed}");
+        let after = (stored(db, "hosts").await, stored(db, "messages").await);
+        assert_eq!(after, before);
+    }
+    let dangling = messages
+        .bulk_write(|w| {
+            [
+                w.delete_one(|m| m.id.eq(1)),
+                w.insert_one(message(3, Some(9), 1)),
+            ]
+        })
+        .propagate()
+        .await
+        .unwrap_err();
+    assert!(dangling.is_dangling(), "{dangling}");
+    assert_eq!(hosts.get(&1).await.unwrap().unwrap().count, 2);
+}
+
+async fn a_bulk_write_needs_a_transaction_and_something_to_propagate(db: &Db) {
+    #[derive(Serialize, Deserialize, Document)]
+    #[odm(collection = "notes")]
+    struct Note {
+        #[serde(rename = "_id")]
+        id: i32,
+    }
+    let notes = db.collection::<Note>();
+    let none = notes.bulk_write(|w| [w.insert_one(Note { id: 1 })]);
+    let none = none.propagate().await.unwrap_err();
+    assert!(none.to_string().contains("without `propagate`"), "{none}");
+    let (hosts, _) = two_hosts(db).await;
+    let apart = hosts
+        .bulk_write(|w| [w.update_one(|h| h.id.eq(1), |h| h.name.set("eve"))])
+        .propagate()
+        .non_atomic()
+        .await
+        .unwrap_err();
+    assert!(apart.to_string().contains("non_atomic"), "{apart}");
+    assert_eq!(name_in(db, 1).await, "ada");
 }

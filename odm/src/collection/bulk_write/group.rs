@@ -14,30 +14,27 @@ pub(super) struct Group {
 }
 
 /// Groups writes into commands: ordered writes keep their order, unordered ones are sorted by kind.
-pub(super) fn groups(writes: Vec<Prepared>, ordered: bool) -> Vec<Group> {
-    let mut writes: Vec<(usize, WriteKind, RawDocumentBuf)> = writes
-        .into_iter()
-        .enumerate()
-        .map(|(index, write)| match write {
-            Prepared::Insert(raw) => (index, WriteKind::Insert, raw),
-            Prepared::Update(raw) => (index, WriteKind::Update, raw),
-            Prepared::Delete(raw) => (index, WriteKind::Delete, raw),
-        })
-        .collect();
+pub(super) fn groups(mut writes: Vec<Prepared>, ordered: bool) -> Vec<Group> {
     if !ordered {
-        writes.sort_by_key(|(_, kind, _)| *kind as u8);
+        writes.sort_by_key(|write| write.kind as u8);
     }
     let mut groups = Vec::new();
     let mut open: Option<Open> = None;
-    for (index, kind, raw) in writes {
-        let size = raw.as_bytes().len() + limits::ELEMENT_BYTES;
+    for write in writes {
+        let Prepared {
+            index,
+            kind,
+            statement,
+            ..
+        } = write;
+        let size = statement.as_bytes().len() + limits::ELEMENT_BYTES;
         if let Some(full) = open.take_if(|open| !open.takes(kind, size)) {
             groups.push(full.close());
         }
         let group = open.get_or_insert_with(|| Open::new(kind));
         group.bytes += size;
         group.indexes.push(index);
-        group.statements.push(raw);
+        group.statements.push(statement);
     }
     groups.extend(open.map(Open::close));
     groups
@@ -89,14 +86,24 @@ mod tests {
     use super::*;
 
     fn writes() -> Vec<Prepared> {
-        let raw = RawDocumentBuf::new;
-        vec![
-            Prepared::Update(raw()),
-            Prepared::Insert(raw()),
-            Prepared::Insert(raw()),
-            Prepared::Delete(raw()),
-            Prepared::Update(raw()),
-        ]
+        let kinds = [
+            WriteKind::Update,
+            WriteKind::Insert,
+            WriteKind::Insert,
+            WriteKind::Delete,
+            WriteKind::Update,
+        ];
+        let prepared = |(index, kind)| Prepared {
+            index,
+            kind,
+            statement: RawDocumentBuf::new(),
+            stale: None,
+            is_followed: false,
+            multi: false,
+            collation: None,
+            hint: None,
+        };
+        kinds.into_iter().enumerate().map(prepared).collect()
     }
 
     fn indexes(groups: &[Group]) -> Vec<(WriteKind, &[usize])> {

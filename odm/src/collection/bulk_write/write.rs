@@ -15,13 +15,22 @@ use crate::collection::stale::Stale;
 use crate::error::{Error, Result};
 use crate::model::Document;
 use crate::query::{Filter, FilterFn, fields};
-use crate::store::Operation;
 use crate::store::options::{Collation, Hint, Options};
+use crate::store::{Operation, WriteKind};
 use crate::update::{Update, UpdateFn};
 
 /// Builds the writes of a [`bulk_write`](crate::collection::Collection::bulk_write).
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub struct Writes<M>(PhantomData<fn() -> M>);
+
+// Deriving these would ask for models that are `Copy`.
+impl<M> Clone for Writes<M> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<M> Copy for Writes<M> {}
 
 /// One write of a bulk write, built by [`Writes`].
 #[must_use = "a write does nothing until it is given to `bulk_write`"]
@@ -35,12 +44,22 @@ pub struct Write<M> {
     of: PhantomData<fn() -> M>,
 }
 
-/// A write as a statement of its command.
-#[derive(Debug)]
-pub(crate) enum Prepared {
-    Insert(RawDocumentBuf),
-    Update(RawDocumentBuf),
-    Delete(RawDocumentBuf),
+/// A write as a statement of its command, or as the document to insert.
+#[derive(Debug, Clone)]
+pub(crate) struct Prepared {
+    /// The position in the bulk write.
+    pub(super) index: usize,
+    pub(super) kind: WriteKind,
+    pub(super) statement: RawDocumentBuf,
+    /// What the write would leave stale; `None` if that is nothing, or the caller has said so.
+    pub(super) stale: Option<Box<Stale>>,
+    /// Whether what follows from the write is written, if the bulk write propagates.
+    pub(super) is_followed: bool,
+    /// Whether a delete removes every document that matches.
+    pub(super) multi: bool,
+    /// The options of the write that decide what it matches.
+    pub(super) collation: Option<Collation>,
+    pub(super) hint: Option<Hint>,
 }
 
 impl<M: Document> Writes<M> {
@@ -368,38 +387,68 @@ impl<M: Document> Write<M> {
     }
 
     /// Refuses a write of a node that the trees of the model do not see.
-    pub(super) fn checked(self, call: &Call<'_>) -> Result<Self> {
-        if let Ok(operation) = &self.operation {
-            call.check_trees(operation, self.options.upsert)
-                .map_err(|error| error.with_model(M::model().name))?;
-            if matches!(operation, Operation::Delete { .. }) && !self.leaves_dangling {
-                check_dependents(M::model(), false)
-                    .map_err(|error| error.with_model(M::model().name))?;
-            }
-            if !self.leaves_stale {
-                Stale::refuse(M::model(), operation)
-                    .map_err(|error| error.with_model(M::model().name))?;
-            }
+    pub(super) fn check_trees(&self, call: &Call<'_>) -> Result<()> {
+        match &self.operation {
+            Ok(operation) => call.check_trees(operation, self.options.upsert),
+            Err(_) => Ok(()),
         }
-        Ok(self)
     }
 
-    pub(super) fn prepare(self) -> Result<Prepared> {
-        let error_model = |error: Error| error.with_model(M::model().name);
-        let mut operation = self.operation.map_err(error_model)?;
+    /// Refuses a write that has to say what becomes of other documents, and does not.
+    pub(super) fn check_words(&self) -> Result<()> {
+        let Ok(operation) = &self.operation else {
+            return Ok(());
+        };
+        if matches!(operation, Operation::Delete { .. }) && !self.leaves_dangling {
+            check_dependents(M::model(), false)?;
+        }
+        if self.leaves_stale {
+            return Ok(());
+        }
+        Stale::refuse(M::model(), operation)
+    }
+
+    /// What the write would leave stale, if the caller has not said that it may.
+    fn stale(&self) -> Result<Option<Box<Stale>>> {
+        let model = M::model();
+        let Ok(operation) = &self.operation else {
+            return Ok(None);
+        };
+        if self.leaves_stale || !model.derives()? {
+            return Ok(None);
+        }
+        let mut stale = Stale::of(model, operation)?;
+        if self.options.upsert == Some(true) {
+            stale.add(Stale::of_new(model)?);
+        }
+        Ok((!stale.is_empty()).then(|| Box::new(stale)))
+    }
+
+    pub(super) fn prepare(self, index: usize) -> Result<Prepared> {
+        let stale = self.stale()?;
+        let mut operation = self.operation?;
         if self.options.upsert == Some(true) {
             operation.complete_upsert();
-            upserting(&mut operation, M::model()).map_err(error_model)?;
+            upserting(&mut operation, M::model())?;
         }
         if let Some(guards) = &self.guards {
-            guards.check(&self.options).map_err(error_model)?;
+            guards.check(&self.options)?;
         }
-        Ok(match operation {
-            Operation::InsertOne { document } => Prepared::Insert(document),
-            Operation::Delete { .. } => {
-                Prepared::Delete(operation.statement(&self.options).map_err(error_model)?)
-            }
-            _ => Prepared::Update(operation.statement(&self.options).map_err(error_model)?),
+        let multi = matches!(operation, Operation::Delete { multi: true, .. });
+        let (kind, statement) = match operation {
+            Operation::InsertOne { document } => (WriteKind::Insert, document),
+            Operation::Delete { .. } => (WriteKind::Delete, operation.statement(&self.options)?),
+            _ => (WriteKind::Update, operation.statement(&self.options)?),
+        };
+        Ok(Prepared {
+            index,
+            kind,
+            statement,
+            stale,
+            is_followed: !self.leaves_dangling && !self.leaves_stale,
+            multi,
+            collation: self.options.collation,
+            hint: self.options.hint,
         })
     }
 }

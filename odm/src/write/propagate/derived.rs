@@ -321,13 +321,19 @@ pub(in crate::write) fn count(
     by: String,
     documents: u64,
 ) {
+    let propagated = Propagated {
+        model: model.name,
+        by,
+        documents,
+    };
+    add_propagated(done, propagated);
+}
+
+/// Adds documents that another of several writes has written.
+pub(super) fn add_propagated(done: &mut Vec<Propagated>, one: Propagated) {
     let mut known = done.iter_mut();
-    match known.find(|one| one.model == model.name && one.by == by) {
-        Some(known) => known.documents += documents,
-        None => done.push(Propagated {
-            model: model.name,
-            by,
-            documents,
-        }),
+    match known.find(|known| known.model == one.model && known.by == one.by) {
+        Some(known) => known.documents += one.documents,
+        None => done.push(one),
     }
 }

@@ -143,7 +143,7 @@ impl<M: Document, T: DeserializeOwned + Send> Modify for FindAndModify<M, T> {
             let inserted = Bson::try_from(id).map_err(Error::encode)?;
             return Ok(Modified {
                 done: None,
-                inserted: Some(inserted),
+                inserted: vec![inserted],
             });
         }
         let ids = Keys::at(&StoredPath::at("_id"), matched)?;
@@ -151,7 +151,7 @@ impl<M: Document, T: DeserializeOwned + Send> Modify for FindAndModify<M, T> {
         let done = self.change.find_and_modify(channel.session(), condition);
         Ok(Modified {
             done: done.await?,
-            inserted: None,
+            inserted: Vec::new(),
         })
     }
 

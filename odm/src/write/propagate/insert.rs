@@ -169,11 +169,7 @@ impl<M: Document, R> PropagatedInsert<M, R> {
     ) -> Result<Self> {
         let model = M::model();
         let copies = model.copies()?;
-        if copies.is_empty()
-            && model.two_way()?.is_empty()
-            && Collected::from(model)?.is_empty()
-            && Collected::held_by(model)?.is_empty()
-        {
+        if !Self::has_work(model)? {
             return Err(Error::usage(
                 "nothing follows from documents of this model, no `copy_of`, no `two_way` reference, no summary and no list of \
                  the newest: insert without `propagate`",
@@ -188,6 +184,14 @@ impl<M: Document, R> PropagatedInsert<M, R> {
             documents,
             done,
         })
+    }
+
+    /// Whether anything follows from documents of the model, or from others in them.
+    pub(super) fn has_work(model: &'static ModelMeta) -> Result<bool> {
+        Ok(!model.copies()?.is_empty()
+            || !model.two_way()?.is_empty()
+            || !Collected::from(model)?.is_empty()
+            || !Collected::held_by(model)?.is_empty())
     }
 
     /// Forgets what an attempt that was aborted had to look at again.

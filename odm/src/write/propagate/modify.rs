@@ -68,8 +68,8 @@ pub trait Modify: Send + Sync {
 #[derive(Debug)]
 pub struct Modified<D> {
     pub(super) done: D,
-    /// The `_id` of the document that an upsert has inserted.
-    pub(super) inserted: Option<Bson>,
+    /// The `_id`s of the documents that upserts have inserted.
+    pub(super) inserted: Vec<Bson>,
 }
 
 /// The writes of a change that propagates, such as an [`UpdatePropagated`](super::UpdatePropagated).
@@ -128,7 +128,7 @@ pub(super) fn propagated<W: Modify>(
 }
 
 /// Whether a change of the model's documents can have anything to propagate.
-fn follows(model: &'static ModelMeta) -> Result<bool> {
+pub(super) fn follows(model: &'static ModelMeta) -> Result<bool> {
     Ok(!model.copied()?.is_empty()
         || model.copies()?.iter().any(|it| it.relation.is_some())
         || !model.two_way()?.is_empty()
@@ -138,12 +138,30 @@ fn follows(model: &'static ModelMeta) -> Result<bool> {
         || !model.newest_lists()?.is_empty())
 }
 
+/// Sorts documents by their `_id`s: lists get new references in this order, whatever order the documents were found in.
+fn sort_by_id(documents: &mut [RawDocumentBuf]) {
+    documents.sort_by_cached_key(|document| {
+        let id = document.get("_id").ok().flatten();
+        id.map(|id| key::of(id, None))
+    });
+}
+
 /// Whether the error says that the change did not take effect.
 fn is_withheld(error: &Error) -> bool {
     error.is_stale() || error.is_full() || error.is_duplicate_element()
 }
 
 impl<W: Modify> PropagatedWrite<W> {
+    /// A change in a transaction, with what it may make stale: of the documents that it inserts, too.
+    pub(super) fn new(change: W, stale: &Stale, in_background: bool) -> Result<Self> {
+        Ok(Self {
+            change,
+            derived: Derived::new(W::Model::model(), stale, in_background)?,
+            of_inserted: None,
+            written_again: Mutex::default(),
+        })
+    }
+
     fn written_again(&self) -> MutexGuard<'_, Vec<Bson>> {
         let ids = self.written_again.lock();
         ids.unwrap_or_else(PoisonError::into_inner)
@@ -319,7 +337,9 @@ impl<W: Modify> WriteSeveral for PropagatedWrite<W> {
         // Without a transaction, an insert that fills copies in one waits here, or has committed.
         fences.write(channel, model).await?;
         let mut ids = Keys::at(&StoredPath::at("_id"), &documents)?;
-        ids.add_value(inserted.as_ref())?;
+        for id in &inserted {
+            ids.add_value(Some(id))?;
+        }
         let mut propagated = Vec::new();
         let made = std::mem::take(&mut looks.made);
         for (kept, keys) in made {
@@ -338,11 +358,7 @@ impl<W: Modify> WriteSeveral for PropagatedWrite<W> {
             .write_held(channel, &derived.held, by_id, &mut looks, &mut propagated)
             .await?;
         if derived.reads_after() {
-            // Lists get new references in the order of the `_id`s, whatever order the documents were found in.
-            documents.sort_by_cached_key(|document| {
-                let id = document.get("_id").ok().flatten();
-                id.map(|id| key::of(id, None))
-            });
+            sort_by_id(&mut documents);
             let after = derived.read(channel, &ids).await?;
             derived
                 .write_back(channel, &documents, &after, &mut looks, &mut propagated)

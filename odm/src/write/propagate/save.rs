@@ -101,7 +101,7 @@ impl<M: Document> Modify for SaveLoaded<'_, M> {
     ) -> Result<Modified<bool>> {
         Ok(Modified {
             done: self.0.send(channel.session()).await?,
-            inserted: None,
+            inserted: Vec::new(),
         })
     }
 

@@ -200,7 +200,8 @@ impl<M: Document> Modify for UpdateMatching<M> {
         matched: &[RawDocumentBuf],
     ) -> Result<Modified<Self::Done>> {
         let update = self.update(channel, matched).await?;
-        let inserted = update.upserted_id.as_ref().map(encode_field).transpose()?;
+        let inserted = update.upserted_id.iter().map(encode_field);
+        let inserted = inserted.collect::<Result<_>>()?;
         let done = PropagateResult {
             update,
             propagated: Vec::new(),

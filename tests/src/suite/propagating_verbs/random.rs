@@ -1,5 +1,7 @@
 //! Random verbs, options and places to run, compared with a plain model of the facts.
 
+pub(super) mod bulk;
+
 use std::collections::BTreeMap;
 use std::future::IntoFuture;
 
@@ -91,6 +93,13 @@ impl Change {
     }
 }
 
+impl Change {
+    fn id(&self) -> i32 {
+        let (Self::Host(id, _) | Self::Message(id, ..)) = self;
+        *id
+    }
+}
+
 impl Plain {
     fn has(&self, change: &Change) -> bool {
         match change {
@@ -101,14 +110,21 @@ impl Plain {
 
     /// Writes the facts; returns `false` where a reference would lead to nothing.
     fn write(&mut self, change: &Change) -> bool {
+        if let Change::Message(_, Some(host), _) = change
+            && !self.hosts.contains_key(host)
+        {
+            return false;
+        }
+        self.put(change);
+        true
+    }
+
+    fn put(&mut self, change: &Change) {
         match change {
             Change::Host(id, name) => {
                 self.hosts.insert(*id, name.clone());
             }
             Change::Message(id, host, rank) => {
-                if host.is_some_and(|host| !self.hosts.contains_key(&host)) {
-                    return false;
-                }
                 let facts = Facts {
                     host: *host,
                     log: *host,
@@ -117,7 +133,6 @@ impl Plain {
                 self.messages.insert(*id, facts);
             }
         }
-        true
     }
 
     fn delete(&mut self, change: &Change) {

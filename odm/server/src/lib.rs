@@ -34,15 +34,12 @@ use threads::Threads;
 /// How long a stopping server waits for running calls.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// The stack size of a connection's thread. The most deeply nested commands need up to 2 MiB in an unoptimised build,
-/// which is a thread's whole default stack. Unused stack costs address space, but no memory.
-const STACK: usize = 8 * 1024 * 1024;
-
 /// Serves an engine at a port until it is dropped or [stopped](Self::stop). Each connection has a thread.
 #[derive(Debug)]
 pub struct Server {
     state: Arc<ServerState>,
-    acceptor: Option<JoinHandle<Threads>>,
+    acceptor: Option<JoinHandle<()>>,
+    threads: Arc<Threads>,
 }
 
 impl Server {
@@ -67,13 +64,15 @@ impl Server {
         let address = listener.local_addr()?;
         service.log_changes();
         let state = Arc::new(ServerState::new(Arc::clone(service), options, address));
-        let accepting = Arc::clone(&state);
+        let threads = Arc::new(Threads::default());
+        let (accepting, started) = (Arc::clone(&state), Arc::clone(&threads));
         let acceptor = thread::Builder::new()
             .name("odm-server".to_owned())
-            .spawn(move || accept(&listener, &accepting))?;
+            .spawn(move || accept(&listener, &accepting, &started))?;
         Ok(Self {
             state,
             acceptor: Some(acceptor),
+            threads,
         })
     }
 
@@ -113,11 +112,10 @@ impl Server {
             &self.state.address,
             Duration::from_secs(1),
         ));
-        let threads = acceptor.join();
+        // The acceptor does not panic.
+        let _ = acceptor.join();
         self.state.wait_for_connections(GRACE);
-        if let Ok(threads) = threads {
-            threads.close();
-        }
+        self.threads.close();
     }
 }
 
@@ -145,12 +143,11 @@ impl Drop for Served {
     }
 }
 
-fn accept(listener: &TcpListener, state: &Arc<ServerState>) -> Threads {
-    let mut threads = Threads::default();
+fn accept(listener: &TcpListener, state: &Arc<ServerState>, threads: &Arc<Threads>) {
     loop {
         let accepted = listener.accept();
         if state.is_stopping() {
-            return threads;
+            return;
         }
         match accepted {
             Ok((stream, address)) => {
@@ -161,13 +158,8 @@ fn accept(listener: &TcpListener, state: &Arc<ServerState>) -> Threads {
                     state: Arc::clone(state),
                     id,
                 };
-                let thread = thread::Builder::new()
-                    .name(format!("conn{id}"))
-                    .stack_size(STACK);
                 // If no thread can be created, `served` is dropped and the connection closes.
-                if let Ok(thread) = thread.spawn(move || served.serve(&stream, address)) {
-                    threads.add(thread);
-                }
+                let _ = threads.spawn(id, move || served.serve(&stream, address));
             }
             // Most likely too many open files: some will be closed soon.
             Err(_) => thread::sleep(Duration::from_millis(20)),

@@ -101,7 +101,7 @@ fn element_by_bson(key: &str, value: Erased<'_>) -> Result<Vec<u8>, Failure> {
     bson::serialize_to_vec(&Alone(key, value)).map_err(Failure::Bson)
 }
 
-/// The path of the field that bson can't encode. The first pass does not track it, because it is to be fast.
+/// The path of the field that bson can't encode, by a second pass: the first does not track paths, to be fast.
 #[cold]
 pub(crate) fn failing_path(document: Erased<'_>) -> Option<String> {
     let encoded = serde_path_to_error::serialize(document, bson::Serializer::new());
@@ -109,6 +109,7 @@ pub(crate) fn failing_path(document: Erased<'_>) -> Option<String> {
     (path != ".").then_some(path)
 }
 
+/// Refuses repeated keys.
 fn check(document: &RawDocument, root: &str) -> Result<(), Failure> {
     match repeated::path(raw::walk(document)) {
         Some(path) => {

@@ -74,10 +74,7 @@ impl<M: Document> Collection<M> {
                 };
                 write.check_trees(&call).map_err(in_write)?;
                 if unsaid.is_none() {
-                    let refused = write.check_words().err();
-                    unsaid = refused.map(|error| {
-                        in_write(error.context("the bulk write as a whole takes `propagate`"))
-                    });
+                    unsaid = write.check_words().map_err(in_write).err();
                 }
                 write.prepare(index).map_err(in_write)
             })

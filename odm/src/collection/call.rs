@@ -219,7 +219,7 @@ impl<'s> Call<'s> {
             Operation::Delete { .. } | Operation::FindAndDelete { .. }
         );
         if is_delete && !self.leaves_dangling {
-            check_dependents(self.model, true)
+            check_dependents(self.model, false)
                 .map_err(|error| error.with_model(self.model.name))?;
         }
         if !self.leaves_stale {
@@ -504,9 +504,9 @@ pub(crate) fn typed_id<M: Model>(document: &M, made_up: Option<ObjectId>) -> Res
     }
 }
 
-/// Refuses a delete that does not say what becomes of the documents that refer to the deleted ones. Some verbs have no form
-/// that acts on them.
-pub(crate) fn check_dependents(model: &'static ModelMeta, has_form: bool) -> Result<()> {
+/// Refuses a delete that does not say what becomes of the documents that refer to the deleted ones. Within a bulk write, the
+/// word that acts on them is another.
+pub(crate) fn check_dependents(model: &'static ModelMeta, in_bulk: bool) -> Result<()> {
     let relation = model.dependents().next();
     if relation.is_none() && !model.derives()? {
         return Ok(());
@@ -514,10 +514,10 @@ pub(crate) fn check_dependents(model: &'static ModelMeta, has_form: bool) -> Res
     let two_way = model.two_way()?.first();
     let counted = model.summarized()?.first();
     let listed = model.listed()?.first();
-    let how = if has_form {
-        "write `.with_dependents()`, which does what is declared, or `.leave_dangling()`"
-    } else {
+    let how = if in_bulk {
         "write `.propagate()` on the bulk write, which does what is declared, or `.leave_dangling()` on this delete"
+    } else {
+        "write `.with_dependents()`, which does what is declared, or `.leave_dangling()`"
     };
     let why = match (relation, two_way, counted, listed) {
         (Some(one), ..) => {

@@ -92,7 +92,7 @@ impl ForDependents {
     /// Refuses a delete that has to say something, and does not.
     pub(crate) fn check(self, model: &'static ModelMeta) -> Result<()> {
         match self {
-            Self::Unsaid => check_dependents(model, true),
+            Self::Unsaid => check_dependents(model, false),
             Self::Act | Self::Leave => Ok(()),
         }
     }

@@ -3,6 +3,7 @@
 mod random;
 
 use odm::bson::{Document as BsonDocument, doc};
+use odm::collection::Collation;
 use odm::prelude::*;
 
 use self::random::bulk::random_bulk_writes_leave_what_a_plain_model_leaves;
@@ -28,6 +29,7 @@ cases![
     a_bulk_write_keeps_the_word_of_each_write,
     a_failed_write_undoes_the_bulk_write,
     a_bulk_write_needs_a_transaction_and_something_to_propagate,
+    options_of_single_writes_decide_what_they_match,
 ];
 
 /// Has a list of references, summaries, and a list of the newest.
@@ -605,4 +607,38 @@ async fn a_bulk_write_needs_a_transaction_and_something_to_propagate(db: &Db) {
         .unwrap_err();
     assert!(apart.to_string().contains("non_atomic"), "{apart}");
     assert_eq!(name_in(db, 1).await, "ada");
+}
+
+async fn options_of_single_writes_decide_what_they_match(db: &Db) {
+    let (hosts, messages) = two_hosts(db).await;
+    let any_case = || Collation::new("en").strength(2);
+    let result = hosts
+        .bulk_write(|w| {
+            [
+                w.update_one(|h| h.name.eq("ADA"), |h| h.name.set("eve"))
+                    .collation(any_case()),
+                w.update_many(|h| h.count.gte(1), |h| h.tags.set(Vec::new()))
+                    .hint("_id_"),
+                // An earlier update makes the later one match.
+                w.update_one(|h| h.name.eq("eve"), |h| h.name.set("fay")),
+            ]
+        })
+        .propagate()
+        .await
+        .unwrap();
+    assert_eq!(result.write.matched, 3);
+    assert_eq!(name_in(db, 1).await, "fay");
+    let result = hosts
+        .bulk_write(|w| {
+            [w.delete_one(|h| h.name.eq("FAY"))
+                .collation(any_case())
+                .hint("_id_")]
+        })
+        .propagate()
+        .await
+        .unwrap();
+    assert_eq!(result.write.deleted, 1);
+    let all = messages.find_all().all().await.unwrap();
+    assert!(all.iter().all(|message| message.host.is_none()));
+    assert!(is_sound(db).await);
 }

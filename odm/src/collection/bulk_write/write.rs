@@ -400,12 +400,13 @@ impl<M: Document> Write<M> {
             return Ok(());
         };
         if matches!(operation, Operation::Delete { .. }) && !self.leaves_dangling {
-            check_dependents(M::model(), false)?;
+            check_dependents(M::model(), true)?;
         }
         if self.leaves_stale {
             return Ok(());
         }
-        Stale::refuse(M::model(), operation)
+        let refused = Stale::refuse(M::model(), operation);
+        refused.map_err(|error| error.context("a bulk write takes `propagate` as a whole"))
     }
 
     /// What the write would leave stale, if the caller has not said that it may.

@@ -1,0 +1,134 @@
+//! Inserts and moves of single documents by several tasks.
+
+use std::time::{Duration, Instant};
+
+use futures::future::join_all;
+use mongodb::bson::{Document, doc};
+
+use crate::by_hand::ByHand;
+use crate::models::Case;
+use crate::{Bench, median, number};
+
+const TASKS: i32 = 8;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Change {
+    Insert,
+    Move,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Plain,
+    ByHand,
+    Odm,
+}
+
+/// Prints a table with a row for each number of parents.
+pub(crate) async fn compare(bench: &Bench, change: Change, cases: &[Case]) {
+    let count = number("ODM_BENCH_INSERTS", 2_000);
+    println!("{change:?}s by {TASKS} tasks, µs for each document:\n");
+    let mut ways = Vec::new();
+    if change == Change::Insert {
+        ways.extend(cases.first().map(|case| (*case, Way::Plain)));
+    }
+    let mut head = "| parents |".to_owned();
+    if change == Change::Insert {
+        head += " plain |";
+    }
+    for case in cases {
+        ways.extend([(*case, Way::ByHand), (*case, Way::Odm)]);
+        head += &format!(" {case:?} by hand | {case:?} | beside by hand |");
+    }
+    println!(
+        "{head}\n{}|",
+        "| --- ".repeat(head.matches('|').count() - 1)
+    );
+    for parents in [1, 20, 1_000] {
+        if change == Change::Move && parents == 1 {
+            continue;
+        }
+        let mut times: Vec<Vec<Duration>> = vec![Vec::new(); ways.len()];
+        for _ in 0..bench.rounds {
+            for ((case, way), times) in ways.iter().zip(&mut times) {
+                prepare(bench, *case, change, parents, count).await;
+                times.push(run(bench, *case, change, *way, parents, count).await);
+                if *way != Way::Plain {
+                    assert!(case.is_sound(&bench.db).await, "{case:?} by {way:?}");
+                }
+            }
+        }
+        let mut row = format!("| {parents} |");
+        let mut by_hand = None;
+        for ((_, way), times) in ways.iter().zip(times) {
+            let time = median(times).as_secs_f64() * 1e6 / f64::from(count);
+            row += &format!(" {time:.0} |");
+            match way {
+                Way::Plain => {}
+                Way::ByHand => by_hand = Some(time),
+                Way::Odm => {
+                    let ratio = time / by_hand.take().unwrap();
+                    row += &format!(" {ratio:.2} |");
+                }
+            }
+        }
+        println!("{row}");
+    }
+    println!();
+}
+
+/// Stores the parents, and the children that are to be moved.
+async fn prepare(bench: &Bench, case: Case, change: Change, parents: i32, count: i32) {
+    let names = case.names();
+    for name in [names.parents, names.children] {
+        let all = bench.database.collection::<Document>(name);
+        all.delete_many(doc! {}).await.unwrap();
+    }
+    let is_move = change == Change::Move;
+    let children: Vec<i32> = (0..count).filter(|_| is_move).collect();
+    let of = |parent| {
+        children
+            .iter()
+            .copied()
+            .filter(move |id| id % parents == parent)
+    };
+    let stored = (0..parents).map(|id| case.parent(id, &of(id).collect::<Vec<_>>()));
+    let all = bench.database.collection(names.parents);
+    all.insert_many(stored).await.unwrap();
+    if is_move {
+        let stored = children.iter().map(|id| case.child(*id, id % parents));
+        let all = bench.database.collection(names.children);
+        all.insert_many(stored).await.unwrap();
+    }
+}
+
+async fn run(
+    bench: &Bench,
+    case: Case,
+    change: Change,
+    way: Way,
+    parents: i32,
+    count: i32,
+) -> Duration {
+    let started = Instant::now();
+    let tasks = (0..TASKS).map(|task| {
+        let (db, by_hand) = (bench.db.clone(), ByHand::new(&bench.database, case));
+        tokio::spawn(async move {
+            for round in 0..count / TASKS {
+                let id = round * TASKS + task;
+                let (parent, next) = ((id * 7 + task) % parents, (id + 1) % parents);
+                match (way, change) {
+                    (Way::Plain, _) => by_hand.plain(id, parent).await,
+                    (Way::ByHand, Change::Insert) => by_hand.insert(id, parent).await,
+                    (Way::ByHand, Change::Move) => by_hand.reassign(id, next).await,
+                    (Way::Odm, Change::Insert) => case.insert(&db, id, parent).await,
+                    (Way::Odm, Change::Move) => case.reassign(&db, id, next).await,
+                }
+            }
+        })
+    });
+    for task in join_all(tasks).await {
+        task.unwrap();
+    }
+    started.elapsed()
+}

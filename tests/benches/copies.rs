@@ -7,8 +7,9 @@
 //!
 //! Inserts: 8 tasks insert 2,000 documents (`ODM_BENCH_INSERTS`) that copy the name of one of 1, 20 or 1,000 parents. *Plain*
 //! inserts with a name that the program knows. By hand with the *strict* guarantee, a transaction increments a field of the parent and
-//! returns its name by one command, then inserts: no transaction that changes the name can commit beside it. By hand with the
-//! *settled* guarantee, an insert reads the parent before and after. Propagation: the name of a parent with 100,000 documents
+//! returns its name by one command, then inserts: no transaction that changes the name can commit beside it. With a *fence*, it
+//! increments a field of a document of another collection and reads the parent, as `propagate` does: every other write of the parent
+//! goes on beside it. By hand with the *settled* guarantee, an insert reads the parent before and after. Propagation: the name of a parent with 100,000 documents
 //! (`ODM_BENCH_COPIES`) changes, in one transaction (strict), or followed by an update of what differs and a second read (settled).
 //! The ways run by turns; times are medians over the rounds (`ODM_BENCH_ROUNDS`, 5 by default).
 #![expect(
@@ -131,14 +132,16 @@ fn sale(id: i32, publisher: i32) -> Sale {
 enum Way {
     Plain,
     StrictByHand,
+    FencedByHand,
     Strict,
     SettledByHand,
     Settled,
 }
 
-const WAYS: [Way; 5] = [
+const WAYS: [Way; 6] = [
     Way::Plain,
     Way::StrictByHand,
+    Way::FencedByHand,
     Way::Strict,
     Way::SettledByHand,
     Way::Settled,
@@ -148,11 +151,12 @@ async fn inserts(db: &Db, database: &mongodb::Database, rounds: i32) {
     let count = number("ODM_BENCH_INSERTS", 2_000);
     println!("Inserts with a copy by {TASKS} tasks, µs for each document:\n");
     println!(
-        "| parents | plain | strict by hand | strict | beside by hand | settled by hand | settled | beside by hand |"
+        "| parents | plain | strict by hand | by hand with a fence | strict | beside by hand | beside the fence | settled by hand | settled | \
+         beside by hand |"
     );
-    println!("| --- | --- | --- | --- | --- | --- | --- | --- |");
+    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
     for parents in [1, 20, 1_000] {
-        let mut times: [Vec<Duration>; 5] = Default::default();
+        let mut times: [Vec<Duration>; 6] = Default::default();
         for _ in 0..rounds {
             for (way, times) in WAYS.into_iter().zip(&mut times) {
                 clear(database).await;
@@ -175,10 +179,19 @@ async fn inserts(db: &Db, database: &mongodb::Database, rounds: i32) {
             }
         }
         let times = times.map(|times| median(times).as_secs_f64() * 1e6 / f64::from(count));
-        let [plain, strict_by_hand, strict, settled_by_hand, settled] = times;
+        let [
+            plain,
+            strict_by_hand,
+            fenced,
+            strict,
+            settled_by_hand,
+            settled,
+        ] = times;
         println!(
-            "| {parents} | {plain:.0} | {strict_by_hand:.0} | {strict:.0} | {:.2} | {settled_by_hand:.0} | {settled:.0} | {:.2} |",
+            "| {parents} | {plain:.0} | {strict_by_hand:.0} | {fenced:.0} | {strict:.0} | {:.2} | {:.2} | {settled_by_hand:.0} | \
+             {settled:.0} | {:.2} |",
             strict / strict_by_hand,
+            strict / fenced,
             settled / settled_by_hand
         );
     }
@@ -217,6 +230,26 @@ async fn insert(db: &Db, database: &mongodb::Database, way: Way, id: i32, parent
                         .return_document(ReturnDocument::After)
                         .session(&mut *session);
                     let publisher = read.await?.unwrap();
+                    let name = publisher.get_str("name").unwrap();
+                    let book = doc! {"_id": id, "publisher": parent, "publisher_name": name};
+                    books.insert_one(book).session(session).await.map(drop)
+                })
+            })
+            .await;
+        }
+        Way::FencedByHand => {
+            let fences = database.collection::<BsonDocument>("fences");
+            let books = database.collection::<BsonDocument>("books");
+            in_transaction(database, |session| {
+                let all = (fences.clone(), publishers.clone(), books.clone());
+                Box::pin(async move {
+                    let (fences, publishers, books) = all;
+                    let fence =
+                        fences.update_one(doc! {"_id": parent}, doc! {"$inc": {"writes": 1_i64}});
+                    fence.upsert(true).session(&mut *session).await?;
+                    let read = publishers.find_one(doc! {"_id": parent});
+                    let read = read.projection(doc! {"name": 1});
+                    let publisher = read.session(&mut *session).await?.unwrap();
                     let name = publisher.get_str("name").unwrap();
                     let book = doc! {"_id": id, "publisher": parent, "publisher_name": name};
                     books.insert_one(book).session(session).await.map(drop)

@@ -7,7 +7,8 @@
 //!
 //! Inserts: 8 tasks insert 2,000 documents (`ODM_BENCH_INSERTS`) that refer to one of 1, 20 or 1,000 parents. *Plain* only
 //! inserts. *By hand* increments a field of the parent in the transaction of the insert, which is the least that keeps a delete of
-//! the parent out; `check_references` does the same by a fence. Deletes: a document with 100,000 others below it
+//! the parent out. *By hand with a fence* increments a field of a document of another collection and reads the parent, as
+//! `check_references` does. Deletes: a document with 100,000 others below it
 //! (`ODM_BENCH_CASCADE`), on three levels. *By hand* reads the `_id`s of a level to find the next one, deletes the lowest first,
 //! in one transaction, and increments a field of the first document. The ways run by turns; times are medians over the rounds
 //! (`ODM_BENCH_ROUNDS`, 5 by default).
@@ -22,6 +23,7 @@ use std::time::{Duration, Instant};
 
 use futures::TryStreamExt;
 use futures::future::join_all;
+use mongodb::ClientSession;
 use mongodb::bson::{Bson, Document as BsonDocument, doc, oid::ObjectId};
 use odm::prelude::*;
 use odm_benches::mongod_uri;
@@ -113,21 +115,23 @@ async fn clear(database: &mongodb::Database) {
 enum Way {
     Plain,
     ByHand,
+    FencedByHand,
     Odm,
 }
+
+const WAYS: [Way; 4] = [Way::Plain, Way::ByHand, Way::FencedByHand, Way::Odm];
 
 async fn inserts(db: &Db, database: &mongodb::Database, rounds: i32) {
     let count = number("ODM_BENCH_INSERTS", 2_000);
     println!("Inserts by {TASKS} tasks, µs for each document:\n");
-    println!("| parents | plain | by hand | `check_references` | beside by hand |");
-    println!("| --- | --- | --- | --- | --- |");
+    println!(
+        "| parents | plain | by hand | by hand with a fence | `check_references` | beside by hand | beside the fence |"
+    );
+    println!("| --- | --- | --- | --- | --- | --- | --- |");
     for parents in [1, 20, 1_000] {
-        let mut times = [Vec::new(), Vec::new(), Vec::new()];
+        let mut times: [Vec<Duration>; 4] = Default::default();
         for _ in 0..rounds {
-            for (way, times) in [Way::Plain, Way::ByHand, Way::Odm]
-                .into_iter()
-                .zip(&mut times)
-            {
+            for (way, times) in WAYS.into_iter().zip(&mut times) {
                 clear(database).await;
                 let country = |id| Country { id, writes: 0 };
                 db.collection()
@@ -150,11 +154,12 @@ async fn inserts(db: &Db, database: &mongodb::Database, rounds: i32) {
                 times.push(started.elapsed());
             }
         }
-        let [plain, by_hand, odm] =
+        let [plain, by_hand, fenced, odm] =
             times.map(|times| median(times).as_secs_f64() * 1e6 / f64::from(count));
         println!(
-            "| {parents} | {plain:.0} | {by_hand:.0} | {odm:.0} | {:.2} |",
-            odm / by_hand
+            "| {parents} | {plain:.0} | {by_hand:.0} | {fenced:.0} | {odm:.0} | {:.2} | {:.2} |",
+            odm / by_hand,
+            odm / fenced
         );
     }
 }
@@ -173,26 +178,12 @@ async fn insert(db: &Db, database: &mongodb::Database, way: Way, id: i32, parent
                 .await
                 .unwrap(),
         ),
-        Way::ByHand => {
-            let countries = database.collection::<BsonDocument>("countries");
-            let regions = database.collection::<BsonDocument>("regions");
+        Way::ByHand | Way::FencedByHand => {
             let mut session = database.client().start_session().await.unwrap();
             loop {
                 session.start_transaction().await.unwrap();
-                let write =
-                    countries.update_one(doc! {"_id": parent}, doc! {"$inc": {"writes": 1_i64}});
-                let mut result = write
-                    .session(&mut session)
-                    .await
-                    .map(|it| assert_eq!(it.matched_count, 1));
-                if result.is_ok() {
-                    let document = doc! {"_id": id, "country": parent};
-                    result = regions
-                        .insert_one(document)
-                        .session(&mut session)
-                        .await
-                        .map(drop);
-                }
+                let is_fenced = way == Way::FencedByHand;
+                let mut result = by_hand(database, &mut session, is_fenced, id, parent).await;
                 if result.is_ok() {
                     result = session.commit_transaction().await;
                 }
@@ -207,6 +198,34 @@ async fn insert(db: &Db, database: &mongodb::Database, way: Way, id: i32, parent
             }
         }
     }
+}
+
+/// The commands of one attempt.
+async fn by_hand(
+    database: &mongodb::Database,
+    session: &mut ClientSession,
+    is_fenced: bool,
+    id: i32,
+    parent: i32,
+) -> mongodb::error::Result<()> {
+    let countries = database.collection::<BsonDocument>("countries");
+    let regions = database.collection::<BsonDocument>("regions");
+    let region = doc! {"_id": id, "country": parent};
+    let (key, change) = (doc! {"_id": parent}, doc! {"$inc": {"writes": 1_i64}});
+    if is_fenced {
+        let fences = database.collection::<BsonDocument>("fences");
+        let fence = fences.update_one(key.clone(), change).upsert(true);
+        fence.session(&mut *session).await?;
+        regions.insert_one(region).session(&mut *session).await?;
+        let read = countries.find_one(key).projection(doc! {"_id": 1});
+        assert!(read.session(session).await?.is_some());
+    } else {
+        let write = countries.update_one(key, change);
+        let written = write.session(&mut *session).await?;
+        assert_eq!(written.matched_count, 1);
+        regions.insert_one(region).session(session).await?;
+    }
+    Ok(())
 }
 
 async fn cascades(db: &Db, database: &mongodb::Database, rounds: i32) {

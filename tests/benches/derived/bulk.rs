@@ -22,7 +22,7 @@ const DELETES: i32 = 300;
 const CASE: Case = Case::StrictSummary;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
+pub(crate) enum Way {
     Plain,
     /// The summaries are written once.
     Once,
@@ -38,14 +38,7 @@ pub(crate) async fn compare(bench: &Bench) {
         for (way, times) in ways.into_iter().zip(&mut times) {
             prepare(bench).await;
             let started = Instant::now();
-            if way == Way::Odm {
-                by_odm(&bench.db).await;
-            } else {
-                let by_hand = ByHand::new(&bench.database, CASE);
-                by_hand
-                    .in_transaction(move |by_hand, session| writes(by_hand, session, way).boxed())
-                    .await;
-            }
+            run(bench, way).await;
             times.push(started.elapsed());
             assert!(way == Way::Plain || CASE.is_sound(&bench.db).await);
         }
@@ -66,7 +59,17 @@ pub(crate) async fn compare(bench: &Bench) {
     );
 }
 
-async fn prepare(bench: &Bench) {
+/// Sends the bulk write.
+pub(crate) async fn run(bench: &Bench, way: Way) {
+    if way == Way::Odm {
+        return by_odm(&bench.db).await;
+    }
+    let by_hand = ByHand::new(&bench.database, CASE);
+    let run = by_hand.in_transaction(move |by_hand, session| writes(by_hand, session, way).boxed());
+    run.await;
+}
+
+pub(crate) async fn prepare(bench: &Bench) {
     let names = CASE.names();
     let (parents, children) = (
         bench.database.collection::<Document>(names.parents),
@@ -159,6 +162,6 @@ async fn follow(
     let mut parents = std::mem::take(parents);
     parents.sort_unstable();
     parents.dedup();
-    by_hand.fence(session, &parents).await?;
+    by_hand.fence(Some(&mut *session), &parents).await?;
     by_hand.summarize(Some(session), &parents).await.map(drop)
 }

@@ -94,7 +94,7 @@ impl ByHand {
             .await?;
         match self.case {
             Case::StrictSummary => {
-                self.fence(session, &[parent]).await?;
+                self.fence(Some(&mut *session), &[parent]).await?;
                 self.summarize(Some(session), &[parent]).await?;
             }
             Case::SettledSummary => self.record(session, &[parent], record).await?,
@@ -104,7 +104,7 @@ impl ByHand {
                 assert_eq!(update.session(session).await?.matched_count, 1);
             }
             Case::StrictList | Case::SettledList => {
-                self.fence(session, &[parent]).await?;
+                self.fence(Some(&mut *session), &[parent]).await?;
                 let newest = doc! {"$each": [{"time": id}], "$sort": {"time": 1}, "$slice": -10};
                 let push = doc! {"$push": {"newest": newest}};
                 let update = self.parents.update_one(doc! {"_id": parent}, push);
@@ -130,7 +130,7 @@ impl ByHand {
         let from = before.get_i32(reference).unwrap();
         match self.case {
             Case::StrictSummary => {
-                self.fence(session, &[from, to]).await?;
+                self.fence(Some(&mut *session), &[from, to]).await?;
                 self.summarize(Some(session), &[from, to]).await?;
             }
             Case::SettledSummary => self.record(session, &[from, to], record).await?,
@@ -149,14 +149,18 @@ impl ByHand {
     }
 
     /// Writes the fences of these parents.
-    pub(crate) async fn fence(&self, session: &mut ClientSession, parents: &[i32]) -> Result<()> {
+    pub(crate) async fn fence(
+        &self,
+        session: Option<&mut ClientSession>,
+        parents: &[i32],
+    ) -> Result<()> {
         let parents = parents.iter();
         let statements = parents.map(|parent| {
             let id = doc! {"collection": self.names.parents, "fence": parent};
             doc! {"q": {"_id": id}, "u": {"$inc": {"writes": 1_i64}}, "upsert": true}
         });
         let name = self.fences.name();
-        self.update(Some(session), name, statements.collect()).await
+        self.update(session, name, statements.collect()).await
     }
 
     /// Stores the record by which another process completes the write, if this one ends before it has.
@@ -181,8 +185,12 @@ impl ByHand {
 
     /// Writes the summaries of these parents until they do not change.
     pub(crate) async fn summarize_until_right(&self, parents: &[i32]) {
-        let mut last = self.summarize(None, parents).await.unwrap();
+        let mut last = Vec::new();
         loop {
+            // A strict transaction does not look again, so this look has to meet it.
+            if self.case == Case::Followed {
+                self.fence(None, parents).await.unwrap();
+            }
             let read = self.read(None, parents).await.unwrap();
             if read == last {
                 break;

@@ -10,6 +10,7 @@ use mongodb::options::ClientOptions;
 use odm::prelude::*;
 
 use crate::Bench;
+use crate::bulk::{self, Way};
 use crate::by_hand::ByHand;
 use crate::models::Case;
 
@@ -77,4 +78,17 @@ pub(crate) async fn list(bench: &Bench, uri: &str) {
         case.reassign(&db, 4, 1).await;
         println!("| move, {case:?} | {hand} | {} |", sent.take());
     }
+    let traced = Bench {
+        db,
+        database,
+        rounds: 1,
+    };
+    let mut row = Vec::new();
+    for way in [Way::Each, Way::Odm] {
+        bulk::prepare(&traced).await;
+        sent.take();
+        bulk::run(&traced, way).await;
+        row.push(sent.take());
+    }
+    println!("| bulk write | {} |", row.join(" | "));
 }

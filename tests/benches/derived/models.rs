@@ -175,10 +175,10 @@ impl Case {
     pub(crate) fn parent(self, id: i32, children: &[i32]) -> BsonDocument {
         match self {
             Self::StrictSummary | Self::SettledSummary | Self::Followed => {
-                let count = i64::try_from(children.len()).unwrap();
+                let count = i32::try_from(children.len()).unwrap();
                 let sum: i32 = children.iter().map(|child| stars(*child)).sum();
-                let mean = (count > 0).then(|| f64::from(sum) / children.len() as f64);
-                doc! {"_id": id, "count": count, "mean": mean}
+                let mean = (count > 0).then(|| f64::from(sum) / f64::from(count));
+                doc! {"_id": id, "count": i64::from(count), "mean": mean}
             }
             Self::TwoWay => doc! {"_id": id, "tasks": children},
             Self::StrictList | Self::SettledList => {
@@ -208,29 +208,29 @@ impl Case {
                 let product = Ref::from(parent);
                 let stars = stars(id);
                 let review = db.collection().insert_one(Review { id, product, stars });
-                drop(review.propagate().await.unwrap());
+                review.propagate().await.unwrap();
             }
             Self::SettledSummary => {
                 let shop = Ref::from(parent);
                 let stars = stars(id);
                 let visit = db.collection().insert_one(Visit { id, shop, stars });
-                drop(visit.propagate().await.unwrap());
+                visit.propagate().await.unwrap();
             }
             Self::TwoWay => {
                 let owner = Some(Ref::from(parent));
                 let task = db.collection().insert_one(Task { id, owner });
-                drop(task.propagate().await.unwrap());
+                task.propagate().await.unwrap();
             }
             Self::StrictList => {
                 let host = Ref::from(parent);
                 let message = db.collection().insert_one(Message { id, host, time: id });
-                drop(message.propagate().await.unwrap());
+                message.propagate().await.unwrap();
             }
             Self::SettledList => {
                 let station = Ref::from(parent);
                 let time = id;
                 let reading = db.collection().insert_one(Reading { id, station, time });
-                drop(reading.propagate().await.unwrap());
+                reading.propagate().await.unwrap();
             }
             Self::Followed => unreachable!("the follower is measured beside writes past odm"),
         }
@@ -242,17 +242,17 @@ impl Case {
             Self::StrictSummary => {
                 let reviews = db.collection::<Review>();
                 let update = reviews.update_by_id(&id, |r| r.product.set(Ref::from(to)));
-                drop(update.propagate().await.unwrap());
+                update.propagate().await.unwrap();
             }
             Self::SettledSummary => {
                 let visits = db.collection::<Visit>();
                 let update = visits.update_by_id(&id, |v| v.shop.set(Ref::from(to)));
-                drop(update.propagate().await.unwrap());
+                update.propagate().await.unwrap();
             }
             Self::TwoWay => {
                 let tasks = db.collection::<Task>();
                 let update = tasks.update_by_id(&id, |t| t.owner.set(Some(Ref::from(to))));
-                drop(update.propagate().await.unwrap());
+                update.propagate().await.unwrap();
             }
             Self::StrictList | Self::SettledList | Self::Followed => {
                 unreachable!("only summaries and two-way references are moved")

@@ -27,54 +27,64 @@ enum Way {
 /// Prints a table with a row for each number of parents.
 pub(crate) async fn compare(bench: &Bench, change: Change, cases: &[Case]) {
     let count = number("ODM_BENCH_INSERTS", 2_000);
-    println!("{change:?}s by {TASKS} tasks, µs for each document:\n");
+    println!("{change:?}s by {TASKS} tasks, µs and attempts of a transaction for each document:\n");
     let mut ways = Vec::new();
     if change == Change::Insert {
         ways.extend(cases.first().map(|case| (*case, Way::Plain)));
     }
-    let mut head = "| parents |".to_owned();
+    let mut head = vec!["parents".to_owned()];
     if change == Change::Insert {
-        head += " plain |";
+        head.push("plain".to_owned());
     }
     for case in cases {
         ways.extend([(*case, Way::ByHand), (*case, Way::Odm)]);
-        head += &format!(" {case:?} by hand | {case:?} | beside by hand |");
+        head.extend([format!("{case:?} by hand"), format!("{case:?}")]);
+        head.push("beside by hand".to_owned());
     }
-    println!(
-        "{head}\n{}|",
-        "| --- ".repeat(head.matches('|').count() - 1)
-    );
+    println!("| {} |", head.join(" | "));
+    println!("{}|", "| --- ".repeat(head.len()));
     for parents in [1, 20, 1_000] {
         if change == Change::Move && parents == 1 {
             continue;
         }
         let mut times: Vec<Vec<Duration>> = vec![Vec::new(); ways.len()];
+        let mut attempts = vec![0; ways.len()];
         for _ in 0..bench.rounds {
-            for ((case, way), times) in ways.iter().zip(&mut times) {
+            let results = times.iter_mut().zip(&mut attempts);
+            for ((case, way), (times, attempts)) in ways.iter().zip(results) {
                 prepare(bench, *case, change, parents, count).await;
+                let before = transactions(bench).await;
                 times.push(run(bench, *case, change, *way, parents, count).await);
+                *attempts += transactions(bench).await - before;
                 if *way != Way::Plain {
                     assert!(case.is_sound(&bench.db).await, "{case:?} by {way:?}");
                 }
             }
         }
-        let mut row = format!("| {parents} |");
+        let mut row = vec![parents.to_string()];
         let mut by_hand = None;
-        for ((_, way), times) in ways.iter().zip(times) {
+        for ((_, way), (times, attempts)) in ways.iter().zip(times.into_iter().zip(attempts)) {
             let time = median(times).as_secs_f64() * 1e6 / f64::from(count);
-            row += &format!(" {time:.0} |");
+            let attempts = f64::from(attempts) / f64::from(count * bench.rounds);
+            row.push(format!("{time:.0} ({attempts:.1})"));
             match way {
                 Way::Plain => {}
                 Way::ByHand => by_hand = Some(time),
-                Way::Odm => {
-                    let ratio = time / by_hand.take().unwrap();
-                    row += &format!(" {ratio:.2} |");
-                }
+                Way::Odm => row.push(format!("{:.2}", time / by_hand.take().unwrap())),
             }
         }
-        println!("{row}");
+        println!("| {} |", row.join(" | "));
     }
     println!();
+}
+
+/// How many transactions have begun on the server.
+async fn transactions(bench: &Bench) -> i32 {
+    let admin = bench.database.client().database("admin");
+    let status = admin.run_command(doc! {"serverStatus": 1}).await.unwrap();
+    let transactions = status.get_document("transactions").unwrap();
+    let started = transactions.get_i64("totalStarted").unwrap();
+    i32::try_from(started).unwrap()
 }
 
 /// Stores the parents, and the children that are to be moved.

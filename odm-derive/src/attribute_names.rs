@@ -40,6 +40,7 @@ pub(crate) const FIELD: &[&str] = &[
     MAX_OF,
     MEAN_OF,
     MIN_OF,
+    OFTEN,
     ON_DELETE,
     ONE_OF,
     PATTERN,
@@ -103,7 +104,7 @@ pub(crate) const DELETE_POLICIES: &[&str] = &["cascade", "leave", "pull", "restr
 pub(crate) const GUARANTEES: &[&str] = &["settled", "strict"];
 
 /// Words of `copy_of(…)`.
-pub(crate) const COPIES: &[&str] = &[ONCE];
+pub(crate) const COPIES: &[&str] = &[ALLOW_OFTEN, ONCE];
 
 /// Words of `recent(…)`.
 pub(crate) const RECENTS: &[&str] = &[MAX, SORT];
@@ -159,6 +160,7 @@ pub(crate) const VALIDATIONS: &[&str] = &["action", "level"];
 pub(crate) const CAPS: &[&str] = &[MAX, "size"];
 
 pub(crate) const ALLOW: &str = "allow";
+pub(crate) const ALLOW_OFTEN: &str = "allow_often";
 pub(crate) const ALLOW_SCAN: &str = "allow_scan";
 pub(crate) const ANCESTORS: &str = "ancestors";
 pub(crate) const ASC: &str = "asc";
@@ -212,6 +214,7 @@ pub(crate) const MIN: &str = "min";
 pub(crate) const MIN_OF: &str = "min_of";
 pub(crate) const NAME: &str = "name";
 pub(crate) const OF: &str = "of";
+pub(crate) const OFTEN: &str = "often";
 pub(crate) const ON_DELETE: &str = "on_delete";
 pub(crate) const ONCE: &str = "once";
 pub(crate) const ONE_OF: &str = "one_of";
@@ -283,6 +286,8 @@ const USAGES: &[(&str, &str)] = &[
     (EMBED, "`embed(few, max = 12)`, or `embed` for one document"),
     (EXCEPT, "`except(field, other)`"),
     (EXPIRE_AFTER, "`expire_after = \"30d\"`"),
+    (ALLOW_OFTEN, "`allow_often = \"the reason\"`"),
+    (OFTEN, "alone: `often`"),
     (ALLOW_SCAN, "`allow_scan = \"the reason\"`"),
     (BY, "`by = field`"),
     (GUARANTEE, "`guarantee = strict` or `guarantee = settled`"),

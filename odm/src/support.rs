@@ -349,6 +349,22 @@ pub const fn is_fact<T: Document>(field: &str) -> bool {
     }
 }
 
+/// Whether the field of `T` is not marked as changing often.
+pub const fn changes_seldom<T: Document>(field: &str) -> bool {
+    match declared(T::META.fields, field) {
+        Some(declared) => !declared.often,
+        None => true,
+    }
+}
+
+/// Whether the field of `T` is marked as changing often. A missing field counts, too: the code that names its handle does not compile.
+pub const fn changes_often<T: Document>(field: &str) -> bool {
+    match declared(T::META.fields, field) {
+        Some(declared) => declared.often,
+        None => true,
+    }
+}
+
 /// Whether typed writes set the field with this stored name by themselves.
 const fn is_maintained(model: &ModelMeta, name: &str) -> bool {
     if is_name(model.version, name) {

@@ -6,12 +6,20 @@ use crate::facts::Facts;
 use crate::facts::field::{FieldFacts, Presence};
 use crate::facts::relations::reference_of;
 use crate::model::rust_type::{Kind, is_option};
-use crate::model::tree;
+use crate::model::{Derive, tree};
 use crate::parse::relation::CopyOf;
 use crate::parse::serde::unraw;
 
 pub(super) fn check(facts: &Facts<'_>, errors: &mut Errors) {
     for one in &facts.fields {
+        if let Some(word) = &one.field.attributes.often
+            && (facts.model.derive != Derive::Document || one.variant.is_some())
+        {
+            errors.at(
+                word,
+                "`often` stands on a field of a document: write it on the field that holds this value",
+            );
+        }
         if let Some(copy) = &one.field.attributes.copy_of {
             field(facts, one, copy, errors);
         }
@@ -25,6 +33,25 @@ fn field(facts: &Facts<'_>, one: &FieldFacts<'_>, copy: &CopyOf, errors: &mut Er
         errors.at(
             word,
             "a generic struct can't declare `copy_of`: a change of the other model must know its copies; declare it on a struct without parameters",
+        );
+        return;
+    }
+    if let (Some(once), Some(_)) = (&copy.once, &copy.allow_often) {
+        errors.at(
+            once,
+            "a copy that is made once is not written by changes: leave `once` or `allow_often` out",
+        );
+        return;
+    }
+    if let Some(reason) = &copy.allow_often
+        && reason.value().trim().is_empty()
+    {
+        errors.at(
+            reason,
+            format!(
+                "say why a copy of it is fine: {}",
+                attribute_names::usage(attribute_names::ALLOW_OFTEN).unwrap_or_default()
+            ),
         );
         return;
     }

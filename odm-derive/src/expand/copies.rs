@@ -93,7 +93,7 @@ pub(super) fn checks(model: &Model, facts: &CopyFacts<'_>) -> TokenStream {
     };
     let demands = demands.iter().map(|demand| {
         let span = match demand.declares {
-            Declares::Fact { .. } => last,
+            Declares::Fact { .. } | Declares::Seldom { .. } | Declares::Often { .. } => last,
             _ => &copy.reference,
         };
         assertion(model, demand, span)

@@ -67,6 +67,9 @@ fn field(model: &Model, one: &FieldFacts<'_>) -> TokenStream {
         let copy = copies::meta(support, &field.ty, copy);
         more.extend(quote!(copy_of: ::core::option::Option::Some(#copy),));
     }
+    if attributes.often.is_some() {
+        more.extend(quote!(often: true,));
+    }
     if let Some(summary) = &attributes.summary {
         let summary = summaries::meta(support, summary);
         more.extend(quote!(summary: ::core::option::Option::Some(#summary),));

@@ -65,6 +65,8 @@ pub(super) fn assert_demand(model: &Model, demand: &Demand<'_>, span: Span) -> T
         }
         Declares::KeyReference { field, key } => quote!(refers_by::<#target>(#field, #key)),
         Declares::Fact { field } => quote!(is_fact::<#target>(#field)),
+        Declares::Seldom { field } => quote!(changes_seldom::<#target>(#field)),
+        Declares::Often { field } => quote!(changes_often::<#target>(#field)),
         Declares::Relation { by, is_inside } => {
             quote!(is_found_by::<#target>(#by, #is_inside))
         }

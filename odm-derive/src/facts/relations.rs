@@ -51,6 +51,10 @@ pub(crate) enum Declares {
     KeyReference { field: String, key: String },
     /// A field that is neither a copy nor a summary of others, and that no write maintains.
     Fact { field: String },
+    /// A field that is not marked as changing often.
+    Seldom { field: String },
+    /// A field that is marked as changing often.
+    Often { field: String },
     /// A relation by this reference; inside of subdocuments, whose places are not known, one that ends with it.
     Relation { by: String, is_inside: bool },
 }
@@ -231,6 +235,32 @@ impl<'a> CopyFacts<'a> {
                     "`{first}` of `{spelled}` is a copy or a summary itself, or changes without an update that names it (a version, a time, computed keywords, a list of the newest): `{rust}` can copy only a field that updates set"
                 ),
                 declares: Declares::Fact { field: first },
+            });
+        }
+        if let Some(first) = copy.path.first()
+            && copy.once.is_none()
+            && copy.allow_often.is_none()
+        {
+            let first = unraw(first);
+            demands.push(Demand {
+                target: source,
+                message: coded(
+                    "often",
+                    format!(
+                        "`{first}` of `{spelled}` changes often (`#[odm(often)]`), and each change writes `{rust}` in every document that copies it; read it by a join, write `once` for a copy that stays as it was, or `allow_often = \"the reason\"` here"
+                    ),
+                ),
+                declares: Declares::Seldom { field: first },
+            });
+        }
+        if let (Some(first), Some(_)) = (copy.path.first(), &copy.allow_often) {
+            let first = unraw(first);
+            demands.push(Demand {
+                target: source,
+                message: format!(
+                    "`{first}` of `{spelled}` is not marked as changing often: leave `allow_often` out"
+                ),
+                declares: Declares::Often { field: first },
             });
         }
         if copy.once.is_none() {

@@ -27,6 +27,8 @@ pub(crate) struct FieldAttributes {
     pub(crate) keywords_from: Option<keywords::Sources>,
     pub(crate) refers_to: Option<KeyReference>,
     pub(crate) copy_of: Option<CopyOf>,
+    /// `often`: the value changes often.
+    pub(crate) often: Option<Ident>,
     pub(crate) summary: Option<SummaryOf>,
     pub(crate) counterpart: Option<Counterpart>,
     pub(crate) unbounded: Option<Unbounded>,
@@ -219,6 +221,7 @@ pub(crate) fn field(list: &[Attribute], ident: &Ident, errors: &mut Errors) -> F
                 let copy = relation::copy_of(word, input)?;
                 once(&mut field.copy_of, word, copy)
             }
+            attribute_names::OFTEN => once(&mut field.often, word, word.clone()),
             attribute_names::ON_DELETE => Err(syn::Error::new(
                 word.span(),
                 "`on_delete` stands in the relation of the other model, whose documents are deleted: \

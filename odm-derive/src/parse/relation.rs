@@ -71,6 +71,8 @@ pub(crate) struct CopyOf {
     pub(crate) path: Vec<Ident>,
     /// `once`, if a filled copy stays as it is.
     pub(crate) once: Option<Ident>,
+    /// Why a field that changes often is copied.
+    pub(crate) allow_often: Option<LitStr>,
 }
 
 /// The arguments of a word: `word(argument, …)`.
@@ -138,11 +140,15 @@ pub(crate) fn copy_of(word: &Ident, input: ParseStream<'_>) -> syn::Result<CopyO
     let mut names = path(&first, content)?;
     let reference = names.remove(0);
     let mut stays: Option<Ident> = None;
+    let mut allow_often: Option<LitStr> = None;
     if !content.is_empty() {
         content.parse::<Token![,]>()?;
-        comma_separated(content, |word, _| match word.unraw().to_string().as_str() {
-            attribute_names::ONCE => once(&mut stays, word, word.clone()),
-            _ => Err(unknown(word, "word of `copy_of`", attribute_names::COPIES)),
+        comma_separated(content, |word, input| {
+            match word.unraw().to_string().as_str() {
+                attribute_names::ONCE => once(&mut stays, word, word.clone()),
+                attribute_names::ALLOW_OFTEN => once(&mut allow_often, word, value(input)?),
+                _ => Err(unknown(word, "word of `copy_of`", attribute_names::COPIES)),
+            }
         })?;
     }
     Ok(CopyOf {
@@ -150,6 +156,7 @@ pub(crate) fn copy_of(word: &Ident, input: ParseStream<'_>) -> syn::Result<CopyO
         reference,
         path: names,
         once: stays,
+        allow_often,
     })
 }
 

@@ -65,6 +65,8 @@ pub struct FieldMeta {
     pub counterpart: Option<CounterpartMeta>,
     /// The field of another document whose value is copied here (`#[odm(copy_of(host.ipaddr))]`).
     pub copy_of: Option<CopyMeta>,
+    /// Whether the value changes often (`#[odm(often)]`): a copy of it needs a reason.
+    pub often: bool,
     /// The value that is computed here from documents of another model (`#[odm(count_of(reviews))]`).
     pub summary: Option<SummaryMeta>,
 }
@@ -82,6 +84,7 @@ impl FieldMeta {
             refers_to: None,
             counterpart: None,
             copy_of: None,
+            often: false,
             summary: None,
         }
     }

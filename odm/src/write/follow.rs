@@ -492,6 +492,7 @@ impl Follower {
         self.settle(&all, &mut batch).await?;
         let token = self.events.last().and_then(|event| token(event));
         self.store(token).await?;
+        batch.lag = batch::lag(&self.events);
         self.events.clear();
         self.bytes = 0;
         Ok(batch)

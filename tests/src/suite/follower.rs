@@ -5,6 +5,8 @@ mod pairs;
 mod random;
 mod stops;
 
+use std::time::Duration;
+
 use odm::bson::{Bson, doc};
 use odm::prelude::*;
 
@@ -37,6 +39,7 @@ cases![
     missing_pre_images_are_refused,
     moves_without_pre_images_read_all_documents,
     models_without_derived_data_are_refused,
+    the_lag_is_measured,
     a_list_without_pre_images_follows_the_single_references,
     lists_on_both_sides_follow_each_other,
     one_field_is_both_sides,
@@ -77,6 +80,22 @@ async fn a_first_start_writes_what_was_stale(db: &Db) {
     let mut follower = follow(db).await;
     update(db, "people", 1, doc! {"$set": {"name": "Ann"}}).await;
     assert!(!follower.next().await.unwrap().scrubbed);
+}
+
+async fn the_lag_is_measured(db: &Db) {
+    fill(db).await;
+    let mut follower = follow(db).await;
+    // No event, but all documents.
+    assert_eq!(follower.next().await.unwrap().lag, None);
+    caught_up(db, &mut follower).await;
+    let waited = Duration::from_millis(400);
+    update(db, "people", 1, doc! {"$set": {"name": "Ann"}}).await;
+    tokio::time::sleep(waited).await;
+    update(db, "people", 2, doc! {"$set": {"name": "Bob"}}).await;
+    let lag = follower.next().await.unwrap().lag.unwrap();
+    // The clocks of two processes may differ by little.
+    let least = waited - Duration::from_millis(50);
+    assert!((least..Duration::from_secs(60)).contains(&lag), "{lag:?}");
 }
 
 async fn copies_follow_raw_writes(db: &Db) {

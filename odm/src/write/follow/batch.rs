@@ -1,5 +1,11 @@
 //! The result of one step of a follower.
 
+use std::time::Duration;
+
+use bson::raw::{RawBsonRef, RawDocument};
+use bson::{DateTime, RawDocumentBuf};
+use odm_language::value::raw;
+
 use super::super::propagate::Propagated;
 use crate::error::Error;
 
@@ -9,6 +15,9 @@ use crate::error::Error;
 pub struct FollowedBatch {
     /// How many events of the change stream were handled.
     pub events: u64,
+    /// The time from the first of these changes until all of them were handled, by the clocks of MongoDB and of this machine; none
+    /// if there was no event. A value that grows from batch to batch says that the follower is too slow for the writes.
+    pub lag: Option<Duration>,
     /// Whether all documents were read, of all relations: the follower had no position in the stream, or MongoDB has no
     /// longer kept the changes since its position.
     pub scrubbed: bool,
@@ -36,6 +45,25 @@ pub struct NotFollowed {
 
 /// The most values that a batch lists.
 const LISTED: usize = 1_000;
+
+/// The time since the first of these events. Before MongoDB 6.0, events have the second only.
+pub(super) fn lag(events: &[RawDocumentBuf]) -> Option<Duration> {
+    let at = events.iter().filter_map(|event| time(event)).min()?;
+    let passed = DateTime::now().timestamp_millis() - at.timestamp_millis();
+    Some(Duration::from_millis(u64::try_from(passed).unwrap_or(0)))
+}
+
+fn time(event: &RawDocument) -> Option<DateTime> {
+    match raw::get(event, "wallTime") {
+        Some(RawBsonRef::DateTime(time)) => Some(time),
+        _ => match raw::get(event, "clusterTime")? {
+            RawBsonRef::Timestamp(time) => {
+                Some(DateTime::from_millis(i64::from(time.time) * 1_000))
+            }
+            _ => None,
+        },
+    }
+}
 
 impl FollowedBatch {
     pub(super) fn refuse(&mut self, one: NotFollowed) {

@@ -174,7 +174,9 @@ pub(super) fn pipeline(relations: &[Relation]) -> Vec<Document> {
 
 /// The parts of events that are read. Whole documents before and after a change may be too large for one event.
 fn projection(relations: &[Relation]) -> Document {
-    const EVENT: [&str; 7] = [
+    const EVENT: [&str; 9] = [
+        "clusterTime",
+        "wallTime",
         "operationType",
         "ns",
         "to",

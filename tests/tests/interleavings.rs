@@ -1,7 +1,7 @@
 //! The orders in which the commands of two or three operations can reach the in-memory engine, also with one of them stopped
 //! after any of its commands: all of them, or those with a bounded number of switches between operations. After each order, no
 //! reference may dangle, no copy, no summary and no list of the
-//! newest may be stale, and each two-way reference must be referred back to.
+//! newest may be stale, each two-way reference must be referred back to, and trees must be whole.
 //!
 //! A gate holds each operation after each of its commands until the explorer grants it the next one. The explorer runs an
 //! order from its beginning, and then the next one in depth-first order, until it has run them all.
@@ -21,13 +21,14 @@ mod interleavings {
     pub(crate) mod library;
     pub(crate) mod newest;
     pub(crate) mod summaries;
+    pub(crate) mod trees;
     pub(crate) mod two_way;
 }
 
 use interleavings::copies::{self, Way};
 use interleavings::explorer::{Explored, Operation, Orders, explore};
 use interleavings::library::{Source, delete_book, fill, insert_by_hand, insert_note, is_sound};
-use interleavings::{newest, summaries, two_way};
+use interleavings::{newest, summaries, trees, two_way};
 
 /// Explores the operations on a filled library.
 fn explored(name: &str, operations: &[Operation], orders: Orders) -> Explored {
@@ -62,6 +63,25 @@ fn checked_inserts_beside_deletes() {
     for source in Source::ALL {
         let operations = [source.delete(true), source.insert_book(true)];
         sound(&format!("{source:?}"), &operations, Orders::All);
+    }
+}
+
+#[test]
+fn checked_updates_beside_deletes() {
+    for source in Source::ALL {
+        let name = format!("{source:?}, by an update");
+        let operations = [source.delete(true), source.refer()];
+        sound(&name, &operations, Orders::All);
+        let operations = [
+            source.delete(true),
+            source.refer(),
+            source.insert_book(true),
+        ];
+        sound(
+            &format!("{name}, and an insert"),
+            &operations,
+            Orders::Switches(2),
+        );
     }
 }
 
@@ -524,4 +544,29 @@ fn stopped_writes_of_listed_documents() {
         }
         println!("a stopped write of listed documents ({way:?}), strict: {is_strict}: {all}");
     }
+}
+
+/// Any two changes of a tree, in transactions that take no turns.
+fn changes_of_trees<N: trees::Nodes>(orders: Orders) {
+    let name = <N::Model as odm::Document>::model().collection;
+    let mut all = Explored::default();
+    for (number, one) in trees::Change::ALL.into_iter().enumerate() {
+        for other in trees::Change::ALL.into_iter().skip(number + 1) {
+            let operations = [one.operation::<N>(), other.operation::<N>()];
+            let explored = explore(trees::fill::<N>, &operations, orders, |db| {
+                Box::pin(trees::is_sound::<N>(db))
+            });
+            assert_eq!(explored.unsound, 0, "{name}: {one} and {other}: {explored}");
+            all.add(&explored);
+        }
+    }
+    println!("two changes of a tree, {name}: {all}");
+    assert!(all.orders > 100, "{name}: {all}");
+}
+
+#[test]
+fn changes_of_trees_beside_each_other() {
+    changes_of_trees::<trees::ByParent>(Orders::Switches(3));
+    changes_of_trees::<trees::ByPath>(Orders::Switches(3));
+    changes_of_trees::<trees::ByBounds>(Orders::Switches(3));
 }

@@ -105,6 +105,21 @@ impl Source {
     }
 }
 
+impl Source {
+    /// An update by which the book 2 refers to the document.
+    pub(crate) fn refer(self) -> Operation {
+        operation(move |db| async move {
+            let update = db.collection::<Book>().update_by_id(&2, |b| match self {
+                Self::Author => b.author.set(Some(Ref::from(1))),
+                Self::Shelf => b.shelf.set(Some(Ref::from(1))),
+                Self::Translator => b.translator.set(Some(Ref::from(1))),
+                Self::Reader => b.readers.push(Ref::from(1)),
+            });
+            unless_dangling(update.check_references().await)
+        })
+    }
+}
+
 fn delete<M: Document<Id = i32>>(is_atomic: bool) -> Operation {
     operation(move |db| async move {
         let all = db.collection::<M>();
@@ -123,8 +138,8 @@ fn delete<M: Document<Id = i32>>(is_atomic: bool) -> Operation {
     })
 }
 
-/// One document of each model; the book 1 refers to the author, the translator and the reader, and the note 1 to the book. No
-/// book is on the shelf.
+/// One document of each model; the book 1 refers to the author, the translator and the reader, and the note 1 to the book. The
+/// book 2 refers to nothing, and no book is on the shelf.
 pub(crate) fn fill(db: Db) -> BoxFuture<'static, ()> {
     Box::pin(async move {
         db.collection().insert_one(Shelf { id: 1 }).await.unwrap();
@@ -140,6 +155,11 @@ pub(crate) fn fill(db: Db) -> BoxFuture<'static, ()> {
             ..Source::Author.book(1)
         };
         db.collection().insert_one(book).await.unwrap();
+        let free = Book {
+            author: None,
+            ..Source::Author.book(2)
+        };
+        db.collection().insert_one(free).await.unwrap();
         let note = Note {
             id: 1,
             book: Ref::from(1),

@@ -10,6 +10,7 @@
 
 pub(super) mod check;
 pub(super) mod facts;
+pub(super) mod throttled;
 
 pub use self::check::{CheckCopies, CopyDamage, CopyReport, RefreshCopies};
 use crate::error::Result;

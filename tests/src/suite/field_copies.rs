@@ -4,6 +4,7 @@ mod declarations;
 mod inserts;
 mod models;
 mod random;
+mod throttled;
 mod writers;
 
 use odm::bson::{Bson, doc};
@@ -19,6 +20,10 @@ use self::models::{
     Address, Card, Customer, Order, Payment, Product, Visit, customer, order, product, visit,
 };
 use self::random::random_writes_leave_what_a_plain_model_leaves;
+use self::throttled::{
+    a_throttled_run_meets_documents_of_other_programs, a_throttled_run_that_stops_is_continued,
+    a_throttled_run_writes_some_at_a_time,
+};
 use self::writers::nothing_is_stale_after_writes_beside_each_other;
 use super::dependents::{insert, stored};
 use super::relations::watched;
@@ -42,6 +47,9 @@ cases![
     a_transaction_of_the_caller_is_joined,
     an_aborted_transaction_propagates_nothing,
     changes_in_the_background_are_resumed,
+    a_throttled_run_writes_some_at_a_time,
+    a_throttled_run_that_stops_is_continued,
+    a_throttled_run_meets_documents_of_other_programs,
     guards_and_options_of_the_update_hold,
     chosen_names_are_followed,
     a_plan_says_what_the_update_does,
@@ -611,12 +619,12 @@ async fn a_plan_says_what_the_update_does(db: &Db) {
     update 3 documents
         copy `customer_name` by `customer`
         found by the index on customer
-        strict: in the transaction of the update
+        strict: in the transaction of the write
   visits (Visit)
     update 1 document
         copy `info` by `customer`
         found by the index on customer
-        settled: after the transaction of the update
+        settled: after the transaction of the write
 ";
     assert_eq!(plan, expected);
     let plan = update().in_background().plan().await.unwrap().to_string();

@@ -224,7 +224,11 @@ impl Facts {
 
     /// The statements that write the values into documents that differ: into these, or into all. Copies without a known
     /// value stay as they are.
-    fn statements(&self, kept: &Kept, holders: Option<&Holders>) -> Result<Vec<Document>> {
+    pub(super) fn statements(
+        &self,
+        kept: &Kept,
+        holders: Option<&Holders>,
+    ) -> Result<Vec<Document>> {
         // Documents with equal values share a statement.
         let mut groups: BTreeMap<&[u8], (&Found, Vec<usize>)> = BTreeMap::new();
         for (position, found) in self.found.iter().enumerate() {

@@ -2,13 +2,15 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::time::Duration;
 
 use bson::raw::RawDocumentBuf;
 use bson::{Bson, DateTime, Document as BsonDocument, doc, oid::ObjectId};
 use futures_core::future::BoxFuture;
 
 use super::super::collected::Collected;
-use super::super::copies::facts::{Kept, settle};
+use super::super::copies::facts::{Facts, Kept, settle};
+use super::super::copies::throttled::{Throttle, Written};
 use crate::collection::Collection;
 use crate::error::{Error, Result};
 use crate::exec::{Channel, Keys};
@@ -30,6 +32,16 @@ impl Records {
     /// Adds a change of the documents with these keys, by the stored path of the key.
     pub(super) fn add(&mut self, collection: &str, key: &str, keys: &Keys) {
         for part in keys.parts() {
+            let part = Bson::from(part);
+            let is_same = |record: &BsonDocument| {
+                record.get_str("collection").ok() == Some(collection)
+                    && record.get_str("key").ok() == Some(key)
+                    && record.get("keys") == Some(&part)
+            };
+            // Copies of several kinds may follow from one change.
+            if self.0.iter().any(is_same) {
+                continue;
+            }
             let record = doc! {
                 "_id": ObjectId::new(),
                 "collection": collection,
@@ -108,10 +120,33 @@ impl Record {
     }
 }
 
+/// The most documents of one command of a throttled run.
+const MOST_DOCUMENTS: usize = 10_000;
+
+/// Counts written copies in the record of their change.
+struct RecordProgress<'r> {
+    record: &'r Bson,
+    model: &'static ModelMeta,
+    documents: u64,
+}
+
+impl Written for RecordProgress<'_> {
+    async fn written(&mut self, channel: &mut Channel<'_>, documents: u64) -> Result<()> {
+        self.documents += documents;
+        let count = i64::try_from(documents).unwrap_or(i64::MAX);
+        let change = doc! {"$inc": {"written": count}, "$currentDate": {"written_at": true}};
+        // Another run may have completed the change and removed the record.
+        let statement = doc! {"q": {"_id": self.record.clone()}, "u": change};
+        let records = channel.named(COLLECTION, self.model);
+        records.update(vec![statement]).await.map(drop)
+    }
+}
+
 /// Completes changes whose copies are not all written, about to run: [`Collection::resume_propagation`].
 #[must_use = "nothing is written until it is awaited"]
 pub struct ResumePropagation<M> {
     channel: Channel<'static>,
+    throttle: Option<Throttle>,
     of: PhantomData<fn() -> M>,
 }
 
@@ -152,14 +187,49 @@ impl<M: Document> Collection<M> {
     pub fn resume_propagation(&self) -> ResumePropagation<M> {
         ResumePropagation {
             channel: self.channel(),
+            throttle: None,
             of: PhantomData,
         }
     }
 }
 
 impl<M: Document> ResumePropagation<M> {
+    /// Writes at most this many documents by one command, and pauses after each, so that a change with a million copies leaves
+    /// MongoDB time for others.
+    ///
+    /// The record of the change counts the copies that were written (`written` in the collection `odm_propagations`). A run that
+    /// stops is continued by the next one: a document that is written does not differ any more.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/copies.rs"));
+    /// use std::time::Duration;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = two_hosts().await?;
+    /// let hosts = db.collection::<Host>();
+    /// hosts.update_by_id(&1, |h| h.ipaddr.set("127.0.0.9")).in_background().await?;
+    /// let resume = hosts.resume_propagation().throttle(2, Duration::from_millis(10));
+    /// assert_eq!(resume.await?.documents, 3);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// No document at a time, or more than 10,000.
+    pub fn throttle(mut self, documents: usize, pause: Duration) -> Self {
+        self.throttle = Some(Throttle { documents, pause });
+        self
+    }
+
     async fn run(mut self) -> Result<ResumeResult> {
         let model = M::model();
+        if let Some(throttle) = self.throttle
+            && !(1..=MOST_DOCUMENTS).contains(&throttle.documents)
+        {
+            let message = format!("`throttle` takes 1 to {MOST_DOCUMENTS} documents");
+            return Err(Error::usage(message).with_model(model.name));
+        }
         let mut result = ResumeResult {
             changes: 0,
             documents: 0,
@@ -186,10 +256,29 @@ impl<M: Document> ResumePropagation<M> {
                 let record = Record::read(record)?;
                 for kept in made.iter().filter(|kept| kept.key.as_str() == record.key) {
                     let channel = &mut self.channel;
+                    if let Some(throttle) = self.throttle {
+                        let facts = Facts::read(channel, kept, &record.keys, false).await?;
+                        let mut progress = RecordProgress {
+                            record: &record.id,
+                            model,
+                            documents: 0,
+                        };
+                        let slowly = facts.write_throttled(channel, kept, throttle, &mut progress);
+                        slowly.await?;
+                        result.documents += progress.documents;
+                    }
                     result.documents += settle(channel, kept, None, &record.keys, None).await?;
                 }
                 for one in held.iter().filter(|one| one.key().as_str() == record.key) {
-                    result.documents += one.settle(&mut self.channel, &record.keys).await?;
+                    let Some(throttle) = self.throttle else {
+                        result.documents += one.settle(&mut self.channel, &record.keys).await?;
+                        continue;
+                    };
+                    for keys in record.keys.values().chunks(throttle.documents) {
+                        let keys = Keys::of(keys)?;
+                        result.documents += one.settle(&mut self.channel, &keys).await?;
+                        throttle.pause().await;
+                    }
                 }
                 let filter = doc! {"_id": record.id};
                 let records = self.channel.named(COLLECTION, model);

@@ -4,6 +4,7 @@ pub(super) mod bulk;
 
 use std::collections::BTreeMap;
 use std::future::IntoFuture;
+use std::time::Duration;
 
 use odm::bson::{Bson, Document as BsonDocument};
 use odm::collection::{ReturnDocument, Session};
@@ -520,7 +521,9 @@ pub(super) async fn random_verbs_leave_what_a_plain_model_leaves(db: &Db) {
                 _ => panic!("{done:?}, {expected:?}: {what}"),
             }
             if how.in_background {
-                hosts.resume_propagation().await.unwrap();
+                let throttled = 1 + random.below(3);
+                let resume = hosts.resume_propagation();
+                resume.throttle(throttled, Duration::ZERO).await.unwrap();
                 messages.resume_propagation().await.unwrap();
             }
             plain.compare(db, &what).await;

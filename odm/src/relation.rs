@@ -34,7 +34,8 @@ pub use self::reference::Resolved;
 pub use self::reference_join::ReferenceJoin;
 pub use self::row::{Has, Joined};
 pub use self::subset::{
-    DeleteWithRest, DeleteWithRestResult, InsertWithRest, InsertWithRestResult,
+    DeleteWithRest, DeleteWithRestResult, InsertWithRest, InsertWithRestPropagated,
+    InsertWithRestResult,
 };
 pub use self::with::With;
 #[doc(hidden)]

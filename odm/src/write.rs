@@ -20,7 +20,7 @@ mod summaries;
 mod two_way;
 
 pub use self::atomic::Atomic;
-pub(crate) use self::atomic::WriteSeveral;
+pub(crate) use self::atomic::{WriteSeveral, afterwards};
 pub use self::chunks::Scan;
 pub use self::copies::{CheckCopies, CopyDamage, CopyReport, RefreshCopies};
 pub(crate) use self::dependents::ForDependents;
@@ -35,6 +35,8 @@ pub use self::propagate::{
     InsertManyPropagated, InsertOnePropagated, PropagateResult, Propagated, ResumePropagation,
     ResumeResult, SavePropagated, UpdatePlan, UpdatePropagated,
 };
+pub(crate) use self::propagate::{PropagatedInsert, expect_work, inserts_propagate};
+pub(crate) use self::references::ChecksReferences;
 pub use self::references::{
     CheckReferences, InsertManyChecked, InsertOneChecked, ReferenceDamage, ReferenceReport,
 };

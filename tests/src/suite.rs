@@ -5,6 +5,7 @@ mod bounds;
 mod bounds_in_upserts;
 mod bulk;
 mod changes;
+mod checked_writes;
 mod chosen_names;
 mod collections;
 mod copies;
@@ -48,6 +49,7 @@ mod places;
 mod plans;
 mod profiler;
 mod projections;
+mod propagating_nodes;
 mod propagating_verbs;
 mod related;
 mod relations;
@@ -86,6 +88,7 @@ pub(crate) fn cases() -> Vec<Case> {
         bounds_in_upserts::CASES,
         bulk::CASES,
         changes::CASES,
+        checked_writes::CASES,
         chosen_names::CASES,
         collections::CASES,
         copies::CASES,
@@ -130,6 +133,7 @@ pub(crate) fn cases() -> Vec<Case> {
         plans::CASES,
         profiler::CASES,
         projections::CASES,
+        propagating_nodes::CASES,
         propagating_verbs::CASES,
         related::CASES,
         relations::CASES,

@@ -186,6 +186,11 @@ impl<'s, M: Document> BulkWrite<'s, M> {
         Ok((Statements::new(template, self.writes), session))
     }
 
+    /// Refuses writes that have to say what becomes of other documents, and do not.
+    pub(crate) fn check_words(&mut self) -> Result<()> {
+        self.unsaid.take().map_or(Ok(()), Err)
+    }
+
     async fn run(self) -> Result<BulkWriteResult> {
         let model = self.call.model;
         let (store, request, session) = self.call.prepare()?;

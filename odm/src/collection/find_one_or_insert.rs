@@ -14,6 +14,7 @@ use odm_language::value::raw;
 use super::call::{Call, encode_with_id, filter};
 use super::decode::decode;
 use super::options::options;
+use super::stale::Stale;
 use super::template::Template;
 use super::{Collection, Encoded, Find, decode_id};
 use crate::error::{Error, Result};
@@ -185,6 +186,14 @@ impl<'s, M: Document> FindOneOrInsert<'s, M> {
             of: PhantomData,
         };
         Ok((looked, encoded, self.call.session))
+    }
+
+    /// What an insert would leave stale, if the caller has not said that it may.
+    pub(crate) fn stale(&self) -> Result<Stale> {
+        if self.call.leaves_stale {
+            return Ok(Stale::default());
+        }
+        Stale::of_inserts(M::model(), std::slice::from_ref(&self.document))
     }
 
     async fn run(mut self) -> Result<FoundOrInserted<M>> {

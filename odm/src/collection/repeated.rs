@@ -24,6 +24,8 @@ pub(crate) struct Repeated<M> {
     guards: Option<Box<Guards>>,
     /// The derived data that the change would leave stale.
     pub(crate) stale: Stale,
+    /// Whether the caller said `leave_stale()`.
+    pub(crate) leaves_stale: bool,
     of: PhantomData<fn() -> M>,
 }
 
@@ -31,7 +33,7 @@ impl<M: Document> Repeated<M> {
     /// The change that a call makes, and its session.
     pub(super) fn of(mut call: Call<'_>) -> Result<(Self, Option<&mut Session>)> {
         let template = Template::of(&call)?;
-        call.leaves_stale = true;
+        let leaves_stale = std::mem::replace(&mut call.leaves_stale, true);
         let guards = call.guards.clone();
         let stale = match &call.error {
             None => Stale::of(M::model(), &call.request.operation)?,
@@ -44,6 +46,7 @@ impl<M: Document> Repeated<M> {
             operation,
             guards,
             stale,
+            leaves_stale,
             of: PhantomData,
         };
         Ok((repeated, session))

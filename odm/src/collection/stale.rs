@@ -199,10 +199,14 @@ impl Stale {
 
     /// Refuses an operation that has to say what becomes of the copies, and does not.
     pub(crate) fn refuse(model: &'static ModelMeta, operation: &Operation) -> Result<()> {
-        let stale = Self::of(model, operation)?;
+        Self::of(model, operation)?.expect_empty()
+    }
+
+    /// Refuses a write that makes something stale, and does not say what becomes of it.
+    pub(crate) fn expect_empty(&self) -> Result<()> {
         let how =
             "write `.propagate()` on an update, which writes the copies too, or `.leave_stale()`";
-        if let Some(one) = stale.two_way.first() {
+        if let Some(one) = self.two_way.first() {
             let (own, other) = (&one.own, &one.other);
             return Err(Error::usage(format!(
                 "`{}` of `{}` refers back to `{}`, which the write changes: write `.propagate()` on an insert or an update, which \
@@ -210,14 +214,14 @@ impl Stale {
                 other.field, other.model.name, own.field
             )));
         }
-        if let Some(summaries) = stale.counted.first() {
+        if let Some(summaries) = self.counted.first() {
             return Err(Error::usage(format!(
                 "`{}` has summaries of its `{}`, and the write changes them: write `.propagate()` on an insert or an update, \
                  which writes the summaries too, or `.leave_stale()`",
                 summaries.model.name, summaries.relation.name,
             )));
         }
-        if let Some(summaries) = stale.summaries.first() {
+        if let Some(summaries) = self.summaries.first() {
             let fields: Vec<_> = summaries.fields.iter().map(|field| field.rust).collect();
             return Err(Error::usage(format!(
                 "`{}` is computed from the documents of `{}`, and the write changes it: leave it out, or write `.propagate()` on \
@@ -226,21 +230,21 @@ impl Stale {
                 summaries.relation.name,
             )));
         }
-        if let Some(list) = stale.listed.first() {
+        if let Some(list) = self.listed.first() {
             return Err(Error::usage(format!(
                 "`{}` of `{}` lists the newest documents, and the write changes them: write `.propagate()` on an insert or an \
                  update, which writes the list too, or `.leave_stale()`",
                 list.recent.field, list.model.name,
             )));
         }
-        if let Some(list) = stale.lists.first() {
+        if let Some(list) = self.lists.first() {
             return Err(Error::usage(format!(
                 "`{}` lists the newest documents of `{}`, and the write changes it: leave it out, or write `.propagate()` on an \
                  update, which reads them, or `.leave_stale()`",
                 list.recent.field, list.source.name,
             )));
         }
-        if let Some(copies) = stale.made.first() {
+        if let Some(copies) = self.made.first() {
             let fields = copies.following().next();
             let field = fields.map_or("", |field| field.rust);
             let (holder, by) = (copies.model.name, copies.by.join("."));
@@ -248,7 +252,7 @@ impl Stale {
                 "`{holder}` copies a changed field into `{field}`, by its reference `{by}`: {how}"
             )));
         }
-        if let Some(copies) = stale.held.first() {
+        if let Some(copies) = self.held.first() {
             let names: Vec<_> = copies.following().map(|field| field.rust).collect();
             return Err(Error::usage(format!(
                 "`{}` is a copy of what `{}` leads to, and one of the two changes: {how}",

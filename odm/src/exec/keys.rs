@@ -111,6 +111,12 @@ impl Keys {
         .copied()
     }
 
+    /// Whether the value is one of the ids.
+    pub(crate) fn contains(&self, value: &Bson) -> Result<bool> {
+        let value = RawBson::try_from(value.clone()).map_err(Error::encode)?;
+        Ok(self.position(value.as_raw_bson_ref()).is_some())
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.values.len()
     }

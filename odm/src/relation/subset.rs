@@ -7,14 +7,17 @@ use std::marker::PhantomData;
 use bson::{Bson, RawDocumentBuf, doc};
 
 use super::inverse::{Ends, Inverse, Rest};
-use crate::collection::{Collection, encode_with_id, typed_id};
+use crate::collection::{Collection, InsertManyResult, encode_with_id, typed_id};
 use crate::error::{Error, Result};
 use crate::exec::{Channel, Keys};
 use crate::model::{Document, Embedded, ModelMeta};
 use crate::query::encode::encode_field;
 use crate::query::{Filter, FromRaw, fields};
+use crate::store::Afterwards;
 use crate::types::IntoId;
-use crate::write::{Atomic, WriteSeveral};
+use crate::write::{
+    Atomic, ChecksReferences, PropagatedInsert, WriteSeveral, afterwards, inserts_propagate,
+};
 
 /// The insert of a document and its rest, about to be sent: [`Collection::insert_with_rest`].
 ///
@@ -29,6 +32,17 @@ pub struct RestInsert<M: Document, T: Document> {
     id: M::Id,
     rest: RawDocumentBuf,
     rest_id: T::Id,
+}
+
+/// The insert of a document and its rest with what follows from them, about to be sent: [`InsertWithRest::propagate`].
+///
+/// It runs in a transaction: [`non_atomic`](Atomic::non_atomic) is an error.
+pub type InsertWithRestPropagated<'s, M, T> = Atomic<'s, PropagatedRest<M, T>>;
+
+/// The writes of an [`InsertWithRestPropagated`].
+pub struct PropagatedRest<M: Document, T: Document> {
+    document: PropagatedInsert<M, M::Id>,
+    rest: PropagatedInsert<T, T::Id>,
 }
 
 /// The result of [`Collection::insert_with_rest`].
@@ -182,6 +196,83 @@ impl<M: Document> Collection<M> {
     }
 }
 
+impl<'s, M: Document, T: Document> Atomic<'s, RestInsert<M, T>> {
+    /// Also writes what follows from the two documents, and fills what follows from others in them, as by
+    /// [`InsertOne::propagate`](crate::collection::InsertOne::propagate): the rest may copy fields of its document.
+    ///
+    /// Both are inserted in one transaction, the document first.
+    ///
+    /// ```
+    /// use odm::prelude::*;
+    ///
+    /// #[derive(Debug, Serialize, Deserialize, Document)]
+    /// #[odm(collection = "movie", subset(details: MovieDetails, by = movie))]
+    /// struct Movie {
+    ///     #[serde(rename = "_id")]
+    ///     id: i32,
+    ///     title: String,
+    /// }
+    ///
+    /// #[derive(Debug, Serialize, Deserialize, Document)]
+    /// #[odm(collection = "movie_details")]
+    /// struct MovieDetails {
+    ///     #[serde(rename = "_id")]
+    ///     id: i32,
+    ///     #[odm(unique, rest_of = details)]
+    ///     movie: Ref<Movie>,
+    ///     #[odm(copy_of(movie.title))]
+    ///     title: String,
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let db = Db::memory();
+    /// let movies = db.collection::<Movie>();
+    /// let movie = Movie { id: 1, title: "The Kid".to_owned() };
+    /// let details = MovieDetails { id: 156, movie: Ref::to(&movie), title: String::new() };
+    /// movies.insert_with_rest(&movie, |m| m.details, &details).propagate().await?;
+    ///
+    /// let details = db.collection::<MovieDetails>().get(&156).await?.expect("it was inserted");
+    /// assert_eq!(details.title, "The Kid");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Nothing follows from documents of the two models; or [`non_atomic`](Atomic::non_atomic).
+    pub fn propagate(self) -> InsertWithRestPropagated<'s, M, T> {
+        self.and_then(|insert| {
+            if !inserts_propagate(M::model())? && !inserts_propagate(T::model())? {
+                return Err(Error::usage(
+                    "nothing follows from documents of the two models: insert them without `propagate`",
+                ));
+            }
+            let rest = insert.collection.other::<T>();
+            let rest = rest.insert_encoded(vec![insert.rest], vec![insert.rest_id]);
+            let (collection, document) = (insert.collection, vec![insert.document]);
+            let document = collection.insert_encoded(document, vec![insert.id]);
+            Ok(PropagatedRest {
+                document: PropagatedInsert::new(document.encoded(true)?.0, one, false)?,
+                rest: PropagatedInsert::new(rest.encoded(true)?.0, one, false)?,
+            })
+        })
+    }
+}
+
+/// The `_id` of the one document that was inserted.
+fn one<I>(result: InsertManyResult<I>) -> Result<I> {
+    let id = result.inserted_ids.into_iter().next();
+    id.ok_or_else(|| Error::malformed_reply("an `_id`"))
+}
+
+impl<M: Document, T: Document> ChecksReferences for PropagatedRest<M, T> {
+    fn check_references(&mut self) -> Result<()> {
+        self.document.check_references()?;
+        self.rest.check_references()
+    }
+}
+
 impl<M: Document, T: Document> RestInsert<M, T> {
     fn new(collection: Collection<M>, ends: &Ends, document: &M, rest: &T) -> Result<Self> {
         let (encoded, made_up) =
@@ -234,6 +325,49 @@ impl<M: Document, T: Document> WriteSeveral for RestInsert<M, T> {
     }
 }
 
+impl<M: Document, T: Document> WriteSeveral for PropagatedRest<M, T> {
+    type Done = InsertWithRestResult<M::Id, T::Id>;
+
+    fn model(&self) -> &'static ModelMeta {
+        M::model()
+    }
+
+    fn channel(&self) -> Channel<'static> {
+        self.document.channel()
+    }
+
+    fn enter(&mut self, is_callers: bool) {
+        self.document.enter(is_callers);
+        self.rest.enter(is_callers);
+    }
+
+    async fn write(&self, channel: &mut Channel<'_>) -> Result<Self::Done> {
+        if !channel.is_in_transaction() {
+            return Err(Error::usage(
+                "a document and its rest propagate in a transaction: leave `non_atomic()` out",
+            ));
+        }
+        let inserted_id = self.document.write(channel).await?;
+        let rest = self.rest.write(channel).await;
+        let rest_id = rest.map_err(|error| error.with_model(T::model().name))?;
+        Ok(InsertWithRestResult {
+            inserted_id,
+            rest_id,
+        })
+    }
+
+    async fn settle(&self, done: Self::Done) -> Result<Self::Done> {
+        self.document.look_again().await?;
+        self.rest.look_again().await?;
+        Ok(done)
+    }
+
+    fn after_commit(&self) -> Option<Afterwards> {
+        let all = [self.document.after_commit(), self.rest.after_commit()];
+        afterwards(all.into_iter().flatten().collect())
+    }
+}
+
 impl<M: Document, T: Document> WriteSeveral for RestDelete<M, T> {
     type Done = DeleteWithRestResult;
 
@@ -265,6 +399,12 @@ impl<M: Document, T: Document> fmt::Debug for RestInsert<M, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (document, rest) = (self.collection.name(), T::model().collection);
         write!(f, "InsertWithRest({document}, {rest})")
+    }
+}
+
+impl<M: Document, T: Document> fmt::Debug for PropagatedRest<M, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PropagatedRest({:?}, {:?})", self.document, self.rest)
     }
 }
 

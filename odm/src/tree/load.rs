@@ -4,7 +4,6 @@ mod encoder;
 
 use std::collections::HashMap;
 use std::fmt;
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 use bson::Bson;
@@ -20,7 +19,7 @@ use super::position::Target;
 use super::queue::Within;
 use super::tree_store::{TreeStore, TreeWrite};
 use super::{NodeId, Position, Tree};
-use crate::collection::encode_with_id;
+use crate::collection::{Collection, encode_with_id};
 use crate::error::{Code, Error, Result, TreeRefusal};
 use crate::exec::Channel;
 use crate::model::tree::{DeclaredTree, SingleParent};
@@ -39,11 +38,11 @@ const TRANSACTION_TOO_LARGE_FOR_CACHE: i32 = 388;
 pub type InsertBranches<'s, D> = Atomic<'s, Branches<D>>;
 
 /// The writes of an [`InsertBranches`].
-pub struct Branches<D> {
+pub struct Branches<D: DeclaredTree> {
     tree_store: TreeStore<'static>,
+    pub(super) collection: Collection<D::Model>,
     nodes: Arc<Loading>,
     target: Target,
-    of: PhantomData<fn() -> D>,
 }
 
 /// Encoded documents, and their parents.
@@ -54,7 +53,7 @@ pub(super) struct Loading {
 }
 
 /// The parent of a loaded node.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Above {
     Nothing,
     /// The node at this position.
@@ -164,8 +163,8 @@ impl<D: DeclaredTree> Tree<D> {
         let writes = nodes.map(|nodes| Branches {
             tree_store,
             nodes: Arc::new(nodes),
+            collection: self.collection.clone(),
             target: Target::LAST_ROOT,
-            of: PhantomData,
         });
         Atomic::new(writes, D::Model::model())
     }
@@ -391,7 +390,28 @@ impl<D: DeclaredTree> InsertBranches<'_, D> {
     }
 }
 
-impl<D> WriteSeveral for Branches<D> {
+impl<D: DeclaredTree> Branches<D> {
+    /// The nodes, before the tree has written its fields in them.
+    pub(super) fn documents(&self) -> &[RawDocumentBuf] {
+        &self.nodes.documents
+    }
+
+    /// Inserts the documents, which others may have filled.
+    pub(super) async fn insert(
+        &self,
+        channel: &mut Channel<'_>,
+        documents: Vec<RawDocumentBuf>,
+    ) -> Result<TreeWrite> {
+        let nodes = Arc::new(Loading {
+            documents,
+            parents: self.nodes.parents.clone(),
+        });
+        let mut tree_store = self.tree_store.on(channel);
+        nodes.run(&mut tree_store, &self.target).await
+    }
+}
+
+impl<D: DeclaredTree> WriteSeveral for Branches<D> {
     type Done = TreeWrite;
 
     fn model(&self) -> &'static ModelMeta {
@@ -439,7 +459,7 @@ impl TreeStore<'_> {
     }
 }
 
-impl<D> fmt::Debug for Branches<D> {
+impl<D: DeclaredTree> fmt::Debug for Branches<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "InsertBranches({})", self.tree_store.collection())
     }

@@ -4,13 +4,13 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use bson::Bson;
-use bson::raw::RawDocumentBuf;
+use bson::raw::{RawDocument, RawDocumentBuf};
 
 use super::position::Target;
 use super::queue::Within;
 use super::tree_store::{TreeStore, TreeWrite};
 use super::{NodeId, Position, Tree};
-use crate::collection::{decode, encode_with_id};
+use crate::collection::{Collection, decode, encode_with_id};
 use crate::error::Result;
 use crate::exec::Channel;
 use crate::model::tree::{DeclaredTree, OrderedSiblings, SeveralParents, SingleParent, TreeDelete};
@@ -46,11 +46,11 @@ pub enum OfChange {}
 pub enum OfDelete {}
 
 /// The writes of an [`InsertNode`].
-pub struct NodeInsert<D> {
+pub struct NodeInsert<D: DeclaredTree> {
     tree_store: TreeStore<'static>,
-    document: RawDocumentBuf,
+    pub(super) collection: Collection<D::Model>,
+    pub(super) document: RawDocumentBuf,
     target: Target,
-    of: PhantomData<fn() -> D>,
 }
 
 /// The result of [`Tree::insert`].
@@ -141,9 +141,9 @@ impl<D: DeclaredTree> Tree<D> {
         let writes = encode_with_id(document.borrow()).and_then(|(document, _)| {
             Ok(NodeInsert {
                 tree_store,
+                collection: self.collection.clone(),
                 document,
                 target: position.target?,
-                of: PhantomData,
             })
         });
         Atomic::new(writes, D::Model::model())
@@ -452,8 +452,19 @@ impl<D: DeclaredTree> WriteSeveral for NodeInsert<D> {
     }
 
     async fn write(&self, channel: &mut Channel<'_>) -> Result<InsertedNode<D::Model>> {
+        self.insert(channel, &self.document).await
+    }
+}
+
+impl<D: DeclaredTree> NodeInsert<D> {
+    /// Inserts the document, which others may have filled.
+    pub(super) async fn insert(
+        &self,
+        channel: &mut Channel<'_>,
+        document: &RawDocument,
+    ) -> Result<InsertedNode<D::Model>> {
         let mut tree_store = self.tree_store.on(channel);
-        let (document, written) = tree_store.insert_at(&self.target, &self.document).await?;
+        let (document, written) = tree_store.insert_at(&self.target, document).await?;
         let node = decode(&document, self.tree_store.model.name)?;
         Ok(InsertedNode { node, written })
     }
@@ -577,7 +588,7 @@ impl<D, K> fmt::Debug for NodeChange<D, K> {
     }
 }
 
-impl<D> fmt::Debug for NodeInsert<D> {
+impl<D: DeclaredTree> fmt::Debug for NodeInsert<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "InsertNode({:?}, {:?})", self.document, self.target)
     }

@@ -96,6 +96,22 @@ impl<'s, W> Atomic<'s, W> {
         Ok((self.writes?, self.session))
     }
 
+    /// Makes other writes of these, in the same session.
+    pub(crate) fn and_then<V>(self, change: impl FnOnce(W) -> Result<V>) -> Atomic<'s, V>
+    where
+        W: WriteSeveral,
+    {
+        let writes = self.writes.and_then(|writes| {
+            let name = writes.model().name;
+            change(writes).map_err(|error| error.with_model(name))
+        });
+        Atomic {
+            writes,
+            session: self.session,
+            without_transaction: self.without_transaction,
+        }
+    }
+
     /// Replaces the writes, in the same session.
     pub(crate) fn map<V>(self, change: impl FnOnce(W) -> V) -> Atomic<'s, V> {
         Atomic {
@@ -218,6 +234,21 @@ impl<W: fmt::Debug> fmt::Debug for Atomic<'_, W> {
             Err(error) => write!(f, "Atomic({error})"),
         }
     }
+}
+
+/// The work of several writes, one after the other.
+pub(crate) fn afterwards(all: Vec<Afterwards>) -> Option<Afterwards> {
+    if all.is_empty() {
+        return None;
+    }
+    Some(Box::new(move || {
+        Box::pin(async move {
+            for work in all {
+                work().await?;
+            }
+            Ok(())
+        })
+    }))
 }
 
 /// Where the writes run.

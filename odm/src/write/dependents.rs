@@ -162,9 +162,10 @@ pub(super) fn print_writes(steps: &[Step], f: &mut fmt::Formatter<'_>) -> fmt::R
             writeln!(f, "  {collection} ({})", step.model)?;
             before = Some(collection);
         }
-        let is_delete = |command: &BsonDocument| command.contains_key("delete");
-        let verb = match step.commands.first() {
-            Some(command) if is_delete(command) => "delete",
+        let first = step.commands.first();
+        let name = first.and_then(|command| command.keys().next());
+        let verb = match name.map(String::as_str) {
+            Some(verb @ ("delete" | "insert")) => verb,
             _ => "update",
         };
         if let Action::WriteDocuments { count } = step.action {
@@ -415,7 +416,7 @@ impl<M: Document> DependentDelete<M> {
         Ok(())
     }
 
-    async fn steps(&self, channel: &mut Channel<'_>) -> Result<Vec<Step>> {
+    pub(super) async fn steps(&self, channel: &mut Channel<'_>) -> Result<Vec<Step>> {
         let documents = self.matching(channel).await?;
         if documents.is_empty() {
             return Ok(Vec::new());

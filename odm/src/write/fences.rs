@@ -48,7 +48,7 @@ impl Fences {
     ) -> Result<()> {
         let statement = |(collection, field, fence): &(String, String, i64)| -> Document {
             let id = doc! {"collection": collection, "field": field, "fence": fence};
-            doc! {"q": {"_id": {"$eq": id}}, "u": {"$inc": {"writes": 1_i64}}, "upsert": true}
+            doc! {"q": {"_id": id}, "u": {"$inc": {"writes": 1_i64}}, "upsert": true}
         };
         let statements: Vec<_> = self.0.iter().map(statement).collect();
         for part in statements.chunks(limits::STATEMENTS) {

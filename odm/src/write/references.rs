@@ -1,12 +1,15 @@
 //! References that are checked: of documents that are inserted, and of those that are stored.
 
 mod check;
+mod written;
 
 use std::fmt;
 
 use bson::{Bson, Document as BsonDocument, RawDocumentBuf, doc};
 
 pub use self::check::{CheckReferences, ReferenceDamage, ReferenceReport};
+pub(super) use self::written::CheckedReferences;
+pub(crate) use self::written::ChecksReferences;
 use super::fences::Fences;
 use super::{Atomic, WriteSeveral};
 use crate::collection::{Encoded, InsertMany, InsertManyResult, InsertOne, InsertOneResult};
@@ -162,6 +165,15 @@ impl Reference {
         })
     }
 
+    /// Adds the fences of the documents with these keys, if a delete of theirs acts on the reference.
+    fn fence(&self, channel: &Channel<'_>, keys: &Keys, fences: &mut Fences) -> Result<()> {
+        if self.is_fenced {
+            let collection = channel.collection(self.target);
+            fences.add(&collection, self.key_path.as_str(), keys)?;
+        }
+        Ok(())
+    }
+
     /// Finds out for each key whether it leads to a document, stored or among those that are `known`.
     async fn found(
         &self,
@@ -263,10 +275,7 @@ impl<M: Document, R: Send> WriteSeveral for CheckedInsert<M, R> {
         let mut fences = Fences::default();
         for reference in &self.references {
             let keys = Keys::at(&reference.path, documents)?;
-            if reference.is_fenced {
-                let collection = channel.collection(reference.target);
-                fences.add(&collection, reference.key_path.as_str(), &keys)?;
-            }
+            reference.fence(channel, &keys, &mut fences)?;
             all.push(keys);
         }
         fences.write(channel, M::model()).await?;

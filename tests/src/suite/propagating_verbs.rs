@@ -485,6 +485,42 @@ async fn changes_can_be_planned(db: &Db) {
     let upsert = messages.update_by_id(&9, |m| m.rank.set(1)).upsert(true);
     let plan = upsert.propagate().plan().await.unwrap();
     assert_eq!(plan.steps().len(), 1, "{plan}");
+    let plan = messages.insert_many([message(8, Some(1), 1), message(9, Some(2), 1)]);
+    let plan = plan.propagate().plan().await.unwrap();
+    let expected = "  messages (Message)
+    insert 2 documents
+        fill `host_name` by `host`
+  hosts (Host)
+    update 2 documents
+        let `messages` follow `host`, in those to which it leads and led
+    update 2 documents
+        compute `count`, `best` from `all`
+        strict: in the transaction of the write
+    update 2 documents
+        list the newest of `Message` in `newest`
+        settled: after the transaction of the write
+";
+    assert_eq!(plan.to_string(), expected);
+    let bulk = messages.bulk_write(|w| {
+        let stale = w
+            .update_one(|m| m.id.eq(2), |m| m.rank.set(3))
+            .leave_stale();
+        [
+            w.insert_one(message(9, Some(1), 1)),
+            w.delete_one(|m| m.id.eq(1)),
+            stale,
+        ]
+    });
+    let plan = bulk.propagate().plan().await.unwrap().to_string();
+    for part in [
+        "insert 1 document",
+        "delete 1 document",
+        "as it is",
+        "fill `host_name` by `host`",
+    ] {
+        assert!(plan.contains(part), "{part}: {plan}");
+    }
+    assert_eq!(stored(db, "messages").await.len(), 2);
     assert_eq!(stored(db, "hosts").await, before);
     // The plan has not saved it.
     assert!(hosts.save(&mut loaded).propagate().await.unwrap());

@@ -29,7 +29,7 @@ pub(crate) enum Run {
     Updates(Statements, Stale),
     /// Deletes that act on the documents that refer to the deleted ones.
     Deletes(Statements),
-    /// Writes that leave other documents as they are.
+    /// Writes of one kind that leave other documents as they are.
     Plain(Statements),
 }
 
@@ -48,6 +48,11 @@ impl Statements {
     /// A channel whose writes have the same write concern.
     pub(crate) fn channel(&self) -> Channel<'static> {
         self.template.channel()
+    }
+
+    /// The kind of writes, if they are of one.
+    pub(crate) fn kind(&self) -> Option<WriteKind> {
+        self.writes.first().map(|write| write.kind)
     }
 
     /// The positions in the bulk write.

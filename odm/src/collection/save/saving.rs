@@ -21,6 +21,8 @@ pub(crate) struct Saving<'s, M: Document> {
     state: Mutex<State<'s, M>>,
     /// The derived data that the save would leave stale.
     pub(crate) stale: Stale,
+    /// Whether the caller said `leave_stale()`.
+    pub(crate) leaves_stale: bool,
 }
 
 struct State<'s, M> {
@@ -53,6 +55,7 @@ impl<'s, M: Document> Saving<'s, M> {
             template,
             state: Mutex::new(State { loaded, next: None }),
             stale,
+            leaves_stale: call.leaves_stale,
         };
         Ok((saving, call.session))
     }

@@ -6,16 +6,19 @@ use std::marker::PhantomData;
 use bson::{Bson, Document as BsonDocument, RawDocumentBuf};
 
 use super::super::dependents::{DependentDelete, Dependents, add_dependents};
-use super::super::{Atomic, WriteSeveral};
+use super::super::references::ChecksReferences;
+use super::super::{Atomic, WriteSeveral, afterwards};
 use super::derived::{Propagated, add_propagated};
-use super::insert::PropagatedInsert;
+use super::insert::{PropagatedInsert, inserts_propagate};
 use super::modify::{Modified, Modify, PropagatedWrite, follows};
-use crate::collection::{BulkWrite, BulkWriteResult, Run, Statements};
+use super::plan::WriteSteps;
+use crate::collection::{BulkWrite, BulkWriteResult, Run, Stale, Statements};
 use crate::error::{BulkError, Error, Kind, Result};
 use crate::exec::{Channel, Keys, refused};
 use crate::model::{Document, ModelMeta};
-use crate::store::Afterwards;
+use crate::plan::Step;
 use crate::store::options::Options;
+use crate::store::{Afterwards, WriteKind};
 
 /// A bulk write and what follows from it, about to be sent: [`BulkWrite::propagate`], [`BulkWrite::in_background`].
 ///
@@ -123,6 +126,38 @@ impl<'s, M: Document> BulkWrite<'s, M> {
     pub fn in_background(self) -> BulkWritePropagated<'s, M> {
         propagated(self, true)
     }
+
+    /// Also checks that each reference that is new in an inserted or changed document leads to a document; see
+    /// [`Atomic::check_references`].
+    ///
+    /// They are checked after each step of writes of one kind: a document may refer to one that the same step inserts. Writes
+    /// from which other data follows take `propagate` first: `.propagate().check_references()`.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = a_shelf().await?;
+    /// let books = db.collection::<Book>();
+    /// let inserts = [1, 8].map(|author| Book { id: 20 + author, author: Ref::from(author) });
+    /// let bulk = books.bulk_write(|w| inserts.iter().map(move |book| w.insert_one(book)));
+    /// assert!(bulk.check_references().await.unwrap_err().is_dangling());
+    /// assert!(books.get(&21).await?.is_none());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Atomic::check_references`].
+    pub fn check_references(mut self) -> BulkWritePropagated<'s, M> {
+        let said = self.check_words();
+        let ready = said.and_then(|()| {
+            let (statements, session) = self.statements()?;
+            Ok((PropagatedBulk::checked(statements)?, session))
+        });
+        Atomic::of_call(ready, M::model())
+    }
 }
 
 fn propagated<M: Document>(
@@ -151,7 +186,7 @@ impl<M: Document> PropagatedBulk<M> {
             match run {
                 Run::Inserts(statements) => {
                     let documents = statements.documents();
-                    parts.push(if PropagatedInsert::<M, ()>::has_work(M::model())? {
+                    parts.push(if inserts_propagate(model)? {
                         let insert = PropagatedInsert::new(documents, |_| Ok(()), in_background)?;
                         Part::Insert(insert, statements.positions())
                     } else {
@@ -159,10 +194,7 @@ impl<M: Document> PropagatedBulk<M> {
                     });
                 }
                 Run::Updates(statements, stale) => {
-                    let change = UpdateStatements {
-                        statements,
-                        of: PhantomData,
-                    };
+                    let change = UpdateStatements::new(statements);
                     let update = PropagatedWrite::new(change, &stale, in_background)?;
                     parts.push(Part::Update(update));
                 }
@@ -176,6 +208,37 @@ impl<M: Document> PropagatedBulk<M> {
             }
         }
         Ok(Self { channel, parts })
+    }
+}
+
+impl<M: Document> PropagatedBulk<M> {
+    /// A bulk write that only checks references.
+    fn checked(statements: Statements) -> Result<Self> {
+        let channel = statements.channel();
+        let parts = statements.runs().into_iter().map(|run| match run {
+            Run::Inserts(statements)
+            | Run::Updates(statements, _)
+            | Run::Deletes(statements)
+            | Run::Plain(statements) => Part::checked(statements),
+        });
+        Ok(Self {
+            channel,
+            parts: parts.collect::<Result<_>>()?,
+        })
+    }
+}
+
+impl<M: Document> ChecksReferences for PropagatedBulk<M> {
+    fn check_references(&mut self) -> Result<()> {
+        for part in &mut self.parts {
+            match part {
+                Part::Insert(insert, _) => insert.check_references()?,
+                Part::Update(update) => update.check_references()?,
+                Part::Delete(_) => {}
+                Part::Plain(statements) => *part = Part::checked(statements.clone())?,
+            }
+        }
+        Ok(())
     }
 }
 
@@ -204,6 +267,23 @@ fn in_bulk(error: Error, positions: &[usize], model: &'static ModelMeta) -> Erro
 }
 
 impl<M: Document> Part<M> {
+    /// Writes of one kind whose references are checked, and which leave other documents as they are.
+    fn checked(statements: Statements) -> Result<Self> {
+        match statements.kind() {
+            Some(WriteKind::Insert) => {
+                let insert = PropagatedInsert::checked(statements.documents(), |_| Ok(()))?;
+                Ok(Self::Insert(insert, statements.positions()))
+            }
+            Some(WriteKind::Update) => {
+                let change = UpdateStatements::new(statements);
+                let mut update = PropagatedWrite::new(change, &Stale::default(), false)?;
+                update.check_references()?;
+                Ok(Self::Update(update))
+            }
+            _ => Ok(Self::Plain(statements)),
+        }
+    }
+
     async fn write(&self, channel: &mut Channel<'_>) -> Result<BulkPropagateResult> {
         let model = M::model();
         let mut result = BulkPropagateResult::default();
@@ -265,6 +345,13 @@ impl<M: Document> Part<M> {
     }
 }
 
+impl<M> UpdateStatements<M> {
+    fn new(statements: Statements) -> Self {
+        let of = PhantomData;
+        Self { statements, of }
+    }
+}
+
 impl<M: Document> Modify for UpdateStatements<M> {
     type Model = M;
     type Done = BulkPropagateResult;
@@ -322,6 +409,27 @@ impl<M: Document> Modify for UpdateStatements<M> {
     }
 }
 
+impl<M: Document> WriteSteps for PropagatedBulk<M> {
+    async fn steps(&self, channel: &mut Channel<'_>) -> Result<Vec<Step>> {
+        let model = M::model();
+        let mut steps = Vec::new();
+        for part in &self.parts {
+            steps.extend(match part {
+                Part::Insert(insert, _) => insert.steps(channel).await?,
+                Part::Update(update) => update.steps(channel).await?,
+                Part::Delete(delete) => delete.steps(channel).await?,
+                Part::Plain(statements) => {
+                    let collection = channel.collection(model);
+                    let reason = "as it is".to_owned();
+                    let commands = statements.commands()?;
+                    vec![Step::writes(model, &collection, commands, reason)]
+                }
+            });
+        }
+        Ok(steps)
+    }
+}
+
 impl<M: Document> WriteSeveral for PropagatedBulk<M> {
     type Done = BulkPropagateResult;
 
@@ -360,18 +468,7 @@ impl<M: Document> WriteSeveral for PropagatedBulk<M> {
     }
 
     fn after_commit(&self) -> Option<Afterwards> {
-        let all: Vec<_> = self.parts.iter().filter_map(Part::after_commit).collect();
-        if all.is_empty() {
-            return None;
-        }
-        Some(Box::new(move || {
-            Box::pin(async move {
-                for work in all {
-                    work().await?;
-                }
-                Ok(())
-            })
-        }))
+        afterwards(self.parts.iter().filter_map(Part::after_commit).collect())
     }
 }
 

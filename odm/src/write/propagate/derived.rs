@@ -8,6 +8,7 @@ use super::super::collected::Collected;
 use super::super::copies::facts::{Facts, Holders, Kept, settle};
 use super::super::fences::Fences;
 use super::super::reference_place::exact_read;
+use super::super::references::CheckedReferences;
 use super::super::two_way::{BackReference, Links, Written};
 use super::collect::add_collected;
 use super::record::Records;
@@ -44,6 +45,8 @@ pub(in crate::write) struct Derived {
     pub(super) collected: Vec<Collected>,
     /// Those in the written documents.
     pub(super) own: Vec<Collected>,
+    /// The references in the written documents that are checked.
+    pub(super) references: CheckedReferences,
     /// Whether copies, summaries and lists in other documents are left to `resume_propagation`.
     pub(super) in_background: bool,
     /// Whether the write is in a transaction of the caller.
@@ -78,6 +81,7 @@ impl Derived {
             back: BackReference::all(stale.two_way.iter().copied())?,
             collected: Collected::all(stale.counted.iter().copied(), stale.listed.iter().copied())?,
             own: Collected::all(stale.summaries.iter().copied(), stale.lists.iter().copied())?,
+            references: CheckedReferences::default(),
             in_background,
             is_callers: false,
             looks: Mutex::default(),
@@ -94,6 +98,12 @@ impl Derived {
         self.is_callers = is_callers;
     }
 
+    /// Has the references in the written documents checked.
+    pub(super) fn check_references(&mut self) -> Result<()> {
+        self.references = CheckedReferences::all(self.model)?;
+        Ok(())
+    }
+
     /// Whether several documents are written together.
     pub(super) fn is_several(&self) -> bool {
         !self.made.is_empty() || !self.held.is_empty() || self.reads_after()
@@ -101,7 +111,10 @@ impl Derived {
 
     /// Whether the documents have to be read after they are written, too.
     pub(super) fn reads_after(&self) -> bool {
-        !self.back.is_empty() || !self.collected.is_empty() || !self.own.is_empty()
+        !self.back.is_empty()
+            || !self.collected.is_empty()
+            || !self.own.is_empty()
+            || !self.references.is_empty()
     }
 
     /// Whether the written documents themselves may be written once more.
@@ -129,6 +142,7 @@ impl Derived {
         for one in &self.own {
             projection.insert(one.key().as_str(), 1);
         }
+        self.references.project(&mut projection);
         projection
     }
 
@@ -149,6 +163,20 @@ impl Derived {
             documents.extend(read.await?);
         }
         Ok(documents)
+    }
+
+    /// Returns an error if a reference that a written document has, and did not have before, leads to no document.
+    pub(super) async fn check_new_references(
+        &self,
+        channel: &mut Channel<'_>,
+        before: &[RawDocumentBuf],
+        after: &[RawDocumentBuf],
+    ) -> Result<()> {
+        let keys = self.references.new_keys(before, after)?;
+        let mut fences = Fences::default();
+        self.references.fence(channel, &keys, &mut fences)?;
+        fences.write(channel, self.model).await?;
+        self.references.check(channel, &keys).await
     }
 
     /// Writes the copies in documents of a model, which are found by these keys.

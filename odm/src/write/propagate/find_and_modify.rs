@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 use super::super::Atomic;
 use super::super::reference_place::read_by_id;
-use super::modify::{Modified, Modify, PropagatedWrite, Ready, propagated};
+use super::modify::{Modified, Modify, PropagatedWrite, Ready, checked, propagated};
 use super::update::matching;
 use crate::collection::{FindOneAndReplace, FindOneAndUpdate, Repeated, decode};
 use crate::error::{Error, Result};
@@ -63,6 +63,30 @@ impl<'s, M: Document, T: DeserializeOwned + Send + 'static> FindOneAndUpdate<'s,
     pub fn in_background(self) -> FindAndModifyPropagated<'s, M, T> {
         propagated(ready(self.repeated()), true)
     }
+
+    /// Also checks that each reference that is new in the updated document leads to a document; see
+    /// [`Atomic::check_references`].
+    ///
+    /// A write from which other data follows takes `propagate` first: `.propagate().check_references()`.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = a_shelf().await?;
+    /// let books = db.collection::<Book>();
+    /// let moved = books.find_one_and_update(|b| b.id.eq(1), |b| b.author.set(Ref::from(2)));
+    /// assert!(moved.check_references().await?.is_some());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Atomic::check_references`].
+    pub fn check_references(self) -> FindAndModifyPropagated<'s, M, T> {
+        checked(ready(self.repeated()))
+    }
 }
 
 impl<'s, M: Document, T: DeserializeOwned + Send + 'static> FindOneAndReplace<'s, M, T> {
@@ -96,6 +120,30 @@ impl<'s, M: Document, T: DeserializeOwned + Send + 'static> FindOneAndReplace<'s
     pub fn in_background(self) -> FindAndModifyPropagated<'s, M, T> {
         propagated(ready(self.repeated()), true)
     }
+
+    /// Also checks that each reference that is new in the replacement leads to a document; see
+    /// [`Atomic::check_references`].
+    ///
+    /// A write from which other data follows takes `propagate` first: `.propagate().check_references()`.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = a_shelf().await?;
+    /// let books = db.collection::<Book>();
+    /// let book = Book { id: 1, author: Ref::from(2) };
+    /// assert!(books.find_one_and_replace(|b| b.id.eq(1), &book).check_references().await?.is_some());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Atomic::check_references`].
+    pub fn check_references(self) -> FindAndModifyPropagated<'s, M, T> {
+        checked(ready(self.repeated()))
+    }
 }
 
 type Call<'s, M> = Result<(Repeated<M>, Option<&'s mut Session>)>;
@@ -105,6 +153,7 @@ fn ready<M: Document, T>(call: Call<'_, M>) -> Result<Ready<'_, FindAndModify<M,
     Ok(Ready {
         stale: std::mem::take(&mut change.stale),
         is_upsert: change.is_upsert(),
+        leaves_stale: change.leaves_stale,
         change: FindAndModify {
             change,
             of: PhantomData,

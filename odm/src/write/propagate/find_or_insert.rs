@@ -3,8 +3,9 @@
 use std::fmt;
 
 use super::super::reference_place::read_by_id;
+use super::super::references::ChecksReferences;
 use super::super::{Atomic, WriteSeveral};
-use super::insert::{PropagatedInsert, first};
+use super::insert::{PropagatedInsert, expect_work, first};
 use crate::collection::{FindOneOrInsert, FoundOrInserted, InsertOneResult, Looked, decode};
 use crate::error::{Error, Result};
 use crate::exec::Channel;
@@ -47,10 +48,48 @@ impl<'s, M: Document> FindOneOrInsert<'s, M> {
     /// [`find_one_or_insert`](crate::Collection::find_one_or_insert).
     pub fn propagate(self) -> FindOneOrInsertPropagated<'s, M> {
         let ready = self.parts().and_then(|(looked, encoded, session)| {
+            expect_work(M::model())?;
             let insert = PropagatedInsert::new(encoded, first, false)?;
             Ok((PropagatedFindOrInsert { looked, insert }, session))
         });
         Atomic::of_call(ready, M::model())
+    }
+
+    /// Also checks that each reference of a document that is inserted leads to a document; see
+    /// [`Atomic::check_references`].
+    ///
+    /// A write from which other data follows takes `propagate` first: `.propagate().check_references()`.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = a_shelf().await?;
+    /// let books = db.collection::<Book>();
+    /// let book = Book { id: 9, author: Ref::from(8) };
+    /// let nobody = books.find_one_or_insert(|b| b.id.eq(9), &book).check_references();
+    /// assert!(nobody.await.unwrap_err().is_dangling());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Atomic::check_references`].
+    pub fn check_references(self) -> FindOneOrInsertPropagated<'s, M> {
+        let ready = self.stale().and_then(|stale| {
+            stale.expect_empty()?;
+            let (looked, encoded, session) = self.parts()?;
+            let insert = PropagatedInsert::checked(encoded, first)?;
+            Ok((PropagatedFindOrInsert { looked, insert }, session))
+        });
+        Atomic::of_call(ready, M::model())
+    }
+}
+
+impl<M: Document> ChecksReferences for PropagatedFindOrInsert<M> {
+    fn check_references(&mut self) -> Result<()> {
+        self.insert.check_references()
     }
 }
 

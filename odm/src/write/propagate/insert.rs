@@ -8,12 +8,15 @@ use bson::{Document as BsonDocument, RawDocumentBuf};
 use super::super::collected::Collected;
 use super::super::copies::facts::{Facts, Holders, Kept};
 use super::super::fences::Fences;
+use super::super::references::ChecksReferences;
 use super::super::{Atomic, WriteSeveral};
 use super::derived::{Derived, Looks};
+use super::plan::WriteSteps;
 use crate::collection::{Encoded, InsertMany, InsertManyResult, InsertOne, InsertOneResult, Stale};
 use crate::error::{Error, Result};
 use crate::exec::{Channel, Keys};
 use crate::model::{Document, ModelMeta};
+use crate::plan::Step;
 use crate::store::{Afterwards, Session};
 
 /// The insert of a document and of what follows from it, about to be sent: [`InsertOne::propagate`].
@@ -35,6 +38,15 @@ pub struct PropagatedInsert<M: Document, R> {
     derived: Derived,
     /// Makes the result.
     done: fn(InsertManyResult<M::Id>) -> Result<R>,
+}
+
+/// Documents to insert, and what an insert of them still has to do.
+pub(crate) struct Filled {
+    pub(crate) documents: Vec<RawDocumentBuf>,
+    fences: Fences,
+    /// The keys of references to check.
+    checked: Vec<Keys>,
+    looks: Looks,
 }
 
 impl<'s, M: Document> InsertOne<'s, M> {
@@ -155,26 +167,40 @@ fn filled<M: Document, R>(
     in_background: bool,
 ) -> Atomic<'_, PropagatedInsert<M, R>> {
     let ready = encoded.and_then(|(documents, session)| {
+        expect_work(M::model())?;
         let insert = PropagatedInsert::new(documents, done, in_background)?;
         Ok((insert, session))
     });
     Atomic::of_call(ready, M::model())
 }
 
+/// Whether anything follows from documents of the model, or from others in them.
+pub(crate) fn inserts_propagate(model: &'static ModelMeta) -> Result<bool> {
+    Ok(!model.copies()?.is_empty()
+        || !model.two_way()?.is_empty()
+        || !Collected::from(model)?.is_empty()
+        || !Collected::held_by(model)?.is_empty())
+}
+
+/// Refuses a model with nothing to propagate.
+pub(crate) fn expect_work(model: &'static ModelMeta) -> Result<()> {
+    if inserts_propagate(model)? {
+        return Ok(());
+    }
+    Err(Error::usage(
+        "nothing follows from documents of this model, no `copy_of`, no `two_way` reference, no summary and no list of the newest: \
+         insert without `propagate`",
+    ))
+}
+
 impl<M: Document, R> PropagatedInsert<M, R> {
-    pub(super) fn new(
+    pub(crate) fn new(
         documents: Encoded<M>,
         done: fn(InsertManyResult<M::Id>) -> Result<R>,
         in_background: bool,
     ) -> Result<Self> {
         let model = M::model();
         let copies = model.copies()?;
-        if !Self::has_work(model)? {
-            return Err(Error::usage(
-                "nothing follows from documents of this model, no `copy_of`, no `two_way` reference, no summary and no list of \
-                 the newest: insert without `propagate`",
-            ));
-        }
         let mut stale = Stale::of_inserts(model, &documents.documents)?;
         stale.summaries = model.summaries()?.iter().collect();
         stale.lists = model.newest_lists()?.iter().collect();
@@ -186,21 +212,81 @@ impl<M: Document, R> PropagatedInsert<M, R> {
         })
     }
 
-    /// Whether anything follows from documents of the model, or from others in them.
-    pub(super) fn has_work(model: &'static ModelMeta) -> Result<bool> {
-        Ok(!model.copies()?.is_empty()
-            || !model.two_way()?.is_empty()
-            || !Collected::from(model)?.is_empty()
-            || !Collected::held_by(model)?.is_empty())
+    /// An insert that only checks the references of its documents.
+    pub(super) fn checked(
+        documents: Encoded<M>,
+        done: fn(InsertManyResult<M::Id>) -> Result<R>,
+    ) -> Result<Self> {
+        let mut insert = Self {
+            copies: Vec::new(),
+            derived: Derived::new(M::model(), &Stale::default(), false)?,
+            documents,
+            done,
+        };
+        insert.derived.check_references()?;
+        Ok(insert)
+    }
+
+    /// Fills what follows from others in the documents, and writes the fences, if that comes before the insert.
+    pub(crate) async fn fill_all(&self, channel: &mut Channel<'_>) -> Result<Filled> {
+        let mut all = Vec::new();
+        let mut fences = Fences::default();
+        for kept in &self.copies {
+            let keys = Keys::at(&kept.reference, &self.documents.documents)?;
+            if self.is_fenced(kept) {
+                kept.fence(channel, &keys, &mut fences)?;
+            }
+            all.push(keys);
+        }
+        let references = &self.derived.references;
+        references.need_transaction(channel)?;
+        let checked = references.new_keys(&[], &self.documents.documents)?;
+        references.fence(channel, &checked, &mut fences)?;
+        let mut looks = Looks::default();
+        if channel.is_in_transaction() {
+            fences.write(channel, M::model()).await?;
+        } else {
+            let (derived, new) = (&self.derived, &self.documents.documents);
+            derived.record_all(channel, new, &mut looks).await?;
+        }
+        let documents = self.fill(channel, all, &mut looks).await?;
+        Ok(Filled {
+            documents,
+            fences,
+            checked,
+            looks,
+        })
+    }
+
+    /// Writes what follows from the documents, after they are inserted.
+    pub(crate) async fn follow(&self, channel: &mut Channel<'_>, filled: Filled) -> Result<()> {
+        let Filled {
+            fences,
+            checked,
+            mut looks,
+            ..
+        } = filled;
+        if !channel.is_in_transaction() {
+            // A propagation in a transaction, which does not see the new documents, fails by this or has committed.
+            fences.write(channel, M::model()).await?;
+        }
+        let (derived, inserted) = (&self.derived, &self.documents.documents);
+        derived.references.check(channel, &checked).await?;
+        derived
+            .write_back(channel, &[], inserted, &mut looks, &mut Vec::new())
+            .await?;
+        derived.write_new(channel, inserted, &mut looks).await?;
+        derived.keep(looks);
+        Ok(())
     }
 
     /// Forgets what an attempt that was aborted had to look at again.
-    pub(super) fn forget(&self) {
+    pub(crate) fn forget(&self) {
         self.derived.keep(Looks::default());
     }
 
     /// Looks again after the insert has taken effect.
-    pub(super) async fn look_again(&self) -> Result<()> {
+    pub(crate) async fn look_again(&self) -> Result<()> {
         let mut channel = self.documents.channel();
         let settled = self.derived.settle(&mut channel, &mut Vec::new()).await;
         settled.map_err(|error| {
@@ -246,6 +332,34 @@ impl<M: Document, R> PropagatedInsert<M, R> {
     }
 }
 
+impl<M: Document, R> ChecksReferences for PropagatedInsert<M, R> {
+    fn check_references(&mut self) -> Result<()> {
+        self.derived.check_references()
+    }
+}
+
+impl<M: Document, R: Send> WriteSteps for PropagatedInsert<M, R> {
+    async fn steps(&self, channel: &mut Channel<'_>) -> Result<Vec<Step>> {
+        let (model, documents) = (M::model(), &self.documents.documents);
+        let command = self.documents.insert(None).command()?;
+        let collection = channel.collection(model);
+        let mut own = Step::writes(model, &collection, vec![command], String::new());
+        own.reasons.clear();
+        for kept in &self.copies {
+            let names = kept.copies.fields.iter().map(|field| field.rust);
+            let names: Vec<_> = names.collect();
+            own.reasons.push(format!(
+                "fill `{}` by `{}`",
+                names.join("`, `"),
+                kept.copies.by.join(".")
+            ));
+        }
+        let mut steps = vec![own];
+        steps.extend(self.derived.steps(channel, documents).await?);
+        Ok(steps)
+    }
+}
+
 impl<M: Document, R: Send> WriteSeveral for PropagatedInsert<M, R> {
     type Done = R;
 
@@ -266,38 +380,11 @@ impl<M: Document, R: Send> WriteSeveral for PropagatedInsert<M, R> {
     }
 
     async fn write(&self, channel: &mut Channel<'_>) -> Result<R> {
-        let mut all = Vec::new();
-        let mut fences = Fences::default();
-        for kept in &self.copies {
-            let keys = Keys::at(&kept.reference, &self.documents.documents)?;
-            if self.is_fenced(kept) {
-                kept.fence(channel, &keys, &mut fences)?;
-            }
-            all.push(keys);
-        }
-        let is_atomic = channel.is_in_transaction();
-        let mut looks = Looks::default();
-        if is_atomic {
-            fences.write(channel, M::model()).await?;
-        } else {
-            let (derived, new) = (&self.derived, &self.documents.documents);
-            derived.record_all(channel, new, &mut looks).await?;
-        }
-        let documents = self.fill(channel, all, &mut looks).await?;
-        let result = self
-            .documents
-            .insert_these(documents, channel.session())
-            .await?;
-        if !is_atomic {
-            // A propagation in a transaction, which does not see the new documents, fails by this or has committed.
-            fences.write(channel, M::model()).await?;
-        }
-        let (derived, inserted) = (&self.derived, &self.documents.documents);
-        derived
-            .write_back(channel, &[], inserted, &mut looks, &mut Vec::new())
-            .await?;
-        derived.write_new(channel, inserted, &mut looks).await?;
-        derived.keep(looks);
+        let mut filled = self.fill_all(channel).await?;
+        let documents = std::mem::take(&mut filled.documents);
+        let insert = self.documents.insert_these(documents, channel.session());
+        let result = insert.await?;
+        self.follow(channel, filled).await?;
         (self.done)(result)
     }
 

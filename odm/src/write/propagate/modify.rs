@@ -6,20 +6,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bson::{Bson, RawDocumentBuf};
 use odm_language::value::key;
 
-use super::super::collected::Collected;
-use super::super::copies::facts::{Facts, Kept};
-use super::super::dependents::print_writes;
+use super::super::copies::facts::Facts;
 use super::super::fences::Fences;
-use super::super::reference_place::exact_read;
-use super::super::two_way::BackReference;
+use super::super::references::ChecksReferences;
 use super::super::{Atomic, WriteSeveral};
 use super::derived::{Derived, Looks, Propagated, add};
+use super::plan::WriteSteps;
 use crate::collection::Stale;
 use crate::error::{Error, Result};
 use crate::exec::{Channel, Keys, StoredPath};
 use crate::model::{Document, ModelMeta};
 use crate::plan::Step;
-use crate::store::{Afterwards, Operation, Session};
+use crate::store::{Afterwards, Session};
 
 /// A change of stored documents, to be sent between the commands that propagate it.
 pub trait Modify: Send + Sync {
@@ -82,19 +80,13 @@ pub struct PropagatedWrite<W> {
     written_again: Mutex<Vec<Bson>>,
 }
 
-/// What a change that propagates would write: [`Atomic::plan`].
-///
-/// Printed, it lists the collections with the number of documents, the index that finds them, and the guarantee.
-#[derive(Debug, Clone)]
-pub struct UpdatePlan {
-    steps: Vec<Step>,
-}
-
 /// A change, the derived data that it makes stale, whether it may insert a document, and its session.
 pub(super) struct Ready<'s, W> {
     pub(super) change: W,
     pub(super) stale: Stale,
     pub(super) is_upsert: bool,
+    /// Whether the caller said `leave_stale()`.
+    pub(super) leaves_stale: bool,
     pub(super) session: Option<&'s mut Session>,
 }
 
@@ -122,6 +114,23 @@ pub(super) fn propagated<W: Modify>(
             of_inserted,
             written_again: Mutex::default(),
         };
+        Ok((write, ready.session))
+    });
+    Atomic::of_call(ready, model)
+}
+
+/// The change with a check of the references in the changed documents, and nothing else.
+pub(super) fn checked<W: Modify>(ready: Result<Ready<'_, W>>) -> Atomic<'_, PropagatedWrite<W>> {
+    let model = W::Model::model();
+    let ready = ready.and_then(|ready| {
+        if !ready.leaves_stale {
+            ready.stale.expect_empty()?;
+        }
+        let mut write = PropagatedWrite::new(ready.change, &Stale::default(), false)?;
+        if ready.is_upsert {
+            write.of_inserted = Some(Derived::new(model, &Stale::default(), false)?);
+        }
+        write.check_references()?;
         Ok((write, ready.session))
     });
     Atomic::of_call(ready, model)
@@ -166,111 +175,6 @@ impl<W: Modify> PropagatedWrite<W> {
         let ids = self.written_again.lock();
         ids.unwrap_or_else(PoisonError::into_inner)
     }
-
-    async fn steps(&self, channel: &mut Channel<'_>) -> Result<Vec<Step>> {
-        let model = W::Model::model();
-        let projection = self.derived.projection();
-        let documents = self.change.matching(channel, projection).await?;
-        let collection = channel.collection(model);
-        let own = |reason: &str| -> Result<Step> {
-            let commands = self.change.commands()?;
-            Ok(Step::writes(
-                model,
-                &collection,
-                commands,
-                reason.to_owned(),
-            ))
-        };
-        if documents.is_empty() {
-            return match self.of_inserted {
-                Some(_) => Ok(vec![own("insert, as none matches")?.of_documents(1)]),
-                None => Ok(Vec::new()),
-            };
-        }
-        let count = documents.len() as u64;
-        let own = own("match the filter")?;
-        let mut steps = vec![own.of_documents(count)];
-        for kept in &self.derived.made {
-            let keys = Keys::at(&kept.key, &documents)?;
-            let target = kept.copies.model;
-            let mut holders = 0;
-            for part in keys.parts() {
-                let filter = kept.place.refers_to(&part).into();
-                let options = exact_read(channel, target, None);
-                let count = Operation::Count { filter };
-                holders += channel.of(target).count(count, options).await?;
-            }
-            if holders > 0 {
-                steps.push(self.step(kept, &channel.collection(target), holders));
-            }
-        }
-        for kept in &self.derived.held {
-            let mut step = self.step(kept, &collection, count);
-            step.reasons.truncate(1);
-            steps.push(step);
-        }
-        for back in &self.derived.back {
-            steps.push(back_step(back, channel, count));
-        }
-        for one in &self.derived.collected {
-            let keys = Keys::at(one.reference(), &documents)?;
-            steps.push(self.collected_step(one, channel, keys.len() as u64));
-        }
-        for one in &self.derived.own {
-            steps.push(self.collected_step(one, channel, count));
-        }
-        Ok(steps)
-    }
-
-    /// The step of a plan that writes summaries or a list.
-    fn collected_step(&self, one: &Collected, channel: &Channel<'_>, documents: u64) -> Step {
-        let collection = channel.collection(one.holder());
-        let mut step = Step::writes(one.holder(), &collection, Vec::new(), one.step());
-        step.reasons.push(self.time(one.is_strict()).to_owned());
-        step.of_documents(documents)
-    }
-
-    /// When copies and summaries are written.
-    fn time(&self, is_strict: bool) -> &'static str {
-        match (self.derived.in_background, is_strict) {
-            (true, _) => "in the background: by `resume_propagation`",
-            (false, true) => "strict: in the transaction of the update",
-            (false, false) => "settled: after the transaction of the update",
-        }
-    }
-
-    /// The step of a plan that writes copies. Their values are known only after the update.
-    fn step(&self, kept: &Kept, collection: &str, documents: u64) -> Step {
-        let model = kept.copies.model;
-        let names: Vec<_> = kept.copies.following().map(|field| field.rust).collect();
-        let by = kept.copies.by.join(".");
-        let copies = format!("copy `{}` by `{by}`", names.join("`, `"));
-        let mut step = Step::writes(model, collection, Vec::new(), copies);
-        let path: Vec<&str> = kept.copies.by.iter().map(String::as_str).collect();
-        step.reasons.push(match model.index_for(&path) {
-            Some(index) => {
-                let keys = index.keys.iter().map(|key| key.path.join("."));
-                format!(
-                    "found by the index on {}",
-                    keys.collect::<Vec<_>>().join(", ")
-                )
-            }
-            None => "found by a scan".to_owned(),
-        });
-        step.reasons.push(self.time(kept.is_strict()).to_owned());
-        step.of_documents(documents)
-    }
-}
-
-/// The step of a plan that writes references which refer back: at most one for each updated document, or each of its list.
-fn back_step(back: &BackReference, channel: &Channel<'_>, documents: u64) -> Step {
-    let (own, other) = (back.sides.own.field, &back.sides.other);
-    let reason = format!(
-        "let `{}` follow `{own}`, in those to which it leads and led",
-        other.field
-    );
-    let collection = channel.collection(other.model);
-    Step::writes(other.model, &collection, Vec::new(), reason).of_documents(documents)
 }
 
 impl<W: Modify> WriteSeveral for PropagatedWrite<W> {
@@ -298,6 +202,7 @@ impl<W: Modify> WriteSeveral for PropagatedWrite<W> {
     async fn write(&self, channel: &mut Channel<'_>) -> Result<W::Done> {
         let model = W::Model::model();
         let is_atomic = channel.is_in_transaction();
+        self.derived.references.need_transaction(channel)?;
         let projection = self.derived.projection();
         let mut documents = self.change.matching(channel, projection).await?;
         let derived = match &self.of_inserted {
@@ -361,6 +266,9 @@ impl<W: Modify> WriteSeveral for PropagatedWrite<W> {
             sort_by_id(&mut documents);
             let after = derived.read(channel, &ids).await?;
             derived
+                .check_new_references(channel, &documents, &after)
+                .await?;
+            derived
                 .write_back(channel, &documents, &after, &mut looks, &mut propagated)
                 .await?;
             derived
@@ -398,66 +306,41 @@ impl<W: Modify> WriteSeveral for PropagatedWrite<W> {
     }
 }
 
-impl<W: Modify> Atomic<'_, PropagatedWrite<W>> {
-    /// Returns what the write would do. Nothing is written.
-    ///
-    /// The plan is made by the reads that the write itself begins with, and a count for each kind of copies. To run the write,
-    /// await it: it reads again. The values of the copies are known only then, so their steps have no commands. Of an upsert that
-    /// matches nothing, the plan has the insert only.
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/copies.rs"));
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let db = two_hosts().await?;
-    /// let hosts = db.collection::<Host>();
-    /// let plan = hosts.update_by_id(&1, |h| h.ipaddr.set("127.0.0.9")).propagate().plan().await?;
-    /// assert_eq!(
-    ///     plan.to_string(),
-    ///     "  hosts (Host)
-    ///     update 1 document
-    ///         match the filter
-    ///   logmsg (LogMessage)
-    ///     update 3 documents
-    ///         copy `ipaddr` by `host`
-    ///         found by the index on host
-    ///         settled: after the transaction of the update
-    /// "
-    /// );
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub async fn plan(self) -> Result<UpdatePlan> {
-        let (writes, session) = self.into_parts()?;
-        let mut channel = writes.channel().within(session);
-        let steps = writes.steps(&mut channel).await;
-        let steps = steps.map_err(|error| error.with_model(W::Model::model().name))?;
-        Ok(UpdatePlan { steps })
+impl<W: Modify> WriteSteps for PropagatedWrite<W> {
+    async fn steps(&self, channel: &mut Channel<'_>) -> Result<Vec<Step>> {
+        let model = W::Model::model();
+        let projection = self.derived.projection();
+        let documents = self.change.matching(channel, projection).await?;
+        let collection = channel.collection(model);
+        let own = |reason: &str| -> Result<Step> {
+            let commands = self.change.commands()?;
+            Ok(Step::writes(
+                model,
+                &collection,
+                commands,
+                reason.to_owned(),
+            ))
+        };
+        if documents.is_empty() {
+            return match self.of_inserted {
+                Some(_) => Ok(vec![own("insert, as none matches")?.of_documents(1)]),
+                None => Ok(Vec::new()),
+            };
+        }
+        let own = own("match the filter")?;
+        let mut steps = vec![own.of_documents(documents.len() as u64)];
+        steps.extend(self.derived.steps(channel, &documents).await?);
+        Ok(steps)
     }
 }
 
-impl UpdatePlan {
-    /// The steps: the update, then the copies.
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/copies.rs"));
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let db = two_hosts().await?;
-    /// let hosts = db.collection::<Host>();
-    /// let plan = hosts.update_by_id(&2, |h| h.ipaddr.set("127.0.0.9")).propagate().plan().await?;
-    /// assert_eq!(plan.steps().len(), 1, "no message refers to this host");
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn steps(&self) -> &[Step] {
-        &self.steps
-    }
-}
-
-impl fmt::Display for UpdatePlan {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        print_writes(&self.steps, f)
+impl<W: Modify> ChecksReferences for PropagatedWrite<W> {
+    fn check_references(&mut self) -> Result<()> {
+        self.derived.check_references()?;
+        match &mut self.of_inserted {
+            Some(derived) => derived.check_references(),
+            None => Ok(()),
+        }
     }
 }
 

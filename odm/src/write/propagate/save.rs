@@ -6,7 +6,7 @@ use bson::{Bson, Document as BsonDocument, RawDocumentBuf};
 
 use super::super::Atomic;
 use super::super::reference_place::{exact_read, read_by_id};
-use super::modify::{Modified, Modify, PropagatedWrite, Ready, propagated};
+use super::modify::{Modified, Modify, PropagatedWrite, Ready, checked, propagated};
 use crate::collection::{Save, Saving};
 use crate::error::Result;
 use crate::exec::Channel;
@@ -60,6 +60,33 @@ impl<'s, M: Document> Save<'s, M> {
     pub fn in_background(self) -> SavePropagated<'s, M> {
         propagated(ready(self), true)
     }
+
+    /// Also checks that each reference that is new in the document leads to a document; see
+    /// [`Atomic::check_references`].
+    ///
+    /// A write from which other data follows takes `propagate` first: `.propagate().check_references()`.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = a_shelf().await?;
+    /// let books = db.collection::<Book>();
+    /// let mut book = books.load(&1).await?.ok_or("no book")?;
+    /// book.author = Ref::from(8);
+    /// assert!(books.save(&mut book).check_references().await.unwrap_err().is_dangling());
+    /// book.author = Ref::from(2);
+    /// assert!(books.save(&mut book).check_references().await?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Atomic::check_references`].
+    pub fn check_references(self) -> SavePropagated<'s, M> {
+        checked(ready(self))
+    }
 }
 
 fn ready<M: Document>(save: Save<'_, M>) -> Result<Ready<'_, SaveLoaded<'_, M>>> {
@@ -67,6 +94,7 @@ fn ready<M: Document>(save: Save<'_, M>) -> Result<Ready<'_, SaveLoaded<'_, M>>>
     Ok(Ready {
         stale: std::mem::take(&mut saving.stale),
         is_upsert: false,
+        leaves_stale: saving.leaves_stale,
         change: SaveLoaded(saving),
         session,
     })

@@ -6,7 +6,7 @@ use bson::{Bson, Document as BsonDocument, RawDocumentBuf, doc};
 
 use super::super::Atomic;
 use super::derived::Propagated;
-use super::modify::{Modified, Modify, PropagatedWrite, Ready, propagated};
+use super::modify::{Modified, Modify, PropagatedWrite, Ready, checked, propagated};
 use crate::collection::{Repeated, ReplaceOne, UpdateDocuments, UpdateResult};
 use crate::error::Result;
 use crate::exec::{Channel, Keys, StoredPath};
@@ -106,6 +106,32 @@ impl<'s, M: Document> UpdateDocuments<'s, M> {
     pub fn in_background(self) -> UpdatePropagated<'s, M> {
         propagated(ready(self.repeated()), true)
     }
+
+    /// Also checks that each reference that is new in an updated document leads to a document; see
+    /// [`Atomic::check_references`].
+    ///
+    /// A write from which other data follows takes `propagate` first: `.propagate().check_references()`.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = a_shelf().await?;
+    /// let books = db.collection::<Book>();
+    /// books.update_by_id(&1, |b| b.author.set(Ref::from(2))).check_references().await?;
+    ///
+    /// let nobody = books.update_by_id(&1, |b| b.author.set(Ref::from(8))).check_references();
+    /// assert!(nobody.await.unwrap_err().is_dangling());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Atomic::check_references`].
+    pub fn check_references(self) -> UpdatePropagated<'s, M> {
+        checked(ready(self.repeated()))
+    }
 }
 
 impl<'s, M: Document> ReplaceOne<'s, M> {
@@ -150,6 +176,33 @@ impl<'s, M: Document> ReplaceOne<'s, M> {
     pub fn in_background(self) -> UpdatePropagated<'s, M> {
         propagated(ready(self.repeated()), true)
     }
+
+    /// Also checks that each reference that is new in the replacement leads to a document; see
+    /// [`Atomic::check_references`].
+    ///
+    /// A write from which other data follows takes `propagate` first: `.propagate().check_references()`.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = a_shelf().await?;
+    /// let books = db.collection::<Book>();
+    /// let book = Book { id: 1, author: Ref::from(2) };
+    /// books.replace_by_id(&1, &book).check_references().await?;
+    ///
+    /// let nobody = Book { id: 1, author: Ref::from(8) };
+    /// assert!(books.replace_by_id(&1, &nobody).check_references().await.unwrap_err().is_dangling());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Atomic::check_references`].
+    pub fn check_references(self) -> UpdatePropagated<'s, M> {
+        checked(ready(self.repeated()))
+    }
 }
 
 type Call<'s, M> = Result<(Repeated<M>, Option<&'s mut Session>)>;
@@ -159,6 +212,7 @@ fn ready<M: Document>(call: Call<'_, M>) -> Result<Ready<'_, UpdateMatching<M>>>
     Ok(Ready {
         stale: std::mem::take(&mut update.stale),
         is_upsert: update.is_upsert(),
+        leaves_stale: update.leaves_stale,
         change: UpdateMatching(update),
         session,
     })

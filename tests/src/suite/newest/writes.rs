@@ -506,7 +506,7 @@ pub(super) async fn a_plan_names_the_lists(db: &Db) {
   hosts (Host)
     update 1 document
         list the newest of `LogMessage` in `logmsgs`
-        settled: after the transaction of the update
+        settled: after the transaction of the write
 ";
     assert_eq!(update.plan().await.unwrap().to_string(), expected);
     let delete = messages.delete_all().with_dependents();

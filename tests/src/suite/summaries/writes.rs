@@ -401,7 +401,7 @@ pub(super) async fn a_plan_names_the_summaries(db: &Db) {
   items (Item)
     update 1 document
         compute `rating_count`, `stars` from `ratings`
-        strict: in the transaction of the update
+        strict: in the transaction of the write
 ";
     assert_eq!(plan.to_string(), expected);
     let plan = ratings.delete_all().with_dependents().plan().await.unwrap();

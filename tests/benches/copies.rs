@@ -6,12 +6,13 @@
 //! ```
 //!
 //! Inserts: 8 tasks insert 2,000 documents (`ODM_BENCH_INSERTS`) that copy the name of one of 1, 20 or 1,000 parents. *Plain*
-//! inserts with a name that the program knows. By hand with the *strict* guarantee, a transaction increments a field of the parent and
-//! returns its name by one command, then inserts: no transaction that changes the name can commit beside it. With a *fence*, it
-//! increments a field of a document of another collection and reads the parent, as `propagate` does: every other write of the parent
-//! goes on beside it. By hand with the *settled* guarantee, an insert reads the parent before and after. Propagation: the name of a parent with 100,000 documents
-//! (`ODM_BENCH_COPIES`) changes, in one transaction (strict), or followed by an update of what differs and a second read (settled).
-//! The ways run by turns; times are medians over the rounds (`ODM_BENCH_ROUNDS`, 5 by default).
+//! inserts with a name that the program knows. By hand with the *strict* guarantee, a transaction increments a field of the parent
+//! and returns its name by one command, then inserts: no transaction that changes the name can commit beside it. With a *fence*, it
+//! increments a field of a document of another collection and reads the parent, as `propagate` does: every other write of the
+//! parent goes on beside it. By hand with the *settled* guarantee, an insert reads the parent before and after. Propagation: the
+//! name of a parent with 100,000 documents (`ODM_BENCH_COPIES`) changes, in one transaction (strict), or followed by an update of
+//! what differs and a second read (settled). The ways run by turns; times are medians over the rounds (`ODM_BENCH_ROUNDS`, 5 by
+//! default).
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,
@@ -151,8 +152,8 @@ async fn inserts(db: &Db, database: &mongodb::Database, rounds: i32) {
     let count = number("ODM_BENCH_INSERTS", 2_000);
     println!("Inserts with a copy by {TASKS} tasks, µs for each document:\n");
     println!(
-        "| parents | plain | strict by hand | by hand with a fence | strict | beside by hand | beside the fence | settled by hand | settled | \
-         beside by hand |"
+        "| parents | plain | strict by hand | by hand with a fence | strict | beside by hand | beside the fence | settled by hand \
+         | settled | beside by hand |"
     );
     println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
     for parents in [1, 20, 1_000] {

@@ -8,8 +8,8 @@
 //!
 //! Inserts: 8 tasks insert 2,000 documents (`ODM_BENCH_INSERTS`) that refer to one of 1, 20 or 1,000 parents. The parent has their
 //! number and their mean, or their `_id`s, or the newest 10. Moves: the same number of documents, each of which moves to the next
-//! parent. By hand with the same guarantee: *strict*, a transaction increments a field of a fence, as odm does; *settled*, it stores
-//! a record by which another process could go on, and the summary is written until it does not change. A change of a two-way
+//! parent. By hand with the same guarantee: *strict*, a transaction increments a field of a fence, as odm does; *settled*, it
+//! stores a record by which another process could go on, and the summary is written until it does not change. A change of a two-way
 //! reference writes both documents and needs no fence. By hand, `findAndModify` returns the former parent of a moved document.
 //!
 //! Bulk: 1,000 writes (400 inserts, 300 updates, 300 deletes) of summarized documents in one transaction. By hand the summaries are

@@ -138,9 +138,9 @@ impl<'s, D: DeclaredTree> InsertBranches<'s, D> {
     }
 }
 
-fn propagated<'s, D: DeclaredTree, W: InsertNodes<D::Model>>(
-    insert: Atomic<'s, W>,
-) -> Atomic<'s, PropagatedNodes<D, W>> {
+fn propagated<D: DeclaredTree, W: InsertNodes<D::Model>>(
+    insert: Atomic<'_, W>,
+) -> Atomic<'_, PropagatedNodes<D, W>> {
     insert.and_then(|insert| {
         expect_work(D::Model::model())?;
         let derived = insert.derived()?;

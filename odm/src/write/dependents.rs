@@ -163,11 +163,9 @@ pub(super) fn print_writes(steps: &[Step], f: &mut fmt::Formatter<'_>) -> fmt::R
             before = Some(collection);
         }
         let first = step.commands.first();
-        let name = first.and_then(|command| command.keys().next());
-        let verb = match name.map(String::as_str) {
-            Some(verb @ ("delete" | "insert")) => verb,
-            _ => "update",
-        };
+        let is = |name: &str| first.is_some_and(|command| command.contains_key(name));
+        let mut verbs = ["delete", "insert"].into_iter();
+        let verb = verbs.find(|verb| is(verb)).unwrap_or("update");
         if let Action::WriteDocuments { count } = step.action {
             writeln!(f, "    {verb} {}", plan::documents(count))?;
         }

@@ -196,9 +196,10 @@ async fn write(db: &Db, verb: Verb, word: Word, (place, to): (Place, i32)) -> od
     let items = db.collection::<Item>();
     let change = place.change(to);
     let is_new = NEW.iter().any(|new| *new as u8 == verb as u8);
-    let mut new = match is_new {
-        true => item(9),
-        false => items.get(&1).await?.unwrap(),
+    let mut new = if is_new {
+        item(9)
+    } else {
+        items.get(&1).await?.unwrap()
     };
     place.add(&mut new, to);
     // With the fields that the change does not name.
@@ -294,10 +295,7 @@ async fn every_verb_checks_new_references(db: &Db) {
 
                 write(db, verb, word, (place, 2)).await.unwrap();
                 let after = stored(db, "items").await;
-                let written = after
-                    .iter()
-                    .filter(|item| item["_id"] != Bson::Int32(8))
-                    .next_back();
+                let written = after.iter().rfind(|item| item["_id"] != Bson::Int32(8));
                 let written = written.unwrap();
                 let references = place.stored(written);
                 assert!(references.contains(&Bson::Int32(2)), "{what}: {written}");

@@ -81,7 +81,7 @@ impl<'s, D: DeclaredTree> InsertNode<'s, D> {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> odm::Result<()> {
     /// # let db = Db::memory();
-    /// db.collection().insert_one(&Author { id: 1, name: "Ada".to_owned() }).await?;
+    /// db.collection::<Author>().insert_one(&Author { id: 1, name: "Ada".to_owned() }).await?;
     /// let comment = Comment { id: 1, parent: Parent::default(), author: Ref::from(1), author_name: String::new() };
     /// let tree = db.tree::<Comment>();
     /// let inserted = tree.insert(&comment, Position::root()).propagate().await?;
@@ -120,7 +120,7 @@ impl<'s, D: DeclaredTree> InsertBranches<'s, D> {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> odm::Result<()> {
     /// # let db = Db::memory();
-    /// # db.collection().insert_one(&Author { id: 1, name: "Ada".to_owned() }).await?;
+    /// # db.collection::<Author>().insert_one(&Author { id: 1, name: "Ada".to_owned() }).await?;
     /// # let comment = |id| Comment { id, parent: Parent::default(), author: Ref::from(1), author_name: String::new() };
     /// let tree = db.tree::<Comment>();
     /// let edges = [(comment(1), None), (comment(2), Some(Ref::<Comment>::from(1)))];

@@ -52,7 +52,9 @@ impl Facts {
                 filter: filter.clone().into(),
                 one: false,
             };
-            let options = exact_read(channel, model, Some(doc! {"_id": 1}));
+            let mut options = exact_read(channel, model, Some(doc! {"_id": 1}));
+            // MongoDB closes a cursor that is not read for 10 minutes.
+            options.batch_size = u32::try_from(throttle.documents).ok();
             let mut cursor = channel.within(None).cursor(model, find, options).await?;
             let mut ids = Keys::default();
             loop {

@@ -123,6 +123,8 @@ impl Record {
 /// The most documents of one command of a throttled run.
 const MOST_DOCUMENTS: usize = 10_000;
 
+const LONGEST_PAUSE: Duration = Duration::from_secs(5 * 60);
+
 /// Counts written copies in the record of their change.
 struct RecordProgress<'r> {
     record: &'r Bson,
@@ -216,7 +218,8 @@ impl<M: Document> ResumePropagation<M> {
     ///
     /// # Errors
     ///
-    /// No document at a time, or more than 10,000.
+    /// No document at a time, or more than 10,000; a pause of more than 5 minutes, since MongoDB closes a cursor that is not read
+    /// for 10.
     pub fn throttle(mut self, documents: usize, pause: Duration) -> Self {
         self.throttle = Some(Throttle { documents, pause });
         self
@@ -228,6 +231,10 @@ impl<M: Document> ResumePropagation<M> {
             && !(1..=MOST_DOCUMENTS).contains(&throttle.documents)
         {
             let message = format!("`throttle` takes 1 to {MOST_DOCUMENTS} documents");
+            return Err(Error::usage(message).with_model(model.name));
+        }
+        if self.throttle.is_some_and(|it| it.pause > LONGEST_PAUSE) {
+            let message = "`throttle` pauses at most 5 minutes: MongoDB closes a cursor that is not read for 10";
             return Err(Error::usage(message).with_model(model.name));
         }
         let mut result = ResumeResult {

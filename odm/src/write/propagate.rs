@@ -1,8 +1,8 @@
 //! Writes of documents together with what follows from them in others.
 //!
-//! [`insert`] and [`modify`] order the commands, [`bulk_write`] runs several of both, and [`derived`] writes what follows from changed documents; each kind of
-//! derived data has a module beside this one, such as `copies`.
-//! [`record`] has the records by which a change that stopped is completed.
+//! [`insert`] and [`modify`] order the commands, [`bulk_write`] runs several of both, and [`derived`] writes what follows from
+//! changed documents; each kind of derived data has a module beside this one, such as `copies`. [`plan`] lists the writes without
+//! sending them, and [`record`] has the records by which a change that stopped is completed.
 
 mod bulk_write;
 mod collect;

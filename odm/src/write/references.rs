@@ -1,4 +1,4 @@
-//! References that are checked: of documents that are inserted, and of those that are stored.
+//! References that are checked: of documents that are written, and of those that are stored.
 
 mod check;
 mod written;

@@ -152,6 +152,25 @@ pub(crate) fn number(input: ParseStream<'_>) -> syn::Result<(u32, Span)> {
     Ok((number, literal.span()))
 }
 
+/// Reads the seconds of `30d`, `12h`, `90m`, `45s`, `2w`.
+fn duration(literal: &LitStr) -> Option<u64> {
+    let text = literal.value();
+    let text = text.trim();
+    let split = text
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(text.len());
+    let (digits, unit) = text.split_at(split);
+    let scale: u64 = match unit.trim() {
+        "s" => 1,
+        "m" => 60,
+        "h" => 3_600,
+        "d" => 86_400,
+        "w" => 604_800,
+        _ => return None,
+    };
+    digits.parse::<u64>().ok()?.checked_mul(scale)
+}
+
 /// A number of bytes after `=`: `4_096`, or `"4KiB"`.
 pub(crate) fn bytes(input: ParseStream<'_>) -> syn::Result<(u64, Span)> {
     input.parse::<Token![=]>()?;

@@ -9,7 +9,7 @@ use syn::{Expr, Ident, LitBool, LitInt, LitStr, Token};
 use super::collation::{Collation, collation};
 use super::rule::closure;
 use super::serde::unraw;
-use super::{inner, number, once, unknown, value};
+use super::{duration, inner, number, once, unknown, value};
 use crate::attribute_names;
 
 /// The direction or kind of a key.
@@ -374,24 +374,8 @@ fn expire_after(index: &mut Index, word: &Ident, input: ParseStream<'_>) -> syn:
     once(&mut index.expire_after, word, after)
 }
 
-/// Reads `30d`, `12h`, `90m`, `45s`, `2w`.
 fn seconds(literal: &LitStr) -> syn::Result<u32> {
-    let text = literal.value();
-    let text = text.trim();
-    let split = text
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(text.len());
-    let (digits, unit) = text.split_at(split);
-    let scale: Option<u64> = match unit.trim() {
-        "s" => Some(1),
-        "m" => Some(60),
-        "h" => Some(3_600),
-        "d" => Some(86_400),
-        "w" => Some(604_800),
-        _ => None,
-    };
-    let total = scale.and_then(|scale| digits.parse::<u64>().ok()?.checked_mul(scale));
-    match total {
+    match duration(literal) {
         Some(total) if i32::try_from(total).is_ok() => Ok(u32::try_from(total).unwrap_or(u32::MAX)),
         Some(_) => Err(syn::Error::new(
             literal.span(),

@@ -263,13 +263,14 @@ impl Store {
         request: Request,
         session: Option<&mut Session>,
     ) -> Result<Response<'_>> {
-        let shown = self.shown(|| request.command())?;
+        let in_transaction = is_in_transaction(session.as_deref());
+        let shown = self.shown(in_transaction, || request.command())?;
         let updates = request.operation.updates();
         let answer = self.clone().dispatch(request, session);
         let reply = |response: &Response<'_>| response.to_reply(updates);
         let mut response = self.monitored(shown, answer, reply).await;
         if let Ok(Response::Cursor(cursor)) = &mut response {
-            cursor.watch(&self.0.monitor, &self.0.database);
+            cursor.watch(&self.0.monitor, &self.0.database, in_transaction);
         }
         response
     }
@@ -284,6 +285,7 @@ impl Store {
     /// The command that is about to be sent, if it is monitored.
     fn shown(
         &self,
+        in_transaction: bool,
         command: impl FnOnce() -> Result<Document>,
     ) -> Result<Option<(Document, Sent)>> {
         let monitor = &self.0.monitor;
@@ -291,7 +293,7 @@ impl Store {
             return Ok(None);
         }
         let command = command()?;
-        let sent = monitor.begin(&self.0.database, &command);
+        let sent = monitor.begin(&self.0.database, &command, in_transaction);
         Ok(Some((command, sent)))
     }
 
@@ -325,7 +327,10 @@ impl Store {
         command: Document,
         session: Option<&mut Session>,
     ) -> Result<Document> {
-        let shown = self.shown(|| Ok(command.clone()))?;
+        let shown = self.shown(
+            is_in_transaction(session.as_deref()),
+            || Ok(command.clone()),
+        )?;
         let attempt = session.as_deref().and_then(Session::attempt);
         let answer = async {
             match &self.0.backend {
@@ -351,7 +356,10 @@ impl Store {
         command: Document,
         session: Option<&mut Session>,
     ) -> Result<Vec<Document>> {
-        let shown = self.shown(|| Ok(command.clone()))?;
+        let shown = self.shown(
+            is_in_transaction(session.as_deref()),
+            || Ok(command.clone()),
+        )?;
         let attempt = session.as_deref().and_then(Session::attempt);
         let answer = async {
             match &self.0.backend {
@@ -391,7 +399,7 @@ impl Store {
         if let Some(options) = watch.options.chosen() {
             options.check()?;
         }
-        let shown = self.shown(|| watch.command())?;
+        let shown = self.shown(false, || watch.command())?;
         let answer = async {
             match &self.0.backend {
                 Backend::Memory(memory) => memory.watch(watch, session).await,
@@ -412,4 +420,8 @@ impl Store {
             Backend::Driver(driver) => driver.drop_database().await,
         }
     }
+}
+
+fn is_in_transaction(session: Option<&Session>) -> bool {
+    session.is_some_and(Session::in_transaction)
 }

@@ -37,6 +37,7 @@ pub(crate) enum Source<'s> {
 struct Watch {
     monitor: Monitor,
     database: Arc<str>,
+    in_transaction: bool,
     started: Option<(Sent, Document)>,
 }
 
@@ -62,10 +63,11 @@ impl<'s> RawCursor<'s> {
     }
 
     /// Reports every later `getMore` to the monitor.
-    pub(crate) fn watch(&mut self, monitor: &Monitor, database: &Arc<str>) {
+    pub(crate) fn watch(&mut self, monitor: &Monitor, database: &Arc<str>, in_transaction: bool) {
         self.watch = Some(Box::new(Watch {
             monitor: monitor.clone(),
             database: Arc::clone(database),
+            in_transaction,
             started: None,
         }));
     }
@@ -148,7 +150,10 @@ impl<'s> RawCursor<'s> {
             if let Some(size) = self.batch_size {
                 command.insert("batchSize", i64::from(size));
             }
-            watch.started = Some((watch.monitor.begin(&watch.database, &command), command));
+            let sent = watch
+                .monitor
+                .begin(&watch.database, &command, watch.in_transaction);
+            watch.started = Some((sent, command));
         }
     }
 

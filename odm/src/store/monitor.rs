@@ -19,6 +19,8 @@ pub struct CommandEvent<'a> {
     pub database: &'a str,
     /// The command document, without the session and cluster time fields that the driver adds.
     pub command: &'a Document,
+    /// Whether the command was sent in a transaction, which may undo it later.
+    pub in_transaction: bool,
     /// The reply, reduced to the fields that the operation reads, or the error.
     pub outcome: Result<&'a Document, &'a Error>,
     /// How long the command took.
@@ -71,11 +73,12 @@ impl Monitor {
         not(feature = "tracing"),
         expect(clippy::unused_self, reason = "only `tracing` opens spans")
     )]
-    pub(crate) fn begin(&self, database: &str, command: &Document) -> Sent {
+    pub(crate) fn begin(&self, database: &str, command: &Document, in_transaction: bool) -> Sent {
         #[cfg(not(feature = "tracing"))]
         let _ = (database, command);
         Sent {
             started: Instant::now(),
+            in_transaction,
             #[cfg(feature = "tracing")]
             span: self.traces.map_or_else(tracing::Span::none, |values| {
                 super::trace::span(database, command, values)
@@ -96,6 +99,7 @@ impl Monitor {
             handler(&CommandEvent {
                 database,
                 command,
+                in_transaction: sent.in_transaction,
                 outcome,
                 duration: sent.started.elapsed(),
             });
@@ -106,6 +110,7 @@ impl Monitor {
 /// A command that was sent.
 pub(crate) struct Sent {
     started: Instant,
+    in_transaction: bool,
     #[cfg(feature = "tracing")]
     span: tracing::Span,
 }

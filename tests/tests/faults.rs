@@ -2,6 +2,9 @@
 //! engine behind a port, and the one that `ODM_TEST_URI` names, started with `--setParameter enableTestCommands=1`.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "faults/derived.rs"]
+mod derived;
+
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -9,6 +12,11 @@ use libtest_mimic::{Arguments, Trial};
 use odm::bson::{self, doc, oid::ObjectId};
 use odm::prelude::*;
 use tokio::runtime::Builder;
+
+use derived::{
+    other_kinds_are_resumed_after_faults, propagations_are_resumed_after_faults,
+    writers_are_in_step_after_faults,
+};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[odm(collection = "counters")]
@@ -52,6 +60,18 @@ impl Server {
         let fault = doc! {
             "configureFailPoint": "failCommand",
             "mode": {"skip": successes},
+            "data": data,
+        };
+        self.db.database("admin").run_command(fault).await.unwrap();
+    }
+
+    /// Makes each of the commands fail as `how` says, with this probability.
+    async fn fail_at_random(&self, probability: f64, commands: &[&str], how: bson::Document) {
+        let mut data = doc! {"failCommands": commands, "appName": &self.name};
+        data.extend(how);
+        let fault = doc! {
+            "configureFailPoint": "failCommand",
+            "mode": {"activationProbability": probability},
             "data": data,
         };
         self.db.database("admin").run_command(fault).await.unwrap();
@@ -175,6 +195,7 @@ async fn faults_are_retried_or_told(uri: &str) {
     server.heal().await;
     propagations_are_resumed_after_faults(&server).await;
     other_kinds_are_resumed_after_faults(&server).await;
+    writers_are_in_step_after_faults(&server).await;
 
     server.heal().await;
     server.db.drop().await.unwrap();
@@ -320,257 +341,4 @@ async fn streams_survive_faults(server: &Server, counters: &Collection<Counter>)
     let mut changes = counters.watch().resume_after(token).await.unwrap();
     let change = changes.next().await.unwrap().unwrap();
     assert_eq!(change.id(), Some(&300));
-}
-
-#[derive(Debug, Serialize, Deserialize, Document)]
-#[odm(
-    collection = "publishers",
-    has_many(books: Book, by = publisher),
-    has_squillions(sales: Sale, by = publisher)
-)]
-struct Publisher {
-    #[serde(rename = "_id")]
-    id: i32,
-    name: String,
-}
-
-#[derive(Debug, Serialize, Deserialize, Document)]
-#[odm(collection = "books")]
-struct Book {
-    #[serde(rename = "_id")]
-    id: i32,
-    #[odm(index)]
-    publisher: Ref<Publisher>,
-    #[odm(copy_of(publisher.name))]
-    name: String,
-}
-
-#[derive(Debug, Serialize, Deserialize, Document)]
-#[odm(collection = "sales")]
-struct Sale {
-    #[serde(rename = "_id")]
-    id: i32,
-    #[odm(index)]
-    publisher: Ref<Publisher>,
-    #[odm(copy_of(publisher.name))]
-    name: String,
-}
-
-/// A change of a copied field, and inserts with copies, on a server where each command breaks after some successes. Whatever was
-/// written, the copies are in step once the propagation is resumed.
-async fn propagations_are_resumed_after_faults(server: &Server) {
-    let publishers = server.db.collection::<Publisher>();
-    let (books, sales) = (
-        server.db.collection::<Book>(),
-        server.db.collection::<Sale>(),
-    );
-    let models = models![Publisher, Book, Sale];
-    let plan = server.db.sync(models).plan().await.unwrap();
-    plan.apply(Allow::CREATE).await.unwrap();
-    let name = || "old".to_owned();
-    publishers
-        .insert_one(Publisher {
-            id: 1,
-            name: name(),
-        })
-        .await
-        .unwrap();
-    let book = |id| Book {
-        id,
-        publisher: Ref::from(1),
-        name: name(),
-    };
-    let sale = |id| Sale {
-        id,
-        publisher: Ref::from(1),
-        name: name(),
-    };
-    books.insert_one(book(1)).await.unwrap();
-    sales.insert_one(sale(1)).await.unwrap();
-    let (mut broken, mut id) = (0, 2);
-    let commands = ["find", "update", "insert", "delete", "commitTransaction"];
-    for command in commands {
-        // The first transaction would stay open, with its locks, until the server ends it after a minute.
-        let first = i32::from(command == "commitTransaction");
-        for successes in first..6 {
-            for is_atomic in [true, false] {
-                // No error after which a transaction is tried again, for up to two minutes.
-                let how = doc! {"errorCode": 50};
-                server.fail_after(successes, command, how).await;
-                let new = format!("new {id}");
-                let change = publishers.update_by_id(&1, |p| p.name.set(new)).propagate();
-                let changed = if is_atomic {
-                    change.await
-                } else {
-                    change.non_atomic().await
-                };
-                broken += u32::from(changed.is_err());
-                let insert = books.insert_one(book(id)).propagate();
-                let inserted = if is_atomic {
-                    insert.await
-                } else {
-                    insert.non_atomic().await
-                };
-                broken += u32::from(inserted.is_err());
-                broken += u32::from(sales.insert_one(sale(id)).propagate().await.is_err());
-                id += 1;
-                server.heal().await;
-                publishers.resume_propagation().await.unwrap();
-                let what = format!("{command} after {successes}, in a transaction: {is_atomic}");
-                for report in [
-                    books.check_copies().await.unwrap(),
-                    sales.check_copies().await.unwrap(),
-                ] {
-                    assert!(report.is_sound(), "{what}: {report}");
-                }
-            }
-        }
-    }
-    assert!(broken > 30, "{broken}");
-}
-
-/// Has a summary and a list of each guarantee, and a list of references.
-#[derive(Debug, Serialize, Deserialize, Document)]
-#[odm(
-    collection = "people",
-    has_many(tasks: Task, by = owner),
-    has_squillions(visits: Visit, by = person, on_delete = cascade)
-)]
-struct Person {
-    #[serde(rename = "_id")]
-    id: i32,
-    #[odm(count_of(tasks))]
-    tasks_count: i64,
-    #[odm(sum_of(visits.length))]
-    visited: i64,
-    #[odm(references(many, max = 5_000), two_way = owner)]
-    todo: Vec<Ref<Task>>,
-    #[odm(recent(Visit, max = 2, sort = length))]
-    longest: Vec<Stay>,
-}
-
-#[derive(Debug, Serialize, Deserialize, Document)]
-#[odm(collection = "tasks")]
-struct Task {
-    #[serde(rename = "_id")]
-    id: i32,
-    #[odm(index, two_way = todo)]
-    owner: Option<Ref<Person>>,
-}
-
-#[derive(Debug, Serialize, Deserialize, Document)]
-#[odm(collection = "visits")]
-struct Visit {
-    #[serde(rename = "_id")]
-    id: i32,
-    #[odm(index, recent_in = longest)]
-    person: Ref<Person>,
-    length: i64,
-}
-
-#[derive(Debug, Serialize, Deserialize, Embedded, Projection)]
-#[odm(of = Visit)]
-struct Stay {
-    #[serde(rename = "_id")]
-    id: i32,
-    length: i64,
-}
-
-/// Inserts, moves, bulk writes and deletes with summaries, lists and two-way references, where each command breaks after some
-/// successes. Whatever was written, everything is in step once the propagation is resumed.
-async fn other_kinds_are_resumed_after_faults(server: &Server) {
-    let db = &server.db;
-    let (people, tasks) = (db.collection::<Person>(), db.collection::<Task>());
-    let visits = db.collection::<Visit>();
-    let models = models![Person, Task, Visit];
-    let plan = db.sync(models).plan().await.unwrap();
-    plan.apply(Allow::CREATE).await.unwrap();
-    let person = |id| Person {
-        id,
-        tasks_count: 0,
-        visited: 0,
-        todo: Vec::new(),
-        longest: Vec::new(),
-    };
-    people
-        .insert_many([person(1), person(2)])
-        .leave_stale()
-        .await
-        .unwrap();
-    let task = |id, owner: i32| Task {
-        id,
-        owner: Some(Ref::from(owner)),
-    };
-    let visit = |id, person: i32| Visit {
-        id,
-        person: Ref::from(person),
-        length: i64::from(id),
-    };
-    let (mut broken, mut id) = (0, 10);
-    let commands = [
-        "find",
-        "aggregate",
-        "update",
-        "insert",
-        "delete",
-        "commitTransaction",
-    ];
-    for command in commands {
-        // The first transaction would stay open, with its locks, until the server ends it after a minute.
-        let first = i32::from(command == "commitTransaction");
-        for successes in first..7 {
-            let what = format!("{command} after {successes}");
-            let how = doc! {"errorCode": 50};
-            server.fail_after(successes, command, how).await;
-            let guest = id + 5;
-            let outcomes = [
-                tasks.insert_one(task(id, 1)).propagate().await.is_ok(),
-                visits.insert_one(visit(id, 1)).propagate().await.is_ok(),
-                people.insert_one(person(guest)).leave_stale().await.is_ok(),
-                visits
-                    .insert_one(visit(id + 1, guest))
-                    .propagate()
-                    .check_references()
-                    .await
-                    .is_ok(),
-                tasks
-                    .update_many(|t| t.id.gte(id - 10), |t| t.owner.set(Some(Ref::from(2))))
-                    .propagate()
-                    .await
-                    .is_ok(),
-                visits
-                    .bulk_write(|w| {
-                        [
-                            w.insert_one(&visit(id + 2, 2)),
-                            w.update_one(|v| v.id.eq(id), |v| v.person.set(Ref::from(2))),
-                            w.delete_one(|v| v.id.eq(id - 10)),
-                        ]
-                    })
-                    .propagate()
-                    .await
-                    .is_ok(),
-                visits
-                    .insert_one(visit(id + 3, 1))
-                    .propagate()
-                    .non_atomic()
-                    .await
-                    .is_ok(),
-                people.delete_by_id(&guest).with_dependents().await.is_ok(),
-            ];
-            broken += outcomes.iter().filter(|is_ok| !**is_ok).count();
-            id += 10;
-            server.heal().await;
-            people.resume_propagation().await.unwrap();
-            for report in [
-                people.check_summaries().await.unwrap().to_string(),
-                people.check_recent().await.unwrap().to_string(),
-                people.check_two_way().await.unwrap().to_string(),
-                tasks.check_two_way().await.unwrap().to_string(),
-                visits.check_references().await.unwrap().to_string(),
-            ] {
-                assert!(report.contains(", 0 damages"), "{what}: {report}");
-            }
-        }
-    }
-    assert!(broken > 30, "{broken}");
 }

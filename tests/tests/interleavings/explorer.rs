@@ -1,9 +1,13 @@
 //! Runs operations in every order of their commands.
+//!
+//! A read in a transaction that has begun sees the snapshot of its transaction, whatever other operations do, and they do not see
+//! it. An order that leaves an operation after such a read has the effects of the order that leaves it before the read. So the
+//! operation goes on, and one order stands for all that differ in this.
 
 use std::fmt;
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
 
@@ -340,17 +344,24 @@ fn attempt(
     stop: Option<usize>,
 ) -> Result<odm::Result<()>, Stopped> {
     let (held, sent) = (Arc::clone(gate), AtomicUsize::new(0));
+    let has_snapshot = AtomicBool::new(false);
     let watched = db.on_command(move |event| {
         let name = event.command.keys().next().cloned().unwrap_or_default();
         held.state().log.push(format!("{number}: {name}"));
-        if name == "commitTransaction" || name == "abortTransaction" {
+        let ends = name == "commitTransaction" || name == "abortTransaction";
+        if ends {
             held.release_others(number);
         }
+        let goes_on = event.in_transaction && !ends && event.outcome.is_ok();
+        let is_read = matches!(name.as_str(), "find" | "getMore");
+        let is_local = has_snapshot.swap(goes_on, Ordering::Relaxed) && goes_on && is_read;
         let count = sent.fetch_add(1, Ordering::Relaxed) + 1;
         if stop == Some(count) {
             resume_unwind(Box::new(Stopped));
         }
-        held.wait(number, Doing::Waits);
+        if !is_local {
+            held.wait(number, Doing::Waits);
+        }
     });
     let mut future = (operation.run)(watched);
     // The in-memory store waits for nothing but a pause after a conflict.

@@ -104,7 +104,10 @@ pub(crate) const DELETE_POLICIES: &[&str] = &["cascade", "leave", "pull", "restr
 pub(crate) const GUARANTEES: &[&str] = &["settled", "strict"];
 
 /// Words of `copy_of(…)`.
-pub(crate) const COPIES: &[&str] = &[ALLOW_OFTEN, ONCE];
+pub(crate) const COPIES: &[&str] = &[ALLOW_OFTEN, ONCE, REFRESH];
+
+/// Words of `refresh(…)` in `copy_of(…)`.
+pub(crate) const REFRESHES: &[&str] = &[AT, OLDER_THAN];
 
 /// Words of `recent(…)`.
 pub(crate) const RECENTS: &[&str] = &[MAX, SORT];
@@ -164,6 +167,7 @@ pub(crate) const ALLOW_OFTEN: &str = "allow_often";
 pub(crate) const ALLOW_SCAN: &str = "allow_scan";
 pub(crate) const ANCESTORS: &str = "ancestors";
 pub(crate) const ASC: &str = "asc";
+pub(crate) const AT: &str = "at";
 pub(crate) const BSON_TYPE: &str = "bson_type";
 pub(crate) const BUDGET: &str = "budget";
 pub(crate) const BY: &str = "by";
@@ -215,6 +219,7 @@ pub(crate) const MIN_OF: &str = "min_of";
 pub(crate) const NAME: &str = "name";
 pub(crate) const OF: &str = "of";
 pub(crate) const OFTEN: &str = "often";
+pub(crate) const OLDER_THAN: &str = "older_than";
 pub(crate) const ON_DELETE: &str = "on_delete";
 pub(crate) const ONCE: &str = "once";
 pub(crate) const ONE_OF: &str = "one_of";
@@ -229,6 +234,7 @@ pub(crate) const RECENT: &str = "recent";
 pub(crate) const RECENT_IN: &str = "recent_in";
 pub(crate) const REFERENCES: &str = "references";
 pub(crate) const REFERS_TO: &str = "refers_to";
+pub(crate) const REFRESH: &str = "refresh";
 pub(crate) const REST_OF: &str = "rest_of";
 pub(crate) const RIGHT: &str = "right";
 pub(crate) const RULE: &str = "rule";
@@ -289,6 +295,10 @@ const USAGES: &[(&str, &str)] = &[
     (ALLOW_OFTEN, "`allow_often = \"the reason\"`"),
     (OFTEN, "alone: `often`"),
     (ALLOW_SCAN, "`allow_scan = \"the reason\"`"),
+    (
+        AT,
+        "`at = field`, the name of a field with the time of the copy",
+    ),
     (BY, "`by = field`"),
     (GUARANTEE, "`guarantee = strict` or `guarantee = settled`"),
     (HAS_MANY, "`has_many(books: Book, by = publisher)`"),
@@ -326,6 +336,11 @@ const USAGES: &[(&str, &str)] = &[
     ),
     (NAME, "`name = \"by_title\"`"),
     (OF, "`of = Model`"),
+    (
+        REFRESH,
+        "`refresh(older_than = \"1d\", at = checked)`, with a field for the time of the copy",
+    ),
+    (OLDER_THAN, "`older_than = \"1d\"`"),
     (ON_DELETE, "`on_delete = cascade`"),
     (ONE_OF, "`one_of(\"a\", \"b\")`"),
     (ONLY, "`only(field, other)`"),

@@ -40,8 +40,8 @@ use serde::{Serialize, de::DeserializeOwned};
 // Filled in by the derives.
 #[doc(hidden)]
 pub use self::field::{
-    CopyMeta, EmbeddedMeta, EnumMeta, FieldMeta, KeyReferenceMeta, Presence, SummaryKind,
-    SummaryMeta, Tagging, VariantMeta,
+    CopyMeta, EmbeddedMeta, EnumMeta, FieldMeta, KeyReferenceMeta, Presence, RefreshMeta,
+    SummaryKind, SummaryMeta, Tagging, VariantMeta,
 };
 #[doc(hidden)]
 pub use self::index::{CollationMeta, IndexMeta, KeyKind, KeyMeta};

@@ -31,8 +31,8 @@ pub use crate::model::{
     CounterpartMeta, Document, Embedded, EmbeddedMeta, EnumMeta, ExpressionRule, FieldMeta,
     FieldType, Guarantee, IndexMeta, InverseKind, InverseMeta, KeyKind, KeyMeta, KeyReferenceMeta,
     Keys, KeywordsMeta, MapKey, ModelMeta, OnDelete, Path, Presence, ProjectedField, Projection,
-    RecentMeta, RefTarget, RelationMeta, Rule, SummaryKind, SummaryMeta, Tagging, TimestampsMeta,
-    TypeMeta, ValidationAction, ValidationLevel, VariantMeta, Versioned,
+    RecentMeta, RefTarget, RefreshMeta, RelationMeta, Rule, SummaryKind, SummaryMeta, Tagging,
+    TimestampsMeta, TypeMeta, ValidationAction, ValidationLevel, VariantMeta, Versioned,
 };
 pub use crate::query::kind::{
     Additive, Bits, Growable, Integer, Keyed, Multiple, Number, Optional, Sequence, Temporal, Text,

@@ -1,13 +1,14 @@
 //! Checks of `copy_of`.
 
+use super::field::is_instant;
 use crate::attribute_names;
 use crate::errors::Errors;
 use crate::facts::Facts;
 use crate::facts::field::{FieldFacts, Presence};
-use crate::facts::relations::reference_of;
+use crate::facts::relations::{beside, reference_of};
 use crate::model::rust_type::{Kind, is_option};
 use crate::model::{Derive, tree};
-use crate::parse::relation::CopyOf;
+use crate::parse::relation::{CopyOf, Refresh};
 use crate::parse::serde::unraw;
 
 pub(super) fn check(facts: &Facts<'_>, errors: &mut Errors) {
@@ -36,10 +37,17 @@ fn field(facts: &Facts<'_>, one: &FieldFacts<'_>, copy: &CopyOf, errors: &mut Er
         );
         return;
     }
-    if let (Some(once), Some(_)) = (&copy.once, &copy.allow_often) {
+    if let (Some(once), Some(refresh)) = (&copy.once, &copy.refresh) {
         errors.at(
-            once,
-            "a copy that is made once is not written by changes: leave `once` or `allow_often` out",
+            &refresh.word,
+            format!("a copy that is made once does not age: leave `{once}` or `refresh` out"),
+        );
+        return;
+    }
+    if let (Some(word), Some(_)) = (copy.left_alone(), &copy.allow_often) {
+        errors.at(
+            word,
+            format!("changes of the other document do not write this copy: leave `{word}` or `allow_often` out"),
         );
         return;
     }
@@ -103,7 +111,103 @@ fn field(facts: &Facts<'_>, one: &FieldFacts<'_>, copy: &CopyOf, errors: &mut Er
                 "`{name}` can be none, and then there is nothing to copy: declare `{rust}` as an `Option`"
             ),
         );
+        return;
     }
+    if let Some(refresh) = &copy.refresh {
+        time(facts, one, copy, refresh, errors);
+    }
+}
+
+/// Checks the field with the time of a copy.
+fn time(
+    facts: &Facts<'_>,
+    one: &FieldFacts<'_>,
+    copy: &CopyOf,
+    refresh: &Refresh,
+    errors: &mut Errors,
+) {
+    let name = unraw(&refresh.at);
+    let Some(time) = beside(&facts.fields, one.variant, &refresh.at) else {
+        let beside = facts.fields.iter().filter(|it| it.variant == one.variant);
+        let names = beside.map(|it| it.field.rust.as_str());
+        errors.at(
+            &refresh.at,
+            format!(
+                "`at` names a field beside `{}`, for the time of the copy, and there is no field `{name}`{}",
+                one.field.rust,
+                attribute_names::hint(&name, names)
+            ),
+        );
+        return;
+    };
+    let (field, attributes) = (time.field, &time.field.attributes);
+    let other = if field.skipped {
+        Some("is not stored".to_owned())
+    } else if attributes.copy_of.is_some() {
+        Some("is a copy itself".to_owned())
+    } else if attributes.summary.is_some() {
+        Some("is a summary".to_owned())
+    } else {
+        kept_otherwise(facts, time, "time")
+    };
+    if let Some(other) = other {
+        errors.at(
+            &refresh.at,
+            format!("`{name}` {other}, so it can't hold the time of a copy; declare another field"),
+        );
+        return;
+    }
+    let has_serializer = field.encoder.is_some() || field.decoder.is_some();
+    if has_serializer || !is_instant(&field.ty) {
+        errors.at(
+            &refresh.at,
+            format!("`{name}` holds the time of a copy: declare it as `bson::DateTime`, or as an `Option` of it, without a serializer of its own"),
+        );
+        return;
+    }
+    let can_be_none =
+        reference_of(&facts.fields, one, copy).is_some_and(|it| is_option(&it.field.ty));
+    if can_be_none && !is_option(&field.ty) {
+        errors.at(
+            &refresh.at,
+            format!(
+                "`{}` can be none, and then there is no copy and no time: declare `{name}` as an `Option`",
+                unraw(&copy.reference)
+            ),
+        );
+        return;
+    }
+    let mut others = facts.fields.iter().filter(|it| it.variant == one.variant);
+    let other = others.find_map(|other| {
+        let other = other.field.attributes.copy_of.as_ref()?;
+        let time = other.refresh.as_ref()?;
+        let differs = other.reference != copy.reference || time.older_than != refresh.older_than;
+        (time.at == refresh.at && differs && !std::ptr::eq(other, copy)).then_some(other)
+    });
+    // Of two that disagree, the second is the culprit.
+    if let Some(other) = other.filter(|other| is_before(facts, other, copy)) {
+        let message = if other.reference == copy.reference {
+            format!(
+                "`{name}` is the time of copies with another age: give both the same, or declare another field"
+            )
+        } else {
+            format!(
+                "`{name}` is the time of copies beside `{}`: declare another field",
+                unraw(&other.reference)
+            )
+        };
+        errors.at(&refresh.at, message);
+    }
+}
+
+/// Whether the field with the first copy is declared before that with the second.
+fn is_before(facts: &Facts<'_>, first: &CopyOf, second: &CopyOf) -> bool {
+    let mut copies = facts
+        .fields
+        .iter()
+        .filter_map(|it| it.field.attributes.copy_of.as_ref());
+    let found = copies.find(|it| std::ptr::eq(*it, first) || std::ptr::eq(*it, second));
+    found.is_some_and(|it| std::ptr::eq(it, first))
 }
 
 /// Why something else decides the value of the field than the copy or the summary that it is declared as.

@@ -220,7 +220,7 @@ fn timestamp(field: &Field, errors: &mut Errors) {
 }
 
 /// Whether the spelling shows a date, or does not show what it is.
-fn is_instant(ty: &syn::Type) -> bool {
+pub(super) fn is_instant(ty: &syn::Type) -> bool {
     match kind(ty) {
         Kind::Date | Kind::Unknown => true,
         Kind::Optional(inner) => matches!(kind(inner), Kind::Date | Kind::Unknown),

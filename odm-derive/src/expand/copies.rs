@@ -6,7 +6,7 @@ use syn::Ident;
 use syn::spanned::Spanned;
 
 use super::meta;
-use super::tokens::{assert_demand, fields_argument, walk};
+use super::tokens::{assert_demand, fields_argument, option, walk};
 use crate::facts::relations::{CopyFacts, Declares, Demand};
 use crate::model::Model;
 use crate::model::rust_type::{Kind, kind};
@@ -17,6 +17,11 @@ use crate::parse::serde::unraw;
 pub(super) fn meta(support: &TokenStream, ty: &syn::Type, copy: &CopyOf) -> TokenStream {
     let (reference, once) = (unraw(&copy.reference), copy.once.is_some());
     let path = copy.path.iter().map(unraw);
+    let refresh = copy.refresh.as_ref().map(|refresh| {
+        let (older_than, at) = (refresh.older_than, unraw(&refresh.at));
+        quote!(#support::RefreshMeta { older_than: #older_than, at: #at })
+    });
+    let refresh = option(refresh.as_ref());
     let projected = if copy.path.is_empty() {
         quote! {{
             #[allow(unused_imports)]
@@ -32,6 +37,7 @@ pub(super) fn meta(support: &TokenStream, ty: &syn::Type, copy: &CopyOf) -> Toke
             path: &[#(#path),*],
             projected: #projected,
             once: #once,
+            refresh: #refresh,
         }
     }
 }
@@ -46,8 +52,14 @@ pub(super) fn checks(model: &Model, facts: &CopyFacts<'_>) -> TokenStream {
         source,
         demands,
         other_form,
+        time,
     } = facts;
     let ty = &field.ty;
+    let time = time.map(|(at, time)| {
+        let stored = meta::ty(model, *variant, time);
+        let message = time_form(&time.rust);
+        quote_spanned!(at.span()=> const _: () = ::core::assert!(#support::is_one_date(&#stored), #message);)
+    });
     let Some(last) = copy.path.last() else {
         let part = match kind(ty) {
             Kind::Optional(inner) => inner,
@@ -57,7 +69,7 @@ pub(super) fn checks(model: &Model, facts: &CopyFacts<'_>) -> TokenStream {
         let demands = demands
             .iter()
             .map(|demand| assertion(model, demand, &copy.word));
-        return quote!(#fits #(#demands)*);
+        return quote!(#fits #time #(#demands)*);
     };
     let argument = fields_argument();
     let fields = quote!(&<#source as #support::Embedded>::Fields<#source>);
@@ -98,7 +110,14 @@ pub(super) fn checks(model: &Model, facts: &CopyFacts<'_>) -> TokenStream {
         };
         assertion(model, demand, span)
     });
-    quote!(#checks #(#demands)*)
+    quote!(#checks #time #(#demands)*)
+}
+
+/// The error for a time of copies that is stored as something else than a date.
+fn time_form(name: &str) -> String {
+    format!(
+        "`{name}` is the time of a copy: declare it as `bson::DateTime`, or as an `Option` of it"
+    )
 }
 
 fn assertion(model: &Model, demand: &Demand<'_>, at: &Ident) -> TokenStream {

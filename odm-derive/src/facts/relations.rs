@@ -112,6 +112,8 @@ pub(crate) struct CopyFacts<'a> {
     pub(crate) demands: Vec<Demand<'a>>,
     /// The error if the two fields are stored as different types: the mistake and the remedy.
     pub(crate) other_form: String,
+    /// The field with the time of the copy, and the name by which the copy refers to it.
+    pub(crate) time: Option<(&'a Ident, &'a Field)>,
 }
 
 /// How many keys a field holds. `odm::support` has types of these names.
@@ -238,7 +240,7 @@ impl<'a> CopyFacts<'a> {
             });
         }
         if let Some(first) = copy.path.first()
-            && copy.once.is_none()
+            && copy.left_alone().is_none()
             && copy.allow_often.is_none()
         {
             let first = unraw(first);
@@ -247,7 +249,7 @@ impl<'a> CopyFacts<'a> {
                 message: coded(
                     "often",
                     format!(
-                        "`{first}` of `{spelled}` changes often (`#[odm(often)]`), and each change writes `{rust}` in every document that copies it; read it by a join, write `once` for a copy that stays as it was, or `allow_often = \"the reason\"` here"
+                        "`{first}` of `{spelled}` changes often (`#[odm(often)]`), and each change writes `{rust}` in every document that copies it; read it by a join, write `refresh(older_than = \"1d\", at = …)` for a copy that follows by its age, `once` for one that stays as it was, or `allow_often = \"the reason\"` here"
                     ),
                 ),
                 declares: Declares::Seldom { field: first },
@@ -263,14 +265,14 @@ impl<'a> CopyFacts<'a> {
                 declares: Declares::Often { field: first },
             });
         }
-        if copy.once.is_none() {
+        if copy.left_alone().is_none() {
             let relation = if is_inside {
                 format!("has_many(name: Model, by = ….{by})")
             } else {
                 format!("has_many(name: {}, by = {by})", model.ident)
             };
             let remedy = format!(
-                "a change of `{spelled}` could not find its copies in `{rust}`: write `#[odm({relation})]` on `{spelled}`, or `has_squillions(…)`; or `once` here, for a copy that stays as it was"
+                "a change of `{spelled}` could not find its copies in `{rust}`: write `#[odm({relation})]` on `{spelled}`, or `has_squillions(…)`; `refresh(older_than = \"1d\", at = …)` here, for a copy that follows by its age, or `once`, for one that stays as it was"
             );
             demands.push(Demand {
                 target: source,
@@ -278,12 +280,17 @@ impl<'a> CopyFacts<'a> {
                 message: remedy,
             });
         }
+        let time = copy.refresh.as_ref().and_then(|refresh| {
+            let time = beside(fields, one.variant, &refresh.at)?;
+            Some((&refresh.at, time.field))
+        });
         Some(Self {
             field,
             variant: one.variant,
             copy,
             source,
             demands,
+            time,
             other_form: format!(
                 "`{rust}` and the field that it copies are stored as different types; give both the same serializer"
             ),
@@ -297,8 +304,17 @@ pub(crate) fn reference_of<'f, 'a>(
     one: &FieldFacts<'a>,
     copy: &CopyOf,
 ) -> Option<&'f FieldFacts<'a>> {
+    beside(fields, one.variant, &copy.reference)
+}
+
+/// The field with this name, in this variant if there is one.
+pub(crate) fn beside<'f, 'a>(
+    fields: &'f [FieldFacts<'a>],
+    variant: Option<&Ident>,
+    name: &Ident,
+) -> Option<&'f FieldFacts<'a>> {
     let mut fields = fields.iter();
-    fields.find(|other| other.variant == one.variant && other.field.ident == copy.reference)
+    fields.find(|other| other.variant == variant && other.field.ident == *name)
 }
 
 /// A reference of the source names the list.

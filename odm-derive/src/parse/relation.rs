@@ -7,7 +7,7 @@ use syn::parse::{ParseBuffer, ParseStream};
 use syn::{Ident, LitStr, Token, Type};
 
 use super::index::path;
-use super::{comma_separated, number, once, quoted_by_name, unknown, value};
+use super::{comma_separated, duration, number, once, quoted_by_name, unknown, value};
 use crate::attribute_names;
 
 /// An inverse relation: `has_many(books: Book, by = publisher)`.
@@ -73,6 +73,26 @@ pub(crate) struct CopyOf {
     pub(crate) once: Option<Ident>,
     /// Why a field that changes often is copied.
     pub(crate) allow_often: Option<LitStr>,
+    /// `refresh(…)`, if the age of the copy decides when it is written again.
+    pub(crate) refresh: Option<Refresh>,
+}
+
+/// The age at which a copy is written again: `refresh(older_than = "1d", at = checked)`.
+pub(crate) struct Refresh {
+    pub(crate) word: Ident,
+    /// The greatest age in seconds.
+    pub(crate) older_than: u32,
+    /// The Rust name, in the same struct, of the field with the time of the copy.
+    pub(crate) at: Ident,
+}
+
+impl CopyOf {
+    /// The word by which the copy does not follow changes of the other document, if it has one.
+    pub(crate) fn left_alone(&self) -> Option<&Ident> {
+        self.once
+            .as_ref()
+            .or(self.refresh.as_ref().map(|it| &it.word))
+    }
 }
 
 /// The arguments of a word: `word(argument, …)`.
@@ -141,12 +161,14 @@ pub(crate) fn copy_of(word: &Ident, input: ParseStream<'_>) -> syn::Result<CopyO
     let reference = names.remove(0);
     let mut stays: Option<Ident> = None;
     let mut allow_often: Option<LitStr> = None;
+    let mut by_age: Option<Refresh> = None;
     if !content.is_empty() {
         content.parse::<Token![,]>()?;
         comma_separated(content, |word, input| {
             match word.unraw().to_string().as_str() {
                 attribute_names::ONCE => once(&mut stays, word, word.clone()),
                 attribute_names::ALLOW_OFTEN => once(&mut allow_often, word, value(input)?),
+                attribute_names::REFRESH => once(&mut by_age, word, refresh(word, input)?),
                 _ => Err(unknown(word, "word of `copy_of`", attribute_names::COPIES)),
             }
         })?;
@@ -157,6 +179,47 @@ pub(crate) fn copy_of(word: &Ident, input: ParseStream<'_>) -> syn::Result<CopyO
         path: names,
         once: stays,
         allow_often,
+        refresh: by_age,
+    })
+}
+
+/// Reads what follows `refresh`.
+fn refresh(word: &Ident, input: ParseStream<'_>) -> syn::Result<Refresh> {
+    let arguments = Arguments::new(word, input)?;
+    let (mut older_than, mut at) = (None, None);
+    comma_separated(&arguments.content, |word, input| {
+        match word.unraw().to_string().as_str() {
+            attribute_names::OLDER_THAN => {
+                let age: LitStr = value(input)?;
+                once(&mut older_than, word, seconds(&age)?)
+            }
+            attribute_names::AT => {
+                input.parse::<Token![=]>()?;
+                once(&mut at, word, input.call(Ident::parse_any)?)
+            }
+            _ => Err(unknown(
+                word,
+                "word of `refresh`",
+                attribute_names::REFRESHES,
+            )),
+        }
+    })?;
+    let (Some(older_than), Some(at)) = (older_than, at) else {
+        return Err(refused(word, word.span()));
+    };
+    Ok(Refresh {
+        word: word.clone(),
+        older_than,
+        at,
+    })
+}
+
+/// Reads an age, such as `1d`.
+fn seconds(age: &LitStr) -> syn::Result<u32> {
+    let total = duration(age).and_then(|total| u32::try_from(total).ok());
+    total.filter(|total| *total > 0).ok_or_else(|| {
+        let message = "write an age of at least a second, as a number and a unit (s, m, h, d, w), such as \"1d\"";
+        syn::Error::new(age.span(), message)
     })
 }
 

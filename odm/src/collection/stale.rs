@@ -119,7 +119,7 @@ impl Stale {
         };
         let made = made.iter().filter(copies_a_change).copied().collect();
         let mut stale = Vec::new();
-        for copies in held.iter().filter(|it| it.relation.is_some()) {
+        for copies in held.iter().filter(|it| it.follows_reference()) {
             let by: Vec<&str> = copies.by.iter().map(String::as_str).collect();
             let reference = reference(model, &by)?;
             let parent = reference.rsplit_once('.').map(|(parent, _)| parent);

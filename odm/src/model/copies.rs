@@ -2,9 +2,9 @@
 
 use std::sync::{LazyLock, RwLock};
 
-use bson::Bson;
+use bson::{Bson, DateTime};
 
-use super::field::{CopyMeta, EmbeddedMeta, FieldMeta, Presence, VariantContent};
+use super::field::{CopyMeta, EmbeddedMeta, FieldMeta, Presence, RefreshMeta, VariantContent};
 use super::name::{self, snake};
 use super::once::{Found, once};
 use super::relation::{InverseMeta, RelationMeta};
@@ -12,7 +12,7 @@ use super::types::{Shape, TypeMeta};
 use super::{ModelMeta, ProjectedField};
 use crate::error::{DeclarationError, Error, Result};
 
-/// The copies that are stored beside one reference.
+/// The copies that are stored beside one reference, and follow it in one way.
 #[derive(Debug)]
 pub(crate) struct Copies {
     /// The model whose documents hold the copies.
@@ -23,12 +23,23 @@ pub(crate) struct Copies {
     pub(crate) source: &'static ModelMeta,
     /// The Rust name of the field of the source whose value the reference stores.
     pub(crate) key: &'static str,
+    /// The copies; if they follow by their age, their time comes first.
     pub(crate) fields: Vec<CopiedField>,
     /// The relation of the source by which a change finds the copies; none if all of them stay as they were filled.
     pub(crate) relation: Option<&'static InverseMeta>,
+    /// How old the copies may become, if they follow by their age.
+    pub(crate) refresh: Option<RefreshAge>,
 }
 
-/// One copy.
+/// The age at which copies are written again.
+#[derive(Debug)]
+pub(crate) struct RefreshAge {
+    meta: &'static RefreshMeta,
+    /// The stored name, beside the copies, of the time at which they were read.
+    pub(crate) at: &'static str,
+}
+
+/// One copy, or the time of the copies beside it.
 #[derive(Debug)]
 pub(crate) struct CopiedField {
     /// The Rust name.
@@ -41,6 +52,8 @@ pub(crate) struct CopiedField {
     pub(crate) projected: &'static [ProjectedField],
     /// Whether a filled copy stays as it is.
     pub(crate) once: bool,
+    /// Whether it is the time of the copies.
+    pub(crate) is_time: bool,
     pub(crate) is_nullable: bool,
     /// Whether the field is left out where it has no value.
     pub(crate) is_skipped: bool,
@@ -90,9 +103,22 @@ impl Copies {
             && relation.by.iter().eq(&self.by)
     }
 
-    /// The copies that follow changes of the source.
+    /// The copies that follow the source: its changes, or by their age.
     pub(crate) fn following(&self) -> impl Iterator<Item = &CopiedField> {
         self.fields.iter().filter(|one| !one.once)
+    }
+
+    /// Whether the copies follow the reference to another document.
+    pub(crate) fn follows_reference(&self) -> bool {
+        self.relation.is_some() || self.refresh.is_some()
+    }
+}
+
+impl RefreshAge {
+    /// The time of the newest copies that are too old at this time.
+    pub(crate) fn before(&self, now: DateTime) -> DateTime {
+        let age = i64::from(self.meta.older_than) * 1_000;
+        DateTime::from_millis(now.timestamp_millis().saturating_sub(age))
     }
 }
 
@@ -173,8 +199,8 @@ impl Walk {
         if let Some(unreached) = self.unreached {
             return Err(self.refuse(field.rust, unreached));
         }
-        let mut beside = beside.iter();
-        let reference = beside.find(|one| one.rust == copy.reference);
+        let find = |rust| beside.iter().find(|one| one.rust == rust);
+        let reference = find(copy.reference);
         let leads_to = reference.and_then(|one| match (&one.refers_to, one.ty.shape) {
             (Some(reference), _) => Some(((reference.target)(), reference.by)),
             (None, Shape::Reference { to, .. }) => Some((to(), to().id())),
@@ -187,23 +213,37 @@ impl Walk {
         by.push(copy.reference.to_owned());
         let copied =
             CopiedField::new(source, field, copy).map_err(|error| error.with_path(by.join(".")))?;
-        match here.iter_mut().find(|one| one.by == by) {
-            Some(copies) => copies.fields.push(copied),
-            None => here.push(Copies {
-                model: self.model,
-                by,
-                source,
-                key,
-                fields: vec![copied],
-                relation: None,
-            }),
+        let time = copy.refresh.as_ref().and_then(|meta| {
+            let field = find(meta.at)?;
+            let refresh = RefreshAge {
+                meta,
+                at: field.name,
+            };
+            Some((refresh, CopiedField::time(field)))
+        });
+        let at = time.as_ref().map(|(refresh, _)| refresh.at);
+        let mut known = here.iter_mut();
+        let known = known.find(|one| one.by == by && one.refresh.as_ref().map(|it| it.at) == at);
+        if let Some(copies) = known {
+            copies.fields.push(copied);
+            return Ok(());
         }
+        let (refresh, time) = time.unzip();
+        here.push(Copies {
+            model: self.model,
+            by,
+            source,
+            key,
+            fields: time.into_iter().chain([copied]).collect(),
+            relation: None,
+            refresh,
+        });
         Ok(())
     }
 
     /// Finds the relation of the source by which a change finds these copies.
     fn find_relation(&self, copies: &mut Copies) -> Result<()> {
-        if copies.following().next().is_none() {
+        if copies.refresh.is_some() || copies.following().next().is_none() {
             return Ok(());
         }
         let relations = copies.source.declared_relations.iter();
@@ -215,7 +255,8 @@ impl Walk {
         let (source, model, by) = (copies.source.name, self.model.name, copies.by.join("."));
         let message = format!(
             "a change of `{source}` could not find its copies here: write `#[odm(has_many(name: {model}, by = {by}))]` on \
-             `{source}`, or `has_squillions(…)`; or `once` in `copy_of`, for copies that stay as they were"
+             `{source}`, or `has_squillions(…)`; or `refresh(…)` in `copy_of`, for copies that \
+             follow by their age, or `once`, for copies that stay as they were"
         );
         Err(Error::new(DeclarationError::new(message)).with_path(by))
     }
@@ -293,9 +334,24 @@ impl CopiedField {
             sources,
             projected: copy.projected,
             once: copy.once,
+            is_time: false,
             is_nullable: field.ty.nullable,
             is_skipped: field.presence == Presence::Sometimes,
         })
+    }
+
+    /// The time of copies.
+    fn time(field: &'static FieldMeta) -> Self {
+        Self {
+            rust: field.rust,
+            name: field.name,
+            sources: Vec::new(),
+            projected: &[],
+            once: false,
+            is_time: true,
+            is_nullable: field.ty.nullable,
+            is_skipped: field.presence == Presence::Sometimes,
+        }
     }
 }
 

@@ -102,6 +102,17 @@ pub struct CopyMeta {
     pub projected: &'static [ProjectedField],
     /// Whether a filled copy stays as it is when the other field changes.
     pub once: bool,
+    /// How old a copy may become, if its age decides when it is written again.
+    pub refresh: Option<RefreshMeta>,
+}
+
+/// The age at which a copy is written again: `#[odm(copy_of(product.price, refresh(older_than = "1d", at = checked)))]`.
+#[derive(Debug, Clone, Copy)]
+pub struct RefreshMeta {
+    /// The greatest age in seconds.
+    pub older_than: u32,
+    /// The Rust name of the field with the time of the copy, in the same struct.
+    pub at: &'static str,
 }
 
 /// A summary of the documents of a relation: `#[odm(sum_of(reviews.helpful))]`.

@@ -17,7 +17,7 @@ use crate::store::options::Chosen;
 /// How many documents are read before the visitor gets them.
 const CHUNK: usize = 1_000;
 
-/// A pass over all documents of a collection that checks or refreshes them, about to run.
+/// A pass over documents of a collection that checks or refreshes them, about to run.
 #[must_use = "nothing is read or written until it is awaited"]
 pub struct Scan<'s, M, R> {
     /// The name of the alias.
@@ -40,6 +40,7 @@ impl<'s, M: Model, R> Scan<'s, M, R> {
             chunks: Chunks {
                 channel,
                 progress: Progress::default(),
+                filter: Document::new(),
             },
             run: Box::new(run),
             of: PhantomData,
@@ -84,6 +85,8 @@ impl<M: Model, R> fmt::Debug for Scan<'_, M, R> {
 pub(crate) struct Chunks<'s> {
     channel: Channel<'static>,
     progress: Progress<'s>,
+    /// The documents that are read.
+    filter: Document,
 }
 
 /// The work on each chunk.
@@ -100,14 +103,20 @@ impl Chunks<'_> {
         Self {
             channel,
             progress: Progress::default(),
+            filter: Document::new(),
         }
+    }
+
+    /// Reads only documents that match.
+    pub(super) fn matching(self, filter: Document) -> Self {
+        Self { filter, ..self }
     }
 
     pub(super) fn channel(&self) -> &Channel<'static> {
         &self.channel
     }
 
-    /// Visits all documents of the model's collection, 1,000 at a time; returns how many there were.
+    /// Visits the documents of the model's collection, 1,000 at a time; returns how many there were.
     pub(super) async fn each(
         mut self,
         model: &'static ModelMeta,
@@ -115,7 +124,7 @@ impl Chunks<'_> {
         visitor: &mut impl Visit,
     ) -> Result<u64> {
         let find = Operation::Find {
-            filter: Document::new().into(),
+            filter: std::mem::take(&mut self.filter).into(),
             one: false,
         };
         let mut channel = self.channel.within(None);

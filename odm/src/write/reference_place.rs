@@ -1,6 +1,6 @@
 //! Where documents store a reference, and the statements that change it.
 
-use bson::{Bson, Document, RawDocumentBuf, doc};
+use bson::{Bson, DateTime, Document, RawDocumentBuf, doc};
 
 use crate::error::{DeclarationError, Error, Result};
 use crate::exec::Channel;
@@ -18,6 +18,15 @@ pub(super) struct ReferencePlace {
     arrays: Vec<usize>,
     /// Whether the field is left out where it has no value.
     is_skipped: bool,
+}
+
+/// The copies that a statement writes.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Outdated<'a> {
+    /// Those with another value in one of these fields.
+    Differing(&'a [(&'a str, Option<&'a Bson>)]),
+    /// Those without a time in this field, or with one before this.
+    Before { at: &'a str, time: DateTime },
 }
 
 impl ReferencePlace {
@@ -101,24 +110,26 @@ impl ReferencePlace {
     }
 
     /// The statement that gives the copies beside references to these keys these values; those without a value are removed.
-    /// It writes documents with a copy that differs, and that match the condition, if there is one.
+    /// It writes documents that are outdated, and that match the condition, if there is one.
     pub(super) fn assign(
         &self,
         keys: &[Bson],
         values: &[(&str, Option<&Bson>)],
+        outdated: Outdated<'_>,
         condition: Option<Document>,
     ) -> Document {
         let mut change = self.change(values);
         maintain::change(&maintain::fields(self.model), &mut change);
-        let differs = self.differs(keys, values, None, "");
+        let keys = doc! {"$in": keys};
+        let is_outdated = self.is_outdated(&keys, outdated, None, "");
         let filter = match condition {
-            Some(condition) => doc! {"$and": [condition, differs]},
-            None => differs,
+            Some(condition) => doc! {"$and": [condition, is_outdated]},
+            None => is_outdated,
         };
         let mut statement = doc! {"q": filter, "u": change, "multi": true};
         let elements = 0..self.arrays.len();
-        let elements =
-            elements.map(|array| self.differs(keys, values, Some(array), &format!("e{array}.")));
+        let elements = elements
+            .map(|array| self.is_outdated(&keys, outdated, Some(array), &format!("e{array}.")));
         let filters: Vec<Document> = elements.collect();
         if !filters.is_empty() {
             statement.insert("arrayFilters", filters);
@@ -126,12 +137,17 @@ impl ReferencePlace {
         statement
     }
 
-    /// The condition, for a document or an element of this array, that it has a reference to one of these keys beside which a
-    /// copy differs.
-    fn differs(
+    /// The documents with a reference beside which copies are outdated.
+    pub(super) fn all_outdated(&self, outdated: Outdated<'_>) -> Document {
+        self.is_outdated(&doc! {"$ne": null}, outdated, None, "")
+    }
+
+    /// The condition, for a document or an element of this array, that it has such a reference, beside which copies are
+    /// outdated.
+    fn is_outdated(
         &self,
-        keys: &[Bson],
-        values: &[(&str, Option<&Bson>)],
+        reference: &Document,
+        outdated: Outdated<'_>,
         array: Option<usize>,
         prefix: &str,
     ) -> Document {
@@ -140,12 +156,15 @@ impl ReferencePlace {
         let inner = array.map_or(0, |array| array + 1);
         if let Some(&next) = self.arrays.get(inner) {
             let path = self.names.get(start..next).unwrap_or_default().join(".");
-            let element = self.differs(keys, values, Some(inner), "");
+            let element = self.is_outdated(reference, outdated, Some(inner), "");
             return doc! {format!("{prefix}{path}"): {"$elemMatch": element}};
         }
-        let mut filter = doc! {format!("{prefix}{}", self.below(start)): {"$in": keys}};
+        let mut filter = doc! {format!("{prefix}{}", self.below(start)): reference};
         let beside = |name: &str| format!("{prefix}{}", self.beside(start, name));
-        filter.extend(any_differs(values, beside));
+        filter.extend(match outdated {
+            Outdated::Differing(values) => any_differs(values, beside),
+            Outdated::Before { at, time } => doc! {beside(at): {"$not": {"$gte": time}}},
+        });
         filter
     }
 

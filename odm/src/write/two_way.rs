@@ -231,7 +231,8 @@ impl BackReference {
 impl Stored {
     fn new(side: &'static Side) -> Result<Self> {
         let beside = side.model.copies()?.iter();
-        let beside = beside.filter(|copies| copies.relation.is_some() && copies.by == [side.field]);
+        let beside =
+            beside.filter(|copies| copies.follows_reference() && copies.by == [side.field]);
         let copies = Kept::all(beside)?;
         let mut collected = Collected::from(side.model)?;
         collected.retain(|one| one.reference().as_str() == side.path);

@@ -1,5 +1,6 @@
 //! Copies of fields of other documents: `copy_of`, `propagate`, `check_copies`.
 
+mod aged;
 mod declarations;
 mod inserts;
 mod models;
@@ -10,6 +11,11 @@ mod writers;
 use odm::bson::{Bson, doc};
 use odm::prelude::*;
 
+use self::aged::{
+    a_changed_reference_brings_other_copies, a_refresh_by_age_finds_documents_by_an_index,
+    changes_of_the_source_wait_for_the_age, inserts_store_the_time_of_copies,
+    random_documents_are_refreshed_by_age,
+};
 use self::declarations::wrong_declarations_are_refused;
 use self::inserts::{
     a_document_without_the_field_is_refused,
@@ -38,6 +44,11 @@ cases![
     changes_of_other_fields_need_no_word,
     every_copy_follows_its_field,
     copies_that_stay_are_filled_once,
+    inserts_store_the_time_of_copies,
+    changes_of_the_source_wait_for_the_age,
+    a_changed_reference_brings_other_copies,
+    a_refresh_by_age_finds_documents_by_an_index,
+    random_documents_are_refreshed_by_age,
     references_by_another_key_are_followed,
     a_changed_reference_changes_its_copies,
     a_reference_to_nothing_has_no_copies,

@@ -3,15 +3,16 @@
 use std::fmt;
 
 use bson::raw::RawDocumentBuf;
-use bson::{Bson, Document as BsonDocument};
+use bson::{Bson, DateTime, Document as BsonDocument, doc};
 
 use super::super::chunks::{self, Chunks, Scan, Visit};
-use super::super::reference_place::exact_read;
+use super::super::reference_place::{Outdated, exact_read};
 use super::super::{RefreshResult, Report};
 use super::facts::{Facts, Holders, Kept, settle};
 use crate::collection::Collection;
 use crate::error::{Error, Result};
 use crate::exec::{Channel, Keys, StoredPath};
+use crate::model::copies::RefreshAge;
 use crate::model::{Document, ModelMeta};
 use crate::plan::shell;
 use crate::store::options::Chosen;
@@ -47,7 +48,7 @@ impl<M: Document> Collection<M> {
     /// It reads the references and copies of all documents, 1,000 at a time, and the copied fields with one query for each
     /// reference that has copies beside it. Documents and fields that seem to differ are read again, so that a write between the
     /// two reads is not reported; a copy that a propagation has not reached yet is. Copies that are declared `once` are facts of
-    /// their own, and references that lead to nothing are the matter of
+    /// their own. A copy with `refresh(older_than = …)` is reported if it differs and is older than that. References that lead to nothing are the matter of
     /// [`check_references`](Self::check_references).
     ///
     /// ```
@@ -77,7 +78,7 @@ impl<M: Document> Collection<M> {
 
     /// Writes the copies of all documents that do not have the value of the field that they follow: after writes that went past
     /// odm, after [`leave_stale`](crate::collection::UpdateDocuments::leave_stale), and for documents that are older than the
-    /// declaration.
+    /// declaration. Of copies with `refresh(older_than = …)`, it writes those that are older, with the time of the read.
     ///
     /// It needs no transaction: each document is written by one update that matches only while its reference is the same, and
     /// the copied fields are read again afterwards. A run that stops is completed by the next one.
@@ -101,12 +102,70 @@ impl<M: Document> Collection<M> {
             Box::pin(refresh::<M>(chunks))
         })
     }
+
+    /// Writes the copies that are older than their `refresh(older_than = …)`, or that no time stands beside. A worker calls it as
+    /// often as the copies may be late.
+    ///
+    /// Unlike [`refresh_copies`](Self::refresh_copies), it reads only the documents that have such copies: by the indexes on the
+    /// times, if each has one. It stores a time before the copied fields were read, by the clock of this machine. It writes a copy only if
+    /// that is still too old: of several workers, the one that read first changes nothing that another has written since.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// #[derive(Debug, Serialize, Deserialize, Document)]
+    /// #[odm(collection = "products")]
+    /// struct Product {
+    ///     #[serde(rename = "_id")]
+    ///     id: i32,
+    ///     price: i64,
+    /// }
+    ///
+    /// #[derive(Debug, Serialize, Deserialize, Document)]
+    /// #[odm(collection = "offers")]
+    /// struct Offer {
+    ///     #[serde(rename = "_id")]
+    ///     id: i32,
+    ///     product: Ref<Product>,
+    ///     #[odm(copy_of(product.price, refresh(older_than = "1d", at = checked)))]
+    ///     price: i64,
+    ///     #[odm(index)]
+    ///     checked: odm::bson::DateTime,
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = Db::memory();
+    /// let (products, offers) = (db.collection::<Product>(), db.collection::<Offer>());
+    /// products.insert_one(&Product { id: 1, price: 40 }).await?;
+    /// let (product, checked) = (Ref::from(1), odm::bson::DateTime::MIN);
+    /// let new = |id| Offer { id, product, price: 0, checked };
+    /// offers.insert_one(&new(1)).propagate().await?;
+    /// offers.insert_one(&new(2)).await?; // filled by the next refresh
+    ///
+    /// // A change of the price writes nothing else.
+    /// products.update_by_id(&1, |p| p.price.set(50)).await?;
+    /// let result = offers.refresh_overdue_copies().await?;
+    /// assert_eq!((result.read, result.updated), (1, 1));
+    /// assert_eq!(offers.get(&2).await?.ok_or("no offer")?.price, 50);
+    /// assert_eq!(offers.get(&1).await?.ok_or("no offer")?.price, 40, "less than a day old");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The model has no such copies.
+    pub fn refresh_overdue_copies<'s>(&self) -> RefreshCopies<'s, M> {
+        Scan::new("RefreshCopies", self.channel(), |chunks| {
+            Box::pin(refresh_overdue::<M>(chunks))
+        })
+    }
 }
 
-/// The copies of the model that follow changes.
+/// The copies of the model that follow changes, or by their age.
 fn following(model: &'static ModelMeta) -> Result<Vec<Kept>> {
-    let following = model.copies()?.iter().filter(|it| it.relation.is_some());
-    Kept::all(following)
+    let copies = model.copies()?.iter();
+    Kept::all(copies.filter(|copies| copies.follows_reference()))
 }
 
 /// Compares copies with the fields that they follow.
@@ -165,6 +224,18 @@ impl Visit for Refresh<'_> {
     ) -> Result<()> {
         for kept in self.copies {
             let mut holders = Holders::default();
+            if let Some(before) = kept.before(DateTime::now()) {
+                for document in &documents {
+                    if kept.has_older(document, before)? {
+                        holders.add(kept, document)?;
+                    }
+                }
+                if !holders.is_empty() {
+                    let facts = Facts::read(channel, kept, &holders.keys, false).await?;
+                    self.updated += facts.write_older(channel, kept, &holders, before).await?;
+                }
+                continue;
+            }
             for document in differing(channel, kept, &documents).await? {
                 holders.add(kept, &document)?;
             }
@@ -224,8 +295,39 @@ async fn check<M: Document>(chunks: Chunks<'_>) -> Result<CopyReport> {
 }
 
 async fn refresh<M: Document>(chunks: Chunks<'_>) -> Result<RefreshResult> {
+    refresh_all(chunks, M::model(), following(M::model())?).await
+}
+
+async fn refresh_overdue<M: Document>(chunks: Chunks<'_>) -> Result<RefreshResult> {
     let model = M::model();
-    let copies = following(model)?;
+    let mut copies = following(model)?;
+    let (now, mut overdue) = (DateTime::now(), Vec::new());
+    copies.retain(|kept| match (kept.before(now), &kept.copies.refresh) {
+        (Some(time), Some(RefreshAge { at, .. })) => {
+            overdue.push(kept.place.all_outdated(Outdated::Before { at, time }));
+            true
+        }
+        _ => false,
+    });
+    let filter = match overdue.len() {
+        0 => {
+            let error = Error::usage(
+                "no copy of this model is refreshed by its age: write `copy_of(…, refresh(older_than = \"1d\", at = …))`, or call \
+                 `refresh_copies`",
+            );
+            return Err(error.with_model(model.name));
+        }
+        1 => overdue.remove(0),
+        _ => doc! {"$or": overdue},
+    };
+    refresh_all(chunks.matching(filter), model, copies).await
+}
+
+async fn refresh_all(
+    chunks: Chunks<'_>,
+    model: &'static ModelMeta,
+    copies: Vec<Kept>,
+) -> Result<RefreshResult> {
     let mut refresh = Refresh {
         copies: &copies,
         updated: 0,

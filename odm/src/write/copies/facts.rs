@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
-use bson::{Bson, Document, RawBson, doc};
+use bson::{Bson, DateTime, Document, RawBson, doc};
 
 use super::super::fences::Fences;
-use super::super::reference_place::{ReferencePlace, exact_read, exactly};
+use super::super::reference_place::{Outdated, ReferencePlace, exact_read, exactly};
 use crate::error::{Error, ReferenceError, Result};
 use crate::exec::{Channel, Keys, StoredPath};
-use crate::model::copies::{CopiedField, Copies};
+use crate::model::copies::{CopiedField, Copies, RefreshAge};
 use crate::model::{name, projection};
 use crate::store::Operation;
 use crate::store::limits::LIST_BYTES;
@@ -26,10 +26,12 @@ pub(in crate::write) struct Kept {
 }
 
 /// The values of copied fields of the documents with these keys, as they were read at one time.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(in crate::write) struct Facts {
     keys: Keys,
     found: Vec<Option<Found>>,
+    /// A time before they were read.
+    at: DateTime,
 }
 
 /// The values of one document.
@@ -88,6 +90,61 @@ impl Kept {
         projection
     }
 
+    /// The values that make copies differ: all but their time.
+    fn compared<'v>(
+        &self,
+        values: &'v [(&'v str, Option<&'v Bson>)],
+    ) -> &'v [(&'v str, Option<&'v Bson>)] {
+        let at = self.copies.refresh.as_ref().map(|refresh| refresh.at);
+        match values.split_first() {
+            Some(((name, _), rest)) if Some(*name) == at => rest,
+            _ => values,
+        }
+    }
+
+    /// Whether the copies in this subdocument were read before this time, or nothing says when.
+    fn is_older(&self, parent: &Document, time: DateTime) -> bool {
+        self.copies.refresh.as_ref().is_some_and(
+            |refresh| !matches!(parent.get(refresh.at), Some(Bson::DateTime(at)) if *at >= time),
+        )
+    }
+
+    /// The greatest age of the copies, as the time of the oldest that are left alone; none of copies that follow changes.
+    pub(super) fn before(&self, now: DateTime) -> Option<DateTime> {
+        let refresh = self.copies.refresh.as_ref();
+        refresh.map(|refresh| refresh.before(now))
+    }
+
+    /// Whether the document has a reference with copies that were read before this time, or without one beside copies.
+    pub(super) fn has_older(&self, document: &RawDocument, time: DateTime) -> Result<bool> {
+        let Some((reference, parents)) = self.place.names().split_last() else {
+            return Ok(false);
+        };
+        let mut document = Document::try_from(document).map_err(Error::encode)?;
+        let mut has = false;
+        each_parent(&mut document, parents, &mut |parent| {
+            let is_null = matches!(parent.get(reference), None | Some(Bson::Null));
+            has |= if is_null {
+                self.differs_from_none(parent)?
+            } else {
+                self.is_older(parent, time)
+            };
+            Ok(())
+        })?;
+        Ok(has)
+    }
+
+    /// Whether a copy in this subdocument, which refers to nothing, has a value.
+    fn differs_from_none(&self, parent: &Document) -> Result<bool> {
+        let mut differs = false;
+        for field in self.copies.following().filter(|field| !field.is_time) {
+            if let Some((_, expected)) = field.none() {
+                differs |= !is_equal(parent.get(field.name), expected.as_ref())?;
+            }
+        }
+        Ok(differs)
+    }
+
     /// The stored path of a copy.
     pub(in crate::write) fn path_of(&self, field: &CopiedField) -> String {
         match self.reference.as_str().rsplit_once('.') {
@@ -106,7 +163,11 @@ impl Facts {
         is_new: bool,
     ) -> Result<Self> {
         let source = kept.copies.source;
-        let mut facts = Self::default();
+        let mut facts = Self {
+            keys: Keys::default(),
+            found: Vec::new(),
+            at: DateTime::now(),
+        };
         let mut projection = doc! {kept.key.as_str(): 1};
         for path in fields(kept.copies, is_new).flat_map(|field| &field.sources) {
             // A path inside of another one would be a second projection of it.
@@ -144,7 +205,7 @@ impl Facts {
                 let key = kept.key.value(document);
                 let position = key.and_then(|key| facts.keys.position(key));
                 if let Some(found) = position.and_then(|it| facts.found.get_mut(it)) {
-                    *found = Some(Found::new(kept.copies, document, is_new)?);
+                    *found = Some(Found::new(kept.copies, document, is_new, facts.at)?);
                 }
                 Ok(())
             });
@@ -223,11 +284,12 @@ impl Facts {
     }
 
     /// The statements that write the values into documents that differ: into these, or into all. Copies without a known
-    /// value stay as they are.
+    /// value stay as they are. With a time, the documents are those whose copies are older.
     pub(super) fn statements(
         &self,
         kept: &Kept,
         holders: Option<&Holders>,
+        older_than: Option<DateTime>,
     ) -> Result<Vec<Document>> {
         // Documents with equal values share a statement.
         let mut groups: BTreeMap<&[u8], (&Found, Vec<usize>)> = BTreeMap::new();
@@ -247,9 +309,14 @@ impl Facts {
                     Value::Unknown => None,
                 })
                 .collect();
-            if values.is_empty() {
+            let compared = kept.compared(&values);
+            if compared.is_empty() {
                 continue;
             }
+            let outdated = match (older_than, &kept.copies.refresh) {
+                (Some(time), Some(RefreshAge { at, .. })) => Outdated::Before { at, time },
+                _ => Outdated::Differing(compared),
+            };
             let mut keys = Keys::default();
             for position in positions {
                 if let Some(key) = self.keys.get(position) {
@@ -262,13 +329,15 @@ impl Facts {
                     statements.extend(
                         parts
                             .iter()
-                            .map(|keys| kept.place.assign(keys, &values, None)),
+                            .map(|keys| kept.place.assign(keys, &values, outdated, None)),
                     );
                 }
                 Some(holders) => {
                     for (keys, ids) in holders.parts(&keys, kept.place.repeats())? {
                         let condition = doc! {"_id": {"$in": ids}};
-                        statements.push(kept.place.assign(&keys, &values, Some(condition)));
+                        let statement =
+                            kept.place.assign(&keys, &values, outdated, Some(condition));
+                        statements.push(statement);
                     }
                 }
             }
@@ -277,15 +346,20 @@ impl Facts {
         let none: Vec<_> = fields(kept.copies, false)
             .filter_map(CopiedField::none)
             .collect();
-        if let Some(holders) = holders.filter(|_| !none.is_empty()) {
-            let none: Vec<_> = none
-                .iter()
-                .map(|(name, value)| (*name, value.as_ref()))
-                .collect();
+        let none: Vec<_> = none
+            .iter()
+            .map(|(name, value)| (*name, value.as_ref()))
+            .collect();
+        let compared = kept.compared(&none);
+        if let Some(holders) = holders.filter(|_| !compared.is_empty()) {
+            let outdated = Outdated::Differing(compared);
             for ids in holders.all.parts() {
                 let condition = doc! {"_id": {"$in": ids}};
                 let nothing = [Bson::Null];
-                statements.push(kept.place.assign(&nothing, &none, Some(condition)));
+                let statement = kept
+                    .place
+                    .assign(&nothing, &none, outdated, Some(condition));
+                statements.push(statement);
             }
         }
         let model = kept.copies.model;
@@ -302,7 +376,30 @@ impl Facts {
         kept: &Kept,
         holders: Option<&Holders>,
     ) -> Result<u64> {
-        let statements = self.statements(kept, holders)?.into_iter();
+        self.send(channel, kept, self.statements(kept, holders, None)?)
+            .await
+    }
+
+    /// Writes the values and their time into those of these documents whose copies are older than this; returns how many were
+    /// written.
+    pub(super) async fn write_older(
+        &self,
+        channel: &mut Channel<'_>,
+        kept: &Kept,
+        holders: &Holders,
+        time: DateTime,
+    ) -> Result<u64> {
+        let statements = self.statements(kept, Some(holders), Some(time))?;
+        self.send(channel, kept, statements).await
+    }
+
+    async fn send(
+        &self,
+        channel: &mut Channel<'_>,
+        kept: &Kept,
+        statements: Vec<Document>,
+    ) -> Result<u64> {
+        let statements = statements.into_iter();
         let statements: Result<Vec<RawDocumentBuf>> = statements
             .map(|one| RawDocumentBuf::try_from(one).map_err(Error::encode))
             .collect();
@@ -310,7 +407,8 @@ impl Facts {
         documents.update_in_batches(&statements?).await
     }
 
-    /// How the copies in a document differ from the values: the stored path, the copy and the value for each.
+    /// How the copies in a document differ from the values: the stored path, the copy and the value for each. Copies that follow
+    /// by their age count when they are too old.
     pub(in crate::write) fn differences(
         &self,
         kept: &Kept,
@@ -330,7 +428,7 @@ impl Facts {
         };
         each_parent(&mut document, parents, &mut |parent| {
             let Some(key) = parent.get(reference).filter(|key| **key != Bson::Null) else {
-                for field in fields(kept.copies, false) {
+                for field in fields(kept.copies, false).filter(|field| !field.is_time) {
                     let copy = parent.get(field.name);
                     if let Some((_, expected)) = field.none()
                         && !is_equal(copy, expected.as_ref())?
@@ -340,11 +438,17 @@ impl Facts {
                 }
                 return Ok(());
             };
+            if let Some(before) = kept.before(self.at)
+                && !kept.is_older(parent, before)
+            {
+                return Ok(());
+            }
             let position = self.keys.position(raw(key)?.as_raw_bson_ref());
             let Some(Some(found)) = position.and_then(|position| self.found.get(position)) else {
                 return Ok(());
             };
-            for (field, value) in fields(kept.copies, false).zip(&found.values) {
+            let fields = fields(kept.copies, false).zip(&found.values);
+            for (field, value) in fields.filter(|(field, _)| !field.is_time) {
                 let copy = parent.get(field.name);
                 let expected = match value {
                     Value::Stored(value) => Some(value),
@@ -385,14 +489,14 @@ fn is_equal(copy: Option<&Bson>, expected: Option<&Bson>) -> Result<bool> {
 }
 
 impl Found {
-    fn new(copies: &Copies, document: &RawDocument, is_new: bool) -> Result<Self> {
+    fn new(copies: &Copies, document: &RawDocument, is_new: bool, at: DateTime) -> Result<Self> {
         let values: Result<Vec<Value>> = fields(copies, is_new)
-            .map(|field| Value::of(field, document))
+            .map(|field| Value::of(field, document, at))
             .collect();
         let values = values?;
         let mut all = Document::new();
         let following = fields(copies, is_new).zip(&values);
-        for (field, value) in following.filter(|(field, _)| !field.once) {
+        for (field, value) in following.filter(|(field, _)| !field.once && !field.is_time) {
             match value {
                 Value::Stored(value) => {
                     all.insert(field.name, value.clone());
@@ -412,7 +516,10 @@ impl Found {
 }
 
 impl Value {
-    fn of(field: &CopiedField, source: &RawDocument) -> Result<Self> {
+    fn of(field: &CopiedField, source: &RawDocument, at: DateTime) -> Result<Self> {
+        if field.is_time {
+            return Ok(Self::Stored(at.into()));
+        }
         let value = match (field.projected, field.sources.as_slice()) {
             ([], [path]) => match StoredPath::at(path).value(source) {
                 Some(value) => Bson::try_from(value).map_err(Error::encode)?,

@@ -46,7 +46,7 @@ impl Facts {
         written: &mut impl Written,
     ) -> Result<()> {
         let model = kept.copies.model;
-        for statement in self.statements(kept, None)? {
+        for statement in self.statements(kept, None, None)? {
             let filter = statement.get_document("q").cloned().unwrap_or_default();
             let find = Operation::Find {
                 filter: filter.clone().into(),

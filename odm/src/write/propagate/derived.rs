@@ -203,7 +203,7 @@ impl Derived {
                     .read(find, options, |document| holders.add(kept, document));
                 read.await?;
             }
-            let is_fenced = kept.is_strict() || self.is_callers;
+            let is_fenced = kept.follows() && (kept.is_strict() || self.is_callers);
             if is_fenced {
                 let mut fences = Fences::default();
                 kept.fence(channel, &holders.keys, &mut fences)?;
@@ -212,7 +212,7 @@ impl Derived {
             let facts = Facts::read(channel, kept, &holders.keys, false).await?;
             let documents = facts.write(channel, kept, Some(&holders)).await?;
             add(done, kept, documents);
-            if !(is_atomic && is_fenced) {
+            if kept.follows() && !(is_atomic && is_fenced) {
                 looks.held.push((Arc::clone(kept), holders, facts));
             }
         }

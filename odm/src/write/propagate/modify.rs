@@ -15,6 +15,7 @@ use super::plan::WriteSteps;
 use crate::collection::Stale;
 use crate::error::{Error, Result};
 use crate::exec::{Channel, Keys, StoredPath};
+use crate::model::copies::Copies;
 use crate::model::{Document, ModelMeta};
 use crate::plan::Step;
 use crate::store::{Afterwards, Session};
@@ -139,7 +140,7 @@ pub(super) fn checked<W: Modify>(ready: Result<Ready<'_, W>>) -> Atomic<'_, Prop
 /// Whether a change of the model's documents can have anything to propagate.
 pub(super) fn follows(model: &'static ModelMeta) -> Result<bool> {
     Ok(!model.copied()?.is_empty()
-        || model.copies()?.iter().any(|it| it.relation.is_some())
+        || model.copies()?.iter().any(Copies::follows_reference)
         || !model.two_way()?.is_empty()
         || !model.summarized()?.is_empty()
         || !model.summaries()?.is_empty()

@@ -289,7 +289,7 @@ pub(crate) async fn writers_are_in_step_after_faults(server: &Server) {
     for how in faults {
         server.fail_at_random(0.02, &commands, how.clone()).await;
         let tasks_of_writers = (0..8).map(|writer| {
-            let (publishers, people) = (&publishers, &people);
+            let publishers = &publishers;
             let (books, sales, tasks, visits) = (&books, &sales, &tasks, &visits);
             let first = id + writer * writes;
             async move {

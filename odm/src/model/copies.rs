@@ -50,13 +50,21 @@ pub(crate) struct CopiedField {
     pub(crate) sources: Vec<String>,
     /// The fields of the source that a projection copies; empty for a copy of one field.
     pub(crate) projected: &'static [ProjectedField],
-    /// Whether a filled copy stays as it is.
-    pub(crate) once: bool,
-    /// Whether it is the time of the copies.
-    pub(crate) is_time: bool,
+    pub(crate) kind: CopyKind,
     pub(crate) is_nullable: bool,
     /// Whether the field is left out where it has no value.
     pub(crate) is_skipped: bool,
+}
+
+/// What a [`CopiedField`] holds, and when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CopyKind {
+    /// A value that follows the source.
+    Following,
+    /// A value that stays as it was filled.
+    Once,
+    /// The time of the copies beside it.
+    Time,
 }
 
 static HELD: Found<Copies> = LazyLock::new(RwLock::default);
@@ -105,7 +113,7 @@ impl Copies {
 
     /// The copies that follow the source: its changes, or by their age.
     pub(crate) fn following(&self) -> impl Iterator<Item = &CopiedField> {
-        self.fields.iter().filter(|one| !one.once)
+        self.fields.iter().filter(|one| !one.is_once())
     }
 
     /// Whether the copies follow the reference to another document.
@@ -333,11 +341,24 @@ impl CopiedField {
             name: field.name,
             sources,
             projected: copy.projected,
-            once: copy.once,
-            is_time: false,
+            kind: if copy.once {
+                CopyKind::Once
+            } else {
+                CopyKind::Following
+            },
             is_nullable: field.ty.nullable,
             is_skipped: field.presence == Presence::Sometimes,
         })
+    }
+
+    /// Whether a filled copy stays as it is.
+    pub(crate) fn is_once(&self) -> bool {
+        self.kind == CopyKind::Once
+    }
+
+    /// Whether it is the time of the copies beside it, which does not make them differ.
+    pub(crate) fn is_time(&self) -> bool {
+        self.kind == CopyKind::Time
     }
 
     /// The time of copies.
@@ -347,8 +368,7 @@ impl CopiedField {
             name: field.name,
             sources: Vec::new(),
             projected: &[],
-            once: false,
-            is_time: true,
+            kind: CopyKind::Time,
             is_nullable: field.ty.nullable,
             is_skipped: field.presence == Presence::Sometimes,
         }

@@ -137,7 +137,7 @@ impl Kept {
     /// Whether a copy in this subdocument, which refers to nothing, has a value.
     fn differs_from_none(&self, parent: &Document) -> Result<bool> {
         let mut differs = false;
-        for field in self.copies.following().filter(|field| !field.is_time) {
+        for field in self.copies.following().filter(|field| !field.is_time()) {
             if let Some((_, expected)) = field.none() {
                 differs |= !is_equal(parent.get(field.name), expected.as_ref())?;
             }
@@ -428,7 +428,7 @@ impl Facts {
         };
         each_parent(&mut document, parents, &mut |parent| {
             let Some(key) = parent.get(reference).filter(|key| **key != Bson::Null) else {
-                for field in fields(kept.copies, false).filter(|field| !field.is_time) {
+                for field in fields(kept.copies, false).filter(|field| !field.is_time()) {
                     let copy = parent.get(field.name);
                     if let Some((_, expected)) = field.none()
                         && !is_equal(copy, expected.as_ref())?
@@ -448,7 +448,7 @@ impl Facts {
                 return Ok(());
             };
             let fields = fields(kept.copies, false).zip(&found.values);
-            for (field, value) in fields.filter(|(field, _)| !field.is_time) {
+            for (field, value) in fields.filter(|(field, _)| !field.is_time()) {
                 let copy = parent.get(field.name);
                 let expected = match value {
                     Value::Stored(value) => Some(value),
@@ -496,7 +496,7 @@ impl Found {
         let values = values?;
         let mut all = Document::new();
         let following = fields(copies, is_new).zip(&values);
-        for (field, value) in following.filter(|(field, _)| !field.once && !field.is_time) {
+        for (field, value) in following.filter(|(field, _)| !field.is_once() && !field.is_time()) {
             match value {
                 Value::Stored(value) => {
                     all.insert(field.name, value.clone());
@@ -517,7 +517,7 @@ impl Found {
 
 impl Value {
     fn of(field: &CopiedField, source: &RawDocument, at: DateTime) -> Result<Self> {
-        if field.is_time {
+        if field.is_time() {
             return Ok(Self::Stored(at.into()));
         }
         let value = match (field.projected, field.sources.as_slice()) {
@@ -595,7 +595,7 @@ impl Holders {
 /// The copies that are read: those that follow the source, or all that a new document has.
 fn fields(copies: &Copies, is_new: bool) -> impl Iterator<Item = &CopiedField> {
     let all = copies.fields.iter();
-    all.filter(move |field| is_new || !field.once)
+    all.filter(move |field| is_new || !field.is_once())
 }
 
 /// Calls `visit` with each subdocument that these names lead to, in lists too.

@@ -1,17 +1,19 @@
 //! Writes of several documents that belong together.
 //!
 //! [`Atomic`] is the builder of all of them: nodes of trees with their neighbours, documents with their rest, and documents
-//! with what follows from them. `journal` has the records by which a change without a transaction is completed.
+//! with what follows from them. `planned` has what a plan remembers, by which `expecting` refuses it later. `journal` has the records by which a change without a transaction is completed.
 
 mod atomic;
 mod chunks;
 mod collected;
 mod copies;
 pub(crate) mod dependents;
+mod expecting;
 mod fences;
 mod follow;
 pub(crate) mod journal;
 mod newest;
+mod planned;
 mod propagate;
 mod reference_place;
 mod references;

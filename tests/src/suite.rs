@@ -16,6 +16,7 @@ mod documents;
 mod elements;
 mod errors;
 mod everyday;
+mod expected_plans;
 mod expressions;
 mod field_copies;
 mod field_types;
@@ -100,6 +101,7 @@ pub(crate) fn cases() -> Vec<Case> {
         documents::CASES,
         errors::CASES,
         everyday::CASES,
+        expected_plans::CASES,
         expressions::CASES,
         &field_types::cases(),
         filters::CASES,

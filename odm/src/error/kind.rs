@@ -7,8 +7,8 @@ use super::page_token::PageTokenError;
 use super::reply::ReplyError;
 use super::{
     BulkError, ConfigError, ConnectionError, DeclarationError, DecodeError, EncodeError, FileError,
-    ReferenceError, ServerError, StaleError, SummaryError, TreeError, UnsupportedError, UsageError,
-    ValidationFailure, WithheldError,
+    OutdatedPlanError, ReferenceError, ServerError, StaleError, SummaryError, TreeError,
+    UnsupportedError, UsageError, ValidationFailure, WithheldError,
 };
 
 /// The kind of an error: one variant for each file in this folder.
@@ -22,6 +22,7 @@ pub(crate) enum Kind {
     Encode(EncodeError),
     File(FileError),
     Other(OtherError),
+    OutdatedPlan(OutdatedPlanError),
     PageToken(PageTokenError),
     Reference(ReferenceError),
     Reply(ReplyError),
@@ -78,6 +79,7 @@ impl fmt::Display for Kind {
             Self::Encode(error) => fmt::Display::fmt(error, f),
             Self::File(error) => fmt::Display::fmt(error, f),
             Self::Other(error) => fmt::Display::fmt(error, f),
+            Self::OutdatedPlan(error) => fmt::Display::fmt(error, f),
             Self::PageToken(error) => fmt::Display::fmt(error, f),
             Self::Reply(error) => fmt::Display::fmt(error, f),
             Self::Server(error) => fmt::Display::fmt(error, f),

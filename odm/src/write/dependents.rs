@@ -9,11 +9,14 @@ mod find_and_delete;
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use bson::{Document as BsonDocument, RawDocumentBuf, doc};
 
 use self::effects::{Deleted, Effects, deletes_of, ids, projection};
 pub use self::find_and_delete::FindOneAndDeleteWithDependents;
+use super::expecting::Expecting;
+use super::planned::{Planned, WriteSteps};
 use super::propagate::{Derived, Looks, Propagated, count_written};
 use super::{Atomic, WriteSeveral};
 use crate::collection::{Call, Delete, Matching, check_dependents};
@@ -22,7 +25,7 @@ use crate::exec::Channel;
 use crate::model::{Document, ModelMeta, OnDelete};
 use crate::plan::{self, Action, Step};
 use crate::store::options::{Chosen, Options};
-use crate::store::{Afterwards, Condition, Operation, Session};
+use crate::store::{Afterwards, Condition, Operation, Request, Session};
 
 /// A delete of documents with those that refer to them, about to be sent: [`Delete::with_dependents`].
 ///
@@ -77,7 +80,7 @@ pub struct Dependents {
 /// relation behind each.
 #[derive(Debug, Clone)]
 pub struct DeletePlan {
-    steps: Vec<Step>,
+    planned: Arc<Planned>,
 }
 
 /// What a delete says about the documents that refer to the deleted ones.
@@ -126,6 +129,15 @@ pub(crate) async fn act(
 }
 
 impl DeletePlan {
+    /// The plan of writes in a session.
+    async fn of<W: WriteSteps>(writes: &W, session: Option<&mut Session>) -> Result<Self> {
+        let mut channel = writes.channel().within(session);
+        let planned = Planned::of(writes, &mut channel).await?;
+        Ok(Self {
+            planned: Arc::new(planned),
+        })
+    }
+
     /// The steps, in the order in which they are written.
     ///
     /// ```
@@ -140,13 +152,13 @@ impl DeletePlan {
     /// # }
     /// ```
     pub fn steps(&self) -> &[Step] {
-        &self.steps
+        &self.planned.steps
     }
 }
 
 impl fmt::Display for DeletePlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        print_writes(&self.steps, f)
+        print_writes(&self.planned.steps, f)
     }
 }
 
@@ -224,10 +236,11 @@ impl<'s, M: Document> Delete<'s, M> {
     }
 }
 
-impl<M: Document> DeleteWithDependents<'_, M> {
+impl<'s, M: Document> DeleteWithDependents<'s, M> {
     /// Returns what the delete would do. Nothing is written.
     ///
-    /// The plan is made by the reads that the delete itself begins with. To run the delete, await it: it reads again.
+    /// The plan is made by the reads that the delete itself begins with. To run the delete, await it: it reads again, and acts on
+    /// what is stored then. With [`expecting`](Self::expecting), it runs only if the plan still holds.
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));
@@ -255,10 +268,49 @@ impl<M: Document> DeleteWithDependents<'_, M> {
     /// The delete would fail: [`is_restricted`](crate::Error::is_restricted).
     pub async fn plan(self) -> Result<DeletePlan> {
         let (writes, session) = self.into_parts()?;
-        let mut channel = writes.channel.within(session);
-        let steps = writes.steps(&mut channel).await;
-        let steps = steps.map_err(|error| error.with_model(M::model().name))?;
-        Ok(DeletePlan { steps })
+        DeletePlan::of(&writes, session).await
+    }
+
+    /// Runs the delete only if this plan still holds. The delete makes its plan again in its transaction before it writes anything,
+    /// and is refused if the plan differs. If the transaction is tried again, it compares again.
+    ///
+    /// The comparison covers:
+    ///
+    /// - the call: the collection, the filter, and the options by which it finds documents;
+    /// - the documents that match, and those that are deleted with them and to which others refer in turn: their `_id`s, their
+    ///   version if the model has one, and the fields by which others refer to them. Other fields may have changed: where that
+    ///   matters, name their values in the filter;
+    /// - the numbers of all other documents that are deleted or updated. Such a document that has taken the place of another is not
+    ///   noticed, because only a read of all of them could find it.
+    ///
+    /// Where several documents match a `delete_one`, name a filter that only one matches: MongoDB may choose another each time that
+    /// it reads.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = a_shelf().await?;
+    /// let (authors, books) = (db.collection::<Author>(), db.collection::<Book>());
+    /// let delete = || authors.delete_by_id(&1).with_dependents();
+    /// let plan = delete().plan().await?;
+    ///
+    /// // While somebody reads the plan, a book is published.
+    /// books.insert_one(&Book { id: 4, author: Ref::from(1) }).await?;
+    /// assert!(delete().expecting(&plan).await.unwrap_err().is_outdated_plan());
+    ///
+    /// let plan = delete().plan().await?;
+    /// assert_eq!(delete().expecting(&plan).await?.dependents[0].documents, 4);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`is_outdated_plan`](crate::Error::is_outdated_plan): the plan differs, or is of another call. With
+    /// [`non_atomic`](Self::non_atomic), nothing is sent, because documents could change between the comparison and the write.
+    pub fn expecting(self, plan: &DeletePlan) -> Atomic<'s, Expecting<DependentDelete<M>>> {
+        self.if_planned(&plan.planned)
     }
 }
 
@@ -320,18 +372,22 @@ impl<M: Document> DependentDelete<M> {
         })
     }
 
-    /// Reads the documents to delete: their `_id`s, and the fields by which others refer to them.
-    async fn matching(&self, channel: &mut Channel<'_>) -> Result<Vec<RawDocumentBuf>> {
-        let find = Operation::Find {
+    /// The read of the documents to delete.
+    fn find(&self) -> Operation {
+        Operation::Find {
             filter: self.filter.clone(),
             one: !self.multi,
-        };
+        }
+    }
+
+    /// Reads the documents to delete: their `_id`s, and the fields by which others refer to them.
+    async fn matching(&self, channel: &mut Channel<'_>) -> Result<Vec<RawDocumentBuf>> {
         let options = Options {
             read_preference: channel.current().read_preference,
             ..Options::clone(&self.options)
         };
         let raw = channel.of(M::model());
-        raw.documents(find, options.into()).await
+        raw.documents(self.find(), options.into()).await
     }
 
     /// Deletes these documents, with those that refer to them.
@@ -413,50 +469,6 @@ impl<M: Document> DependentDelete<M> {
         self.derived.keep(looks);
         Ok(())
     }
-
-    pub(super) async fn steps(&self, channel: &mut Channel<'_>) -> Result<Vec<Step>> {
-        let documents = self.matching(channel).await?;
-        if documents.is_empty() {
-            return Ok(Vec::new());
-        }
-        let ids = ids(&documents)?;
-        let model = M::model();
-        let effects = Effects::find(channel, vec![Deleted { model, documents }]).await?;
-        effects.check(channel).await?;
-        let mut steps = Vec::new();
-        for effect in effects.in_order() {
-            let count = effect.count(channel).await?;
-            if count > 0 {
-                steps.push(effect.step(&channel.collection(effect.place.model), count)?);
-            }
-        }
-        for (back, links) in effects.back()? {
-            let count = back.count_removed(channel, &links).await?;
-            if count > 0 {
-                let (own, other) = (&back.sides.own, &back.sides.other);
-                let reason = format!(
-                    "take deleted documents of `{}` out of `{}`, which refers back",
-                    own.model.name, other.field
-                );
-                let collection = channel.collection(other.model);
-                let step = Step::writes(other.model, &collection, Vec::new(), reason);
-                steps.push(step.of_documents(count));
-            }
-        }
-        for (one, keys) in effects.collected()? {
-            let (holder, reason) = (one.holder(), one.step());
-            let reason = format!("{reason}, without deleted documents");
-            let step = Step::writes(holder, &channel.collection(holder), Vec::new(), reason);
-            steps.push(step.of_documents(keys.len() as u64));
-        }
-        let collection = channel.collection(M::model());
-        let statements = deletes_of(model, &ids);
-        let command = doc! {"delete": &*collection, "deletes": statements};
-        let reason = "match the filter".to_owned();
-        let step = Step::writes(M::model(), &collection, vec![command], reason);
-        steps.push(step.of_documents(ids.len() as u64));
-        Ok(steps)
-    }
 }
 
 /// Adds documents that were written because of a relation.
@@ -529,6 +541,63 @@ impl<M: Document> WriteSeveral for DependentDelete<M> {
 
     fn after_commit(&self) -> Option<Afterwards> {
         self.derived.after_commit(self.channel())
+    }
+}
+
+impl<M: Document> WriteSteps for DependentDelete<M> {
+    async fn add_to(&self, channel: &mut Channel<'_>, plan: &mut Planned) -> Result<()> {
+        let model = M::model();
+        let call = Request {
+            collection: channel.collection(model),
+            operation: self.find(),
+            options: self.options.clone(),
+        };
+        plan.add_call(channel, model, vec![call.command()?], &[])?;
+        let documents = self.matching(channel).await?;
+        if documents.is_empty() {
+            return Ok(());
+        }
+        let ids = ids(&documents)?;
+        plan.add_read(channel, model, "match the filter", &documents)?;
+        let effects = Effects::find(channel, vec![Deleted { model, documents }]).await?;
+        effects.check(channel).await?;
+        // The first are those that match.
+        for Deleted { model, documents } in effects.documents.iter().skip(1) {
+            plan.add_read(channel, model, "are deleted with others", documents)?;
+        }
+        let steps = &mut plan.steps;
+        for effect in effects.in_order() {
+            let count = effect.count(channel).await?;
+            if count > 0 {
+                steps.push(effect.step(&channel.collection(effect.place.model), count)?);
+            }
+        }
+        for (back, links) in effects.back()? {
+            let count = back.count_removed(channel, &links).await?;
+            if count > 0 {
+                let (own, other) = (&back.sides.own, &back.sides.other);
+                let reason = format!(
+                    "take deleted documents of `{}` out of `{}`, which refers back",
+                    own.model.name, other.field
+                );
+                let collection = channel.collection(other.model);
+                let step = Step::writes(other.model, &collection, Vec::new(), reason);
+                steps.push(step.of_documents(count));
+            }
+        }
+        for (one, keys) in effects.collected()? {
+            let (holder, reason) = (one.holder(), one.step());
+            let reason = format!("{reason}, without deleted documents");
+            let step = Step::writes(holder, &channel.collection(holder), Vec::new(), reason);
+            steps.push(step.of_documents(keys.len() as u64));
+        }
+        let collection = channel.collection(M::model());
+        let statements = deletes_of(model, &ids);
+        let command = doc! {"delete": &*collection, "deletes": statements};
+        let reason = "match the filter".to_owned();
+        let step = Step::writes(M::model(), &collection, vec![command], reason);
+        steps.push(step.of_documents(ids.len() as u64));
+        Ok(())
     }
 }
 

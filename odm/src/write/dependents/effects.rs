@@ -114,7 +114,7 @@ fn refuse_trees(relation: &InverseMeta, target: &ModelMeta) -> Result<()> {
 }
 
 /// The stored fields by which other documents refer to those of this model, the references to which others refer back, and
-/// the `_id`.
+/// the `_id` and the version.
 pub(super) fn projection(model: &'static ModelMeta) -> Result<Document> {
     let mut fields = doc! {"_id": 1};
     for relation in model.dependents() {
@@ -127,6 +127,8 @@ pub(super) fn projection(model: &'static ModelMeta) -> Result<Document> {
     for one in Collected::from(model)? {
         fields.insert(one.reference().as_str(), 1);
     }
+    // Any typed change since a plan shows in the version.
+    fields.extend(model.version.map(|name| (name.to_owned(), 1.into())));
     Ok(fields)
 }
 

@@ -6,10 +6,12 @@ use std::marker::PhantomData;
 use bson::Document as BsonDocument;
 use serde::de::DeserializeOwned;
 
+use super::super::expecting::Expecting;
+use super::super::planned::{Planned, WriteSteps};
 use super::super::reference_place::read_by_id;
 use super::super::{Atomic, WriteSeveral};
-use super::DependentDelete;
 use super::effects::ids;
+use super::{DeletePlan, DependentDelete};
 use crate::collection::{FindOneAndDelete, decode};
 use crate::error::Result;
 use crate::exec::Channel;
@@ -60,6 +62,58 @@ impl<'s, M: Document, T: DeserializeOwned + Send + 'static> FindOneAndDelete<'s,
             (delete, session)
         });
         Atomic::of_call(ready, M::model())
+    }
+}
+
+impl<'s, M, T> FindOneAndDeleteWithDependents<'s, M, T>
+where
+    M: Document,
+    T: DeserializeOwned + Send,
+{
+    /// Returns what the delete would do. Nothing is written. See [`DeleteWithDependents::plan`](super::DeleteWithDependents::plan).
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = a_shelf().await?;
+    /// let authors = db.collection::<Author>();
+    /// let plan = authors.find_one_and_delete(|a| a.id.eq(1)).with_dependents().plan().await?;
+    /// assert_eq!(plan.steps()[0].collection, "books");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn plan(self) -> Result<DeletePlan> {
+        let (writes, session) = self.into_parts()?;
+        DeletePlan::of(&writes, session).await
+    }
+
+    /// Runs the delete only if this plan still holds. See [`DeleteWithDependents::expecting`](super::DeleteWithDependents::expecting).
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = a_shelf().await?;
+    /// let authors = db.collection::<Author>();
+    /// let delete = || authors.find_one_and_delete(|a| a.id.eq(1)).with_dependents();
+    /// let plan = delete().plan().await?;
+    /// assert_eq!(delete().expecting(&plan).await?.ok_or("no author")?.id, 1);
+    /// assert!(delete().expecting(&plan).await.unwrap_err().is_outdated_plan());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn expecting(
+        self,
+        plan: &DeletePlan,
+    ) -> Atomic<'s, Expecting<DependentFindAndDelete<M, T>>> {
+        self.if_planned(&plan.planned)
+    }
+}
+
+impl<M: Document, T: DeserializeOwned + Send> WriteSteps for DependentFindAndDelete<M, T> {
+    async fn add_to(&self, channel: &mut Channel<'_>, plan: &mut Planned) -> Result<()> {
+        self.delete.add_to(channel, plan).await
     }
 }
 

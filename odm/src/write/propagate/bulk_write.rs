@@ -6,12 +6,13 @@ use std::marker::PhantomData;
 use bson::{Bson, Document as BsonDocument, RawDocumentBuf};
 
 use super::super::dependents::{DependentDelete, Dependents, add_dependents};
+use super::super::planned::{Planned, WriteSteps};
 use super::super::references::ChecksReferences;
 use super::super::{Atomic, WriteSeveral, afterwards};
 use super::derived::{Propagated, add_propagated};
 use super::insert::{PropagatedInsert, inserts_propagate};
 use super::modify::{Modified, Modify, PropagatedWrite, follows};
-use super::plan::WriteSteps;
+use super::plan::Propagates;
 use crate::collection::{BulkWrite, BulkWriteResult, Run, Stale, Statements};
 use crate::error::{BulkError, Error, Kind, Result};
 use crate::exec::{Channel, Keys, refused};
@@ -409,24 +410,27 @@ impl<M: Document> Modify for UpdateStatements<M> {
     }
 }
 
+impl<M: Document> Propagates for PropagatedBulk<M> {}
+
 impl<M: Document> WriteSteps for PropagatedBulk<M> {
-    async fn steps(&self, channel: &mut Channel<'_>) -> Result<Vec<Step>> {
+    async fn add_to(&self, channel: &mut Channel<'_>, plan: &mut Planned) -> Result<()> {
         let model = M::model();
-        let mut steps = Vec::new();
         for part in &self.parts {
-            steps.extend(match part {
-                Part::Insert(insert, _) => insert.steps(channel).await?,
-                Part::Update(update) => update.steps(channel).await?,
-                Part::Delete(delete) => delete.steps(channel).await?,
+            match part {
+                Part::Insert(insert, _) => insert.add_to(channel, plan).await?,
+                Part::Update(update) => update.add_to(channel, plan).await?,
+                Part::Delete(delete) => delete.add_to(channel, plan).await?,
                 Part::Plain(statements) => {
                     let collection = channel.collection(model);
                     let reason = "as it is".to_owned();
                     let commands = statements.commands()?;
-                    vec![Step::writes(model, &collection, commands, reason)]
+                    plan.add_call(channel, model, commands.clone(), &[])?;
+                    let step = Step::writes(model, &collection, commands, reason);
+                    plan.steps.push(step);
                 }
-            });
+            }
         }
-        Ok(steps)
+        Ok(())
     }
 }
 

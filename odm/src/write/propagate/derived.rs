@@ -104,6 +104,11 @@ impl Derived {
         Ok(())
     }
 
+    /// What the caller has said besides the change.
+    pub(super) fn words(&self) -> [bool; 2] {
+        [self.in_background, !self.references.is_empty()]
+    }
+
     /// Whether several documents are written together.
     pub(super) fn is_several(&self) -> bool {
         !self.made.is_empty() || !self.held.is_empty() || self.reads_after()

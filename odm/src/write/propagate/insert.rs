@@ -8,10 +8,11 @@ use bson::{Document as BsonDocument, RawDocumentBuf};
 use super::super::collected::Collected;
 use super::super::copies::facts::{Facts, Holders, Kept};
 use super::super::fences::Fences;
+use super::super::planned::{Planned, WriteSteps};
 use super::super::references::ChecksReferences;
 use super::super::{Atomic, WriteSeveral};
 use super::derived::{Derived, Looks};
-use super::plan::WriteSteps;
+use super::plan::Propagates;
 use crate::collection::{Encoded, InsertMany, InsertManyResult, InsertOne, InsertOneResult, Stale};
 use crate::error::{Error, Result};
 use crate::exec::{Channel, Keys};
@@ -338,10 +339,14 @@ impl<M: Document, R> ChecksReferences for PropagatedInsert<M, R> {
     }
 }
 
+impl<M: Document, R: Send> Propagates for PropagatedInsert<M, R> {}
+
 impl<M: Document, R: Send> WriteSteps for PropagatedInsert<M, R> {
-    async fn steps(&self, channel: &mut Channel<'_>) -> Result<Vec<Step>> {
+    async fn add_to(&self, channel: &mut Channel<'_>, plan: &mut Planned) -> Result<()> {
         let (model, documents) = (M::model(), &self.documents.documents);
         let command = self.documents.insert(None).command()?;
+        let words = self.derived.words();
+        plan.add_call(channel, model, vec![command.clone()], &words)?;
         let collection = channel.collection(model);
         let mut own = Step::writes(model, &collection, vec![command], String::new());
         own.reasons.clear();
@@ -354,9 +359,10 @@ impl<M: Document, R: Send> WriteSteps for PropagatedInsert<M, R> {
                 kept.copies.by.join(".")
             ));
         }
-        let mut steps = vec![own];
-        steps.extend(self.derived.steps(channel, documents).await?);
-        Ok(steps)
+        plan.steps.push(own);
+        plan.steps
+            .extend(self.derived.steps(channel, documents).await?);
+        Ok(())
     }
 }
 

@@ -8,10 +8,11 @@ use odm_language::value::key;
 
 use super::super::copies::facts::Facts;
 use super::super::fences::Fences;
+use super::super::planned::{Planned, WriteSteps};
 use super::super::references::ChecksReferences;
 use super::super::{Atomic, WriteSeveral};
 use super::derived::{Derived, Looks, Propagated, add};
-use super::plan::WriteSteps;
+use super::plan::Propagates;
 use crate::collection::Stale;
 use crate::error::{Error, Result};
 use crate::exec::{Channel, Keys, StoredPath};
@@ -307,31 +308,32 @@ impl<W: Modify> WriteSeveral for PropagatedWrite<W> {
     }
 }
 
+impl<W: Modify> Propagates for PropagatedWrite<W> {}
+
 impl<W: Modify> WriteSteps for PropagatedWrite<W> {
-    async fn steps(&self, channel: &mut Channel<'_>) -> Result<Vec<Step>> {
+    async fn add_to(&self, channel: &mut Channel<'_>, plan: &mut Planned) -> Result<()> {
         let model = W::Model::model();
-        let projection = self.derived.projection();
+        let mut projection = self.derived.projection();
+        // Any typed change since the plan shows in the version.
+        projection.extend(model.version.map(|name| (name.to_owned(), 1.into())));
         let documents = self.change.matching(channel, projection).await?;
+        let commands = self.change.commands()?;
+        plan.add_call(channel, model, commands.clone(), &self.derived.words())?;
+        plan.add_read(channel, model, "match the filter", &documents)?;
         let collection = channel.collection(model);
-        let own = |reason: &str| -> Result<Step> {
-            let commands = self.change.commands()?;
-            Ok(Step::writes(
-                model,
-                &collection,
-                commands,
-                reason.to_owned(),
-            ))
-        };
+        let own = |reason: &str| Step::writes(model, &collection, commands, reason.to_owned());
         if documents.is_empty() {
-            return match self.of_inserted {
-                Some(_) => Ok(vec![own("insert, as none matches")?.of_documents(1)]),
-                None => Ok(Vec::new()),
-            };
+            if self.of_inserted.is_some() {
+                plan.steps
+                    .push(own("insert, as none matches").of_documents(1));
+            }
+            return Ok(());
         }
-        let own = own("match the filter")?;
-        let mut steps = vec![own.of_documents(documents.len() as u64)];
-        steps.extend(self.derived.steps(channel, &documents).await?);
-        Ok(steps)
+        let count = documents.len() as u64;
+        plan.steps.push(own("match the filter").of_documents(count));
+        plan.steps
+            .extend(self.derived.steps(channel, &documents).await?);
+        Ok(())
     }
 }
 

@@ -1,15 +1,18 @@
 //! Plans of writes that propagate.
 
 use std::fmt;
+use std::sync::Arc;
 
 use bson::RawDocumentBuf;
 
+use super::super::Atomic;
 use super::super::collected::Collected;
 use super::super::copies::facts::Kept;
 use super::super::dependents::print_writes;
+use super::super::expecting::Expecting;
+use super::super::planned::{Planned, WriteSteps};
 use super::super::reference_place::exact_read;
 use super::super::two_way::BackReference;
-use super::super::{Atomic, WriteSeveral};
 use super::derived::Derived;
 use crate::error::Result;
 use crate::exec::{Channel, Keys};
@@ -21,20 +24,18 @@ use crate::store::Operation;
 /// Printed, it lists the collections with the number of documents, the index that finds them, and the guarantee.
 #[derive(Debug, Clone)]
 pub struct UpdatePlan {
-    steps: Vec<Step>,
+    planned: Arc<Planned>,
 }
 
-/// Several writes that can be planned.
-pub trait WriteSteps: WriteSeveral {
-    /// What they would write, by the reads that they begin with.
-    fn steps(&self, channel: &mut Channel<'_>) -> impl Future<Output = Result<Vec<Step>>> + Send;
-}
+/// Several writes whose plan is an [`UpdatePlan`].
+pub trait Propagates: WriteSteps {}
 
-impl<W: WriteSteps> Atomic<'_, W> {
+impl<'s, W: Propagates> Atomic<'s, W> {
     /// Returns what the write would do. Nothing is written.
     ///
     /// The plan is made by the reads that the write itself begins with, and a count for each kind of copies. To run the write,
-    /// await it: it reads again. The values of the copies are known only then, so their steps have no commands. Of an upsert that
+    /// await it: it reads again, and acts on what is stored then. With [`expecting`](Self::expecting), it runs only if the plan
+    /// still holds. The values of the copies are known only then, so their steps have no commands. Of an upsert that
     /// matches nothing, the plan has the insert only. The plan of a bulk write reads for each of its steps what is stored before the
     /// first.
     ///
@@ -63,9 +64,63 @@ impl<W: WriteSteps> Atomic<'_, W> {
     pub async fn plan(self) -> Result<UpdatePlan> {
         let (writes, session) = self.into_parts()?;
         let mut channel = writes.channel().within(session);
-        let steps = writes.steps(&mut channel).await;
-        let steps = steps.map_err(|error| error.with_model(writes.model().name))?;
-        Ok(UpdatePlan { steps })
+        let planned = Planned::of(&writes, &mut channel).await?;
+        Ok(UpdatePlan {
+            planned: Arc::new(planned),
+        })
+    }
+
+    /// Runs the write only if this plan still holds. The write makes its plan again in its transaction before it writes anything, and
+    /// is refused if the plan differs. If the transaction is tried again, it compares again.
+    ///
+    /// The comparison covers:
+    ///
+    /// - the call: the collection, the filter, the change with its options, and the words beside it, such as `in_background`. Times
+    ///   that the library sets (`created_at`, `updated_at`) are left out; any other value that is computed anew makes another call,
+    ///   so build the change from the same values;
+    /// - the documents that match: their `_id`s, their version if the model has one, and the fields by which the write finds what
+    ///   follows. Other fields may have changed: where that matters, name their values in the filter;
+    /// - the numbers of the other documents that are written. Such a document that has taken the place of another is not noticed,
+    ///   because only a read of all of them could find it.
+    ///
+    /// Where several documents match a call that changes one, name a sort, or a filter that only one matches: MongoDB may choose
+    /// another each time that it reads.
+    ///
+    /// What follows only from the values of the change is not part of a plan: an insert compares its documents, and the numbers of
+    /// the others. Copies that are settled are written after the transaction, also to documents that refer since then.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/copies.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = two_hosts().await?;
+    /// let (hosts, messages) = (db.collection::<Host>(), db.collection::<LogMessage>());
+    /// let change = || hosts.update_by_id(&1, |h| h.ipaddr.set("127.0.0.9")).propagate();
+    /// let plan = change().plan().await?;
+    ///
+    /// // While somebody reads the plan, a message arrives.
+    /// messages.insert_one(message(4, 1)).propagate().await?;
+    /// let error = change().expecting(&plan).await.unwrap_err();
+    /// assert!(error.is_outdated_plan());
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "Host: the plan is outdated, and this call has written nothing: logmsg (copy `ipaddr` by `host`): 3 documents planned, \
+    ///      4 now: make the plan again"
+    /// );
+    ///
+    /// let plan = change().plan().await?;
+    /// let result = change().expecting(&plan).await?;
+    /// assert_eq!(result.propagated[0].documents, 4);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`is_outdated_plan`](crate::Error::is_outdated_plan): the plan differs, or is of another call. With
+    /// [`non_atomic`](Self::non_atomic), nothing is sent, because documents could change between the comparison and the write.
+    pub fn expecting(self, plan: &UpdatePlan) -> Atomic<'s, Expecting<W>> {
+        self.if_planned(&plan.planned)
     }
 }
 
@@ -84,13 +139,13 @@ impl UpdatePlan {
     /// # }
     /// ```
     pub fn steps(&self) -> &[Step] {
-        &self.steps
+        &self.planned.steps
     }
 }
 
 impl fmt::Display for UpdatePlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        print_writes(&self.steps, f)
+        print_writes(&self.planned.steps, f)
     }
 }
 

@@ -10,7 +10,8 @@
 //! the parent out. *By hand with a fence* increments a field of a document of another collection and reads the parent, as
 //! `check_references` does. Deletes: a document with 100,000 others below it
 //! (`ODM_BENCH_CASCADE`), on three levels. *By hand* reads the `_id`s of a level to find the next one, deletes the lowest first,
-//! in one transaction, and increments a field of the first document. The ways run by turns; times are medians over the rounds
+//! in one transaction, and increments a field of the first document. *With fences*, it increments a field of a fence for each document
+//! that others may refer to, as odm does. The ways run by turns; times are medians over the rounds
 //! (`ODM_BENCH_ROUNDS`, 5 by default).
 #![expect(
     clippy::print_stdout,
@@ -18,6 +19,7 @@
     reason = "a benchmark reports, and stops at anything unexpected"
 )]
 
+use std::collections::BTreeSet;
 use std::env;
 use std::time::{Duration, Instant};
 
@@ -232,9 +234,10 @@ async fn cascades(db: &Db, database: &mongodb::Database, rounds: i32) {
     let count = number("ODM_BENCH_CASCADE", 100_000);
     let (regions, cities) = (count / 1_000, count / 10);
     let streets = count - regions - cities;
-    let mut times = [Vec::new(), Vec::new()];
+    let mut times = [Vec::new(), Vec::new(), Vec::new()];
     for _ in 0..rounds {
-        for (way, times) in [Way::ByHand, Way::Odm].into_iter().zip(&mut times) {
+        let ways = [Way::ByHand, Way::FencedByHand, Way::Odm];
+        for (way, times) in ways.into_iter().zip(&mut times) {
             clear(database).await;
             db.collection()
                 .insert_one(Country { id: 1, writes: 0 })
@@ -274,19 +277,21 @@ async fn cascades(db: &Db, database: &mongodb::Database, rounds: i32) {
                 let deleted: u64 = result.dependents.iter().map(|it| it.documents).sum();
                 assert_eq!(deleted, u64::try_from(count).unwrap());
             } else {
-                cascade_by_hand(database).await;
+                cascade_by_hand(database, way == Way::FencedByHand).await;
             }
             times.push(started.elapsed());
         }
     }
-    let [by_hand, odm] = times.map(|times| median(times).as_secs_f64() * 1e3);
+    let [by_hand, fenced, odm] = times.map(|times| median(times).as_secs_f64() * 1e3);
     println!(
-        "\nA cascade of {count} documents over three levels: by hand {by_hand:.0} ms, `with_dependents` {odm:.0} ms, {:.2} times",
-        odm / by_hand
+        "\nA cascade of {count} documents over three levels: by hand {by_hand:.0} ms, with fences {fenced:.0} ms, `with_dependents` \
+         {odm:.0} ms: {:.2} and {:.2} times",
+        odm / by_hand,
+        odm / fenced
     );
 }
 
-async fn cascade_by_hand(database: &mongodb::Database) {
+async fn cascade_by_hand(database: &mongodb::Database, is_fenced: bool) {
     let collection = |name| database.collection::<BsonDocument>(name);
     let mut session = database.client().start_session().await.unwrap();
     session.start_transaction().await.unwrap();
@@ -307,6 +312,24 @@ async fn cascade_by_hand(database: &mongodb::Database) {
             ids.push(document.get("_id").unwrap().clone());
         }
         levels.push(ids);
+    }
+    if is_fenced {
+        let fences = levels.iter().zip(["countries", "regions", "cities"]);
+        let fences = fences.flat_map(|(ids, name)| {
+            ids.iter().map(move |id| {
+                let fence = id.as_i32().unwrap() % 4_096;
+                (name, fence)
+            })
+        });
+        let fences: BTreeSet<(&str, i32)> = fences.collect();
+        let statements = fences.into_iter().map(|(name, fence)| {
+            let id = doc! {"collection": name, "fence": fence};
+            doc! {"q": {"_id": id}, "u": {"$inc": {"writes": 1_i64}}, "upsert": true}
+        });
+        let statements: Vec<_> = statements.collect();
+        let update = doc! {"update": "fences", "updates": statements};
+        let written = database.run_command(update).session(&mut session);
+        written.await.unwrap();
     }
     let cities = levels.pop().unwrap();
     let regions = levels.pop().unwrap();

@@ -3,6 +3,7 @@
 mod changes;
 mod verbs;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use odm::bson::Document as BsonDocument;
@@ -71,9 +72,14 @@ async fn is_refused(db: &Db, verb: Verb, changes: &[Change]) -> bool {
     }
     let stored = state(db).await;
     let now = picture(verb, &stored);
-    let before = everything(db).await;
+    let is_outdated = planned != now;
+    let before = if is_outdated {
+        everything(db).await
+    } else {
+        BTreeMap::new()
+    };
     let result = write(db, verb, NAMED, &mut loaded, How::Expecting(&plan)).await;
-    if planned != now {
+    if is_outdated {
         let error = result.expect_err(&what);
         assert!(error.is_outdated_plan(), "{what}: {error}");
         let text = error.to_string();

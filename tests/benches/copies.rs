@@ -27,7 +27,7 @@ use mongodb::ClientSession;
 use mongodb::bson::{Document as BsonDocument, doc, oid::ObjectId};
 use mongodb::options::ReturnDocument;
 use odm::prelude::*;
-use odm_benches::mongod_uri;
+use odm_benches::{mongod_uri, turns};
 use tokio::runtime::Builder;
 
 #[derive(Debug, Clone, Serialize, Deserialize, Document)]
@@ -158,8 +158,8 @@ async fn inserts(db: &Db, database: &mongodb::Database, rounds: i32) {
     println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
     for parents in [1, 20, 1_000] {
         let mut times: [Vec<Duration>; 6] = Default::default();
-        for _ in 0..rounds {
-            for (way, times) in WAYS.into_iter().zip(&mut times) {
+        for round in 0..rounds {
+            for (way, times) in turns(round, WAYS.into_iter().zip(&mut times)) {
                 clear(database).await;
                 let publishers = (0..parents).map(publisher);
                 db.collection().insert_many(publishers).await.unwrap();
@@ -295,7 +295,8 @@ async fn propagations(db: &Db, database: &mongodb::Database, rounds: i32) {
     let mut times: [Vec<Duration>; 2] = Default::default();
     // Both kinds of copies follow each change: the books strictly, the sales afterwards.
     for round in 0..rounds {
-        for (way, times) in [Way::StrictByHand, Way::Strict].into_iter().zip(&mut times) {
+        let ways = [Way::StrictByHand, Way::Strict];
+        for (way, times) in turns(round, ways.into_iter().zip(&mut times)) {
             let name = format!("{way:?} {round}");
             let started = Instant::now();
             if way == Way::Strict {

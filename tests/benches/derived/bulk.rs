@@ -7,6 +7,7 @@ use mongodb::bson::{Bson, Document, doc};
 use mongodb::error::Result;
 use mongodb::{ClientSession, Collection};
 use odm::prelude::*;
+use odm_benches::turns;
 
 use crate::by_hand::ByHand;
 use crate::models::{Case, Review, stars};
@@ -34,8 +35,8 @@ pub(crate) enum Way {
 pub(crate) async fn compare(bench: &Bench) {
     let ways = [Way::Plain, Way::Once, Way::Each, Way::Odm];
     let mut times: [Vec<Duration>; 4] = Default::default();
-    for _ in 0..bench.rounds {
-        for (way, times) in ways.into_iter().zip(&mut times) {
+    for round in 0..bench.rounds {
+        for (way, times) in turns(round, ways.into_iter().zip(&mut times)) {
             prepare(bench).await;
             let started = Instant::now();
             run(bench, way).await;

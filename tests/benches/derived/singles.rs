@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use futures::future::join_all;
 use mongodb::bson::{Document, doc};
+use odm_benches::turns;
 
 use crate::by_hand::ByHand;
 use crate::models::Case;
@@ -49,9 +50,9 @@ pub(crate) async fn compare(bench: &Bench, change: Change, cases: &[Case]) {
         }
         let mut times: Vec<Vec<Duration>> = vec![Vec::new(); ways.len()];
         let mut attempts = vec![0; ways.len()];
-        for _ in 0..bench.rounds {
+        for round in 0..bench.rounds {
             let results = times.iter_mut().zip(&mut attempts);
-            for ((case, way), (times, attempts)) in ways.iter().zip(results) {
+            for ((case, way), (times, attempts)) in turns(round, ways.iter().zip(results)) {
                 prepare(bench, *case, change, parents, count).await;
                 let before = transactions(bench).await;
                 times.push(run(bench, *case, change, *way, parents, count).await);

@@ -6,3 +6,12 @@ pub fn mongod_uri() -> Option<String> {
         .ok()
         .filter(|uri| !uri.is_empty())
 }
+
+/// The ways of a benchmark in the order of a round. Each round begins with another one: mongod still works for what was measured
+/// before, and slows down whatever comes next.
+pub fn turns<T>(round: i32, ways: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut ways: Vec<T> = ways.into_iter().collect();
+    let first = usize::try_from(round).unwrap_or_default() % ways.len().max(1);
+    ways.rotate_left(first);
+    ways
+}

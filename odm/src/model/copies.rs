@@ -25,7 +25,8 @@ pub(crate) struct Copies {
     pub(crate) key: &'static str,
     /// The copies; if they follow by their age, their time comes first.
     pub(crate) fields: Vec<CopiedField>,
-    /// The relation of the source by which a change finds the copies; none if all of them stay as they were filled.
+    /// The relation of the source by which a change finds the copies; none if all of them stay as they were filled, or follow by
+    /// their age.
     pub(crate) relation: Option<&'static InverseMeta>,
     /// How old the copies may become, if they follow by their age.
     pub(crate) refresh: Option<RefreshAge>,

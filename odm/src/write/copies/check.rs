@@ -48,8 +48,8 @@ impl<M: Document> Collection<M> {
     /// It reads the references and copies of all documents, 1,000 at a time, and the copied fields with one query for each
     /// reference that has copies beside it. Documents and fields that seem to differ are read again, so that a write between the
     /// two reads is not reported; a copy that a propagation has not reached yet is. Copies that are declared `once` are facts of
-    /// their own. A copy with `refresh(older_than = …)` is reported if it differs and is older than that. References that lead to nothing are the matter of
-    /// [`check_references`](Self::check_references).
+    /// their own. A copy with `refresh(older_than = …)` is reported if it differs and is older than that.
+    /// [`check_references`](Self::check_references) finds references that lead to nothing.
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/copies.rs"));
@@ -107,8 +107,8 @@ impl<M: Document> Collection<M> {
     /// often as the copies may be late.
     ///
     /// Unlike [`refresh_copies`](Self::refresh_copies), it reads only the documents that have such copies: by the indexes on the
-    /// times, if each has one. It stores a time before the copied fields were read, by the clock of this machine. It writes a copy only if
-    /// that is still too old: of several workers, the one that read first changes nothing that another has written since.
+    /// times, if each has one. The stored time is from before the read of the copied fields, by the clock of this machine. A copy is
+    /// written only if it is still too old: of several workers, one that is late changes nothing that another has written.
     ///
     /// ```
     /// # use odm::prelude::*;

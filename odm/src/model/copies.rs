@@ -124,7 +124,7 @@ impl Copies {
 }
 
 impl RefreshAge {
-    /// The time of the newest copies that are too old at this time.
+    /// The time before which copies are too old at this time.
     pub(crate) fn before(&self, now: DateTime) -> DateTime {
         let age = i64::from(self.meta.older_than) * 1_000;
         DateTime::from_millis(now.timestamp_millis().saturating_sub(age))

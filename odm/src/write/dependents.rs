@@ -239,8 +239,8 @@ impl<'s, M: Document> Delete<'s, M> {
 impl<'s, M: Document> DeleteWithDependents<'s, M> {
     /// Returns what the delete would do. Nothing is written.
     ///
-    /// The plan is made by the reads that the delete itself begins with. To run the delete, await it: it reads again, and acts on
-    /// what is stored then. With [`expecting`](Self::expecting), it runs only if the plan still holds.
+    /// The plan is made by the reads that the delete itself begins with. To run the delete, await it: it reads again. After
+    /// [`expecting`](Self::expecting), it runs only if the plan still holds.
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));

@@ -109,13 +109,14 @@ impl Kept {
         )
     }
 
-    /// The greatest age of the copies, as the time of the oldest that are left alone; none of copies that follow changes.
+    /// The time of the oldest copies that are left alone at this time; none of copies that follow changes.
     pub(super) fn before(&self, now: DateTime) -> Option<DateTime> {
         let refresh = self.copies.refresh.as_ref();
         refresh.map(|refresh| refresh.before(now))
     }
 
-    /// Whether the document has a reference with copies that were read before this time, or without one beside copies.
+    /// Whether a refresh has to write the document: copies beside a reference are older than this time, or copies have a value
+    /// beside a null reference.
     pub(super) fn has_older(&self, document: &RawDocument, time: DateTime) -> Result<bool> {
         let Some((reference, parents)) = self.place.names().split_last() else {
             return Ok(false);
@@ -473,7 +474,7 @@ pub(in crate::write) struct Difference {
     pub(in crate::write) value: Option<Bson>,
 }
 
-/// Whether the filter of [`ReferencePlace::differs`] takes the copy for equal.
+/// Whether the filter of [`Outdated::Differing`] takes the copy for equal.
 fn is_equal(copy: Option<&Bson>, expected: Option<&Bson>) -> Result<bool> {
     Ok(match (copy, expected) {
         (None | Some(Bson::Null), Some(Bson::Null)) | (None, None) => true,

@@ -24,6 +24,7 @@ use crate::model::{Document as Model, ModelMeta};
 use crate::query::deferred::Deferred;
 use crate::query::encode::encode_field;
 use crate::query::node::Node;
+use crate::query::operators::Operators;
 use crate::query::upserted::{check_id, upserted};
 use crate::query::{FilterFn, fields};
 use crate::store::options::{Options, ReadConcern, ReadPreference, WriteConcern};
@@ -558,10 +559,5 @@ pub(crate) fn by_id<M: Model, By>(id: impl IntoId<M, By>) -> Result<Condition> {
 
 /// The operand of an equality condition: wraps values in `$eq` that MongoDB would read as operators.
 pub(crate) fn equality(value: Bson) -> Bson {
-    match value {
-        value @ (Bson::Document(_) | Bson::RegularExpression(_)) => {
-            Bson::Document(bson::doc! { "$eq": value })
-        }
-        value => value,
-    }
+    Operators::equal(value).into_value()
 }

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use bson::{Document as BsonDocument, RawDocumentBuf, doc};
+use bson::{Bson, Document as BsonDocument, RawDocumentBuf, doc};
 use serde::de::DeserializeOwned;
 
 use super::UpdateDocuments;
@@ -14,8 +14,9 @@ use super::template::Template;
 use crate::error::Result;
 use crate::exec::Channel;
 use crate::model::Document;
+use crate::query::operators::{any_of, stands_for_itself};
 use crate::store::options::{Options, ReturnDocument};
-use crate::store::{Operation, Session};
+use crate::store::{Condition, Operation, Session};
 
 /// A change of stored documents as part of several writes, which may run more than once.
 pub(crate) struct Repeated<M> {
@@ -97,16 +98,14 @@ impl<M: Document> Repeated<M> {
         self.template.options.projection.clone()
     }
 
-    /// The change, of documents that meet the condition as well: it inserts none then.
-    fn call<'s>(
-        &self,
-        session: Option<&'s mut Session>,
-        condition: Option<BsonDocument>,
-    ) -> Call<'s> {
+    /// The change, of no other documents than these if they are given: it inserts none then.
+    fn call<'s>(&self, session: Option<&'s mut Session>, ids: Option<Vec<Bson>>) -> Call<'s> {
         let mut operation = self.operation.clone();
-        let is_upsert = self.is_upsert() && condition.is_none();
-        if let (Some(filter), Some(condition)) = (operation.filter_mut(), condition) {
-            filter.join(condition);
+        let is_upsert = self.is_upsert() && ids.is_none();
+        if let (Some(filter), Some(ids)) = (operation.filter_mut(), ids)
+            && !self.is_of(filter, &ids)
+        {
+            filter.join(any_of("_id", ids));
         }
         let mut call = self.template.call(M::model(), operation, session);
         if !is_upsert {
@@ -116,13 +115,24 @@ impl<M: Document> Repeated<M> {
         call
     }
 
-    /// An update or a replacement, of documents that meet the condition as well.
+    /// Whether the filter matches no other document than the only one of these.
+    fn is_of(&self, filter: &Condition, ids: &[Bson]) -> bool {
+        let is_exact = self.template.options.collation.is_none() && M::model().collation.is_none();
+        match (filter, ids) {
+            (Condition::One(path, value), [id]) => {
+                path == "_id" && value == id && is_exact && stands_for_itself(value)
+            }
+            _ => false,
+        }
+    }
+
+    /// An update or a replacement, of no other documents than these if they are given.
     pub(crate) fn update<'s>(
         &self,
         session: Option<&'s mut Session>,
-        condition: Option<BsonDocument>,
+        ids: Option<Vec<Bson>>,
     ) -> UpdateDocuments<'s, M> {
-        UpdateDocuments::of(self.call(session, condition))
+        UpdateDocuments::of(self.call(session, ids))
     }
 
     /// The command of the change.
@@ -130,13 +140,30 @@ impl<M: Document> Repeated<M> {
         self.call(None, None).command()
     }
 
-    /// Changes the document that meets the condition as well, and returns it.
+    /// The operators of the change; `None` for a pipeline or a replacement.
+    pub(crate) fn operators(&self) -> Result<Option<BsonDocument>> {
+        let mut command = self.command()?;
+        let change = match command.remove("update") {
+            // `findAndModify` has the change here, `update` the name of the collection.
+            Some(Bson::Document(change)) => Some(change),
+            _ => match command.get_array_mut("updates").map(Vec::pop) {
+                Ok(Some(Bson::Document(mut statement))) => match statement.remove("u") {
+                    Some(Bson::Document(change)) => Some(change),
+                    _ => None,
+                },
+                _ => None,
+            },
+        };
+        Ok(change.filter(|change| change.keys().any(|key| key.starts_with('$'))))
+    }
+
+    /// Changes one of these documents, and returns it.
     pub(crate) async fn find_and_modify<T: DeserializeOwned>(
         &self,
         session: Option<&mut Session>,
-        condition: BsonDocument,
+        ids: Vec<Bson>,
     ) -> Result<Option<T>> {
-        found(self.call(session, Some(condition))).await
+        found(self.call(session, Some(ids))).await
     }
 
     /// Inserts a document as find-and-modify does where none matches, and returns its `_id`.

@@ -105,6 +105,22 @@ impl From<Document> for Operators {
     }
 }
 
+/// The condition that the field has one of these values.
+///
+/// One value gets no `$in`: MongoDB finds `{_id: value}` without planning (`IDHACK`), but neither `$eq` nor `$in`.
+pub(crate) fn any_of(path: &str, mut values: Vec<Bson>) -> Document {
+    let condition = match values.pop() {
+        Some(only) if values.is_empty() => Operators::equal(only).into_value(),
+        last => {
+            values.extend(last);
+            Operators::only("$in", Bson::Array(values)).into_value()
+        }
+    };
+    let mut filter = Document::new();
+    filter.insert(path, condition);
+    filter
+}
+
 /// Whether MongoDB reads `{field: value}` as equality with `value`. It does not for a regular expression,
 /// which matches as a pattern, nor for a document that could be read as operators.
 pub(crate) fn stands_for_itself(value: &Bson) -> bool {

@@ -497,3 +497,17 @@ fn builders_and_handles_cross_threads() {
     assert::<Field<M, std::rc::Rc<str>>>();
     assert::<Id<std::rc::Rc<str>>>();
 }
+
+#[test]
+fn one_value_needs_no_list() {
+    let any = |values: Vec<Bson>| super::operators::any_of("_id", values);
+    assert_eq!(any(vec![1.into()]), doc! {"_id": 1});
+    assert_eq!(any(vec![1.into(), 2.into()]), doc! {"_id": {"$in": [1, 2]}});
+    assert_eq!(any(Vec::new()), doc! {"_id": {"$in": []}});
+    let operator = doc! {"$gt": ""};
+    assert_eq!(
+        any(vec![operator.clone().into()]),
+        doc! {"_id": {"$eq": operator}}
+    );
+    assert_eq!(any(vec![doc! {"a": 1}.into()]), doc! {"_id": {"a": 1}});
+}

@@ -3,14 +3,15 @@
 use std::fmt;
 use std::marker::PhantomData;
 
+use bson::Document;
 use bson::raw::RawDocumentBuf;
-use bson::{Document, doc};
 use futures_core::future::BoxFuture;
 
 use super::Progress;
 use crate::error::Result;
 use crate::exec::{Channel, Keys};
 use crate::model::{Document as Model, ModelMeta};
+use crate::query::operators::any_of;
 use crate::store::Operation;
 use crate::store::options::Chosen;
 
@@ -161,7 +162,7 @@ pub(super) async fn again(
     let mut documents = Vec::new();
     for part in ids.parts() {
         let find = Operation::Find {
-            filter: doc! {"_id": {"$in": part}}.into(),
+            filter: any_of("_id", part).into(),
             one: false,
         };
         let read = channel.of(model).documents(find, options.clone());

@@ -5,6 +5,7 @@
 //! sending them, and [`record`] has the records by which a change that stopped is completed.
 
 mod bulk_write;
+mod changed;
 mod collect;
 mod derived;
 mod find_and_modify;

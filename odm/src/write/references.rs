@@ -5,7 +5,7 @@ mod written;
 
 use std::fmt;
 
-use bson::{Bson, Document as BsonDocument, RawDocumentBuf, doc};
+use bson::{Bson, RawDocumentBuf, doc};
 
 pub use self::check::{CheckReferences, ReferenceDamage, ReferenceReport};
 pub(super) use self::written::CheckedReferences;
@@ -16,6 +16,7 @@ use crate::collection::{Encoded, InsertMany, InsertManyResult, InsertOne, Insert
 use crate::error::{Error, ReferenceError, Result};
 use crate::exec::{Channel, Keys, StoredPath};
 use crate::model::{Document, ModelMeta, ReferenceMeta, RelationMeta, Segment, name};
+use crate::query::operators::any_of;
 use crate::store::options::{Collation, Options};
 use crate::store::{Operation, Session};
 
@@ -195,10 +196,9 @@ impl Reference {
         }
         let path = self.key_path.as_str();
         for part in keys.parts() {
-            let filter: BsonDocument = doc! {path: {"$in": part}};
             let operation = Operation::Find {
-                filter: filter.into(),
-                one: false,
+                one: part.len() == 1,
+                filter: any_of(path, part).into(),
             };
             let mut projection = doc! {path: 1};
             if path != "_id" {
@@ -297,7 +297,7 @@ impl<M: Document, R: Send> WriteSeveral for CheckedInsert<M, R> {
                 inserted.add(id)?;
             }
             let filters = inserted.parts().into_iter();
-            let filters = filters.map(|part| doc! {"_id": {"$in": part}}).collect();
+            let filters = filters.map(|part| any_of("_id", part)).collect();
             channel.of(M::model()).delete(filters).await?;
             return Err(error);
         }

@@ -11,6 +11,7 @@ use crate::error::{Error, ReferenceError, Result};
 use crate::exec::{Channel, Keys, StoredPath};
 use crate::model::copies::{CopiedField, Copies, RefreshAge};
 use crate::model::{name, projection};
+use crate::query::operators::any_of;
 use crate::store::Operation;
 use crate::store::limits::LIST_BYTES;
 
@@ -193,14 +194,9 @@ impl Facts {
         let path = kept.key.as_str();
         for part in keys.parts() {
             // The key is unique, and one document is read without a cursor.
-            let (condition, one) = match part.as_slice() {
-                [only] => (doc! {"$eq": only}, true),
-                all => (doc! {"$in": all}, false),
-            };
-            let find = Operation::Find {
-                filter: doc! {path: condition}.into(),
-                one,
-            };
+            let one = part.len() == 1;
+            let filter = any_of(path, part).into();
+            let find = Operation::Find { filter, one };
             let options = exact_read(channel, source, Some(projection.clone()));
             let read = channel.of(source).read(find, options, |document| {
                 let key = kept.key.value(document);

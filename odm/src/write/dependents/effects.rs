@@ -14,6 +14,7 @@ use crate::exec::{Channel, Keys, StoredPath};
 use crate::model::copies::{CopiedField, Copies};
 use crate::model::{InverseMeta, ModelMeta, OnDelete, name};
 use crate::plan::{self, Step};
+use crate::query::operators::any_of;
 use crate::store::Operation;
 
 /// The effects of a delete, in the order in which they were found: those on documents that refer to others which are
@@ -435,7 +436,7 @@ impl Effect {
 /// Filters by `_id`, of which each fits one command.
 fn in_parts(ids: &Keys) -> Vec<Document> {
     let parts = ids.parts().into_iter();
-    parts.map(|part| doc! {"_id": {"$in": part}}).collect()
+    parts.map(|part| any_of("_id", part)).collect()
 }
 
 fn deletes(model: &ModelMeta, filters: Vec<Document>) -> Vec<Document> {

@@ -398,7 +398,11 @@ impl<M: Document> Modify for UpdateStatements<M> {
             write,
             ..BulkPropagateResult::default()
         };
-        Ok(Modified { done, inserted })
+        Ok(Modified {
+            done,
+            inserted,
+            operators: None,
+        })
     }
 
     fn commands(&self) -> Result<Vec<BsonDocument>> {

@@ -17,6 +17,7 @@ use crate::error::Result;
 use crate::exec::{Channel, Keys};
 use crate::model::ModelMeta;
 use crate::model::copies::Copies;
+use crate::query::operators::any_of;
 use crate::store::{Afterwards, Operation};
 
 /// Documents that a write has written besides those that it names.
@@ -160,7 +161,7 @@ impl Derived {
         let mut documents = Vec::new();
         for part in ids.parts() {
             let find = Operation::Find {
-                filter: doc! {"_id": {"$in": part}}.into(),
+                filter: any_of("_id", part).into(),
                 one: false,
             };
             let options = exact_read(channel, self.model, Some(self.projection()));
@@ -199,7 +200,7 @@ impl Derived {
             let mut holders = Holders::default();
             for part in keys.parts() {
                 let find = Operation::Find {
-                    filter: doc! {key: {"$in": part}}.into(),
+                    filter: any_of(key, part).into(),
                     one: false,
                 };
                 let options = exact_read(channel, model, Some(kept.projection()));

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use bson::{Bson, Document as BsonDocument, RawDocumentBuf, doc};
+use bson::{Bson, Document as BsonDocument, RawDocumentBuf};
 use serde::de::DeserializeOwned;
 
 use super::super::Atomic;
@@ -193,14 +193,22 @@ impl<M: Document, T: DeserializeOwned + Send> Modify for FindAndModify<M, T> {
             return Ok(Modified {
                 done: None,
                 inserted: vec![inserted],
+                operators: None,
             });
         }
         let ids = Keys::at(&StoredPath::at("_id"), matched)?;
-        let condition = doc! {"_id": {"$in": ids.values()}};
-        let done = self.change.find_and_modify(channel.session(), condition);
+        let ids = ids.into_values();
+        let done = self.change.find_and_modify(channel.session(), ids);
+        let done = done.await?;
+        // It has changed the document that it returns.
+        let operators = match &done {
+            Some(_) => self.change.operators()?,
+            None => None,
+        };
         Ok(Modified {
-            done: done.await?,
+            done,
             inserted: Vec::new(),
+            operators,
         })
     }
 

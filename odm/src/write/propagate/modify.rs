@@ -11,6 +11,7 @@ use super::super::fences::Fences;
 use super::super::planned::{Planned, WriteSteps};
 use super::super::references::ChecksReferences;
 use super::super::{Atomic, WriteSeveral};
+use super::changed::changed;
 use super::derived::{Derived, Looks, Propagated, add};
 use super::plan::Propagates;
 use crate::collection::Stale;
@@ -70,6 +71,8 @@ pub struct Modified<D> {
     pub(super) done: D,
     /// The `_id`s of the documents that upserts have inserted.
     pub(super) inserted: Vec<Bson>,
+    /// The operators, if they were applied to each document that matched.
+    pub(super) operators: Option<bson::Document>,
 }
 
 /// The writes of a change that propagates, such as an [`UpdatePropagated`](super::UpdatePropagated).
@@ -239,7 +242,11 @@ impl<W: Modify> WriteSeveral for PropagatedWrite<W> {
             // Nothing has changed. If this fails, too, the records only cost `resume_propagation` a look.
             let _: Result<()> = looks.records.remove(channel, model).await;
         }
-        let Modified { mut done, inserted } = modified?;
+        let Modified {
+            mut done,
+            inserted,
+            operators,
+        } = modified?;
         looks.records.write(channel, model).await?;
         // Without a transaction, an insert that fills copies in one waits here, or has committed.
         fences.write(channel, model).await?;
@@ -266,7 +273,14 @@ impl<W: Modify> WriteSeveral for PropagatedWrite<W> {
             .await?;
         if derived.reads_after() {
             sort_by_id(&mut documents);
-            let after = derived.read(channel, &ids).await?;
+            let known = match operators.filter(|_| is_atomic && inserted.is_empty()) {
+                Some(operators) => changed(&documents, &derived.projection(), &operators)?,
+                None => None,
+            };
+            let after = match known {
+                Some(after) => after,
+                None => derived.read(channel, &ids).await?,
+            };
             derived
                 .check_new_references(channel, &documents, &after)
                 .await?;

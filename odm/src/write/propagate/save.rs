@@ -130,6 +130,7 @@ impl<M: Document> Modify for SaveLoaded<'_, M> {
         Ok(Modified {
             done: self.0.send(channel.session()).await?,
             inserted: Vec::new(),
+            operators: None,
         })
     }
 

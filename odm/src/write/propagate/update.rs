@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use bson::{Bson, Document as BsonDocument, RawDocumentBuf, doc};
+use bson::{Bson, Document as BsonDocument, RawDocumentBuf};
 
 use super::super::Atomic;
 use super::derived::Propagated;
@@ -256,11 +256,21 @@ impl<M: Document> Modify for UpdateMatching<M> {
         let update = self.update(channel, matched).await?;
         let inserted = update.upserted_id.iter().map(encode_field);
         let inserted = inserted.collect::<Result<_>>()?;
+        let is_applied = update.matched == matched.len() as u64 && update.withheld.is_empty();
+        let operators = if is_applied {
+            self.0.operators()?
+        } else {
+            None
+        };
         let done = PropagateResult {
             update,
             propagated: Vec::new(),
         };
-        Ok(Modified { done, inserted })
+        Ok(Modified {
+            done,
+            inserted,
+            operators,
+        })
     }
 
     fn commands(&self) -> Result<Vec<BsonDocument>> {
@@ -309,8 +319,7 @@ impl<M: Document> UpdateMatching<M> {
         channel: &mut Channel<'_>,
         ids: Vec<Bson>,
     ) -> Result<UpdateResult<M::Id>> {
-        let condition = doc! {"_id": {"$in": ids}};
-        self.0.update(channel.session(), Some(condition)).await
+        self.0.update(channel.session(), Some(ids)).await
     }
 }
 

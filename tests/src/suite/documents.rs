@@ -254,7 +254,7 @@ async fn person_and_tasks(db: &Db) {
     ];
     // Four joins of two commands each; between them, a find and the new owner; the update reads the task before and after, and
     // changes both lists by one command.
-    example(db, title, 14, &found).await;
+    example(db, title, 13, &found).await;
 }
 
 async fn product_and_the_names_of_its_parts(db: &Db) {
@@ -315,5 +315,5 @@ async fn product_and_the_mean_of_its_reviews(db: &Db) {
     ];
     // Two finds. Each update reads its documents before and after, writes a fence, computes the summaries and writes them; so does
     // the delete, which reads once.
-    example(db, title, 19, &found).await;
+    example(db, title, 17, &found).await;
 }

@@ -20,15 +20,18 @@ mod interleavings {
     pub(crate) mod explorer;
     pub(crate) mod library;
     pub(crate) mod newest;
+    mod nodes;
     pub(crate) mod summaries;
     pub(crate) mod trees;
     pub(crate) mod two_way;
+    mod verbs;
+    pub(crate) mod ways;
 }
 
-use interleavings::copies::{self, Way};
 use interleavings::explorer::{Explored, Operation, Orders, explore};
 use interleavings::library::{Source, delete_book, fill, insert_by_hand, insert_note, is_sound};
-use interleavings::{newest, summaries, trees, two_way};
+use interleavings::ways::{Way, ways};
+use interleavings::{copies, newest, summaries, trees, two_way};
 
 /// Explores the operations on a filled library.
 fn explored(name: &str, operations: &[Operation], orders: Orders) -> Explored {
@@ -181,20 +184,6 @@ fn a_propagation_beside_an_insert_that_only_reads_the_source_leaves_damage() {
     });
     println!("a propagation beside an insert by hand: {explored}");
     assert!(explored.unsound > 0, "{explored}");
-}
-
-/// Pairs of ways of which one at least is the own one, and the orders that are explored.
-fn ways() -> impl Iterator<Item = (Way, Way, Orders)> {
-    let pairs = Way::ALL
-        .into_iter()
-        .flat_map(|one| Way::ALL.map(|other| (one, other)));
-    pairs.filter_map(|pair| match pair {
-        (Way::Own, Way::Own) => Some((Way::Own, Way::Own, Orders::Switches(3))),
-        (one @ Way::Own, other) | (one, other @ Way::Own) => {
-            Some((one, other, Orders::Switches(2)))
-        }
-        _ => None,
-    })
 }
 
 #[test]

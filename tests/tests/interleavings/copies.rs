@@ -2,8 +2,11 @@
 
 use futures::future::BoxFuture;
 use odm::prelude::*;
+use odm::update::Update;
 
 use super::explorer::{Operation, operation};
+use super::verbs::{Changed, Subject};
+use super::ways::{Way, run};
 
 #[derive(Debug, Serialize, Deserialize, Document)]
 #[odm(
@@ -38,37 +41,6 @@ pub(crate) struct Sale {
     publisher: Ref<Publisher>,
     #[odm(copy_of(publisher.name))]
     publisher_name: String,
-}
-
-/// How an operation runs.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Way {
-    /// As the guarantee has it.
-    Own,
-    NonAtomic,
-    /// In a transaction of the caller.
-    Joined,
-}
-
-impl Way {
-    pub(crate) const ALL: [Self; 3] = [Self::Own, Self::NonAtomic, Self::Joined];
-}
-
-/// Runs several writes in a way.
-macro_rules! run {
-    ($way:expr, $db:expr, $writes:expr) => {
-        match $way {
-            Way::Own => $writes.await.map(drop),
-            Way::NonAtomic => $writes.non_atomic().await.map(drop),
-            Way::Joined => {
-                odm::transaction!($db, |tx| {
-                    $writes.session(tx).await?;
-                    Ok(())
-                })
-                .await
-            }
-        }
-    };
 }
 
 /// Gives the publisher 1 this name, and propagates it.
@@ -110,7 +82,7 @@ pub(crate) fn insert_book(way: Way) -> Operation {
             publisher: Ref::from(1),
             publisher_name: String::new(),
         };
-        unless_duplicate(run!(way, db, books.insert_one(&book).propagate()))
+        run!(way, db, books.insert_one(&book).propagate())
     })
 }
 
@@ -123,16 +95,8 @@ pub(crate) fn insert_sale(way: Way) -> Operation {
             publisher: Ref::from(1),
             publisher_name: String::new(),
         };
-        unless_duplicate(run!(way, db, sales.insert_one(&sale).propagate()))
+        run!(way, db, sales.insert_one(&sale).propagate())
     })
-}
-
-/// A stopped insert may have inserted its document.
-fn unless_duplicate(result: odm::Result<()>) -> odm::Result<()> {
-    match result {
-        Err(error) if error.is_duplicate_key() => Ok(()),
-        other => other,
-    }
 }
 
 /// The book 2 goes from the publisher 2 to the publisher 1.
@@ -189,6 +153,56 @@ pub(crate) fn refresh() -> Operation {
         db.collection::<Book>().refresh_copies().await.map(drop)
     })
 }
+
+impl Subject for Publisher {
+    const CHANGED: i32 = 1;
+
+    fn new(id: i32) -> Self {
+        let name = "third".to_owned();
+        Self { id, name }
+    }
+
+    fn changed() -> Self {
+        let name = "changed".to_owned();
+        Self { id: 1, name }
+    }
+}
+
+impl Changed for Publisher {
+    fn change(fields: Self::Fields<Self>) -> Update<Self> {
+        fields.name.set("changed")
+    }
+}
+
+/// The document 2 goes from the publisher 2 to the publisher 1.
+macro_rules! subject {
+    ($model:ident) => {
+        impl Subject for $model {
+            const CHANGED: i32 = 2;
+
+            fn new(id: i32) -> Self {
+                Self {
+                    id,
+                    publisher: Ref::from(1),
+                    publisher_name: "?".to_owned(),
+                }
+            }
+
+            fn changed() -> Self {
+                Self::new(2)
+            }
+        }
+
+        impl Changed for $model {
+            fn change(fields: Self::Fields<Self>) -> Update<Self> {
+                fields.publisher.set(Ref::from(1))
+            }
+        }
+    };
+}
+
+subject!(Book);
+subject!(Sale);
 
 /// Gives the publisher 1 another name and leaves its copies as they are. A change back to the first name then finds copies that
 /// have it already.

@@ -215,7 +215,8 @@ pub(crate) enum Orders {
     Switches(usize),
 }
 
-fn more() -> usize {
+/// How many switches more than bounded are explored.
+pub(crate) fn more() -> usize {
     let chosen = std::env::var("ODM_MORE_SWITCHES").unwrap_or_default();
     chosen.parse().unwrap_or(0)
 }

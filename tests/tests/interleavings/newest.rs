@@ -2,9 +2,11 @@
 
 use futures::future::BoxFuture;
 use odm::prelude::*;
+use odm::update::Update;
 
-use super::copies::Way;
 use super::explorer::{Operation, operation};
+use super::verbs::{Changed, Collected, Subject};
+use super::ways::{Way, run};
 
 #[derive(Debug, Serialize, Deserialize, Document)]
 #[odm(collection = "hosts", has_many(orders: Order, by = host))]
@@ -49,27 +51,6 @@ pub(crate) struct Message {
 #[odm(of = Message)]
 struct Line {
     time: i32,
-}
-
-/// Runs a write in a way. A write that was stopped after its commit runs again, and finds its document there.
-macro_rules! run {
-    ($way:expr, $db:expr, $write:expr) => {{
-        let result = match $way {
-            Way::Own => $write.await.map(drop),
-            Way::NonAtomic => $write.non_atomic().await.map(drop),
-            Way::Joined => {
-                odm::transaction!($db, |tx| {
-                    $write.session(tx).await?;
-                    Ok(())
-                })
-                .await
-            }
-        };
-        match result {
-            Err(error) if error.is_duplicate_key() => Ok(()),
-            other => other,
-        }
-    }};
 }
 
 /// The operations on documents of one model, with the names that the output has.
@@ -128,18 +109,18 @@ pub(crate) fn operations(is_strict: bool, way: Way, id: i32) -> Vec<(&'static st
 
 /// A document with an `_id`, a host and a time.
 pub(crate) trait Listed: Document {
-    fn new(id: i32, host: i32, time: i32) -> Self;
+    fn of(id: i32, host: i32, time: i32) -> Self;
 }
 
 impl Listed for Order {
-    fn new(id: i32, host: i32, time: i32) -> Self {
+    fn of(id: i32, host: i32, time: i32) -> Self {
         let host = Ref::from(host);
         Self { id, host, time }
     }
 }
 
 impl Listed for Message {
-    fn new(id: i32, host: i32, time: i32) -> Self {
+    fn of(id: i32, host: i32, time: i32) -> Self {
         let host = Ref::from(host);
         Self { id, host, time }
     }
@@ -149,7 +130,7 @@ impl Listed for Message {
 pub(crate) fn insert<M: Listed>(id: i32, way: Way) -> Operation {
     operation(move |db| async move {
         let all = db.collection::<M>();
-        let new = || M::new(id, 1, 30);
+        let new = || M::of(id, 1, 30);
         run!(way, db, all.insert_one(new()).propagate())
     })
 }
@@ -167,6 +148,52 @@ pub(crate) fn change_unlisted(by_hand: bool) -> Operation {
     })
 }
 
+impl Subject for Host {
+    const CHANGED: i32 = 1;
+
+    fn new(id: i32) -> Self {
+        Self {
+            id,
+            orders_list: Vec::new(),
+            messages: Vec::new(),
+        }
+    }
+
+    fn changed() -> Self {
+        Self::new(1)
+    }
+}
+
+/// The document 2 goes from the host 2 to the host 1, and the document 4 is deleted.
+macro_rules! subject {
+    ($model:ident) => {
+        impl Subject for $model {
+            const CHANGED: i32 = 2;
+
+            fn new(id: i32) -> Self {
+                Self::of(id, 1, 30 + id)
+            }
+
+            fn changed() -> Self {
+                Self::of(2, 1, 40)
+            }
+        }
+
+        impl Changed for $model {
+            fn change(fields: Self::Fields<Self>) -> Update<Self> {
+                fields.host.set(Ref::from(1))
+            }
+        }
+
+        impl Collected for $model {
+            const DELETED: i32 = 4;
+        }
+    };
+}
+
+subject!(Order);
+subject!(Message);
+
 /// Two hosts: the first has three documents of each model, of which its lists hold two, and the second has one.
 pub(crate) fn fill(db: Db) -> BoxFuture<'static, ()> {
     Box::pin(async move {
@@ -178,10 +205,10 @@ pub(crate) fn fill(db: Db) -> BoxFuture<'static, ()> {
         let hosts = [host(1, &[20, 50]), host(2, &[40])];
         db.collection().insert_many(hosts).await.unwrap();
         let all = [(1, 1, 50), (2, 2, 40), (3, 1, 10), (4, 1, 20)];
-        let orders = all.map(|(id, host, time)| Order::new(id, host, time));
+        let orders = all.map(|(id, host, time)| Order::of(id, host, time));
         let orders = db.collection().insert_many(orders);
         orders.leave_stale().await.unwrap();
-        let messages = all.map(|(id, host, time)| Message::new(id, host, time));
+        let messages = all.map(|(id, host, time)| Message::of(id, host, time));
         let messages = db.collection().insert_many(messages);
         messages.leave_stale().await.unwrap();
     })

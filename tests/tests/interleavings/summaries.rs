@@ -2,9 +2,11 @@
 
 use futures::future::BoxFuture;
 use odm::prelude::*;
+use odm::update::Update;
 
-use super::copies::Way;
 use super::explorer::{Operation, operation};
+use super::verbs::{Changed, Collected, Subject};
+use super::ways::{Way, run};
 
 #[derive(Debug, Serialize, Deserialize, Document)]
 #[odm(
@@ -41,27 +43,6 @@ pub(crate) struct View {
     #[serde(rename = "_id")]
     id: i32,
     item: Ref<Item>,
-}
-
-/// Runs a write in a way. A write that was stopped after its commit runs again, and finds its document there.
-macro_rules! run {
-    ($way:expr, $db:expr, $write:expr) => {{
-        let result = match $way {
-            Way::Own => $write.await.map(drop),
-            Way::NonAtomic => $write.non_atomic().await.map(drop),
-            Way::Joined => {
-                odm::transaction!($db, |tx| {
-                    $write.session(tx).await?;
-                    Ok(())
-                })
-                .await
-            }
-        };
-        match result {
-            Err(error) if error.is_duplicate_key() => Ok(()),
-            other => other,
-        }
-    }};
 }
 
 /// The operations on documents of a guarantee, with the names that the output has; an insert has this `_id`.
@@ -187,6 +168,65 @@ fn view(id: i32, item: i32) -> View {
         id,
         item: Ref::from(item),
     }
+}
+
+impl Subject for Item {
+    const CHANGED: i32 = 1;
+
+    fn new(id: i32) -> Self {
+        Self {
+            id,
+            rating_count: 7,
+            best: Some(7),
+            view_count: 7,
+        }
+    }
+
+    fn changed() -> Self {
+        Self::new(1)
+    }
+}
+
+/// The document 2 goes from the item 2 to the item 1, and the document 1 is deleted.
+macro_rules! subject {
+    ($model:ident, $new:ident) => {
+        impl Subject for $model {
+            const CHANGED: i32 = 2;
+
+            fn new(id: i32) -> Self {
+                $new(id, 1)
+            }
+
+            fn changed() -> Self {
+                $new(2, 1)
+            }
+        }
+
+        impl Changed for $model {
+            fn change(fields: Self::Fields<Self>) -> Update<Self> {
+                fields.item.set(Ref::from(1))
+            }
+        }
+
+        impl Collected for $model {
+            const DELETED: i32 = 1;
+        }
+    };
+}
+
+subject!(Rating, rating);
+subject!(View, view);
+
+/// Inserts a document of an item that may not exist yet.
+pub(crate) fn insert_before(is_strict: bool, item: i32, way: Way) -> Operation {
+    operation(move |db| async move {
+        if is_strict {
+            let ratings = db.collection::<Rating>();
+            return run!(way, db, ratings.insert_one(rating(8, item)).propagate());
+        }
+        let views = db.collection::<View>();
+        run!(way, db, views.insert_one(view(8, item)).propagate())
+    })
 }
 
 /// Two items; two ratings and a view of the first, and one of each of the second.

@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 
 use futures::future::BoxFuture;
 use odm::prelude::*;
+use odm::update::Update;
 
 use super::explorer::{Operation, operation};
+use super::verbs::{Changed, Collected, Subject};
 
 #[derive(Debug, Serialize, Deserialize, Document)]
 #[odm(collection = "owners")]
@@ -110,6 +112,57 @@ pub(crate) fn assign_non_atomic(task: i32, owner: i32) -> Operation {
         let update = tasks.update_by_id(&task, |t| t.owner.set(Some(Ref::from(owner))));
         update.propagate().non_atomic().await.map(drop)
     })
+}
+
+impl Subject for Task {
+    const CHANGED: i32 = 1;
+    const MAY_DANGLE: bool = true;
+
+    fn new(id: i32) -> Self {
+        let owner = Some(Ref::from(2));
+        Self { id, owner }
+    }
+
+    fn changed() -> Self {
+        Self::new(1)
+    }
+}
+
+impl Changed for Task {
+    fn change(fields: Self::Fields<Self>) -> Update<Self> {
+        fields.owner.set(Ref::from(2))
+    }
+}
+
+impl Collected for Task {
+    const DELETED: i32 = 2;
+}
+
+impl Subject for Owner {
+    const CHANGED: i32 = 2;
+    const MAY_DANGLE: bool = true;
+
+    /// Of two that are inserted together, one takes a task.
+    fn new(id: i32) -> Self {
+        let tasks = (id == 5).then(|| Ref::from(2));
+        let tasks = tasks.into_iter().collect();
+        Self { id, tasks }
+    }
+
+    fn changed() -> Self {
+        let tasks = vec![Ref::from(1)];
+        Self { id: 2, tasks }
+    }
+}
+
+impl Changed for Owner {
+    fn change(fields: Self::Fields<Self>) -> Update<Self> {
+        fields.tasks.set(vec![Ref::from(1)])
+    }
+}
+
+impl Collected for Owner {
+    const DELETED: i32 = 1;
 }
 
 /// Two owners; both tasks belong to the first.

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
-use bson::{Document, doc};
+use bson::{DateTime, Document, doc};
 
 use super::explain::Explain;
 use crate::error::{Error, Result};
@@ -129,6 +129,13 @@ impl<'s> Channel<'s> {
 
     pub(crate) fn is_in_transaction(&self) -> bool {
         self.session.as_ref().is_some_and(|it| it.in_transaction())
+    }
+
+    /// A time before the values that the next read returns, by the clock of this machine. A transaction reads a snapshot, whatever
+    /// others have written since.
+    pub(crate) fn time_of_reads(&self) -> DateTime {
+        let attempt = self.session.as_ref().and_then(|it| it.attempt());
+        attempt.map_or_else(DateTime::now, |attempt| attempt.started())
     }
 
     /// Options of a read that decides what is written: it sees the last writes, as each read of a transaction does.

@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use bson::Document;
+use bson::{DateTime, Document};
 
 use crate::error::{Code, Error, Result, ServerError};
 
@@ -29,6 +29,8 @@ pub(crate) struct Attempt(Arc<State>);
 struct State {
     outcome: AtomicU8,
     transient: AtomicBool,
+    /// A time before its first read, whose snapshot all its reads see.
+    started: DateTime,
     /// The error of the last operation, if MongoDB may have aborted the transaction because of it.
     failed: Mutex<Option<String>>,
 }
@@ -38,6 +40,7 @@ impl Attempt {
         Self(Arc::new(State {
             outcome: AtomicU8::new(Outcome::Open as u8),
             transient: AtomicBool::new(false),
+            started: DateTime::now(),
             failed: Mutex::new(None),
         }))
     }
@@ -52,6 +55,11 @@ impl Attempt {
 
     fn set(&self, outcome: Outcome) {
         self.0.outcome.store(outcome as u8, Ordering::Release);
+    }
+
+    /// A time before the snapshot that its reads see, by the clock of this machine.
+    pub(crate) fn started(&self) -> DateTime {
+        self.0.started
     }
 
     /// Whether `other` is the same attempt of the same transaction.

@@ -168,7 +168,7 @@ impl Facts {
         let mut facts = Self {
             keys: Keys::default(),
             found: Vec::new(),
-            at: DateTime::now(),
+            at: channel.time_of_reads(),
         };
         let mut projection = doc! {kept.key.as_str(): 1};
         for path in fields(kept.copies, is_new).flat_map(|field| &field.sources) {

@@ -16,6 +16,7 @@
 )]
 
 mod interleavings {
+    mod aged;
     pub(crate) mod copies;
     pub(crate) mod explorer;
     pub(crate) mod library;

@@ -243,8 +243,9 @@ fn cross<N: Authored>() {
         }
         for (at, (name, change)) in changes::<N>(way).into_iter().enumerate() {
             for (other_at, (other_name, other)) in others.iter().enumerate() {
-                // In the other ways, each change meets one of the other operations.
-                let is_chosen = turn == 0 || other_at == (at + turn) % others.len();
+                // In the other ways, some of the changes meet one of the other operations each.
+                let is_one = (at + turn) % 2 == 0 && other_at == (at + turn) % others.len();
+                let is_chosen = turn == 0 || is_one;
                 if !is_chosen && more() == 0 {
                     continue;
                 }

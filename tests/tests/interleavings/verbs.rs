@@ -221,7 +221,7 @@ fn cross(
         for (at, (verb, operation)) in verbs(way).into_iter().enumerate() {
             let beside_one = (at + turn) % others.len();
             for (other_at, (other_name, other)) in others.iter().enumerate() {
-                let is_chosen = other_at == beside_one && (is_own || (at + turn) % 5 == 0);
+                let is_chosen = other_at == beside_one && (is_own || (at + turn) % 8 == 0);
                 if !is_chosen && more() == 0 {
                     continue;
                 }

@@ -500,7 +500,7 @@ fn builders_and_handles_cross_threads() {
 
 #[test]
 fn one_value_needs_no_list() {
-    let any = |values: Vec<Bson>| super::operators::any_of("_id", values);
+    let any = |values: Vec<Bson>| operators::any_of("_id", values);
     assert_eq!(any(vec![1.into()]), doc! {"_id": 1});
     assert_eq!(any(vec![1.into(), 2.into()]), doc! {"_id": {"$in": [1, 2]}});
     assert_eq!(any(Vec::new()), doc! {"_id": {"$in": []}});

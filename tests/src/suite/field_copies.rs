@@ -14,7 +14,7 @@ use odm::prelude::*;
 use self::aged::{
     a_changed_reference_brings_other_copies, a_refresh_by_age_finds_documents_by_an_index,
     changes_of_the_source_wait_for_the_age, inserts_store_the_time_of_copies,
-    random_documents_are_refreshed_by_age,
+    random_documents_are_refreshed_by_age, replacements_store_the_time_of_copies,
 };
 use self::declarations::wrong_declarations_are_refused;
 use self::inserts::{
@@ -45,6 +45,7 @@ cases![
     every_copy_follows_its_field,
     copies_that_stay_are_filled_once,
     inserts_store_the_time_of_copies,
+    replacements_store_the_time_of_copies,
     changes_of_the_source_wait_for_the_age,
     a_changed_reference_brings_other_copies,
     a_refresh_by_age_finds_documents_by_an_index,

@@ -131,17 +131,13 @@ fn reassign(id: i32, product: i32, way: Way) -> Operation {
     })
 }
 
-/// Verbs that insert the offer 5, or by which the offer 2 goes to the product 1. A replacement stores the time of its struct where
-/// the other values are right.
+/// Verbs that insert the offer 5, or by which the offer 2 goes to the product 1, which takes a transaction.
 fn verbs(way: Way) -> Named {
     let mut verbs = changing::<Offer>(way);
-    let kept = [
-        "insert_many",
-        "find_one_or_insert",
-        "find_one_and_update",
-        "update_many",
-    ];
-    verbs.retain(|(verb, _)| kept.contains(verb));
+    if way == Way::NonAtomic {
+        verbs.retain(|(verb, _)| ["insert_many", "find_one_or_insert"].contains(verb));
+        return verbs;
+    }
     verbs.push((
         "save",
         operation(move |db| async move {
@@ -151,24 +147,22 @@ fn verbs(way: Way) -> Named {
             run!(way, db, offers.save(&mut loaded).propagate())
         }),
     ));
-    if way != Way::NonAtomic {
-        verbs.push((
-            "bulk_write",
-            operation(move |db| async move {
-                let offers = db.collection::<Offer>();
-                run!(
-                    way,
-                    db,
-                    offers
-                        .bulk_write(|w| [
-                            w.insert_one(offer(5, 1)),
-                            w.update_one(|o| o.id.eq(2), Offer::change),
-                        ])
-                        .propagate()
-                )
-            }),
-        ));
-    }
+    verbs.push((
+        "bulk_write",
+        operation(move |db| async move {
+            let offers = db.collection::<Offer>();
+            run!(
+                way,
+                db,
+                offers
+                    .bulk_write(|w| [
+                        w.insert_one(offer(5, 1)),
+                        w.update_one(|o| o.id.eq(2), Offer::change),
+                    ])
+                    .propagate()
+            )
+        }),
+    ));
     verbs
 }
 
@@ -303,8 +297,10 @@ fn refreshes_by_age_beside_other_writes() {
     ];
     for way in Way::ALL {
         others.push(("an insert", insert(5, way)));
-        others.push(("a move of an overdue copy", reassign(1, 2, way)));
-        others.push(("a move of a fresh copy", reassign(3, 2, way)));
+        if way != Way::NonAtomic {
+            others.push(("a move of an overdue copy", reassign(1, 2, way)));
+            others.push(("a move of a fresh copy", reassign(3, 2, way)));
+        }
         others.extend(verbs(way));
     }
     for (worker_name, worker) in &workers {
@@ -321,7 +317,6 @@ fn refreshes_by_age_beside_other_writes() {
     assert!(all.orders > 200, "{all}");
 }
 
-/// A move without a transaction may bring back what it has read, with the time of that.
 #[test]
 fn three_operations_on_copies_that_follow_by_their_age() {
     let mut all = Explored::default();

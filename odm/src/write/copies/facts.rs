@@ -306,10 +306,15 @@ impl Facts {
                     Value::Unknown => None,
                 })
                 .collect();
-            let compared = kept.compared(&values);
-            if compared.is_empty() {
+            let known = kept.compared(&values);
+            if known.is_empty() {
                 continue;
             }
+            // The write that these documents follow may have brought its own time.
+            let compared = match holders {
+                Some(_) => values.as_slice(),
+                None => known,
+            };
             let outdated = match (older_than, &kept.copies.refresh) {
                 (Some(time), Some(RefreshAge { at, .. })) => Outdated::Before { at, time },
                 _ => Outdated::Differing(compared),

@@ -61,10 +61,10 @@ mod tests {
     use super::*;
     use bson::doc;
 
-    fn after(operators: Document) -> Option<Document> {
+    fn after(operators: &Document) -> Option<Document> {
         let before = RawDocumentBuf::try_from(doc! {"_id": 1, "a": 1, "l": {"x": 1}}).unwrap();
         let fields = doc! {"_id": 1, "a": 1, "b": 1, "l.x": 1};
-        let after = changed(&[before], &fields, &operators).unwrap()?;
+        let after = changed(&[before], &fields, operators).unwrap()?;
         Some(Document::try_from(&after[0]).unwrap())
     }
 
@@ -72,14 +72,14 @@ mod tests {
     fn fields_that_are_set_are_known() {
         let before = doc! {"_id": 1, "a": 1, "l": {"x": 1}};
         assert_eq!(
-            after(doc! {"$set": {"c": 2}, "$inc": {"d.e": 1}}),
+            after(&doc! {"$set": {"c": 2}, "$inc": {"d.e": 1}}),
             Some(before)
         );
         let set = doc! {"$set": {"a": [2]}, "$currentDate": {"at": true}, "$unset": {"c": ""}};
         let expected = doc! {"_id": 1, "a": [2], "l": {"x": 1}};
-        assert_eq!(after(set), Some(expected));
+        assert_eq!(after(&set), Some(expected));
         let expected = doc! {"_id": 1, "a": 1, "l": {"x": 1}, "b": null};
-        assert_eq!(after(doc! {"$set": {"b": null}}), Some(expected));
+        assert_eq!(after(&doc! {"$set": {"b": null}}), Some(expected));
     }
 
     #[test]
@@ -96,7 +96,7 @@ mod tests {
             doc! {"$rename": {"c": "a"}},
             doc! {"a": 1},
         ] {
-            assert_eq!(after(operators.clone()), None, "{operators}");
+            assert_eq!(after(&operators), None, "{operators}");
         }
     }
 }

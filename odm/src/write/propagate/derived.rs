@@ -13,7 +13,7 @@ use super::super::two_way::{BackReference, Links, Written};
 use super::collect::add_collected;
 use super::record::Records;
 use crate::collection::Stale;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::exec::{Channel, Keys};
 use crate::model::ModelMeta;
 use crate::model::copies::Copies;
@@ -103,6 +103,24 @@ impl Derived {
     pub(super) fn check_references(&mut self) -> Result<()> {
         self.references = CheckedReferences::all(self.model)?;
         Ok(())
+    }
+
+    /// Refuses a write without a transaction that would leave damage which nothing finds.
+    pub(super) fn need_transaction(&self, channel: &Channel<'_>) -> Result<()> {
+        self.references.need_transaction(channel)?;
+        if channel.is_in_transaction() {
+            return Ok(());
+        }
+        let others = self.back.iter().flat_map(|back| &back.other.copies);
+        let mut held = self.held.iter().chain(others);
+        match held.find(|kept| kept.copies.refresh.is_some()) {
+            None => Ok(()),
+            Some(kept) => Err(Error::usage(format!(
+                "the copies beside `{}` follow by their age: if this write stopped between the reference and the copies, they \
+                 would be of another document and seem fresh. Leave `non_atomic()` out",
+                kept.reference.as_str()
+            ))),
+        }
     }
 
     /// What the caller has said besides the change.

@@ -240,7 +240,7 @@ impl<M: Document, R> PropagatedInsert<M, R> {
             all.push(keys);
         }
         let references = &self.derived.references;
-        references.need_transaction(channel)?;
+        self.derived.need_transaction(channel)?;
         let checked = references.new_keys(&[], &self.documents.documents)?;
         references.fence(channel, &checked, &mut fences)?;
         let mut looks = Looks::default();

@@ -207,7 +207,7 @@ impl<W: Modify> WriteSeveral for PropagatedWrite<W> {
     async fn write(&self, channel: &mut Channel<'_>) -> Result<W::Done> {
         let model = W::Model::model();
         let is_atomic = channel.is_in_transaction();
-        self.derived.references.need_transaction(channel)?;
+        self.derived.need_transaction(channel)?;
         let projection = self.derived.projection();
         let mut documents = self.change.matching(channel, projection).await?;
         let derived = match &self.of_inserted {

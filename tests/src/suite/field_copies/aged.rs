@@ -168,6 +168,45 @@ pub(super) async fn inserts_store_the_time_of_copies(db: &Db) {
     assert_eq!((third.price, third.checked), (-1, DateTime::MIN));
 }
 
+/// A replacement brings its own times, which say nothing about the values that the write reads.
+pub(super) async fn replacements_store_the_time_of_copies(db: &Db) {
+    shop(db).await;
+    let offers = db.collection::<Offer>();
+    for time in [DateTime::MIN, DateTime::MAX] {
+        for verb in 0..4 {
+            let start = DateTime::now();
+            let mut replacement = offers.load(&1).await.unwrap().unwrap();
+            let to = 1 + replacement.product.id() % 2;
+            replacement.product = Ref::from(to);
+            replacement.price = i64::from(to) * 10;
+            replacement.checked = time;
+            for line in &mut replacement.lines {
+                line.seen = time;
+            }
+            let new = Offer::clone(&replacement);
+            let result = match verb {
+                0 => offers.replace_by_id(&1, &new).propagate().await.map(drop),
+                1 => {
+                    let upsert = offers.replace_one(|o| o.id.eq(1), &new).upsert(true);
+                    upsert.propagate().await.map(drop)
+                }
+                2 => {
+                    let replace = offers.find_one_and_replace(|o| o.id.eq(1), &new);
+                    replace.propagate().await.map(drop)
+                }
+                _ => offers.save(&mut replacement).propagate().await.map(drop),
+            };
+            result.unwrap();
+            let found = offers.get(&1).await.unwrap().unwrap();
+            let what = format!("{verb}, {time}: {found:?}");
+            assert!(is_now(found.checked, start), "{what}");
+            let mut lines = found.lines.iter();
+            assert!(lines.all(|line| is_now(line.seen, start)), "{what}");
+            assert!(offers.check_copies().await.unwrap().is_sound(), "{what}");
+        }
+    }
+}
+
 /// A change of the source needs no word and sends no other command; only a refresh writes copies, once they are too old.
 pub(super) async fn changes_of_the_source_wait_for_the_age(db: &Db) {
     shop(db).await;
@@ -246,19 +285,19 @@ pub(super) async fn a_changed_reference_brings_other_copies(db: &Db) {
         .await
         .unwrap_err();
     assert!(error.is_usage(), "the time belongs to the copy: {error}");
-    for is_atomic in [true, false] {
-        let to = if is_atomic { 2 } else { 3 };
+    for to in [2, 3] {
         let start = DateTime::now();
-        let change = offers
-            .update_by_id(&1, |o| {
+        let change = || {
+            let change = offers.update_by_id(&1, |o| {
                 o.product.set(Ref::from(to)) & o.gift.set(Ref::from(to))
-            })
-            .propagate();
-        if is_atomic {
-            change.await.unwrap();
-        } else {
-            change.non_atomic().await.unwrap();
-        }
+            });
+            change.propagate()
+        };
+        let before = stored(db, "aged_offers").await;
+        let error = change().non_atomic().await.unwrap_err();
+        assert!(error.is_usage(), "a stop would show to nobody: {error}");
+        assert_eq!(stored(db, "aged_offers").await, before);
+        change().await.unwrap();
         let first = offers.get(&1).await.unwrap().unwrap();
         let price = i64::from(to) * 10;
         assert_eq!((first.price, first.gift_price), (price, Some(price)));

@@ -138,6 +138,9 @@ fn id_of(document: &RawDocument) -> Result<Bson> {
     Ok(id.unwrap_or(Bson::Null))
 }
 
+/// How many more times both sides of a suspect are read before it is reported.
+const LOOKS: usize = 5;
+
 struct Check<'c> {
     all: &'c [Arc<BackReference>],
     options: &'c Chosen,
@@ -151,11 +154,18 @@ impl Visit for Check<'_> {
         documents: Vec<RawDocumentBuf>,
     ) -> Result<()> {
         for back in self.all {
-            let suspects = one_sided(channel, back, &documents).await?;
-            let ids = Keys::of(suspects.iter().map(|(id, _)| id))?;
+            let mut suspects = one_sided(channel, back, &documents).await?;
             let model = back.sides.own.model;
-            let again = chunks::again(channel, model, &ids, self.options).await?;
-            for (id, key) in one_sided(channel, back, &again).await? {
+            // The sides are read one after the other, and a write between the reads looks like damage.
+            for _ in 0..LOOKS {
+                if suspects.is_empty() {
+                    break;
+                }
+                let ids = Keys::of(suspects.iter().map(|(id, _)| id))?;
+                let again = chunks::again(channel, model, &ids, self.options).await?;
+                suspects = one_sided(channel, back, &again).await?;
+            }
+            for (id, key) in suspects {
                 let (own, other) = (&back.sides.own, &back.sides.other);
                 let detail = format!(
                     "`{}` refers to the `{}` with the {} {}, and its `{}` does not refer back",

@@ -115,7 +115,7 @@ impl<M: Document> Repeated<M> {
         call
     }
 
-    /// Whether the filter matches no other document than the only one of these.
+    /// Whether the filter is the `_id` of the only one of these documents.
     fn is_of(&self, filter: &Condition, ids: &[Bson]) -> bool {
         let is_exact = self.template.options.collation.is_none() && M::model().collation.is_none();
         match (filter, ids) {

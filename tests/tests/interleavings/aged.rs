@@ -139,7 +139,7 @@ fn verbs(way: Way) -> Named {
         return verbs;
     }
     verbs.push((
-        "save",
+        "save of another reference",
         operation(move |db| async move {
             let offers = db.collection::<Offer>();
             let mut loaded = offers.load(&2).await?.unwrap();
@@ -148,7 +148,7 @@ fn verbs(way: Way) -> Named {
         }),
     ));
     verbs.push((
-        "bulk_write",
+        "bulk_write of an insert and an update",
         operation(move |db| async move {
             let offers = db.collection::<Offer>();
             run!(

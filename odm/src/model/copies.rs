@@ -68,8 +68,8 @@ pub(crate) enum CopyKind {
     Time,
 }
 
-static HELD: Found<Copies> = LazyLock::new(RwLock::default);
-static MADE: Found<&'static Copies> = LazyLock::new(RwLock::default);
+static HELD: Found<Vec<Copies>> = LazyLock::new(RwLock::default);
+static MADE: Found<Vec<&'static Copies>> = LazyLock::new(RwLock::default);
 
 impl ModelMeta {
     /// The copies that documents of this model hold.
@@ -79,7 +79,9 @@ impl ModelMeta {
     /// A change of a copied field could not find its copies.
     pub(crate) fn copies(&'static self) -> Result<&'static [Copies]> {
         let found = once(&HELD, self, || Walk::over(self));
-        found.map_err(|error| error.with_model(self.name))
+        found
+            .map(Vec::as_slice)
+            .map_err(|error| error.with_model(self.name))
     }
 
     /// The copies of this model's fields that follow its changes.
@@ -102,6 +104,7 @@ impl ModelMeta {
             }
             Ok(made)
         })
+        .map(Vec::as_slice)
     }
 }
 

@@ -21,8 +21,8 @@ impl ModelMeta {
                 || !self.summaries()?.is_empty()
                 || !self.listed()?.is_empty()
                 || !self.newest_lists()?.is_empty();
-            Ok(vec![any])
+            Ok(any)
         })?;
-        Ok(found.contains(&true))
+        Ok(*found)
     }
 }

@@ -37,8 +37,8 @@ pub(crate) struct NewestList {
     pub(crate) guarantee: Guarantee,
 }
 
-static HELD: Found<NewestList> = LazyLock::new(RwLock::default);
-static LISTED: Found<&'static NewestList> = LazyLock::new(RwLock::default);
+static HELD: Found<Vec<NewestList>> = LazyLock::new(RwLock::default);
+static LISTED: Found<Vec<&'static NewestList>> = LazyLock::new(RwLock::default);
 
 impl ModelMeta {
     /// The lists of the newest that documents of this model hold.
@@ -48,7 +48,9 @@ impl ModelMeta {
     /// A list could not follow the listed documents.
     pub(crate) fn newest_lists(&'static self) -> Result<&'static [NewestList]> {
         let found = once(&HELD, self, || find(self));
-        found.map_err(|error| error.with_model(self.name))
+        found
+            .map(Vec::as_slice)
+            .map_err(|error| error.with_model(self.name))
     }
 
     /// The lists in documents of other models that documents of this model may be in.
@@ -67,6 +69,7 @@ impl ModelMeta {
             }
             Ok(listed)
         })
+        .map(Vec::as_slice)
     }
 }
 

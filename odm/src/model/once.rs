@@ -1,22 +1,23 @@
-//! Values that are found for a model once in a process.
+//! Values that are found once in a process, for a model or another part of the metadata.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, PoisonError, RwLock};
 
-use super::ModelMeta;
+use foldhash::fast::RandomState;
+
 use crate::error::Result;
 
-/// What was found for the models that were asked for it, by the address of the model.
-pub(super) type Found<T> = LazyLock<RwLock<HashMap<usize, &'static [T]>>>;
+/// What was found so far, by the address of what it was found for.
+pub(crate) type Found<T> = LazyLock<RwLock<HashMap<usize, &'static T, RandomState>>>;
 
-/// Finds values for the model once in a process. A process has few models, and metadata is as constant as they are, so what
-/// is found is never freed.
-pub(super) fn once<T: Send + Sync>(
-    known: &RwLock<HashMap<usize, &'static [T]>>,
-    model: &'static ModelMeta,
-    find: impl FnOnce() -> Result<Vec<T>>,
-) -> Result<&'static [T]> {
-    let address = std::ptr::from_ref(model).addr();
+/// Finds a value for a part of the metadata once in a process. A process has few models, and metadata is as constant as they
+/// are, so what is found is never freed.
+pub(crate) fn once<K, T: Send + Sync>(
+    known: &Found<T>,
+    of: &'static K,
+    find: impl FnOnce() -> Result<T>,
+) -> Result<&'static T> {
+    let address = std::ptr::from_ref(of).addr();
     let found = known.read().unwrap_or_else(PoisonError::into_inner);
     if let Some(found) = found.get(&address) {
         return Ok(found);
@@ -26,5 +27,5 @@ pub(super) fn once<T: Send + Sync>(
     let mut known = known.write().unwrap_or_else(PoisonError::into_inner);
     Ok(known
         .entry(address)
-        .or_insert_with(|| Box::leak(new.into_boxed_slice())))
+        .or_insert_with(|| Box::leak(Box::new(new))))
 }

@@ -49,8 +49,8 @@ pub(crate) struct SummarizedField {
     pub(crate) ty: TypeMeta,
 }
 
-static HELD: Found<Summaries> = LazyLock::new(RwLock::default);
-static COUNTED: Found<&'static Summaries> = LazyLock::new(RwLock::default);
+static HELD: Found<Vec<Summaries>> = LazyLock::new(RwLock::default);
+static COUNTED: Found<Vec<&'static Summaries>> = LazyLock::new(RwLock::default);
 
 impl ModelMeta {
     /// The summaries that documents of this model hold, by the relation whose documents they summarize.
@@ -60,7 +60,9 @@ impl ModelMeta {
     /// A summary could not be computed by one reference.
     pub(crate) fn summaries(&'static self) -> Result<&'static [Summaries]> {
         let found = once(&HELD, self, || find(self));
-        found.map_err(|error| error.with_model(self.name))
+        found
+            .map(Vec::as_slice)
+            .map_err(|error| error.with_model(self.name))
     }
 
     /// The summaries in documents of other models to which documents of this model count.
@@ -79,6 +81,7 @@ impl ModelMeta {
             }
             Ok(counted)
         })
+        .map(Vec::as_slice)
     }
 }
 

@@ -30,7 +30,7 @@ pub(crate) struct Side {
     pub(crate) is_skipped: bool,
 }
 
-static TWO_WAY: Found<TwoWay> = LazyLock::new(RwLock::default);
+static TWO_WAY: Found<Vec<TwoWay>> = LazyLock::new(RwLock::default);
 
 impl ModelMeta {
     /// The references of this model that the model to which they lead returns.
@@ -40,6 +40,7 @@ impl ModelMeta {
             let references = references.filter_map(RelationMeta::as_reference);
             references.filter_map(|own| pair(self, own)).collect()
         })
+        .map(Vec::as_slice)
         .map_err(|error| error.with_model(self.name))
     }
 }

@@ -43,10 +43,11 @@ pub use self::field::{
     CopyMeta, EmbeddedMeta, EnumMeta, FieldMeta, KeyReferenceMeta, Presence, RefreshMeta,
     SummaryKind, SummaryMeta, Tagging, VariantMeta,
 };
-#[doc(hidden)]
 pub use self::index::{CollationMeta, IndexMeta, KeyKind, KeyMeta};
 #[doc(hidden)]
 pub use self::keywords::KeywordsMeta;
+#[doc(hidden)]
+pub(crate) use self::once::{Found, once};
 #[doc(hidden)]
 pub use self::path::{Path, Segment};
 pub use self::projection::{ProjectedField, Projection};

@@ -1,6 +1,6 @@
 //! Copies of fields of other documents: `copy_of`.
 //!
-//! [`facts`] reads the fields that copies follow, and writes them where copies differ. `propagate` beside this module orders
+//! [`kept`] finds where the copies beside a reference are stored. [`facts`] reads the fields that copies follow, and writes them where copies differ. `propagate` beside this module orders
 //! the commands of inserts and updates; `check` compares and refreshes what is stored.
 //!
 //! Two clients that write at the same time would leave a stale copy: a change of the field sweeps over the copies and does not
@@ -10,6 +10,7 @@
 
 pub(super) mod check;
 pub(super) mod facts;
+pub(super) mod kept;
 pub(super) mod throttled;
 
 pub use self::check::{CheckCopies, CopyDamage, CopyReport, RefreshCopies};
@@ -17,7 +18,7 @@ use crate::error::Result;
 use crate::exec::{Channel, Keys};
 use crate::model::Guarantee;
 
-use self::facts::Kept;
+use self::kept::Kept;
 use super::fences::Fences;
 
 impl Kept {

@@ -40,6 +40,10 @@ impl Fences {
         Ok(())
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Writes the fences; errors name the model.
     pub(super) async fn write(
         &self,

@@ -15,7 +15,7 @@ use bson::{Bson, Document, RawDocumentBuf, doc};
 pub use self::check::{CheckTwoWay, RefreshTwoWay, TwoWayDamage, TwoWayReport};
 pub(in crate::write) use self::links::Links;
 use super::collected::Collected;
-use super::copies::facts::Kept;
+use super::copies::kept::Kept;
 use super::reference_place::{exact_read, exactly};
 use crate::error::{Error, ReferenceError, Result, Withheld, WithheldError, WithheldReason};
 use crate::exec::{Channel, Keys, StoredPath};
@@ -47,7 +47,7 @@ pub(in crate::write) struct Stored {
     pub(in crate::write) path: StoredPath,
     pub(in crate::write) key: StoredPath,
     /// The copies beside the reference.
-    pub(in crate::write) copies: Vec<Arc<Kept>>,
+    pub(in crate::write) copies: Vec<&'static Kept>,
     /// The values that are collected from the documents by this reference.
     pub(in crate::write) collected: Vec<Collected>,
 }
@@ -240,7 +240,7 @@ impl Stored {
             side,
             path: StoredPath::at(&side.path),
             key: StoredPath::at(&side.key),
-            copies: copies.into_iter().map(Arc::new).collect(),
+            copies,
             collected,
         })
     }

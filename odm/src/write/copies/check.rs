@@ -8,7 +8,8 @@ use bson::{Bson, DateTime, Document as BsonDocument, doc};
 use super::super::chunks::{self, Chunks, Scan, Visit};
 use super::super::reference_place::{Outdated, exact_read};
 use super::super::{RefreshResult, Report};
-use super::facts::{Facts, Holders, Kept, settle};
+use super::facts::{Facts, Holders, settle};
+use super::kept::Kept;
 use crate::collection::Collection;
 use crate::error::{Error, Result};
 use crate::exec::{Channel, Keys, StoredPath};
@@ -163,14 +164,14 @@ impl<M: Document> Collection<M> {
 }
 
 /// The copies of the model that follow changes, or by their age.
-fn following(model: &'static ModelMeta) -> Result<Vec<Kept>> {
+fn following(model: &'static ModelMeta) -> Result<Vec<&'static Kept>> {
     let copies = model.copies()?.iter();
     Kept::all(copies.filter(|copies| copies.follows_reference()))
 }
 
 /// Compares copies with the fields that they follow.
 struct Check<'c> {
-    copies: &'c [Kept],
+    copies: &'c [&'static Kept],
     options: &'c Chosen,
     report: CopyReport,
 }
@@ -212,7 +213,7 @@ impl Visit for Check<'_> {
 
 /// Writes copies that differ from the fields that they follow.
 pub(in crate::write) struct Refresh<'c> {
-    pub(in crate::write) copies: &'c [Kept],
+    pub(in crate::write) copies: &'c [&'static Kept],
     pub(in crate::write) updated: u64,
 }
 
@@ -269,7 +270,7 @@ async fn differing(
 pub(in crate::write) fn options(
     channel: &Channel<'_>,
     model: &'static ModelMeta,
-    copies: &[Kept],
+    copies: &[&'static Kept],
 ) -> Chosen {
     let mut projection = BsonDocument::new();
     for kept in copies {
@@ -326,7 +327,7 @@ async fn refresh_overdue<M: Document>(chunks: Chunks<'_>) -> Result<RefreshResul
 async fn refresh_all(
     chunks: Chunks<'_>,
     model: &'static ModelMeta,
-    copies: Vec<Kept>,
+    copies: Vec<&'static Kept>,
 ) -> Result<RefreshResult> {
     let mut refresh = Refresh {
         copies: &copies,

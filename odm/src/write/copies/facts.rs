@@ -2,29 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::raw::{RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf};
 use bson::{Bson, DateTime, Document, RawBson, doc};
+use odm_language::value::raw::{append, elements, get, values};
 
 use super::super::fences::Fences;
-use super::super::reference_place::{Outdated, ReferencePlace, exact_read, exactly};
+use super::super::reference_place::{Outdated, exact_read, exactly};
+use super::kept::{Kept, each_parent, fields, is_equal, raw};
 use crate::error::{Error, ReferenceError, Result};
 use crate::exec::{Channel, Keys, StoredPath};
 use crate::model::copies::{CopiedField, Copies, RefreshAge};
-use crate::model::{name, projection};
+use crate::model::projection;
 use crate::query::operators::any_of;
 use crate::store::Operation;
 use crate::store::limits::LIST_BYTES;
-
-/// The copies beside one reference, and where they are stored.
-#[derive(Debug)]
-pub(in crate::write) struct Kept {
-    pub(in crate::write) copies: &'static Copies,
-    pub(in crate::write) place: ReferencePlace,
-    /// The stored path of the reference.
-    pub(in crate::write) reference: StoredPath,
-    /// The stored path of the field of the source to which the reference leads.
-    pub(in crate::write) key: StoredPath,
-}
 
 /// The values of copied fields of the documents with these keys, as they were read at one time.
 #[derive(Debug)]
@@ -46,7 +37,7 @@ struct Found {
 /// The value that a copy has to have.
 #[derive(Debug)]
 enum Value {
-    Stored(Bson),
+    Stored(RawBson),
     /// The copy is left out.
     None,
     /// The document lacks the field, and the copy can't be none.
@@ -63,99 +54,6 @@ pub(in crate::write) struct Holders {
     all: Keys,
 }
 
-impl Kept {
-    pub(in crate::write) fn new(copies: &'static Copies) -> Result<Self> {
-        let by: Vec<&str> = copies.by.iter().map(String::as_str).collect();
-        let place = ReferencePlace::at(copies.model, &by)?;
-        let key = name::resolve((copies.source.embedded)(), &[copies.key])?;
-        Ok(Self {
-            copies,
-            reference: StoredPath::at(&place.path()),
-            place,
-            key: StoredPath::through_arrays(&key.path),
-        })
-    }
-
-    pub(in crate::write) fn all(
-        copies: impl IntoIterator<Item = &'static Copies>,
-    ) -> Result<Vec<Self>> {
-        copies.into_iter().map(Self::new).collect()
-    }
-
-    /// The fields of a document that holds the copies: the reference, and the copies.
-    pub(in crate::write) fn projection(&self) -> Document {
-        let mut projection = doc! {"_id": 1, self.reference.as_str(): 1};
-        for field in self.copies.following() {
-            projection.insert(self.path_of(field), 1);
-        }
-        projection
-    }
-
-    /// The values that make copies differ: all but their time.
-    fn compared<'v>(
-        &self,
-        values: &'v [(&'v str, Option<&'v Bson>)],
-    ) -> &'v [(&'v str, Option<&'v Bson>)] {
-        let at = self.copies.refresh.as_ref().map(|refresh| refresh.at);
-        match values.split_first() {
-            Some(((name, _), rest)) if Some(*name) == at => rest,
-            _ => values,
-        }
-    }
-
-    /// Whether the copies in this subdocument were read before this time, or nothing says when.
-    fn is_older(&self, parent: &Document, time: DateTime) -> bool {
-        self.copies.refresh.as_ref().is_some_and(
-            |refresh| !matches!(parent.get(refresh.at), Some(Bson::DateTime(at)) if *at >= time),
-        )
-    }
-
-    /// The time of the oldest copies that are left alone at this time; none of copies that follow changes.
-    pub(super) fn before(&self, now: DateTime) -> Option<DateTime> {
-        let refresh = self.copies.refresh.as_ref();
-        refresh.map(|refresh| refresh.before(now))
-    }
-
-    /// Whether a refresh has to write the document: copies beside a reference are older than this time, or copies have a value
-    /// beside a null reference.
-    pub(super) fn has_older(&self, document: &RawDocument, time: DateTime) -> Result<bool> {
-        let Some((reference, parents)) = self.place.names().split_last() else {
-            return Ok(false);
-        };
-        let mut document = Document::try_from(document).map_err(Error::encode)?;
-        let mut has = false;
-        each_parent(&mut document, parents, &mut |parent| {
-            let is_null = matches!(parent.get(reference), None | Some(Bson::Null));
-            has |= if is_null {
-                self.differs_from_none(parent)?
-            } else {
-                self.is_older(parent, time)
-            };
-            Ok(())
-        })?;
-        Ok(has)
-    }
-
-    /// Whether a copy in this subdocument, which refers to nothing, has a value.
-    fn differs_from_none(&self, parent: &Document) -> Result<bool> {
-        let mut differs = false;
-        for field in self.copies.following().filter(|field| !field.is_time()) {
-            if let Some((_, expected)) = field.none() {
-                differs |= !is_equal(parent.get(field.name), expected.as_ref())?;
-            }
-        }
-        Ok(differs)
-    }
-
-    /// The stored path of a copy.
-    pub(in crate::write) fn path_of(&self, field: &CopiedField) -> String {
-        match self.reference.as_str().rsplit_once('.') {
-            Some((parent, _)) => format!("{parent}.{}", field.name),
-            None => field.name.to_owned(),
-        }
-    }
-}
-
 impl Facts {
     /// Reads the fields that the copies follow; of a new document, also those that are copied once.
     pub(in crate::write) async fn read(
@@ -166,31 +64,12 @@ impl Facts {
     ) -> Result<Self> {
         let source = kept.copies.source;
         let mut facts = Self {
-            keys: Keys::default(),
+            keys: keys.clone(),
             found: Vec::new(),
             at: channel.time_of_reads(),
         };
-        let mut projection = doc! {kept.key.as_str(): 1};
-        for path in fields(kept.copies, is_new).flat_map(|field| &field.sources) {
-            // A path inside of another one would be a second projection of it.
-            let is_inside = |other: &String| {
-                path.strip_prefix(other.as_str())
-                    .is_some_and(|rest| rest.starts_with('.'))
-            };
-            let mut others = fields(kept.copies, is_new).flat_map(|field| &field.sources);
-            if !others.any(is_inside) {
-                projection.insert(path, 1);
-            }
-        }
-        if kept.key.as_str() != "_id" && !projection.contains_key("_id") {
-            projection.insert("_id", 0);
-        }
-        for position in 0..keys.len() {
-            if let Some(key) = keys.get(position) {
-                facts.keys.add(raw(key)?.as_raw_bson_ref())?;
-                facts.found.push(None);
-            }
-        }
+        let projection = if is_new { &kept.copied } else { &kept.followed };
+        facts.found.resize_with(keys.len(), || None);
         let path = kept.key.as_str();
         for part in keys.parts() {
             // The key is unique, and one document is read without a cursor.
@@ -202,7 +81,7 @@ impl Facts {
                 let key = kept.key.value(document);
                 let position = key.and_then(|key| facts.keys.position(key));
                 if let Some(found) = position.and_then(|it| facts.found.get_mut(it)) {
-                    *found = Some(Found::new(kept.copies, document, is_new, facts.at)?);
+                    *found = Some(Found::new(kept, document, is_new, facts.at)?);
                 }
                 Ok(())
             });
@@ -219,65 +98,94 @@ impl Facts {
             .eq(other.map(|one| one.map(|one| &one.bytes)))
     }
 
-    /// Puts the values into a new document.
+    /// The new document with the values.
     ///
     /// # Errors
     ///
     /// The document refers to nothing, or to a document without the field.
-    pub(in crate::write) fn fill(&self, kept: &Kept, document: &mut Document) -> Result<()> {
+    pub(in crate::write) fn fill(
+        &self,
+        kept: &Kept,
+        document: &RawDocument,
+    ) -> Result<RawDocumentBuf> {
         let Some((reference, parents)) = kept.place.names().split_last() else {
-            return Ok(());
+            return Ok(document.to_owned());
         };
-        each_parent(document, parents, &mut |parent| {
+        rebuild(document, parents, &mut |parent| {
             self.fill_beside(kept, reference, parent)
         })
     }
 
-    fn fill_beside(&self, kept: &Kept, reference: &str, parent: &mut Document) -> Result<()> {
-        let copies = kept.copies;
-        let key = match parent.get(reference) {
-            None | Some(Bson::Null) => {
-                for (name, value) in copies.fields.iter().filter_map(CopiedField::none) {
-                    match value {
-                        Some(value) => parent.insert(name, value),
-                        None => parent.remove(name),
-                    };
-                }
-                return Ok(());
+    fn fill_beside(
+        &self,
+        kept: &Kept,
+        reference: &str,
+        parent: &RawDocument,
+    ) -> Result<RawDocumentBuf> {
+        let fields = &kept.copies.fields;
+        let values = match parent.get(reference).map_err(Error::encode)? {
+            None | Some(RawBsonRef::Null) => {
+                let none = |field: &CopiedField| {
+                    let null = (!field.is_skipped).then_some(RawBsonRef::Null);
+                    field.is_nullable.then_some((field.name, null))
+                };
+                fields.iter().filter_map(none).collect()
             }
-            Some(key) => key.clone(),
+            Some(key) => self.values_at(kept, key)?,
         };
-        let position = self.keys.position(raw(&key)?.as_raw_bson_ref());
-        let found = position.and_then(|position| self.found.get(position)?.as_ref());
+        let mut filled = RawDocumentBuf::new();
+        for (name, value) in elements(parent) {
+            match values.iter().find(|(copy, _)| *copy == name) {
+                None => append(&mut filled, name, value),
+                Some((_, Some(value))) => append(&mut filled, name, *value),
+                Some((_, None)) => {}
+            }
+        }
+        for (name, value) in values {
+            if let Some(value) = value
+                && get(parent, name).is_none()
+            {
+                append(&mut filled, name, value);
+            }
+        }
+        Ok(filled)
+    }
+
+    /// The copies beside a reference with this value: their stored names and values.
+    fn values_at<'f>(
+        &'f self,
+        kept: &'f Kept,
+        key: RawBsonRef<'_>,
+    ) -> Result<Vec<(&'f str, Option<RawBsonRef<'f>>)>> {
+        let copies = kept.copies;
         let failed =
             |error: ReferenceError| Error::new(error).with_path(kept.reference.as_str().to_owned());
-        let Some(found) = found else {
+        let value = || Bson::try_from(key).map_err(Error::encode);
+        let position = self.keys.position(key);
+        let Some(found) = position.and_then(|position| self.found.get(position)?.as_ref()) else {
             return Err(failed(ReferenceError::Dangling {
                 target: copies.source.name,
                 key: kept.key.as_str().to_owned(),
-                value: key,
+                value: value()?,
             }));
         };
-        for (field, value) in copies.fields.iter().zip(&found.values) {
-            match value {
-                Value::Stored(value) => {
-                    parent.insert(field.name, value.clone());
-                }
-                Value::None => {
-                    parent.remove(field.name);
-                }
+        let mut values = Vec::with_capacity(copies.fields.len());
+        for (field, found) in copies.fields.iter().zip(&found.values) {
+            values.push(match found {
+                Value::Stored(value) => (field.name, Some(value.as_raw_bson_ref())),
+                Value::None => (field.name, None),
                 Value::Unknown => {
                     return Err(failed(ReferenceError::NothingToCopy {
                         target: copies.source.name,
                         key: kept.key.as_str().to_owned(),
-                        value: key,
+                        value: value()?,
                         field: field.sources.join(", "),
                         copy: kept.path_of(field),
                     }));
                 }
-            }
+            });
         }
-        Ok(())
+        Ok(values)
     }
 
     /// The statements that write the values into documents that differ: into these, or into all. Copies without a known
@@ -298,13 +206,10 @@ impl Facts {
         }
         let mut statements = Vec::new();
         for (found, positions) in groups.into_values() {
-            let fields = fields(kept.copies, false).zip(&found.values);
-            let values: Vec<(&str, Option<&Bson>)> = fields
-                .filter_map(|(field, value)| match value {
-                    Value::Stored(value) => Some((field.name, Some(value))),
-                    Value::None => Some((field.name, None)),
-                    Value::Unknown => None,
-                })
+            let values = found.known(kept.copies)?;
+            let values: Vec<(&str, Option<&Bson>)> = values
+                .iter()
+                .map(|(field, value)| (field.name, value.as_ref()))
                 .collect();
             let known = kept.compared(&values);
             if known.is_empty() {
@@ -449,14 +354,9 @@ impl Facts {
             let Some(Some(found)) = position.and_then(|position| self.found.get(position)) else {
                 return Ok(());
             };
-            let fields = fields(kept.copies, false).zip(&found.values);
-            for (field, value) in fields.filter(|(field, _)| !field.is_time()) {
-                let copy = parent.get(field.name);
-                let expected = match value {
-                    Value::Stored(value) => Some(value),
-                    Value::None => None,
-                    Value::Unknown => continue,
-                };
+            let values = found.known(kept.copies)?;
+            for (field, value) in values.iter().filter(|(field, _)| !field.is_time()) {
+                let (copy, expected) = (parent.get(field.name), value.as_ref());
                 if !is_equal(copy, expected)? {
                     add(field, copy, expected);
                 }
@@ -475,63 +375,67 @@ pub(in crate::write) struct Difference {
     pub(in crate::write) value: Option<Bson>,
 }
 
-/// Whether the filter of [`Outdated::Differing`] takes the copy for equal.
-fn is_equal(copy: Option<&Bson>, expected: Option<&Bson>) -> Result<bool> {
-    Ok(match (copy, expected) {
-        (None | Some(Bson::Null), Some(Bson::Null)) | (None, None) => true,
-        (Some(copy), Some(expected)) => {
-            let key = |value: &Bson| -> Result<Vec<u8>> {
-                let raw = raw(value)?;
-                Ok(odm_language::value::key::of(raw.as_raw_bson_ref(), None))
-            };
-            key(copy)? == key(expected)?
-        }
-        _ => false,
-    })
-}
-
 impl Found {
-    fn new(copies: &Copies, document: &RawDocument, is_new: bool, at: DateTime) -> Result<Self> {
-        let values: Result<Vec<Value>> = fields(copies, is_new)
-            .map(|field| Value::of(field, document, at))
-            .collect();
-        let values = values?;
-        let mut all = Document::new();
-        let following = fields(copies, is_new).zip(&values);
-        for (field, value) in following.filter(|(field, _)| !field.is_once() && !field.is_time()) {
-            match value {
-                Value::Stored(value) => {
-                    all.insert(field.name, value.clone());
-                }
-                Value::None => {
-                    all.insert(field.name, Bson::Undefined);
-                }
-                Value::Unknown => {}
+    fn new(kept: &Kept, document: &RawDocument, is_new: bool, at: DateTime) -> Result<Self> {
+        let mut values = Vec::new();
+        let mut all = RawDocumentBuf::new();
+        for (field, path) in kept.copies.fields.iter().zip(&kept.values) {
+            if field.is_once() && !is_new {
+                continue;
             }
+            let value = Value::of(field, path.as_ref(), document, at)?;
+            if !field.is_once() && !field.is_time() {
+                match &value {
+                    Value::Stored(value) => append(&mut all, field.name, value.as_raw_bson_ref()),
+                    Value::None => append(&mut all, field.name, RawBsonRef::Undefined),
+                    Value::Unknown => {}
+                }
+            }
+            values.push(value);
         }
-        let bytes = RawDocumentBuf::try_from(all).map_err(Error::encode)?;
         Ok(Self {
             values,
-            bytes: bytes.into_bytes(),
+            bytes: all.into_bytes(),
         })
     }
 }
 
-impl Value {
-    fn of(field: &CopiedField, source: &RawDocument, at: DateTime) -> Result<Self> {
-        if field.is_time() {
-            return Ok(Self::Stored(at.into()));
+impl Found {
+    /// The copies whose value is known; none of one that is left out.
+    fn known<'c>(&self, copies: &'c Copies) -> Result<Vec<(&'c CopiedField, Option<Bson>)>> {
+        let mut known = Vec::with_capacity(self.values.len());
+        for (field, value) in fields(copies, false).zip(&self.values) {
+            let value = match value {
+                Value::Stored(value) => {
+                    Some(Bson::try_from(value.as_raw_bson_ref()).map_err(Error::encode)?)
+                }
+                Value::None => None,
+                Value::Unknown => continue,
+            };
+            known.push((field, value));
         }
-        let value = match (field.projected, field.sources.as_slice()) {
-            ([], [path]) => match StoredPath::at(path).value(source) {
-                Some(value) => Bson::try_from(value).map_err(Error::encode)?,
-                None => Bson::Null,
-            },
-            (projected, _) => projection::part(source, projected)?.into(),
+        Ok(known)
+    }
+}
+
+impl Value {
+    /// The value of a field that copies one field of the source, by its path, or several.
+    fn of(
+        field: &CopiedField,
+        path: Option<&StoredPath>,
+        source: &RawDocument,
+        at: DateTime,
+    ) -> Result<Self> {
+        if field.is_time() {
+            return Ok(Self::Stored(RawBson::DateTime(at)));
+        }
+        let value = match path {
+            Some(path) => path.value(source).map_or(RawBson::Null, RawBson::from),
+            None => raw(&projection::part(source, field.projected)?.into())?,
         };
         Ok(match value {
-            Bson::Null if !field.is_nullable => Self::Unknown,
-            Bson::Null if field.is_skipped => Self::None,
+            RawBson::Null if !field.is_nullable => Self::Unknown,
+            RawBson::Null if field.is_skipped => Self::None,
             value => Self::Stored(value),
         })
     }
@@ -594,33 +498,38 @@ impl Holders {
     }
 }
 
-/// The copies that are read: those that follow the source, or all that a new document has.
-fn fields(copies: &Copies, is_new: bool) -> impl Iterator<Item = &CopiedField> {
-    let all = copies.fields.iter();
-    all.filter(move |field| is_new || !field.is_once())
-}
-
-/// Calls `visit` with each subdocument that these names lead to, in lists too.
-fn each_parent(
-    document: &mut Document,
+/// Rebuilds each subdocument that these names lead to, in lists too.
+fn rebuild(
+    document: &RawDocument,
     names: &[String],
-    visit: &mut dyn FnMut(&mut Document) -> Result<()>,
-) -> Result<()> {
+    change: &mut dyn FnMut(&RawDocument) -> Result<RawDocumentBuf>,
+) -> Result<RawDocumentBuf> {
     let Some((first, rest)) = names.split_first() else {
-        return visit(document);
+        return change(document);
     };
-    match document.get_mut(first) {
-        Some(Bson::Document(inside)) => each_parent(inside, rest, visit),
-        Some(Bson::Array(elements)) => elements.iter_mut().try_for_each(|element| match element {
-            Bson::Document(inside) => each_parent(inside, rest, visit),
-            _ => Ok(()),
-        }),
-        _ => Ok(()),
+    let mut rebuilt = RawDocumentBuf::new();
+    for (name, value) in elements(document) {
+        match value {
+            RawBsonRef::Document(inside) if name == first => {
+                let inside = rebuild(inside, rest, change)?;
+                append(&mut rebuilt, name, RawBsonRef::Document(&inside));
+            }
+            RawBsonRef::Array(list) if name == first => {
+                let mut changed = RawArrayBuf::new();
+                for element in values(list) {
+                    match element {
+                        RawBsonRef::Document(inside) => {
+                            changed.push(rebuild(inside, rest, change)?);
+                        }
+                        element => changed.push(element),
+                    }
+                }
+                append(&mut rebuilt, name, RawBsonRef::Array(&changed));
+            }
+            value => append(&mut rebuilt, name, value),
+        }
     }
-}
-
-fn raw(value: &Bson) -> Result<RawBson> {
-    RawBson::try_from(value.clone()).map_err(Error::encode)
+    Ok(rebuilt)
 }
 
 /// Looks again after a write: writes the values that the source has now, until it has not changed since they were read.
@@ -641,7 +550,9 @@ pub(in crate::write) async fn settle(
         kept.fence(channel, keys, &mut fences)?;
     }
     loop {
-        fences.write(channel, kept.copies.source).await?;
+        if !fences.is_empty() {
+            fences.write(channel, kept.copies.source).await?;
+        }
         let facts = Facts::read(channel, kept, keys, false).await?;
         if last.as_ref().is_some_and(|last| last.are(&facts)) {
             return Ok(written);

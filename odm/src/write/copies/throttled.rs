@@ -5,7 +5,8 @@ use std::time::Duration;
 use bson::{Bson, Document, RawDocumentBuf, doc};
 
 use super::super::reference_place::exact_read;
-use super::facts::{Facts, Kept};
+use super::facts::Facts;
+use super::kept::Kept;
 use crate::error::{Error, Result};
 use crate::exec::{Channel, Keys};
 use crate::store::Operation;

@@ -5,7 +5,7 @@ use bson::{Bson, RawBson};
 use odm_language::value::raw;
 
 use super::super::collected::Collected;
-use super::super::copies::facts::Kept;
+use super::super::copies::kept::Kept;
 use super::links::Touched;
 use super::relations::{Kind, Pair, Relation};
 use crate::collection::overlaps;

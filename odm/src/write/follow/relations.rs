@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bson::{Bson, Document, doc};
 
 use super::super::collected::Collected;
-use super::super::copies::facts::Kept;
+use super::super::copies::kept::Kept;
 use super::super::two_way::BackReference;
 use crate::error::{Error, Result};
 use crate::exec::Channel;
@@ -23,7 +23,7 @@ pub(super) struct Relation {
 
 #[derive(Debug)]
 pub(super) enum Kind {
-    Copies(Arc<Kept>),
+    Copies(&'static Kept),
     Collected(Collected),
     TwoWay(Pair),
 }
@@ -89,12 +89,12 @@ impl Relation {
             let held = model.copies()?.iter().filter(|it| it.relation.is_some());
             let made = model.copied()?.iter().copied();
             for kept in Kept::all(held.chain(made))? {
-                let is = |one: &Arc<Kept>| {
+                let is = |one: &&Kept| {
                     one.copies.model.collection == kept.copies.model.collection
                         && one.copies.by == kept.copies.by
                 };
                 if !copies.iter().any(is) {
-                    copies.push(Arc::new(kept));
+                    copies.push(kept);
                 }
             }
             let held = Collected::held_by(model)?.into_iter();

@@ -7,7 +7,8 @@ use bson::{Bson, Document, doc};
 
 use super::super::chunks::{self, Chunks, Visit};
 use super::super::collected::Collected;
-use super::super::copies::facts::{Kept, settle};
+use super::super::copies::facts::settle;
+use super::super::copies::kept::Kept;
 use super::super::propagate::{Propagated, count};
 use super::super::reference_place::exact_read;
 use super::super::two_way::BackReference;
@@ -91,7 +92,7 @@ impl Relation {
     fn held(&self, channel: &Channel<'_>) -> Option<(&'static ModelMeta, Chosen)> {
         Some(match &self.kind {
             Kind::Copies(kept) => {
-                let (model, all) = (kept.copies.model, std::slice::from_ref(&**kept));
+                let (model, all) = (kept.copies.model, std::slice::from_ref(kept));
                 (model, copies::check::options(channel, model, all))
             }
             Kind::Collected(one @ Collected::Summaries(summed)) => {
@@ -318,7 +319,7 @@ impl Step for Held<'_> {
         let documents = items.to_vec();
         let (model, updated) = match self.0 {
             Kind::Copies(kept) => {
-                let copies = std::slice::from_ref(&**kept);
+                let copies = std::slice::from_ref(kept);
                 let mut refresh = copies::check::Refresh { copies, updated: 0 };
                 refresh.visit(channel, documents).await?;
                 (kept.copies.model, refresh.updated)

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bson::{Document as BsonDocument, RawDocumentBuf, doc};
 
 use super::super::collected::Collected;
-use super::super::copies::facts::{Facts, Holders, Kept, settle};
+use super::super::copies::facts::{Facts, Holders, settle};
+use super::super::copies::kept::Kept;
 use super::super::fences::Fences;
 use super::super::reference_place::exact_read;
 use super::super::references::CheckedReferences;
@@ -16,7 +17,6 @@ use crate::collection::Stale;
 use crate::error::{Error, Result};
 use crate::exec::{Channel, Keys};
 use crate::model::ModelMeta;
-use crate::model::copies::Copies;
 use crate::query::operators::any_of;
 use crate::store::{Afterwards, Operation};
 
@@ -37,9 +37,9 @@ pub struct Propagated {
 pub(in crate::write) struct Derived {
     pub(super) model: &'static ModelMeta,
     /// The copies in other documents.
-    pub(super) made: Vec<Arc<Kept>>,
+    pub(super) made: Vec<&'static Kept>,
     /// The copies in the written documents.
-    pub(super) held: Vec<Arc<Kept>>,
+    pub(super) held: Vec<&'static Kept>,
     /// The references of other documents that refer back.
     pub(super) back: Vec<Arc<BackReference>>,
     /// The summaries and lists in other documents.
@@ -59,8 +59,8 @@ pub(in crate::write) struct Derived {
 /// Copies, summaries and lists that are looked at again after the write has taken effect.
 #[derive(Debug, Default)]
 pub(in crate::write) struct Looks {
-    pub(super) made: Vec<(Arc<Kept>, Keys)>,
-    pub(super) held: Vec<(Arc<Kept>, Holders, Facts)>,
+    pub(super) made: Vec<(&'static Kept, Keys)>,
+    pub(super) held: Vec<(&'static Kept, Holders, Facts)>,
     pub(super) collected: Vec<(Collected, Keys)>,
     pub(super) records: Records,
 }
@@ -71,14 +71,10 @@ impl Derived {
         stale: &Stale,
         in_background: bool,
     ) -> Result<Self> {
-        let kept = |copies: &[&'static Copies]| -> Result<Vec<Arc<Kept>>> {
-            let all = Kept::all(copies.iter().copied())?;
-            Ok(all.into_iter().map(Arc::new).collect())
-        };
         Ok(Self {
             model,
-            made: kept(&stale.made)?,
-            held: kept(&stale.held)?,
+            made: Kept::all(stale.made.iter().copied())?,
+            held: Kept::all(stale.held.iter().copied())?,
             back: BackReference::all(stale.two_way.iter().copied())?,
             collected: Collected::all(stale.counted.iter().copied(), stale.listed.iter().copied())?,
             own: Collected::all(stale.summaries.iter().copied(), stale.lists.iter().copied())?,
@@ -207,7 +203,7 @@ impl Derived {
     pub(super) async fn write_held(
         &self,
         channel: &mut Channel<'_>,
-        all: &[Arc<Kept>],
+        all: &[&'static Kept],
         (key, keys): (&str, &Keys),
         looks: &mut Looks,
         done: &mut Vec<Propagated>,
@@ -237,7 +233,7 @@ impl Derived {
             let documents = facts.write(channel, kept, Some(&holders)).await?;
             add(done, kept, documents);
             if kept.follows() && !(is_atomic && is_fenced) {
-                looks.held.push((Arc::clone(kept), holders, facts));
+                looks.held.push((kept, holders, facts));
             }
         }
         Ok(())
@@ -335,8 +331,8 @@ impl Looks {
             }
         }
         for (kept, holders, facts) in self.held {
-            let settled = settle(channel, &kept, Some(&holders), &holders.keys, Some(facts));
-            add(done, &kept, settled.await?);
+            let settled = settle(channel, kept, Some(&holders), &holders.keys, Some(facts));
+            add(done, kept, settled.await?);
         }
         if !in_background {
             self.records.remove(channel, model).await?;

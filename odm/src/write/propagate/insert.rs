@@ -1,12 +1,12 @@
 //! Inserts of documents with what follows from them, and from others in them.
 
 use std::fmt;
-use std::sync::Arc;
 
-use bson::{Document as BsonDocument, RawDocumentBuf};
+use bson::RawDocumentBuf;
 
 use super::super::collected::Collected;
-use super::super::copies::facts::{Facts, Holders, Kept};
+use super::super::copies::facts::{Facts, Holders};
+use super::super::copies::kept::Kept;
 use super::super::fences::Fences;
 use super::super::planned::{Planned, WriteSteps};
 use super::super::references::ChecksReferences;
@@ -35,7 +35,7 @@ pub type InsertManyPropagated<'s, M> =
 /// The writes of an [`InsertOnePropagated`] or [`InsertManyPropagated`].
 pub struct PropagatedInsert<M: Document, R> {
     documents: Encoded<M>,
-    copies: Vec<Arc<Kept>>,
+    copies: Vec<&'static Kept>,
     derived: Derived,
     /// Makes the result.
     done: fn(InsertManyResult<M::Id>) -> Result<R>,
@@ -206,7 +206,7 @@ impl<M: Document, R> PropagatedInsert<M, R> {
         stale.summaries = model.summaries()?.iter().collect();
         stale.lists = model.newest_lists()?.iter().collect();
         Ok(Self {
-            copies: Kept::all(copies)?.into_iter().map(Arc::new).collect(),
+            copies: Kept::all(copies)?,
             derived: Derived::new(model, &stale, in_background)?,
             documents,
             done,
@@ -246,7 +246,7 @@ impl<M: Document, R> PropagatedInsert<M, R> {
         let mut looks = Looks::default();
         if channel.is_in_transaction() {
             fences.write(channel, M::model()).await?;
-        } else {
+        } else if self.derived.reads_after() {
             let (derived, new) = (&self.derived, &self.documents.documents);
             derived.record_all(channel, new, &mut looks).await?;
         }
@@ -267,16 +267,18 @@ impl<M: Document, R> PropagatedInsert<M, R> {
             mut looks,
             ..
         } = filled;
-        if !channel.is_in_transaction() {
+        if !channel.is_in_transaction() && !fences.is_empty() {
             // A propagation in a transaction, which does not see the new documents, fails by this or has committed.
             fences.write(channel, M::model()).await?;
         }
         let (derived, inserted) = (&self.derived, &self.documents.documents);
-        derived.references.check(channel, &checked).await?;
-        derived
-            .write_back(channel, &[], inserted, &mut looks, &mut Vec::new())
-            .await?;
-        derived.write_new(channel, inserted, &mut looks).await?;
+        if derived.reads_after() {
+            derived.references.check(channel, &checked).await?;
+            derived
+                .write_back(channel, &[], inserted, &mut looks, &mut Vec::new())
+                .await?;
+            derived.write_new(channel, inserted, &mut looks).await?;
+        }
         derived.keep(looks);
         Ok(())
     }
@@ -304,27 +306,21 @@ impl<M: Document, R> PropagatedInsert<M, R> {
         keys: Vec<Keys>,
         looks: &mut Looks,
     ) -> Result<Vec<RawDocumentBuf>> {
-        let mut documents = Vec::new();
-        for document in &self.documents.documents {
-            documents.push(BsonDocument::try_from(document).map_err(Error::encode)?);
-        }
-        for (kept, keys) in self.copies.iter().zip(keys) {
+        let mut documents = self.documents.documents.clone();
+        for (kept, keys) in self.copies.iter().copied().zip(keys) {
             let facts = Facts::read(channel, kept, &keys, true).await?;
             for document in &mut documents {
-                facts.fill(kept, document)?;
+                *document = facts.fill(kept, document)?;
             }
             if kept.follows() && !(channel.is_in_transaction() && self.is_fenced(kept)) {
                 let mut holders = Holders::default();
                 for document in &self.documents.documents {
                     holders.add(kept, document)?;
                 }
-                looks.held.push((Arc::clone(kept), holders, facts));
+                looks.held.push((kept, holders, facts));
             }
         }
-        let encoded = documents.into_iter();
-        encoded
-            .map(|document| RawDocumentBuf::try_from(document).map_err(Error::encode))
-            .collect()
+        Ok(documents)
     }
 
     /// Whether a fence keeps these copies in step. In a transaction of the caller, all are: it can't look again.

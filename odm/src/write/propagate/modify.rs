@@ -1,7 +1,7 @@
 //! Changes of stored documents with what follows from them.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bson::{Bson, RawDocumentBuf};
 use odm_language::value::key;
@@ -228,7 +228,7 @@ impl<W: Modify> WriteSeveral for PropagatedWrite<W> {
             if derived.in_background || !is_atomic || !kept.is_strict() {
                 looks.records.add(&collection, kept.key.as_str(), &keys);
             }
-            looks.made.push((Arc::clone(kept), keys));
+            looks.made.push((kept, keys));
         }
         if !is_atomic {
             looks.records.write(channel, model).await?;
@@ -259,9 +259,9 @@ impl<W: Modify> WriteSeveral for PropagatedWrite<W> {
         for (kept, keys) in made {
             let is_strict = is_atomic && kept.is_strict();
             if !derived.in_background && is_atomic && (is_strict || derived.is_callers) {
-                let facts = Facts::read(channel, &kept, &keys, false).await?;
-                let documents = facts.write(channel, &kept, None).await?;
-                add(&mut propagated, &kept, documents);
+                let facts = Facts::read(channel, kept, &keys, false).await?;
+                let documents = facts.write(channel, kept, None).await?;
+                add(&mut propagated, kept, documents);
             }
             if !is_strict {
                 looks.made.push((kept, keys));

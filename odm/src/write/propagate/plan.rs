@@ -7,7 +7,7 @@ use bson::RawDocumentBuf;
 
 use super::super::Atomic;
 use super::super::collected::Collected;
-use super::super::copies::facts::Kept;
+use super::super::copies::kept::Kept;
 use super::super::dependents::print_writes;
 use super::super::expecting::Expecting;
 use super::super::planned::{Planned, WriteSteps};

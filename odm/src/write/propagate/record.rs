@@ -9,7 +9,8 @@ use bson::{Bson, DateTime, Document as BsonDocument, doc, oid::ObjectId};
 use futures_core::future::BoxFuture;
 
 use super::super::collected::Collected;
-use super::super::copies::facts::{Facts, Kept, settle};
+use super::super::copies::facts::{Facts, settle};
+use super::super::copies::kept::Kept;
 use super::super::copies::throttled::{Throttle, Written};
 use crate::collection::Collection;
 use crate::error::{Error, Result};

@@ -76,7 +76,13 @@ pub(crate) fn plan(
         return Ok(vec![node]);
     }
     if let Some(node) = by_id(indexes, requirements) {
-        return Ok(vec![requirements.top(node, true)]);
+        // One document at most is found: neither a sort nor a limit would change that.
+        let is_projected = requirements.projects && !requirements.counts;
+        return Ok(vec![if is_projected {
+            node.under(Step::Project)
+        } else {
+            node
+        }]);
     }
     let conditions = requirements.filter.map_or_else(
         || Conditions {

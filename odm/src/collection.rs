@@ -7,6 +7,7 @@
 //! database only through the store.
 
 mod aggregate;
+mod budget;
 mod bulk_write;
 mod by_id;
 mod call;
@@ -47,6 +48,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 pub use self::aggregate::Aggregate;
+pub use self::budget::{CommandPlan, CountedCommand, OverBudget, QueryBudget};
 pub use self::bulk_write::{BulkWrite, Write, Writes};
 pub(crate) use self::bulk_write::{Matching, Run, Statements};
 pub use self::call::ActionFuture;

@@ -5,6 +5,7 @@
 
 mod channel;
 pub(crate) mod explain;
+pub(crate) mod explained;
 mod keys;
 mod related;
 mod stored_path;

@@ -32,6 +32,7 @@ use std::future::ready;
 use std::sync::Arc;
 
 use bson::Document;
+use futures_core::future::BoxFuture;
 
 #[cfg(not(feature = "mongodb"))]
 use self::absent as driver;
@@ -46,8 +47,8 @@ use self::driver::{Driver, DriverChanges, DriverSession, ImplicitCursor, RawBatc
 pub(crate) use self::memory::Memory;
 use self::memory::{MemoryChanges, MemoryCursor, MemoryPage, MemorySession};
 pub use self::monitor::CommandEvent;
-pub(crate) use self::monitor::Monitor;
 use self::monitor::Sent;
+pub(crate) use self::monitor::{Monitor, Observe, RunCommand};
 pub(crate) use self::names::{CollectionName, CollectionNames};
 pub(crate) use self::operation::{Condition, Modification, Operation, Request, Update};
 pub(crate) use self::reply::{WriteKind, Written};
@@ -313,6 +314,12 @@ impl Store {
         self.0
             .monitor
             .report(&self.0.database, &command, outcome, &sent);
+        if let (Some(observer), Some(number), Ok(_)) =
+            (self.0.monitor.observer(), sent.number, &answer)
+        {
+            let run = |command| -> BoxFuture<'_, _> { Box::pin(self.execute(command, None)) };
+            observer.executed(number, &run).await;
+        }
         answer
     }
 
@@ -332,16 +339,19 @@ impl Store {
             || Ok(command.clone()),
         )?;
         let attempt = session.as_deref().and_then(Session::attempt);
-        let answer = async {
-            match &self.0.backend {
-                Backend::Memory(memory) => memory.run_command(command, session).await,
-                Backend::Driver(driver) => driver.run_command(command, session).await,
-            }
-        };
+        let answer = self.execute(command, session);
         let reply = self.monitored(shown, answer, Document::clone).await;
         match attempt {
             Some(attempt) => attempt.note_reply(reply),
             None => reply,
+        }
+    }
+
+    /// Runs a command without reporting it.
+    async fn execute(&self, command: Document, session: Option<&mut Session>) -> Result<Document> {
+        match &self.0.backend {
+            Backend::Memory(memory) => memory.run_command(command, session).await,
+            Backend::Driver(driver) => driver.run_command(command, session).await,
         }
     }
 

@@ -3,6 +3,7 @@
 mod any_money;
 mod bounds;
 mod bounds_in_upserts;
+mod budgets;
 mod bulk;
 mod changes;
 mod checked_writes;
@@ -87,6 +88,7 @@ pub(crate) fn cases() -> Vec<Case> {
     [
         bounds::CASES,
         bounds_in_upserts::CASES,
+        budgets::CASES,
         bulk::CASES,
         changes::CASES,
         checked_writes::CASES,

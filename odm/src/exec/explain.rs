@@ -6,7 +6,7 @@ use bson::{Bson, Document, doc};
 
 use crate::error::Result;
 use crate::model::ModelMeta;
-use crate::store::{Request, Session, Store};
+use crate::store::{Request, RunCommand, Session, Store};
 
 /// The query plan of an action, with the statistics of its execution.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,6 +52,12 @@ impl Explain {
         let reply = store.run_command_in(explain, session).await;
         let reply = reply.map_err(|error| error.with_model(model.name))?;
         Ok(Self::read(command, reply))
+    }
+
+    /// Explains a command without executing it.
+    pub(crate) async fn of_command(run: &RunCommand<'_>, command: Document) -> Result<Self> {
+        let explain = doc! { "explain": command.clone(), "verbosity": "queryPlanner" };
+        Ok(Self::read(command, run(explain).await?))
     }
 
     /// Reads the server's reply for a query or a pipeline.

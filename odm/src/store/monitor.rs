@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bson::Document;
+use futures_core::future::BoxFuture;
 
 #[cfg(feature = "tracing")]
 use super::trace::TracedValues;
@@ -27,6 +28,19 @@ pub struct CommandEvent<'a> {
     pub duration: Duration,
 }
 
+/// Runs a command that nothing observes.
+pub(crate) type RunCommand<'a> =
+    dyn Fn(Document) -> BoxFuture<'a, Result<Document, Error>> + Send + Sync + 'a;
+
+/// Looks at the commands of a handle, and at their plans.
+pub(crate) trait Observe: Send + Sync {
+    /// Notes a command that is about to be sent; returns its number.
+    fn sending(&self, database: &str, command: &Document) -> usize;
+
+    /// Looks at a command after it was executed, by other commands.
+    fn executed<'a>(&'a self, number: usize, run: &'a RunCommand<'a>) -> BoxFuture<'a, ()>;
+}
+
 /// The type of handlers.
 type Handler = dyn Fn(&CommandEvent<'_>) + Send + Sync;
 
@@ -34,6 +48,7 @@ type Handler = dyn Fn(&CommandEvent<'_>) + Send + Sync;
 #[derive(Clone, Default)]
 pub(crate) struct Monitor {
     handler: Option<Arc<Handler>>,
+    observer: Option<Arc<dyn Observe>>,
     #[cfg(feature = "tracing")]
     traces: Option<TracedValues>,
 }
@@ -54,6 +69,16 @@ impl Monitor {
         self
     }
 
+    /// Replaces the observer.
+    pub(crate) fn observed_by(mut self, observer: Arc<dyn Observe>) -> Self {
+        self.observer = Some(observer);
+        self
+    }
+
+    pub(crate) fn observer(&self) -> Option<&dyn Observe> {
+        self.observer.as_deref()
+    }
+
     #[cfg(feature = "tracing")]
     pub(crate) fn tracing(mut self, values: TracedValues) -> Self {
         self.traces = Some(values);
@@ -65,20 +90,16 @@ impl Monitor {
         if self.traces.is_some() {
             return true;
         }
-        self.handler.is_some()
+        self.handler.is_some() || self.observer.is_some()
     }
 
     /// Notes that a command is about to be sent.
-    #[cfg_attr(
-        not(feature = "tracing"),
-        expect(clippy::unused_self, reason = "only `tracing` opens spans")
-    )]
     pub(crate) fn begin(&self, database: &str, command: &Document, in_transaction: bool) -> Sent {
-        #[cfg(not(feature = "tracing"))]
-        let _ = (database, command);
+        let observer = self.observer.as_ref();
         Sent {
             started: Instant::now(),
             in_transaction,
+            number: observer.map(|it| it.sending(database, command)),
             #[cfg(feature = "tracing")]
             span: self.traces.map_or_else(tracing::Span::none, |values| {
                 super::trace::span(database, command, values)
@@ -111,6 +132,8 @@ impl Monitor {
 pub(crate) struct Sent {
     started: Instant,
     in_transaction: bool,
+    /// Its number for the observer.
+    pub(super) number: Option<usize>,
     #[cfg(feature = "tracing")]
     span: tracing::Span,
 }

@@ -21,9 +21,12 @@ use crate::store::{Observe, RunCommand};
 /// the commands exceeded a limit, and lists every command with its plan and with the function that sent it.
 /// [`check`](Self::check) returns the same instead.
 ///
-/// Counted is each command that this handle and handles made from it send, also each `getMore` of a cursor, the begin and
-/// end of transactions, and each retry. The plans are those of `explain` after the command was executed, so they cost a
-/// command more for each, which is not counted: leave budgets to tests.
+/// It counts the commands that [`Db::on_command`] reports: those of this handle and of handles made from it, each `getMore` of a
+/// cursor, and those of each run of a transaction's body. The commit or abort of a transaction and the retries of the driver are
+/// not among them.
+///
+/// The plans of `find`, `count`, `distinct`, `aggregate`, `update`, `delete` and `findAndModify` come from `explain`, which is sent
+/// after the command was executed and is not counted. That takes time: leave budgets to tests.
 #[derive(Debug)]
 #[must_use = "the commands of this handle are counted, and no others"]
 pub struct QueryBudget {
@@ -333,7 +336,7 @@ fn origin(stack: &str) -> Option<String> {
         let path = name.trim_start_matches(['<', '&', '(', '*']);
         let path = path.trim_start_matches("mut ").trim_start_matches("dyn ");
         let krate = path.split("::").next().unwrap_or_default();
-        // A name without a path, such as `main` or `__libc_start_main`, is none of Rust.
+        // Functions of Rust have paths; `main` and `__libc_start_main` of the C runtime have none.
         if BETWEEN.contains(&krate) || krate == path {
             continue;
         }

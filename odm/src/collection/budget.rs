@@ -23,7 +23,7 @@ use crate::store::{Observe, RunCommand};
 ///
 /// It counts the commands that [`Db::on_command`] reports: those of this handle and of handles made from it, each `getMore` of a
 /// cursor, and those of each run of a transaction's body. The commit or abort of a transaction and the retries of the driver are
-/// not among them.
+/// not counted.
 ///
 /// The plans of `find`, `count`, `distinct`, `aggregate`, `update`, `delete` and `findAndModify` come from `explain`, which is sent
 /// after the command was executed and is not counted. That takes time: leave budgets to tests.

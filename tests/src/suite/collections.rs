@@ -1,7 +1,8 @@
 //! The methods of a collection, and their results.
 
 use futures::TryStreamExt;
-use odm::bson::{Document as BsonDocument, doc};
+use odm::Code;
+use odm::bson::{Bson, Document as BsonDocument, doc};
 use odm::collection::{ReadConcern, ReturnDocument};
 use odm::prelude::*;
 
@@ -10,6 +11,7 @@ use crate::case::cases;
 cases![
     find_and_modify_returns_what_is_selected,
     a_find_takes_every_option_of_the_driver,
+    min_alone_excludes_the_largest_key,
     unsuitable_read_concerns_are_refused,
     an_inserted_document_is_found,
     a_duplicate_id_is_refused,
@@ -73,7 +75,7 @@ async fn a_duplicate_id_is_refused(db: &Db) {
     let notes = stored(db).await;
     let refused = notes.insert_one(note(1, "again", 0)).await.unwrap_err();
     assert!(refused.is_duplicate_key(), "{refused}");
-    assert_eq!(refused.code(), Some(odm::Code::DUPLICATE_KEY));
+    assert_eq!(refused.code(), Some(Code::DUPLICATE_KEY));
     assert_eq!(notes.get(&1).await.unwrap(), Some(note(1, "one", 5)));
 }
 
@@ -151,11 +153,7 @@ async fn a_replacement_drops_other_fields(db: &Db) {
         .replace_one(|n| n.id.eq(2), note(3, "trois", 4))
         .await
         .unwrap_err();
-    assert_eq!(
-        refused.code(),
-        Some(odm::Code::IMMUTABLE_FIELD),
-        "{refused}"
-    );
+    assert_eq!(refused.code(), Some(Code::IMMUTABLE_FIELD), "{refused}");
 }
 
 async fn deletes_count(db: &Db) {
@@ -384,6 +382,39 @@ async fn a_find_takes_every_option_of_the_driver(db: &Db) {
             !db.capability().await.unwrap().durable && refused.to_string().contains("min"),
             "{refused}"
         ),
+    }
+}
+
+/// MongoDB completes `min` with the largest key as `max`, which is exclusive.
+async fn min_alone_excludes_the_largest_key(db: &Db) {
+    let ids = [Bson::MinKey, 5.into(), Bson::MaxKey];
+    let documents: Vec<_> = ids.iter().map(|id| doc! {"_id": id, "a": id}).collect();
+    db.run_command(doc! {"insert": "keys", "documents": documents})
+        .await
+        .unwrap();
+    let indexes =
+        [1, -1].map(|direction| doc! {"name": format!("a{direction}"), "key": {"a": direction}});
+    let create = doc! {"createIndexes": "keys", "indexes": indexes.to_vec()};
+    db.run_command(create).await.unwrap();
+    let find = async |direction: i32, bounds: BsonDocument| {
+        let mut find = doc! {"find": "keys", "hint": {"a": direction}, "sort": {"a": direction}};
+        find.extend(bounds);
+        let found = db.run_command(find).all().await?;
+        let ids = found.iter().map(|one| one.get("_id").cloned().unwrap());
+        Ok::<_, odm::Error>(ids.collect::<Vec<_>>())
+    };
+    let [smallest, five, largest] = ids.clone();
+    let found = find(1, doc! {"min": {"a": &smallest}}).await.unwrap();
+    assert_eq!(found, ids[..2]);
+    let found = find(1, doc! {"max": {"a": &largest}}).await.unwrap();
+    assert_eq!(found, ids[..2]);
+    let found = find(-1, doc! {"min": {"a": &largest}}).await.unwrap();
+    assert_eq!(found, [largest.clone(), five.clone()]);
+    let found = find(-1, doc! {"max": {"a": &five}}).await.unwrap();
+    assert_eq!(found, ids[2..]);
+    for (direction, min) in [(1, largest), (-1, smallest)] {
+        let error = find(direction, doc! {"min": {"a": min}}).await.unwrap_err();
+        assert_eq!(error.code().map(Code::number), Some(51175), "{error}");
     }
 }
 

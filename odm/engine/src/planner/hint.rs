@@ -3,6 +3,7 @@
 use bson::Document;
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
+use odm_language::value::key::Direction;
 use odm_language::value::{print, raw};
 
 use crate::index::spec::{Kind, same_key};
@@ -153,10 +154,22 @@ pub(super) fn limits(
             })
             .transpose()
     };
-    let limits = Limits {
+    let mut limits = Limits {
         min: key(requirements.min)?,
         max: key(requirements.max)?,
     };
+    if limits.min.is_some() && limits.max.is_none() {
+        // MongoDB completes `min` with the largest key, which `max` excludes.
+        let mut bytes = Vec::new();
+        for part in &index.spec.parts {
+            let last = match part.direction {
+                Direction::Ascending => RawBsonRef::MaxKey,
+                Direction::Descending => RawBsonRef::MinKey,
+            };
+            append(&mut bytes, Some(last), part, &index.spec);
+        }
+        limits.max = Some(bytes);
+    }
     if let (Some(min), Some(max)) = (&limits.min, &limits.max)
         && min >= max
     {

@@ -19,7 +19,7 @@ use crate::store::{Observe, RunCommand};
 ///
 /// It derefs to [`Db`], so the code under test takes `&budget`, or `budget.db().clone()`. When it is dropped, it panics if
 /// the commands exceeded a limit, and lists every command with its plan and with the function that sent it.
-/// [`check`](Self::check) returns the same instead.
+/// [`finish`](Self::finish) returns the same instead.
 ///
 /// It counts the commands that [`Db::on_command`] reports: those of this handle and of handles made from it, each `getMore` of a
 /// cursor, and those of each run of a transaction's body. The commit or abort of a transaction and the retries of the driver are
@@ -37,7 +37,7 @@ pub struct QueryBudget {
     no_sort_in_memory: bool,
     /// The collections that may be scanned.
     scanned: Vec<String>,
-    is_checked: bool,
+    is_finished: bool,
 }
 
 /// How commands exceeded a [`QueryBudget`]. It displays every command with its plans and with the function that sent it.
@@ -131,7 +131,7 @@ impl Db {
             no_scan: false,
             no_sort_in_memory: false,
             scanned: Vec::new(),
-            is_checked: false,
+            is_finished: false,
         }
     }
 }
@@ -180,8 +180,8 @@ impl QueryBudget {
     /// # Errors
     ///
     /// The commands exceeded a limit.
-    pub fn check(mut self) -> Result<(), OverBudget> {
-        self.is_checked = true;
+    pub fn finish(mut self) -> Result<(), OverBudget> {
+        self.is_finished = true;
         self.exceeded()
     }
 
@@ -228,7 +228,7 @@ impl Deref for QueryBudget {
 impl Drop for QueryBudget {
     /// Panics if a limit was exceeded, unless the test panics already.
     fn drop(&mut self) {
-        if self.is_checked || thread::panicking() {
+        if self.is_finished || thread::panicking() {
             return;
         }
         if let Err(over) = self.exceeded() {
@@ -408,7 +408,7 @@ mod tests {
             budget.no_scan = no_scan;
             let number = budget.ledger.sending("shop", &BsonDocument::new());
             budget.ledger.entries()[number].unexplained = Some("refused".to_owned());
-            let over = budget.check().err();
+            let over = budget.finish().err();
             let first = over.as_ref().map(|over| over.exceeded[0].as_str());
             assert_eq!(first, expected);
         }

@@ -76,7 +76,7 @@ async fn commands_within_the_budget_pass(db: &Db) {
     // Commands of other handles are not counted.
     db.collection::<Book>().find_all().all().await.unwrap();
     assert_eq!(budget.commands().len(), 2);
-    budget.check().unwrap();
+    budget.finish().unwrap();
 }
 
 async fn every_command_counts(db: &Db) {
@@ -92,7 +92,7 @@ async fn every_command_counts(db: &Db) {
     let names = counted.iter().filter_map(|one| one.command.keys().next());
     let names: Vec<_> = names.map(String::as_str).collect();
     assert_eq!(names, ["find", "getMore", "getMore", "insert", "insert"]);
-    let over = budget.max_commands(4).check().unwrap_err();
+    let over = budget.max_commands(4).finish().unwrap_err();
     assert_eq!(over.exceeded, ["commands sent: 5, allowed: 4"]);
     assert_eq!(over.commands.len(), 5);
 }
@@ -107,7 +107,7 @@ async fn too_many_commands_are_listed_with_plans_and_callers(db: &Db) {
         .all()
         .await
         .unwrap();
-    let over = budget.check().unwrap_err();
+    let over = budget.finish().unwrap_err();
     let [first, second] = over.commands.as_slice() else {
         panic!("{over}");
     };
@@ -133,7 +133,7 @@ async fn too_many_commands_are_listed_with_plans_and_callers(db: &Db) {
 fn over(budget: QueryBudget) -> Vec<String> {
     assert_eq!(budget.commands().len(), 1);
     budget
-        .check()
+        .finish()
         .map_or_else(|over| over.exceeded, |()| Vec::new())
 }
 
@@ -204,7 +204,7 @@ async fn pipeline(db: &Db, stages: Vec<BsonDocument>) -> Result<(), OverBudget> 
     let budget = db.budget().no_scan();
     let command = doc! {"aggregate": "publishers", "pipeline": stages, "cursor": {}};
     budget.run_command(command).await.unwrap();
-    budget.check()
+    budget.finish()
 }
 
 async fn scans_behind_joins_are_found(db: &Db) {
@@ -272,7 +272,7 @@ async fn scans_of_a_collection_can_be_allowed(db: &Db) {
         .all()
         .await
         .unwrap();
-    budget.check().unwrap();
+    budget.finish().unwrap();
     let budget = db.budget().no_scan().allow_scan_of::<Publisher>();
     budget.collection::<Book>().find_all().all().await.unwrap();
     assert_eq!(over(budget), ["command 1 scans `books`"]);
@@ -294,7 +294,7 @@ async fn sorts_in_memory_are_found(db: &Db) {
         .all()
         .await
         .unwrap();
-    let over = budget.check().unwrap_err();
+    let over = budget.finish().unwrap_err();
     assert_eq!(over.exceeded, ["command 2 sorts in memory"]);
 }
 
@@ -310,7 +310,7 @@ async fn commands_of_transactions_count(db: &Db) {
     })
     .await
     .unwrap();
-    let over = budget.check().unwrap_err();
+    let over = budget.finish().unwrap_err();
     assert_eq!(over.exceeded, ["command 2 scans `books`"], "{over}");
 }
 

@@ -52,6 +52,10 @@ fn field(model: &Model, one: &FieldFacts<'_>) -> TokenStream {
     if flatten {
         more.extend(quote!(flatten: true,));
     }
+    if !field.aliases.is_empty() {
+        let aliases = &field.aliases;
+        more.extend(quote!(aliases: &[#(#aliases),*],));
+    }
     if !rules.is_empty() {
         more.extend(quote!(rules: &[#rules],));
     }

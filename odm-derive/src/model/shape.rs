@@ -71,6 +71,7 @@ pub(crate) struct Field {
     pub(crate) omits: bool,
     /// `default`: a missing field is read as a value of its own.
     pub(crate) default: Option<Ident>,
+    pub(crate) aliases: Vec<LitStr>,
     pub(crate) flatten: Option<Ident>,
     /// The function that serializes it.
     pub(crate) encoder: Option<ExprPath>,
@@ -321,6 +322,7 @@ impl Field {
             sometimes: serde.skip_serializing || serde.skip_serializing_if,
             omits: serde.skip_serializing_if,
             default: serde.default,
+            aliases: serde.aliases,
             flatten: serde.flatten,
             encoder: serde.serialize_with,
             module: serde.module.filter(|_| attributes.bson_type.is_none()),

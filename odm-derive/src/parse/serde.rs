@@ -42,6 +42,8 @@ pub(crate) struct Variant {
 )]
 pub(crate) struct Field {
     pub(crate) rename: Option<LitStr>,
+    /// Further names under which the field is read.
+    pub(crate) aliases: Vec<LitStr>,
     pub(crate) skip: bool,
     pub(crate) skip_serializing: bool,
     pub(crate) skip_deserializing: bool,
@@ -145,6 +147,7 @@ pub(crate) fn field(list: &[Attribute], errors: &mut Errors) -> Field {
     each(list, errors, |word, input| {
         match word.to_string().as_str() {
             "rename" => serde.rename = name(word, input)?,
+            "alias" => serde.aliases.push(string(input)?),
             "skip" => serde.skip = true,
             "skip_serializing" => serde.skip_serializing = true,
             "skip_deserializing" => serde.skip_deserializing = true,

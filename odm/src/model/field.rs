@@ -50,6 +50,8 @@ pub struct FieldMeta {
     pub rust: &'static str,
     /// The stored name, as serde writes it. Empty where `flatten` is set.
     pub name: &'static str,
+    /// Further names under which serde reads the field (`#[serde(alias = "…")]`).
+    pub aliases: &'static [&'static str],
     /// The type as it is stored.
     pub ty: TypeMeta,
     /// Whether the field is in every stored document.
@@ -77,6 +79,7 @@ impl FieldMeta {
         Self {
             rust,
             name,
+            aliases: &[],
             ty,
             presence: Presence::of(&ty),
             flatten: false,

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use odm_engine::Namespace;
 
 use crate::dump::metadata::{MAX_BYTES, Metadata};
-use crate::dump::{SkippedFile, file, json, name};
+use crate::dump::{SkippedFile, file, name};
 use crate::error::{Error, FileError, Result};
+use crate::types::json::text as json;
 
 /// The subfolder in which a dump is written before it is moved into place.
 pub(super) const STAGE: &str = ".odm-dump";

@@ -8,12 +8,12 @@ use bson::{Document, doc};
 use odm_engine::{Answer, Context, Fork, Namespace, Request, Service};
 
 use crate::dump::file::{self, Documents};
-use crate::dump::json;
 use crate::dump::layout::{Files, Format, Layout};
 use crate::dump::metadata::Metadata;
 use crate::dump::{ImportReport, LoadedCollection, SkippedFile};
 use crate::error::{Error, FileError, Result, ServerError};
 use crate::store::{Memory, limits};
+use crate::types::json::text as json;
 
 /// The largest file of Extended JSON, which is read as a whole.
 const MAX_JSON_BYTES: u64 = 4 * 1024 * 1024 * 1024;

@@ -5,8 +5,9 @@ use std::path::Path;
 use bson::{Bson, Document, Uuid, doc};
 use odm_engine::{Collection, View};
 
-use crate::dump::{file, json};
+use crate::dump::file;
 use crate::error::{Error, FileError, Result};
+use crate::types::json::text as json;
 
 /// The largest metadata file: many times what the options and 64 indexes of a collection need.
 pub(super) const MAX_BYTES: u64 = 64 * 1024 * 1024;

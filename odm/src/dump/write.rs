@@ -11,8 +11,9 @@ use bson::doc;
 use odm_engine::Root;
 
 use crate::dump::layout::{Entry, Format, Kind, OLDER, PRELUDE, STAGE, entries, unfinished};
-use crate::dump::{json, metadata, name};
+use crate::dump::{metadata, name};
 use crate::error::{Error, FileError, Result};
+use crate::types::json::text as json;
 
 /// The folder inside [`STAGE`] in which a newer dump is written.
 const NEWER: &str = "newer";

@@ -71,6 +71,7 @@
 pub(crate) mod extended;
 mod node;
 mod read;
+pub(crate) mod text;
 mod write;
 
 use serde::de::{DeserializeOwned, DeserializeSeed, Error as _};

@@ -13,11 +13,11 @@ use serde_json::Deserializer;
 
 use odm_language::value::raw;
 
-use crate::types::json::extended::Nested;
+use super::extended::Nested;
 
 /// The documents of a text: one after the other, or all in an array. The error names the document and the
 /// line.
-pub(super) fn documents(text: &[u8]) -> Result<Vec<RawDocumentBuf>, String> {
+pub(crate) fn documents(text: &[u8]) -> Result<Vec<RawDocumentBuf>, String> {
     let mut documents = Vec::new();
     let mut reader = reader(text);
     // On bytes in memory, `end` fails only if more than white space is left.
@@ -29,7 +29,7 @@ pub(super) fn documents(text: &[u8]) -> Result<Vec<RawDocumentBuf>, String> {
 }
 
 /// The one document of a text.
-pub(super) fn document(text: &[u8]) -> Result<Document, String> {
+pub(crate) fn document(text: &[u8]) -> Result<Document, String> {
     let mut reader = reader(text);
     let document = Nested::TOP
         .deserialize(&mut reader)
@@ -91,14 +91,24 @@ impl<'de> Visitor<'de> for TopLevel<'_> {
     }
 }
 
-/// The canonical form of a document.
-pub(super) fn to_text(document: &Document) -> String {
+/// The canonical form of a document, in which every value keeps its type.
+pub(crate) fn to_text(document: &Document) -> String {
     let mut text = String::new();
-    write_document(document, &mut text);
+    write_document(document, Bson::into_canonical_extjson, &mut text);
     text
 }
 
-fn write_document(document: &Document, text: &mut String) {
+/// The relaxed form of a document, in which numbers and dates are as readers expect them.
+pub(crate) fn to_relaxed_text(document: &Document) -> String {
+    let mut text = String::new();
+    write_document(document, Bson::into_relaxed_extjson, &mut text);
+    text
+}
+
+/// Writes a value that holds no documents with fields of their own.
+type Leaf = fn(Bson) -> serde_json::Value;
+
+fn write_document(document: &Document, leaf: Leaf, text: &mut String) {
     text.push('{');
     for (at, (name, value)) in document.iter().enumerate() {
         if at > 0 {
@@ -106,21 +116,21 @@ fn write_document(document: &Document, text: &mut String) {
         }
         text.push_str(&serde_json::Value::from(name.as_str()).to_string());
         text.push(':');
-        write_value(value, text);
+        write_value(value, leaf, text);
     }
     text.push('}');
 }
 
-fn write_value(value: &Bson, text: &mut String) {
+fn write_value(value: &Bson, leaf: Leaf, text: &mut String) {
     match value {
-        Bson::Document(document) => write_document(document, text),
+        Bson::Document(document) => write_document(document, leaf, text),
         Bson::Array(values) => {
             text.push('[');
             for (at, value) in values.iter().enumerate() {
                 if at > 0 {
                     text.push(',');
                 }
-                write_value(value, text);
+                write_value(value, leaf, text);
             }
             text.push(']');
         }
@@ -128,11 +138,11 @@ fn write_value(value: &Bson, text: &mut String) {
             text.push_str("{\"$code\":");
             text.push_str(&serde_json::Value::from(code.as_str()).to_string());
             text.push_str(",\"$scope\":");
-            write_document(scope, text);
+            write_document(scope, leaf, text);
             text.push('}');
         }
         // bson's own conversion sorts the fields of documents; no other value has any whose order counts.
-        other => text.push_str(&other.clone().into_canonical_extjson().to_string()),
+        other => text.push_str(&leaf(other.clone()).to_string()),
     }
 }
 

@@ -32,6 +32,7 @@ struct Book {
 #[allow(dead_code)]
 async fn a_shelf() -> odm::Result<Db> {
     let db = Db::memory();
+    db.sync(models![Publisher, Author, Book]).plan().await?.apply(Allow::CREATE).await?;
     db.collection::<Publisher>().insert_one(&Publisher { id: 1 }).await?;
     let author = |id| Author { id, publisher: Ref::from(1) };
     db.collection::<Author>().insert_many([author(1), author(2)]).await?;

@@ -4,6 +4,7 @@
 //! part of a request here.
 
 mod channel;
+pub(crate) mod declared;
 pub(crate) mod explain;
 pub(crate) mod explained;
 mod keys;

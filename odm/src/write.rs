@@ -4,6 +4,7 @@
 //! with what follows from them. `planned` has what a plan remembers, by which `expecting` refuses it later. `journal` has the records by which a change without a transaction is completed.
 
 mod atomic;
+pub(crate) mod checker;
 mod chunks;
 mod collected;
 mod copies;
@@ -24,6 +25,7 @@ mod two_way;
 pub use self::atomic::Atomic;
 pub(crate) use self::atomic::{WriteSeveral, afterwards};
 pub use self::chunks::Scan;
+pub(crate) use self::copies::CopyChecker;
 pub use self::copies::{CheckCopies, CopyDamage, CopyReport, RefreshCopies};
 pub(crate) use self::dependents::ForDependents;
 pub use self::dependents::{
@@ -31,18 +33,23 @@ pub use self::dependents::{
     FindOneAndDeleteWithDependents,
 };
 pub use self::follow::{Follow, FollowedBatch, Follower, NotFollowed};
+pub(crate) use self::newest::RecentChecker;
 pub use self::newest::{CheckRecent, RecentDamage, RecentReport, RefreshRecent};
 pub use self::propagate::{
     BulkPropagateResult, BulkWritePropagated, FindAndModifyPropagated, FindOneOrInsertPropagated,
     InsertManyPropagated, InsertOnePropagated, PropagateResult, Propagated, ResumePropagation,
     ResumeResult, SavePropagated, UpdatePlan, UpdatePropagated,
 };
-pub(crate) use self::propagate::{PropagatedInsert, expect_work, inserts_propagate};
-pub(crate) use self::references::ChecksReferences;
+pub(crate) use self::propagate::{
+    PropagatedInsert, expect_work, inserts_propagate, pending_propagations,
+};
 pub use self::references::{
     CheckReferences, InsertManyChecked, InsertOneChecked, ReferenceDamage, ReferenceReport,
 };
+pub(crate) use self::references::{ChecksReferences, ReferenceChecker};
 pub(crate) use self::report::Progress;
 pub use self::report::{Damage, RefreshResult, Report};
+pub(crate) use self::summaries::SummaryChecker;
 pub use self::summaries::{CheckSummaries, RefreshSummaries, SummaryDamage, SummaryReport};
+pub(crate) use self::two_way::TwoWayChecker;
 pub use self::two_way::{CheckTwoWay, RefreshTwoWay, TwoWayDamage, TwoWayReport};

@@ -146,10 +146,30 @@ impl Keys {
 
     /// The ids as lists that fit one command each, even if it repeats its list this many times.
     pub(crate) fn parts_for(&self, times: usize) -> Vec<Vec<Bson>> {
-        parts(&self.sizes, LIST_BYTES / times.max(1))
-            .into_iter()
-            .filter_map(|range| Some(self.values.get(range)?.to_vec()))
-            .collect()
+        let parts = parts(&self.sizes, LIST_BYTES / times.max(1)).into_iter();
+        let parts = parts.filter_map(|range| self.values.get(range));
+        let parts = parts.map(|part| {
+            part.iter()
+                .filter(|value| can_be_listed(value))
+                .cloned()
+                .collect()
+        });
+        parts.filter(|part: &Vec<Bson>| !part.is_empty()).collect()
+    }
+}
+
+/// Whether MongoDB takes the value in a list of `$in`. No document has an `_id` that it does not take.
+fn can_be_listed(value: &Bson) -> bool {
+    match value {
+        Bson::Undefined => false,
+        Bson::Document(document) => {
+            let has_operator = document
+                .keys()
+                .next()
+                .is_some_and(|name| name.starts_with('$'));
+            !has_operator || (document.contains_key("$ref") && document.contains_key("$id"))
+        }
+        _ => true,
     }
 }
 

@@ -18,6 +18,9 @@ use crate::store::options::Chosen;
 /// How many documents are read before the visitor gets them.
 const CHUNK: usize = 1_000;
 
+/// How many bytes of documents are read before the visitor gets them.
+const CHUNK_BYTES: usize = 16 * 1024 * 1024;
+
 /// A pass over documents of a collection that checks or refreshes them, about to run.
 #[must_use = "nothing is read or written until it is awaited"]
 pub struct Scan<'s, M, R> {
@@ -130,18 +133,21 @@ impl Chunks<'_> {
         };
         let mut channel = self.channel.within(None);
         let mut cursor = self.channel.cursor(model, find, options.clone()).await?;
-        let (mut documents, mut read) = (Vec::new(), 0);
+        let (mut documents, mut bytes, mut read) = (Vec::new(), 0, 0);
         loop {
             let next = cursor.next().await.transpose();
             let next = next.map_err(|error| error.with_model(model.name))?;
             let is_last = next.is_none();
             if let Some(document) = next {
+                bytes += document.as_bytes().len();
                 documents.push(document.to_owned());
                 read += 1;
                 self.progress.read(read);
             }
-            if documents.len() == CHUNK || (is_last && !documents.is_empty()) {
+            let is_full = documents.len() == CHUNK || bytes >= CHUNK_BYTES;
+            if is_full || (is_last && !documents.is_empty()) {
                 let chunk = std::mem::take(&mut documents);
+                bytes = 0;
                 visitor.visit(&mut channel, chunk).await?;
             }
             if is_last {

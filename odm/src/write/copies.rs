@@ -13,6 +13,7 @@ pub(super) mod facts;
 pub(super) mod kept;
 pub(super) mod throttled;
 
+pub(crate) use self::check::CopyChecker;
 pub use self::check::{CheckCopies, CopyDamage, CopyReport, RefreshCopies};
 use crate::error::Result;
 use crate::exec::{Channel, Keys};

@@ -6,7 +6,7 @@
 //! how to complete the change; what it says is up to the kind of change.
 
 use bson::oid::ObjectId;
-use bson::{Bson, Document, doc};
+use bson::{Bson, DateTime, Document, doc};
 
 use crate::error::{Error, Result};
 use crate::exec::Channel;
@@ -143,6 +143,11 @@ impl<'c, 's> Journal<'c, 's> {
 }
 
 impl Fence {
+    /// When the change has begun, by the clock of the machine that runs it.
+    pub(crate) fn begun(&self) -> DateTime {
+        self.change.timestamp()
+    }
+
     /// The field of the fence's id.
     pub(crate) fn id(&self, field: &str) -> Option<&Bson> {
         self.id.as_document()?.get(field)

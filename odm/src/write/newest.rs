@@ -12,6 +12,7 @@ pub(super) mod check;
 mod facts;
 mod push;
 
+pub(crate) use self::check::RecentChecker;
 pub use self::check::{CheckRecent, RecentDamage, RecentReport, RefreshRecent};
 pub(in crate::write) use self::facts::{Listed, settle, write};
 pub(in crate::write) use self::push::Pushes;

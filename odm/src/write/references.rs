@@ -7,6 +7,7 @@ use std::fmt;
 
 use bson::{Bson, RawDocumentBuf, doc};
 
+pub(crate) use self::check::ReferenceChecker;
 pub use self::check::{CheckReferences, ReferenceDamage, ReferenceReport};
 pub(super) use self::written::CheckedReferences;
 pub(crate) use self::written::ChecksReferences;
@@ -175,50 +176,6 @@ impl Reference {
         Ok(())
     }
 
-    /// Finds out for each key whether it leads to a document, stored or among those that are `known`.
-    async fn found(
-        &self,
-        channel: &mut Channel<'_>,
-        keys: &Keys,
-        known: &[RawDocumentBuf],
-    ) -> Result<Vec<bool>> {
-        let mut is_found = vec![false; keys.len()];
-        let mut find = |document: &bson::RawDocument| {
-            self.key_path.each_value(document, &mut |value| {
-                let position = keys.position(value);
-                if let Some(found) = position.and_then(|position| is_found.get_mut(position)) {
-                    *found = true;
-                }
-            });
-        };
-        for document in known {
-            find(document);
-        }
-        let path = self.key_path.as_str();
-        for part in keys.parts() {
-            let operation = Operation::Find {
-                one: part.len() == 1,
-                filter: any_of(path, part).into(),
-            };
-            let mut projection = doc! {path: 1};
-            if path != "_id" {
-                projection.insert("_id", 0);
-            }
-            let options = Options {
-                projection: Some(projection),
-                collation: self.target.collation.map(|_| Collation::new("simple")),
-                ..channel.current()
-            };
-            let target = channel.of(self.target);
-            let read = target.read(operation, options.into(), |document| {
-                find(document);
-                Ok(())
-            });
-            read.await?;
-        }
-        Ok(is_found)
-    }
-
     /// Returns an error if a key leads to no document, stored or among those that are `known`.
     async fn check(
         &self,
@@ -226,7 +183,7 @@ impl Reference {
         keys: &Keys,
         known: &[RawDocumentBuf],
     ) -> Result<()> {
-        let is_found = self.found(channel, keys, known).await?;
+        let is_found = found(channel, self.target, &self.key_path, keys, known).await?;
         match is_found.iter().position(|found| !found) {
             None => Ok(()),
             Some(position) => {
@@ -240,6 +197,52 @@ impl Reference {
             }
         }
     }
+}
+
+/// Finds out for each key whether it leads to a document of the target, stored or among those that are `known`.
+async fn found(
+    channel: &mut Channel<'_>,
+    target: &'static ModelMeta,
+    key_path: &StoredPath,
+    keys: &Keys,
+    known: &[RawDocumentBuf],
+) -> Result<Vec<bool>> {
+    let mut is_found = vec![false; keys.len()];
+    let mut find = |document: &bson::RawDocument| {
+        key_path.each_value(document, &mut |value| {
+            let position = keys.position(value);
+            if let Some(found) = position.and_then(|position| is_found.get_mut(position)) {
+                *found = true;
+            }
+        });
+    };
+    for document in known {
+        find(document);
+    }
+    let path = key_path.as_str();
+    for part in keys.parts() {
+        let operation = Operation::Find {
+            one: part.len() == 1,
+            filter: any_of(path, part).into(),
+        };
+        let mut projection = doc! {path: 1};
+        if path != "_id" {
+            projection.insert("_id", 0);
+        }
+        let options = Options {
+            projection: Some(projection),
+            collation: target.collation.map(|_| Collation::new("simple")),
+            ..channel.current()
+        };
+        let read = channel
+            .of(target)
+            .read(operation, options.into(), |document| {
+                find(document);
+                Ok(())
+            });
+        read.await?;
+    }
+    Ok(is_found)
 }
 
 impl<M: Document, R> CheckedInsert<M, R> {

@@ -32,8 +32,54 @@ pub struct Damage<K> {
     pub id: Bson,
     /// The kind of damage.
     pub kind: K,
-    /// The stored value and the expected one, as text.
+    /// The stored path of the field; empty where the document as a whole is damaged.
+    pub path: String,
+    /// The stored value, if the field is stored and one value is wrong.
+    pub stored: Option<Bson>,
+    /// The value that was expected, if there is one.
+    pub expected: Option<Bson>,
+    /// A sentence that says what is wrong, with the stored value and the expected one.
     pub detail: String,
+}
+
+impl<K> Damage<K> {
+    /// Damage of a document of which no single value is known to be wrong.
+    pub(crate) fn new(id: &Bson, kind: K, detail: String) -> Self {
+        Self {
+            id: id.clone(),
+            kind,
+            path: String::new(),
+            stored: None,
+            expected: None,
+            detail,
+        }
+    }
+
+    /// Names the field, and the value that is stored there.
+    pub(crate) fn at(self, path: impl Into<String>, stored: Option<Bson>) -> Self {
+        Self {
+            path: path.into(),
+            stored,
+            ..self
+        }
+    }
+
+    /// Says which value is expected.
+    pub(crate) fn expecting(self, expected: Option<Bson>) -> Self {
+        Self { expected, ..self }
+    }
+
+    /// The same damage as one of several kinds.
+    pub(crate) fn into_kind<L: From<K>>(self) -> Damage<L> {
+        Damage {
+            id: self.id,
+            kind: self.kind.into(),
+            path: self.path,
+            stored: self.stored,
+            expected: self.expected,
+            detail: self.detail,
+        }
+    }
 }
 
 impl<K> Report<K> {
@@ -55,13 +101,21 @@ impl<K> Report<K> {
     }
 
     pub(crate) fn add(&mut self, id: &Bson, kind: K, detail: String) {
+        self.push(Damage::new(id, kind, detail));
+    }
+
+    /// Keeps the listed damages for which this holds.
+    pub(crate) fn keep_only(&mut self, mut is_kept: impl FnMut(&Damage<K>) -> bool) {
+        let listed = self.listed.len();
+        self.listed.retain(|damage| is_kept(damage));
+        let removed = listed - self.listed.len();
+        self.damages = self.damages.saturating_sub(removed as u64);
+    }
+
+    pub(crate) fn push(&mut self, damage: Damage<K>) {
         self.damages += 1;
         if self.listed.len() < MAX_LISTED {
-            self.listed.push(Damage {
-                id: id.clone(),
-                kind,
-                detail,
-            });
+            self.listed.push(damage);
         }
     }
 }

@@ -11,5 +11,6 @@ pub(super) mod check;
 mod facts;
 mod number;
 
+pub(crate) use self::check::SummaryChecker;
 pub use self::check::{CheckSummaries, RefreshSummaries, SummaryDamage, SummaryReport};
 pub(in crate::write) use self::facts::{Summed, Values, settle};

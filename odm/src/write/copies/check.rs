@@ -5,14 +5,15 @@ use std::fmt;
 use bson::raw::RawDocumentBuf;
 use bson::{Bson, DateTime, Document as BsonDocument, doc};
 
-use super::super::chunks::{self, Chunks, Scan, Visit};
+use super::super::checker::{self, Checker, id_of};
+use super::super::chunks::{Chunks, Scan, Visit};
 use super::super::reference_place::{Outdated, exact_read};
-use super::super::{RefreshResult, Report};
-use super::facts::{Facts, Holders, settle};
+use super::super::{Damage, RefreshResult, Report};
+use super::facts::{Difference, Facts, Holders, settle};
 use super::kept::Kept;
 use crate::collection::Collection;
 use crate::error::{Error, Result};
-use crate::exec::{Channel, Keys, StoredPath};
+use crate::exec::{Channel, Keys};
 use crate::model::copies::RefreshAge;
 use crate::model::{Document, ModelMeta};
 use crate::plan::shell;
@@ -47,8 +48,8 @@ impl<M: Document> Collection<M> {
     /// Finds copies that do not have the value of the field that they follow, whoever has written them.
     ///
     /// It reads the references and copies of all documents, 1,000 at a time, and the copied fields with one query for each
-    /// reference that has copies beside it. Documents and fields that seem to differ are read again, so that a write between the
-    /// two reads is not reported; a copy that a propagation has not reached yet is. Copies that are declared `once` are facts of
+    /// reference that has copies beside it. What seems to differ is read again, at one time where the deployment has
+    /// transactions, so that a write between two reads is not reported; a copy that a propagation has not reached yet is. Copies that are declared `once` are facts of
     /// their own. A copy with `refresh(older_than = …)` is reported if it differs and is older than that.
     /// [`check_references`](Self::check_references) finds references that lead to nothing.
     ///
@@ -73,7 +74,7 @@ impl<M: Document> Collection<M> {
     /// ```
     pub fn check_copies<'s>(&self) -> CheckCopies<'s, M> {
         Scan::new("CheckCopies", self.channel(), |chunks| {
-            Box::pin(check::<M>(chunks))
+            Box::pin(async { checker::check(chunks, CopyChecker::of(M::model())?).await })
         })
     }
 
@@ -170,45 +171,66 @@ fn following(model: &'static ModelMeta) -> Result<Vec<&'static Kept>> {
 }
 
 /// Compares copies with the fields that they follow.
-struct Check<'c> {
-    copies: &'c [&'static Kept],
-    options: &'c Chosen,
-    report: CopyReport,
+pub(crate) struct CopyChecker {
+    model: &'static ModelMeta,
+    copies: Vec<&'static Kept>,
 }
 
-impl Visit for Check<'_> {
-    async fn visit(
-        &mut self,
-        channel: &mut Channel<'static>,
-        documents: Vec<RawDocumentBuf>,
-    ) -> Result<()> {
-        for kept in self.copies {
-            let suspects = differing(channel, kept, &documents).await?;
-            let ids = Keys::at(&StoredPath::at("_id"), &suspects)?;
-            let again = chunks::again(channel, kept.copies.model, &ids, self.options).await?;
-            let keys = Keys::at(&kept.reference, &again)?;
+impl CopyChecker {
+    /// The check of a model's copies, if it has any that follow changes.
+    pub(crate) fn of(model: &'static ModelMeta) -> Result<Option<Self>> {
+        let copies = following(model)?;
+        Ok((!copies.is_empty()).then_some(Self { model, copies }))
+    }
+}
+
+impl Checker for CopyChecker {
+    type Kind = CopyDamage;
+
+    fn model(&self) -> &'static ModelMeta {
+        self.model
+    }
+
+    fn options(&self, channel: &Channel<'_>) -> Chosen {
+        options(channel, self.model, &self.copies)
+    }
+
+    fn settles(&self) -> bool {
+        self.copies.iter().any(|kept| !kept.is_strict())
+    }
+
+    async fn look(
+        &self,
+        channel: &mut Channel<'_>,
+        documents: &[RawDocumentBuf],
+    ) -> Result<Vec<Damage<CopyDamage>>> {
+        let mut damages = Vec::new();
+        for kept in &self.copies {
+            let keys = Keys::at(&kept.reference, documents)?;
             let facts = Facts::read(channel, kept, &keys, false).await?;
-            for document in &again {
+            for document in documents {
                 for difference in facts.differences(kept, document)? {
-                    let id = document.get("_id").map_err(Error::encode)?;
-                    let id = id.map(Bson::try_from).transpose().map_err(Error::encode)?;
-                    let text = |value: &Option<Bson>| match value {
-                        Some(value) => shell::value(value),
-                        None => "missing".to_owned(),
-                    };
-                    let detail = format!(
-                        "`{}` is {}, and the field that it copies is {}",
-                        difference.path,
-                        text(&difference.copy),
-                        text(&difference.value),
-                    );
-                    let id = id.unwrap_or(Bson::Null);
-                    self.report.add(&id, CopyDamage::Stale, detail);
+                    damages.push(stale(&id_of(document)?, difference));
                 }
             }
         }
-        Ok(())
+        Ok(damages)
     }
+}
+
+fn stale(id: &Bson, difference: Difference) -> Damage<CopyDamage> {
+    let Difference { path, copy, value } = difference;
+    let text = |value: &Option<Bson>| match value {
+        Some(value) => shell::value(value),
+        None => "missing".to_owned(),
+    };
+    let detail = format!(
+        "`{path}` is {}, and the field that it copies is {}",
+        text(&copy),
+        text(&value),
+    );
+    let damage = Damage::new(id, CopyDamage::Stale, detail);
+    damage.at(path, copy).expecting(value)
 }
 
 /// Writes copies that differ from the fields that they follow.
@@ -277,22 +299,6 @@ pub(in crate::write) fn options(
         projection.extend(kept.projection());
     }
     exact_read(channel, model, Some(projection))
-}
-
-async fn check<M: Document>(chunks: Chunks<'_>) -> Result<CopyReport> {
-    let model = M::model();
-    let copies = following(model)?;
-    if copies.is_empty() {
-        return Ok(CopyReport::default());
-    }
-    let options = options(chunks.channel(), model, &copies);
-    let mut check = Check {
-        copies: &copies,
-        options: &options,
-        report: CopyReport::default(),
-    };
-    check.report.read = chunks.each(model, &options, &mut check).await?;
-    Ok(check.report)
 }
 
 async fn refresh<M: Document>(chunks: Chunks<'_>) -> Result<RefreshResult> {

@@ -3,13 +3,14 @@
 use std::fmt;
 use std::sync::Arc;
 
-use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
-use bson::{Bson, doc};
+use bson::raw::{RawBsonRef, RawDocumentBuf};
+use bson::{Bson, Document as BsonDocument, RawBson, doc};
 
+use super::super::checker::{self, Checker, id_of};
 use super::super::chunks::{Chunks, Scan, Visit};
 use super::super::reference_place::exact_read;
-use super::super::{RefreshResult, Report};
-use super::facts::{Holder, Newest, Ties, parts};
+use super::super::{Damage, RefreshResult, Report};
+use super::facts::{Newest, Ties, parts};
 use super::{Listed, settle};
 use crate::collection::Collection;
 use crate::error::{Error, Result};
@@ -47,8 +48,8 @@ impl<M: Document> Collection<M> {
     /// Finds lists of the newest that do not have the documents which they have to have, whoever has written them.
     ///
     /// It reads each document that holds a list, and the newest documents with one query for each list. A list that seems to
-    /// differ is read again, and the documents before and after that: what a write changes meanwhile is not reported. A list
-    /// that a write has not reached yet is. Documents with equal sort values may be in any order, and any of those with the
+    /// differ is read again together with the documents, at one time where the deployment has transactions: what a write changes
+    /// meanwhile is not reported. Documents with equal sort values may be in any order, and any of those with the
     /// smallest value of the list may be in it.
     ///
     /// ```
@@ -73,7 +74,7 @@ impl<M: Document> Collection<M> {
     /// ```
     pub fn check_recent<'s>(&self) -> CheckRecent<'s, M> {
         Scan::new("CheckRecent", self.channel(), |chunks| {
-            Box::pin(check::<M>(chunks))
+            Box::pin(async { checker::check(chunks, RecentChecker::of(M::model())?).await })
         })
     }
 
@@ -104,65 +105,93 @@ impl<M: Document> Collection<M> {
 }
 
 /// Compares lists with the documents that they list.
-struct Check<'c> {
-    all: &'c [Arc<Listed>],
-    report: RecentReport,
+pub(crate) struct RecentChecker {
+    model: &'static ModelMeta,
+    all: Vec<Arc<Listed>>,
 }
 
-impl Visit for Check<'_> {
-    async fn visit(
-        &mut self,
-        channel: &mut Channel<'static>,
-        documents: Vec<RawDocumentBuf>,
-    ) -> Result<()> {
-        for listed in self.all {
-            for document in &documents {
-                let (Some(key), Some(holder)) = holder(channel, listed, document).await? else {
+impl RecentChecker {
+    /// The check of a model's lists of the newest, if it has any.
+    pub(crate) fn of(model: &'static ModelMeta) -> Result<Option<Self>> {
+        let all = Listed::all(model.newest_lists()?)?;
+        Ok((!all.is_empty()).then_some(Self { model, all }))
+    }
+}
+
+impl Checker for RecentChecker {
+    type Kind = RecentDamage;
+
+    fn model(&self) -> &'static ModelMeta {
+        self.model
+    }
+
+    fn options(&self, channel: &Channel<'_>) -> Chosen {
+        let mut projection = projection(&self.all);
+        for listed in &self.all {
+            projection.insert(listed.list.name, 1);
+        }
+        exact_read(channel, self.model, Some(projection))
+    }
+
+    fn settles(&self) -> bool {
+        self.all.iter().any(|listed| !listed.is_strict())
+    }
+
+    async fn look(
+        &self,
+        channel: &mut Channel<'_>,
+        documents: &[RawDocumentBuf],
+    ) -> Result<Vec<Damage<RecentDamage>>> {
+        let mut damages = Vec::new();
+        for listed in &self.all {
+            for document in documents {
+                let key = listed.key.value(document);
+                let Some(key) = key.filter(|key| *key != RawBsonRef::Null) else {
                     continue;
                 };
+                let key = Bson::try_from(key).map_err(Error::encode)?;
+                let stored = document.get(listed.list.name).map_err(Error::encode)?;
+                let stored = stored.map(RawBson::from);
                 let newest = Newest::read(channel, listed, &key, Ties::Listed).await?;
-                if newest.is_right(listed, holder.stored.as_ref())? {
+                if newest.is_right(listed, stored.as_ref())? {
                     continue;
                 }
-                // A write between two reads changes the newest, and what was read between them says nothing.
-                let before = Newest::read(channel, listed, &key, Ties::All).await?;
-                let again = listed.holders(channel, doc! {"_id": {"$eq": &holder.id}});
-                let again = again.await?.into_iter().next();
+                // The list may have other documents with the value of the last.
                 let newest = Newest::read(channel, listed, &key, Ties::All).await?;
-                if let Some(holder) = again
-                    && newest == before
-                    && !newest.is_right(listed, holder.stored.as_ref())?
-                {
-                    self.add(listed, &newest, &holder)?;
+                if !newest.is_right(listed, stored.as_ref())? {
+                    let id = id_of(document)?;
+                    damages.push(stale(&id, listed, &newest, stored.as_ref())?);
                 }
             }
         }
-        Ok(())
+        Ok(damages)
     }
 }
 
-impl Check<'_> {
-    fn add(&mut self, listed: &Listed, newest: &Newest, holder: &Holder) -> Result<()> {
-        let list = listed.list;
-        let (field, source) = (list.recent.field, list.source.name);
-        let detail = match (parts(holder.stored.as_ref())?, &holder.stored) {
-            (_, None) => format!("`{field}` is missing"),
-            (None, _) => format!("`{field}` is no list of documents"),
-            (Some(parts), _) => match newest.missing(&parts)? {
-                (0, 0) => format!("`{field}` is not in the order of `{}`", list.recent.sort),
-                (0, others) => format!(
-                    "`{field}` has {}, which are not among the newest of `{source}`",
-                    count(others, "more element")
-                ),
-                (lacking, _) => {
-                    let all = plan::documents(newest.listed.len() as u64);
-                    format!("`{field}` lacks {lacking} of the newest {all} of `{source}`")
-                }
-            },
-        };
-        self.report.add(&holder.id, RecentDamage::Stale, detail);
-        Ok(())
-    }
+fn stale(
+    id: &Bson,
+    listed: &Listed,
+    newest: &Newest,
+    stored: Option<&RawBson>,
+) -> Result<Damage<RecentDamage>> {
+    let list = listed.list;
+    let (field, source) = (list.recent.field, list.source.name);
+    let detail = match (parts(stored)?, stored) {
+        (_, None) => format!("`{field}` is missing"),
+        (None, _) => format!("`{field}` is no list of documents"),
+        (Some(parts), _) => match newest.missing(&parts)? {
+            (0, 0) => format!("`{field}` is not in the order of `{}`", list.recent.sort),
+            (0, others) => format!(
+                "`{field}` has {}, which are not among the newest of `{source}`",
+                count(others, "more element")
+            ),
+            (lacking, _) => {
+                let all = plan::documents(newest.listed.len() as u64);
+                format!("`{field}` lacks {lacking} of the newest {all} of `{source}`")
+            }
+        },
+    };
+    Ok(Damage::new(id, RecentDamage::Stale, detail).at(list.name, None))
 }
 
 /// Writes lists that differ from the documents that they list.
@@ -185,29 +214,6 @@ impl Visit for Refresh<'_> {
     }
 }
 
-/// The key of a document, and its list as it is stored now. Lists may be large, so that they are read one at a time.
-async fn holder(
-    channel: &mut Channel<'_>,
-    listed: &Listed,
-    document: &RawDocument,
-) -> Result<(Option<Bson>, Option<Holder>)> {
-    let key = listed
-        .key
-        .value(document)
-        .filter(|key| *key != RawBsonRef::Null);
-    let Some(key) = key else {
-        return Ok((None, None));
-    };
-    let id = document
-        .get("_id")
-        .map_err(Error::encode)?
-        .unwrap_or(RawBsonRef::Null);
-    let id = Bson::try_from(id).map_err(Error::encode)?;
-    let holders = listed.holders(channel, doc! {"_id": {"$eq": id}}).await?;
-    let key = Bson::try_from(key).map_err(Error::encode)?;
-    Ok((Some(key), holders.into_iter().next()))
-}
-
 fn count(number: usize, what: &str) -> String {
     match number {
         1 => format!("1 {what}"),
@@ -221,24 +227,15 @@ pub(in crate::write) fn options(
     model: &'static ModelMeta,
     all: &[Arc<Listed>],
 ) -> Chosen {
+    exact_read(channel, model, Some(projection(all)))
+}
+
+fn projection(all: &[Arc<Listed>]) -> BsonDocument {
     let mut projection = doc! {"_id": 1};
     for listed in all {
         projection.insert(listed.key.as_str(), 1);
     }
-    exact_read(channel, model, Some(projection))
-}
-
-async fn check<M: Document>(chunks: Chunks<'_>) -> Result<RecentReport> {
-    let model = M::model();
-    let all = Listed::all(model.newest_lists()?)?;
-    let report = RecentReport::default();
-    if all.is_empty() {
-        return Ok(report);
-    }
-    let options = options(chunks.channel(), model, &all);
-    let mut check = Check { all: &all, report };
-    check.report.read = chunks.each(model, &options, &mut check).await?;
-    Ok(check.report)
+    projection
 }
 
 async fn refresh<M: Document>(chunks: Chunks<'_>) -> Result<RefreshResult> {

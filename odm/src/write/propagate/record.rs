@@ -121,6 +121,46 @@ impl Record {
     }
 }
 
+/// A change of documents that has not reached all that follows from it.
+#[derive(Debug)]
+pub(crate) struct PendingPropagation {
+    pub(crate) id: Bson,
+    /// The name of the collection whose documents have changed.
+    pub(crate) collection: String,
+    pub(crate) at: Option<DateTime>,
+}
+
+/// The records of changes that have begun before a time, and that have not ended.
+pub(crate) async fn pending_propagations(
+    channel: &mut Channel<'_>,
+    model: &'static ModelMeta,
+    before: DateTime,
+) -> Result<Vec<PendingPropagation>> {
+    let find = Operation::Find {
+        // A record of another program may lack the time.
+        filter: doc! {"at": {"$not": {"$gt": before}}}.into(),
+        one: false,
+    };
+    let options = Options {
+        sort: Some(doc! {"_id": 1}),
+        projection: Some(doc! {"collection": 1, "at": 1}),
+        ..channel.current()
+    };
+    let mut pending = Vec::new();
+    let records = channel.named(COLLECTION, model);
+    let read = records.read(find, options.into(), |record| {
+        let record = BsonDocument::try_from(record).map_err(Error::encode)?;
+        pending.push(PendingPropagation {
+            id: record.get("_id").cloned().unwrap_or(Bson::Null),
+            collection: record.get_str("collection").unwrap_or_default().to_owned(),
+            at: record.get_datetime("at").ok().copied(),
+        });
+        Ok(())
+    });
+    read.await?;
+    Ok(pending)
+}
+
 /// The most documents of one command of a throttled run.
 const MOST_DOCUMENTS: usize = 10_000;
 

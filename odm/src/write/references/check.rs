@@ -2,18 +2,22 @@
 
 use std::fmt;
 
-use bson::raw::{RawBsonRef, RawDocumentBuf};
+use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use bson::{Bson, doc};
 
-use super::Reference;
+use super::found;
 use crate::collection::Collection;
 use crate::error::{Error, Result};
+use crate::exec::declared::{Declared, Walk};
 use crate::exec::{Channel, Keys};
 use crate::model::{Document, ModelMeta};
 use crate::plan::shell;
+use crate::query::operators::any_of;
 use crate::store::options::{Chosen, Options};
-use crate::write::Report;
-use crate::write::chunks::{self, Chunks, Scan, Visit};
+use crate::store::{CollectionName, Operation};
+use crate::write::checker::{self, Checker, id_of};
+use crate::write::chunks::Scan;
+use crate::write::{Damage, Report};
 
 /// The kinds of damage that [`Collection::check_references`] reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -40,9 +44,10 @@ pub type CheckReferences<'s, M> = Scan<'s, M, ReferenceReport>;
 impl<M: Document> Collection<M> {
     /// Finds references in stored documents that lead to no document, whoever has written them.
     ///
-    /// It reads the references of all documents, 1,000 at a time, and looks up with one query for each reference of the model
-    /// which documents exist. Documents that change meanwhile are read again, so that a reference which never dangled is not
-    /// reported. References in DBRefs, in the values of maps and in tuples are not checked.
+    /// It reads the references of all documents, 1,000 at a time, and looks up with one query for each referenced model which
+    /// documents exist. References are found at any depth: in lists, maps and tuples, in the variants of enums, and in DBRefs,
+    /// which may lead to any collection of any database. What seems to dangle is read again together with what it leads to, at
+    /// one time where the deployment has transactions, so that a reference which never dangled is not reported.
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));
@@ -64,111 +69,328 @@ impl<M: Document> Collection<M> {
     /// ```
     pub fn check_references<'s>(&self) -> CheckReferences<'s, M> {
         Scan::new("CheckReferences", self.channel(), |chunks| {
-            Box::pin(check::<M>(chunks))
+            Box::pin(async {
+                let checker = ReferenceChecker::of(M::model())?;
+                checker::check(
+                    chunks,
+                    Some(checker).filter(ReferenceChecker::has_references),
+                )
+                .await
+            })
         })
     }
 }
 
-async fn check<M: Document>(chunks: Chunks<'_>) -> Result<ReferenceReport> {
-    let model = M::model();
-    let references = Reference::all(model)?;
-    if references.is_empty() {
-        return Ok(ReferenceReport::default());
-    }
-    let options = options(chunks.channel(), &references);
-    let mut check = Check {
-        model,
-        references: &references,
-        options: &options,
-        report: ReferenceReport::default(),
-    };
-    let read = chunks.each(model, &options, &mut check).await?;
-    check.report.read = read;
-    Ok(check.report)
-}
-
-/// Options of a read of all references.
-fn options(channel: &Channel<'_>, references: &[Reference]) -> Chosen {
-    let mut projection = doc! {"_id": 1};
-    for reference in references {
-        let path = reference.path.as_str();
-        // A path inside of another one would be a second projection of it.
-        let is_inside = |other: &&Reference| {
-            let other = other.path.as_str();
-            path.strip_prefix(other)
-                .is_some_and(|rest| rest.starts_with('.'))
-        };
-        if references.iter().find(is_inside).is_none() {
-            projection.insert(path, 1);
-        }
-    }
-    Chosen::from(Options {
-        projection: Some(projection),
-        ..channel.current()
-    })
-}
-
 /// Compares references with the documents that exist.
-struct Check<'c> {
+pub(crate) struct ReferenceChecker {
     model: &'static ModelMeta,
-    references: &'c [Reference],
-    options: &'c Chosen,
-    report: ReferenceReport,
+    declared: Declared,
 }
 
-impl Visit for Check<'_> {
-    async fn visit(
-        &mut self,
-        channel: &mut Channel<'static>,
-        documents: Vec<RawDocumentBuf>,
-    ) -> Result<()> {
-        let mut all = Vec::new();
-        let mut suspects = Keys::default();
-        for reference in self.references {
-            let keys = Keys::at(&reference.path, &documents)?;
-            let is_found = reference.found(channel, &keys, &[]).await?;
-            let missing = |value: RawBsonRef<'_>| is_missing(&keys, &is_found, value);
-            for document in &documents {
-                let mut dangles = false;
-                reference
-                    .path
-                    .each_value(document, &mut |value| dangles |= missing(value));
-                if dangles && let Some(id) = document.get("_id").map_err(Error::encode)? {
-                    suspects.add(id)?;
-                }
-            }
-            all.push((reference, keys, is_found));
-        }
-        // A cascade may have deleted the document together with the one that it refers to.
-        let again = chunks::again(channel, self.model, &suspects, self.options);
-        for document in again.await? {
-            let id = document.get("_id").map_err(Error::encode)?;
-            let id = Bson::try_from(id.unwrap_or(RawBsonRef::Null)).map_err(Error::encode)?;
-            for (reference, keys, is_found) in &all {
-                let mut values = Vec::new();
-                reference.path.each_value(&document, &mut |value| {
-                    if is_missing(keys, is_found, value) {
-                        values.push(Bson::try_from(value));
-                    }
-                });
-                for value in values {
-                    let value = value.map_err(Error::encode)?;
-                    let detail = format!(
-                        "`{}` leads to no `{}` with the {} {}",
-                        reference.path.as_str(),
-                        reference.target.name,
-                        reference.key_path.as_str(),
-                        shell::value(&value),
-                    );
-                    self.report.add(&id, ReferenceDamage::Dangling, detail);
-                }
-            }
-        }
-        Ok(())
+impl ReferenceChecker {
+    pub(crate) fn of(model: &'static ModelMeta) -> Result<Self> {
+        let declared = Declared::of(model)?;
+        Ok(Self { model, declared })
+    }
+
+    /// Whether documents may refer to others by the fields that are declared.
+    fn has_references(&self) -> bool {
+        let paths = self.declared.references();
+        paths.is_none_or(|paths| {
+            paths.keys().any(|path| path != "_id") || !self.declared.targets().is_empty()
+        })
+    }
+
+    /// Leaves the references in these fields at the top level to others.
+    pub(crate) fn without(mut self, names: &[&'static str]) -> Self {
+        self.declared.without_references_in(names);
+        self
+    }
+
+    /// The namespace of the documents to which a DBRef leads; `None` if no collection can have the name.
+    fn namespace(&self, channel: &Channel<'_>, dbref: &RawDocument) -> Option<Namespace> {
+        let text = |name| dbref.get(name).ok().flatten().and_then(RawBsonRef::as_str);
+        let (collection, database) = (text("$ref")?, text("$db"));
+        let own = channel.store().database();
+        let database = database.filter(|name| *name != own).map(str::to_owned);
+        let mut models = self.declared.targets().iter().map(|target| target.model);
+        let model = models.find(|model| database.is_none() && model.collection == collection);
+        let collection = match model {
+            Some(model) => channel.collection(model),
+            None => CollectionName::Chosen(collection.into()),
+        };
+        let is_legal = |name: &str| !name.is_empty() && !name.contains(['$', '\0']);
+        let is_database = |name: &str| is_legal(name) && !name.contains(['/', '\\', '.', '"', ' ']);
+        let can_exist = is_legal(&collection)
+            && !collection.starts_with('.')
+            && database.as_deref().is_none_or(is_database);
+        can_exist.then_some(Namespace {
+            database,
+            collection,
+        })
     }
 }
 
-fn is_missing(keys: &Keys, is_found: &[bool], value: RawBsonRef<'_>) -> bool {
-    let position = keys.position(value);
-    position.is_some_and(|position| is_found.get(position) == Some(&false))
+/// Where the documents are to which a DBRef leads.
+#[derive(Debug, Clone, PartialEq)]
+struct Namespace {
+    /// The database, if it is another one.
+    database: Option<String>,
+    collection: CollectionName,
+}
+
+impl Namespace {
+    /// Finds out for each `_id` whether there is a document.
+    async fn found(
+        &self,
+        channel: &mut Channel<'_>,
+        model: &'static ModelMeta,
+        ids: &Keys,
+    ) -> Result<Vec<bool>> {
+        let mut is_found = vec![false; ids.len()];
+        let own = channel.store().database().to_owned();
+        let mut channel = channel.at(self.database.as_deref().unwrap_or(&own));
+        for part in ids.parts() {
+            let find = Operation::Find {
+                one: part.len() == 1,
+                filter: any_of("_id", part).into(),
+            };
+            let options = Options {
+                projection: Some(doc! {"_id": 1}),
+                ..channel.current()
+            };
+            let target = channel.named(self.collection.clone(), model);
+            let read = target.read(find, options.into(), |document| {
+                let id = document.get("_id").map_err(Error::encode)?;
+                let position = id.and_then(|id| ids.position(id));
+                if let Some(found) = position.and_then(|position| is_found.get_mut(position)) {
+                    *found = true;
+                }
+                Ok(())
+            });
+            read.await?;
+        }
+        Ok(is_found)
+    }
+}
+
+impl fmt::Display for Namespace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(database) = &self.database {
+            write!(f, "{database}.")?;
+        }
+        write!(f, "{}", self.collection)
+    }
+}
+
+/// Keys that documents store, and whether each leads to a document.
+#[derive(Default)]
+struct Looked {
+    keys: Keys,
+    is_found: Vec<bool>,
+}
+
+impl Looked {
+    fn is_missing(&self, value: RawBsonRef<'_>) -> bool {
+        let position = self.keys.position(value);
+        position.is_some_and(|position| self.is_found.get(position) == Some(&false))
+    }
+}
+
+impl Checker for ReferenceChecker {
+    type Kind = ReferenceDamage;
+
+    fn model(&self) -> &'static ModelMeta {
+        self.model
+    }
+
+    fn options(&self, channel: &Channel<'_>) -> Chosen {
+        Chosen::from(Options {
+            projection: self.declared.references(),
+            ..channel.current()
+        })
+    }
+
+    async fn look(
+        &self,
+        channel: &mut Channel<'_>,
+        documents: &[RawDocumentBuf],
+    ) -> Result<Vec<Damage<ReferenceDamage>>> {
+        let mut collect = Collect::new(self, channel);
+        for document in documents {
+            self.declared.walk(document, &mut collect)?;
+        }
+        let Collect {
+            mut references,
+            mut dbrefs,
+            is_impossible,
+            failed,
+            ..
+        } = collect;
+        failed?;
+        let mut is_suspicious = is_impossible;
+        for (target, looked) in self.declared.targets().iter().zip(&mut references) {
+            let keys = &looked.keys;
+            looked.is_found = found(channel, target.model, &target.key, keys, &[]).await?;
+            is_suspicious |= looked.is_found.contains(&false);
+        }
+        for (namespace, looked) in &mut dbrefs {
+            looked.is_found = namespace.found(channel, self.model, &looked.keys).await?;
+            is_suspicious |= looked.is_found.contains(&false);
+        }
+        let mut damages = Vec::new();
+        if !is_suspicious {
+            return Ok(damages);
+        }
+        for document in documents {
+            let id = id_of(document)?;
+            let mut compare = Compare {
+                checker: self,
+                channel,
+                references: &references,
+                dbrefs: &dbrefs,
+                id: &id,
+                damages: &mut damages,
+                failed: Ok(()),
+            };
+            self.declared.walk(document, &mut compare)?;
+            compare.failed?;
+        }
+        Ok(damages)
+    }
+}
+
+/// Collects the references of documents.
+struct Collect<'c, 's> {
+    checker: &'c ReferenceChecker,
+    channel: &'c Channel<'s>,
+    references: Vec<Looked>,
+    dbrefs: Vec<(Namespace, Looked)>,
+    /// Whether a DBRef names a collection that can't exist.
+    is_impossible: bool,
+    failed: Result<()>,
+}
+
+impl<'c, 's> Collect<'c, 's> {
+    fn new(checker: &'c ReferenceChecker, channel: &'c Channel<'s>) -> Self {
+        let targets = checker.declared.targets().iter();
+        Self {
+            checker,
+            channel,
+            references: targets.map(|_| Looked::default()).collect(),
+            dbrefs: Vec::new(),
+            is_impossible: false,
+            failed: Ok(()),
+        }
+    }
+
+    fn add(looked: Option<&mut Looked>, value: RawBsonRef<'_>, failed: &mut Result<()>) {
+        if let Some(looked) = looked
+            && let Err(error) = looked.keys.add(value)
+        {
+            *failed = Err(error);
+        }
+    }
+}
+
+impl Walk for Collect<'_, '_> {
+    fn reference(&mut self, targets: &[usize], _: &[&str], value: RawBsonRef<'_>) {
+        for target in targets {
+            Self::add(self.references.get_mut(*target), value, &mut self.failed);
+        }
+    }
+
+    fn dbref(&mut self, _: &[&str], dbref: &RawDocument) {
+        let Some(id) = dbref.get("$id").ok().flatten() else {
+            return;
+        };
+        let Some(namespace) = self.checker.namespace(self.channel, dbref) else {
+            self.is_impossible = true;
+            return;
+        };
+        let mut dbrefs = self.dbrefs.iter();
+        let position = dbrefs.position(|(other, _)| *other == namespace);
+        let position = position.unwrap_or_else(|| {
+            self.dbrefs.push((namespace, Looked::default()));
+            self.dbrefs.len() - 1
+        });
+        let looked = self.dbrefs.get_mut(position).map(|(_, looked)| looked);
+        Self::add(looked, id, &mut self.failed);
+    }
+}
+
+/// Reports the references of one document that lead to nothing.
+struct Compare<'c, 's> {
+    checker: &'c ReferenceChecker,
+    channel: &'c Channel<'s>,
+    references: &'c [Looked],
+    dbrefs: &'c [(Namespace, Looked)],
+    id: &'c Bson,
+    damages: &'c mut Vec<Damage<ReferenceDamage>>,
+    failed: Result<()>,
+}
+
+impl Compare<'_, '_> {
+    fn add(&mut self, path: &[&str], value: RawBsonRef<'_>, what: impl FnOnce(&Bson) -> String) {
+        let stored = match Bson::try_from(value) {
+            Ok(stored) => stored,
+            Err(error) => {
+                self.failed = Err(Error::encode(error));
+                return;
+            }
+        };
+        let path = path.join(".");
+        let detail = format!("`{path}` leads to no {}", what(&stored));
+        let damage = Damage::new(self.id, ReferenceDamage::Dangling, detail);
+        self.damages.push(damage.at(path, Some(stored)));
+    }
+}
+
+impl Walk for Compare<'_, '_> {
+    fn reference(&mut self, targets: &[usize], path: &[&str], value: RawBsonRef<'_>) {
+        let references = self.references;
+        let is_missing = |target: &usize| {
+            let looked = references.get(*target);
+            looked.is_some_and(|looked| looked.is_missing(value))
+        };
+        if !targets.iter().all(is_missing) {
+            return;
+        }
+        let checker = self.checker;
+        let targets = targets
+            .iter()
+            .filter_map(|target| checker.declared.targets().get(*target));
+        self.add(path, value, |value| {
+            let targets = targets.map(|target| {
+                format!(
+                    "`{}` with the {} {}",
+                    target.model.name,
+                    target.key.as_str(),
+                    shell::value(value)
+                )
+            });
+            targets.collect::<Vec<_>>().join(" and no ")
+        });
+    }
+
+    fn dbref(&mut self, path: &[&str], dbref: &RawDocument) {
+        let Some(id) = dbref.get("$id").ok().flatten() else {
+            return;
+        };
+        let namespace = self.checker.namespace(self.channel, dbref);
+        let looked = |(other, looked): &(Namespace, Looked)| {
+            namespace.as_ref() == Some(other) && !looked.is_missing(id)
+        };
+        if self.dbrefs.iter().any(looked) {
+            return;
+        }
+        self.add(path, RawBsonRef::Document(dbref), |value| {
+            let id = value.as_document().and_then(|dbref| dbref.get("$id"));
+            let id = id.map_or_else(String::new, shell::value);
+            match &namespace {
+                Some(namespace) => format!("document of `{namespace}` with the _id {id}"),
+                None => "document, because no collection can have the name in it".to_owned(),
+            }
+        });
+    }
 }

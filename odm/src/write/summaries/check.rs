@@ -6,14 +6,15 @@ use std::sync::Arc;
 use bson::raw::RawDocumentBuf;
 use bson::{Bson, Document as BsonDocument};
 
-use super::super::chunks::{self, Chunks, Scan, Visit};
+use super::super::checker::{self, Checker, id_of};
+use super::super::chunks::{Chunks, Scan, Visit};
 use super::super::reference_place::exact_read;
-use super::super::{RefreshResult, Report};
-use super::facts::what;
+use super::super::{Damage, RefreshResult, Report};
+use super::facts::{Difference, what};
 use super::{Summed, Values, settle};
 use crate::collection::Collection;
-use crate::error::{Error, Result};
-use crate::exec::{Channel, Keys, StoredPath};
+use crate::error::Result;
+use crate::exec::{Channel, Keys};
 use crate::model::{Document, ModelMeta};
 use crate::plan::shell;
 use crate::store::options::Chosen;
@@ -47,8 +48,8 @@ impl<M: Document> Collection<M> {
     /// Finds summaries that do not have the value which the documents of their relation have, whoever has written them.
     ///
     /// It reads the summaries of all documents, 1,000 at a time, and computes them with one aggregation for each relation that is
-    /// summarized. Documents that seem to differ are read again, and the values before and after that: what a write changes
-    /// meanwhile is not reported. A summary that a write has not reached yet is. Sums and means of doubles may differ by 1e-12 of
+    /// summarized. Documents that seem to differ are read again together with the values, at one time where the deployment has
+    /// transactions: what a write changes meanwhile is not reported. Sums and means of doubles may differ by 1e-12 of
     /// their value, because MongoDB adds in any order.
     ///
     /// ```
@@ -73,7 +74,7 @@ impl<M: Document> Collection<M> {
     /// ```
     pub fn check_summaries<'s>(&self) -> CheckSummaries<'s, M> {
         Scan::new("CheckSummaries", self.channel(), |chunks| {
-            Box::pin(check::<M>(chunks))
+            Box::pin(async { checker::check(chunks, SummaryChecker::of(M::model())?).await })
         })
     }
 
@@ -109,61 +110,72 @@ impl<M: Document> Collection<M> {
 }
 
 /// Compares summaries with the documents that they summarize.
-struct Check<'c> {
-    all: &'c [Arc<Summed>],
-    options: &'c Chosen,
-    report: SummaryReport,
+pub(crate) struct SummaryChecker {
+    model: &'static ModelMeta,
+    all: Vec<Arc<Summed>>,
 }
 
-impl Visit for Check<'_> {
-    async fn visit(
-        &mut self,
-        channel: &mut Channel<'static>,
-        documents: Vec<RawDocumentBuf>,
-    ) -> Result<()> {
-        for summed in self.all {
-            let suspects = differing(channel, summed, &documents, false).await?;
-            if suspects.is_empty() {
-                continue;
-            }
-            let keys = Keys::at(&summed.key, &suspects)?;
-            let ids = Keys::at(&StoredPath::at("_id"), &suspects)?;
-            // A write between two reads changes the values, and what was read between them says nothing.
-            let before = Values::read(channel, summed, &keys).await?;
-            let model = summed.summaries.model;
-            let again = chunks::again(channel, model, &ids, self.options).await?;
+impl SummaryChecker {
+    /// The check of a model's summaries, if it has any.
+    pub(crate) fn of(model: &'static ModelMeta) -> Result<Option<Self>> {
+        let all = Summed::all(model.summaries()?)?;
+        Ok((!all.is_empty()).then_some(Self { model, all }))
+    }
+}
+
+impl Checker for SummaryChecker {
+    type Kind = SummaryDamage;
+
+    fn model(&self) -> &'static ModelMeta {
+        self.model
+    }
+
+    fn options(&self, channel: &Channel<'_>) -> Chosen {
+        options(channel, self.model, &self.all)
+    }
+
+    fn settles(&self) -> bool {
+        self.all.iter().any(|summed| !summed.is_strict())
+    }
+
+    async fn look(
+        &self,
+        channel: &mut Channel<'_>,
+        documents: &[RawDocumentBuf],
+    ) -> Result<Vec<Damage<SummaryDamage>>> {
+        let mut damages = Vec::new();
+        for summed in &self.all {
+            let keys = Keys::at(&summed.key, documents)?;
             let values = Values::read(channel, summed, &keys).await?;
-            for document in &again {
-                if values.agree(&before, summed, document) {
-                    self.add(summed, &values, document)?;
+            for document in documents {
+                for difference in values.differences(summed, document, false)? {
+                    damages.push(stale(&id_of(document)?, summed, difference));
                 }
             }
         }
-        Ok(())
+        Ok(damages)
     }
 }
 
-impl Check<'_> {
-    fn add(&mut self, summed: &Summed, values: &Values, document: &RawDocumentBuf) -> Result<()> {
-        let id = document.get("_id").map_err(Error::encode)?;
-        let id = id.map(Bson::try_from).transpose().map_err(Error::encode)?;
-        let id = id.unwrap_or(Bson::Null);
-        let text = |value: &Option<Bson>| match value {
-            Some(value) => shell::value(value),
-            None => "missing".to_owned(),
-        };
-        for difference in values.differences(summed, document, false)? {
-            let detail = format!(
-                "`{}` is {}, and the {} is {}",
-                difference.field.name,
-                text(&difference.stored),
-                what(difference.field, summed.summaries),
-                text(&difference.computed),
-            );
-            self.report.add(&id, SummaryDamage::Stale, detail);
-        }
-        Ok(())
-    }
+fn stale(id: &Bson, summed: &Summed, difference: Difference) -> Damage<SummaryDamage> {
+    let Difference {
+        field,
+        stored,
+        computed,
+    } = difference;
+    let text = |value: &Option<Bson>| match value {
+        Some(value) => shell::value(value),
+        None => "missing".to_owned(),
+    };
+    let detail = format!(
+        "`{}` is {}, and the {} is {}",
+        field.name,
+        text(&stored),
+        what(field, summed.summaries),
+        text(&computed),
+    );
+    let damage = Damage::new(id, SummaryDamage::Stale, detail);
+    damage.at(field.name, stored).expecting(computed)
 }
 
 /// Writes summaries that differ from what they summarize.
@@ -220,23 +232,6 @@ pub(in crate::write) fn options(
         projection.extend(summed.projection());
     }
     exact_read(channel, model, Some(projection))
-}
-
-async fn check<M: Document>(chunks: Chunks<'_>) -> Result<SummaryReport> {
-    let model = M::model();
-    let all = Summed::all(model.summaries()?)?;
-    let report = SummaryReport::default();
-    if all.is_empty() {
-        return Ok(report);
-    }
-    let options = options(chunks.channel(), model, &all);
-    let mut check = Check {
-        all: &all,
-        options: &options,
-        report,
-    };
-    check.report.read = chunks.each(model, &options, &mut check).await?;
-    Ok(check.report)
 }
 
 async fn refresh<M: Document>(chunks: Chunks<'_>) -> Result<RefreshResult> {

@@ -217,12 +217,6 @@ impl Values {
         own.eq(others.computed.iter().map(|one| &one.bytes))
     }
 
-    /// Whether both have the same values for a document.
-    pub(super) fn agree(&self, others: &Self, summed: &Summed, document: &RawDocument) -> bool {
-        let own = self.of(summed, document).map(|one| &one.bytes);
-        own == others.of(summed, document).map(|one| &one.bytes)
-    }
-
     /// The values for a document.
     fn of(&self, summed: &Summed, document: &RawDocument) -> Option<&Computed> {
         let position = self.keys.position(summed.key.value(document)?)?;

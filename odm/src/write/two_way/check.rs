@@ -8,9 +8,10 @@ use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use bson::{Bson, Document as BsonDocument, doc};
 use odm_language::value::key;
 
+use super::super::checker::{self, Checker, id_of};
 use super::super::chunks::{self, Chunks, Scan, Visit};
 use super::super::reference_place::{exact_read, exactly};
-use super::super::{RefreshResult, Report};
+use super::super::{Damage, RefreshResult, Report};
 use super::{BackReference, Links};
 use crate::collection::Collection;
 use crate::error::{Error, ReferenceError, Result, Withheld, WithheldError, WithheldReason};
@@ -52,7 +53,7 @@ impl<M: Document> Collection<M> {
     /// them.
     ///
     /// It reads the references of all documents, 1,000 at a time, and those of the documents to which they lead. What differs is
-    /// read once more, so that writes beside the check are not reported. References that only the other side has are found by a
+    /// read once more, both sides at one time where the deployment has transactions, so that writes beside the check are not reported. References that only the other side has are found by a
     /// check of the other collection, and references to nothing by [`check_references`](Self::check_references).
     ///
     /// ```
@@ -73,7 +74,7 @@ impl<M: Document> Collection<M> {
     /// ```
     pub fn check_two_way<'s>(&self) -> CheckTwoWay<'s, M> {
         Scan::new("CheckTwoWay", self.channel(), |chunks| {
-            Box::pin(check::<M>(chunks))
+            Box::pin(async { checker::check(chunks, TwoWayChecker::of(M::model())?).await })
         })
     }
 
@@ -132,41 +133,40 @@ pub(in crate::write) fn options(
     exact_read(channel, model, Some(projection))
 }
 
-fn id_of(document: &RawDocument) -> Result<Bson> {
-    let id = document.get("_id").map_err(Error::encode)?;
-    let id = id.map(Bson::try_from).transpose().map_err(Error::encode)?;
-    Ok(id.unwrap_or(Bson::Null))
+/// Compares the two sides of references.
+pub(crate) struct TwoWayChecker {
+    model: &'static ModelMeta,
+    all: Vec<Arc<BackReference>>,
 }
 
-/// How many more times both sides of a suspect are read before it is reported.
-const LOOKS: usize = 5;
-
-struct Check<'c> {
-    all: &'c [Arc<BackReference>],
-    options: &'c Chosen,
-    report: TwoWayReport,
+impl TwoWayChecker {
+    /// The check of a model's two-way references, if it has any.
+    pub(crate) fn of(model: &'static ModelMeta) -> Result<Option<Self>> {
+        let all = BackReference::all(model.two_way()?)?;
+        Ok((!all.is_empty()).then_some(Self { model, all }))
+    }
 }
 
-impl Visit for Check<'_> {
-    async fn visit(
-        &mut self,
-        channel: &mut Channel<'static>,
-        documents: Vec<RawDocumentBuf>,
-    ) -> Result<()> {
-        for back in self.all {
-            let mut suspects = one_sided(channel, back, &documents).await?;
-            let model = back.sides.own.model;
-            // The sides are read one after the other, and a write between the reads looks like damage.
-            for _ in 0..LOOKS {
-                if suspects.is_empty() {
-                    break;
-                }
-                let ids = Keys::of(suspects.iter().map(|(id, _)| id))?;
-                let again = chunks::again(channel, model, &ids, self.options).await?;
-                suspects = one_sided(channel, back, &again).await?;
-            }
-            for (id, key) in suspects {
-                let (own, other) = (&back.sides.own, &back.sides.other);
+impl Checker for TwoWayChecker {
+    type Kind = TwoWayDamage;
+
+    fn model(&self) -> &'static ModelMeta {
+        self.model
+    }
+
+    fn options(&self, channel: &Channel<'_>) -> Chosen {
+        options(channel, self.model, &self.all)
+    }
+
+    async fn look(
+        &self,
+        channel: &mut Channel<'_>,
+        documents: &[RawDocumentBuf],
+    ) -> Result<Vec<Damage<TwoWayDamage>>> {
+        let mut damages = Vec::new();
+        for back in &self.all {
+            let (own, other) = (&back.sides.own, &back.sides.other);
+            for (id, key) in one_sided(channel, back, documents).await? {
                 let detail = format!(
                     "`{}` refers to the `{}` with the {} {}, and its `{}` does not refer back",
                     own.field,
@@ -175,10 +175,11 @@ impl Visit for Check<'_> {
                     shell::value(&key),
                     other.field,
                 );
-                self.report.add(&id, TwoWayDamage::OneSided, detail);
+                let damage = Damage::new(&id, TwoWayDamage::OneSided, detail);
+                damages.push(damage.at(own.path.as_str(), Some(key)));
             }
         }
-        Ok(())
+        Ok(damages)
     }
 }
 
@@ -420,23 +421,6 @@ fn check_room(back: &BackReference, references: &[Bson]) -> Result<()> {
         documents: 1,
     };
     Err(Error::new(WithheldError::new(vec![withheld])))
-}
-
-async fn check<M: Document>(chunks: Chunks<'_>) -> Result<TwoWayReport> {
-    let model = M::model();
-    let all = BackReference::all(model.two_way()?)?;
-    let report = TwoWayReport::default();
-    if all.is_empty() {
-        return Ok(report);
-    }
-    let options = options(chunks.channel(), model, &all);
-    let mut check = Check {
-        all: &all,
-        options: &options,
-        report,
-    };
-    check.report.read = chunks.each(model, &options, &mut check).await?;
-    Ok(check.report)
 }
 
 async fn refresh<M: Document>(chunks: Chunks<'_>, path: String) -> Result<RefreshResult> {

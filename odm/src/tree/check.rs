@@ -8,16 +8,21 @@ mod survey;
 
 use std::fmt;
 
-use bson::Document;
+use bson::{DateTime, Document};
 use futures_core::future::BoxFuture;
 
 use self::damages::Damages;
 pub(super) use self::repair::statement;
 use super::Tree;
+use super::at_once::{Reads, at_once};
 use super::node::Node;
+use super::places::Ways;
 use super::tree_store::TreeStore;
 use crate::error::Result;
+use crate::exec::Channel;
 use crate::model::tree::DeclaredTree;
+use crate::model::{ModelMeta, TreeMeta};
+use crate::store::Store;
 use crate::write::{Damage, Progress, Report};
 
 /// What is wrong with a node.
@@ -107,6 +112,8 @@ pub type TreeReport = Report<DamageKind>;
 pub struct CheckTree<'s> {
     tree_store: TreeStore<'static>,
     progress: Progress<'s>,
+    /// Changes that have begun later may still run.
+    begun_before: Option<DateTime>,
 }
 
 impl<D: DeclaredTree> Tree<D> {
@@ -115,8 +122,9 @@ impl<D: DeclaredTree> Tree<D> {
     /// A node is reported for what is wrong with its own fields: not the children of a node with a wrong depth, and not
     /// the parent of one with a wrong count. [`repair`](Self::repair) plans writes for exactly the trees with damage.
     ///
-    /// The kept fields of all nodes are in memory meanwhile, some hundred bytes for each. A change while it runs may be
-    /// reported as damage.
+    /// The kept fields of all nodes are in memory meanwhile, some hundred bytes for each. What seems to be damaged is read once
+    /// more, at one time where the deployment has transactions, so that a change while it runs is not reported. A change without
+    /// a transaction that is not complete is.
     ///
     /// ```
     /// # use odm::prelude::*;
@@ -141,6 +149,7 @@ impl<D: DeclaredTree> Tree<D> {
         CheckTree {
             tree_store: self.tree_store(),
             progress: Progress::default(),
+            begun_before: None,
         }
     }
 }
@@ -166,31 +175,93 @@ impl<'s> CheckTree<'s> {
     }
 
     async fn run(mut self) -> Result<TreeReport> {
-        let mut report = TreeReport::default();
-        let mut nodes = Vec::new();
-        let sort = self.tree_store.pre_order_sort();
-        let mut cursor = self.tree_store.open(Document::new(), sort).await?;
-        while let Some(document) = cursor.next().await {
-            let document =
-                document.map_err(|error| error.with_model(self.tree_store.model.name))?;
-            nodes.push(Node::read(self.tree_store.tree, document)?);
-            report.read += 1;
-            self.progress.read(report.read);
-        }
-        self.progress.end(report.read);
-        if self.tree_store.tree.is_graph {
-            self.tree_store.check_graph(&nodes, &mut report)?;
-        } else {
-            let survey = self.tree_store.survey(&nodes)?;
-            Damages::report(&self.tree_store, &nodes, &survey, &mut report)?;
+        let nodes = self.tree_store.read_all(&mut self.progress).await?;
+        let mut report = self.tree_store.compare(&nodes)?;
+        drop(nodes);
+        if !report.is_sound() {
+            report = self.tree_store.look_again(report).await?;
         }
         for found in self.tree_store.unfinished().await? {
+            if self
+                .begun_before
+                .is_some_and(|time| found.fence.begun() > time)
+            {
+                continue;
+            }
             let detail = format!("the {} of this node is not complete", found.what);
             let node = &found.record.node;
             report.add(node, DamageKind::Unfinished, detail);
         }
         Ok(report)
     }
+}
+
+impl TreeStore<'_> {
+    /// Reads all nodes, and reports how many there are so far.
+    async fn read_all(&self, progress: &mut Progress<'_>) -> Result<Vec<Node>> {
+        let mut nodes = Vec::new();
+        let mut cursor = self.open(Document::new(), self.pre_order_sort()).await?;
+        while let Some(document) = cursor.next().await {
+            let document = document.map_err(|error| error.with_model(self.model.name))?;
+            nodes.push(Node::read(self.tree, document)?);
+            progress.read(nodes.len() as u64);
+        }
+        progress.end(nodes.len() as u64);
+        Ok(nodes)
+    }
+
+    /// Reads the tree again at one time, where the deployment has transactions: a change between two reads looks like damage.
+    async fn look_again(&self, first: TreeReport) -> Result<TreeReport> {
+        let tree_store = self;
+        if tree_store.store().transactions().await.is_none() {
+            let mut tree_store = tree_store.within(None);
+            let sort = tree_store.pre_order_sort();
+            let nodes = tree_store.nodes(Document::new(), sort, None).await?;
+            let mut second = tree_store.compare(&nodes)?;
+            second.keep_only(|damage| first.listed.contains(damage));
+            return Ok(second);
+        }
+        at_once!(tree_store, None, true, |tree_store| async {
+            let sort = tree_store.pre_order_sort();
+            let nodes = tree_store.nodes(Document::new(), sort, None).await?;
+            tree_store.compare(&nodes)
+        })
+    }
+
+    /// Compares the kept fields of all nodes.
+    fn compare(&self, nodes: &[Node]) -> Result<TreeReport> {
+        let mut report = TreeReport {
+            read: nodes.len() as u64,
+            ..TreeReport::default()
+        };
+        if self.tree.is_graph {
+            self.check_graph(nodes, &mut report)?;
+        } else {
+            let survey = self.survey(nodes)?;
+            Damages::report(self, nodes, &survey, &mut report)?;
+        }
+        Ok(report)
+    }
+}
+
+/// Checks a tree of a model. Changes without a transaction are reported as unfinished if they have begun before this time.
+pub(crate) async fn check_tree(
+    store: &Store,
+    model: &'static ModelMeta,
+    tree: &'static TreeMeta,
+    begun_before: DateTime,
+) -> Result<TreeReport> {
+    let check = CheckTree {
+        tree_store: TreeStore {
+            channel: Channel::new(store.clone(), None),
+            model,
+            tree,
+            ways: Ways::of(tree),
+        },
+        progress: Progress::default(),
+        begun_before: Some(begun_before),
+    };
+    check.run().await
 }
 
 impl<'s> IntoFuture for CheckTree<'s> {

@@ -54,7 +54,7 @@ pub(crate) use self::bulk_write::{Matching, Run, Statements};
 pub use self::call::ActionFuture;
 pub(crate) use self::call::Call;
 use self::call::{Defaults, Ready};
-pub(crate) use self::call::{check_dependents, encode, encode_with_id, equality, typed_id};
+pub(crate) use self::call::{check_dependents, encode, encode_with_id, equality, filter, typed_id};
 pub use self::count::{CountDocuments, EstimatedDocumentCount};
 pub use self::cursor::Cursor;
 pub use self::db::Db;

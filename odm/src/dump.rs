@@ -6,7 +6,6 @@
 //! This module is not a store: loaded data stays in memory, and only [`Db::dump`] writes it to files.
 
 mod file;
-mod json;
 mod layout;
 mod load;
 mod metadata;

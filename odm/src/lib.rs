@@ -36,6 +36,7 @@
 //!   closures build.
 //! - [`schema`]: validators, indexes, and the plan that brings a database in line with its models.
 //! - [`mod@relation`]: references and joins. [`tree`]: trees.
+//! - [`check`]: whether stored documents are what their models declare.
 //! - `dump`: loads an in-memory database from a folder of files, and writes it to one.
 //! - [`error`]: the one error type and its predicates.
 //!
@@ -63,6 +64,7 @@ compile_error!("odm has no store to run on: enable the feature `memory`, `mongod
 // Generated code refers to `::odm`, and this crate's own tests derive models too.
 extern crate self as odm;
 
+pub mod check;
 pub(crate) mod codec;
 pub mod collection;
 #[cfg(feature = "memory")]

@@ -21,5 +21,6 @@ pub mod validator;
 pub use self::diagram::diagram;
 pub use self::indexes::indexes;
 pub use self::sync::Sync;
+pub(crate) use self::validate::ModelValidator;
 pub use self::validate::{Validate, Validator};
 pub use self::validator::validator;

@@ -25,6 +25,7 @@ chapters! {
     copies = "../../book/src/copies.md";
     summaries = "../../book/src/summaries.md";
     dbrefs = "../../book/src/dbrefs.md";
+    checks = "../../book/src/checks.md";
     design_checks = "../../book/src/design-checks.md";
     trees = "../../book/src/trees.md";
     keywords = "../../book/src/keywords.md";

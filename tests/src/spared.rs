@@ -13,6 +13,7 @@ const PROFILE: &str = "compares the entries of the profiler, which has one for e
 /// store they run with everything shuffled, and without the rest.
 const SPARED: &[(&str, &str)] = &[
     ("budgets::", COMMANDS),
+    ("checks::the_commands_do_not_grow", COMMANDS),
     (
         "dependents::the_number_of_commands_does_not_depend_on_the_documents",
         COMMANDS,

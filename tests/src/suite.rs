@@ -7,6 +7,7 @@ mod budgets;
 mod bulk;
 mod changes;
 mod checked_writes;
+mod checks;
 mod chosen_names;
 mod collections;
 mod copies;
@@ -92,6 +93,7 @@ pub(crate) fn cases() -> Vec<Case> {
         bulk::CASES,
         changes::CASES,
         checked_writes::CASES,
+        checks::CASES,
         chosen_names::CASES,
         collections::CASES,
         copies::CASES,

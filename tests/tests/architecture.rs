@@ -34,6 +34,7 @@ const FLOORS: &[&[&str]] = &[
     &["collection"],
     &["write"],
     &["dump", "relation", "server", "tree"],
+    &["check"],
     ROOF,
 ];
 

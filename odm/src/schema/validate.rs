@@ -116,10 +116,7 @@ impl<M: Document> Validator<M> {
     pub fn validate(&self, document: &M) -> Result<()> {
         let raw = encode::document(document)
             .map_err(|failure| failure.into_error().with_model(self.meta.name))?;
-        check(&self.matcher, &raw).map_err(|error| {
-            let rules: Vec<_> = self.meta.rules.iter().map(|rule| rule.name).collect();
-            error.with_model(self.meta.name).with_rules(&rules)
-        })
+        check(&self.matcher, &raw).map_err(|error| named(error, self.meta))
     }
 }
 
@@ -127,6 +124,29 @@ impl<M> fmt::Debug for Validator<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Validator({})", self.meta.name)
     }
+}
+
+/// The validator of a model whose type is not known, compiled.
+pub(crate) struct ModelValidator {
+    meta: &'static ModelMeta,
+    matcher: Matcher,
+}
+
+impl ModelValidator {
+    pub(crate) fn of(meta: &'static ModelMeta) -> Result<Self> {
+        let matcher = compile(meta).map_err(|error| error.with_model(meta.name))?;
+        Ok(Self { meta, matcher })
+    }
+
+    /// Checks a stored document.
+    pub(crate) fn validate(&self, document: &RawDocument) -> Result<()> {
+        check(&self.matcher, document).map_err(|error| named(error, self.meta))
+    }
+}
+
+fn named(error: Error, meta: &ModelMeta) -> Error {
+    let rules: Vec<_> = meta.rules.iter().map(|rule| rule.name).collect();
+    error.with_model(meta.name).with_rules(&rules)
 }
 
 /// The compiled validators, by type: `Page<Film>` and `Page<Actor>` have one each.

@@ -33,14 +33,13 @@ mod models;
 mod singles;
 
 use std::env;
-use std::fs;
 use std::time::Duration;
 
 use models::{Album, Host, Message, Person, Product, Reading, Review, Shop, Song, Station, Task};
 use models::{Case, Visit};
 use mongodb::bson::oid::ObjectId;
 use odm::prelude::*;
-use odm_benches::mongod_uri;
+use odm_benches::{mongod_uri, peak, reset_peak};
 use singles::Change;
 use tokio::runtime::Builder;
 
@@ -134,16 +133,4 @@ fn percentile(mut times: Vec<Duration>, percent: usize) -> Duration {
     times.sort_unstable();
     let position = times.len() * percent / 100;
     times.get(position).copied().unwrap_or_default()
-}
-
-/// Lets the peak begin again with the memory that the process has now.
-fn reset_peak() {
-    // Only Linux has it, and elsewhere the peak is unknown anyway.
-    let _written = fs::write("/proc/self/clear_refs", "5");
-}
-
-fn peak() -> String {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    peak.map_or("unknown", str::trim).to_owned()
 }

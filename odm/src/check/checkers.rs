@@ -1,0 +1,130 @@
+//! The comparisons of one model's documents, as one list.
+
+use bson::raw::RawDocumentBuf;
+
+use super::document::{Undeclared, Validation};
+use super::{Aspect, Aspects, FindingKind};
+use crate::error::Result;
+use crate::exec::Channel;
+use crate::model::ModelMeta;
+use crate::store::options::Chosen;
+use crate::write::checker::Checker;
+use crate::write::{
+    CopyChecker, Damage, RecentChecker, ReferenceChecker, SummaryChecker, TwoWayChecker,
+};
+
+/// A comparison of the documents of a model.
+pub(super) struct AnyChecker {
+    model: &'static ModelMeta,
+    of: Of,
+}
+
+enum Of {
+    References(Box<ReferenceChecker>),
+    TwoWay(TwoWayChecker),
+    Copies(CopyChecker),
+    Summaries(SummaryChecker),
+    Recent(RecentChecker),
+    Validation(Box<Validation>),
+    Undeclared(Box<Undeclared>),
+}
+
+impl AnyChecker {
+    /// The comparisons of a model that are asked for. What can't be checked is added to `not_checked`.
+    pub(super) fn all(
+        model: &'static ModelMeta,
+        aspects: Aspects,
+        not_checked: &mut Vec<String>,
+    ) -> Result<Vec<Self>> {
+        let mut all = Vec::new();
+        if aspects.has(Aspect::References) {
+            // A reference that a tree keeps is a part of the tree.
+            let trees = model.trees.iter();
+            let kept = trees.flat_map(|tree| {
+                let parent = tree.parent.map(|(field, _)| field);
+                [parent, tree.children, tree.ancestors]
+            });
+            let kept: Vec<_> = kept.flatten().collect();
+            let references = ReferenceChecker::of(model)?.without(&kept);
+            all.push(Of::References(Box::new(references)));
+        }
+        if aspects.has(Aspect::TwoWay) {
+            all.extend(TwoWayChecker::of(model)?.map(Of::TwoWay));
+        }
+        if aspects.has(Aspect::Copies) {
+            all.extend(CopyChecker::of(model)?.map(Of::Copies));
+        }
+        if aspects.has(Aspect::Summaries) {
+            all.extend(SummaryChecker::of(model)?.map(Of::Summaries));
+        }
+        if aspects.has(Aspect::Recent) {
+            all.extend(RecentChecker::of(model)?.map(Of::Recent));
+        }
+        if aspects.has(Aspect::Validator) {
+            match Validation::of(model) {
+                Ok(validation) => all.push(Of::Validation(Box::new(validation))),
+                // An operator of a rule may be known to MongoDB only.
+                Err(error) => {
+                    not_checked.push(format!("the validator of `{}`: {error}", model.name));
+                }
+            }
+        }
+        if aspects.has(Aspect::UndeclaredFields) {
+            all.push(Of::Undeclared(Box::new(Undeclared::of(model)?)));
+        }
+        Ok(all.into_iter().map(|of| Self { model, of }).collect())
+    }
+}
+
+impl Checker for AnyChecker {
+    type Kind = FindingKind;
+
+    fn model(&self) -> &'static ModelMeta {
+        self.model
+    }
+
+    fn options(&self, channel: &Channel<'_>) -> Chosen {
+        match &self.of {
+            Of::TwoWay(checker) => checker.options(channel),
+            Of::Copies(checker) => checker.options(channel),
+            Of::Summaries(checker) => checker.options(channel),
+            Of::Recent(checker) => checker.options(channel),
+            // DBRefs may be in fields that are not declared.
+            Of::References(_) | Of::Validation(_) | Of::Undeclared(_) => channel.current().into(),
+        }
+    }
+
+    fn settles(&self) -> bool {
+        match &self.of {
+            Of::References(checker) => checker.settles(),
+            Of::TwoWay(checker) => checker.settles(),
+            Of::Copies(checker) => checker.settles(),
+            Of::Summaries(checker) => checker.settles(),
+            Of::Recent(checker) => checker.settles(),
+            Of::Validation(_) | Of::Undeclared(_) => false,
+        }
+    }
+
+    async fn look(
+        &self,
+        channel: &mut Channel<'_>,
+        documents: &[RawDocumentBuf],
+    ) -> Result<Vec<Damage<FindingKind>>> {
+        match &self.of {
+            Of::References(checker) => checker.look(channel, documents).await.map(converted),
+            Of::TwoWay(checker) => checker.look(channel, documents).await.map(converted),
+            Of::Copies(checker) => checker.look(channel, documents).await.map(converted),
+            Of::Summaries(checker) => checker.look(channel, documents).await.map(converted),
+            Of::Recent(checker) => checker.look(channel, documents).await.map(converted),
+            Of::Validation(validation) => validation.look(channel, documents).await,
+            Of::Undeclared(undeclared) => undeclared.look(documents),
+        }
+    }
+}
+
+fn converted<K>(damages: Vec<Damage<K>>) -> Vec<Damage<FindingKind>>
+where
+    FindingKind: From<K>,
+{
+    damages.into_iter().map(Damage::into_kind).collect()
+}

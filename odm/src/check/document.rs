@@ -1,0 +1,148 @@
+//! Documents that contradict their own model: those that the validator refuses, and fields that are not declared.
+
+use bson::raw::{RawBsonRef, RawDocumentBuf};
+use bson::{Bson, doc};
+
+use super::FindingKind;
+use crate::error::{Error, Result, Violation};
+use crate::exec::declared::{Declared, Walk};
+use crate::exec::{Channel, Keys};
+use crate::model::ModelMeta;
+use crate::query::operators::any_of;
+use crate::schema::{ModelValidator, validator};
+use crate::store::Operation;
+use crate::store::options::Options;
+use crate::write::Damage;
+use crate::write::checker::id_of;
+
+/// Compares documents with the validator of their model.
+pub(super) struct Validation {
+    model: &'static ModelMeta,
+    compiled: ModelValidator,
+    validator: bson::Document,
+}
+
+impl Validation {
+    pub(super) fn of(model: &'static ModelMeta) -> Result<Self> {
+        Ok(Self {
+            model,
+            compiled: ModelValidator::of(model)?,
+            validator: validator(model)?,
+        })
+    }
+
+    /// Runs the validator in this process, and asks the store about the documents that it refuses.
+    pub(super) async fn look(
+        &self,
+        channel: &mut Channel<'_>,
+        documents: &[RawDocumentBuf],
+    ) -> Result<Vec<Damage<FindingKind>>> {
+        let (mut damages, mut ids) = (Vec::new(), Keys::default());
+        for document in documents {
+            let Err(error) = self.compiled.validate(document) else {
+                continue;
+            };
+            let Some(failure) = error.validation_failure() else {
+                return Err(error);
+            };
+            let id = id_of(document)?;
+            ids.add_value(Some(&id))?;
+            let violations = failure.violations().iter();
+            damages.extend(violations.map(|violation| broken(&id, violation)));
+        }
+        if damages.is_empty() {
+            return Ok(damages);
+        }
+        let refused = self.refused(channel, &ids).await?;
+        let mut failed = Ok(());
+        damages.retain(|damage| match refused.contains(&damage.id) {
+            Ok(is_refused) => is_refused,
+            Err(error) => {
+                failed = Err(error);
+                false
+            }
+        });
+        failed.map(|()| damages)
+    }
+
+    /// The documents among these that the store would refuse.
+    async fn refused(&self, channel: &mut Channel<'_>, ids: &Keys) -> Result<Keys> {
+        let mut refused = Keys::default();
+        for part in ids.parts() {
+            let mut filter = any_of("_id", part);
+            filter.insert("$nor", vec![self.validator.clone()]);
+            let find = Operation::Find {
+                filter: filter.into(),
+                one: false,
+            };
+            let options = Options {
+                projection: Some(doc! {"_id": 1}),
+                ..channel.current()
+            };
+            let read = channel
+                .of(self.model)
+                .read(find, options.into(), |document| {
+                    let id = document.get("_id").map_err(Error::encode)?;
+                    refused.add(id.unwrap_or(RawBsonRef::Null)).map(drop)
+                });
+            read.await?;
+        }
+        Ok(refused)
+    }
+}
+
+fn broken(id: &Bson, violation: &Violation) -> Damage<FindingKind> {
+    let kind = match violation.operator.as_str() {
+        "maxItems" => FindingKind::LongList,
+        _ => FindingKind::InvalidDocument,
+    };
+    let is_position = |name: &&str| name.bytes().all(|byte| byte.is_ascii_digit());
+    let names = violation.path.split('.').filter(|name| !is_position(name));
+    let path = names.collect::<Vec<_>>().join(".");
+    let demanded = violation.demanded.clone();
+    let damage = Damage::new(id, kind, violation.to_string());
+    damage.at(path, violation.value.clone()).expecting(demanded)
+}
+
+/// Finds the fields of documents that a model does not declare.
+pub(super) struct Undeclared {
+    declared: Declared,
+}
+
+impl Undeclared {
+    pub(super) fn of(model: &'static ModelMeta) -> Result<Self> {
+        let declared = Declared::of(model)?;
+        Ok(Self { declared })
+    }
+
+    pub(super) fn look(&self, documents: &[RawDocumentBuf]) -> Result<Vec<Damage<FindingKind>>> {
+        let mut damages = Vec::new();
+        for document in documents {
+            let mut fields = Fields::default();
+            self.declared.walk(document, &mut fields)?;
+            if fields.0.is_empty() {
+                continue;
+            }
+            let id = id_of(document)?;
+            for (path, value) in fields.0 {
+                let detail = format!("`{path}` is not declared");
+                let damage = Damage::new(&id, FindingKind::UndeclaredField, detail);
+                damages.push(damage.at(path, Some(value.map_err(Error::encode)?)));
+            }
+        }
+        Ok(damages)
+    }
+}
+
+/// The paths of undeclared fields in one document, each once.
+#[derive(Default)]
+struct Fields(Vec<(String, bson::error::Result<Bson>)>);
+
+impl Walk for Fields {
+    fn undeclared(&mut self, path: &[&str], value: RawBsonRef<'_>) {
+        let path = path.join(".");
+        if self.0.iter().all(|(other, _)| *other != path) {
+            self.0.push((path, Bson::try_from(value)));
+        }
+    }
+}

@@ -37,6 +37,7 @@
 //! - [`schema`]: validators, indexes, and the plan that brings a database in line with its models.
 //! - [`mod@relation`]: references and joins. [`tree`]: trees.
 //! - [`check`]: whether stored documents are what their models declare.
+//! - [`advise`]: what stored data suggests to change in its models.
 //! - `dump`: loads an in-memory database from a folder of files, and writes it to one.
 //! - [`error`]: the one error type and its predicates.
 //!
@@ -64,6 +65,7 @@ compile_error!("odm has no store to run on: enable the feature `memory`, `mongod
 // Generated code refers to `::odm`, and this crate's own tests derive models too.
 extern crate self as odm;
 
+pub mod advise;
 pub mod check;
 pub(crate) mod codec;
 pub mod collection;

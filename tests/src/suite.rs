@@ -1,5 +1,6 @@
 //! The cases, one file for each feature.
 
+mod advice;
 mod any_money;
 mod bounds;
 mod bounds_in_upserts;
@@ -87,6 +88,7 @@ use crate::case::Case;
 /// Every case, in the order of the files.
 pub(crate) fn cases() -> Vec<Case> {
     [
+        advice::CASES,
         bounds::CASES,
         bounds_in_upserts::CASES,
         budgets::CASES,

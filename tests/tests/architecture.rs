@@ -33,7 +33,7 @@ const FLOORS: &[&[&str]] = &[
     &["exec"],
     &["collection"],
     &["write"],
-    &["dump", "relation", "server", "tree"],
+    &["advise", "dump", "relation", "server", "tree"],
     &["check"],
     ROOF,
 ];

@@ -85,6 +85,42 @@ impl NormalIndex {
             && self.wildcard_projection == other.wildcard_projection
     }
 
+    /// Whether this index serves the queries that `other` serves: the keys of `other` are its first keys, in the same
+    /// directions or all in the opposite ones, and both index the same documents by the same collation.
+    pub(crate) fn covers(&self, other: &Self) -> bool {
+        let directions = |index: &Self| -> Option<Vec<bool>> {
+            let kinds = index.key.iter();
+            kinds.map(|(_, kind)| Some(integer(kind)? > 0)).collect()
+        };
+        let (Some(own), Some(others)) = (directions(self), directions(other)) else {
+            return false;
+        };
+        let is_longer = own.len() > others.len();
+        let is_wildcard = self.key.keys().any(|path| path.contains("$**"));
+        let same_paths = self.key.keys().zip(other.key.keys()).all(|(a, b)| a == b);
+        let mut turned = own.iter().zip(&others).map(|(a, b)| a != b);
+        let first = turned.next();
+        let same_order = turned.all(|one| Some(one) == first);
+        let same_documents = self.sparse == other.sparse
+            && same_option(self.partial.as_ref(), other.partial.as_ref());
+        is_longer
+            && !is_wildcard
+            && same_paths
+            && same_order
+            && same_documents
+            && !self.hidden
+            && self.collation == other.collation
+    }
+
+    /// Whether the collation makes no difference between upper and lower case.
+    pub(crate) fn ignores_case(&self) -> bool {
+        self.collation.as_ref().is_some_and(|collation| {
+            let strength = collation.get("strength").and_then(integer);
+            let compares_case = collation.get_bool("caseLevel").unwrap_or(false);
+            strength.is_some_and(|strength| strength <= 2) && !compares_case
+        })
+    }
+
     /// Whether `collMod` can turn this index into `declared` just by making it unique.
     pub(crate) fn only_becomes_unique(&self, declared: &Self) -> bool {
         let unique = Self {

@@ -21,7 +21,7 @@ pub mod thresholds;
 use std::fmt;
 use std::time::Duration;
 
-use bson::{DateTime, Document, doc};
+use bson::{Bson, DateTime, Document, doc};
 use futures_core::future::BoxFuture;
 
 pub use self::code::AdviceCode;
@@ -31,7 +31,7 @@ pub use self::report::{Advice, AdviceReport, SampledModel};
 use self::subject::Subject;
 use self::survey::Survey;
 use crate::collection::Db;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::exec::Channel;
 use crate::model::ModelMeta;
 use crate::schema::normal::integer;
@@ -68,7 +68,7 @@ impl Db {
     ///
     /// # Errors
     ///
-    /// [`is_declaration`](Error::is_declaration): a declaration that can't be carried out, as in a plan of
+    /// [`is_declaration`](crate::Error::is_declaration): a declaration that can't be carried out, as in a plan of
     /// [`sync`](Db::sync). What the server refuses, such as statistics for which the user has no privilege, is no error: the report
     /// lists it as [not examined](AdviceReport::not_examined).
     pub fn advise<'s>(&self, models: impl IntoIterator<Item = &'static ModelMeta>) -> Advise<'s> {
@@ -233,7 +233,9 @@ impl<'s> Advise<'s> {
             documents: survey.documents,
             of: stats.count.max(survey.documents),
         });
-        report.advice.extend(documents::advise(subject, &survey));
+        report
+            .advice
+            .extend(documents::advise(subject, &survey, stats.bytes));
         indexes::advise(subject, &indexes, stats.now, self.unused_for, report);
         let is_whole = survey.documents >= stats.count;
         for one in &related {
@@ -298,7 +300,9 @@ fn reason_to_skip(subject: &Subject, listed: &Listed) -> Option<String> {
 /// What MongoDB counts of a collection.
 struct Statistics {
     count: u64,
-    /// The time of the server.
+    /// The size of all documents in bytes, if it is known.
+    bytes: Option<u64>,
+    /// The time of the server, or of this process if it is not known.
     now: DateTime,
 }
 
@@ -307,22 +311,34 @@ async fn statistics(
     subject: &Subject,
     report: &mut AdviceReport,
 ) -> Result<Option<Statistics>> {
-    let pipeline = vec![doc! {"$collStats": {"count": {}}}];
-    let command = doc! {"aggregate": &*subject.collection, "pipeline": pipeline, "cursor": {}};
+    let name = &*subject.collection;
+    let pipeline = vec![doc! {"$collStats": {"count": {}, "storageStats": {}}}];
+    let command = doc! {"aggregate": name, "pipeline": pipeline, "cursor": {}};
     let stats = store.run_cursor(command).await;
-    let Some(stats) = report.unless_refused(|| subject.title(), stats)? else {
-        return Ok(None);
+    let what = || format!("the size of {}", subject.title());
+    let natural = |value: Option<&Bson>| u64::try_from(value.and_then(integer)?).ok();
+    let Some(shards) = report.unless_refused(what, stats)? else {
+        // Whoever may read documents may count them.
+        let counted = store.run_command(doc! {"count": name}).await;
+        let counted = report.unless_refused(|| subject.title(), counted)?;
+        return Ok(counted.map(|reply| Statistics {
+            count: natural(reply.get("n")).unwrap_or(0),
+            bytes: None,
+            now: DateTime::now(),
+        }));
     };
-    let mut count = 0;
-    let mut now = None;
-    // One for each shard.
-    for shard in &stats {
-        let documents = shard.get("count").and_then(integer);
-        count += documents.and_then(|it| u64::try_from(it).ok()).unwrap_or(0);
+    let (mut count, mut bytes, mut now) = (0, 0, None);
+    for shard in &shards {
+        count += natural(shard.get("count")).unwrap_or(0);
+        let storage = shard.get_document("storageStats").ok();
+        bytes += natural(storage.and_then(|it| it.get("size"))).unwrap_or(0);
         now = now.max(shard.get_datetime("localTime").ok().copied());
     }
-    let now = now.ok_or_else(|| Error::malformed_reply("the time of the server as `localTime`"))?;
-    Ok(Some(Statistics { count, now }))
+    Ok(Some(Statistics {
+        count,
+        bytes: Some(bytes),
+        now: now.unwrap_or_else(DateTime::now),
+    }))
 }
 
 impl<'s> IntoFuture for Advise<'s> {

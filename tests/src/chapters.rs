@@ -45,6 +45,7 @@ chapters! {
     errors = "../../book/src/errors.md";
     untrusted_input = "../../book/src/untrusted-input.md";
     deployment = "../../book/src/deployment.md";
+    advise = "../../book/src/advise.md";
     features = "../../book/src/features.md";
     limits = "../../book/src/limits.md";
     engine_limits = "../../book/src/engine-limits.md";

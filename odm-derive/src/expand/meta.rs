@@ -74,6 +74,10 @@ fn field(model: &Model, one: &FieldFacts<'_>) -> TokenStream {
     if attributes.often.is_some() {
         more.extend(quote!(often: true,));
     }
+    if let Some(unbounded) = &attributes.unbounded {
+        let reason = &unbounded.reason;
+        more.extend(quote!(unbounded: ::core::option::Option::Some(#reason),));
+    }
     if let Some(summary) = &attributes.summary {
         let summary = summaries::meta(support, summary);
         more.extend(quote!(summary: ::core::option::Option::Some(#summary),));

@@ -24,8 +24,8 @@ pub enum AdviceCode {
     /// [`GROWN_ARRAY_LENGTH`](super::thresholds::GROWN_ARRAY_LENGTH) elements that is more than
     /// [`ARRAY_GROWTH`](super::thresholds::ARRAY_GROWTH) times as long as the median.
     ///
-    /// One sample shows lengths, and not whether arrays still grow. Arrays in tuples, in fields of any type (`Bson`) and of trees
-    /// are not examined.
+    /// One sample shows lengths, and not whether arrays still grow. Lists that are declared `unbounded = "the reason"`, arrays
+    /// in tuples, in fields of any type (`Bson`) and of trees are not examined.
     UnboundedArray,
     /// `array-near-bound`: an array or a map has more than [`BOUND_PERCENT`](super::thresholds::BOUND_PERCENT) of the number of
     /// elements that it may have, and the median has at most

@@ -33,7 +33,10 @@ pub(super) async fn advise(
     most: u64,
     report: &mut AdviceReport,
 ) -> Result<()> {
-    let stored = listed.iter().filter(|(_, kind)| *kind != "view");
+    let is_system = |name: &str| name.starts_with("system.");
+    let stored = listed
+        .iter()
+        .filter(|(name, kind)| *kind != "view" && !is_system(name));
     let count = stored.count() as u64;
     if count > most {
         report.advice.push(Advice {
@@ -48,7 +51,7 @@ pub(super) async fn advise(
             ..Advice::of(AdviceCode::TooManyCollections)
         });
     }
-    let is_own = |name: &str| name.starts_with("odm_") || name.starts_with("system.");
+    let is_own = |name: &str| name.starts_with("odm_") || is_system(name);
     let others = listed.iter().filter(|(name, kind)| {
         *kind == "collection" && !is_own(name) && !declared.iter().any(|it| **it == ***name)
     });

@@ -1,5 +1,7 @@
 //! Advice from the documents of one model alone: sizes, arrays, optional fields, strings.
 
+use std::fmt::Write as _;
+
 use bson::{Document, doc};
 
 use super::fields::{List, Optional};
@@ -15,13 +17,13 @@ use super::thresholds::{
 use super::{Advice, AdviceCode};
 use crate::model::{CounterpartKind, InverseKind, ModelMeta, RelationMeta};
 
-/// The advice about these documents, by codes.
-pub(super) fn advise(subject: &Subject, survey: &Survey) -> Vec<Advice> {
+/// The advice about these documents, by codes. `stored` is the size of the whole collection in bytes, if it is known.
+pub(super) fn advise(subject: &Subject, survey: &Survey, stored: Option<u64>) -> Vec<Advice> {
     let mut advice: Vec<Advice> = near_size_limit(subject, survey).into_iter().collect();
     for (list, lengths) in &survey.lists {
         advice.extend(array(subject, list, lengths));
     }
-    advice.extend(bloated(subject, survey));
+    advice.extend(bloated(subject, survey, stored));
     for strings in &survey.strings {
         advice.extend(case_variants(subject, strings));
     }
@@ -124,7 +126,7 @@ fn array(subject: &Subject, list: &List, lengths: &Lengths) -> Option<Advice> {
     })
 }
 
-fn bloated(subject: &Subject, survey: &Survey) -> Option<Advice> {
+fn bloated(subject: &Subject, survey: &Survey, stored: Option<u64>) -> Option<Advice> {
     let mean = survey.mean();
     if mean < BLOATED_SIZE || is_split(subject.model) {
         return None;
@@ -153,17 +155,23 @@ fn bloated(subject: &Subject, survey: &Survey) -> Option<Advice> {
         .map(|(name, bytes)| format!("`{name}` ({})", size(of_each(*bytes))))
         .collect();
     let names = names.join(" and ");
+    let mut figures = doc! {
+        "mean": number(mean),
+        "percent": number(share),
+        "heaviest": fields,
+        "others": number((weights.len() - heavy.len()) as u64),
+    };
+    let mut message = format!(
+        "documents have {} on average, {share} % of it in {names}; every read of another field brings that into the cache",
+        size(mean),
+    );
+    if let Some(stored) = stored {
+        figures.insert("collection", number(stored));
+        let _ = write!(message, ", and the collection has {}", size(stored));
+    }
     Some(Advice {
-        figures: doc! {
-            "mean": number(mean),
-            "percent": number(share),
-            "heaviest": fields,
-            "others": number((weights.len() - heavy.len()) as u64),
-        },
-        message: format!(
-            "documents have {} on average, {share} % of it in {names}; every read of another field brings that into the cache",
-            size(mean),
-        ),
+        figures,
+        message,
         remedy: format!(
             "if {names} is seldom read, move it to a model of its own, and declare `subset(details: …Details, by = …)` on \
              `{}`",

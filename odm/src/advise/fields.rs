@@ -39,6 +39,14 @@ pub(super) struct List {
     pub(super) is_map: bool,
 }
 
+/// What a model declares about the number of elements.
+#[derive(Debug, Clone, Copy, Default)]
+struct Bound {
+    max: Option<u32>,
+    /// Whether the declaration has a reason for no bound.
+    is_allowed: bool,
+}
+
 /// A field that may be missing or null.
 #[derive(Debug)]
 pub(super) struct Optional {
@@ -166,7 +174,11 @@ impl Walk {
                 });
             }
             let known = self.places.strings.len();
-            self.value(&field.ty, &inside, maximum(field));
+            let bound = Bound {
+                max: maximum(field),
+                is_allowed: field.unbounded.is_some(),
+            };
+            self.value(&field.ty, &inside, bound);
             if field.refers_to.is_some() {
                 self.places.strings.truncate(known);
             }
@@ -182,25 +194,25 @@ impl Walk {
             };
             around.is_conditional = true;
             match &variant.content {
-                VariantContent::Newtype(ty) => self.value(ty, &around, None),
+                VariantContent::Newtype(ty) => self.value(ty, &around, Bound::default()),
                 VariantContent::Struct(fields) => self.fields(fields, &around),
                 VariantContent::Unit | VariantContent::Tuple(_) => {}
             }
         }
     }
 
-    fn value(&mut self, ty: &'static TypeMeta, at: &At, max: Option<u32>) {
+    fn value(&mut self, ty: &'static TypeMeta, at: &At, bound: Bound) {
         match ty.shape {
             Shape::Embedded(meta) => self.embedded(meta(), at),
             Shape::Array { element, len, .. } => {
                 if len.is_none() {
-                    self.list(at, max, false);
+                    self.list(at, bound, false);
                 }
-                self.value(element, &at.each(false), None);
+                self.value(element, &at.each(false), Bound::default());
             }
             Shape::Map(value) => {
-                self.list(at, max, true);
-                self.value(value, &at.each(true), None);
+                self.list(at, bound, true);
+                self.value(value, &at.each(true), Bound::default());
             }
             Shape::Scalar(types) => {
                 if types.contains(&BsonType::String) {
@@ -211,13 +223,16 @@ impl Walk {
         }
     }
 
-    fn list(&mut self, at: &At, max: Option<u32>, is_map: bool) {
+    fn list(&mut self, at: &At, bound: Bound, is_map: bool) {
+        if bound.is_allowed {
+            return;
+        }
         // Variants of an enum can share a place.
         let is_known = |list: &List| list.at.path == at.path && list.at.steps == at.steps;
         if !self.is_full() && !self.places.lists.iter().any(is_known) {
             self.places.lists.push(List {
                 at: at.clone(),
-                max,
+                max: bound.max,
                 is_map,
             });
         }

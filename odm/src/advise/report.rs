@@ -182,10 +182,12 @@ pub(super) fn number(value: u64) -> Bson {
 pub(super) fn size(bytes: u64) -> String {
     const KIB: u64 = 1024;
     const MIB: u64 = KIB * KIB;
+    const GIB: u64 = KIB * MIB;
     let (unit, name) = match bytes {
         0..KIB => return format!("{bytes} bytes"),
         KIB..MIB => (KIB, "KiB"),
-        _ => (MIB, "MiB"),
+        MIB..GIB => (MIB, "MiB"),
+        _ => (GIB, "GiB"),
     };
     let tenths = bytes.saturating_mul(10) / unit;
     format!("{}.{} {name}", tenths / 10, tenths % 10)

@@ -69,6 +69,8 @@ pub struct FieldMeta {
     pub copy_of: Option<CopyMeta>,
     /// Whether the value changes often (`#[odm(often)]`): a copy of it needs a reason.
     pub often: bool,
+    /// Why a list or a map of documents or references has no bound (`#[odm(unbounded = "the reason")]`).
+    pub unbounded: Option<&'static str>,
     /// The value that is computed here from documents of another model (`#[odm(count_of(reviews))]`).
     pub summary: Option<SummaryMeta>,
 }
@@ -88,6 +90,7 @@ impl FieldMeta {
             counterpart: None,
             copy_of: None,
             often: false,
+            unbounded: None,
             summary: None,
         }
     }

@@ -32,6 +32,7 @@ cases![
     lists_within_lists_and_maps_are_measured,
     arrays_near_their_bound_are_found,
     buckets_are_filled_on_purpose,
+    declared_reasons_answer_advice,
     bloated_documents_are_found,
     unused_indexes_are_found,
     counters_of_indexes_need_time,
@@ -233,6 +234,26 @@ async fn buckets_are_filled_on_purpose(db: &Db) {
     assert!(report.is_empty(), "{report}");
 }
 
+async fn declared_reasons_answer_advice(db: &Db) {
+    let reply = |likes| Reply {
+        replies: Vec::new(),
+        likes: (0..likes).collect(),
+    };
+    let thread = |id, likes| Thread {
+        id,
+        replies: vec![reply(likes); 300],
+    };
+    filled(db, [thread(1, 1), thread(2, 1)]).await;
+    let report = advised(db, models![Thread]).await;
+    assert!(report.is_empty(), "{report}");
+    let threads = db.collection::<Thread>();
+    threads.insert_one(&thread(3, 250)).await.unwrap();
+    let report = advised(db, models![Thread]).await;
+    let advice = only(&report, AdviceCode::UnboundedArray);
+    assert_eq!(advice.path.as_deref(), Some("replies.likes"));
+    assert_eq!(figures(advice, ["max", "arrays"]), [250, 900]);
+}
+
 async fn bloated_documents_are_found(db: &Db) {
     let movie = |id| Movie {
         id,
@@ -394,6 +415,7 @@ async fn documents_of_other_programs_are_measured(db: &Db) {
         ("notes", vec!["text"]),
         ("playlists", vec!["songs", "tags"]),
         ("shelves", vec!["albums", "plays", "grid"]),
+        ("threads", vec!["replies"]),
         ("movies", vec!["title", "script"]),
         ("people", vec!["mail", "tags"]),
         ("hosts", vec!["name"]),
@@ -416,12 +438,12 @@ async fn documents_of_other_programs_are_measured(db: &Db) {
         run(db, doc! {"createIndexes": collection, "indexes": [key]}).await;
     }
     let models = models![
-        Note, Playlist, Shelf, Movie, Person, Host, Setup, Author, Book, Offer, Reader
+        Note, Playlist, Shelf, Thread, Movie, Person, Host, Setup, Author, Book, Offer, Reader
     ];
     let report = without_delay(db, models).await;
     let unused = |one: &Advice| one.code == AdviceCode::UnusedIndex;
     assert!(report.advice.iter().all(unused), "{report}");
-    assert_eq!(report.sampled.len(), 11);
+    assert_eq!(report.sampled.len(), 12);
     assert!(
         report
             .sampled

@@ -39,6 +39,23 @@ pub(super) struct Shelf {
     pub(super) grid: Vec<Vec<i32>>,
 }
 
+/// A reply has replies.
+#[derive(Debug, Clone, Serialize, Deserialize, Embedded)]
+pub(super) struct Reply {
+    #[odm(unbounded = "a thread is read as a whole")]
+    pub(super) replies: Vec<Reply>,
+    pub(super) likes: Vec<i32>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, Document)]
+#[odm(collection = "threads")]
+pub(super) struct Thread {
+    #[serde(rename = "_id")]
+    pub(super) id: i32,
+    #[odm(unbounded = "a thread is read as a whole")]
+    pub(super) replies: Vec<Reply>,
+}
+
 #[derive(Debug, Clone, Serialize, Deserialize, Document)]
 #[odm(collection = "movies")]
 pub(super) struct Movie {

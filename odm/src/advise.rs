@@ -47,7 +47,8 @@ impl Db {
     ///
     /// It reads up to 10,000 random documents of each model ([`sample`](Advise::sample)), the uses and sizes that MongoDB
     /// counts, and for relations that could be embedded the documents of up to 1,000 others, by an index. It writes nothing, and
-    /// explains nothing. Do not run it on every start: a scheduled job or a person reads the report.
+    /// explains nothing. Do not run it on every start: a scheduled job or a person reads the report. Name all models: what others
+    /// refer to is not to be embedded, and references of models that are not named are not seen.
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/advice.rs"));

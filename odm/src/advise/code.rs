@@ -1,8 +1,8 @@
-//! What an advice is about.
+//! What advice is about.
 
 use std::fmt;
 
-/// What an [`Advice`](super::Advice) is about. Each code is a schema anti-pattern of MongoDB's documentation or follows from what
+/// What [`Advice`](super::Advice) is about. Each code is a schema anti-pattern of MongoDB's documentation or follows from what
 /// the model declares; its threshold is a constant of [`thresholds`](super::thresholds).
 ///
 /// ```

@@ -32,13 +32,12 @@ pub(super) async fn read(
     let command = doc! {"aggregate": name, "pipeline": [{"$indexStats": {}}], "cursor": {}};
     let what = || format!("uses of the indexes of {}", subject.title());
     let stats = report.unless_refused(what, store.run_cursor(command).await)?;
-    let listed = match stats {
-        Some(stats) => stats,
-        None => {
-            let what = || format!("indexes of {}", subject.title());
-            let listed = store.run_cursor(doc! {"listIndexes": name}).await;
-            report.unless_refused(what, listed)?.unwrap_or_default()
-        }
+    let listed = if let Some(stats) = stats {
+        stats
+    } else {
+        let what = || format!("indexes of {}", subject.title());
+        let listed = store.run_cursor(doc! {"listIndexes": name}).await;
+        report.unless_refused(what, listed)?.unwrap_or_default()
     };
     let declared = normal_declared(subject.model)?;
     let mut indexes: Vec<Index> = Vec::new();

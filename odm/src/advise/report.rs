@@ -73,8 +73,8 @@ impl AdviceReport {
         self.advice.is_empty()
     }
 
-    /// The report as lines of relaxed Extended JSON, for machines: an object for each advice, then one `{"sampled": {…}}` for each
-    /// model and one `{"not_examined": "…"}` for each thing that was not examined.
+    /// The report as lines of relaxed Extended JSON, for machines: an object for each piece of advice, then one
+    /// `{"sampled": {…}}` for each model and one `{"not_examined": "…"}` for each thing that was not examined.
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/advice.rs"));
@@ -107,6 +107,14 @@ impl AdviceReport {
             lines.push('\n');
         }
         lines
+    }
+}
+
+impl SampledModel {
+    /// Whether the advice is about this model.
+    fn is_of(&self, advice: &Advice) -> bool {
+        advice.model == Some(self.model)
+            && advice.collection.as_deref() == Some(self.collection.as_str())
     }
 }
 
@@ -148,12 +156,12 @@ impl fmt::Display for AdviceReport {
                 "{model} (`{collection}`): {documents} of {of} documents sampled"
             )?;
             let advice = self.advice.iter();
-            for advice in advice.filter(|it| it.model == Some(model)) {
+            for advice in advice.filter(|advice| one.is_of(advice)) {
                 writeln!(f, "{advice}")?;
             }
         }
-        let is_sampled = |model| self.sampled.iter().any(|one| Some(one.model) == model);
-        let mut others = self.advice.iter().filter(|it| !is_sampled(it.model));
+        let is_sampled = |advice: &Advice| self.sampled.iter().any(|one| one.is_of(advice));
+        let mut others = self.advice.iter().filter(|advice| !is_sampled(advice));
         if let Some(first) = others.next() {
             writeln!(f, "the database:")?;
             for advice in std::iter::once(first).chain(others) {

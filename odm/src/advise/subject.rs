@@ -15,7 +15,7 @@ pub(super) struct Subject {
 }
 
 impl Subject {
-    /// An advice about the model, without figures and texts yet.
+    /// Advice about the model, without figures and texts yet.
     pub(super) fn advice(&self, code: AdviceCode) -> Advice {
         Advice {
             model: Some(self.model.name),
@@ -31,7 +31,7 @@ impl Subject {
 }
 
 impl Advice {
-    /// An advice without figures and texts yet.
+    /// Advice without figures and texts yet.
     pub(super) fn of(code: AdviceCode) -> Self {
         Self {
             code,

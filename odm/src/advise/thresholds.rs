@@ -29,8 +29,8 @@ pub const BOUND_MEDIAN_PERCENT: u64 = 50;
 /// The smallest bound that is compared with lengths.
 pub const SMALLEST_BOUND: u32 = 10;
 
-/// The mean size in bytes from which documents can be [bloated](super::AdviceCode::BloatedDocuments): half a page of
-/// WiredTiger.
+/// The mean size in bytes from which documents can be [bloated](super::AdviceCode::BloatedDocuments): half of the page of 32 KiB
+/// that `WiredTiger` reads from disk.
 pub const BLOATED_SIZE: u64 = 16 * 1024;
 
 /// The share, in percent, of the bytes that the heaviest fields of bloated documents carry.

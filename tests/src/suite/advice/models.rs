@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use odm::prelude::*;
+use odm::tree::prelude::*;
 
 #[derive(Debug, Clone, Serialize, Deserialize, Document)]
 #[odm(collection = "notes", budget = "1KB")]
@@ -130,6 +131,40 @@ pub(super) struct Book {
     pub(super) id: i32,
     pub(super) author: Ref<Author>,
     pub(super) title: String,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, Document)]
+#[odm(collection = "loans", index(book))]
+pub(super) struct Loan {
+    #[serde(rename = "_id")]
+    pub(super) id: i32,
+    pub(super) book: Ref<Book>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, Document)]
+#[odm(
+    collection = "countries",
+    has_many(cities: City, by = country, allow_scan = "read once a year")
+)]
+pub(super) struct Country {
+    #[serde(rename = "_id")]
+    pub(super) id: i32,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, Document)]
+#[odm(collection = "cities")]
+pub(super) struct City {
+    #[serde(rename = "_id")]
+    pub(super) id: i32,
+    pub(super) country: Ref<Country>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, Document)]
+#[odm(collection = "topics", tree(child_references))]
+pub(super) struct Topic {
+    #[serde(rename = "_id")]
+    pub(super) id: i32,
+    pub(super) children: Children<Topic>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, Document)]

@@ -4,7 +4,7 @@ use odm::advise::AdviceCode;
 use odm::bson::doc;
 use odm::prelude::*;
 
-use super::models::{Author, Book, Host, Offer, Product, Setup};
+use super::models::{Author, Book, City, Country, Host, Loan, Offer, Product, Setup};
 use super::{advised, figures, inserted, only, synced};
 
 async fn hosts(db: &Db, setups: i32) {
@@ -120,4 +120,31 @@ pub(super) async fn many_documents_are_not(db: &Db) {
     authors(db, |author| if author % 10 == 0 { 40 } else { 2 }).await;
     let report = advised(db, models![Author, Book]).await;
     assert!(report.is_empty(), "{report}");
+}
+
+pub(super) async fn documents_that_others_refer_to_are_not(db: &Db) {
+    authors(db, |author| author % 5).await;
+    inserted(db, "loans", vec![doc! {"_id": 1, "book": 4_001}]).await;
+    let report = advised(db, models![Author, Book, Loan]).await;
+    assert!(report.is_empty(), "{report}");
+}
+
+pub(super) async fn relations_without_an_index_are_not_examined(db: &Db) {
+    let documents = |field: &str| (0..150).map(|id| doc! {"_id": id, field: id}).collect();
+    inserted(db, "countries", documents("n")).await;
+    inserted(db, "cities", documents("country")).await;
+    let report = advised(db, models![Country, City]).await;
+    assert!(report.is_empty(), "{report}");
+    let expected = "the relation `cities` of Country (`countries`): no index of `City` starts with `country`, and a count would \
+                    read the whole collection";
+    assert_eq!(report.not_examined, [expected]);
+    // The copies of all documents need no index, and those of a sample do.
+    inserted(db, "products", documents("price")).await;
+    inserted(db, "offers", documents("product")).await;
+    let offers = |sample| db.advise(models![Offer, Product]).sample(sample);
+    only(&offers(150).await.unwrap(), AdviceCode::StoredApart);
+    let report = offers(149).await.unwrap();
+    assert!(report.is_empty(), "{report}");
+    let reason = "the relation `product` of Offer (`offers`): no index";
+    assert!(report.not_examined[0].starts_with(reason), "{report}");
 }

@@ -143,7 +143,7 @@ pub(super) async fn relations_without_an_index_are_not_examined(db: &Db) {
     inserted(db, "offers", documents("product")).await;
     let offers = |sample| db.advise(models![Offer, Product]).sample(sample);
     only(&offers(150).await.unwrap(), AdviceCode::StoredApart);
-    let report = offers(149).await.unwrap();
+    let report = offers(130).await.unwrap();
     assert!(report.is_empty(), "{report}");
     let reason = "the relation `product` of Offer (`offers`): no index";
     assert!(report.not_examined[0].starts_with(reason), "{report}");

@@ -48,7 +48,8 @@ pub enum AdviceCode {
     /// `_id` are left out; a shard key is not recognized.
     UnusedIndex,
     /// `redundant-index`: MongoDB's "unnecessary indexes". The keys of the index are the first keys of another one with the same
-    /// collation, partial filter and `sparse`, which serves the same queries.
+    /// collation, partial filter and `sparse`, which serves the same queries. The derive refuses to
+    /// declare such an index, so most of them were built by others.
     ///
     /// Unique indexes, TTL indexes, hidden ones and those of other kinds than ascending and descending are left out. The
     /// other index is larger, so that reads of many keys can take longer.

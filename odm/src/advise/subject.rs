@@ -3,7 +3,7 @@
 use bson::Document;
 
 use super::{Advice, AdviceCode, AdviceReport};
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::model::ModelMeta;
 use crate::store::CollectionName;
 
@@ -56,15 +56,19 @@ impl AdviceReport {
     ) -> Result<Option<T>> {
         match result {
             Ok(value) => Ok(Some(value)),
-            Err(error) if is_refusal(&error) => {
-                self.not_examined.push(format!("{}: {error}", what()));
-                Ok(None)
-            }
-            Err(error) => Err(error),
+            Err(error) => match refusal(&error) {
+                Some(code) => {
+                    // The message can repeat the command, with values of documents.
+                    let refused = format!("{}: the server refuses to read this: {code}", what());
+                    self.not_examined.push(refused);
+                    Ok(None)
+                }
+                None => Err(error),
+            },
         }
     }
 }
 
-fn is_refusal(error: &Error) -> bool {
-    error.code().is_some() && !error.is_retryable()
+fn refusal(error: &Error) -> Option<Code> {
+    error.code().filter(|_| !error.is_retryable())
 }

@@ -127,8 +127,9 @@ pub(super) fn advise(
     }
     if let Some(since) = too_early {
         report.not_examined.push(format!(
-            "unused indexes of {}: MongoDB counts uses only since {since}",
-            subject.title()
+            "unused indexes of {}: MongoDB counts uses only since {}",
+            subject.title(),
+            time(since),
         ));
     }
 }
@@ -182,11 +183,18 @@ fn unused(
         index: Some(normal.name.clone()),
         figures: doc! {"ops": 0_i64, "since": since, "days": number(counted.as_secs() / (24 * 60 * 60))},
         message: format!(
-            "no operation has used the index `{}` {} since {since}, when mongod started or the index was built",
+            "no operation has used the index `{}` {} since {}, when mongod started or the index was built",
             normal.name,
             shell::document(&normal.key),
+            time(since),
         ),
         remedy: without(subject, index),
         ..subject.advice(AdviceCode::UnusedIndex)
     }
+}
+
+/// `2026-11-28T08:30:00Z`
+fn time(time: DateTime) -> String {
+    let text = time.try_to_rfc3339_string();
+    text.unwrap_or_else(|_| time.to_string())
 }

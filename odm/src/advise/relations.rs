@@ -134,7 +134,7 @@ fn is_of_its_own(child: &'static ModelMeta) -> bool {
         .indexes
         .iter()
         .any(|index| index.expire_after_seconds.is_some());
-    let is_copied = child.relations().iter().any(|relation| {
+    let is_paired = child.relations().iter().any(|relation| {
         relation
             .as_reference()
             .is_some_and(|it| it.counterpart.is_some())
@@ -143,7 +143,7 @@ fn is_of_its_own(child: &'static ModelMeta) -> bool {
         && child.trees.is_empty()
         && child.capped.is_none()
         && !expires
-        && !is_copied
+        && !is_paired
 }
 
 /// Whether documents of one of these models refer to the model, other than those of `but`.

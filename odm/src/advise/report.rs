@@ -5,6 +5,7 @@ use std::fmt;
 use bson::{Bson, Document, doc};
 
 use super::AdviceCode;
+use crate::types::json::text::to_relaxed_text;
 
 /// The advice about a database and its models: [`Db::advise`](crate::Db::advise).
 ///
@@ -103,7 +104,7 @@ impl AdviceReport {
         let advice = self.advice.iter().map(Advice::to_document);
         let mut lines = String::new();
         for object in advice.chain(sampled).chain(not_examined) {
-            lines.push_str(&Bson::Document(object).into_relaxed_extjson().to_string());
+            lines.push_str(&to_relaxed_text(&object));
             lines.push('\n');
         }
         lines

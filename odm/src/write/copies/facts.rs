@@ -324,7 +324,7 @@ impl Facts {
         let Some((reference, parents)) = kept.place.names().split_last() else {
             return Ok(Vec::new());
         };
-        let mut document = Document::try_from(document).map_err(Error::encode)?;
+        let mut document = compared(kept, document)?;
         let mut differences = Vec::new();
         let mut add = |field: &CopiedField, copy: Option<&Bson>, value: Option<&Bson>| {
             differences.push(Difference {
@@ -365,6 +365,23 @@ impl Facts {
         })?;
         Ok(differences)
     }
+}
+
+/// The fields of a document that hold the reference and the copies, decoded: decoding all of it would take most of a check's time.
+fn compared(kept: &Kept, document: &RawDocument) -> Result<Document> {
+    let top = kept.place.names().first();
+    let is_inside = kept.place.names().len() > 1;
+    let mut part = Document::new();
+    for element in document {
+        let (name, value) = element.map_err(Error::encode)?;
+        let name = name.as_str();
+        let is_top = top.is_some_and(|top| *top == name);
+        let is_beside = || kept.copies.fields.iter().any(|field| field.name == name);
+        if is_top || (!is_inside && is_beside()) {
+            part.insert(name, Bson::try_from(value).map_err(Error::encode)?);
+        }
+    }
+    Ok(part)
 }
 
 /// A copy that does not have the value of the field that it follows.

@@ -57,7 +57,7 @@ pub enum FindingKind {
     /// A change of several documents has begun and not ended.
     UnfinishedChange,
     /// The fields that a tree keeps contradict each other.
-    Tree(DamageKind),
+    DamagedTree(DamageKind),
 }
 
 impl FindingKind {
@@ -68,12 +68,12 @@ impl FindingKind {
     /// use odm::tree::DamageKind;
     ///
     /// assert_eq!(FindingKind::StaleCopy.code(), "stale-copy");
-    /// assert_eq!(FindingKind::Tree(DamageKind::WrongDepth).code(), "tree-wrong-depth");
+    /// assert_eq!(FindingKind::DamagedTree(DamageKind::WrongDepth).code(), "tree-wrong-depth");
     /// ```
     pub fn code(self) -> String {
         let words = self.to_string().replace(' ', "-");
         match self {
-            Self::Tree(_) => format!("tree-{words}"),
+            Self::DamagedTree(_) => format!("tree-{words}"),
             _ => words,
         }
     }
@@ -92,7 +92,7 @@ impl fmt::Display for FindingKind {
             Self::UndeclaredField => "undeclared field",
             Self::UnindexedRelation => "unindexed relation",
             Self::UnfinishedChange => "unfinished change",
-            Self::Tree(kind) => return kind.fmt(f),
+            Self::DamagedTree(kind) => return kind.fmt(f),
         })
     }
 }
@@ -141,7 +141,7 @@ impl From<DamageKind> for FindingKind {
     fn from(kind: DamageKind) -> Self {
         match kind {
             DamageKind::Unfinished => Self::UnfinishedChange,
-            kind => Self::Tree(kind),
+            kind => Self::DamagedTree(kind),
         }
     }
 }

@@ -101,7 +101,7 @@ impl<M: Document> Collection<M> {
     ///
     /// # Errors
     ///
-    /// [`is_unfit_summary`](Error::is_unfit_summary): a field can't store its value.
+    /// [`is_unfit_summary`](crate::Error::is_unfit_summary): a field can't store its value.
     pub fn refresh_summaries<'s>(&self) -> RefreshSummaries<'s, M> {
         Scan::new("RefreshSummaries", self.channel(), |chunks| {
             Box::pin(refresh::<M>(chunks))

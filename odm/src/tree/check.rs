@@ -218,7 +218,7 @@ impl TreeStore<'_> {
             let sort = tree_store.pre_order_sort();
             let nodes = tree_store.nodes(Document::new(), sort, None).await?;
             let mut second = tree_store.compare(&nodes)?;
-            second.keep_only(|damage| first.listed.contains(damage));
+            second.keep_only(|damage| first.listed.iter().any(|other| other.is_same(damage)));
             return Ok(second);
         }
         at_once!(tree_store, None, true, |tree_store| async {

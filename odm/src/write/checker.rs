@@ -98,7 +98,7 @@ async fn still<C: Checker>(
     let ids = Keys::of(damages.iter().map(|damage| &damage.id))?;
     let mut again = look_again(channel, checker, ids).await?;
     let mut is_found_again = |damage: &Damage<C::Kind>| {
-        let position = again.iter().position(|other| other == damage);
+        let position = again.iter().position(|other| other.is_same(damage));
         position
             .map(|position| again.swap_remove(position))
             .is_some()
@@ -120,7 +120,7 @@ async fn look_again<C: Checker>(
                 break;
             }
             let again = read_and_look(&mut outside, checker, &ids).await?;
-            damages.retain(|damage| again.contains(damage));
+            damages.retain(|damage| again.iter().any(|other| other.is_same(damage)));
         }
         return Ok(damages);
     };

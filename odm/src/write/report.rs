@@ -69,6 +69,17 @@ impl<K> Damage<K> {
         Self { expected, ..self }
     }
 
+    /// Whether both say the same. Values are compared by their texts, because NaN does not equal itself.
+    pub(crate) fn is_same(&self, other: &Self) -> bool
+    where
+        K: PartialEq,
+    {
+        self.kind == other.kind
+            && self.path == other.path
+            && self.detail == other.detail
+            && shell::value(&self.id) == shell::value(&other.id)
+    }
+
     /// The same damage as one of several kinds.
     pub(crate) fn into_kind<L: From<K>>(self) -> Damage<L> {
         Damage {

@@ -117,7 +117,7 @@ impl<'s> Advise<'s> {
     }
 
     /// Sets the number of collections above which the database has [too many](AdviceCode::TooManyCollections); 10,000 by default,
-    /// which is MongoDB's recommendation for a replica set. Small servers should have fewer.
+    /// which MongoDB recommends as the limit of a replica set. Set fewer for a small server.
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/advice.rs"));

@@ -464,7 +464,7 @@ impl<'s> Check<'s> {
         }
     }
 
-    /// Calls `hear` with every finding, also with those that the report only counts.
+    /// Calls `hear` with every finding, also with those that the report only counts. Of one tree, it gets the first 10,000.
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));

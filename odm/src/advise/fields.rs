@@ -58,7 +58,7 @@ pub(super) struct Optional {
     pub(super) is_nullable: bool,
 }
 
-/// What is measured.
+/// The places of a model that `advise` measures.
 #[derive(Debug, Default)]
 pub(super) struct Places {
     pub(super) lists: Vec<List>,

@@ -1,4 +1,4 @@
-//! What is examined, and what was found.
+//! The model that `advise` examines, and the entries that it adds to the report.
 
 use bson::Document;
 

@@ -14,7 +14,7 @@ use crate::write::{CopyDamage, RecentDamage, ReferenceDamage, SummaryDamage, Two
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Finding {
-    /// What is wrong.
+    /// The kind of damage.
     pub kind: FindingKind,
     /// The Rust name of the model.
     pub model: &'static str,

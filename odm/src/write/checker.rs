@@ -63,7 +63,7 @@ impl Suspects {
         Ok(())
     }
 
-    /// Whether so many were found that they are to be read again before more are looked for.
+    /// Whether the suspects are to be confirmed before the next documents are read.
     pub(crate) fn is_full(&self) -> bool {
         self.ids.len() >= SUSPECTS
     }

@@ -72,7 +72,7 @@ impl Suspects {
     /// with them. What writers settle a moment later is not.
     pub(crate) async fn confirm<C: Checker>(
         &mut self,
-        channel: &Channel<'static>,
+        channel: &Channel<'_>,
         checker: &C,
     ) -> Result<Vec<Damage<C::Kind>>> {
         let Self { ids, found } = std::mem::take(self);
@@ -91,7 +91,7 @@ impl Suspects {
 
 /// The damages that are found once more.
 async fn still<C: Checker>(
-    channel: &Channel<'static>,
+    channel: &Channel<'_>,
     checker: &C,
     mut damages: Vec<Damage<C::Kind>>,
 ) -> Result<Vec<Damage<C::Kind>>> {
@@ -108,7 +108,7 @@ async fn still<C: Checker>(
 }
 
 async fn look_again<C: Checker>(
-    channel: &Channel<'static>,
+    channel: &Channel<'_>,
     checker: &C,
     ids: Keys,
 ) -> Result<Vec<Damage<C::Kind>>> {
@@ -160,7 +160,7 @@ struct Checked<C: Checker> {
 }
 
 impl<C: Checker> Checked<C> {
-    async fn confirm(&mut self, channel: &Channel<'static>) -> Result<()> {
+    async fn confirm(&mut self, channel: &Channel<'_>) -> Result<()> {
         let damages = self.suspects.confirm(channel, &self.checker).await?;
         for damage in damages {
             self.report.push(damage);
@@ -172,7 +172,7 @@ impl<C: Checker> Checked<C> {
 impl<C: Checker> Visit for Checked<C> {
     async fn visit(
         &mut self,
-        channel: &mut Channel<'static>,
+        channel: &mut Channel<'_>,
         documents: Vec<RawDocumentBuf>,
     ) -> Result<()> {
         let damages = self.checker.look(channel, &documents).await?;

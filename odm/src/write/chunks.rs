@@ -97,7 +97,7 @@ pub(crate) struct Chunks<'s> {
 pub(super) trait Visit: Send {
     fn visit(
         &mut self,
-        channel: &mut Channel<'static>,
+        channel: &mut Channel<'_>,
         documents: Vec<RawDocumentBuf>,
     ) -> impl Future<Output = Result<()>> + Send;
 }

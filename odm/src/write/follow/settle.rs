@@ -147,10 +147,12 @@ struct Scan<'r> {
 impl Visit for Scan<'_> {
     async fn visit(
         &mut self,
-        channel: &mut Channel<'static>,
+        channel: &mut Channel<'_>,
         documents: Vec<RawDocumentBuf>,
     ) -> Result<()> {
-        self.relation.refresh(channel, documents, self.batch).await
+        let mut channel = channel.within(None);
+        let refreshed = self.relation.refresh(&mut channel, documents, self.batch);
+        refreshed.await
     }
 }
 

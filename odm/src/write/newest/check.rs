@@ -203,7 +203,7 @@ pub(in crate::write) struct Refresh<'c> {
 impl Visit for Refresh<'_> {
     async fn visit(
         &mut self,
-        channel: &mut Channel<'static>,
+        channel: &mut Channel<'_>,
         documents: Vec<RawDocumentBuf>,
     ) -> Result<()> {
         for listed in self.all {

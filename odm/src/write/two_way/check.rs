@@ -238,7 +238,7 @@ pub(in crate::write) struct Refresh<'c> {
 impl Visit for Refresh<'_> {
     async fn visit(
         &mut self,
-        channel: &mut Channel<'static>,
+        channel: &mut Channel<'_>,
         mut documents: Vec<RawDocumentBuf>,
     ) -> Result<()> {
         let model = self.back.sides.own.model;

@@ -25,11 +25,11 @@
 //! # }
 //! ```
 
-mod checkers;
+pub(crate) mod checkers;
 mod document;
 mod finding;
 mod indexes;
-mod pass;
+pub(crate) mod pass;
 mod report;
 mod run;
 mod token;
@@ -100,15 +100,15 @@ impl Aspect {
 
 /// A set of aspects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Aspects(u16);
+pub(crate) struct Aspects(u16);
 
 impl Aspects {
-    fn of(aspects: impl IntoIterator<Item = Aspect>) -> Self {
+    pub(crate) fn of(aspects: impl IntoIterator<Item = Aspect>) -> Self {
         let bits = aspects.into_iter().map(Aspect::bit);
         Self(bits.fold(0, |all, bit| all | bit))
     }
 
-    fn has(self, aspect: Aspect) -> bool {
+    pub(crate) fn has(self, aspect: Aspect) -> bool {
         self.0 & aspect.bit() != 0
     }
 }
@@ -140,26 +140,26 @@ pub struct CheckProgress<'a> {
 /// writers may run beside a check, and what they are about to write is not reported.
 #[must_use = "nothing is read until it is awaited"]
 pub struct Check<'s> {
-    settings: Settings,
+    pub(crate) settings: Settings,
     hear_progress: Option<HearProgress<'s>>,
     hear_finding: Option<HearFinding<'s>>,
     /// The first option that can't be.
-    refused: Option<Error>,
+    pub(crate) refused: Option<Error>,
 }
 
 /// What a check reads.
 #[derive(Debug, Clone)]
-struct Settings {
-    store: Store,
-    models: Vec<&'static ModelMeta>,
-    aspects: Aspects,
+pub(crate) struct Settings {
+    pub(crate) store: Store,
+    pub(crate) models: Vec<&'static ModelMeta>,
+    pub(crate) aspects: Aspects,
     /// By the declared name of the collection.
-    filters: HashMap<&'static str, BsonDocument>,
-    sample: Option<u64>,
-    rate: Option<u32>,
-    time_limit: Option<Duration>,
-    token: Option<CheckToken>,
-    unfinished_after: Duration,
+    pub(crate) filters: HashMap<&'static str, BsonDocument>,
+    pub(crate) sample: Option<u64>,
+    pub(crate) rate: Option<u32>,
+    pub(crate) time_limit: Option<Duration>,
+    pub(crate) token: Option<CheckToken>,
+    pub(crate) unfinished_after: Duration,
 }
 
 type HearProgress<'s> = Box<dyn FnMut(&CheckProgress<'_>) + Send + 's>;
@@ -487,7 +487,7 @@ impl<'s> Check<'s> {
 }
 
 impl Settings {
-    fn selection(&self, model: &ModelMeta) -> Selection {
+    pub(crate) fn selection(&self, model: &ModelMeta) -> Selection {
         Selection {
             filter: self
                 .filters

@@ -7,12 +7,14 @@ mod channel;
 pub(crate) mod declared;
 pub(crate) mod explain;
 pub(crate) mod explained;
+mod images;
 mod keys;
 mod related;
 mod stored_path;
 
 pub use self::channel::Channel;
 pub(crate) use self::channel::{Plans, counted, refused};
+pub(crate) use self::images::{Image, Images};
 pub(crate) use self::keys::Keys;
 pub use self::related::Link;
 pub(crate) use self::related::{Quantifier, Related, Side};

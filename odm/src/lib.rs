@@ -77,6 +77,7 @@ pub mod model;
 pub mod plan;
 pub mod query;
 pub mod relation;
+pub mod repair;
 pub mod schema;
 #[cfg(feature = "server")]
 pub mod server;

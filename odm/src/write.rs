@@ -27,7 +27,7 @@ pub(crate) use self::atomic::{WriteSeveral, afterwards};
 pub use self::chunks::Scan;
 pub(crate) use self::copies::CopyChecker;
 pub use self::copies::{CheckCopies, CopyDamage, CopyReport, RefreshCopies};
-pub(crate) use self::dependents::ForDependents;
+pub(crate) use self::dependents::{ForDependents, delete_with_dependents};
 pub use self::dependents::{
     DeletePlan, DeleteWithDependents, DeleteWithDependentsResult, Dependents,
     FindOneAndDeleteWithDependents,
@@ -41,7 +41,7 @@ pub use self::propagate::{
     ResumeResult, SavePropagated, UpdatePlan, UpdatePropagated,
 };
 pub(crate) use self::propagate::{
-    PropagatedInsert, expect_work, inserts_propagate, pending_propagations,
+    PropagatedInsert, expect_work, inserts_propagate, pending_propagations, resume_propagations,
 };
 pub use self::references::{
     CheckReferences, InsertManyChecked, InsertOneChecked, ReferenceDamage, ReferenceReport,
@@ -49,7 +49,8 @@ pub use self::references::{
 pub(crate) use self::references::{ChecksReferences, ReferenceChecker};
 pub(crate) use self::report::Progress;
 pub use self::report::{Damage, RefreshResult, Report};
+pub(crate) use self::reference_place::exactly;
 pub(crate) use self::summaries::SummaryChecker;
 pub use self::summaries::{CheckSummaries, RefreshSummaries, SummaryDamage, SummaryReport};
-pub(crate) use self::two_way::TwoWayChecker;
+pub(crate) use self::two_way::{FollowingChecker, TwoWayChecker};
 pub use self::two_way::{CheckTwoWay, RefreshTwoWay, TwoWayDamage, TwoWayReport};

@@ -10,11 +10,11 @@ use crate::model::ModelMeta;
 use crate::store::options::Chosen;
 use crate::write::checker::Checker;
 use crate::write::{
-    CopyChecker, Damage, RecentChecker, ReferenceChecker, SummaryChecker, TwoWayChecker,
+    CopyChecker, Damage, FollowingChecker, RecentChecker, ReferenceChecker, SummaryChecker, TwoWayChecker,
 };
 
 /// A comparison of the documents of a model.
-pub(super) struct AnyChecker {
+pub(crate) struct AnyChecker {
     model: &'static ModelMeta,
     of: Of,
 }
@@ -22,6 +22,7 @@ pub(super) struct AnyChecker {
 enum Of {
     References(Box<ReferenceChecker>),
     TwoWay(TwoWayChecker),
+    Following(FollowingChecker),
     Copies(CopyChecker),
     Summaries(SummaryChecker),
     Recent(RecentChecker),
@@ -31,7 +32,7 @@ enum Of {
 
 impl AnyChecker {
     /// The comparisons of a model that are asked for. What can't be checked is added to `not_checked`.
-    pub(super) fn all(
+    pub(crate) fn all(
         model: &'static ModelMeta,
         aspects: Aspects,
         not_checked: &mut Vec<String>,
@@ -74,6 +75,30 @@ impl AnyChecker {
         }
         Ok(all.into_iter().map(|of| Self { model, of }).collect())
     }
+
+    /// The comparison of a `two_way` reference with the other side, which is taken for right.
+    pub(crate) fn following(model: &'static ModelMeta, path: &str) -> Result<Option<Self>> {
+        let following = FollowingChecker::of(model, path)?.map(Of::Following);
+        Ok(following.map(|of| Self { model, of }))
+    }
+
+    /// Writes what follows from other documents where it differs in these; returns `false` if this compares something else.
+    pub(crate) async fn refresh(
+        &self,
+        channel: &mut Channel<'_>,
+        documents: Vec<RawDocumentBuf>,
+    ) -> Result<bool> {
+        match &self.of {
+            Of::Following(checker) => checker.refresh(channel, documents).await?,
+            Of::Copies(checker) => checker.refresh(channel, documents).await?,
+            Of::Summaries(checker) => checker.refresh(channel, documents).await?,
+            Of::Recent(checker) => checker.refresh(channel, documents).await?,
+            Of::References(_) | Of::TwoWay(_) | Of::Validation(_) | Of::Undeclared(_) => {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
 }
 
 impl Checker for AnyChecker {
@@ -86,6 +111,7 @@ impl Checker for AnyChecker {
     fn options(&self, channel: &Channel<'_>) -> Chosen {
         match &self.of {
             Of::TwoWay(checker) => checker.options(channel),
+            Of::Following(checker) => checker.options(channel),
             Of::Copies(checker) => checker.options(channel),
             Of::Summaries(checker) => checker.options(channel),
             Of::Recent(checker) => checker.options(channel),
@@ -98,6 +124,7 @@ impl Checker for AnyChecker {
         match &self.of {
             Of::References(checker) => checker.settles(),
             Of::TwoWay(checker) => checker.settles(),
+            Of::Following(checker) => checker.settles(),
             Of::Copies(checker) => checker.settles(),
             Of::Summaries(checker) => checker.settles(),
             Of::Recent(checker) => checker.settles(),
@@ -113,6 +140,7 @@ impl Checker for AnyChecker {
         match &self.of {
             Of::References(checker) => checker.look(channel, documents).await.map(converted),
             Of::TwoWay(checker) => checker.look(channel, documents).await.map(converted),
+            Of::Following(checker) => checker.look(channel, documents).await.map(converted),
             Of::Copies(checker) => checker.look(channel, documents).await.map(converted),
             Of::Summaries(checker) => checker.look(channel, documents).await.map(converted),
             Of::Recent(checker) => checker.look(channel, documents).await.map(converted),

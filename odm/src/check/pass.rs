@@ -24,30 +24,30 @@ const CHUNK_BYTES: usize = 16 * 1024 * 1024;
 
 /// The documents that a pass reads.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Selection {
+pub(crate) struct Selection {
     /// The documents that match.
-    pub(super) filter: Document,
+    pub(crate) filter: Document,
     /// This many of them, chosen at random.
-    pub(super) sample: Option<u64>,
+    pub(crate) sample: Option<u64>,
     /// Documents for each second, at most.
-    pub(super) rate: Option<u32>,
+    pub(crate) rate: Option<u32>,
 }
 
 /// A pass over the documents of a model.
-pub(super) struct Pass {
+pub(crate) struct Pass {
     channel: Channel<'static>,
     model: &'static ModelMeta,
     selection: Selection,
     checkers: Vec<(AnyChecker, Suspects)>,
     /// The `_id` of the last document that was read.
-    pub(super) after: Option<Bson>,
+    pub(crate) after: Option<Bson>,
     /// How many documents were read.
-    pub(super) read: u64,
+    pub(crate) read: u64,
     sample: Option<RawCursor<'static>>,
 }
 
 impl Pass {
-    pub(super) fn new(
+    pub(crate) fn new(
         channel: Channel<'static>,
         model: &'static ModelMeta,
         selection: Selection,
@@ -66,8 +66,13 @@ impl Pass {
         }
     }
 
+    /// The first comparison, which is the only one of a repair.
+    pub(crate) fn checker(&self) -> Option<&AnyChecker> {
+        self.checkers.first().map(|(checker, _)| checker)
+    }
+
     /// Reads the next documents and looks for suspects; returns `false` after the last documents.
-    pub(super) async fn step(&mut self) -> Result<bool> {
+    pub(crate) async fn step(&mut self) -> Result<bool> {
         let started = std::time::Instant::now();
         let documents = self.next().await?;
         let Some(last) = documents.last() else {
@@ -88,7 +93,7 @@ impl Pass {
     }
 
     /// Looks at suspects again, if there are many, or at all of them at the end; returns what is wrong.
-    pub(super) async fn confirm(&mut self, is_end: bool) -> Result<Vec<Damage<FindingKind>>> {
+    pub(crate) async fn confirm(&mut self, is_end: bool) -> Result<Vec<Damage<FindingKind>>> {
         let mut damages = Vec::new();
         for (checker, suspects) in &mut self.checkers {
             if is_end || suspects.is_full() {
@@ -152,7 +157,7 @@ impl Pass {
 }
 
 /// The filter of documents that match both.
-pub(super) fn both(one: Document, other: Document) -> Document {
+pub(crate) fn both(one: Document, other: Document) -> Document {
     if one.is_empty() {
         other
     } else {

@@ -6,6 +6,7 @@ use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use bson::{DateTime, Document, doc};
 
 use super::explain::Explain;
+use super::images::{self, Images};
 use crate::error::{Error, Result};
 use crate::model::ModelMeta;
 use crate::store::limits;
@@ -25,6 +26,8 @@ pub struct Channel<'s> {
     session: Option<&'s mut Session>,
     /// The plans of the commands that were sent, if they are explained.
     plans: Option<&'s Plans>,
+    /// The documents that were written, if they are kept.
+    images: Option<&'s Images>,
 }
 
 /// The plans of commands, in the order in which they were sent.
@@ -52,6 +55,7 @@ impl<'s> Channel<'s> {
             write_concern: None,
             session,
             plans: None,
+            images: None,
         }
     }
 
@@ -72,6 +76,12 @@ impl<'s> Channel<'s> {
         self
     }
 
+    /// Keeps the documents of models as they are before and after each write.
+    pub(crate) fn keeping(mut self, images: Option<&'s Images>) -> Self {
+        self.images = images;
+        self
+    }
+
     /// The same channel, for a shorter time.
     pub(crate) fn reborrow(&mut self) -> Channel<'_> {
         Channel {
@@ -80,6 +90,7 @@ impl<'s> Channel<'s> {
             write_concern: self.write_concern.clone(),
             session: self.session.as_deref_mut(),
             plans: self.plans,
+            images: self.images,
         }
     }
 
@@ -106,6 +117,7 @@ impl<'s> Channel<'s> {
             write_concern: self.write_concern.clone(),
             session,
             plans: None,
+            images: None,
         }
     }
 
@@ -298,7 +310,21 @@ impl<'c> Raw<'c, '_> {
                 .write_concern
                 .clone_from(&self.channel.write_concern);
         }
-        self.send(operation, options).await?.written()
+        // What odm keeps in collections of its own is no document of a model.
+        let is_of_model = self.collection == self.channel.collection(self.model);
+        let Some(images) = self.channel.images.filter(|_| is_of_model) else {
+            return self.send(operation, options).await?.written();
+        };
+        let Self {
+            channel,
+            collection,
+            model,
+        } = self;
+        let written = images::written(channel, model, &operation).await?;
+        let raw = channel.named(collection, model);
+        let result = raw.send(operation, options).await?.written()?;
+        images.add(channel, model, written).await?;
+        Ok(result)
     }
 
     /// Sends the statements of one `update` command: `{q, u, multi, upsert, …}`.

@@ -1,6 +1,7 @@
 //! The declared shape of a model's documents, compiled to walk through stored ones.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use bson::raw::{RawBsonRef, RawDocument};
 use bson::{Document, doc};
@@ -11,7 +12,7 @@ use super::StoredPath;
 use crate::error::{Error, Result};
 use crate::model::field::VariantContent;
 use crate::model::{
-    EmbeddedMeta, FieldMeta, ModelMeta, Shape, Tagging, TypeMeta, VariantMeta, name,
+    EmbeddedMeta, FieldMeta, ModelMeta, Presence, Shape, Tagging, TypeMeta, VariantMeta, name,
 };
 
 /// The fields that a model declares, at any depth: in lists, maps and tuples, in the variants of enums, and in structs that
@@ -31,11 +32,26 @@ pub(crate) struct Target {
     pub(crate) key: StoredPath,
 }
 
+/// What may be stored in place of a reference.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct ReferenceSite {
+    /// Whether the reference may be null.
+    pub(crate) takes_null: bool,
+    /// Whether the field is left out where it has no value.
+    pub(crate) is_left_out: bool,
+    /// Whether the reference, or what holds it, is an element of a list.
+    pub(crate) is_in_list: bool,
+}
+
 /// The declared values of one place. A place has several where the variants of an enum share a name.
 #[derive(Debug, Clone, Default)]
 struct Inside {
     /// Whether anything may be stored.
     is_any: bool,
+    /// Whether the value may be null instead.
+    takes_null: bool,
+    /// Whether the field is left out where it has no value.
+    is_left_out: bool,
     /// What a value may refer to.
     targets: Vec<usize>,
     /// The fields of a document.
@@ -73,6 +89,8 @@ type Places<'d> = SmallVec<[&'d Inside; 2]>;
 
 static ANYTHING: Inside = Inside {
     is_any: true,
+    takes_null: true,
+    is_left_out: false,
     targets: Vec::new(),
     levels: Vec::new(),
     values: None,
@@ -117,6 +135,42 @@ impl Declared {
                 }
             }
         }
+    }
+
+    /// What the references at a path take in place of one; positions in lists are not part of the path. `None` if no reference
+    /// is declared there.
+    pub(crate) fn reference_at(&self, path: &str) -> Option<ReferenceSite> {
+        let mut places = vec![&self.root];
+        let mut site = ReferenceSite::default();
+        for name in path.split('.') {
+            let mut inside = Vec::new();
+            for place in places {
+                for level in place
+                    .levels
+                    .iter()
+                    .filter_map(|level| self.levels.get(*level))
+                {
+                    inside.extend(level.fields.get(name).or(level.others.as_ref()));
+                }
+                inside.extend(place.values.as_deref());
+            }
+            let mut position = 0;
+            while let Some(&place) = inside.get(position) {
+                site.is_in_list |= place.elements.is_some();
+                inside.extend(place.elements.as_deref());
+                inside.extend(&place.tuple);
+                position += 1;
+            }
+            places = inside;
+        }
+        let is_dbref = |level: &usize| {
+            let level = self.levels.get(*level);
+            level.is_some_and(|level| level.fields.contains_key("$ref"))
+        };
+        places.retain(|place| place.may_refer() || place.levels.iter().any(is_dbref));
+        site.takes_null = places.iter().all(|place| place.takes_null);
+        site.is_left_out = places.iter().all(|place| place.is_left_out);
+        (!places.is_empty()).then_some(site)
     }
 
     /// A projection of the declared fields with references, and of those that may have DBRefs; `None` if those are not declared
@@ -315,7 +369,8 @@ impl Compile {
             if field.flatten {
                 self.flatten(level, &field.ty)?;
             } else {
-                let inside = self.field(field)?;
+                let mut inside = self.field(field)?;
+                inside.is_left_out = field.presence == Presence::Sometimes;
                 for alias in field.aliases {
                     self.add(level, alias, inside.clone());
                 }
@@ -329,7 +384,8 @@ impl Compile {
         let Some(reference) = &field.refers_to else {
             return self.ty(&field.ty);
         };
-        let inside = self.target((reference.target)(), reference.by)?;
+        let mut inside = self.target((reference.target)(), reference.by)?;
+        inside.takes_null = field.ty.nullable;
         if !reference.is_list {
             return Ok(inside);
         }
@@ -380,7 +436,13 @@ impl Compile {
     }
 
     fn ty(&mut self, ty: &'static TypeMeta) -> Result<Inside> {
-        match ty.shape {
+        let mut inside = self.shape(&ty.shape)?;
+        inside.takes_null |= ty.nullable;
+        Ok(inside)
+    }
+
+    fn shape(&mut self, shape: &'static Shape) -> Result<Inside> {
+        match *shape {
             Shape::Any => Ok(ANYTHING.clone()),
             Shape::Scalar(_) | Shape::OneOf(_) => Ok(Inside::default()),
             Shape::Array { element, .. } => Ok(Inside {
@@ -429,13 +491,19 @@ impl Compile {
 
     fn add(&mut self, level: usize, name: &'static str, inside: Inside) {
         if let Some(level) = self.levels.get_mut(level) {
-            level.fields.entry(name).or_default().add(inside);
+            match level.fields.entry(name) {
+                Entry::Occupied(mut known) => known.get_mut().add(inside),
+                Entry::Vacant(new) => drop(new.insert(inside)),
+            }
         }
     }
 
     fn allow_others(&mut self, level: usize, inside: Inside) {
         if let Some(level) = self.levels.get_mut(level) {
-            level.others.get_or_insert_default().add(inside);
+            match &mut level.others {
+                Some(known) => known.add(inside),
+                new => *new = Some(inside),
+            }
         }
     }
 }
@@ -444,6 +512,8 @@ impl Inside {
     /// Adds the values of another variant.
     fn add(&mut self, other: Self) {
         self.is_any |= other.is_any;
+        self.takes_null &= other.takes_null;
+        self.is_left_out &= other.is_left_out;
         self.targets.extend(other.targets);
         self.levels.extend(other.levels);
         for (own, other) in [

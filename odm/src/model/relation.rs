@@ -172,6 +172,15 @@ pub(crate) static PROPAGATIONS: ModelMeta = ModelMeta {
     ..ModelMeta::EMPTY
 };
 
+/// The collection of the documents that repairs have changed. It is no model, either.
+pub(crate) static REPAIRS: ModelMeta = ModelMeta {
+    name: "the images of repairs",
+    collection: "odm_repairs",
+    embedded: || const { &EmbeddedMeta::of("the images of repairs") },
+    validation_level: ValidationLevel::Off,
+    ..ModelMeta::EMPTY
+};
+
 /// The collection of the positions of followers. It is no model, either.
 pub(crate) static FOLLOWERS: ModelMeta = ModelMeta {
     name: "the positions of followers",

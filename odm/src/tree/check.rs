@@ -12,14 +12,13 @@ use bson::{DateTime, Document};
 use futures_core::future::BoxFuture;
 
 use self::damages::Damages;
+pub(crate) use self::repair::repair_tree;
 pub(super) use self::repair::statement;
 use super::Tree;
 use super::at_once::{Reads, at_once};
 use super::node::Node;
-use super::places::Ways;
 use super::tree_store::TreeStore;
 use crate::error::Result;
-use crate::exec::Channel;
 use crate::model::tree::DeclaredTree;
 use crate::model::{ModelMeta, TreeMeta};
 use crate::store::Store;
@@ -252,12 +251,7 @@ pub(crate) async fn check_tree(
     begun_before: DateTime,
 ) -> Result<TreeReport> {
     let check = CheckTree {
-        tree_store: TreeStore {
-            channel: Channel::new(store.clone(), None),
-            model,
-            tree,
-            ways: Ways::of(tree),
-        },
+        tree_store: TreeStore::of(store, model, tree),
         progress: Progress::default(),
         begun_before: Some(begun_before),
     };

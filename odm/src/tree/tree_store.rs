@@ -36,6 +36,17 @@ pub struct TreeWrite {
     pub deleted: u64,
 }
 
+impl TreeStore<'static> {
+    pub(super) fn of(store: &Store, model: &'static ModelMeta, tree: &'static TreeMeta) -> Self {
+        Self {
+            channel: Channel::new(store.clone(), None),
+            model,
+            tree,
+            ways: Ways::of(tree),
+        }
+    }
+}
+
 impl TreeStore<'_> {
     /// The error for a change that the tree does not take. It names the tree, if the model has several.
     pub(super) fn refused(&self, refusal: TreeRefusal, message: impl Into<String>) -> Error {

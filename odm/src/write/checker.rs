@@ -9,7 +9,7 @@ use super::chunks::{self, Chunks, Visit};
 use super::report::{Damage, Report};
 use crate::collection::transaction::Tries;
 use crate::collection::{Db, TransactionOptions};
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::exec::{Channel, Keys};
 use crate::model::ModelMeta;
 use crate::store::options::{Chosen, ReadConcern, ReadPreference, WriteConcern};
@@ -142,13 +142,22 @@ async fn look_again<C: Checker>(
     }
 }
 
+/// Reads documents once more, as the comparison needs them.
+pub(crate) async fn read_again<C: Checker>(
+    channel: &mut Channel<'_>,
+    checker: &C,
+    ids: &Keys,
+) -> Result<Vec<RawDocumentBuf>> {
+    let options = checker.options(channel);
+    chunks::again(channel, checker.model(), ids, &options).await
+}
+
 async fn read_and_look<C: Checker>(
     channel: &mut Channel<'_>,
     checker: &C,
     ids: &Keys,
 ) -> Result<Vec<Damage<C::Kind>>> {
-    let options = checker.options(channel);
-    let documents = chunks::again(channel, checker.model(), ids, &options).await?;
+    let documents = read_again(channel, checker, ids).await?;
     checker.look(channel, &documents).await
 }
 
@@ -203,6 +212,17 @@ pub(super) async fn check<C: Checker>(
     let confirmed = checked.confirm(&channel).await;
     confirmed.map_err(|error| error.with_model(model.name))?;
     Ok(checked.report)
+}
+
+/// Whether an error is about the document that was written: another document may be written by the same command.
+pub(crate) fn is_about_document(error: &Error) -> bool {
+    let is_about_server = error.is_connection()
+        || error.is_timeout()
+        || error.is_retryable()
+        || error.is_declaration()
+        || error.is_unsupported()
+        || [Some(Code::UNAUTHORIZED), Some(Code::INTERRUPTED)].contains(&error.code());
+    !is_about_server
 }
 
 /// The stored `_id` of a document.

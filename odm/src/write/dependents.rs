@@ -37,6 +37,7 @@ pub type DeleteWithDependents<'s, M> = Atomic<'s, DependentDelete<M>>;
 
 /// The writes of a [`DeleteWithDependents`].
 pub struct DependentDelete<M> {
+    model: &'static ModelMeta,
     channel: Channel<'static>,
     filter: Condition,
     multi: bool,
@@ -341,6 +342,7 @@ impl<M: Document> DependentDelete<M> {
             ..Options::clone(&request.options)
         };
         let writes = Self {
+            model: M::model(),
             channel: Channel::new(store, None).with_write_concern(concern),
             filter,
             multi,
@@ -363,6 +365,7 @@ impl<M: Document> DependentDelete<M> {
             ..options
         };
         Ok(Self {
+            model: M::model(),
             channel,
             filter: filter.into(),
             multi,
@@ -371,7 +374,38 @@ impl<M: Document> DependentDelete<M> {
             of: PhantomData,
         })
     }
+}
 
+/// Deletes the documents that match with those that refer to them, as the models declare it; returns how many were deleted, and
+/// what has to be written once the transaction has committed.
+pub(crate) async fn delete_with_dependents(
+    channel: &mut Channel<'_>,
+    model: &'static ModelMeta,
+    filter: BsonDocument,
+) -> Result<(u64, Option<Afterwards>)> {
+    let options = Options {
+        projection: Some(projection(model)?),
+        ..Options::default()
+    };
+    let mut delete = DependentDelete::<()> {
+        model,
+        channel: channel.within(None),
+        filter: filter.into(),
+        multi: true,
+        options: options.into(),
+        derived: Derived::of_delete(model)?,
+        of: PhantomData,
+    };
+    delete.enter(channel.is_in_transaction());
+    let done = delete.write(channel).await?;
+    if channel.is_in_transaction() {
+        return Ok((done.deleted, delete.after_commit()));
+    }
+    let done = delete.settle(done).await?;
+    Ok((done.deleted, None))
+}
+
+impl<M> DependentDelete<M> {
     /// The read of the documents to delete.
     fn find(&self) -> Operation {
         Operation::Find {
@@ -386,7 +420,7 @@ impl<M: Document> DependentDelete<M> {
             read_preference: channel.current().read_preference,
             ..Options::clone(&self.options)
         };
-        let raw = channel.of(M::model());
+        let raw = channel.of(self.model);
         raw.documents(self.find(), options.into()).await
     }
 
@@ -396,7 +430,7 @@ impl<M: Document> DependentDelete<M> {
         channel: &mut Channel<'_>,
         documents: Vec<RawDocumentBuf>,
     ) -> Result<DeleteWithDependentsResult> {
-        let model = M::model();
+        let model = self.model;
         let mut result = DeleteWithDependentsResult {
             deleted: 0,
             dependents: Vec::new(),
@@ -511,11 +545,11 @@ impl DeleteWithDependentsResult {
     }
 }
 
-impl<M: Document> WriteSeveral for DependentDelete<M> {
+impl<M> WriteSeveral for DependentDelete<M> {
     type Done = DeleteWithDependentsResult;
 
     fn model(&self) -> &'static ModelMeta {
-        M::model()
+        self.model
     }
 
     fn channel(&self) -> Channel<'static> {
@@ -544,9 +578,9 @@ impl<M: Document> WriteSeveral for DependentDelete<M> {
     }
 }
 
-impl<M: Document> WriteSteps for DependentDelete<M> {
+impl<M> WriteSteps for DependentDelete<M> {
     async fn add_to(&self, channel: &mut Channel<'_>, plan: &mut Planned) -> Result<()> {
-        let model = M::model();
+        let model = self.model;
         let call = Request {
             collection: channel.collection(model),
             operation: self.find(),
@@ -591,19 +625,19 @@ impl<M: Document> WriteSteps for DependentDelete<M> {
             let step = Step::writes(holder, &channel.collection(holder), Vec::new(), reason);
             steps.push(step.of_documents(keys.len() as u64));
         }
-        let collection = channel.collection(M::model());
+        let collection = channel.collection(self.model);
         let statements = deletes_of(model, &ids);
         let command = doc! {"delete": &*collection, "deletes": statements};
         let reason = "match the filter".to_owned();
-        let step = Step::writes(M::model(), &collection, vec![command], reason);
+        let step = Step::writes(self.model, &collection, vec![command], reason);
         steps.push(step.of_documents(ids.len() as u64));
         Ok(())
     }
 }
 
-impl<M: Document> fmt::Debug for DependentDelete<M> {
+impl<M> fmt::Debug for DependentDelete<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = M::model().collection;
+        let name = self.model.collection;
         write!(f, "DeleteWithDependents({name}, {:?})", self.filter)
     }
 }

@@ -250,7 +250,7 @@ pub(super) fn any_differs(
 }
 
 /// A statement that compares strings exactly, as joins do, also where the collection has a collation.
-pub(super) fn exactly(model: &ModelMeta, mut statement: Document) -> Document {
+pub(crate) fn exactly(model: &ModelMeta, mut statement: Document) -> Document {
     if model.collation.is_some() {
         statement.insert("collation", doc! {"locale": "simple"});
     }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use bson::{Bson, Document, RawDocumentBuf, doc};
 
-pub(crate) use self::check::TwoWayChecker;
+pub(crate) use self::check::{FollowingChecker, TwoWayChecker};
 pub use self::check::{CheckTwoWay, RefreshTwoWay, TwoWayDamage, TwoWayReport};
 pub(in crate::write) use self::links::Links;
 use super::collected::Collected;

@@ -8,8 +8,10 @@ use bson::{Bson, Document, doc};
 use super::survey::{Misplaced, by_scope};
 use crate::collection::equality;
 use crate::error::{Error, Result};
-use crate::model::tree::DeclaredTree;
+use crate::model::tree::{DeclaredTree, TreeMeta};
+use crate::model::ModelMeta;
 use crate::plan::{Plan, shell};
+use crate::store::Store;
 use crate::store::options::Options;
 use crate::tree::Tree;
 use crate::tree::journal::Resumed;
@@ -57,81 +59,93 @@ impl<D: DeclaredTree> Tree<D> {
     /// # }
     /// ```
     pub async fn repair(&self) -> Result<Plan> {
-        let mut tree_store = self.tree_store();
-        let options = Options {
-            projection: Some(Node::projection(tree_store.tree)),
-            sort: tree_store.pre_order_sort(),
-            ..Options::default()
-        };
-        let documents = tree_store.documents(Document::new(), options).await?;
-        let Resumed {
-            documents,
-            nodes,
-            last,
-            before: mut steps,
-            after,
-        } = tree_store.resumed(documents).await?;
-        let mut survey = None;
-        let mut expected = if tree_store.tree.is_graph {
-            tree_store.graph_fields(&nodes)?
-        } else {
-            let survey = survey.insert(tree_store.survey(&nodes)?);
-            tree_store.expected_fields(&nodes, &survey.shape)?
-        };
-        if let Some(order) = tree_store.tree.order {
-            for (fields, node) in expected.iter_mut().zip(&nodes) {
-                // A rank that stays may come from the record of a change.
-                let is_ranked = fields.iter().any(|(field, _)| *field == order);
-                let rank = node.rank.clone().filter(|_| !is_ranked);
-                fields.extend(rank.map(|rank| (order, rank.into())));
-            }
-        }
-        let mut statements = Vec::new();
-        let mut reasons = Vec::new();
-        for (position, (document, expected)) in documents.iter().zip(expected).enumerate() {
-            let Some(statement) = statement(document, expected)? else {
-                continue;
-            };
-            if reasons.len() < MAX_REASONS {
-                let survey = survey.as_ref();
-                let fault = survey.and_then(|survey| survey.fault(position));
-                let is_root = survey.is_some_and(|survey| survey.parent(position).is_none());
-                reasons.push(reason(&statement, fault.filter(|_| is_root)));
-            }
-            statements.push(statement);
-        }
-        statements.sort_by_key(|statement| {
-            let id = written(statement).map(|(id, _)| id);
-            id.is_some_and(|id| last.contains(id))
-        });
-        tree_store.check_repaired(&documents, &statements).await?;
-        if !statements.is_empty() {
-            let count = statements.len();
-            if count > reasons.len() {
-                let more = count - reasons.len();
-                reasons.push(format!(
-                    "and {more} more: the commands of the plan hold all"
-                ));
-            }
-            let nodes = if count == 1 {
-                "node contradicts"
-            } else {
-                "nodes contradict"
-            };
-            let summary = format!("{count} {nodes} the tree in the kept fields");
-            reasons.insert(0, summary);
-            let command = doc! {
-                "update": tree_store.collection(),
-                "updates": statements,
-                "ordered": false,
-            };
-            let mut step = tree_store.write_step(vec![command], String::new());
-            step.reasons = reasons;
-            steps.push(step);
-        }
-        steps.extend(after);
-        Ok(Plan::new(tree_store.store().clone(), steps))
+        plan(self.tree_store()).await
     }
+}
+
+/// Plans the writes that make the kept fields of a tree agree with each other.
+pub(crate) async fn repair_tree(
+    store: &Store,
+    model: &'static ModelMeta,
+    tree: &'static TreeMeta,
+) -> Result<Plan> {
+    plan(TreeStore::of(store, model, tree)).await
+}
+
+async fn plan(mut tree_store: TreeStore<'_>) -> Result<Plan> {
+    let options = Options {
+        projection: Some(Node::projection(tree_store.tree)),
+        sort: tree_store.pre_order_sort(),
+        ..Options::default()
+    };
+    let documents = tree_store.documents(Document::new(), options).await?;
+    let Resumed {
+        documents,
+        nodes,
+        last,
+        before: mut steps,
+        after,
+    } = tree_store.resumed(documents).await?;
+    let mut survey = None;
+    let mut expected = if tree_store.tree.is_graph {
+        tree_store.graph_fields(&nodes)?
+    } else {
+        let survey = survey.insert(tree_store.survey(&nodes)?);
+        tree_store.expected_fields(&nodes, &survey.shape)?
+    };
+    if let Some(order) = tree_store.tree.order {
+        for (fields, node) in expected.iter_mut().zip(&nodes) {
+            // A rank that stays may come from the record of a change.
+            let is_ranked = fields.iter().any(|(field, _)| *field == order);
+            let rank = node.rank.clone().filter(|_| !is_ranked);
+            fields.extend(rank.map(|rank| (order, rank.into())));
+        }
+    }
+    let mut statements = Vec::new();
+    let mut reasons = Vec::new();
+    for (position, (document, expected)) in documents.iter().zip(expected).enumerate() {
+        let Some(statement) = statement(document, expected)? else {
+            continue;
+        };
+        if reasons.len() < MAX_REASONS {
+            let survey = survey.as_ref();
+            let fault = survey.and_then(|survey| survey.fault(position));
+            let is_root = survey.is_some_and(|survey| survey.parent(position).is_none());
+            reasons.push(reason(&statement, fault.filter(|_| is_root)));
+        }
+        statements.push(statement);
+    }
+    statements.sort_by_key(|statement| {
+        let id = written(statement).map(|(id, _)| id);
+        id.is_some_and(|id| last.contains(id))
+    });
+    tree_store.check_repaired(&documents, &statements).await?;
+    if !statements.is_empty() {
+        let count = statements.len();
+        if count > reasons.len() {
+            let more = count - reasons.len();
+            reasons.push(format!(
+                "and {more} more: the commands of the plan hold all"
+            ));
+        }
+        let nodes = if count == 1 {
+            "node contradicts"
+        } else {
+            "nodes contradict"
+        };
+        let summary = format!("{count} {nodes} the tree in the kept fields");
+        reasons.insert(0, summary);
+        let command = doc! {
+            "update": tree_store.collection(),
+            "updates": statements,
+            "ordered": false,
+        };
+        let mut step = tree_store.write_step(vec![command], String::new());
+        step.reasons = reasons;
+        steps.push(step);
+    }
+    steps.extend(after);
+    Ok(Plan::new(tree_store.store().clone(), steps))
 }
 
 /// The update of a node whose fields differ from the expected ones.

@@ -182,6 +182,19 @@ impl CopyChecker {
         let copies = following(model)?;
         Ok((!copies.is_empty()).then_some(Self { model, copies }))
     }
+
+    /// Writes the copies in these documents that differ.
+    pub(crate) async fn refresh(
+        &self,
+        channel: &mut Channel<'_>,
+        documents: Vec<RawDocumentBuf>,
+    ) -> Result<()> {
+        let mut refresh = Refresh {
+            copies: &self.copies,
+            updated: 0,
+        };
+        refresh.visit(channel, documents).await
+    }
 }
 
 impl Checker for CopyChecker {

@@ -116,6 +116,19 @@ impl RecentChecker {
         let all = Listed::all(model.newest_lists()?)?;
         Ok((!all.is_empty()).then_some(Self { model, all }))
     }
+
+    /// Writes the lists in these documents that differ.
+    pub(crate) async fn refresh(
+        &self,
+        channel: &mut Channel<'_>,
+        documents: Vec<RawDocumentBuf>,
+    ) -> Result<()> {
+        let mut refresh = Refresh {
+            all: &self.all,
+            updated: 0,
+        };
+        refresh.visit(channel, documents).await
+    }
 }
 
 impl Checker for RecentChecker {

@@ -278,60 +278,75 @@ impl<M: Document> ResumePropagation<M> {
             let message = "`throttle` pauses at most 5 minutes: MongoDB closes a cursor that is not read for 10";
             return Err(Error::usage(message).with_model(model.name));
         }
-        let mut result = ResumeResult {
-            changes: 0,
-            documents: 0,
+        resume(&mut self.channel, model, self.throttle).await
+    }
+}
+
+/// Completes the changes of a model's documents whose copies, summaries and lists are not all written; returns how many.
+pub(crate) async fn resume_propagations(
+    channel: &mut Channel<'_>,
+    model: &'static ModelMeta,
+) -> Result<u64> {
+    Ok(resume(channel, model, None).await?.changes)
+}
+
+async fn resume(
+    channel: &mut Channel<'_>,
+    model: &'static ModelMeta,
+    throttle: Option<Throttle>,
+) -> Result<ResumeResult> {
+    let mut result = ResumeResult {
+        changes: 0,
+        documents: 0,
+    };
+    let made = Kept::all(model.copied()?.iter().copied())?;
+    let held = Collected::held_by(model)?;
+    let collection = channel.collection(model);
+    loop {
+        let find = Operation::Find {
+            filter: doc! {"collection": &*collection}.into(),
+            one: false,
         };
-        let made = Kept::all(model.copied()?.iter().copied())?;
-        let held = Collected::held_by(model)?;
-        let collection = self.channel.collection(model);
-        loop {
-            let find = Operation::Find {
-                filter: doc! {"collection": &*collection}.into(),
-                one: false,
-            };
-            let options = Options {
-                sort: Some(doc! {"_id": 1}),
-                limit: Some(RECORDS),
-                ..self.channel.current()
-            };
-            let records = self.channel.named(COLLECTION, model);
-            let records = records.documents(find, options.into()).await?;
-            if records.is_empty() {
-                return Ok(result);
-            }
-            for record in &records {
-                let record = Record::read(record)?;
-                for kept in made.iter().filter(|kept| kept.key.as_str() == record.key) {
-                    let channel = &mut self.channel;
-                    if let Some(throttle) = self.throttle {
-                        let facts = Facts::read(channel, kept, &record.keys, false).await?;
-                        let mut progress = RecordProgress {
-                            record: &record.id,
-                            model,
-                            documents: 0,
-                        };
-                        let slowly = facts.write_throttled(channel, kept, throttle, &mut progress);
-                        slowly.await?;
-                        result.documents += progress.documents;
-                    }
-                    result.documents += settle(channel, kept, None, &record.keys, None).await?;
-                }
-                for one in held.iter().filter(|one| one.key().as_str() == record.key) {
-                    let Some(throttle) = self.throttle else {
-                        result.documents += one.settle(&mut self.channel, &record.keys).await?;
-                        continue;
+        let options = Options {
+            sort: Some(doc! {"_id": 1}),
+            limit: Some(RECORDS),
+            ..channel.current()
+        };
+        let records = channel.named(COLLECTION, model);
+        let records = records.documents(find, options.into()).await?;
+        if records.is_empty() {
+            return Ok(result);
+        }
+        for record in &records {
+            let record = Record::read(record)?;
+            for kept in made.iter().filter(|kept| kept.key.as_str() == record.key) {
+                                if let Some(throttle) = throttle {
+                    let facts = Facts::read(channel, kept, &record.keys, false).await?;
+                    let mut progress = RecordProgress {
+                        record: &record.id,
+                        model,
+                        documents: 0,
                     };
-                    for keys in record.keys.values().chunks(throttle.documents) {
-                        let keys = Keys::of(keys)?;
-                        result.documents += one.settle(&mut self.channel, &keys).await?;
-                        throttle.pause().await;
-                    }
+                    let slowly = facts.write_throttled(channel, kept, throttle, &mut progress);
+                    slowly.await?;
+                    result.documents += progress.documents;
                 }
-                let filter = doc! {"_id": record.id};
-                let records = self.channel.named(COLLECTION, model);
-                result.changes += records.delete(vec![filter]).await?;
+                result.documents += settle(channel, kept, None, &record.keys, None).await?;
             }
+            for one in held.iter().filter(|one| one.key().as_str() == record.key) {
+                let Some(throttle) = throttle else {
+                    result.documents += one.settle(channel, &record.keys).await?;
+                    continue;
+                };
+                for keys in record.keys.values().chunks(throttle.documents) {
+                    let keys = Keys::of(keys)?;
+                    result.documents += one.settle(channel, &keys).await?;
+                    throttle.pause().await;
+                }
+            }
+            let filter = doc! {"_id": record.id};
+            let records = channel.named(COLLECTION, model);
+            result.changes += records.delete(vec![filter]).await?;
         }
     }
 }

@@ -121,6 +121,20 @@ impl SummaryChecker {
         let all = Summed::all(model.summaries()?)?;
         Ok((!all.is_empty()).then_some(Self { model, all }))
     }
+
+    /// Writes the summaries in these documents that differ.
+    pub(crate) async fn refresh(
+        &self,
+        channel: &mut Channel<'_>,
+        documents: Vec<RawDocumentBuf>,
+    ) -> Result<()> {
+        let mut refresh = Refresh {
+            all: &self.all,
+            is_exact: false,
+            updated: 0,
+        };
+        refresh.visit(channel, documents).await
+    }
 }
 
 impl Checker for SummaryChecker {

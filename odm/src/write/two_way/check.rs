@@ -8,7 +8,7 @@ use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use bson::{Bson, Document as BsonDocument, doc};
 use odm_language::value::key;
 
-use super::super::checker::{self, Checker, id_of};
+use super::super::checker::{self, Checker, id_of, is_about_document};
 use super::super::chunks::{self, Chunks, Scan, Visit};
 use super::super::reference_place::{exact_read, exactly};
 use super::super::{Damage, RefreshResult, Report};
@@ -180,6 +180,79 @@ impl Checker for TwoWayChecker {
             }
         }
         Ok(damages)
+    }
+}
+
+/// Compares one side of references with the other one, which is taken for right.
+pub(crate) struct FollowingChecker {
+    back: Arc<BackReference>,
+}
+
+impl FollowingChecker {
+    /// The check of the reference with this stored path, if it is a `two_way` one.
+    pub(crate) fn of(model: &'static ModelMeta, path: &str) -> Result<Option<Self>> {
+        let mut all = model.two_way()?.iter();
+        let sides = all.find(|one| one.own.path == path);
+        let back = sides.map(BackReference::new).transpose()?;
+        Ok(back.map(|back| Self {
+            back: Arc::new(back),
+        }))
+    }
+
+    /// Lets the references of these documents follow the other side.
+    pub(crate) async fn refresh(
+        &self,
+        channel: &mut Channel<'_>,
+        documents: Vec<RawDocumentBuf>,
+    ) -> Result<()> {
+        let options = self.options(channel);
+        let mut refresh = Refresh {
+            back: &self.back,
+            options: &options,
+            updated: 0,
+        };
+        refresh.visit(channel, documents).await
+    }
+}
+
+impl Checker for FollowingChecker {
+    type Kind = TwoWayDamage;
+
+    fn model(&self) -> &'static ModelMeta {
+        self.back.sides.own.model
+    }
+
+    fn options(&self, channel: &Channel<'_>) -> Chosen {
+        options(channel, self.model(), std::slice::from_ref(&self.back))
+    }
+
+    async fn look(
+        &self,
+        channel: &mut Channel<'_>,
+        documents: &[RawDocumentBuf],
+    ) -> Result<Vec<Damage<TwoWayDamage>>> {
+        let own = &self.back.sides.own;
+        let damage = |id: &Bson| {
+            let detail = format!("`{}` does not follow the other side", own.field);
+            Damage::new(id, TwoWayDamage::OneSided, detail).at(own.path.as_str(), None)
+        };
+        match statements(channel, &self.back, documents).await {
+            Ok(statements) => Ok(statements.iter().map(|(id, _)| damage(id)).collect()),
+            Err(error) if !is_about_document(&error) => Err(error),
+            // The other side leaves this one nothing that it can store: the write reports it.
+            Err(_) => {
+                let mut damages = Vec::new();
+                for document in documents {
+                    let one = std::slice::from_ref(document);
+                    match statements(channel, &self.back, one).await {
+                        Ok(statements) => damages.extend(statements.iter().map(|(id, _)| damage(id))),
+                        Err(error) if is_about_document(&error) => damages.push(damage(&id_of(document)?)),
+                        Err(error) => return Err(error),
+                    }
+                }
+                Ok(damages)
+            }
+        }
     }
 }
 

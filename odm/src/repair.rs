@@ -17,7 +17,7 @@
 //! println!("{plan}");
 //! // 3 findings, 0 of which are repaired
 //! // Book: dangling reference at `author`: 3
-//! //   open: answer `delete` or `leave` for `Book.author`
+//! //   open: answer `delete` or `leave`
 //!
 //! let repair = db.repair(models![Author, Book]).answer::<Book, _, _>(|b| b.author, Answer::Delete);
 //! let report = repair.plan().await?.run().await?;
@@ -51,7 +51,7 @@ pub use self::answers::Answer;
 use self::answers::Answers;
 use self::decide::Decisions;
 pub use self::plan::{RepairAction, RepairPlan, RepairStep};
-pub use self::report::{NotRepaired, Repaired, RepairReport};
+pub use self::report::{NotRepaired, RepairReport, Repaired};
 pub use self::run::{RepairProgress, RunRepair};
 pub use self::token::RepairToken;
 pub use self::undo::{UndoRepair, UndoResult};
@@ -136,6 +136,21 @@ impl<'s> Repair<'s> {
     }
 
     /// Repairs only this: [`Check::only`].
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));
+    /// # use odm::repair::Answer;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = a_shelf().await?;
+    /// # db.collection::<Author>().delete_by_id(&1).leave_dangling().await?;
+    /// use odm::check::Aspect;
+    ///
+    /// let repair = db.repair(models![Author, Book]).only([Aspect::Copies]);
+    /// assert_eq!(repair.plan().await?.findings(), 0);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn only(self, aspects: impl IntoIterator<Item = Aspect>) -> Self {
         Self {
             check: self.check.only(aspects),
@@ -144,6 +159,21 @@ impl<'s> Repair<'s> {
     }
 
     /// Repairs everything but this: [`Check::without`].
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));
+    /// # use odm::repair::Answer;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = a_shelf().await?;
+    /// # db.collection::<Author>().delete_by_id(&1).leave_dangling().await?;
+    /// use odm::check::Aspect;
+    ///
+    /// let repair = db.repair(models![Author, Book]).without(Aspect::References);
+    /// assert_eq!(repair.plan().await?.findings(), 0);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn without(self, aspect: Aspect) -> Self {
         Self {
             check: self.check.without(aspect),
@@ -153,6 +183,20 @@ impl<'s> Repair<'s> {
 
     /// Repairs only documents of a model that match: [`Check::filter`]. Trees are repaired as a whole, so those of the model are
     /// left out.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));
+    /// # use odm::repair::Answer;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = a_shelf().await?;
+    /// # db.collection::<Author>().delete_by_id(&1).leave_dangling().await?;
+    /// let repair = db.repair(models![Book]).answer::<Book, _, _>(|b| b.author, Answer::Delete);
+    /// let plan = repair.filter::<Book>(|b| b.id.gt(1)).plan().await?;
+    /// assert_eq!(plan.run().await?.repaired(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn filter<M: Document>(self, condition: impl FilterFn<M>) -> Self {
         Self {
             check: self.check.filter::<M>(condition),
@@ -161,6 +205,20 @@ impl<'s> Repair<'s> {
     }
 
     /// Repairs only documents of a model with these `_id`s: [`Check::range`].
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));
+    /// # use odm::repair::Answer;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = a_shelf().await?;
+    /// # db.collection::<Author>().delete_by_id(&1).leave_dangling().await?;
+    /// let repair = db.repair(models![Book]).answer::<Book, _, _>(|b| b.author, Answer::Delete);
+    /// let plan = repair.range::<Book>(..2).plan().await?;
+    /// assert_eq!(plan.run().await?.repaired(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn range<M: Document>(self, ids: impl RangeBounds<M::Id>) -> Self {
         Self {
             check: self.check.range::<M>(ids),
@@ -169,6 +227,20 @@ impl<'s> Repair<'s> {
     }
 
     /// Reads at most this many documents each second, for the plan and for the repair: [`Check::documents_per_second`].
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));
+    /// # use odm::repair::Answer;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = a_shelf().await?;
+    /// # db.collection::<Author>().delete_by_id(&1).leave_dangling().await?;
+    /// let repair = db.repair(models![Book]).answer::<Book, _, _>(|b| b.author, Answer::Delete);
+    /// let plan = repair.documents_per_second(10_000).plan().await?;
+    /// assert_eq!(plan.run().await?.repaired(), 3);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn documents_per_second(self, documents: u32) -> Self {
         Self {
             check: self.check.documents_per_second(documents),
@@ -177,6 +249,21 @@ impl<'s> Repair<'s> {
     }
 
     /// Plans the completion of changes only if they have begun longer ago than this: [`Check::unfinished_after`].
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));
+    /// # use odm::repair::Answer;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = a_shelf().await?;
+    /// # db.collection::<Author>().delete_by_id(&1).leave_dangling().await?;
+    /// use std::time::Duration;
+    ///
+    /// let repair = db.repair(models![Author, Book]).unfinished_after(Duration::ZERO);
+    /// assert_eq!(repair.plan().await?.findings(), 3, "no change is unfinished");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn unfinished_after(self, time: Duration) -> Self {
         Self {
             check: self.check.unfinished_after(time),
@@ -185,6 +272,19 @@ impl<'s> Repair<'s> {
     }
 
     /// Hears how far the check is from which the plan comes: [`Check::on_progress`].
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));
+    /// # use odm::repair::Answer;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = a_shelf().await?;
+    /// # db.collection::<Author>().delete_by_id(&1).leave_dangling().await?;
+    /// let repair = db.repair(models![Book]).on_progress(|progress| println!("{}", progress.read));
+    /// assert_eq!(repair.plan().await?.findings(), 3);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn on_progress(self, hear: impl FnMut(&CheckProgress<'_>) + Send + 's) -> Self {
         Self {
             check: self.check.on_progress(hear),
@@ -193,6 +293,20 @@ impl<'s> Repair<'s> {
     }
 
     /// Checks the documents, and plans what is written.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));
+    /// # use odm::repair::Answer;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = a_shelf().await?;
+    /// # db.collection::<Author>().delete_by_id(&1).leave_dangling().await?;
+    /// let plan = db.repair(models![Author, Book]).plan().await?;
+    /// println!("{plan}");
+    /// assert_eq!(plan.open().count(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
@@ -207,6 +321,26 @@ impl<'s> Repair<'s> {
 
     /// Goes on with a repair that stopped, without another plan: [`RepairReport::rest`]. The models, the answers and the other
     /// options have to be those of the repair that stopped.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));
+    /// # use odm::repair::Answer;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = a_shelf().await?;
+    /// # db.collection::<Author>().delete_by_id(&1).leave_dangling().await?;
+    /// use std::time::Duration;
+    ///
+    /// let repair = || db.repair(models![Book]).answer::<Book, _, _>(|b| b.author, Answer::Delete);
+    /// let report = repair().plan().await?.run().time_limit(Duration::ZERO).await?;
+    /// let token = report.rest.ok_or("it was fast")?.to_string();
+    ///
+    /// // Another process goes on.
+    /// let report = repair().resume(token.parse()?)?.await?;
+    /// assert_eq!(report.repaired(), 3);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///

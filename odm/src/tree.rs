@@ -59,8 +59,8 @@ use std::marker::PhantomData;
 
 pub use self::ask::AskTree;
 pub use self::branch::{Branch, Branches};
-pub(crate) use self::check::{check_tree, repair_tree};
 pub use self::check::{CheckTree, DamageKind, TreeDamage, TreeReport};
+pub(crate) use self::check::{check_tree, repair_tree};
 pub use self::load::InsertBranches;
 pub use self::names::{FindByNames, FindOrInsertByNames};
 pub use self::nodes::Nodes;

@@ -27,11 +27,11 @@ pub(crate) use self::atomic::{WriteSeveral, afterwards};
 pub use self::chunks::Scan;
 pub(crate) use self::copies::CopyChecker;
 pub use self::copies::{CheckCopies, CopyDamage, CopyReport, RefreshCopies};
-pub(crate) use self::dependents::{ForDependents, delete_with_dependents};
 pub use self::dependents::{
     DeletePlan, DeleteWithDependents, DeleteWithDependentsResult, Dependents,
     FindOneAndDeleteWithDependents,
 };
+pub(crate) use self::dependents::{ForDependents, delete_with_dependents};
 pub use self::follow::{Follow, FollowedBatch, Follower, NotFollowed};
 pub(crate) use self::newest::RecentChecker;
 pub use self::newest::{CheckRecent, RecentDamage, RecentReport, RefreshRecent};
@@ -43,14 +43,14 @@ pub use self::propagate::{
 pub(crate) use self::propagate::{
     PropagatedInsert, expect_work, inserts_propagate, pending_propagations, resume_propagations,
 };
+pub(crate) use self::reference_place::exactly;
 pub use self::references::{
     CheckReferences, InsertManyChecked, InsertOneChecked, ReferenceDamage, ReferenceReport,
 };
 pub(crate) use self::references::{ChecksReferences, ReferenceChecker};
 pub(crate) use self::report::Progress;
 pub use self::report::{Damage, RefreshResult, Report};
-pub(crate) use self::reference_place::exactly;
 pub(crate) use self::summaries::SummaryChecker;
 pub use self::summaries::{CheckSummaries, RefreshSummaries, SummaryDamage, SummaryReport};
-pub(crate) use self::two_way::{FollowingChecker, TwoWayChecker};
 pub use self::two_way::{CheckTwoWay, RefreshTwoWay, TwoWayDamage, TwoWayReport};
+pub(crate) use self::two_way::{FollowingChecker, TwoWayChecker};

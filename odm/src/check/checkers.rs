@@ -10,7 +10,8 @@ use crate::model::ModelMeta;
 use crate::store::options::Chosen;
 use crate::write::checker::Checker;
 use crate::write::{
-    CopyChecker, Damage, FollowingChecker, RecentChecker, ReferenceChecker, SummaryChecker, TwoWayChecker,
+    CopyChecker, Damage, FollowingChecker, RecentChecker, ReferenceChecker, SummaryChecker,
+    TwoWayChecker,
 };
 
 /// A comparison of the documents of a model.

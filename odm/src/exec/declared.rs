@@ -153,10 +153,11 @@ impl Declared {
                     inside.extend(level.fields.get(name).or(level.others.as_ref()));
                 }
                 inside.extend(place.values.as_deref());
+                inside.extend(place.is_any.then_some(&ANYTHING));
             }
             let mut position = 0;
             while let Some(&place) = inside.get(position) {
-                site.is_in_list |= place.elements.is_some();
+                site.is_in_list |= place.elements.is_some() || place.is_any;
                 inside.extend(place.elements.as_deref());
                 inside.extend(&place.tuple);
                 position += 1;

@@ -1,7 +1,7 @@
 //! Repairs of some documents at once, in one transaction where the deployment has them.
 
 use bson::oid::ObjectId;
-use bson::raw::RawDocumentBuf;
+use bson::raw::{RawDocument, RawDocumentBuf};
 use bson::{Bson, Document, doc};
 
 use super::decide::Decisions;
@@ -18,6 +18,9 @@ use crate::model::ModelMeta;
 use crate::store::Afterwards;
 use crate::write::checker::{Checker, id_of, is_about_document, read_again};
 use crate::write::{Damage, delete_with_dependents, exactly};
+
+/// How many documents are deleted by one command.
+const DELETES: usize = 100;
 
 /// How the documents of a task are repaired.
 pub(super) struct Batches<'r> {
@@ -123,7 +126,7 @@ impl Batches<'_> {
                     Treatment::Nothing => continue,
                     Treatment::Refresh => is_refreshed = true,
                     Treatment::Rewrite(rewrite) => rewrites.push(rewrite),
-                    Treatment::Delete(filter) => deletes.push(filter),
+                    Treatment::Delete => deletes.push(self.as_read(channel, &document, damage)?),
                 }
                 done.repaired.push((damage.kind, damage.path.clone()));
             }
@@ -145,8 +148,8 @@ impl Batches<'_> {
         for part in deletes.chunks(DELETES) {
             let filter = doc! {"$or": part};
             let model = self.checker.model();
-            let (count, afterwards) = delete_with_dependents(channel, model, filter).await?;
-            done.has_deleted |= count > 0;
+            let (_, afterwards) = delete_with_dependents(channel, model, filter).await?;
+            done.has_deleted = true;
             done.afterwards = both(done.afterwards, afterwards);
         }
         Ok(done)
@@ -167,17 +170,14 @@ impl Batches<'_> {
         let model = self.checker.model();
         let path = damage.path.as_str();
         let stored = damage.stored.clone().unwrap_or(Bson::Null);
-        let length = damage.expected.as_ref().and_then(length).unwrap_or(usize::MAX);
+        let length = damage
+            .expected
+            .as_ref()
+            .and_then(length)
+            .unwrap_or(usize::MAX);
         let change = match self.action(damage)? {
             RepairAction::Refresh | RepairAction::Follow { .. } => return Ok(Treatment::Refresh),
-            RepairAction::Delete => {
-                let mut filter = doc! {"_id": {"$eq": damage.id.clone()}};
-                let is_plain = |name: &str| !name.is_empty() && !name.starts_with('$');
-                if path.split('.').all(is_plain) {
-                    filter.insert(path, doc! {"$eq": stored});
-                }
-                return Ok(Treatment::Delete(filter));
-            }
+            RepairAction::Delete => return Ok(Treatment::Delete),
             RepairAction::SetNull if self.decisions.is_left_out(model, path) => Change::Remove,
             RepairAction::SetNull => Change::Null,
             RepairAction::Pull => Change::Pull,
@@ -193,6 +193,24 @@ impl Batches<'_> {
         }))
     }
 
+    /// The filter of a document with a damage, while it has the damage. A transaction fails if another writer changes the document.
+    fn as_read(
+        &self,
+        channel: &Channel<'_>,
+        document: &RawDocument,
+        damage: &Damage<FindingKind>,
+    ) -> Result<Document> {
+        let mut filter = doc! {"_id": {"$eq": damage.id.clone()}};
+        let field = damage.path.split('.').next().unwrap_or_default();
+        let value = document.get(field).map_err(Error::encode)?;
+        if let Some(value) = value.filter(|_| !channel.is_in_transaction()) {
+            let value = Bson::try_from(value).map_err(Error::encode)?;
+            let same = doc! {"$eq": [format!("${field}"), {"$literal": value}]};
+            filter.insert("$expr", same);
+        }
+        Ok(filter)
+    }
+
     /// What is done about a damage of the task.
     pub(super) fn action(&self, damage: &Damage<FindingKind>) -> Result<RepairAction> {
         if damage.kind == FindingKind::OneSidedReference {
@@ -204,16 +222,12 @@ impl Batches<'_> {
     }
 }
 
-/// How many documents are deleted by one command.
-const DELETES: usize = 100;
-
 /// What is done about a damage.
 enum Treatment {
     Nothing,
     Refresh,
     Rewrite(Rewrite),
-    /// The filter of the document, with what was read.
-    Delete(Document),
+    Delete,
 }
 
 fn encoded(model: &'static ModelMeta, statement: Document) -> Result<RawDocumentBuf> {

@@ -80,7 +80,10 @@ impl Decisions {
 
     /// What is done about the nodes of the trees of a model, if some have no place in a tree.
     pub(super) fn about_nodes(&self, model: &'static ModelMeta) -> RepairAction {
-        let mut given = self.answers.iter().filter(|given| given.model == model.name);
+        let mut given = self
+            .answers
+            .iter()
+            .filter(|given| given.model == model.name);
         if given.any(|given| given.answer == Answer::BecomeRoot) {
             RepairAction::RepairTree
         } else {
@@ -101,18 +104,20 @@ impl Decisions {
             (Some(Answer::Pull), _) | (None, Some(OnDelete::Pull)) => RepairAction::Pull,
             (Some(Answer::Delete), _) => RepairAction::Delete,
             _ => {
-                let site = declares.and_then(|declares| declares.site(path));
-                let mut answers = Vec::new();
-                if site.is_none_or(|site| site.takes_null) {
-                    answers.push(Answer::SetNull);
-                }
-                if site.is_none_or(|site| site.is_in_list) {
-                    answers.push(Answer::Pull);
-                }
-                if model.trees.is_empty() {
-                    answers.push(Answer::Delete);
-                }
-                ask(answers)
+                let Some(site) = declares.and_then(|declares| declares.site(path)) else {
+                    // A DBRef in a field that is not declared goes with the field.
+                    return match answer {
+                        Some(Answer::RemoveField) => RepairAction::RemoveField,
+                        _ => ask([Answer::RemoveField]),
+                    };
+                };
+                let fits = [
+                    (Answer::SetNull, site.takes_null),
+                    (Answer::Pull, site.is_in_list),
+                    (Answer::Delete, model.trees.is_empty()),
+                ];
+                let fits = fits.into_iter().filter(|(_, fits)| *fits);
+                ask(fits.map(|(answer, _)| answer))
             }
         }
     }

@@ -60,7 +60,12 @@ fn record(repair: ObjectId, image: Image) -> Result<Document> {
 /// The fields at the top level that differ.
 fn changed(mut before: Document, mut after: Document) -> Vec<Bson> {
     let mut names: Vec<String> = before.keys().cloned().collect();
-    names.extend(after.keys().filter(|name| !before.contains_key(name)).cloned());
+    names.extend(
+        after
+            .keys()
+            .filter(|name| !before.contains_key(name))
+            .cloned(),
+    );
     let mut fields = Vec::new();
     for name in names {
         let (before, after) = (before.remove(&name), after.remove(&name));

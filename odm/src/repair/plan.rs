@@ -162,22 +162,77 @@ impl RepairPlan {
     }
 
     /// The parts of the plan, by models, kinds and fields.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));
+    /// # use odm::repair::Answer;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = a_shelf().await?;
+    /// # db.collection::<Author>().delete_by_id(&1).leave_dangling().await?;
+    /// let plan = db.repair(models![Author, Book]).plan().await?;
+    /// let step = &plan.steps()[0];
+    /// assert_eq!((step.model, &*step.path, step.findings), ("Book", "author", 3));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn steps(&self) -> &[RepairStep] {
         &self.steps
     }
 
     /// The parts that need an [answer](super::Repair::answer) before something is done about them.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));
+    /// # use odm::repair::Answer;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = a_shelf().await?;
+    /// # db.collection::<Author>().delete_by_id(&1).leave_dangling().await?;
+    /// let plan = db.repair(models![Author, Book]).plan().await?;
+    /// for step in plan.open() {
+    ///     println!("{step}");
+    /// }
+    /// assert_eq!(plan.open().count(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn open(&self) -> impl Iterator<Item = &RepairStep> {
         let is_open = |step: &&RepairStep| matches!(step.action, RepairAction::Ask(_));
         self.steps.iter().filter(is_open)
     }
 
     /// Whether the repair would write nothing.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));
+    /// # use odm::repair::Answer;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = a_shelf().await?;
+    /// # db.collection::<Author>().delete_by_id(&1).leave_dangling().await?;
+    /// let repair = db.repair(models![Book]).answer::<Book, _, _>(|b| b.author, Answer::Leave);
+    /// assert!(repair.plan().await?.is_empty());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.steps.iter().all(|step| !step.action.is_done())
     }
 
     /// How many findings there are.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));
+    /// # use odm::repair::Answer;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = a_shelf().await?;
+    /// # db.collection::<Author>().delete_by_id(&1).leave_dangling().await?;
+    /// assert_eq!(db.repair(models![Author, Book]).plan().await?.findings(), 3);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn findings(&self) -> u64 {
         self.steps.iter().map(|step| step.findings).sum()
     }
@@ -185,6 +240,20 @@ impl RepairPlan {
     /// Repairs what the plan says, in batches. Parts that are open are left as they are.
     ///
     /// Documents that were damaged after the plan was made are repaired as well, if their kind and their field are in the plan.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));
+    /// # use odm::repair::Answer;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = a_shelf().await?;
+    /// # db.collection::<Author>().delete_by_id(&1).leave_dangling().await?;
+    /// let plan = db.repair(models![Book]).answer::<Book, _, _>(|b| b.author, Answer::Delete).plan().await?;
+    /// let report = plan.run().await?;
+    /// assert_eq!((report.repaired(), report.failed), (3, 0));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn run<'s>(&self) -> RunRepair<'s> {
         let tasks: BTreeSet<Task> = self.steps.iter().filter_map(task).collect();
         let token = RepairToken {

@@ -96,7 +96,11 @@ impl Queue {
             if model.summaries()?.iter().any(|one| is_source(one.target)) {
                 following.push((Phase::Summaries, model));
             }
-            if model.newest_lists()?.iter().any(|one| is_source(one.source)) {
+            if model
+                .newest_lists()?
+                .iter()
+                .any(|one| is_source(one.source))
+            {
                 following.push((Phase::Recent, model));
             }
         }

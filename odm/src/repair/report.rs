@@ -58,11 +58,38 @@ pub struct NotRepaired {
 
 impl RepairReport {
     /// How many findings were repaired.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));
+    /// # use odm::repair::Answer;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = a_shelf().await?;
+    /// # db.collection::<Author>().delete_by_id(&1).leave_dangling().await?;
+    /// let plan = db.repair(models![Book]).answer::<Book, _, _>(|b| b.author, Answer::Delete).plan().await?;
+    /// assert_eq!(plan.run().await?.repaired(), 3);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn repaired(&self) -> u64 {
         self.repairs.iter().map(|one| one.count).sum()
     }
 
     /// Whether the repair ended, and no document was left that it should have repaired.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));
+    /// # use odm::repair::Answer;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = a_shelf().await?;
+    /// # db.collection::<Author>().delete_by_id(&1).leave_dangling().await?;
+    /// let plan = db.repair(models![Book]).answer::<Book, _, _>(|b| b.author, Answer::Delete).plan().await?;
+    /// let report = plan.run().await?;
+    /// assert!(report.is_complete(), "{report}");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn is_complete(&self) -> bool {
         self.failed == 0 && self.rest.is_none()
     }
@@ -96,7 +123,13 @@ impl fmt::Display for RepairReport {
 
 impl fmt::Display for NotRepaired {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}: {}", self.model, shell::value(&self.id), self.error)
+        write!(
+            f,
+            "{} {}: {}",
+            self.model,
+            shell::value(&self.id),
+            self.error
+        )
     }
 }
 

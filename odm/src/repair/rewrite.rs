@@ -168,7 +168,8 @@ mod tests {
 
     #[test]
     fn values_change_at_any_depth() {
-        let document = doc! {"a": 1, "b": [{"c": 1, "d": 1}, {"c": 2}], "e": [1, 2, [1]], "f": {"g": 1}};
+        let document =
+            doc! {"a": 1, "b": [{"c": 1, "d": 1}, {"c": 2}], "e": [1, 2, [1]], "f": {"g": 1}};
         let change = |path, change| rewritten(&document, path, 1, change);
         let with = |name: &str, value: Bson| {
             let mut other = document.clone();
@@ -178,13 +179,19 @@ mod tests {
         assert_eq!(change("a", Change::Null), with("a", Bson::Null));
         assert_eq!(
             change("b.c", Change::Null),
-            with("b", vec![doc! {"c": Bson::Null, "d": 1}, doc! {"c": 2}].into())
+            with(
+                "b",
+                vec![doc! {"c": Bson::Null, "d": 1}, doc! {"c": 2}].into()
+            )
         );
         assert_eq!(
             change("b.c", Change::Remove),
             with("b", vec![doc! {"d": 1}, doc! {"c": 2}].into())
         );
-        assert_eq!(change("b.c", Change::Pull), with("b", vec![doc! {"c": 2}].into()));
+        assert_eq!(
+            change("b.c", Change::Pull),
+            with("b", vec![doc! {"c": 2}].into())
+        );
         assert_eq!(
             change("e", Change::Pull),
             with("e", Bson::Array(vec![2.into(), Bson::Array(Vec::new())]))
@@ -206,6 +213,9 @@ mod tests {
             keep(vec![1, 2, 3], Change::KeepLast(2)),
             doc! {"a": [2, 3]}.into()
         );
-        assert_eq!(keep(vec![1, 2], Change::KeepLast(2)), document.clone().into());
+        assert_eq!(
+            keep(vec![1, 2], Change::KeepLast(2)),
+            document.clone().into()
+        );
     }
 }

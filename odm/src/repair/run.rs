@@ -69,7 +69,11 @@ impl<'s> RunRepair<'s> {
         }
     }
 
-    pub(super) fn new(settings: Settings, decisions: Decisions, token: RepairToken) -> Result<Self> {
+    pub(super) fn new(
+        settings: Settings,
+        decisions: Decisions,
+        token: RepairToken,
+    ) -> Result<Self> {
         for task in &token.tasks {
             if find(&settings.models, &task.model).is_none() {
                 let models = settings.models.iter();
@@ -90,6 +94,20 @@ impl<'s> RunRepair<'s> {
     /// An image is written in the transaction that changes the document: the fields that change, with their values before and
     /// after, or the document if it is deleted. The changes that the repair completes for others are not kept.
     ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));
+    /// # use odm::repair::Answer;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = a_shelf().await?;
+    /// # db.collection::<Author>().delete_by_id(&1).leave_dangling().await?;
+    /// let plan = db.repair(models![Book]).answer::<Book, _, _>(|b| b.author, Answer::Delete).plan().await?;
+    /// let report = plan.run().keep_images().await?;
+    /// println!("undo it with {}", report.images.ok_or("no images")?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// The deployment has no transactions.
@@ -101,6 +119,25 @@ impl<'s> RunRepair<'s> {
     }
 
     /// Stops after this time; [`rest`](RepairReport::rest) says where to go on. A tree is repaired as a whole.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));
+    /// # use odm::repair::Answer;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = a_shelf().await?;
+    /// # db.collection::<Author>().delete_by_id(&1).leave_dangling().await?;
+    /// use std::time::Duration;
+    ///
+    /// let plan = db.repair(models![Book]).answer::<Book, _, _>(|b| b.author, Answer::Delete).plan().await?;
+    /// let mut report = plan.run().time_limit(Duration::from_secs(60)).await?;
+    /// while let Some(rest) = report.rest.take() {
+    ///     report = plan.run().resume(rest).time_limit(Duration::from_secs(60)).await?;
+    /// }
+    /// assert!(report.is_complete());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn time_limit(self, limit: Duration) -> Self {
         Self {
             time_limit: Some(limit),
@@ -109,6 +146,23 @@ impl<'s> RunRepair<'s> {
     }
 
     /// Goes on with this repair where it stopped before: [`RepairReport::rest`].
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));
+    /// # use odm::repair::Answer;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = a_shelf().await?;
+    /// # db.collection::<Author>().delete_by_id(&1).leave_dangling().await?;
+    /// use std::time::Duration;
+    ///
+    /// let plan = db.repair(models![Book]).answer::<Book, _, _>(|b| b.author, Answer::Delete).plan().await?;
+    /// let report = plan.run().time_limit(Duration::ZERO).await?;
+    /// let report = plan.run().resume(report.rest.ok_or("it was fast")?).await?;
+    /// assert_eq!(report.repaired(), 3);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn resume(self, token: RepairToken) -> Self {
         Self {
             keeps_images: self.keeps_images || token.images.is_some(),
@@ -118,6 +172,21 @@ impl<'s> RunRepair<'s> {
     }
 
     /// Hears how far the repair is, after each thousand documents.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));
+    /// # use odm::repair::Answer;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = a_shelf().await?;
+    /// # db.collection::<Author>().delete_by_id(&1).leave_dangling().await?;
+    /// let plan = db.repair(models![Book]).answer::<Book, _, _>(|b| b.author, Answer::Delete).plan().await?;
+    /// let mut repaired = 0;
+    /// plan.run().on_progress(|progress| repaired = progress.repaired).await?;
+    /// assert_eq!(repaired, 3);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn on_progress(self, hear: impl FnMut(&RepairProgress<'_>) + Send + 's) -> Self {
         Self {
             hear: Some(Box::new(hear)),
@@ -289,7 +358,10 @@ impl Run<'_> {
     async fn trees(&mut self, model: &'static ModelMeta) -> Result<()> {
         for tree in model.trees {
             let before = self.check_tree(model, tree).await?;
-            let homeless = before.listed.iter().any(|damage| has_no_place(damage.kind.into()));
+            let homeless = before
+                .listed
+                .iter()
+                .any(|damage| has_no_place(damage.kind.into()));
             let is_open = homeless && self.decisions.about_nodes(model) != RepairAction::RepairTree;
             if before.is_sound() || is_open {
                 continue;
@@ -306,7 +378,8 @@ impl Run<'_> {
             for damage in &before.listed {
                 let is_same = |other: &&crate::tree::TreeDamage| other.is_same(damage);
                 if after.listed.iter().find(is_same).is_none() {
-                    self.tally.add(model.name, damage.kind.into(), &damage.path, 1);
+                    self.tally
+                        .add(model.name, damage.kind.into(), &damage.path, 1);
                 }
             }
             self.queue.wrote(model, Phase::Trees)?;
@@ -348,7 +421,10 @@ impl Run<'_> {
         for step in plan.steps() {
             for command in &step.commands {
                 let statements = |name| {
-                    let list = command.get_array(name).ok().filter(|_| step.collection == *own);
+                    let list = command
+                        .get_array(name)
+                        .ok()
+                        .filter(|_| step.collection == *own);
                     let list = list.map(|list| list.iter().filter_map(Bson::as_document).cloned());
                     list.map(Iterator::collect::<Vec<Document>>)
                 };

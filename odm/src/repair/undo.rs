@@ -90,7 +90,9 @@ impl Db {
 impl UndoRepair {
     async fn run(self) -> Result<UndoResult> {
         let Some(&any) = self.models.first() else {
-            return Err(Error::usage("an undo needs the models of the repair: `models![…]`"));
+            return Err(Error::usage(
+                "an undo needs the models of the repair: `models![…]`",
+            ));
         };
         let models = self.models.iter().map(|model| (model.collection, *model));
         let models: HashMap<_, _> = models.collect();
@@ -112,7 +114,9 @@ impl UndoRepair {
                 limit: Some(BATCH),
                 ..outside.current()
             };
-            let records = outside.named(COLLECTION, any).documents(find, options.into());
+            let records = outside
+                .named(COLLECTION, any)
+                .documents(find, options.into());
             let records = records.await?;
             if records.is_empty() {
                 return Ok(result);
@@ -141,7 +145,11 @@ impl UndoRepair {
 }
 
 /// Undoes a write, and removes its image; returns `false` if the document has changed since.
-async fn undo(channel: &Channel<'static>, model: &'static ModelMeta, record: &Document) -> Result<bool> {
+async fn undo(
+    channel: &Channel<'static>,
+    model: &'static ModelMeta,
+    record: &Document,
+) -> Result<bool> {
     let mut tries = Tries::joined(channel.store());
     loop {
         let session = tries.begin().await?;
@@ -153,7 +161,11 @@ async fn undo(channel: &Channel<'static>, model: &'static ModelMeta, record: &Do
     }
 }
 
-async fn write(channel: &mut Channel<'_>, model: &'static ModelMeta, record: &Document) -> Result<bool> {
+async fn write(
+    channel: &mut Channel<'_>,
+    model: &'static ModelMeta,
+    record: &Document,
+) -> Result<bool> {
     let options = Chosen::from(Options {
         bypass_document_validation: Some(true),
         ..Options::default()
@@ -191,7 +203,10 @@ async fn write(channel: &mut Channel<'_>, model: &'static ModelMeta, record: &Do
 /// The update that gives fields their earlier values, if they still have those of the repair.
 fn statement(id: &Bson, record: &Document) -> Document {
     let (mut set, mut unset, mut conditions) = (Document::new(), Document::new(), Vec::new());
-    let fields = record.get_array("fields").map(Vec::as_slice).unwrap_or_default();
+    let fields = record
+        .get_array("fields")
+        .map(Vec::as_slice)
+        .unwrap_or_default();
     for field in fields.iter().filter_map(Bson::as_document) {
         let name = field.get_str("name").unwrap_or_default();
         let path = format!("${name}");

@@ -25,7 +25,7 @@ pub use self::find_or_insert::FindOneOrInsertPropagated;
 pub use self::insert::{InsertManyPropagated, InsertOnePropagated};
 pub(crate) use self::insert::{PropagatedInsert, expect_work, inserts_propagate};
 pub use self::plan::UpdatePlan;
-pub(crate) use self::record::{pending_propagations, resume_propagations};
 pub use self::record::{ResumePropagation, ResumeResult};
+pub(crate) use self::record::{pending_propagations, resume_propagations};
 pub use self::save::SavePropagated;
 pub use self::update::{PropagateResult, UpdatePropagated};

@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use bson::{Bson, Document, RawDocumentBuf, doc};
 
-pub(crate) use self::check::{FollowingChecker, TwoWayChecker};
 pub use self::check::{CheckTwoWay, RefreshTwoWay, TwoWayDamage, TwoWayReport};
+pub(crate) use self::check::{FollowingChecker, TwoWayChecker};
 pub(in crate::write) use self::links::Links;
 use super::collected::Collected;
 use super::copies::kept::Kept;

@@ -2,6 +2,8 @@
 
 mod damages;
 mod options;
+mod repairs;
+mod stopped_repairs;
 mod walks;
 mod writers;
 
@@ -22,6 +24,15 @@ use self::damages::{
 use self::options::{
     checks_go_on_after_every_document, each_aspect_finds_its_kinds, filters_and_ranges_choose,
     options_that_can_not_be_are_refused, samples_are_parts, the_commands_do_not_grow,
+};
+use self::repairs::{
+    answers_that_do_not_fit_are_refused, documents_that_can_not_be_repaired_are_listed,
+    each_damage_is_repaired, each_side_can_follow, references_are_repaired_at_any_depth,
+    what_follows_from_repairs_is_repaired,
+};
+use self::stopped_repairs::{
+    repairs_are_undone, repairs_beside_writers, repairs_go_on_after_every_batch,
+    repairs_stop_after_every_command, undone_repairs_leave_later_writes,
 };
 use self::walks::{
     documents_of_other_programs_are_read, references_are_found_at_any_depth,
@@ -45,6 +56,17 @@ cases![
     undeclared_fields_are_found_at_any_depth,
     documents_of_other_programs_are_read,
     writers_are_not_reported,
+    each_damage_is_repaired,
+    each_side_can_follow,
+    answers_that_do_not_fit_are_refused,
+    references_are_repaired_at_any_depth,
+    what_follows_from_repairs_is_repaired,
+    documents_that_can_not_be_repaired_are_listed,
+    repairs_go_on_after_every_batch,
+    repairs_stop_after_every_command,
+    repairs_beside_writers,
+    repairs_are_undone,
+    undone_repairs_leave_later_writes,
 ];
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]

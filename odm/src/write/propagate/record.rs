@@ -320,7 +320,7 @@ async fn resume(
         for record in &records {
             let record = Record::read(record)?;
             for kept in made.iter().filter(|kept| kept.key.as_str() == record.key) {
-                                if let Some(throttle) = throttle {
+                if let Some(throttle) = throttle {
                     let facts = Facts::read(channel, kept, &record.keys, false).await?;
                     let mut progress = RecordProgress {
                         record: &record.id,

@@ -245,8 +245,12 @@ impl Checker for FollowingChecker {
                 for document in documents {
                     let one = std::slice::from_ref(document);
                     match statements(channel, &self.back, one).await {
-                        Ok(statements) => damages.extend(statements.iter().map(|(id, _)| damage(id))),
-                        Err(error) if is_about_document(&error) => damages.push(damage(&id_of(document)?)),
+                        Ok(statements) => {
+                            damages.extend(statements.iter().map(|(id, _)| damage(id)))
+                        }
+                        Err(error) if is_about_document(&error) => {
+                            damages.push(damage(&id_of(document)?))
+                        }
                         Err(error) => return Err(error),
                     }
                 }

@@ -9,7 +9,7 @@ use odm::prelude::*;
 use super::{Author, Book, check, filled, insert, models, places, set, texts};
 
 /// A command of another program, and what it damages.
-type Damage = (BsonDocument, &'static [&'static str]);
+pub(super) type Damage = (BsonDocument, &'static [&'static str]);
 
 fn update(collection: &str, id: i32, change: BsonDocument) -> BsonDocument {
     doc! {
@@ -23,7 +23,7 @@ fn delete(collection: &str, id: i32) -> BsonDocument {
     doc! {"delete": collection, "deletes": [{"q": {"_id": id}, "limit": 1}]}
 }
 
-fn damages() -> Vec<Damage> {
+pub(super) fn damages() -> Vec<Damage> {
     let set = |collection, id, fields: BsonDocument| update(collection, id, doc! {"$set": fields});
     vec![
         (

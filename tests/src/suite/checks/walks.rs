@@ -10,7 +10,7 @@ use super::{AnyDbRef, Author, Book, DbRef, check, filled, insert, models, places
 
 #[derive(Debug, Serialize, Deserialize, Document)]
 #[odm(collection = "works")]
-struct Work {
+pub(super) struct Work {
     #[serde(rename = "_id")]
     id: i32,
     #[odm(references(many, max = 9))]
@@ -62,7 +62,7 @@ struct More {
 }
 
 /// A work that refers to this author from everywhere.
-fn work(id: i32, author: i32) -> BsonDocument {
+pub(super) fn work(id: i32, author: i32) -> BsonDocument {
     let dbref = doc! {"$ref": "authors", "$id": author};
     let part = |parts: Vec<BsonDocument>| doc! {"author": author, "parts": parts};
     doc! {

@@ -65,6 +65,8 @@ compile_error!("odm has no store to run on: enable the feature `memory`, `mongod
 // Generated code refers to `::odm`, and this crate's own tests derive models too.
 extern crate self as odm;
 
+#[cfg(feature = "admin")]
+pub mod admin;
 pub mod advise;
 pub mod check;
 pub(crate) mod codec;

@@ -26,6 +26,7 @@ chapters! {
     summaries = "../../book/src/summaries.md";
     dbrefs = "../../book/src/dbrefs.md";
     checks = "../../book/src/checks.md";
+    repair = "../../book/src/repair.md";
     design_checks = "../../book/src/design-checks.md";
     trees = "../../book/src/trees.md";
     keywords = "../../book/src/keywords.md";

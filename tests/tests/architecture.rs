@@ -35,6 +35,7 @@ const FLOORS: &[&[&str]] = &[
     &["write"],
     &["advise", "dump", "relation", "server", "tree"],
     &["check"],
+    &["repair"],
     ROOF,
 ];
 

@@ -60,6 +60,8 @@ struct Inside {
     values: Option<Box<Self>>,
     /// The elements of a list.
     elements: Option<Box<Self>>,
+    /// Whether the list has a fixed length.
+    is_fixed: bool,
     /// The elements of a tuple.
     tuple: Vec<Self>,
 }
@@ -95,6 +97,7 @@ static ANYTHING: Inside = Inside {
     levels: Vec::new(),
     values: None,
     elements: None,
+    is_fixed: false,
     tuple: Vec::new(),
 };
 
@@ -156,11 +159,18 @@ impl Declared {
                 inside.extend(place.is_any.then_some(&ANYTHING));
             }
             let mut position = 0;
+            let mut lists = Vec::new();
             while let Some(&place) = inside.get(position) {
-                site.is_in_list |= place.elements.is_some() || place.is_any;
+                if place.elements.is_some() || !place.tuple.is_empty() || place.is_any {
+                    // An array of a fixed length can't lose an element.
+                    lists.push(!place.is_fixed && place.tuple.is_empty());
+                }
                 inside.extend(place.elements.as_deref());
                 inside.extend(&place.tuple);
                 position += 1;
+            }
+            if !lists.is_empty() {
+                site.is_in_list = lists.iter().all(|can_shrink| *can_shrink);
             }
             places = inside;
         }
@@ -446,8 +456,9 @@ impl Compile {
         match *shape {
             Shape::Any => Ok(ANYTHING.clone()),
             Shape::Scalar(_) | Shape::OneOf(_) => Ok(Inside::default()),
-            Shape::Array { element, .. } => Ok(Inside {
+            Shape::Array { element, len, .. } => Ok(Inside {
                 elements: Some(Box::new(self.ty(element)?)),
+                is_fixed: len.is_some(),
                 ..Inside::default()
             }),
             Shape::Tuple(types) => self.tuple(types),
@@ -515,6 +526,7 @@ impl Inside {
         self.is_any |= other.is_any;
         self.takes_null &= other.takes_null;
         self.is_left_out &= other.is_left_out;
+        self.is_fixed |= other.is_fixed;
         self.targets.extend(other.targets);
         self.levels.extend(other.levels);
         for (own, other) in [

@@ -81,8 +81,15 @@ pub enum RepairAction {
 }
 
 impl RepairAction {
-    /// Whether a repair writes something.
-    pub(super) fn is_done(&self) -> bool {
+    /// Whether the repair writes something.
+    ///
+    /// ```
+    /// use odm::repair::{Answer, RepairAction};
+    ///
+    /// assert!(RepairAction::Refresh.writes());
+    /// assert!(!RepairAction::Ask(vec![Answer::Delete]).writes());
+    /// ```
+    pub fn writes(&self) -> bool {
         !matches!(
             self,
             Self::Leave | Self::Ask(_) | Self::CreateIndex | Self::ByHand
@@ -217,7 +224,7 @@ impl RepairPlan {
     /// # }
     /// ```
     pub fn is_empty(&self) -> bool {
-        self.steps.iter().all(|step| !step.action.is_done())
+        self.steps.iter().all(|step| !step.action.writes())
     }
 
     /// How many findings there are.
@@ -267,7 +274,7 @@ impl RepairPlan {
 
 impl fmt::Display for RepairPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let done = self.steps.iter().filter(|step| step.action.is_done());
+        let done = self.steps.iter().filter(|step| step.action.writes());
         let done: u64 = done.map(|step| step.findings).sum();
         let findings = match self.findings() {
             1 => "1 finding".to_owned(),
@@ -304,7 +311,7 @@ impl fmt::Display for RepairStep {
 /// The task that does what a step says.
 fn task(step: &RepairStep) -> Option<Task> {
     let phase = match step.kind {
-        _ if !step.action.is_done() => return None,
+        _ if !step.action.writes() => return None,
         FindingKind::DanglingReference => Phase::References,
         FindingKind::OneSidedReference => Phase::TwoWay,
         FindingKind::StaleCopy => Phase::Copies,

@@ -313,7 +313,7 @@ impl Run<'_> {
                 };
                 let mut ids: Vec<Bson> = Vec::new();
                 for damage in damages {
-                    if batches.action(&damage)?.is_done() && ids.last() != Some(&damage.id) {
+                    if batches.action(&damage)?.writes() && ids.last() != Some(&damage.id) {
                         ids.push(damage.id);
                     }
                 }

@@ -274,6 +274,8 @@ pub(super) async fn references_are_repaired_at_any_depth(db: &Db) {
         "in_tuple set-null",
         "role.who set-null",
         "in_map.a pull",
+        "in_array pull",
+        "in_tuple pull",
         "flat pull",
     ] {
         assert!(!given.iter().any(|one| one == unfit), "{unfit}");

@@ -20,6 +20,7 @@
 //! | `check` | compares stored documents with what the models declare: [`Db::check`] | |
 //! | `repair` | repairs what is damaged, as `--answer` says: [`Db::repair`]; `--undo` undoes a repair | yes |
 //! | `resume` | completes changes of several documents that have stopped | yes |
+//! | `scrub` | checks stored documents again and again, until it is stopped: [`Db::scrub`] | its progress |
 //! | `advise` | reports schema anti-patterns of stored data: [`Db::advise`] | |
 //! | `diagram` | draws the models | |
 //! | `budget` | adds up the largest document of each model | |

@@ -158,6 +158,8 @@ pub(crate) struct Settings {
     pub(crate) sample: Option<u64>,
     pub(crate) rate: Option<u32>,
     pub(crate) time_limit: Option<Duration>,
+    /// The most documents of each collection.
+    pub(crate) most: Option<u64>,
     pub(crate) token: Option<CheckToken>,
     pub(crate) unfinished_after: Duration,
 }
@@ -209,19 +211,24 @@ impl Db {
             sample: None,
             rate: None,
             time_limit: None,
+            most: None,
             token: None,
             unfinished_after: UNFINISHED_AFTER,
         };
-        Check {
+        Check::of(settings)
+    }
+}
+
+impl<'s> Check<'s> {
+    pub(crate) fn of(settings: Settings) -> Self {
+        Self {
             settings,
             hear_progress: None,
             hear_finding: None,
             refused: None,
         }
     }
-}
 
-impl<'s> Check<'s> {
     /// Compares only these aspects.
     ///
     /// ```
@@ -495,6 +502,7 @@ impl Settings {
                 .cloned()
                 .unwrap_or_default(),
             sample: self.sample,
+            most: self.most,
             rate: self.rate,
         }
     }

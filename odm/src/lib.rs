@@ -81,6 +81,7 @@ pub mod query;
 pub mod relation;
 pub mod repair;
 pub mod schema;
+pub mod scrub;
 #[cfg(feature = "server")]
 pub mod server;
 pub(crate) mod store;

@@ -55,7 +55,7 @@ pub use self::relation::{
     Arity, CounterpartKind, CounterpartMeta, Guarantee, InverseKind, InverseMeta, OnDelete,
     RecentMeta, ReferenceMeta, RelationMeta,
 };
-pub(crate) use self::relation::{FOLLOWERS, PROPAGATIONS, REFERENCE_FENCES, REPAIRS};
+pub(crate) use self::relation::{FOLLOWERS, PROPAGATIONS, REFERENCE_FENCES, REPAIRS, SCRUBS};
 #[doc(hidden)]
 pub use self::rule::{Bound, ExpressionRule, Keys, Rule};
 #[doc(hidden)]

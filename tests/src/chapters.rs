@@ -27,6 +27,7 @@ chapters! {
     dbrefs = "../../book/src/dbrefs.md";
     checks = "../../book/src/checks.md";
     repair = "../../book/src/repair.md";
+    admin = "../../book/src/admin.md";
     design_checks = "../../book/src/design-checks.md";
     trees = "../../book/src/trees.md";
     keywords = "../../book/src/keywords.md";

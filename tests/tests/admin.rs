@@ -257,6 +257,28 @@ async fn stopped_changes_are_resumed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn data_is_scrubbed() {
+    each_store("admin_scrub", async |admin| {
+        admin.run(0, &["apply", "--yes"]);
+        admin.damage().await;
+        assert_eq!(admin.run(0, &["scrub"]).summary()["ranges"], 0);
+        let scrubbed = admin.run(3, &["scrub", "--yes", "--once", "--rate", "5000"]);
+        assert_eq!(scrubbed.of("finding").len(), 2);
+        assert_eq!(scrubbed.summary()["findings"]["stale-copy"], 1);
+        assert_eq!(scrubbed.summary()["documents"], 3);
+        let status = admin.run(3, &["scrub"]);
+        assert!(status.summary()["age_seconds"].as_u64().unwrap() < 60);
+        assert!(
+            admin
+                .run(3, &["scrub", "--yes", "--once"])
+                .of("finding")
+                .is_empty()
+        );
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn data_is_described() {
     each_store("admin_describe", async |admin| {
         admin.run(0, &["apply", "--yes"]);

@@ -35,7 +35,8 @@ const FLOORS: &[&[&str]] = &[
     &["write"],
     &["advise", "dump", "relation", "server", "tree"],
     &["check"],
-    &["repair"],
+    &["repair", "scrub"],
+    &["admin"],
     ROOF,
 ];
 

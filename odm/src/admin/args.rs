@@ -67,6 +67,25 @@ pub(super) enum Command {
         yes: bool,
     },
 
+    /// Checks stored documents again and again, range by range, until it is stopped.
+    Scrub {
+        /// Reads at most this many documents each second.
+        #[arg(long, value_name = "DOCUMENTS", default_value_t = 1_000)]
+        rate: u32,
+
+        /// Checks a range again after this time.
+        #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "86400")]
+        every: Duration,
+
+        /// Ends when nothing is due.
+        #[arg(long)]
+        once: bool,
+
+        /// Scrubs, and stores how far it is; without this, it is only shown how far the scrub is.
+        #[arg(long)]
+        yes: bool,
+    },
+
     /// Reports schema anti-patterns of stored data.
     Advise {
         /// How many documents of each collection are read.

@@ -44,6 +44,17 @@ pub(super) async fn run(
             None => repair(db, models, options, output).await,
         },
         Command::Resume { yes } => resume(db, models, *yes, output).await,
+        Command::Scrub {
+            rate,
+            every,
+            once,
+            yes,
+        } => {
+            if *yes {
+                scrub(db, models, (*rate, *every, *once), output).await?;
+            }
+            scrub_status(db, models, output).await
+        }
         Command::Advise { sample } => advise(db, models, *sample, output).await,
         Command::Diagram { output: file } => diagram(models, file.as_deref(), output),
         Command::Budget => budget(models, output),
@@ -324,6 +335,48 @@ async fn resume(db: &Db, models: Models<'_>, yes: bool, output: &mut Output) -> 
         doc! {"pending": 0_i64, "completed": number(completed)},
     )?;
     Ok(Outcome::Nothing)
+}
+
+async fn scrub(
+    db: &Db,
+    models: Models<'_>,
+    (rate, every, once): (u32, Duration, bool),
+    output: &mut Output,
+) -> Result<()> {
+    let mut printed = Ok(());
+    let scrub = db
+        .scrub(models.iter().copied())
+        .documents_per_second(rate)
+        .every(every)
+        .on_finding(|finding| {
+            if printed.is_ok() {
+                let json = output.json_text("finding", &finding.to_json());
+                printed = json.and_then(|()| output.text(finding));
+            }
+        });
+    if once {
+        scrub.await?;
+    } else {
+        scrub.until(std::future::pending::<()>()).await?;
+    }
+    printed
+}
+
+async fn scrub_status(db: &Db, models: Models<'_>, output: &mut Output) -> Result<Outcome> {
+    let status = db.scrub_status(models.iter().copied()).await?;
+    output.text(&status)?;
+    let counts = status.findings.iter();
+    let counts: Document = counts
+        .map(|(code, count)| (code.clone(), number(*count).into()))
+        .collect();
+    let summary = doc! {
+        "age_seconds": number(status.age().as_secs()),
+        "ranges": number(status.ranges),
+        "documents": number(status.documents),
+        "findings": counts,
+    };
+    output.json("summary", summary)?;
+    Ok(damage(status.findings.values().all(|count| *count == 0)))
 }
 
 async fn advise(

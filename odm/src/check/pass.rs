@@ -29,6 +29,8 @@ pub(crate) struct Selection {
     pub(crate) filter: Document,
     /// This many of them, chosen at random.
     pub(crate) sample: Option<u64>,
+    /// The most documents, if not all.
+    pub(crate) most: Option<u64>,
     /// Documents for each second, at most.
     pub(crate) rate: Option<u32>,
 }
@@ -111,7 +113,10 @@ impl Pass {
     }
 
     fn chunk(&self) -> u32 {
-        self.selection.rate.unwrap_or(CHUNK).clamp(1, CHUNK)
+        let most = self.selection.most.unwrap_or(u64::MAX);
+        let most = u32::try_from(most).unwrap_or(u32::MAX);
+        let rate = self.selection.rate.unwrap_or(CHUNK);
+        rate.min(most).clamp(1, CHUNK)
     }
 
     /// Reads the documents with the next `_id`s: a command for each chunk, so that no cursor stays open between them.

@@ -81,7 +81,8 @@ pub(super) async fn run(check: Check<'_>) -> Result<CheckReport> {
         loop {
             let named = |error: Error| error.with_model(model.name);
             let is_end = !pass.step().await.map_err(named)?;
-            let is_stopped = !is_end && is_late();
+            let has_enough = check.most.is_some_and(|most| pass.read >= most);
+            let is_stopped = !is_end && (has_enough || is_late());
             for damage in pass.confirm(is_end || is_stopped).await.map_err(named)? {
                 tally.add(finding(model, &collection, damage));
             }

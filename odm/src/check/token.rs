@@ -23,7 +23,7 @@ use crate::types::json::text;
 pub struct CheckToken {
     /// The declared name of the collection.
     pub(super) collection: String,
-    pub(super) after: Option<Bson>,
+    pub(crate) after: Option<Bson>,
 }
 
 impl fmt::Display for CheckToken {

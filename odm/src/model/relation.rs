@@ -181,6 +181,15 @@ pub(crate) static REPAIRS: ModelMeta = ModelMeta {
     ..ModelMeta::EMPTY
 };
 
+/// The collection of the ranges of scrubs. It is no model, either.
+pub(crate) static SCRUBS: ModelMeta = ModelMeta {
+    name: "the ranges of scrubs",
+    collection: "odm_scrubs",
+    embedded: || const { &EmbeddedMeta::of("the ranges of scrubs") },
+    validation_level: ValidationLevel::Off,
+    ..ModelMeta::EMPTY
+};
+
 /// The collection of the positions of followers. It is no model, either.
 pub(crate) static FOLLOWERS: ModelMeta = ModelMeta {
     name: "the positions of followers",

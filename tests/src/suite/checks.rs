@@ -3,6 +3,7 @@
 mod damages;
 mod options;
 mod repairs;
+mod scrubs;
 mod stopped_repairs;
 mod walks;
 mod writers;
@@ -29,6 +30,10 @@ use self::repairs::{
     answers_that_do_not_fit_are_refused, documents_that_can_not_be_repaired_are_listed,
     each_damage_is_repaired, each_side_can_follow, references_are_repaired_at_any_depth,
     what_follows_from_repairs_is_repaired,
+};
+use self::scrubs::{
+    ranges_are_divided_and_joined, scrubs_find_what_checks_find, scrubs_share_the_work,
+    scrubs_stop_after_every_command,
 };
 use self::stopped_repairs::{
     repairs_are_undone, repairs_beside_writers, repairs_go_on_after_every_batch,
@@ -67,6 +72,10 @@ cases![
     repairs_beside_writers,
     repairs_are_undone,
     undone_repairs_leave_later_writes,
+    scrubs_find_what_checks_find,
+    ranges_are_divided_and_joined,
+    scrubs_share_the_work,
+    scrubs_stop_after_every_command,
 ];
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]

@@ -14,7 +14,7 @@ use super::repairs::{answered, stored};
 use super::{Author, Book, Review, author, book, check, filled, models, set};
 
 /// Everything that can be repaired is damaged.
-async fn damage_all(db: &Db) {
+pub(super) async fn damage_all(db: &Db) {
     filled(db).await;
     for (command, _) in damages() {
         let is_delete = command.contains_key("delete");
@@ -74,8 +74,8 @@ pub(super) async fn repairs_go_on_after_every_batch(db: &Db) {
     }
 }
 
-/// The panic of a repair that is stopped.
-struct Stopped;
+/// The panic of what is stopped.
+pub(super) struct Stopped;
 
 pub(super) async fn repairs_stop_after_every_command(db: &Db) {
     damage_all(db).await;

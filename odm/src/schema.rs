@@ -18,7 +18,7 @@ pub(crate) mod testing;
 mod validate;
 pub mod validator;
 
-pub use self::diagram::diagram;
+pub use self::diagram::{Diagram, diagram};
 pub use self::indexes::indexes;
 pub use self::sync::Sync;
 pub(crate) use self::validate::ModelValidator;

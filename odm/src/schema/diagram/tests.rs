@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::*;
+use super::diagram;
+use super::mermaid::{identifier, quoted, word};
 use crate::models;
 use crate::types::{Id, Ref};
 use crate::{Document, Embedded, Projection};

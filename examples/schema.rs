@@ -1,7 +1,8 @@
-//! Draws the models of the guides' examples and their relations as a Mermaid diagram.
+//! Draws the models of the guides' examples and their relations as a Mermaid diagram, or as a picture.
 //!
 //! ```sh
 //! cargo run --example schema
+//! cargo run --example schema -- svg > schema.svg
 //! ```
 #![expect(clippy::print_stdout, reason = "the example prints a diagram")]
 
@@ -10,11 +11,12 @@
 mod examples;
 
 use odm::prelude::*;
+use odm::schema::Diagram;
 
 use crate::examples::{hosts, movies, patrons, people, products, publishers, students, tasks};
 
 fn main() -> odm::Result<()> {
-    let diagram = odm::schema::diagram(models![
+    let diagram = Diagram::of(models![
         patrons::few::Patron,
         patrons::addresses::Member,
         patrons::addresses::Mail,
@@ -37,6 +39,9 @@ fn main() -> odm::Result<()> {
         tasks::owners::Owner,
         tasks::owners::Task,
     ])?;
-    println!("{diagram}");
+    match std::env::args().nth(1).as_deref() {
+        Some("svg") => println!("{}", diagram.svg()),
+        _ => println!("{}", diagram.mermaid()),
+    }
     Ok(())
 }

@@ -75,6 +75,7 @@ pub mod collection;
 pub mod dump;
 pub mod error;
 pub(crate) mod exec;
+pub(crate) mod markup;
 pub mod model;
 pub mod plan;
 pub mod query;

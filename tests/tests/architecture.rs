@@ -23,7 +23,7 @@ mod the_check;
 
 /// The modules of `odm` under its root, lowest floor first.
 const FLOORS: &[&[&str]] = &[
-    &["error"],
+    &["error", "markup"],
     &["codec", "model"],
     &["store"],
     &["query"],

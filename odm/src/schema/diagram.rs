@@ -1,7 +1,13 @@
-//! An entity diagram of models, as Mermaid.
+//! An entity diagram of models: the text of Mermaid, or a picture as SVG.
+//!
+//! No crate draws the picture. The maintained ones take Mermaid's text, whose names have fewer characters than those of MongoDB; they
+//! bring many dependencies (merman) or the GPL (flowmaid), or know no boxes with rows (layout-rs).
 
 mod collect;
+mod layout;
+mod measure;
 mod mermaid;
+mod svg;
 
 use crate::error::Result;
 use crate::model::ModelMeta;
@@ -61,7 +67,8 @@ pub fn diagram(models: impl IntoIterator<Item = &'static ModelMeta>) -> Result<S
 
 /// Models and their relations, to be drawn: boxes with fields, and lines between them.
 ///
-/// [`mermaid`](Self::mermaid) is a text for pages that load Mermaid's script. [`diagram`](diagram()) explains the signs.
+/// [`svg`](Self::svg) is a picture that any browser shows, and [`mermaid`](Self::mermaid) a text for pages that load Mermaid's script.
+/// [`diagram`](diagram()) explains the signs.
 ///
 /// ```
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::diagram;
 use super::mermaid::{identifier, quoted, word};
+use super::{Diagram, diagram};
 use crate::models;
 use crate::types::{Id, Ref};
 use crate::{Document, Embedded, Projection};
@@ -150,4 +150,48 @@ fn names_are_written_as_mermaid_reads_them() {
     assert_eq!(identifier("Page<Contact>"), "Page_Contact");
     assert_eq!(word("2nd choice"), "_2nd_choice");
     assert_eq!(quoted("a \"b\""), "a 'b'");
+}
+
+#[test]
+fn svg_has_each_name_and_line() {
+    let models = models![Host, LogMessage, Setup, Person];
+    let diagram = Diagram::of(models).unwrap();
+    let svg = diagram.svg();
+    assert_eq!(svg, diagram.svg());
+    for text in [
+        "Diagram of the models Host, LogMessage, Setup, Person",
+        ">logmsg</text>",
+        ">host id</text>",
+        ">Address[]</text>",
+        ">if Work</text>",
+        "unique index ipaddr_1",
+        "Host is referred to by LogMessage: messages / host, squillions. ",
+        "<title>parent</title>",
+    ] {
+        assert!(svg.contains(text), "{text}\n{svg}");
+    }
+    assert_eq!(svg.matches("<path class=\"odm-line").count(), 9);
+}
+
+#[derive(Serialize, Deserialize, Document)]
+#[odm(crate = crate, collection = "<i>&\"'漢字")]
+struct Hostile {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[serde(rename = "</svg><script>\u{202E}")]
+    field: String,
+}
+
+#[test]
+fn svg_escapes_names() {
+    let svg = Diagram::of(models![Hostile]).unwrap().svg();
+    assert!(!svg.contains("<script>") && !svg.contains("<i>"), "{svg}");
+    assert!(
+        svg.contains(">&lt;/svg&gt;&lt;script&gt;[U+202E]</text>"),
+        "{svg}"
+    );
+    assert!(
+        svg.contains(">&lt;i&gt;&amp;&quot;&#39;漢字</text>"),
+        "{svg}"
+    );
 }

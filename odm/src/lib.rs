@@ -38,6 +38,7 @@
 //! - [`mod@relation`]: references and joins. [`tree`]: trees.
 //! - [`check`]: whether stored documents are what their models declare.
 //! - [`advise`]: what stored data suggests to change in its models.
+//! - [`report`]: all of that, with a diagram, in one HTML page.
 //! - `dump`: loads an in-memory database from a folder of files, and writes it to one.
 //! - [`error`]: the one error type and its predicates.
 //!
@@ -81,6 +82,7 @@ pub mod plan;
 pub mod query;
 pub mod relation;
 pub mod repair;
+pub mod report;
 pub mod schema;
 pub mod scrub;
 #[cfg(feature = "server")]

@@ -18,6 +18,7 @@ pub(crate) mod testing;
 mod validate;
 pub mod validator;
 
+pub(crate) use self::diagram::stored_type;
 pub use self::diagram::{Diagram, diagram};
 pub use self::indexes::indexes;
 pub use self::sync::Sync;

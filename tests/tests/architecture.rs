@@ -35,7 +35,7 @@ const FLOORS: &[&[&str]] = &[
     &["write"],
     &["advise", "dump", "relation", "server", "tree"],
     &["check"],
-    &["repair", "scrub"],
+    &["repair", "report", "scrub"],
     &["admin"],
     ROOF,
 ];

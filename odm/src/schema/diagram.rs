@@ -10,7 +10,7 @@ mod mermaid;
 mod svg;
 
 use crate::error::Result;
-use crate::model::ModelMeta;
+use crate::model::{ModelMeta, TypeMeta};
 
 /// Draws the models and how they relate, as the text of a [Mermaid entity diagram](https://mermaid.js.org).
 ///
@@ -157,6 +157,11 @@ impl TypeName {
             Self::Map(values) => format!("map({})", values.written(name)),
         }
     }
+}
+
+/// The name of a stored type: `objectId`, `Address[]`, `map(int)`.
+pub(crate) fn stored_type(ty: &TypeMeta) -> String {
+    collect::type_name(ty).written(&str::to_owned)
 }
 
 /// A line between two boxes, by their numbers.

@@ -320,7 +320,6 @@ fn refers(ty: &TypeMeta) -> bool {
     }
 }
 
-/// The stored type of a value.
 pub(super) fn type_name(ty: &TypeMeta) -> TypeName {
     let named = |name: &str| TypeName::Named(name.to_owned());
     match &ty.shape {

@@ -19,6 +19,8 @@ use self::net::Net;
 
 /// The space around the diagram.
 const MARGIN: i32 = 12;
+/// The width of a page, which several groups on one shelf do not exceed.
+const PAGE: i32 = 1_150;
 /// The space between groups.
 const GROUP_GAP: i32 = 36;
 
@@ -187,7 +189,7 @@ fn shelves(groups: &[Placed]) -> (Vec<Point>, Size) {
         .sum();
     let square = i32::try_from((area * 3 / 2).isqrt()).unwrap_or(i32::MAX);
     let widest = groups.iter().map(|group| group.size.width).max();
-    let limit = square.max(widest.unwrap_or_default());
+    let limit = square.min(PAGE).max(widest.unwrap_or_default());
     let (mut corners, mut size) = (Vec::new(), Size::default());
     let (mut x, mut y, mut height) = (0, 0, 0);
     for group in groups {

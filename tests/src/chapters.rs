@@ -48,6 +48,7 @@ chapters! {
     untrusted_input = "../../book/src/untrusted-input.md";
     deployment = "../../book/src/deployment.md";
     advise = "../../book/src/advise.md";
+    report = "../../book/src/report.md";
     features = "../../book/src/features.md";
     limits = "../../book/src/limits.md";
     engine_limits = "../../book/src/engine-limits.md";

@@ -58,6 +58,7 @@ mod propagating_verbs;
 mod related;
 mod relations;
 mod relations_within;
+mod report;
 mod resuming;
 mod saves;
 mod saves_in_transactions;
@@ -146,6 +147,7 @@ pub(crate) fn cases() -> Vec<Case> {
         related::CASES,
         relations::CASES,
         relations_within::CASES,
+        report::CASES,
         resuming::CASES,
         saves::CASES,
         saves_in_transactions::CASES,

@@ -73,7 +73,7 @@ fn tomatoes(last_updated: &str) -> Tomatoes {
     }
 }
 
-pub(super) async fn store(db: &Db) -> odm::Result<()> {
+pub(crate) async fn store(db: &Db) -> odm::Result<()> {
     crate::examples::sync(db, models![Movie, MovieDetails]).await?;
     let movie = Movie {
         id: 1,

@@ -24,7 +24,7 @@ pub(crate) struct Person {
     url: String,
 }
 
-pub(super) async fn store(db: &Db) -> odm::Result<()> {
+pub(crate) async fn store(db: &Db) -> odm::Result<()> {
     crate::examples::sync(db, models![Place, Person]).await?;
     let place = Place {
         id: ObjectId::from_bytes([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xaa, 0xaa]).into(),

@@ -5,7 +5,6 @@ use std::fmt;
 use bson::{DateTime, Document};
 
 use super::design::DesignNote;
-use super::page;
 use crate::advise::AdviceReport;
 use crate::check::CheckReport;
 use crate::model::ModelMeta;
@@ -107,29 +106,6 @@ impl<T> Part<T> {
     /// ```
     pub const fn is_left_out(&self) -> bool {
         matches!(self, Self::LeftOut)
-    }
-}
-
-impl DatabaseReport {
-    /// The report as an HTML page: one file without scripts that loads nothing from elsewhere, for phones, desktops and
-    /// printers, on light and dark screens.
-    ///
-    /// All names and values are escaped, and characters that nobody sees are shown by their numbers, such as `[U+202E]`. The page
-    /// is well-formed XML as well.
-    ///
-    /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let (db, books) = three_books().await?;
-    /// let page = db.report(models![Book]).await?.html();
-    /// assert!(page.starts_with("<!DOCTYPE html>\n<html lang=\"en\""));
-    /// assert!(!page.contains("<script"));
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn html(&self) -> String {
-        page::write(self)
     }
 }
 

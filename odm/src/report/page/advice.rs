@@ -1,6 +1,7 @@
 //! The section of the advice.
 
-use super::{code_cell, made, number, table, text};
+use super::pieces::{code_cell, made, number, table};
+use super::text;
 use crate::advise::{Advice, AdviceReport};
 use crate::markup::Markup;
 use crate::plan::shell;

@@ -2,7 +2,8 @@
 
 use bson::Bson;
 
-use super::{cell, code_cell, made, number, table, text};
+use super::pieces::{cell, code_cell, made, number, table};
+use super::text;
 use crate::check::{CheckReport, CheckedCollection, Finding, FindingCount};
 use crate::markup::Markup;
 use crate::plan::shell;

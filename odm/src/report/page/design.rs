@@ -1,6 +1,7 @@
 //! The section of the design checks.
 
-use super::{cell, code_cell, table, text};
+use super::pieces::{cell, code_cell, table};
+use super::text;
 use crate::markup::Markup;
 use crate::report::{DatabaseReport, DesignNote, DesignOutcome};
 

@@ -1,6 +1,7 @@
 //! The section of the drift: the steps of a plan.
 
-use super::{made, text};
+use super::pieces::made;
+use super::text;
 use crate::markup::Markup;
 use crate::plan::Step;
 use crate::report::DatabaseReport;

@@ -2,7 +2,8 @@
 
 use bson::Document;
 
-use super::{cell, code_cell, link, made, table, text};
+use super::pieces::{cell, code_cell, link, made, table};
+use super::text;
 use crate::markup::Markup;
 use crate::model::{
     Arity, Guarantee, InverseKind, InverseMeta, ModelMeta, OnDelete, RelationMeta,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::link;
+use super::pieces::link;
 use crate::advise::AdviceReport;
 use crate::check::CheckReport;
 use crate::markup::Markup;

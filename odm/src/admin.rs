@@ -22,7 +22,8 @@
 //! | `resume` | completes changes of several documents that have stopped | yes |
 //! | `scrub` | checks stored documents again and again, until it is stopped: [`Db::scrub`] | its progress |
 //! | `advise` | reports schema anti-patterns of stored data: [`Db::advise`] | |
-//! | `diagram` | draws the models | |
+//! | `report` | writes a page about the models and the database: [`Db::report`] | |
+//! | `diagram` | draws the models: [`Diagram`](crate::schema::Diagram) | |
 //! | `budget` | adds up the largest document of each model | |
 //!
 //! A command changes nothing without `--yes`; it shows what it would do. On a terminal it prints text, with bars of progress; where
@@ -44,6 +45,8 @@ use clap::Parser;
 use self::args::Args;
 use self::output::Output;
 use crate::collection::Db;
+#[cfg(feature = "mongodb")]
+use crate::error::Error;
 use crate::error::Result;
 use crate::model::ModelMeta;
 
@@ -74,7 +77,7 @@ pub async fn run(models: impl IntoIterator<Item = &'static ModelMeta>) -> ExitCo
     let models = models.into_iter().collect();
     with_args(models, async |args: &Args| {
         let uri = args.uri().ok_or_else(|| {
-            crate::Error::usage("no database is named: pass `--uri`, or set `MONGODB_URI`")
+            Error::usage("no database is named: pass `--uri`, or set `MONGODB_URI`")
         })?;
         Db::connect(&uri).await
     })
@@ -117,9 +120,10 @@ async fn with_args(
     let outcome = async {
         let models = args.chosen(&models)?;
         // Drawings and budgets need no database.
-        let db = match args.command.needs_database() {
-            true => Some(open(&args).await?),
-            false => None,
+        let db = if args.command.needs_database() {
+            Some(open(&args).await?)
+        } else {
+            None
         };
         commands::run(&args.command, db.as_ref(), &models, &mut output).await
     };

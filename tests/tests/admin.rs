@@ -283,6 +283,37 @@ async fn data_is_described() {
     each_store("admin_describe", async |admin| {
         admin.run(0, &["apply", "--yes"]);
         admin.damage().await;
+        let page = admin.run(3, &["report", "--title", "Ours & yours"]);
+        let page = String::from_utf8(page.output.stdout).unwrap();
+        assert!(
+            page.contains("Ours &amp; yours") && page.contains("dangling reference"),
+            "{page}"
+        );
+        let file = std::env::temp_dir().join(format!("odm-admin-{}.html", std::process::id()));
+        admin.run(3, &["report", "--full", "--output", file.to_str().unwrap()]);
+        std::fs::remove_file(&file).unwrap();
+        let drop_index = doc! {"dropIndexes": "books", "index": "author_1"};
+        admin.db.run_command(drop_index).await.unwrap();
+        admin
+            .db
+            .run_command(doc! {"delete": "books", "deletes": [{"q": {}, "limit": 0}]})
+            .await
+            .unwrap();
+        admin
+            .db
+            .run_command(doc! {"delete": "authors", "deletes": [{"q": {}, "limit": 0}]})
+            .await
+            .unwrap();
+        let found = admin.run(3, &["report"]);
+        assert!(
+            String::from_utf8(found.output.stdout)
+                .unwrap()
+                .contains("author_1"),
+            "an index is damage, too"
+        );
+        admin.run(0, &["apply", "--yes"]);
+        admin.run(0, &["report"]);
+        admin.damage().await;
         let advised = admin.run(0, &["advise", "--sample", "10"]);
         let advice = advised.summary()["advice"].as_u64().unwrap();
         assert_eq!(advised.of("advice").len() as u64, advice);
@@ -296,6 +327,8 @@ async fn data_is_described() {
         text.starts_with("erDiagram\n") && text.contains("Book[\"books\"]"),
         "{text}"
     );
+    let drawing = run(&["diagram", "--format", "svg"], None);
+    assert!(drawing.output.stdout.starts_with(b"<svg"), "{drawing:?}");
     let file = std::env::temp_dir().join(format!("odm-admin-{}.mmd", std::process::id()));
     let diagram = run(&["diagram", "--output", file.to_str().unwrap()], None);
     assert_eq!((diagram.code, diagram.output.stdout.len()), (0, 0));

@@ -20,7 +20,7 @@ use crate::repair::{Answer, RepairToken};
     after_help = "Exit codes: 0 nothing is wrong, 1 failure, 2 the database differs from the models, 3 documents are damaged."
 )]
 pub(super) struct Args {
-    /// The connection string, with the name of the database. The variable MONGODB_URI keeps it out of lists of processes.
+    /// The connection string, with the name of the database. The variable `MONGODB_URI` keeps it out of lists of processes.
     #[cfg(feature = "mongodb")]
     #[arg(long, global = true)]
     uri: Option<String>,
@@ -93,8 +93,26 @@ pub(super) enum Command {
         sample: Option<u64>,
     },
 
-    /// Draws the models, as a Mermaid entity diagram.
+    /// Writes a report of the models and the database: one HTML page, which loads nothing.
+    Report {
+        /// The file to write instead of the standard output.
+        #[arg(long, value_name = "FILE")]
+        output: Option<PathBuf>,
+
+        /// The title of the page.
+        #[arg(long)]
+        title: Option<String>,
+
+        /// Checks all documents, and not a sample of large collections.
+        #[arg(long)]
+        full: bool,
+    },
+
+    /// Draws the models, as a Mermaid entity diagram or as SVG.
     Diagram {
+        #[arg(long, value_enum, default_value_t = Drawing::Mermaid)]
+        format: Drawing,
+
         /// The file to write instead of the standard output.
         #[arg(long, value_name = "FILE")]
         output: Option<PathBuf>,
@@ -102,6 +120,15 @@ pub(super) enum Command {
 
     /// Adds up the largest document of each model, and compares it with its budget.
     Budget,
+}
+
+/// How a diagram is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Drawing {
+    /// The text of a Mermaid entity diagram.
+    Mermaid,
+    /// A drawing.
+    Svg,
 }
 
 /// The options of a check.

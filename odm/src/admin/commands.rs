@@ -8,7 +8,7 @@ use bson::oid::ObjectId;
 use bson::{Bson, Document, doc};
 
 use super::Outcome;
-use super::args::{Checked, Command, Permission, Repaired};
+use super::args::{Checked, Command, Drawing, Permission, Repaired};
 use super::output::Output;
 use crate::check::{Aspect, Check, FindingKind};
 use crate::collection::Db;
@@ -17,7 +17,7 @@ use crate::exec::Channel;
 use crate::model::ModelMeta;
 use crate::plan::{Plan, Step};
 use crate::repair::{RepairReport, RunRepair};
-use crate::schema;
+use crate::schema::Diagram;
 use crate::write::resume_propagations;
 
 type Models<'m> = &'m [&'static ModelMeta];
@@ -31,7 +31,10 @@ pub(super) async fn run(
 ) -> Result<Outcome> {
     let Some(db) = db else {
         return match command {
-            Command::Diagram { output: file } => diagram(models, file.as_deref(), output),
+            Command::Diagram {
+                format,
+                output: file,
+            } => diagram(models, *format, file.as_deref(), output),
             _ => budget(models, output),
         };
     };
@@ -56,7 +59,23 @@ pub(super) async fn run(
             scrub_status(db, models, output).await
         }
         Command::Advise { sample } => advise(db, models, *sample, output).await,
-        Command::Diagram { output: file } => diagram(models, file.as_deref(), output),
+        Command::Report {
+            output: file,
+            title,
+            full,
+        } => {
+            report(
+                db,
+                models,
+                (file.as_deref(), title.as_deref(), *full),
+                output,
+            )
+            .await
+        }
+        Command::Diagram {
+            format,
+            output: file,
+        } => diagram(models, *format, file.as_deref(), output),
         Command::Budget => budget(models, output),
     }
 }
@@ -405,9 +424,38 @@ async fn advise(
     Ok(Outcome::Nothing)
 }
 
-fn diagram(models: Models<'_>, file: Option<&Path>, output: &mut Output) -> Result<Outcome> {
-    let diagram = schema::diagram(models.iter().copied())?;
-    write_to(file, diagram.trim_end(), output)?;
+async fn report(
+    db: &Db,
+    models: Models<'_>,
+    (file, title, full): (Option<&Path>, Option<&str>, bool),
+    output: &mut Output,
+) -> Result<Outcome> {
+    let mut report = db.report(models.iter().copied());
+    if let Some(title) = title {
+        report = report.title(title);
+    }
+    if full {
+        report = report.check(|check| check);
+    }
+    let report = report.await?;
+    write_to(file, &report.html(), output)?;
+    let found = report.check.value().map_or(0, |check| check.findings);
+    let differs = report.plan.value().is_some_and(|plan| !plan.is_empty());
+    Ok(damage(found == 0).max(drift(!differs)))
+}
+
+fn diagram(
+    models: Models<'_>,
+    format: Drawing,
+    file: Option<&Path>,
+    output: &mut Output,
+) -> Result<Outcome> {
+    let diagram = Diagram::of(models.iter().copied())?;
+    let text = match format {
+        Drawing::Mermaid => diagram.mermaid(),
+        Drawing::Svg => diagram.svg(),
+    };
+    write_to(file, text.trim_end(), output)?;
     Ok(Outcome::Nothing)
 }
 

@@ -315,6 +315,16 @@ impl<'c> Raw<'c, '_> {
         let Some(images) = self.channel.images.filter(|_| is_of_model) else {
             return self.send(operation, options).await?.written();
         };
+        // Few channels keep images: the others need no room for it.
+        Box::pin(self.written_with_images(operation, options, images)).await
+    }
+
+    async fn written_with_images(
+        self,
+        operation: Operation,
+        options: Chosen,
+        images: &Images,
+    ) -> Result<Written> {
         let Self {
             channel,
             collection,

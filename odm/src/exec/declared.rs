@@ -35,12 +35,27 @@ pub(crate) struct Target {
 /// What may be stored in place of a reference.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ReferenceSite {
-    /// Whether the reference may be null.
-    pub(crate) takes_null: bool,
-    /// Whether the field is left out where it has no value.
-    pub(crate) is_left_out: bool,
+    /// What is stored in place of no reference.
+    pub(crate) absent: Absent,
     /// Whether the reference, or what holds it, is an element of a list.
     pub(crate) is_in_list: bool,
+}
+
+/// What is stored in place of no value.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Absent {
+    /// There is always a value.
+    #[default]
+    Never,
+    Null,
+    /// Nothing: the field is left out.
+    LeftOut,
+}
+
+impl Absent {
+    fn of(ty: &TypeMeta) -> Self {
+        if ty.nullable { Self::Null } else { Self::Never }
+    }
 }
 
 /// The declared values of one place. A place has several where the variants of an enum share a name.
@@ -48,10 +63,8 @@ pub(crate) struct ReferenceSite {
 struct Inside {
     /// Whether anything may be stored.
     is_any: bool,
-    /// Whether the value may be null instead.
-    takes_null: bool,
-    /// Whether the field is left out where it has no value.
-    is_left_out: bool,
+    /// What is stored in place of no value.
+    absent: Absent,
     /// What a value may refer to.
     targets: Vec<usize>,
     /// The fields of a document.
@@ -91,8 +104,7 @@ type Places<'d> = SmallVec<[&'d Inside; 2]>;
 
 static ANYTHING: Inside = Inside {
     is_any: true,
-    takes_null: true,
-    is_left_out: false,
+    absent: Absent::Null,
     targets: Vec::new(),
     levels: Vec::new(),
     values: None,
@@ -179,8 +191,11 @@ impl Declared {
             level.is_some_and(|level| level.fields.contains_key("$ref"))
         };
         places.retain(|place| place.may_refer() || place.levels.iter().any(is_dbref));
-        site.takes_null = places.iter().all(|place| place.takes_null);
-        site.is_left_out = places.iter().all(|place| place.is_left_out);
+        site.absent = places
+            .iter()
+            .map(|place| place.absent)
+            .min()
+            .unwrap_or_default();
         (!places.is_empty()).then_some(site)
     }
 
@@ -381,7 +396,9 @@ impl Compile {
                 self.flatten(level, &field.ty)?;
             } else {
                 let mut inside = self.field(field)?;
-                inside.is_left_out = field.presence == Presence::Sometimes;
+                if inside.absent == Absent::Null && field.presence == Presence::Sometimes {
+                    inside.absent = Absent::LeftOut;
+                }
                 for alias in field.aliases {
                     self.add(level, alias, inside.clone());
                 }
@@ -396,7 +413,7 @@ impl Compile {
             return self.ty(&field.ty);
         };
         let mut inside = self.target((reference.target)(), reference.by)?;
-        inside.takes_null = field.ty.nullable;
+        inside.absent = Absent::of(&field.ty);
         if !reference.is_list {
             return Ok(inside);
         }
@@ -448,7 +465,7 @@ impl Compile {
 
     fn ty(&mut self, ty: &'static TypeMeta) -> Result<Inside> {
         let mut inside = self.shape(&ty.shape)?;
-        inside.takes_null |= ty.nullable;
+        inside.absent = inside.absent.max(Absent::of(ty));
         Ok(inside)
     }
 
@@ -524,8 +541,7 @@ impl Inside {
     /// Adds the values of another variant.
     fn add(&mut self, other: Self) {
         self.is_any |= other.is_any;
-        self.takes_null &= other.takes_null;
-        self.is_left_out &= other.is_left_out;
+        self.absent = self.absent.min(other.absent);
         self.is_fixed |= other.is_fixed;
         self.targets.extend(other.targets);
         self.levels.extend(other.levels);

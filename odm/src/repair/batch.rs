@@ -126,7 +126,7 @@ impl Batches<'_> {
                     Treatment::Nothing => continue,
                     Treatment::Refresh => is_refreshed = true,
                     Treatment::Rewrite(rewrite) => rewrites.push(rewrite),
-                    Treatment::Delete => deletes.push(self.as_read(channel, &document, damage)?),
+                    Treatment::Delete => deletes.push(Self::as_read(channel, &document, damage)?),
                 }
                 done.repaired.push((damage.kind, damage.path.clone()));
             }
@@ -195,7 +195,6 @@ impl Batches<'_> {
 
     /// The filter of a document with a damage, while it has the damage. A transaction fails if another writer changes the document.
     fn as_read(
-        &self,
         channel: &Channel<'_>,
         document: &RawDocument,
         damage: &Damage<FindingKind>,

@@ -6,7 +6,7 @@ use super::answers::{Answer, Answers};
 use super::plan::RepairAction;
 use crate::check::FindingKind;
 use crate::error::{Error, Result};
-use crate::exec::declared::{Declared, ReferenceSite};
+use crate::exec::declared::{Absent, Declared, ReferenceSite};
 use crate::model::{ModelMeta, OnDelete, Segment, name};
 use crate::tree::DamageKind;
 
@@ -112,7 +112,7 @@ impl Decisions {
                     };
                 };
                 let fits = [
-                    (Answer::SetNull, site.takes_null),
+                    (Answer::SetNull, site.absent != Absent::Never),
                     (Answer::Pull, site.is_in_list),
                     (Answer::Delete, model.trees.is_empty()),
                 ];
@@ -154,7 +154,7 @@ impl Decisions {
     pub(super) fn is_left_out(&self, model: &ModelMeta, path: &str) -> bool {
         let declares = self.models.get(model.name);
         let site = declares.and_then(|declares| declares.site(path));
-        site.is_some_and(|site| site.is_left_out)
+        site.is_some_and(|site| site.absent == Absent::LeftOut)
     }
 
     /// Refuses answers that do not fit their fields.
@@ -175,7 +175,7 @@ impl Decisions {
                 Answer::SetNull | Answer::Pull | Answer::Delete if site.is_none() => {
                     "no reference is declared there"
                 }
-                Answer::SetNull if site.is_some_and(|site| !site.takes_null) => {
+                Answer::SetNull if site.is_some_and(|site| site.absent == Absent::Never) => {
                     "the reference is not optional: a document without it could not be read"
                 }
                 Answer::Pull if site.is_some_and(|site| !site.is_in_list) => {

@@ -210,10 +210,11 @@ fn statement(id: &Bson, record: &Document) -> Document {
     for field in fields.iter().filter_map(Bson::as_document) {
         let name = field.get_str("name").unwrap_or_default();
         let path = format!("${name}");
-        conditions.push(match field.get("after") {
-            Some(after) => doc! {"$eq": [path, {"$literal": after}]},
-            None => doc! {"$eq": [{"$type": path}, "missing"]},
-        });
+        let after = field.get("after");
+        conditions.push(after.map_or_else(
+            || doc! {"$eq": [{"$type": &path}, "missing"]},
+            |after| doc! {"$eq": [&path, {"$literal": after}]},
+        ));
         match field.get("before") {
             Some(before) => set.insert(name, before),
             None => unset.insert(name, ""),

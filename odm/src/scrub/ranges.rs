@@ -24,6 +24,7 @@ pub(super) struct Claim {
     worker: ObjectId,
     checked: Bson,
     due: Bson,
+    due_by: DateTime,
     began: DateTime,
 }
 
@@ -34,8 +35,8 @@ pub(super) struct Found {
     pub(super) counts: Document,
     /// The `_id` with which the range ends, if it had more documents than it may have.
     pub(super) end: Option<Bson>,
-    /// Whether the next range may be added to it.
-    pub(super) is_small: bool,
+    /// If it is small, it is added to the range before it, if that has fewer documents than this.
+    pub(super) joins_below: Option<u64>,
 }
 
 /// Creates the first ranges of collections that have none.
@@ -118,6 +119,7 @@ pub(super) async fn claim(
         worker,
         checked: range.get("checked").cloned().unwrap_or(Bson::Null),
         due: range.get("due").cloned().unwrap_or(Bson::Null),
+        due_by,
         began: now,
     }))
 }
@@ -177,7 +179,7 @@ impl Claim {
         let due = later(self.began, every.max(Duration::from_millis(1)));
         let mut change = doc! {
             "checked": self.began, "due": due, "lease": DateTime::from_millis(0),
-            "read": i64::try_from(found.read).unwrap_or(i64::MAX), "counts": found.counts,
+            "read": i64::try_from(found.read).unwrap_or(i64::MAX), "counts": found.counts.clone(),
         };
         let Some((from, to)) = &self.bounds else {
             return self.set(store, change).await;
@@ -196,20 +198,42 @@ impl Claim {
             }
         };
         change.insert("to", &to);
-        if !found.is_small || to == Bson::MaxKey {
-            return self.set(store, change).await;
-        }
-        let behind = next(store, &self.collection, from).await?;
-        let Some(behind) = behind.filter(|next| from_of(next) == Some(&to)) else {
-            return self.set(store, change).await;
-        };
-        // Both are checked together from now on.
-        for name in ["to", "checked", "due"] {
-            change.insert(name, behind.get(name).cloned().unwrap_or(Bson::Null));
-        }
-        let free = doc! {"_id": behind.get("_id").cloned(), "lease": behind.get("lease").cloned()};
+        let counts = found.counts.clone();
         self.set(store, change).await?;
-        let delete = doc! {"delete": SCRUBS.collection, "deletes": [{"q": free, "limit": 1}]};
+        if let Some(most) = found.joins_below.filter(|_| *from != Bson::MinKey) {
+            self.join(store, (from, &to), (found.read, counts), most)
+                .await?;
+        }
+        Ok(())
+    }
+
+    /// Adds the range to the one before it, if that is small, was checked, too, and nobody checks it.
+    async fn join(
+        &self,
+        store: &Store,
+        (from, to): (&Bson, &Bson),
+        (read, counts): (u64, Document),
+        most: u64,
+    ) -> Result<()> {
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let before = doc! {
+            "collection": &self.collection, "to": {"$eq": from}, "_id.whole": {"$exists": false},
+            "lease": DateTime::from_millis(0), "due": {"$gt": self.due_by}, "read": {"$lt": most},
+        };
+        let mut more = doc! {"read": i64::try_from(read).unwrap_or(i64::MAX)};
+        more.extend(
+            counts
+                .into_iter()
+                .map(|(code, count)| (format!("counts.{code}"), count)),
+        );
+        let longer = doc! {"$set": {"to": to}, "$inc": more};
+        let update = doc! {"update": SCRUBS.collection, "updates": [{"q": before, "u": longer}]};
+        let reply = store.run_command(update).await?;
+        if reply.get_i32("n").unwrap_or_default() == 0 {
+            return Ok(());
+        }
+        let own = doc! {"_id": &self.id, "worker": self.worker};
+        let delete = doc! {"delete": SCRUBS.collection, "deletes": [{"q": own, "limit": 1}]};
         store.run_command(delete).await.map(drop)
     }
 

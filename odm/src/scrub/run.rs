@@ -137,10 +137,12 @@ impl<'s> Run<'s> {
             { db.collection.name = claim.collection, documents = report.read(), findings = report.findings },
             "a range of {} was checked", claim.collection
         );
+        let small = self.range / 4;
+        let is_small = report.rest.is_none() && report.read() < small;
         let found = Found {
             read: report.read(),
             counts,
-            is_small: report.rest.is_none() && report.read() < self.range / 4,
+            joins_below: is_small.then_some(small),
             end: report.rest.and_then(|token| token.after),
         };
         claim.end(&self.store, found, self.every).await

@@ -244,14 +244,13 @@ impl Checker for FollowingChecker {
                 let mut damages = Vec::new();
                 for document in documents {
                     let one = std::slice::from_ref(document);
-                    match statements(channel, &self.back, one).await {
-                        Ok(statements) => {
-                            damages.extend(statements.iter().map(|(id, _)| damage(id)))
-                        }
-                        Err(error) if is_about_document(&error) => {
-                            damages.push(damage(&id_of(document)?))
-                        }
+                    let is_damaged = match statements(channel, &self.back, one).await {
+                        Ok(statements) => !statements.is_empty(),
+                        Err(error) if is_about_document(&error) => true,
                         Err(error) => return Err(error),
+                    };
+                    if is_damaged {
+                        damages.push(damage(&id_of(document)?));
                     }
                 }
                 Ok(damages)

@@ -119,7 +119,7 @@ pub(super) async fn ranges_are_divided_and_joined(db: &Db) {
         Bson::Int64(i64::MAX),
         "text".into(),
         doc! {"a": 1}.into(),
-        odm::bson::oid::ObjectId::new().into(),
+        ObjectId::new().into(),
         true.into(),
         DateTime::now().into(),
     ];
@@ -181,7 +181,9 @@ pub(super) async fn scrubs_stop_after_every_command(db: &Db) {
     damage_all(db).await;
     let expected = check(db).await;
     for stop in 1.. {
-        db.run_command(doc! {"drop": "odm_scrubs"}).await.unwrap();
+        let all = doc! {"q": {}, "limit": 0};
+        let delete = doc! {"delete": "odm_scrubs", "deletes": [all]};
+        db.run_command(delete).await.unwrap();
         let count = AtomicUsize::new(0);
         let watched = db.on_command(move |_| {
             if count.fetch_add(1, Ordering::Relaxed) + 1 == stop {

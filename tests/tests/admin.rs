@@ -1,10 +1,6 @@
 //! `odm::admin` as a process, on the engine behind a port and on the server that `ODM_TEST_URI` names: every command, and every exit
 //! code.
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test that panics has failed"
-)]
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 use std::process::{Command, Output};
 

@@ -37,7 +37,7 @@ pub(super) struct Args {
     pub(super) command: Command,
 }
 
-/// What is done.
+/// The command that runs.
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// Compares collections, validators and indexes with the models.

@@ -35,13 +35,13 @@ pub(crate) struct Target {
 /// What may be stored in place of a reference.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ReferenceSite {
-    /// What is stored in place of no reference.
+    /// How a missing reference is stored.
     pub(crate) absent: Absent,
     /// Whether the reference, or what holds it, is an element of a list.
     pub(crate) is_in_list: bool,
 }
 
-/// What is stored in place of no value.
+/// How a missing value is stored.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Absent {
     /// There is always a value.
@@ -63,7 +63,7 @@ impl Absent {
 struct Inside {
     /// Whether anything may be stored.
     is_any: bool,
-    /// What is stored in place of no value.
+    /// How a missing value is stored.
     absent: Absent,
     /// What a value may refer to.
     targets: Vec<usize>,

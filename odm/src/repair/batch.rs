@@ -210,7 +210,7 @@ impl Batches<'_> {
         Ok(filter)
     }
 
-    /// What is done about a damage of the task.
+    /// The action on a damage of the task.
     pub(super) fn action(&self, damage: &Damage<FindingKind>) -> Result<RepairAction> {
         if damage.kind == FindingKind::OneSidedReference {
             // The task names the side that follows.
@@ -221,7 +221,7 @@ impl Batches<'_> {
     }
 }
 
-/// What is done about a damage.
+/// The treatment of a damage.
 enum Treatment {
     Nothing,
     Refresh,

@@ -1,4 +1,4 @@
-//! What is done about each kind of finding.
+//! Chooses the action on each kind of finding.
 
 use std::collections::{HashMap, HashSet};
 
@@ -45,7 +45,7 @@ impl Decisions {
         Ok(decisions)
     }
 
-    /// What is done about the findings of a kind at a path.
+    /// The action on the findings of a kind at a path.
     pub(super) fn action(
         &self,
         model: &'static ModelMeta,
@@ -78,7 +78,7 @@ impl Decisions {
         })
     }
 
-    /// What is done about the nodes of the trees of a model, if some have no place in a tree.
+    /// The action on the trees of a model in which some nodes have no place.
     pub(super) fn about_nodes(&self, model: &'static ModelMeta) -> RepairAction {
         let mut given = self
             .answers
@@ -122,7 +122,7 @@ impl Decisions {
         }
     }
 
-    /// What is done about references of which one side disagrees with the other.
+    /// The action on references of which one side disagrees with the other.
     fn about_sides(
         &self,
         model: &'static ModelMeta,

@@ -31,7 +31,7 @@ pub(super) async fn store(
     stored.map(drop)
 }
 
-/// What is stored about a document: the fields that changed, or the document if it was deleted.
+/// The record of a written document: the fields that changed, or the document if it was deleted.
 fn record(repair: ObjectId, image: Image) -> Result<Document> {
     let Image {
         model,

@@ -34,7 +34,7 @@ pub struct RepairStep {
     pub path: String,
     /// How many findings there were when the plan was made.
     pub findings: u64,
-    /// What is done about them.
+    /// The action on them.
     pub action: RepairAction,
     /// One of the findings.
     pub example: Option<Finding>,

@@ -8,7 +8,7 @@ use crate::model::ModelMeta;
 /// How many times one task may run because of what others have written.
 const RUNS: u32 = 8;
 
-/// What is repaired together, in the order of a repair: each follows only from what is before it.
+/// The parts of a repair, in their order: each depends only on those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Phase {
     Changes,

@@ -36,7 +36,7 @@ const BATCH: usize = 200;
 pub struct RepairProgress<'a> {
     /// The Rust name of the model whose documents are read.
     pub model: &'a str,
-    /// What is repaired: `copies`, `references`.
+    /// The part of the repair that runs, such as `copies` or `references`.
     pub phase: &'static str,
     /// How many documents of the model were read for it.
     pub read: u64,

@@ -25,7 +25,7 @@ use crate::types::json::text;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct RepairToken {
-    /// What is left to do; the first has begun.
+    /// The tasks that are left; the first has begun.
     pub(super) tasks: VecDeque<Task>,
     /// The `_id` of the last document that the first task has read.
     pub(super) after: Option<Bson>,

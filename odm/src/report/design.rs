@@ -52,7 +52,7 @@ pub struct DesignNote {
     pub path: Option<String>,
     /// Whether it was refused or allowed.
     pub outcome: DesignOutcome,
-    /// What is wrong and what to write, or the reason.
+    /// The problem and what to write, or the reason.
     pub message: String,
 }
 

@@ -17,7 +17,7 @@ pub(super) struct FieldRow {
     /// The stored path; `[]` stands for the elements of a list, and `*` for the keys of a map.
     pub(super) path: String,
     pub(super) ty: String,
-    /// What is declared, a phrase for each thing.
+    /// The declarations, a phrase for each.
     pub(super) declared: Vec<String>,
 }
 

@@ -68,7 +68,7 @@ async fn damage(db: &Db) -> odm::Result<()> {
     let commands = [
         // Books without their publisher.
         doc! {"delete": "publishers", "deletes": [{"q": {}, "limit": 1}]},
-        // A field that no model declares, and a page count that is none.
+        // A field that no model declares, and a text in place of a page count.
         doc! {"update": "books", "bypassDocumentValidation": true, "updates": [
             one(doc! {"pages": 216}, doc! {"$set": {"colour": "red"}}),
             one(doc! {"pages": 68}, doc! {"$set": {"pages": "sixty-eight"}}),

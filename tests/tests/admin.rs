@@ -163,7 +163,7 @@ async fn damage_is_checked_and_repaired() {
         let plan = admin.run(3, &["repair", "--answer", "Book.author=delete"]);
         assert_eq!(plan.of("step").len(), 2);
         assert_eq!(admin.stored("books").await, damaged);
-        // What is open stays.
+        // A finding without an answer is not repaired.
         let open = admin.run(3, &["repair", "--yes"]);
         assert_eq!(
             (&open.summary()["repaired"], &open.summary()["left"]),

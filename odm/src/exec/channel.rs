@@ -310,7 +310,7 @@ impl<'c> Raw<'c, '_> {
                 .write_concern
                 .clone_from(&self.channel.write_concern);
         }
-        // What odm keeps in collections of its own is no document of a model.
+        // The records in odm's own collections have no images.
         let is_of_model = self.collection == self.channel.collection(self.model);
         let Some(images) = self.channel.images.filter(|_| is_of_model) else {
             return self.send(operation, options).await?.written();

@@ -158,17 +158,9 @@ impl Declared {
         let mut places = vec![&self.root];
         let mut site = ReferenceSite::default();
         for name in path.split('.') {
-            let mut inside = Vec::new();
-            for place in places {
-                for level in place
-                    .levels
-                    .iter()
-                    .filter_map(|level| self.levels.get(*level))
-                {
-                    inside.extend(level.fields.get(name).or(level.others.as_ref()));
-                }
-                inside.extend(place.values.as_deref());
-                inside.extend(place.is_any.then_some(&ANYTHING));
+            let mut inside = self.named(&places, name).into_vec();
+            if places.iter().any(|place| place.is_any) {
+                inside.push(&ANYTHING);
             }
             let mut position = 0;
             let mut lists = Vec::new();
@@ -216,6 +208,19 @@ impl Declared {
         self.document(&[&self.root], document, &mut path, walk)
     }
 
+    /// The places of the value with this name in a document.
+    fn named<'d>(&'d self, places: &[&'d Inside], name: &str) -> Places<'d> {
+        let mut inside = Places::new();
+        for place in places {
+            let levels = place.levels.iter();
+            for level in levels.filter_map(|level| self.levels.get(*level)) {
+                inside.extend(level.fields.get(name).or(level.others.as_ref()));
+            }
+            inside.extend(place.values.as_deref());
+        }
+        inside
+    }
+
     fn document<'a>(
         &self,
         places: &[&Inside],
@@ -233,17 +238,7 @@ impl Declared {
         for element in document {
             let (name, value) = element.map_err(Error::encode)?;
             let name = name.as_str();
-            let mut inside = Places::new();
-            for place in places {
-                for level in place
-                    .levels
-                    .iter()
-                    .filter_map(|level| self.levels.get(*level))
-                {
-                    inside.extend(level.fields.get(name).or(level.others.as_ref()));
-                }
-                inside.extend(place.values.as_deref());
-            }
+            let mut inside = self.named(places, name);
             path.push(name);
             if inside.is_empty() {
                 if !is_any {

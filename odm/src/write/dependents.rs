@@ -377,7 +377,7 @@ impl<M: Document> DependentDelete<M> {
 }
 
 /// Deletes the documents that match with those that refer to them, as the models declare it; returns how many were deleted, and
-/// what has to be written once the transaction has committed.
+/// the writes that follow the commit of the transaction.
 pub(crate) async fn delete_with_dependents(
     channel: &mut Channel<'_>,
     model: &'static ModelMeta,

@@ -61,7 +61,7 @@ fn write_model(article: &mut Markup, one: &ReportedModel, report: &DatabaseRepor
     });
 }
 
-/// What is declared about the collection.
+/// The options that the model declares for its collection.
 fn facts(one: &ReportedModel) -> String {
     let model = one.model;
     let mut facts = vec![match &one.documents {

@@ -44,7 +44,7 @@ pub(super) struct Rect {
     pub(super) height: i32,
 }
 
-/// What is to be placed.
+/// The boxes and lines to place.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Graph {
     /// The smallest size of each box.

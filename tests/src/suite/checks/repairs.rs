@@ -1,4 +1,4 @@
-//! What is damaged is repaired, as the models declare it or as it was answered.
+//! Repairs of each kind of damage, by what the models declare and by answers.
 
 use odm::bson::{Bson, Document as BsonDocument, doc};
 use odm::check::FindingKind;

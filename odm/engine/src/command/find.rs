@@ -21,7 +21,7 @@ use crate::command::compat::explain::explained::Explained;
 use crate::command::compat::explain::goal::OuterStages;
 use crate::command::compat::explain::{aggregation, report};
 use crate::command::create::to_document;
-use crate::command::find::projected::{Projected, sort_keys};
+use crate::command::find::projected::{Fields, Projected, sort_keys};
 use crate::command::invocation::Invocation;
 
 use crate::command::compat::canonical_query::{self, CanonicalQuery};
@@ -29,7 +29,7 @@ use crate::command::declare::{Command, CommandTarget};
 use crate::command::generic_arguments::InTransaction;
 use crate::command::reply::{Batch, Page};
 use crate::command::view;
-use crate::cursor::point::{self, Direct, Equality, Listed};
+use crate::cursor::point::{self, Direct, Equality};
 use crate::cursor::query::{Query, QueryOutput, check_distance};
 use crate::cursor::registry::{Cursor, Item, Results, Tail};
 use crate::cursor::sort::Order;
@@ -230,7 +230,7 @@ enum Route {
     /// The matches of one equality, which an index has found already.
     Batch(Batch),
     /// The matches of one `$in`, likewise.
-    Listed(Listed),
+    Listed(Box<dyn Results>),
     View,
     /// The matches that a plan finds.
     Plan,
@@ -249,16 +249,25 @@ impl Route {
         let args = &call.args;
         // Profiled commands always run a plan, because the shortcuts count nothing for the profiler.
         if call.profile.is_some()
-            || !args.has_only(&["filter", "limit", "singleBatch", "batchSize"])
+            || !args.has_only(&["filter", "projection", "limit", "singleBatch", "batchSize"])
         {
             return None;
         }
+        let fields = match args.filled("projection") {
+            Some(projection) => Some(Fields::parse(call, projection)?),
+            None => None,
+        };
         let limit = args.natural("limit").ok()?.filter(|limit| *limit > 0);
         let shuffles = call.context.shuffle().is_some();
         match Direct::of(args.document("filter")?)? {
             Direct::Equality(equality) if args.get("batchSize").is_none() => {
                 let most = if shuffles { 1 } else { LONGEST_BATCH };
-                short(collection, &equality, limit, most).map(Self::Batch)
+                let batch = short(collection, &equality, limit, most)?;
+                match fields {
+                    Some(fields) => batch.map(|item| fields.of(&item)).ok(),
+                    None => Some(batch),
+                }
+                .map(Self::Batch)
             }
             Direct::In(one_of)
                 if !shuffles
@@ -266,7 +275,11 @@ impl Route {
                     && !call.deadline().is_some() =>
             {
                 args.natural("batchSize").ok()?;
-                one_of.by_index(collection, limit).map(Self::Listed)
+                let listed = one_of.by_index(collection, limit)?;
+                Some(Self::Listed(match fields {
+                    Some(fields) => Box::new(fields.of_each(listed)),
+                    None => Box::new(listed),
+                }))
             }
             _ => None,
         }
@@ -282,7 +295,7 @@ pub(crate) fn run(call: &mut Invocation<'_>) -> Result<Page, ServerError> {
             Ok(page.at(call.read_time()))
         }
         (Route::Listed(listed), Some(collection)) => {
-            let cursor = cursor(call, collection.uuid, Box::new(listed), Tail::No);
+            let cursor = cursor(call, collection.uuid, listed, Tail::No);
             first(call, cursor, batch_size(call)?)
         }
         (Route::View, _) => {

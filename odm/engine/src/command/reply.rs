@@ -76,6 +76,15 @@ impl Batch {
         self.documents.push(item);
     }
 
+    /// The batch of what `map` makes of each document.
+    pub(crate) fn map<E>(self, map: impl Fn(Item) -> Result<Item, E>) -> Result<Self, E> {
+        let mut batch = Self::default();
+        for item in self.documents {
+            batch.push(map(item)?);
+        }
+        Ok(batch)
+    }
+
     /// The batch as a page of the cursor `id`; 0 means that the cursor is closed.
     pub(crate) fn of(self, id: i64, namespace: Namespace) -> Page {
         Page {

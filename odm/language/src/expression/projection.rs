@@ -12,10 +12,12 @@ use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use crate::error::{ServerError, refuse};
 use crate::expression::{Expression, Globals};
-use crate::value::raw::append;
-use crate::value::raw::{elements, get, values};
+use crate::value::raw::{append, document_with_capacity, elements, get, values};
 
 pub use self::parse::{ExclusiveOperators, ProjectionEffect, check_position};
+
+/// Room for the bytes of some fields: an inclusion often drops most of a document.
+const FEW_FIELDS: usize = 64;
 
 /// A compiled projection.
 #[derive(Debug)]
@@ -145,7 +147,11 @@ impl Tree {
         document: Option<&RawDocument>,
         run: Run<'_>,
     ) -> Result<RawDocumentBuf, ServerError> {
-        let mut new = RawDocumentBuf::new();
+        let size = document.map_or(0, |document| document.as_bytes().len());
+        let mut new = document_with_capacity(match run.kind {
+            Kind::Include => size.min(FEW_FIELDS),
+            Kind::Exclude | Kind::Set => size,
+        });
         for (name, value) in document.into_iter().flat_map(elements) {
             match self.entry(name) {
                 None if run.kind == Kind::Include => {}

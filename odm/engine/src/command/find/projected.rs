@@ -8,7 +8,9 @@ use odm_language::matcher::Matcher;
 use odm_language::value::raw;
 
 use crate::catalog::collection::Version;
+use crate::command::invocation::Invocation;
 use crate::cursor::exec::Row;
+use crate::cursor::point::Listed;
 use crate::cursor::query::Found;
 use crate::cursor::registry::{Item, Results};
 use crate::cursor::sort::Order;
@@ -28,6 +30,67 @@ pub(crate) fn project(
         _ => None,
     };
     projection.apply(document, index, globals)
+}
+
+/// A projection that only includes or excludes fields: it needs neither the filter nor the plan.
+pub(super) struct Fields {
+    projection: Projection,
+    globals: Globals,
+}
+
+impl Fields {
+    /// `None` if the projection computes anything, or is invalid.
+    pub(super) fn parse(call: &Invocation<'_>, projection: &RawDocument) -> Option<Self> {
+        let is_switch = |(name, value): (&str, _)| {
+            let is_constant = matches!(
+                value,
+                RawBsonRef::Boolean(_)
+                    | RawBsonRef::Int32(_)
+                    | RawBsonRef::Int64(_)
+                    | RawBsonRef::Double(_)
+            );
+            is_constant && !name.contains('$')
+        };
+        if !raw::elements(projection).all(is_switch) {
+            return None;
+        }
+        let globals = call.globals(None, None, None).ok()?;
+        let projection = Projection::parse(projection, &globals, &|| Ok(())).ok()?;
+        Some(Self {
+            projection,
+            globals,
+        })
+    }
+
+    pub(super) fn of(&self, item: &Item) -> Result<Item, ServerError> {
+        let projected = self.projection.apply(item.document(), None, &self.globals);
+        projected.map(Item::Made)
+    }
+
+    pub(super) fn of_each(self, found: Listed) -> ListedFields {
+        ListedFields {
+            fields: self,
+            found,
+        }
+    }
+}
+
+/// The fields of documents that an index has found without a plan.
+pub(super) struct ListedFields {
+    fields: Fields,
+    found: Listed,
+}
+
+impl Results for ListedFields {
+    fn next(&mut self) -> Option<Result<Item, ServerError>> {
+        let found = self.found.next()?;
+        let fields = found.and_then(|item| self.fields.of(&item));
+        Some(fields.map_err(|error| error.within("Executor error during find command")))
+    }
+
+    fn is_at_end(&self) -> bool {
+        self.found.is_at_end()
+    }
 }
 
 /// The documents of a query, projected.

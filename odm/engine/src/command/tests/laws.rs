@@ -7,6 +7,7 @@ use super::run;
 use crate::Context;
 use crate::command::state::Engine;
 
+mod lookups;
 mod places;
 mod transactions;
 mod words;

@@ -8,3 +8,11 @@ pub fn append(document: &mut RawDocumentBuf, key: &str, value: RawBsonRef<'_>) {
         document.append(key, value);
     }
 }
+
+/// An empty document with room for this many bytes.
+pub fn document_with_capacity(bytes: usize) -> RawDocumentBuf {
+    let empty = RawDocumentBuf::new().into_bytes();
+    let mut room = Vec::with_capacity(bytes.max(empty.len()));
+    room.extend_from_slice(&empty);
+    RawDocumentBuf::from_bytes(room).unwrap_or_default()
+}

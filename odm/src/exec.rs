@@ -11,6 +11,7 @@ mod images;
 mod keys;
 mod related;
 mod stored_path;
+pub(crate) mod together;
 
 pub use self::channel::Channel;
 pub(crate) use self::channel::{Plans, counted, refused};

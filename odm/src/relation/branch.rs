@@ -1,9 +1,8 @@
 //! The branches of a find, which load one relation each.
 
-use std::task::Poll;
-
 use bson::raw::RawDocument;
 use futures_core::future::BoxFuture;
+use futures_util::future::try_join;
 
 use super::row::{And, Joined};
 use crate::error::Result;
@@ -147,7 +146,7 @@ impl<J: Branches, B: Branch> Branches for Also<J, B> {
     ) -> BoxFuture<'a, Result<Vec<Self::Values>>> {
         Box::pin(async move {
             let (rest, values) = if let Some(also) = channel.concurrent() {
-                both(
+                try_join(
                     self.before.load(before, rows, channel),
                     self.branch.load(gathered, also),
                 )
@@ -183,32 +182,4 @@ pub trait IntoBranch<M> {
 
     /// Makes the branch.
     fn into_branch(self) -> Self::Branch;
-}
-
-/// Runs two futures at the same time, until both are done or one fails.
-async fn both<'a, A: Send + 'a, B: Send + 'a>(
-    mut first: BoxFuture<'a, Result<A>>,
-    mut second: BoxFuture<'a, Result<B>>,
-) -> Result<(A, B)> {
-    let (mut a, mut b) = (None, None);
-    std::future::poll_fn(move |cx| {
-        if a.is_none()
-            && let Poll::Ready(result) = first.as_mut().poll(cx)
-        {
-            a = Some(result?);
-        }
-        if b.is_none()
-            && let Poll::Ready(result) = second.as_mut().poll(cx)
-        {
-            b = Some(result?);
-        }
-        match (a.take(), b.take()) {
-            (Some(one), Some(other)) => Poll::Ready(Ok((one, other))),
-            (one, other) => {
-                (a, b) = (one, other);
-                Poll::Pending
-            }
-        }
-    })
-    .await
 }

@@ -77,6 +77,15 @@ impl AnyChecker {
         Ok(all.into_iter().map(|of| Self { model, of }).collect())
     }
 
+    /// Takes documents for stored that were found a moment ago: not for a repair, which looks at what it has deleted itself.
+    pub(super) fn remembering(self) -> Self {
+        let of = match self.of {
+            Of::References(checker) => Of::References(Box::new(checker.remembering())),
+            of => of,
+        };
+        Self { of, ..self }
+    }
+
     /// The comparison of a `two_way` reference with the other side, which is taken for right.
     pub(crate) fn following(model: &'static ModelMeta, path: &str) -> Result<Option<Self>> {
         let following = FollowingChecker::of(model, path)?.map(Of::Following);

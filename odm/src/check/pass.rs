@@ -4,10 +4,12 @@ use std::time::Duration;
 
 use bson::raw::RawDocumentBuf;
 use bson::{Bson, Document, doc};
+use futures_util::future::try_join;
 
 use super::checkers::AnyChecker;
 use crate::error::Result;
 use crate::exec::Channel;
+use crate::exec::together::{Task, run_all};
 use crate::model::ModelMeta;
 use crate::store::options::{Chosen, Options};
 use crate::store::{Operation, RawCursor};
@@ -35,81 +37,26 @@ pub(crate) struct Selection {
     pub(crate) rate: Option<u32>,
 }
 
-/// A pass over the documents of a model.
-pub(crate) struct Pass {
+/// Reads the documents of a model, some at a time.
+struct Reader {
     channel: Channel<'static>,
     model: &'static ModelMeta,
     selection: Selection,
-    checkers: Vec<(AnyChecker, Suspects)>,
     /// The `_id` of the last document that was read.
-    pub(crate) after: Option<Bson>,
-    /// How many documents were read.
-    pub(crate) read: u64,
+    after: Option<Bson>,
     sample: Option<RawCursor<'static>>,
 }
 
-impl Pass {
-    pub(crate) fn new(
-        channel: Channel<'static>,
-        model: &'static ModelMeta,
-        selection: Selection,
-        checkers: Vec<AnyChecker>,
-        after: Option<Bson>,
-    ) -> Self {
-        let checkers = checkers.into_iter();
-        Self {
-            channel,
-            model,
-            selection,
-            checkers: checkers.map(|one| (one, Suspects::default())).collect(),
-            after,
-            read: 0,
-            sample: None,
-        }
-    }
-
-    /// The first comparison, which is the only one of a repair.
-    pub(crate) fn checker(&self) -> Option<&AnyChecker> {
-        self.checkers.first().map(|(checker, _)| checker)
-    }
-
-    /// Reads the next documents and looks for suspects; returns `false` after the last documents.
-    pub(crate) async fn step(&mut self) -> Result<bool> {
-        let started = std::time::Instant::now();
-        let documents = self.next().await?;
-        let Some(last) = documents.last() else {
-            return Ok(false);
-        };
-        self.after = Some(id_of(last)?);
-        self.read += documents.len() as u64;
-        for (checker, suspects) in &mut self.checkers {
-            let damages = checker.look(&mut self.channel, &documents).await?;
-            suspects.add(&damages)?;
-        }
-        if let Some(rate) = self.selection.rate {
-            let read = u32::try_from(documents.len()).unwrap_or(u32::MAX);
-            let due = Duration::from_secs(1) * read / rate.max(1);
-            tokio::time::sleep(due.saturating_sub(started.elapsed())).await;
-        }
-        Ok(true)
-    }
-
-    /// Looks at suspects again, if there are many, or at all of them at the end; returns what is wrong.
-    pub(crate) async fn confirm(&mut self, is_end: bool) -> Result<Vec<Damage<FindingKind>>> {
-        let mut damages = Vec::new();
-        for (checker, suspects) in &mut self.checkers {
-            if is_end || suspects.is_full() {
-                damages.append(&mut suspects.confirm(&self.channel, checker).await?);
-            }
-        }
-        Ok(damages)
-    }
-
+impl Reader {
     async fn next(&mut self) -> Result<Vec<RawDocumentBuf>> {
-        match self.selection.sample {
-            Some(size) => self.next_of_sample(size).await,
-            None => self.next_by_id().await,
+        let documents = match self.selection.sample {
+            Some(size) => self.next_of_sample(size).await?,
+            None => self.next_by_id().await?,
+        };
+        if let Some(last) = documents.last() {
+            self.after = Some(id_of(last)?);
         }
+        Ok(documents)
     }
 
     fn chunk(&self) -> u32 {
@@ -158,6 +105,130 @@ impl Pass {
             Some(cursor) => take(cursor, self.model, chunk).await,
             None => Ok(Vec::new()),
         }
+    }
+}
+
+/// One of the comparisons of a pass, and what it has found.
+struct Comparison {
+    checker: AnyChecker,
+    suspects: Suspects,
+}
+
+/// A pass over the documents of a model.
+pub(crate) struct Pass {
+    channel: Channel<'static>,
+    reader: Reader,
+    reads_ahead: bool,
+    /// The next documents, if they were read while those before them were compared.
+    ahead: Option<Vec<RawDocumentBuf>>,
+    comparisons: Vec<Comparison>,
+    /// The `_id` of the last document that was compared.
+    pub(crate) after: Option<Bson>,
+    /// How many documents were compared.
+    pub(crate) read: u64,
+}
+
+impl Pass {
+    pub(crate) fn new(
+        channel: Channel<'static>,
+        model: &'static ModelMeta,
+        selection: Selection,
+        checkers: Vec<AnyChecker>,
+        after: Option<Bson>,
+    ) -> Self {
+        let comparison = |checker| Comparison {
+            checker,
+            suspects: Suspects::default(),
+        };
+        Self {
+            reader: Reader {
+                channel: channel.within(None),
+                model,
+                selection,
+                after: after.clone(),
+                sample: None,
+            },
+            channel,
+            reads_ahead: false,
+            ahead: None,
+            comparisons: checkers.into_iter().map(comparison).collect(),
+            after,
+            read: 0,
+        }
+    }
+
+    /// Reads the next documents while those before them are compared. A pass that repairs does not: what it writes may change the
+    /// next documents.
+    pub(super) fn reading_ahead(mut self) -> Self {
+        self.reads_ahead = self.reader.selection.rate.is_none();
+        self
+    }
+
+    /// The first comparison, which is the only one of a repair.
+    pub(crate) fn checker(&self) -> Option<&AnyChecker> {
+        let first = self.comparisons.first();
+        first.map(|comparison| &comparison.checker)
+    }
+
+    /// Reads the next documents and looks for suspects; returns `false` after the last documents.
+    pub(crate) async fn step(&mut self) -> Result<bool> {
+        let started = std::time::Instant::now();
+        let documents = match self.ahead.take() {
+            Some(documents) => documents,
+            None => self.reader.next().await?,
+        };
+        let Some(last) = documents.last() else {
+            return Ok(false);
+        };
+        self.after = Some(id_of(last)?);
+        self.read += documents.len() as u64;
+        let most = self.reader.selection.most;
+        let has_enough = most.is_some_and(|most| self.read >= most);
+        let (reader, comparisons) = (&mut self.reader, &mut self.comparisons);
+        let looks = comparisons.iter_mut().map(|comparison| Look {
+            comparison,
+            documents: &documents,
+        });
+        let looks = Box::pin(run_all(&mut self.channel, looks.collect::<Vec<_>>()));
+        if self.reads_ahead && !has_enough {
+            let (ahead, _) = try_join(reader.next(), looks).await?;
+            self.ahead = Some(ahead);
+        } else {
+            looks.await?;
+        }
+        if let Some(rate) = self.reader.selection.rate {
+            let read = u32::try_from(documents.len()).unwrap_or(u32::MAX);
+            let due = Duration::from_secs(1) * read / rate.max(1);
+            tokio::time::sleep(due.saturating_sub(started.elapsed())).await;
+        }
+        Ok(true)
+    }
+
+    /// Looks at suspects again, if there are many, or at all of them at the end; returns what is wrong.
+    pub(crate) async fn confirm(&mut self, is_end: bool) -> Result<Vec<Damage<FindingKind>>> {
+        let mut damages = Vec::new();
+        for Comparison { checker, suspects } in &mut self.comparisons {
+            if is_end || suspects.is_full() {
+                damages.append(&mut suspects.confirm(&self.channel, checker).await?);
+            }
+        }
+        Ok(damages)
+    }
+}
+
+/// One comparison of some documents.
+struct Look<'p> {
+    comparison: &'p mut Comparison,
+    documents: &'p [RawDocumentBuf],
+}
+
+impl Task for Look<'_> {
+    type Output = ();
+
+    async fn run(self, channel: &mut Channel<'_>) -> Result<()> {
+        let Comparison { checker, suspects } = self.comparison;
+        let damages = checker.look(channel, self.documents).await?;
+        suspects.add(&damages)
     }
 }
 

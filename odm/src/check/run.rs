@@ -77,7 +77,9 @@ pub(super) async fn run(check: Check<'_>) -> Result<CheckReport> {
         };
         let channel = Channel::new(check.store.clone(), None);
         let selection = check.selection(model);
-        let mut pass = Pass::new(channel, model, selection, checkers, after.take());
+        let checkers = checkers.into_iter().map(AnyChecker::remembering);
+        let pass = Pass::new(channel, model, selection, checkers.collect(), after.take());
+        let mut pass = pass.reading_ahead();
         loop {
             let named = |error: Error| error.with_model(model.name);
             let is_end = !pass.step().await.map_err(named)?;

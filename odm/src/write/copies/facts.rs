@@ -314,6 +314,20 @@ impl Facts {
         documents.update_in_batches(&statements?).await
     }
 
+    /// Whether the copies of a document have the very bytes of the fields: what most documents have is found without decoding.
+    fn is_identical(&self, kept: &Kept, reference: &str, document: &RawDocument) -> bool {
+        let key = get(document, reference).filter(|key| *key != RawBsonRef::Null);
+        let position = key.and_then(|key| self.keys.position(key));
+        let Some(Some(found)) = position.and_then(|position| self.found.get(position)) else {
+            return false;
+        };
+        let mut values = fields(kept.copies, false).zip(&found.values);
+        values.all(|(field, value)| match value {
+            Value::Stored(value) => get(document, field.name) == Some(value.as_raw_bson_ref()),
+            Value::None | Value::Unknown => false,
+        })
+    }
+
     /// How the copies in a document differ from the values: the stored path, the copy and the value for each. Copies that follow
     /// by their age count when they are too old.
     pub(in crate::write) fn differences(
@@ -324,6 +338,9 @@ impl Facts {
         let Some((reference, parents)) = kept.place.names().split_last() else {
             return Ok(Vec::new());
         };
+        if parents.is_empty() && self.is_identical(kept, reference, document) {
+            return Ok(Vec::new());
+        }
         let mut document = compared(kept, document)?;
         let mut differences = Vec::new();
         let mut add = |field: &CopiedField, copy: Option<&Bson>, value: Option<&Bson>| {

@@ -14,6 +14,7 @@ use super::facts::{Newest, Ties, parts};
 use super::{Listed, settle};
 use crate::collection::Collection;
 use crate::error::{Error, Result};
+use crate::exec::together::{Task, run_all};
 use crate::exec::{Channel, Keys};
 use crate::model::{Document, ModelMeta};
 use crate::plan;
@@ -78,8 +79,8 @@ impl<M: Document> Collection<M> {
         })
     }
 
-    /// Writes the lists of the newest that do not have exactly the newest documents in their order: after writes that went
-    /// past odm, for documents that are older than the declaration, and after a change of `max` or of the copied fields.
+    /// Writes the lists of the newest that do not have exactly the newest documents in their order: after writes by other
+    /// programs, for documents that are older than the declaration, and after a change of `max` or of the copied fields.
     ///
     /// It needs no transaction: the documents are read again after a list was written, until they have not changed. A run
     /// that stops is completed by the next one.
@@ -155,29 +156,43 @@ impl Checker for RecentChecker {
         channel: &mut Channel<'_>,
         documents: &[RawDocumentBuf],
     ) -> Result<Vec<Damage<RecentDamage>>> {
-        let mut damages = Vec::new();
-        for listed in &self.all {
-            for document in documents {
-                let key = listed.key.value(document);
-                let Some(key) = key.filter(|key| *key != RawBsonRef::Null) else {
-                    continue;
-                };
-                let key = Bson::try_from(key).map_err(Error::encode)?;
-                let stored = document.get(listed.list.name).map_err(Error::encode)?;
-                let stored = stored.map(RawBson::from);
-                let newest = Newest::read(channel, listed, &key, Ties::Listed).await?;
-                if newest.is_right(listed, stored.as_ref())? {
-                    continue;
-                }
-                // The list may have other documents with the value of the last.
-                let newest = Newest::read(channel, listed, &key, Ties::All).await?;
-                if !newest.is_right(listed, stored.as_ref())? {
-                    let id = id_of(document)?;
-                    damages.push(stale(&id, listed, &newest, stored.as_ref())?);
-                }
-            }
+        let looks = self.all.iter().flat_map(|listed| {
+            let look = |document| Look { listed, document };
+            documents.iter().map(look)
+        });
+        let damages = run_all(channel, looks.collect::<Vec<_>>()).await?;
+        Ok(damages.into_iter().flatten().collect())
+    }
+}
+
+/// One list of one document.
+struct Look<'c> {
+    listed: &'c Listed,
+    document: &'c RawDocumentBuf,
+}
+
+impl Task for Look<'_> {
+    type Output = Option<Damage<RecentDamage>>;
+
+    async fn run(self, channel: &mut Channel<'_>) -> Result<Self::Output> {
+        let Self { listed, document } = self;
+        let key = listed.key.value(document);
+        let Some(key) = key.filter(|key| *key != RawBsonRef::Null) else {
+            return Ok(None);
+        };
+        let key = Bson::try_from(key).map_err(Error::encode)?;
+        let stored = document.get(listed.list.name).map_err(Error::encode)?;
+        let stored = stored.map(RawBson::from);
+        let newest = Newest::read(channel, listed, &key, Ties::Listed).await?;
+        if newest.is_right(listed, stored.as_ref())? {
+            return Ok(None);
         }
-        Ok(damages)
+        // The list may have other documents with the value of the last.
+        let newest = Newest::read(channel, listed, &key, Ties::All).await?;
+        if newest.is_right(listed, stored.as_ref())? {
+            return Ok(None);
+        }
+        stale(&id_of(document)?, listed, &newest, stored.as_ref()).map(Some)
     }
 }
 

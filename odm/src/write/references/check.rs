@@ -1,6 +1,8 @@
 //! `check_references`: finds stored references that lead to no document.
 
 use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use bson::{Bson, doc};
@@ -8,7 +10,8 @@ use bson::{Bson, doc};
 use super::found;
 use crate::collection::Collection;
 use crate::error::{Error, Result};
-use crate::exec::declared::{Declared, Walk};
+use crate::exec::declared::{Declared, Target, Walk};
+use crate::exec::together::{Task, run_all};
 use crate::exec::{Channel, Keys};
 use crate::model::{Document, ModelMeta};
 use crate::plan::shell;
@@ -70,7 +73,7 @@ impl<M: Document> Collection<M> {
     pub fn check_references<'s>(&self) -> CheckReferences<'s, M> {
         Scan::new("CheckReferences", self.channel(), |chunks| {
             Box::pin(async {
-                let checker = ReferenceChecker::of(M::model())?;
+                let checker = ReferenceChecker::of(M::model())?.remembering();
                 checker::check(
                     chunks,
                     Some(checker).filter(ReferenceChecker::has_references),
@@ -85,12 +88,61 @@ impl<M: Document> Collection<M> {
 pub(crate) struct ReferenceChecker {
     model: &'static ModelMeta,
     declared: Declared,
+    /// The keys that led to a document a moment ago, for each target, if they are remembered.
+    recent: Option<Mutex<Vec<Recent>>>,
+}
+
+/// How long a document is taken for stored after it was found.
+const RECENTLY: Duration = Duration::from_secs(5);
+
+/// How many keys are remembered for each target.
+const RECENT_KEYS: usize = 16 * 1_024;
+
+/// Keys that led to a document a moment ago. Many documents refer to the same few, and each chunk of them would look those up
+/// again.
+#[derive(Default)]
+struct Recent {
+    keys: Keys,
+    /// When the first one was looked up.
+    since: Option<Instant>,
+}
+
+impl Recent {
+    /// Adds what was found by a lookup that began at this time.
+    fn add(&mut self, looked: &Looked, began: Instant) -> Result<()> {
+        for (key, is_found) in looked.keys.values().iter().zip(&looked.is_found) {
+            if *is_found {
+                self.since.get_or_insert(began);
+                self.keys.add_value(Some(key))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Forgets all keys if they are old or many.
+    fn trim(&mut self) {
+        let is_old = self.since.is_some_and(|since| since.elapsed() >= RECENTLY);
+        if is_old || self.keys.len() >= RECENT_KEYS {
+            *self = Self::default();
+        }
+    }
 }
 
 impl ReferenceChecker {
     pub(crate) fn of(model: &'static ModelMeta) -> Result<Self> {
         let declared = Declared::of(model)?;
-        Ok(Self { model, declared })
+        Ok(Self {
+            model,
+            declared,
+            recent: None,
+        })
+    }
+
+    /// Takes documents for stored that were found a moment ago. What is deleted in this moment may be missed; what is missing is
+    /// never remembered. Not for a check that looks at what it has deleted itself.
+    pub(crate) fn remembering(mut self) -> Self {
+        self.recent = Some(Mutex::default());
+        self
     }
 
     /// Whether documents may refer to others by the fields that are declared.
@@ -105,6 +157,24 @@ impl ReferenceChecker {
     pub(crate) fn without(mut self, names: &[&'static str]) -> Self {
         self.declared.without_references_in(names);
         self
+    }
+
+    /// The keys that need not be looked up.
+    fn recent(&self) -> Option<MutexGuard<'_, Vec<Recent>>> {
+        let recent = self.recent.as_ref()?;
+        let mut recent = recent.lock().unwrap_or_else(PoisonError::into_inner);
+        recent.resize_with(self.declared.targets().len(), Recent::default);
+        recent.iter_mut().for_each(Recent::trim);
+        Some(recent)
+    }
+
+    /// Remembers what lookups that began at this time have found.
+    fn remember(&self, references: &[Looked], began: Instant) -> Result<()> {
+        let Some(mut recent) = self.recent() else {
+            return Ok(());
+        };
+        let mut all = recent.iter_mut().zip(references);
+        all.try_for_each(|(recent, looked)| recent.add(looked, began))
     }
 
     /// The namespace of the documents to which a DBRef leads; `None` if no collection can have the name.
@@ -197,6 +267,33 @@ impl Looked {
     }
 }
 
+/// Keys to look up in one collection.
+enum Lookup<'l> {
+    Target(&'l Target, &'l mut Looked),
+    Namespace(&'static ModelMeta, &'l Namespace, &'l mut Looked),
+}
+
+impl Task for Lookup<'_> {
+    type Output = bool;
+
+    /// Returns whether all were found.
+    async fn run(self, channel: &mut Channel<'_>) -> Result<bool> {
+        let (is_found, looked) = match self {
+            Self::Target(target, looked) => {
+                let keys = &looked.keys;
+                let is_found = found(channel, target.model, &target.key, keys, &[]).await?;
+                (is_found, looked)
+            }
+            Self::Namespace(model, namespace, looked) => {
+                let is_found = namespace.found(channel, model, &looked.keys).await?;
+                (is_found, looked)
+            }
+        };
+        looked.is_found = is_found;
+        Ok(!looked.is_found.contains(&false))
+    }
+}
+
 impl Checker for ReferenceChecker {
     type Kind = ReferenceDamage;
 
@@ -216,28 +313,21 @@ impl Checker for ReferenceChecker {
         channel: &mut Channel<'_>,
         documents: &[RawDocumentBuf],
     ) -> Result<Vec<Damage<ReferenceDamage>>> {
-        let mut collect = Collect::new(self, channel);
-        for document in documents {
-            self.declared.walk(document, &mut collect)?;
-        }
-        let Collect {
+        let began = Instant::now();
+        let Lookups {
             mut references,
             mut dbrefs,
             is_impossible,
-            failed,
-            ..
-        } = collect;
-        failed?;
-        let mut is_suspicious = is_impossible;
-        for (target, looked) in self.declared.targets().iter().zip(&mut references) {
-            let keys = &looked.keys;
-            looked.is_found = found(channel, target.model, &target.key, keys, &[]).await?;
-            is_suspicious |= looked.is_found.contains(&false);
-        }
+        } = Collect::all(self, channel, documents)?;
+        let targets = self.declared.targets().iter().zip(&mut references);
+        let lookups = targets.map(|(target, looked)| Lookup::Target(target, looked));
+        let mut lookups: Vec<_> = lookups.collect();
         for (namespace, looked) in &mut dbrefs {
-            looked.is_found = namespace.found(channel, self.model, &looked.keys).await?;
-            is_suspicious |= looked.is_found.contains(&false);
+            lookups.push(Lookup::Namespace(self.model, namespace, looked));
         }
+        let are_found = run_all(channel, lookups).await?;
+        self.remember(&references, began)?;
+        let is_suspicious = is_impossible || are_found.contains(&false);
         let mut damages = Vec::new();
         if !is_suspicious {
             return Ok(damages);
@@ -260,28 +350,47 @@ impl Checker for ReferenceChecker {
     }
 }
 
-/// Collects the references of documents.
-struct Collect<'c, 's> {
-    checker: &'c ReferenceChecker,
-    channel: &'c Channel<'s>,
+/// What the references of documents lead to.
+#[derive(Default)]
+struct Lookups {
+    /// Keys, by target.
     references: Vec<Looked>,
     dbrefs: Vec<(Namespace, Looked)>,
     /// Whether a DBRef names a collection that can't exist.
     is_impossible: bool,
+}
+
+/// Collects the references of documents.
+struct Collect<'c, 's> {
+    checker: &'c ReferenceChecker,
+    channel: &'c Channel<'s>,
+    recent: Option<MutexGuard<'c, Vec<Recent>>>,
+    lookups: Lookups,
     failed: Result<()>,
 }
 
 impl<'c, 's> Collect<'c, 's> {
-    fn new(checker: &'c ReferenceChecker, channel: &'c Channel<'s>) -> Self {
+    fn all(
+        checker: &'c ReferenceChecker,
+        channel: &'c Channel<'s>,
+        documents: &[RawDocumentBuf],
+    ) -> Result<Lookups> {
         let targets = checker.declared.targets().iter();
-        Self {
+        let mut collect = Self {
             checker,
             channel,
-            references: targets.map(|_| Looked::default()).collect(),
-            dbrefs: Vec::new(),
-            is_impossible: false,
+            recent: checker.recent(),
+            lookups: Lookups {
+                references: targets.map(|_| Looked::default()).collect(),
+                ..Lookups::default()
+            },
             failed: Ok(()),
+        };
+        for document in documents {
+            checker.declared.walk(document, &mut collect)?;
         }
+        collect.failed?;
+        Ok(collect.lookups)
     }
 
     fn add(looked: Option<&mut Looked>, value: RawBsonRef<'_>, failed: &mut Result<()>) {
@@ -296,7 +405,15 @@ impl<'c, 's> Collect<'c, 's> {
 impl Walk for Collect<'_, '_> {
     fn reference(&mut self, targets: &[usize], _: &[&str], value: RawBsonRef<'_>) {
         for target in targets {
-            Self::add(self.references.get_mut(*target), value, &mut self.failed);
+            let recent = self.recent.as_ref().and_then(|all| all.get(*target));
+            if recent.is_some_and(|recent| recent.keys.position(value).is_some()) {
+                continue;
+            }
+            Self::add(
+                self.lookups.references.get_mut(*target),
+                value,
+                &mut self.failed,
+            );
         }
     }
 
@@ -305,16 +422,20 @@ impl Walk for Collect<'_, '_> {
             return;
         };
         let Some(namespace) = self.checker.namespace(self.channel, dbref) else {
-            self.is_impossible = true;
+            self.lookups.is_impossible = true;
             return;
         };
-        let mut dbrefs = self.dbrefs.iter();
+        let mut dbrefs = self.lookups.dbrefs.iter();
         let position = dbrefs.position(|(other, _)| *other == namespace);
         let position = position.unwrap_or_else(|| {
-            self.dbrefs.push((namespace, Looked::default()));
-            self.dbrefs.len() - 1
+            self.lookups.dbrefs.push((namespace, Looked::default()));
+            self.lookups.dbrefs.len() - 1
         });
-        let looked = self.dbrefs.get_mut(position).map(|(_, looked)| looked);
+        let looked = self
+            .lookups
+            .dbrefs
+            .get_mut(position)
+            .map(|(_, looked)| looked);
         Self::add(looked, id, &mut self.failed);
     }
 }

@@ -14,7 +14,7 @@
 //! assert_eq!((report.documents, report.findings), (4, 3));
 //!
 //! let status = db.scrub_status(models![Author, Book]).await?;
-//! assert!(status.age().as_secs() < 60, "the number to alarm on");
+//! assert!(status.age().is_some_and(|age| age.as_secs() < 60), "the number to alarm on");
 //! assert_eq!(status.findings.get("dangling-reference"), Some(&3));
 //! # Ok(())
 //! # }

@@ -389,7 +389,7 @@ async fn scrub_status(db: &Db, models: Models<'_>, output: &mut Output) -> Resul
         .map(|(code, count)| (code.clone(), number(*count).into()))
         .collect();
     let summary = doc! {
-        "age_seconds": number(status.age().as_secs()),
+        "age_seconds": status.age().map(|age| number(age.as_secs())),
         "ranges": number(status.ranges),
         "documents": number(status.documents),
         "findings": counts,

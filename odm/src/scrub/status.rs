@@ -69,8 +69,8 @@ impl Db {
 }
 
 impl ScrubStatus {
-    /// How long ago the oldest check of a range began, by the clock of this machine; zero if no scrub has begun. It is the number to
-    /// alarm on: it stays below the time after which ranges are checked again, and a little, while the scrub keeps up.
+    /// How long ago the oldest check of a range began, by the clock of this machine; `None` if no scrub has begun. It is the number
+    /// to alarm on: it stays below the time after which ranges are checked again, and a little, while the scrub keeps up.
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));
@@ -78,17 +78,18 @@ impl ScrubStatus {
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let db = a_shelf().await?;
     /// db.scrub(models![Book]).await?;
-    /// assert!(db.scrub_status(models![Book]).await?.age().as_secs() < 60);
+    /// let age = db.scrub_status(models![Book]).await?.age();
+    /// assert!(age.is_some_and(|age| age.as_secs() < 60));
     /// # Ok(())
     /// # }
     /// ```
-    pub fn age(&self) -> Duration {
-        let Some(oldest) = self.oldest else {
-            return Duration::ZERO;
-        };
+    pub fn age(&self) -> Option<Duration> {
+        let oldest = self.oldest?;
         let now = DateTime::now().timestamp_millis();
         let millis = now.saturating_sub(oldest.timestamp_millis());
-        Duration::from_millis(u64::try_from(millis).unwrap_or_default())
+        Some(Duration::from_millis(
+            u64::try_from(millis).unwrap_or_default(),
+        ))
     }
 }
 

@@ -15,7 +15,7 @@
 //!
 //! let plan = db.repair(models![Author, Book]).plan().await?;
 //! println!("{plan}");
-//! // 3 findings, 0 of which are repaired
+//! // 3 findings: 0 will be repaired, 3 need an answer
 //! // Book: dangling reference at `author`: 3
 //! //   open: answer `delete` or `leave`
 //!

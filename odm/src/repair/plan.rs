@@ -274,13 +274,23 @@ impl RepairPlan {
 
 impl fmt::Display for RepairPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let done = self.steps.iter().filter(|step| step.action.writes());
-        let done: u64 = done.map(|step| step.findings).sum();
-        let findings = match self.findings() {
-            1 => "1 finding".to_owned(),
-            count => format!("{count} findings"),
+        let sum = |is_counted: fn(&RepairAction) -> bool| -> u64 {
+            let steps = self.steps.iter().filter(|step| is_counted(&step.action));
+            steps.map(|step| step.findings).sum()
         };
-        writeln!(f, "{findings}, {done} of which are repaired")?;
+        let repaired = sum(RepairAction::writes);
+        let asked = sum(|action| matches!(action, RepairAction::Ask(_)));
+        match self.findings() {
+            1 => write!(f, "1 finding")?,
+            count => write!(f, "{count} findings")?,
+        }
+        write!(f, ": {repaired} will be repaired")?;
+        match asked {
+            0 => {}
+            1 => write!(f, ", 1 needs an answer")?,
+            _ => write!(f, ", {asked} need an answer")?,
+        }
+        writeln!(f)?;
         for step in &self.steps {
             writeln!(f, "{step}")?;
         }

@@ -1,4 +1,4 @@
-//! Keeps derived data in step with writes that go past odm, by a change stream.
+//! Keeps derived data in step with the writes of other programs, by a change stream.
 //!
 //! [`relations`] finds what the models derive from each other, [`event`] says which documents an event concerns, and [`settle`]
 //! writes those that have other values now. An event only says where to look: the values are always those of the documents as

@@ -78,8 +78,8 @@ impl<M: Document> Collection<M> {
         })
     }
 
-    /// Writes the copies of all documents that do not have the value of the field that they follow: after writes that went past
-    /// odm, after [`leave_stale`](crate::collection::UpdateDocuments::leave_stale), and for documents that are older than the
+    /// Writes the copies of all documents that do not have the value of the field that they follow: after writes by other
+    /// programs, after [`leave_stale`](crate::collection::UpdateDocuments::leave_stale), and for documents that are older than the
     /// declaration. Of copies with `refresh(older_than = …)`, it writes those that are older, with the time of the read.
     ///
     /// It needs no transaction: each document is written by one update that matches only while its reference is the same, and

@@ -79,7 +79,7 @@ impl<M: Document> Collection<M> {
     }
 
     /// Writes the summaries of all documents that do not have the value which the documents of their relation have: after writes
-    /// that went past odm, and for documents that are older than the declaration.
+    /// by other programs, and for documents that are older than the declaration.
     ///
     /// It needs no transaction: the values are computed again after they were written, until they have not changed. A run that
     /// stops is completed by the next one.

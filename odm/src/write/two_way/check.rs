@@ -79,7 +79,7 @@ impl<M: Document> Collection<M> {
     }
 
     /// Lets a field of all documents follow the other side of its `two_way` reference: for documents that are older than the
-    /// declaration, after [`leave_stale`](crate::collection::UpdateDocuments::leave_stale), and after writes past odm.
+    /// declaration, after [`leave_stale`](crate::collection::UpdateDocuments::leave_stale), and after writes by other programs.
     ///
     /// The other side is taken for right, so name the field that is not. A list keeps its order; what it lacks is added at its
     /// end, by `_id`. Each document is written only while its field is as it was read, and the other side is read again

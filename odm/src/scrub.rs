@@ -1,7 +1,8 @@
 //! A check that goes on for good: a slow pass over all documents, again and again.
 //!
 //! A [check](crate::check) answers whether the data is sound now. [`Db::scrub`] keeps the answer fresh in production: it divides each
-//! collection into ranges of `_id`s, checks them one after the other at a limited rate, and stores how far it is in the database, so that it goes on after a restart, and any number of processes share the work.
+//! collection into ranges of `_id`s, checks them one after the other at a limited rate, and stores how far it is in the database. So
+//! it goes on after a restart, and any number of processes share the work.
 //!
 //! ```
 //! # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/on_delete.rs"));

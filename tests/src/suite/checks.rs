@@ -23,8 +23,9 @@ use self::damages::{
     unfinished_changes_are_found,
 };
 use self::options::{
-    checks_go_on_after_every_document, each_aspect_finds_its_kinds, filters_and_ranges_choose,
-    options_that_can_not_be_are_refused, samples_are_parts, the_commands_do_not_grow,
+    all_chunks_are_compared_once, checks_go_on_after_every_document, each_aspect_finds_its_kinds,
+    filters_and_ranges_choose, options_that_can_not_be_are_refused, samples_are_parts,
+    the_commands_do_not_grow,
 };
 use self::repairs::{
     answers_that_do_not_fit_are_refused, documents_that_can_not_be_repaired_are_listed,
@@ -54,6 +55,7 @@ cases![
     each_aspect_finds_its_kinds,
     filters_and_ranges_choose,
     checks_go_on_after_every_document,
+    all_chunks_are_compared_once,
     samples_are_parts,
     options_that_can_not_be_are_refused,
     the_commands_do_not_grow,

@@ -22,6 +22,12 @@ use crate::write::checker::{self, Checker, id_of};
 use crate::write::chunks::Scan;
 use crate::write::{Damage, Report};
 
+/// How long a document is taken for stored after it was found.
+const MOMENT: Duration = Duration::from_secs(5);
+
+/// How many keys are remembered for each target.
+const REMEMBERED: usize = 16 * 1_024;
+
 /// The kinds of damage that [`Collection::check_references`] reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -89,25 +95,19 @@ pub(crate) struct ReferenceChecker {
     model: &'static ModelMeta,
     declared: Declared,
     /// The keys that led to a document a moment ago, for each target, if they are remembered.
-    recent: Option<Mutex<Vec<Recent>>>,
+    remembered: Option<Mutex<Vec<Remembered>>>,
 }
-
-/// How long a document is taken for stored after it was found.
-const RECENTLY: Duration = Duration::from_secs(5);
-
-/// How many keys are remembered for each target.
-const RECENT_KEYS: usize = 16 * 1_024;
 
 /// Keys that led to a document a moment ago. Many documents refer to the same few, and each chunk of them would look those up
 /// again.
 #[derive(Default)]
-struct Recent {
+struct Remembered {
     keys: Keys,
     /// When the first one was looked up.
     since: Option<Instant>,
 }
 
-impl Recent {
+impl Remembered {
     /// Adds what was found by a lookup that began at this time.
     fn add(&mut self, looked: &Looked, began: Instant) -> Result<()> {
         for (key, is_found) in looked.keys.values().iter().zip(&looked.is_found) {
@@ -119,10 +119,14 @@ impl Recent {
         Ok(())
     }
 
+    fn has(&self, key: RawBsonRef<'_>) -> bool {
+        self.keys.position(key).is_some()
+    }
+
     /// Forgets all keys if they are old or many.
     fn trim(&mut self) {
-        let is_old = self.since.is_some_and(|since| since.elapsed() >= RECENTLY);
-        if is_old || self.keys.len() >= RECENT_KEYS {
+        let is_old = self.since.is_some_and(|since| since.elapsed() >= MOMENT);
+        if is_old || self.keys.len() >= REMEMBERED {
             *self = Self::default();
         }
     }
@@ -134,14 +138,14 @@ impl ReferenceChecker {
         Ok(Self {
             model,
             declared,
-            recent: None,
+            remembered: None,
         })
     }
 
     /// Takes documents for stored that were found a moment ago. What is deleted in this moment may be missed; what is missing is
     /// never remembered. Not for a check that looks at what it has deleted itself.
     pub(crate) fn remembering(mut self) -> Self {
-        self.recent = Some(Mutex::default());
+        self.remembered = Some(Mutex::default());
         self
     }
 
@@ -160,21 +164,21 @@ impl ReferenceChecker {
     }
 
     /// The keys that need not be looked up.
-    fn recent(&self) -> Option<MutexGuard<'_, Vec<Recent>>> {
-        let recent = self.recent.as_ref()?;
-        let mut recent = recent.lock().unwrap_or_else(PoisonError::into_inner);
-        recent.resize_with(self.declared.targets().len(), Recent::default);
-        recent.iter_mut().for_each(Recent::trim);
-        Some(recent)
+    fn remembered(&self) -> Option<MutexGuard<'_, Vec<Remembered>>> {
+        let all = self.remembered.as_ref()?;
+        let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+        all.resize_with(self.declared.targets().len(), Remembered::default);
+        all.iter_mut().for_each(Remembered::trim);
+        Some(all)
     }
 
     /// Remembers what lookups that began at this time have found.
     fn remember(&self, references: &[Looked], began: Instant) -> Result<()> {
-        let Some(mut recent) = self.recent() else {
+        let Some(mut remembered) = self.remembered() else {
             return Ok(());
         };
-        let mut all = recent.iter_mut().zip(references);
-        all.try_for_each(|(recent, looked)| recent.add(looked, began))
+        let mut all = remembered.iter_mut().zip(references);
+        all.try_for_each(|(remembered, looked)| remembered.add(looked, began))
     }
 
     /// The namespace of the documents to which a DBRef leads; `None` if no collection can have the name.
@@ -364,7 +368,7 @@ struct Lookups {
 struct Collect<'c, 's> {
     checker: &'c ReferenceChecker,
     channel: &'c Channel<'s>,
-    recent: Option<MutexGuard<'c, Vec<Recent>>>,
+    remembered: Option<MutexGuard<'c, Vec<Remembered>>>,
     lookups: Lookups,
     failed: Result<()>,
 }
@@ -379,7 +383,7 @@ impl<'c, 's> Collect<'c, 's> {
         let mut collect = Self {
             checker,
             channel,
-            recent: checker.recent(),
+            remembered: checker.remembered(),
             lookups: Lookups {
                 references: targets.map(|_| Looked::default()).collect(),
                 ..Lookups::default()
@@ -405,8 +409,8 @@ impl<'c, 's> Collect<'c, 's> {
 impl Walk for Collect<'_, '_> {
     fn reference(&mut self, targets: &[usize], _: &[&str], value: RawBsonRef<'_>) {
         for target in targets {
-            let recent = self.recent.as_ref().and_then(|all| all.get(*target));
-            if recent.is_some_and(|recent| recent.keys.position(value).is_some()) {
+            let remembered = self.remembered.as_ref().and_then(|all| all.get(*target));
+            if remembered.is_some_and(|keys| keys.has(value)) {
                 continue;
             }
             Self::add(
@@ -513,5 +517,52 @@ impl Walk for Compare<'_, '_> {
                 None => "document, because no collection can have the name in it".to_owned(),
             }
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn looked(range: std::ops::Range<i64>, is_found: bool) -> Looked {
+        let ids: Vec<_> = range.map(Bson::from).collect();
+        let keys = Keys::of(&ids).unwrap();
+        let is_found = vec![is_found; keys.len()];
+        Looked { keys, is_found }
+    }
+
+    #[test]
+    fn what_is_missing_is_not_remembered() {
+        let mut remembered = Remembered::default();
+        remembered.add(&looked(0..2, true), Instant::now()).unwrap();
+        remembered
+            .add(&looked(2..4, false), Instant::now())
+            .unwrap();
+        remembered.trim();
+        let has = |id| remembered.has(RawBsonRef::Int64(id));
+        assert_eq!([0, 1, 2, 3].map(has), [true, true, false, false]);
+    }
+
+    #[test]
+    fn old_keys_and_many_keys_are_forgotten() {
+        let most = i64::try_from(REMEMBERED).unwrap();
+        for (keys, age, is_kept) in [
+            (10, Duration::ZERO, true),
+            (10, MOMENT, false),
+            (most - 1, Duration::ZERO, true),
+            (most, Duration::ZERO, false),
+        ] {
+            let mut remembered = Remembered::default();
+            let began = Instant::now().checked_sub(age).unwrap();
+            remembered.add(&looked(0..keys, true), began).unwrap();
+            // Later keys are forgotten with the first one.
+            remembered.add(&looked(0..1, true), Instant::now()).unwrap();
+            remembered.trim();
+            assert_eq!(
+                remembered.has(RawBsonRef::Int64(0)),
+                is_kept,
+                "{keys} {age:?}"
+            );
+        }
     }
 }

@@ -166,6 +166,50 @@ pub(super) async fn checks_go_on_after_every_document(db: &Db) {
     assert!(rounds > 1);
 }
 
+/// More documents than a check compares at once: the next ones are read meanwhile, and ids that were found are not looked up
+/// again.
+pub(super) async fn all_chunks_are_compared_once(db: &Db) {
+    filled(db).await;
+    // The same two reviewers in all chunks; at the ends of chunks, and in the last one, nobody.
+    let dangling = [1_000, 1_997, 1_998, 1_999, 2_999, 4_499];
+    let review = |id: i32| {
+        let reviewer = if dangling.contains(&id) {
+            7
+        } else {
+            1 + id % 2
+        };
+        doc! {"_id": id, "reviewer": reviewer}
+    };
+    insert(db, "reviews", (1_000..4_500).map(review)).await;
+    let check = || db.check(models![Review]).only([Aspect::References]);
+    let found = |report: &CheckReport| -> Vec<i32> {
+        let ids = report.listed.iter().map(|finding| finding.id.clone());
+        let mut ids: Vec<_> = ids.map(|id| id.unwrap().as_i32().unwrap()).collect();
+        ids.sort_unstable();
+        ids
+    };
+    // A check that is dropped leaves nothing behind.
+    for micros in [1, 300, 3_000, 9_000] {
+        drop(tokio::time::timeout(Duration::from_micros(micros), check().into_future()).await);
+    }
+    let all = check().await.unwrap();
+    assert_eq!((all.read(), found(&all)), (3_502, dangling.to_vec()));
+
+    // A check that stops between two chunks compares those that were read ahead when it goes on.
+    let limit = Duration::from_millis(300);
+    let late = check()
+        .time_limit(limit)
+        .on_progress(|_| std::thread::sleep(limit));
+    let report = late.await.unwrap();
+    let (mut read, mut ids) = (report.read(), found(&report));
+    assert!(read < 3_502, "{report}");
+    let rest = check().resume(report.rest.unwrap()).await.unwrap();
+    read += rest.read();
+    ids.extend(found(&rest));
+    ids.sort_unstable();
+    assert_eq!((read, ids), (3_502, dangling.to_vec()));
+}
+
 pub(super) async fn samples_are_parts(db: &Db) {
     damaged(db).await;
     let all = texts(&db.check(models()).await.unwrap());

@@ -76,6 +76,7 @@ pub mod collection;
 pub mod dump;
 pub mod error;
 pub(crate) mod exec;
+pub mod gridfs;
 pub(crate) mod markup;
 pub mod model;
 pub mod plan;

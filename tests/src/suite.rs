@@ -31,6 +31,7 @@ mod foreign_documents;
 mod foreign_types;
 mod found_or_inserted;
 mod geometries;
+mod gridfs;
 mod indexes;
 mod joined_rows;
 mod joins;
@@ -119,6 +120,7 @@ pub(crate) fn cases() -> Vec<Case> {
         foreign_types::CASES,
         found_or_inserted::CASES,
         geometries::CASES,
+        gridfs::CASES,
         indexes::CASES,
         joins::CASES,
         joined_rows::CASES,

@@ -7,7 +7,7 @@ use super::page_token::PageTokenError;
 use super::reply::ReplyError;
 use super::{
     BulkError, ConfigError, ConnectionError, DeclarationError, DecodeError, EncodeError, FileError,
-    OutdatedPlanError, ReferenceError, ServerError, StaleError, SummaryError, TreeError,
+    GridFsError, OutdatedPlanError, ReferenceError, ServerError, StaleError, SummaryError, TreeError,
     UnsupportedError, UsageError, ValidationFailure, WithheldError,
 };
 
@@ -21,6 +21,7 @@ pub(crate) enum Kind {
     Decode(DecodeError),
     Encode(EncodeError),
     File(FileError),
+    GridFs(GridFsError),
     Other(OtherError),
     OutdatedPlan(OutdatedPlanError),
     PageToken(PageTokenError),
@@ -78,6 +79,7 @@ impl fmt::Display for Kind {
             Self::Decode(error) => fmt::Display::fmt(error, f),
             Self::Encode(error) => fmt::Display::fmt(error, f),
             Self::File(error) => fmt::Display::fmt(error, f),
+            Self::GridFs(error) => fmt::Display::fmt(error, f),
             Self::Other(error) => fmt::Display::fmt(error, f),
             Self::OutdatedPlan(error) => fmt::Display::fmt(error, f),
             Self::PageToken(error) => fmt::Display::fmt(error, f),

@@ -1,0 +1,34 @@
+//! A model for buckets that need no metadata of their own.
+
+use bson::oid::ObjectId;
+use bson::{DateTime, Document as BsonDocument};
+use serde::{Deserialize, Serialize};
+
+use super::bucket::FileModel;
+use crate::Document;
+
+/// A file of the bucket `fs`, with metadata of any kind.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[serde(rename_all = "camelCase")]
+#[odm(collection = "fs.files", index(filename, upload_date))]
+pub struct File {
+    /// The `_id`.
+    #[serde(rename = "_id")]
+    pub id: ObjectId,
+    /// How many bytes it has.
+    pub length: i64,
+    /// How many bytes each chunk but the last has.
+    pub chunk_size: i32,
+    /// When the upload ended, by the clock of the machine that uploaded it.
+    pub upload_date: DateTime,
+    /// The name. Programs of old stored none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filename: Option<String>,
+    /// What else is known of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<BsonDocument>,
+}
+
+impl FileModel for File {
+    type Metadata = BsonDocument;
+}

@@ -1,0 +1,312 @@
+//! Files in GridFS: what is uploaded comes back, in parts too, and damaged files are errors.
+
+mod drivers;
+
+use std::io::SeekFrom;
+
+use odm::bson::{Bson, Document as BsonDocument, doc, oid::ObjectId};
+use odm::gridfs::{Bucket, File, FileModel};
+use odm::prelude::*;
+use tokio::io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt};
+
+use crate::case::cases;
+use crate::random::Random;
+
+cases![
+    drivers::cases_of_the_drivers_pass,
+    files_come_back,
+    ranges_fetch_only_their_chunks,
+    seeks_lead_anywhere,
+    readers_are_copied_and_writers_filled,
+    aborted_and_dropped_uploads_leave_nothing,
+    models_have_metadata_ids_and_names_of_their_own,
+    numbers_of_other_programs_are_read,
+    damaged_files_are_errors,
+    indexes_are_made_with_the_first_file,
+];
+
+fn bytes(random: &mut Random, length: usize) -> Vec<u8> {
+    (0..length).map(|_| (random.next() >> 56) as u8).collect()
+}
+
+async fn chunks(db: &Db, bucket: &str) -> Vec<BsonDocument> {
+    let find = doc! {"find": format!("{bucket}.chunks"), "sort": {"files_id": 1, "n": 1}};
+    db.run_command(find).all().await.unwrap()
+}
+
+async fn files_come_back(db: &Db) {
+    let files = db.gridfs::<File>();
+    let mut random = Random::of(7);
+    for chunk_size in [1, 3, 4, 1_000] {
+        for length in [0, 1, 3, 4, 5, 8, 9, 31, 1_000, 2_001] {
+            let content = bytes(&mut random, length);
+            let upload = files.upload("a").chunk_size(chunk_size);
+            let id = upload.bytes(&content).await.unwrap();
+            assert_eq!(files.download(&id).bytes().await.unwrap(), content);
+            let file = files.files().get(&id).await.unwrap().unwrap();
+            assert_eq!(file.length, length as i64);
+            assert_eq!(file.chunk_size, chunk_size as i32);
+            assert_eq!(file.filename.as_deref(), Some("a"));
+            let (start, end) = (length / 3, length - length / 4);
+            let part = files.download(&id).range(start as u64..end as u64);
+            assert_eq!(part.bytes().await.unwrap(), content[start..end]);
+        }
+    }
+    let refused = files.download(&ObjectId::new()).bytes().await.unwrap_err();
+    assert!(refused.is_file_not_found(), "{refused}");
+}
+
+async fn ranges_fetch_only_their_chunks(db: &Db) {
+    let files = db.gridfs::<File>();
+    let content = bytes(&mut Random::of(1), 1_000);
+    let id = files.upload("a").chunk_size(10).bytes(&content).await.unwrap();
+    // Without the chunks that the range does not need.
+    let others = doc! {"n": {"$nin": [20, 21]}};
+    let delete = doc! {"delete": "fs.chunks", "deletes": [{"q": others, "limit": 0}]};
+    db.run_command(delete).await.unwrap();
+    let part = files.download(&id).range(205..=214).bytes().await.unwrap();
+    assert_eq!(part, content[205..215]);
+    let part = files.download(&id).range(200..200).bytes().await.unwrap();
+    assert!(part.is_empty());
+    let missing = files.download(&id).range(205..221).bytes().await.unwrap_err();
+    assert!(missing.is_file_damaged(), "{missing}");
+    let beyond = files.download(&id).range(5..1_001).bytes().await.unwrap_err();
+    assert!(beyond.to_string().contains("1000 bytes"), "{beyond}");
+}
+
+async fn seeks_lead_anywhere(db: &Db) {
+    let files = db.gridfs::<File>();
+    let mut random = Random::of(3);
+    let content = bytes(&mut random, 777);
+    let id = files.upload("a").chunk_size(20).bytes(&content).await.unwrap();
+    let mut reader = files.download(&id).open().await.unwrap();
+    let mut position: usize = 0;
+    for _ in 0..200 {
+        let to = random.below(900);
+        let seek = match random.below(3) {
+            0 => SeekFrom::Start(to as u64),
+            1 => SeekFrom::Current(to as i64 - position as i64),
+            _ => SeekFrom::End(to as i64 - 777),
+        };
+        assert_eq!(reader.seek(seek).await.unwrap(), to as u64);
+        position = to;
+        let mut part = vec![0; random.below(60)];
+        let mut read = 0;
+        while read < part.len() {
+            match reader.read(&mut part[read..]).await.unwrap() {
+                0 => break,
+                more => read += more,
+            }
+        }
+        let expected = content.get(position..).unwrap_or_default();
+        let expected = &expected[..expected.len().min(part.len())];
+        assert_eq!(&part[..read], expected);
+        position += read;
+    }
+    assert!(reader.seek(SeekFrom::End(-778)).await.is_err());
+}
+
+async fn readers_are_copied_and_writers_filled(db: &Db) {
+    let files = db.gridfs::<File>();
+    let mut random = Random::of(5);
+    let content = bytes(&mut random, 300_000);
+    let id = files.upload("a").copy_from(&content[..]).await.unwrap();
+    let mut copy = Vec::new();
+    let written = files.download(&id).copy_to(&mut copy).await.unwrap();
+    assert_eq!(written, 300_000);
+    assert_eq!(copy, content);
+
+    let mut writer = files.upload("b").chunk_size(7_000).open().unwrap();
+    let mut rest = &content[..];
+    while !rest.is_empty() {
+        let length = (random.below(20_000) + 1).min(rest.len());
+        writer.write_all(&rest[..length]).await.unwrap();
+        rest = &rest[length..];
+        if random.below(3) == 0 {
+            writer.flush().await.unwrap();
+        }
+    }
+    let id = *writer.id();
+    assert!(files.files().get(&id).await.unwrap().is_none());
+    writer.shutdown().await.unwrap();
+    assert!(writer.write_all(b"more").await.is_err());
+    drop(writer);
+    let mut reader = files.download_by_name("b").open().await.unwrap();
+    let mut copy = Vec::new();
+    reader.read_to_end(&mut copy).await.unwrap();
+    assert_eq!(copy, content);
+}
+
+/// Fails after some bytes.
+struct Broken(usize);
+
+impl tokio::io::AsyncRead for Broken {
+    fn poll_read(
+        mut self: std::pin::Pin<&mut Self>,
+        _: &mut std::task::Context<'_>,
+        buffer: &mut tokio::io::ReadBuf<'_>,
+    ) -> std::task::Poll<std::io::Result<()>> {
+        if self.0 == 0 {
+            return std::task::Poll::Ready(Err(std::io::Error::other("the disk is gone")));
+        }
+        let length = self.0.min(buffer.remaining());
+        buffer.put_slice(&vec![1; length]);
+        self.0 -= length;
+        std::task::Poll::Ready(Ok(()))
+    }
+}
+
+async fn aborted_and_dropped_uploads_leave_nothing(db: &Db) {
+    let files = db.gridfs::<File>();
+    let upload = || files.upload("a").chunk_size(1_000);
+    let failed = upload().copy_from(Broken(5_000_000)).await.unwrap_err();
+    assert!(failed.is_other(), "{failed}");
+    assert!(chunks(db, "fs").await.is_empty());
+
+    let mut writer = upload().open().unwrap();
+    writer.write_all(&vec![1; 5_000_000]).await.unwrap();
+    writer.abort().await.unwrap();
+    assert!(chunks(db, "fs").await.is_empty());
+
+    let mut writer = upload().open().unwrap();
+    writer.write_all(&vec![1; 5_000_000]).await.unwrap();
+    drop(writer);
+    for _ in 0..200 {
+        if chunks(db, "fs").await.is_empty() {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    assert!(chunks(db, "fs").await.is_empty());
+    assert_eq!(files.files().find_all().count().await.unwrap(), 0);
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embedded)]
+struct Shot {
+    camera: String,
+    stars: i32,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = "photos.files")]
+struct Photo {
+    #[serde(rename = "_id")]
+    id: String,
+    filename: String,
+    length: i64,
+    metadata: Shot,
+}
+
+impl FileModel for Photo {
+    type Metadata = Shot;
+    const CHUNK_SIZE: u32 = 8;
+}
+
+async fn models_have_metadata_ids_and_names_of_their_own(db: &Db) {
+    let photos: Bucket<Photo> = db.gridfs();
+    let shot = |stars| Shot {
+        camera: "Leica".to_owned(),
+        stars,
+    };
+    for (id, stars) in [("one", 3), ("two", 5)] {
+        let upload = photos.upload("cat.jpg").id(&id.to_owned()).metadata(&shot(stars));
+        assert_eq!(upload.bytes(id.as_bytes()).await.unwrap(), id);
+    }
+    let best = photos.files().find_one(|p| p.metadata.stars.gt(4));
+    let best = best.await.unwrap().unwrap();
+    assert_eq!((best.id.as_str(), best.length), ("two", 3));
+    let mut reader = photos.download(&best.id).open().await.unwrap();
+    assert_eq!(reader.file(), &best);
+    let mut text = String::new();
+    reader.read_to_string(&mut text).await.unwrap();
+    assert_eq!(text, "two");
+    assert_eq!(chunks(db, "photos").await.len(), 2);
+
+    // Another name, as a handle may give it.
+    let archive = db.with_collection::<Photo>("archive.files").gridfs::<Photo>();
+    let upload = archive.upload("old.jpg").id(&"old".to_owned()).metadata(&shot(1));
+    upload.bytes(b"0123456789").await.unwrap();
+    assert_eq!(chunks(db, "archive").await.len(), 2);
+    assert_eq!(archive.rename_by_name("old.jpg", "older.jpg").await.unwrap(), 1);
+    let old = archive.download_by_name("older.jpg").bytes().await.unwrap();
+    assert_eq!(old, b"0123456789");
+    archive.drop().await.unwrap();
+    assert!(chunks(db, "archive").await.is_empty());
+    assert_eq!(photos.delete_by_name("cat.jpg").await.unwrap(), 2);
+    assert!(chunks(db, "photos").await.is_empty());
+    let absent = photos.rename(&"one".to_owned(), "x").await.unwrap_err();
+    assert!(absent.is_file_not_found(), "{absent}");
+    assert_eq!(absent.model(), Some("Photo"));
+}
+
+async fn numbers_of_other_programs_are_read(db: &Db) {
+    let files = db.gridfs::<File>();
+    let data = odm::bson::Binary {
+        subtype: odm::bson::spec::BinarySubtype::BinaryOld,
+        bytes: b"abcd".to_vec(),
+    };
+    for (id, length, size, n) in [
+        (1, Bson::Int32(4), Bson::Int32(4), Bson::Int32(0)),
+        (2, Bson::Double(4.0), Bson::Double(4.0), Bson::Int64(0)),
+        (3, Bson::Int64(4), Bson::Int64(1_000), Bson::Double(0.0)),
+    ] {
+        let id = ObjectId::from_bytes([id; 12]);
+        let file = doc! {"_id": id, "length": length, "chunkSize": size, "uploadDate": odm::bson::DateTime::now()};
+        let chunk = doc! {"files_id": id, "n": n, "data": data.clone()};
+        for (collection, document) in [("fs.files", file), ("fs.chunks", chunk)] {
+            let insert = doc! {"insert": collection, "documents": [document]};
+            db.run_command(insert).await.unwrap();
+        }
+        assert_eq!(files.download(&id).bytes().await.unwrap(), b"abcd");
+    }
+}
+
+async fn damaged_files_are_errors(db: &Db) {
+    let files = db.gridfs::<File>();
+    let update = |filter: BsonDocument, change: BsonDocument| {
+        db.run_command(doc! {"update": "fs.chunks", "updates": [{"q": filter, "u": change}]})
+    };
+    let content = b"0123456789";
+    for (damage, said) in [
+        (doc! {"$set": {"n": 7}}, "chunk 1 is missing"),
+        (doc! {"$unset": {"data": 1}}, "chunk 1 has no bytes"),
+        (doc! {"$set": {"data": "4567"}}, "chunk 1 has no bytes"),
+        (doc! {"$set": {"n": "1"}}, "chunk 1 is missing"),
+    ] {
+        let id = files.upload("a").chunk_size(4).bytes(content).await.unwrap();
+        update(doc! {"files_id": id, "n": 1}, damage).await.unwrap();
+        let error = files.download(&id).bytes().await.unwrap_err();
+        assert!(error.is_file_damaged() && error.to_string().contains(said), "{error}");
+        // What is not damaged is read.
+        assert_eq!(files.download(&id).range(..4).bytes().await.unwrap(), b"0123");
+        let mut reader = files.download(&id).open().await.unwrap();
+        let mut read = Vec::new();
+        let failed = reader.read_to_end(&mut read).await.unwrap_err();
+        assert!(failed.to_string().contains(said), "{failed}");
+    }
+    let id = files.upload("a").chunk_size(5).bytes(content).await.unwrap();
+    let extra = doc! {"files_id": id, "n": 2, "data": odm::bson::Binary { subtype: odm::bson::spec::BinarySubtype::Generic, bytes: vec![1] }};
+    let insert = doc! {"insert": "fs.chunks", "documents": [extra]};
+    db.run_command(insert).await.unwrap();
+    let error = files.download(&id).bytes().await.unwrap_err();
+    assert!(error.to_string().contains("behind the last"), "{error}");
+}
+
+async fn indexes_are_made_with_the_first_file(db: &Db) {
+    let files = db.gridfs::<File>();
+    files.upload("a").bytes(b"").await.unwrap();
+    files.upload("b").bytes(b"abc").await.unwrap();
+    for (collection, name, unique) in [
+        ("fs.files", "filename_1_uploadDate_1", false),
+        ("fs.chunks", "files_id_1_n_1", true),
+    ] {
+        let list = db.run_command(doc! {"listIndexes": collection});
+        let indexes = list.all().await.unwrap();
+        let index = indexes.iter().find(|index| index.get_str("name") == Ok(name));
+        let is_unique = index.unwrap().get_bool("unique").unwrap_or_default();
+        assert_eq!(is_unique, unique);
+    }
+    // The declared index is the one that is there.
+    let plan = db.sync(models![File]).plan().await.unwrap();
+    assert!(plan.to_string().lines().all(|line| !line.contains("create index")), "{plan}");
+}

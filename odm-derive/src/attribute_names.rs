@@ -10,6 +10,7 @@ pub(crate) const CONTAINER: &[&str] = &[
     CRATE,
     DENY_UNDECLARED,
     DEPTH,
+    GRIDFS,
     HAS_MANY,
     HAS_ONE,
     HAS_SQUILLIONS,
@@ -150,6 +151,9 @@ pub(crate) const TREE_DELETES: &[&str] = &["adopt", "cascade", "make_roots", "re
 /// Words of `budget(…)`.
 pub(crate) const BUDGETS: &[&str] = &[ALLOW, MAX];
 
+/// Words of `gridfs(…)`.
+pub(crate) const GRIDFS_WORDS: &[&str] = &[CHUNK_SIZE];
+
 /// Words of `range(…)`.
 pub(crate) const RANGES: &[&str] = &["exclusive_max", "exclusive_min", MAX, MIN];
 
@@ -175,6 +179,7 @@ pub(crate) const BYTES: &str = "bytes";
 pub(crate) const CAPPED: &str = "capped";
 pub(crate) const CHANGE_STREAM_IMAGES: &str = "change_stream_images";
 pub(crate) const CHILDREN: &str = "children";
+pub(crate) const CHUNK_SIZE: &str = "chunk_size";
 pub(crate) const COLLATION: &str = "collation";
 pub(crate) const COLLECTION: &str = "collection";
 pub(crate) const COPY_OF: &str = "copy_of";
@@ -193,6 +198,7 @@ pub(crate) const EXCEPT: &str = "except";
 pub(crate) const EXPIRE_AFTER: &str = "expire_after";
 pub(crate) const FROM: &str = "from";
 pub(crate) const GRAPH: &str = "graph";
+pub(crate) const GRIDFS: &str = "gridfs";
 pub(crate) const GUARANTEE: &str = "guarantee";
 pub(crate) const HASHED: &str = "hashed";
 pub(crate) const HAS_MANY: &str = "has_many";
@@ -300,6 +306,7 @@ const USAGES: &[(&str, &str)] = &[
         "`at = field`, the name of a field with the time of the copy",
     ),
     (BY, "`by = field`"),
+    (GRIDFS, "`gridfs`, or `gridfs(chunk_size = \"1MiB\")`"),
     (GUARANTEE, "`guarantee = strict` or `guarantee = settled`"),
     (HAS_MANY, "`has_many(books: Book, by = publisher)`"),
     (HAS_ONE, "`has_one(details: MovieDetails, by = movie)`"),

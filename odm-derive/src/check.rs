@@ -7,6 +7,7 @@ mod budget;
 mod container;
 mod copies;
 mod field;
+mod gridfs;
 mod index;
 mod keywords;
 mod list;
@@ -27,6 +28,7 @@ pub(crate) fn model(facts: &Facts<'_>, errors: &mut Errors) {
     let model = facts.model;
     container::check(facts, errors);
     budget::check(facts, errors);
+    gridfs::check(facts, errors);
     if let Shape::Struct { tag, fields } = &model.shape {
         names::check(fields, tag.as_ref().map(|(tag, _)| tag), errors);
         check_fields(facts, None, errors);

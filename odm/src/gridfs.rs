@@ -11,7 +11,7 @@ mod indexes;
 mod place;
 mod upload;
 
-pub use self::bucket::{Bucket, FileModel};
+pub use self::bucket::{Bucket, CHUNK_SIZE, FileModel, NoMetadata};
 pub use self::download::{Download, FileReader};
 pub use self::file::File;
 pub use self::upload::{FileWriter, Upload};

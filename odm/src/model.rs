@@ -187,6 +187,8 @@ pub struct ModelMeta {
     pub capped: Option<Capped>,
     /// The largest size that a document may have (`#[odm(budget = "1MiB")]`).
     pub budget: Option<Budget>,
+    /// The size of a chunk in bytes, if the documents describe files of GridFS (`#[odm(gridfs)]`).
+    pub gridfs: Option<u32>,
     /// Whether the collection keeps pre- and post-images of changed documents for change streams
     /// (`#[odm(change_stream_images)]`).
     pub change_stream_images: bool,
@@ -229,6 +231,7 @@ impl ModelMeta {
         validation_action: ValidationAction::Error,
         capped: None,
         budget: None,
+        gridfs: None,
         change_stream_images: false,
         collation: None,
         keywords: &[],

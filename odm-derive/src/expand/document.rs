@@ -12,6 +12,7 @@ use super::tree;
 use crate::facts::index::{Index, Key, Path};
 use crate::facts::{Facts, Id};
 use crate::model::Model;
+use crate::model::rust_type::{Kind, kind};
 use crate::parse::collation::Collation;
 use crate::parse::container::CollectionName;
 use crate::parse::index::KeyKind;
@@ -46,6 +47,15 @@ pub(crate) fn document(facts: &Facts<'_>, id: &Id<'_>) -> TokenStream {
         quote!(#support::Budget { max: #max, allow: #allow })
     });
     let budget = option(budget.as_ref());
+    let gridfs = attributes.gridfs.as_ref().map(|gridfs| match gridfs.chunk_size {
+        Some((bytes, _)) => {
+            let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+            quote!(#bytes)
+        }
+        None => quote!(#support::CHUNK_SIZE),
+    });
+    let files = gridfs.as_ref().map(|chunk_size| files(model, chunk_size));
+    let gridfs = option(gridfs.as_ref());
     let images = attributes.change_stream_images.is_some();
     let collation = option(
         attributes
@@ -69,6 +79,7 @@ pub(crate) fn document(facts: &Facts<'_>, id: &Id<'_>) -> TokenStream {
     quote! {
         #target
         #versioned
+        #files
         #header {
             type Id = #id_ty;
             const MODEL: &'static #support::ModelMeta = &#support::ModelMeta {
@@ -83,6 +94,7 @@ pub(crate) fn document(facts: &Facts<'_>, id: &Id<'_>) -> TokenStream {
                 capped: #capped,
                 budget: #budget,
                 change_stream_images: #images,
+                gridfs: #gridfs,
                 collation: #collation,
                 keywords: &[#(#keywords),*],
                 declared_relations: &[#declared_relations],
@@ -93,6 +105,24 @@ pub(crate) fn document(facts: &Facts<'_>, id: &Id<'_>) -> TokenStream {
             fn id(&self) -> &#id_ty {
                 &self.#id_ident
             }
+        }
+    }
+}
+
+/// The implementation for a model of files.
+fn files(model: &Model, chunk_size: &TokenStream) -> TokenStream {
+    let (support, ident) = (&model.support, &model.ident);
+    let mut fields = model.fields().iter();
+    let metadata = fields.find(|field| field.stored == "metadata");
+    let metadata = match metadata.map(|field| (&field.ty, kind(&field.ty))) {
+        None => quote!(#support::NoMetadata),
+        Some((_, Kind::Optional(inner))) => inner.to_token_stream(),
+        Some((ty, _)) => ty.to_token_stream(),
+    };
+    quote! {
+        impl #support::FileModel for #ident {
+            type Metadata = #metadata;
+            const CHUNK_SIZE: u32 = #chunk_size;
         }
     }
 }

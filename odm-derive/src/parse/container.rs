@@ -21,6 +21,7 @@ pub(crate) struct Container {
     pub(crate) collection: Option<CollectionName>,
     pub(crate) budget: Option<Budget>,
     pub(crate) deny_undeclared: Option<Ident>,
+    pub(crate) gridfs: Option<GridFs>,
     /// The model of a struct that also derives `Projection`.
     pub(crate) of: Option<Path>,
     pub(crate) depth: Option<Depth>,
@@ -68,6 +69,13 @@ pub(crate) struct Budget {
     pub(crate) span: Span,
     /// Why documents may be larger.
     pub(crate) allow: Option<LitStr>,
+}
+
+/// `gridfs`, or `gridfs(chunk_size = "1MiB")`.
+pub(crate) struct GridFs {
+    pub(crate) word: Ident,
+    /// The size of a chunk in bytes, and where it is written.
+    pub(crate) chunk_size: Option<(u64, Span)>,
 }
 
 /// `depth = N`.
@@ -137,6 +145,7 @@ pub(crate) fn container(list: &[Attribute], errors: &mut Errors) -> Container {
                 };
                 once(&mut container.depth, word, depth)
             }
+            attribute_names::GRIDFS => once(&mut container.gridfs, word, gridfs(word, input)?),
             attribute_names::VALIDATION => validation(&mut container, input),
             attribute_names::CAPPED => once(&mut container.capped, word, capped(word, input)?),
             attribute_names::CHANGE_STREAM_IMAGES => {
@@ -253,6 +262,24 @@ fn budget(word: &Ident, input: ParseStream<'_>) -> syn::Result<Budget> {
         max,
         span,
         allow,
+    })
+}
+
+fn gridfs(word: &Ident, input: ParseStream<'_>) -> syn::Result<GridFs> {
+    let mut chunk_size: Option<(u64, Span)> = None;
+    if input.peek(syn::token::Paren) {
+        inner(input, |word, input| match word.to_string().as_str() {
+            attribute_names::CHUNK_SIZE => once(&mut chunk_size, word, bytes(input)?),
+            _ => Err(unknown(
+                word,
+                "word of `gridfs`",
+                attribute_names::GRIDFS_WORDS,
+            )),
+        })?;
+    }
+    Ok(GridFs {
+        word: word.clone(),
+        chunk_size,
     })
 }
 

@@ -16,17 +16,24 @@ use crate::model::Document as Model;
 use crate::store::Operation;
 use crate::store::options::{Chosen, Options, ReadPreference};
 
-/// A model of the documents that describe the files of a bucket.
+/// A model of the documents that describe the files of a bucket: a struct with `#[odm(collection = "photos.files", gridfs)]`.
 ///
 /// Its collection is `<bucket>.files`, and the chunks are in `<bucket>.chunks`. It has the fields of the specification (`_id`, `length`,
 /// `chunkSize`, `uploadDate`, `filename`, `metadata`) as far as a program reads them; an upload writes them.
 pub trait FileModel: Model<Id: Clone + Unpin> {
     /// What an upload stores as `metadata`.
-    type Metadata: Serialize + ?Sized;
+    type Metadata: Serialize;
 
-    /// The size of a chunk in bytes, unless an upload says otherwise: 255 KiB, as in all drivers.
-    const CHUNK_SIZE: u32 = 255 * 1024;
+    /// The size of a chunk in bytes, unless an upload says otherwise.
+    const CHUNK_SIZE: u32;
 }
+
+/// The size of a chunk in bytes, unless a model or an upload says otherwise: 255 KiB, as in all drivers.
+pub const CHUNK_SIZE: u32 = 255 * 1024;
+
+/// The metadata of a model without a field for them: there are none.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub enum NoMetadata {}
 
 /// The files of a model: [`Db::gridfs`].
 pub struct Bucket<M> {

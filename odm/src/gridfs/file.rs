@@ -4,13 +4,12 @@ use bson::oid::ObjectId;
 use bson::{DateTime, Document as BsonDocument};
 use serde::{Deserialize, Serialize};
 
-use super::bucket::FileModel;
 use crate::Document;
 
 /// A file of the bucket `fs`, with metadata of any kind.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[serde(rename_all = "camelCase")]
-#[odm(collection = "fs.files", index(filename, upload_date))]
+#[odm(collection = "fs.files", gridfs, index(filename, upload_date))]
 pub struct File {
     /// The `_id`.
     #[serde(rename = "_id")]
@@ -27,8 +26,4 @@ pub struct File {
     /// What else is known of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<BsonDocument>,
-}
-
-impl FileModel for File {
-    type Metadata = BsonDocument;
 }

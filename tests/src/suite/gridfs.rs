@@ -5,7 +5,7 @@ mod drivers;
 use std::io::SeekFrom;
 
 use odm::bson::{Bson, Document as BsonDocument, doc, oid::ObjectId};
-use odm::gridfs::{Bucket, File, FileModel};
+use odm::gridfs::{Bucket, File};
 use odm::prelude::*;
 use tokio::io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt};
 
@@ -188,18 +188,13 @@ struct Shot {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
-#[odm(collection = "photos.files")]
+#[odm(collection = "photos.files", gridfs(chunk_size = "8B"))]
 struct Photo {
     #[serde(rename = "_id")]
     id: String,
     filename: String,
     length: i64,
     metadata: Shot,
-}
-
-impl FileModel for Photo {
-    type Metadata = Shot;
-    const CHUNK_SIZE: u32 = 8;
 }
 
 async fn models_have_metadata_ids_and_names_of_their_own(db: &Db) {

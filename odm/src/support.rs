@@ -47,6 +47,7 @@ pub use crate::relation::typing::{
     RowOf,
 };
 pub use crate::relation::{Has, Inverse, Joined};
+pub use crate::gridfs::{CHUNK_SIZE, FileModel, NoMetadata};
 pub use crate::types::RefersTo;
 pub use crate::types::dbref::DbRefFields;
 pub use crate::types::foreign::{Form, Undeclared, defaults, form, undeclared};

@@ -66,6 +66,8 @@ pub enum Aspect {
     Summaries,
     /// Lists of the newest and the documents in them: `recent`.
     Recent,
+    /// Files of GridFS and their chunks: `gridfs`.
+    Files,
     /// Documents and the validator of their model, whatever its level and its action.
     Validator,
     /// Fields that no model declares.
@@ -86,6 +88,7 @@ impl Aspect {
         Self::Copies,
         Self::Summaries,
         Self::Recent,
+        Self::Files,
         Self::Validator,
         Self::UndeclaredFields,
         Self::Trees,

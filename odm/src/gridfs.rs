@@ -5,6 +5,7 @@
 //! way round.
 
 mod bucket;
+pub(crate) mod check;
 mod download;
 mod file;
 mod indexes;

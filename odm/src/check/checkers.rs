@@ -6,6 +6,7 @@ use super::document::{Undeclared, Validation};
 use super::{Aspect, Aspects, FindingKind};
 use crate::error::Result;
 use crate::exec::Channel;
+use crate::gridfs::check::FileChecker;
 use crate::model::ModelMeta;
 use crate::store::options::Chosen;
 use crate::write::checker::Checker;
@@ -27,6 +28,7 @@ enum Of {
     Copies(CopyChecker),
     Summaries(SummaryChecker),
     Recent(RecentChecker),
+    Files(FileChecker),
     Validation(Box<Validation>),
     Undeclared(Box<Undeclared>),
 }
@@ -61,6 +63,9 @@ impl AnyChecker {
         }
         if aspects.has(Aspect::Recent) {
             all.extend(RecentChecker::of(model)?.map(Of::Recent));
+        }
+        if aspects.has(Aspect::Files) {
+            all.extend(FileChecker::of(model).map(Of::Files));
         }
         if aspects.has(Aspect::Validator) {
             match Validation::of(model) {
@@ -103,7 +108,11 @@ impl AnyChecker {
             Of::Copies(checker) => checker.refresh(channel, documents).await?,
             Of::Summaries(checker) => checker.refresh(channel, documents).await?,
             Of::Recent(checker) => checker.refresh(channel, documents).await?,
-            Of::References(_) | Of::TwoWay(_) | Of::Validation(_) | Of::Undeclared(_) => {
+            Of::References(_)
+            | Of::TwoWay(_)
+            | Of::Files(_)
+            | Of::Validation(_)
+            | Of::Undeclared(_) => {
                 return Ok(false);
             }
         }
@@ -125,6 +134,7 @@ impl Checker for AnyChecker {
             Of::Copies(checker) => checker.options(channel),
             Of::Summaries(checker) => checker.options(channel),
             Of::Recent(checker) => checker.options(channel),
+            Of::Files(checker) => checker.options(channel),
             // DBRefs may be in fields that are not declared.
             Of::References(_) | Of::Validation(_) | Of::Undeclared(_) => channel.current().into(),
         }
@@ -138,6 +148,7 @@ impl Checker for AnyChecker {
             Of::Copies(checker) => checker.settles(),
             Of::Summaries(checker) => checker.settles(),
             Of::Recent(checker) => checker.settles(),
+            Of::Files(checker) => checker.settles(),
             Of::Validation(_) | Of::Undeclared(_) => false,
         }
     }
@@ -154,6 +165,7 @@ impl Checker for AnyChecker {
             Of::Copies(checker) => checker.look(channel, documents).await.map(converted),
             Of::Summaries(checker) => checker.look(channel, documents).await.map(converted),
             Of::Recent(checker) => checker.look(channel, documents).await.map(converted),
+            Of::Files(checker) => checker.look(channel, documents).await.map(converted),
             Of::Validation(validation) => validation.look(channel, documents).await,
             Of::Undeclared(undeclared) => undeclared.look(documents),
         }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use bson::{Bson, doc};
 
+use crate::gridfs::check::FileDamage;
 use crate::plan::shell;
 use crate::tree::DamageKind;
 use crate::types::json::text::to_relaxed_text;
@@ -56,6 +57,14 @@ pub enum FindingKind {
     UnindexedRelation,
     /// A change of several documents has begun and not ended.
     UnfinishedChange,
+    /// Chunks of a file are missing: `gridfs`.
+    MissingChunk,
+    /// A file has chunks behind its last one, or two of one number.
+    ExtraChunk,
+    /// A chunk is too short or too long, or has no bytes.
+    WrongChunk,
+    /// Chunks belong to no file: an upload has stopped before its end, or a delete has.
+    OrphanedChunks,
     /// The fields that a tree keeps contradict each other.
     DamagedTree(DamageKind),
 }
@@ -92,6 +101,10 @@ impl fmt::Display for FindingKind {
             Self::UndeclaredField => "undeclared field",
             Self::UnindexedRelation => "unindexed relation",
             Self::UnfinishedChange => "unfinished change",
+            Self::MissingChunk => "missing chunk",
+            Self::ExtraChunk => "extra chunk",
+            Self::WrongChunk => "wrong chunk",
+            Self::OrphanedChunks => "orphaned chunks",
             Self::DamagedTree(kind) => return kind.fmt(f),
         })
     }
@@ -101,6 +114,16 @@ impl From<ReferenceDamage> for FindingKind {
     fn from(kind: ReferenceDamage) -> Self {
         match kind {
             ReferenceDamage::Dangling => Self::DanglingReference,
+        }
+    }
+}
+
+impl From<FileDamage> for FindingKind {
+    fn from(kind: FileDamage) -> Self {
+        match kind {
+            FileDamage::Missing => Self::MissingChunk,
+            FileDamage::Extra => Self::ExtraChunk,
+            FileDamage::Wrong => Self::WrongChunk,
         }
     }
 }

@@ -13,7 +13,9 @@ use super::{
 };
 use crate::error::{Error, Result};
 use crate::exec::Channel;
+use crate::gridfs::check::orphans;
 use crate::model::ModelMeta;
+use crate::plan::shell;
 use crate::store::options::Chosen;
 use crate::store::{Operation, Store};
 use crate::tree::check_tree;
@@ -154,6 +156,19 @@ async fn whole(check: &Settings, model: &'static ModelMeta, tally: &mut Tally<'_
                 detail: unindexed.detail,
             });
         }
+    }
+    if check.aspects.has(Aspect::Files) && model.gridfs.is_some() {
+        let mut channel = Channel::new(store.clone(), None);
+        let collection = store.names().of(model.collection).to_string();
+        let mut hear = |id: Bson| {
+            let detail = format!(
+                "no file has the _id {}, and chunks belong to it: delete them by `delete` of the bucket",
+                shell::value(&id)
+            );
+            let damage = Damage::new(&id, FindingKind::OrphanedChunks, detail);
+            tally.add(finding(model, &collection, damage));
+        };
+        orphans(&mut channel, model, begun_before(check), &mut hear).await?;
     }
     if !check.aspects.has(Aspect::Trees) || model.trees.is_empty() {
         return Ok(());

@@ -4,6 +4,7 @@ use bson::oid::ObjectId;
 use bson::raw::{RawBinaryRef, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 use bson::spec::BinarySubtype;
 use bson::{Bson, doc};
+use odm_language::value::number::Number;
 
 use crate::error::{ChunkDamage, Error, GridFsError, Result};
 use crate::exec::Channel;
@@ -114,6 +115,11 @@ pub(super) fn chunk(id: &RawBson, n: i32, data: &[u8]) -> RawDocumentBuf {
     chunk
 }
 
+/// A whole number, of any type: programs store what their language has.
+pub(super) fn whole(value: RawBsonRef<'_>) -> Option<i64> {
+    Number::from_raw(value)?.to_i64_exact()
+}
+
 /// The place of the chunks of a file in its bytes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Layout {
@@ -125,23 +131,10 @@ impl Layout {
     /// Reads it of the document of a file. Programs store the numbers as they like, as long as they are whole.
     pub(super) fn of(file: &RawDocument) -> Result<Self> {
         let number = |name: &str| {
-            let number = match file.get(name) {
-                Ok(Some(RawBsonRef::Int32(number))) => u64::try_from(number).ok(),
-                Ok(Some(RawBsonRef::Int64(number))) => u64::try_from(number).ok(),
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    clippy::cast_sign_loss,
-                    reason = "checked to be a whole number in the range of the type"
-                )]
-                Ok(Some(RawBsonRef::Double(number)))
-                    if number.fract() == 0.0 && (0.0..9.0e15).contains(&number) =>
-                {
-                    Some(number as u64)
-                }
-                _ => None,
-            };
+            let number = file.get(name).ok().flatten().and_then(whole);
+            let number = number.and_then(|number| u64::try_from(number).ok());
             number.ok_or_else(|| {
-                Error::usage("the document of a file needs a whole number here").with_path(name)
+                Error::usage("the document of a file has a whole number of bytes here").with_path(name)
             })
         };
         let layout = Self {
@@ -188,13 +181,9 @@ pub(super) fn data_of<'d>(
     n: i64,
     layout: Layout,
 ) -> std::result::Result<&'d [u8], ChunkDamage> {
-    let found = match chunk.get("n") {
-        Ok(Some(RawBsonRef::Int32(found))) => i64::from(found),
-        Ok(Some(RawBsonRef::Int64(found))) => found,
-        // Other numbers are in no order that a writer would use.
-        _ => return Err(ChunkDamage::Missing { n }),
-    };
-    if found != n {
+    // Other values are in no order that a writer would use.
+    let found = chunk.get("n").ok().flatten().and_then(whole);
+    if found != Some(n) {
         return Err(ChunkDamage::Missing { n });
     }
     if n >= layout.chunks() && !(n == 0 && layout.length == 0) {

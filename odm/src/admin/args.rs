@@ -280,6 +280,7 @@ fn name(aspect: Aspect) -> &'static str {
         Aspect::Copies => "copies",
         Aspect::Summaries => "summaries",
         Aspect::Recent => "recent",
+        Aspect::Files => "files",
         Aspect::Validator => "validator",
         Aspect::UndeclaredFields => "undeclared-fields",
         Aspect::Trees => "trees",

@@ -73,7 +73,12 @@ impl Decisions {
                 _ => ask([Answer::RemoveField]),
             },
             FindingKind::DamagedTree(_) => RepairAction::RepairTree,
-            FindingKind::InvalidDocument => RepairAction::ByHand,
+            // Bytes that are gone do not come back.
+            FindingKind::InvalidDocument
+            | FindingKind::MissingChunk
+            | FindingKind::ExtraChunk
+            | FindingKind::WrongChunk
+            | FindingKind::OrphanedChunks => RepairAction::ByHand,
             FindingKind::UnindexedRelation => RepairAction::CreateIndex,
         })
     }

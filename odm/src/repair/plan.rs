@@ -331,7 +331,12 @@ fn task(step: &RepairStep) -> Option<Task> {
         FindingKind::UndeclaredField => Phase::Fields,
         FindingKind::UnfinishedChange => Phase::Changes,
         FindingKind::DamagedTree(_) => Phase::Trees,
-        FindingKind::InvalidDocument | FindingKind::UnindexedRelation => return None,
+        FindingKind::InvalidDocument
+        | FindingKind::UnindexedRelation
+        | FindingKind::MissingChunk
+        | FindingKind::ExtraChunk
+        | FindingKind::WrongChunk
+        | FindingKind::OrphanedChunks => return None,
     };
     let (model, path) = match &step.action {
         RepairAction::Follow { model, path } => (*model, path.clone()),

@@ -3,8 +3,10 @@
 mod drivers;
 
 use std::io::SeekFrom;
+use std::time::Duration;
 
 use odm::bson::{Bson, Document as BsonDocument, doc, oid::ObjectId};
+use odm::check::{Aspect, FindingKind};
 use odm::gridfs::{Bucket, File};
 use odm::prelude::*;
 use tokio::io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt};
@@ -23,6 +25,8 @@ cases![
     numbers_of_other_programs_are_read,
     damaged_files_are_errors,
     indexes_are_made_with_the_first_file,
+    each_damage_is_found_by_a_check,
+    checks_wait_for_uploads,
 ];
 
 fn bytes(random: &mut Random, length: usize) -> Vec<u8> {
@@ -175,7 +179,7 @@ async fn aborted_and_dropped_uploads_leave_nothing(db: &Db) {
         if chunks(db, "fs").await.is_empty() {
             break;
         }
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        tokio::time::sleep(Duration::from_millis(20)).await;
     }
     assert!(chunks(db, "fs").await.is_empty());
     assert_eq!(files.files().find_all().count().await.unwrap(), 0);
@@ -304,4 +308,82 @@ async fn indexes_are_made_with_the_first_file(db: &Db) {
     // The declared index is the one that is there.
     let plan = db.sync(models![File]).plan().await.unwrap();
     assert!(plan.to_string().lines().all(|line| !line.contains("create index")), "{plan}");
+}
+
+/// The kinds and the ids of the findings.
+async fn found(db: &Db) -> Vec<(FindingKind, Option<Bson>)> {
+    let check = db.check(models![File]).only([Aspect::Files]);
+    let report = check.unfinished_after(Duration::ZERO).await.unwrap();
+    let listed = report.listed.into_iter();
+    listed.map(|finding| (finding.kind, finding.id)).collect()
+}
+
+async fn each_damage_is_found_by_a_check(db: &Db) {
+    let files = db.gridfs::<File>();
+    let upload = async |length: usize| {
+        let upload = files.upload("a").chunk_size(4);
+        upload.bytes(&vec![7; length]).await.unwrap()
+    };
+    let others = [upload(0).await, upload(3).await, upload(8).await, upload(41).await];
+    assert_eq!(found(db).await, []);
+    let change = async |q: BsonDocument, u: BsonDocument| {
+        let update = doc! {"update": "fs.chunks", "updates": [{"q": q, "u": u}]};
+        let reply = db.run_command(update).await.unwrap();
+        assert_eq!(reply.get_i32("n"), Ok(1));
+    };
+    let remove = async |collection: &str, q: BsonDocument| {
+        let delete = doc! {"delete": collection, "deletes": [{"q": q, "limit": 1}]};
+        let reply = db.run_command(delete).await.unwrap();
+        assert_eq!(reply.get_i32("n"), Ok(1));
+    };
+    let mut expected = Vec::new();
+    for (n, length) in [(0, 9), (1, 9), (2, 9)] {
+        let id = upload(length).await;
+        remove("fs.chunks", doc! {"files_id": id, "n": n}).await;
+        expected.push((FindingKind::MissingChunk, id));
+        let id = upload(length).await;
+        let data = odm::bson::Binary {
+            subtype: odm::bson::spec::BinarySubtype::Generic,
+            bytes: vec![1, 2],
+        };
+        change(doc! {"files_id": id, "n": n}, doc! {"$set": {"data": data}}).await;
+        expected.push((FindingKind::WrongChunk, id));
+        let id = upload(length).await;
+        change(doc! {"files_id": id, "n": n}, doc! {"$unset": {"data": 1}}).await;
+        expected.push((FindingKind::WrongChunk, id));
+    }
+    let id = upload(9).await;
+    change(doc! {"files_id": id, "n": 2}, doc! {"$set": {"n": 3}}).await;
+    expected.extend([(FindingKind::MissingChunk, id), (FindingKind::ExtraChunk, id)]);
+    let id = upload(5).await;
+    remove("fs.files", doc! {"_id": id}).await;
+    expected.push((FindingKind::OrphanedChunks, id));
+    let mut all = found(db).await;
+    let key = |(kind, id): &(FindingKind, Option<Bson>)| (id.as_ref().and_then(Bson::as_object_id), *kind);
+    all.sort_by_key(key);
+    let mut expected: Vec<_> = expected
+        .into_iter()
+        .map(|(kind, id)| (kind, Some(Bson::from(id))))
+        .collect();
+    expected.sort_by_key(key);
+    assert_eq!(all, expected);
+    for id in others {
+        files.download(&id).bytes().await.unwrap();
+    }
+}
+
+/// The chunks of an upload that goes on belong to no file yet.
+async fn checks_wait_for_uploads(db: &Db) {
+    let files = db.gridfs::<File>();
+    let mut writer = files.upload("a").chunk_size(1_000).open().unwrap();
+    writer.write_all(&vec![1; 5_000_000]).await.unwrap();
+    writer.flush().await.unwrap();
+    assert!(!chunks(db, "fs").await.is_empty());
+    let report = db.check(models![File]).only([Aspect::Files]).await.unwrap();
+    assert!(report.is_sound(), "{report}");
+    let kinds: Vec<_> = found(db).await.into_iter().map(|(kind, _)| kind).collect();
+    // The time in an id counts in seconds.
+    assert!(kinds.is_empty() || kinds == [FindingKind::OrphanedChunks]);
+    writer.shutdown().await.unwrap();
+    assert_eq!(found(db).await, []);
 }

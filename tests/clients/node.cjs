@@ -134,6 +134,14 @@ async function files(db) {
   await new Promise((done, failed) => gone.on('finish', done).on('error', failed).end(content));
   await bucket.delete(gone.id);
   assert.deepEqual((await bucket.find().toArray()).map((it) => it.filename), ['renamed.bin']);
+  // The test wrote it by odm before it started this script.
+  const ours = new GridFSBucket(db.client.db('clients_rust'));
+  for (const file of await ours.find().toArray()) {
+    const read = [];
+    for await (const part of ours.openDownloadStream(file._id)) read.push(part);
+    assert.ok(Buffer.concat(read).equals(Buffer.from(Array.from({ length: 2500 }, (_, i) => i % 249))));
+    assert.deepEqual([file.filename, file.chunkSize, file.metadata], ['ours.bin', 1000, { kind: 'test' }]);
+  }
   await db.collection('refs').insertOne({ _id: 1, author: new DBRef('authors', new ObjectId('6565656565656565656565ff')) });
   const found = await db.collection('refs').findOne({ 'author.$id': new ObjectId('6565656565656565656565ff') });
   assert.equal(found.author.collection, 'authors');

@@ -236,6 +236,12 @@ def files(db):
     bucket.rename(file, "renamed.bin")
     assert [f.filename for f in bucket.find({})] == ["renamed.bin"]
     assert db["fs.chunks"].count_documents({}) == 11
+    # The test wrote it by odm before it started this script.
+    ours = gridfs.GridFSBucket(db.client.clients_rust)
+    if list(ours.find({})):
+        stream = ours.open_download_stream_by_name("ours.bin")
+        assert stream.read() == bytes(i % 249 for i in range(2_500))
+        assert (stream.chunk_size, stream.metadata) == (1000, {"kind": "test"})
     db.authors.insert_one({"_id": 7, "name": "Jane"})
     db.refs.insert_one({"_id": 1, "author": DBRef("authors", 7, db.name), "raw": Binary(b"\0\1")})
     found = db.refs.find_one({"author.$id": 7})

@@ -6,23 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use odm::bson::{self, Bson, doc, oid::ObjectId};
+use odm::bson::{Bson, doc};
 use odm::dbref::{AnyDbRef, DbRef};
+use odm::gridfs::File;
 use odm::prelude::*;
 use odm::server::Server;
 use tokio::runtime::Builder;
-
-/// A document of the bucket's files, as drivers write it.
-#[derive(Debug, Serialize, Deserialize, Document)]
-#[odm(collection = "fs.files")]
-struct File {
-    #[serde(rename = "_id")]
-    id: ObjectId,
-    filename: String,
-    length: i64,
-    #[serde(rename = "chunkSize")]
-    chunk_size: i32,
-}
 
 /// A document with DBRefs, as this project and drivers write it.
 #[derive(Debug, Serialize, Deserialize, Document)]
@@ -42,8 +31,18 @@ struct Author {
     id: i32,
 }
 
-/// Writes references that the scripts read.
-async fn write_references(db: &Db, database: &str) -> odm::Result<()> {
+/// The bytes of a file.
+fn content(length: usize, around: usize) -> Vec<u8> {
+    let bytes = (0..length).map(|at| u8::try_from(at % around));
+    bytes.collect::<Result<_, _>>().unwrap()
+}
+
+/// Writes references and a file that the scripts read.
+async fn write_ours(db: &Db, database: &str) -> odm::Result<()> {
+    let files = db.gridfs::<File>();
+    let upload = files.upload("ours.bin").chunk_size(1_000);
+    let upload = upload.metadata(&doc! {"kind": "test"});
+    upload.bytes(&content(2_500, 249)).await?;
     let author = DbRef::<Author>::from(7).in_database(database);
     let linked = Linked {
         id: 1,
@@ -116,7 +115,7 @@ fn trial(
         let runtime = Builder::new_current_thread().enable_all().build()?;
         if let Some(left) = left {
             let ours = db.database("clients_rust");
-            runtime.block_on(write_references(&ours, left))?;
+            runtime.block_on(write_ours(&ours, left))?;
         }
         let user_uri = guarded.uri().replace("//", "//ann:pencil@");
         let output = command.env("ODM_TEST_USER_URI", user_uri).output()?;
@@ -138,38 +137,18 @@ fn text(bytes: &[u8]) -> String {
 
 /// The file and the reference that the script wrote through its driver.
 async fn what_is_left_can_be_read(db: &Db) {
-    let file = db.collection::<File>().find_all().first().await.unwrap();
-    let file = file.expect("the script leaves one file");
-    assert_eq!(
-        (file.filename.as_str(), file.chunk_size),
-        ("renamed.bin", 1000)
-    );
-    let chunks: Vec<bson::Document> = db
-        .collection::<File>()
-        .aggregate([
-            doc! { "$lookup": {
-                "from": "fs.chunks", "localField": "_id", "foreignField": "files_id", "as": "chunk",
-            } },
-            doc! { "$unwind": "$chunk" },
-            doc! { "$replaceWith": "$chunk" },
-            doc! { "$sort": { "n": 1 } },
-        ])
-        .with_type::<bson::Document>()
-        .all()
-        .await
-        .unwrap();
-    let content: Vec<u8> = chunks
-        .iter()
-        .flat_map(|chunk| chunk.get_binary_generic("data").unwrap().clone())
-        .collect();
-    assert_eq!(i64::try_from(content.len()), Ok(file.length));
-    let around = if file.length == 10_500 { 251 } else { 253 };
-    assert!(
-        content
-            .iter()
-            .enumerate()
-            .all(|(at, byte)| at % around == usize::from(*byte))
-    );
+    let files = db.gridfs::<File>();
+    let reader = files.download_by_name("renamed.bin").open().await.unwrap();
+    let (length, size) = (reader.len(), reader.file().chunk_size);
+    let around = if length == 10_500 { 251 } else { 253 };
+    let expected = content(usize::try_from(length).unwrap(), around);
+    assert_eq!(size, 1_000);
+    let download = files.download_by_name("renamed.bin");
+    assert_eq!(download.bytes().await.unwrap(), expected);
+    let part = files.download_by_name("renamed.bin").range(1_990..2_010);
+    assert_eq!(part.bytes().await.unwrap(), expected.get(1_990..2_010).unwrap());
+    let report = db.check(models![File]).await.unwrap();
+    assert!(report.is_sound(), "{report}");
 
     let refs = db.collection::<Linked>();
     let linked = refs.get(&1).await.unwrap().unwrap();

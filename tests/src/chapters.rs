@@ -33,6 +33,7 @@ chapters! {
     keywords = "../../book/src/keywords.md";
     money = "../../book/src/money.md";
     time = "../../book/src/time.md";
+    gridfs = "../../book/src/gridfs.md";
     foreign_types = "../../book/src/foreign-types.md";
     web_services = "../../book/src/web-services.md";
     change_streams = "../../book/src/change-streams.md";

@@ -20,6 +20,11 @@ use crate::store::options::{Chosen, Options, ReadPreference};
 ///
 /// Its collection is `<bucket>.files`, and the chunks are in `<bucket>.chunks`. It has the fields of the specification (`_id`, `length`,
 /// `chunkSize`, `uploadDate`, `filename`, `metadata`) as far as a program reads them; an upload writes them.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not describe files of GridFS",
+    label = "not declared with `gridfs`",
+    note = "declare it: `#[odm(collection = \"photos.files\", gridfs)]`"
+)]
 pub trait FileModel: Model<Id: Clone + Unpin> {
     /// What an upload stores as `metadata`.
     type Metadata: Serialize;

@@ -1,0 +1,12 @@
+use odm::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize, Document)]
+#[odm(collection = "photos", gridfs)]
+struct Photo {
+    #[serde(rename = "_id")]
+    id: i32,
+    filename: String,
+}
+
+fn main() {}

@@ -82,7 +82,7 @@ pub enum Aspect {
 
 impl Aspect {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::References,
         Self::TwoWay,
         Self::Copies,

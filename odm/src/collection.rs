@@ -14,7 +14,7 @@ mod call;
 mod count;
 mod cursor;
 mod db;
-mod decode;
+pub(crate) mod decode;
 mod delete;
 mod distinct;
 mod drop;

@@ -20,6 +20,7 @@ pub use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub use self::collection::collection_flaw;
 pub use crate::collection::transaction::Tries;
 pub use crate::error::Result;
+pub use crate::gridfs::{CHUNK_SIZE, FileModel, NoMetadata};
 pub use crate::model::field::VariantContent;
 pub use crate::model::rule::Limit;
 pub use crate::model::tree::{
@@ -47,7 +48,6 @@ pub use crate::relation::typing::{
     RowOf,
 };
 pub use crate::relation::{Has, Inverse, Joined};
-pub use crate::gridfs::{CHUNK_SIZE, FileModel, NoMetadata};
 pub use crate::types::RefersTo;
 pub use crate::types::dbref::DbRefFields;
 pub use crate::types::foreign::{Form, Undeclared, defaults, form, undeclared};

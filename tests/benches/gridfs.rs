@@ -50,7 +50,11 @@ enum Way {
     Odm,
 }
 
-async fn by_driver(database: &mongodb::Database, parts: &[Vec<u8>], rounds: usize) -> [Duration; 2] {
+async fn by_driver(
+    database: &mongodb::Database,
+    parts: &[Vec<u8>],
+    rounds: usize,
+) -> [Duration; 2] {
     let bucket = database.gridfs_bucket(None);
     let started = Instant::now();
     let mut stream = bucket.open_upload_stream("a").await.unwrap();
@@ -85,7 +89,9 @@ async fn by_odm(db: &Db, parts: &[Vec<u8>], rounds: usize) -> [Duration; 2] {
             .await
             .unwrap();
     }
-    tokio::io::AsyncWriteExt::shutdown(&mut writer).await.unwrap();
+    tokio::io::AsyncWriteExt::shutdown(&mut writer)
+        .await
+        .unwrap();
     let id = *writer.id();
     drop(writer);
     let uploaded = started.elapsed();
@@ -94,7 +100,10 @@ async fn by_odm(db: &Db, parts: &[Vec<u8>], rounds: usize) -> [Duration; 2] {
     let mut buffer = vec![0; PART];
     let mut read = 0;
     loop {
-        match tokio::io::AsyncReadExt::read(&mut reader, &mut buffer).await.unwrap() {
+        match tokio::io::AsyncReadExt::read(&mut reader, &mut buffer)
+            .await
+            .unwrap()
+        {
             0 => break,
             more => read += more,
         }
@@ -113,7 +122,12 @@ fn main() {
         if let Some(uri) = mongod_uri() {
             let client = mongodb::Client::with_uri_str(&uri).await.unwrap();
             let database = client.database(&format!("odm_bench_{}", ObjectId::new()));
-            measure("mongod", &Db::from_driver(database.clone()), Some(&database)).await;
+            measure(
+                "mongod",
+                &Db::from_driver(database.clone()),
+                Some(&database),
+            )
+            .await;
             database.drop().await.unwrap();
         }
         measure("memory", &Db::memory(), None).await;
@@ -123,7 +137,11 @@ fn main() {
 async fn measure(store: &str, db: &Db, database: Option<&mongodb::Database>) {
     let rounds = number("ODM_BENCH_MEGABYTES", 256) * 1_000_000 / PART;
     let parts: Vec<_> = (0..16).map(part).collect();
-    let ways = if database.is_some() { vec![Way::Driver, Way::Odm] } else { vec![Way::Odm] };
+    let ways = if database.is_some() {
+        vec![Way::Driver, Way::Odm]
+    } else {
+        vec![Way::Odm]
+    };
     let mut times: Vec<[Vec<Duration>; 2]> = ways.iter().map(|_| Default::default()).collect();
     let mut memory = vec![String::new(); ways.len()];
     for round in 0..i32::try_from(number("ODM_BENCH_ROUNDS", 5)).unwrap() {
@@ -143,8 +161,16 @@ async fn measure(store: &str, db: &Db, database: Option<&mongodb::Database>) {
     for ((way, [up, down]), memory) in ways.iter().zip(times).zip(memory) {
         let median = |mut times: Vec<Duration>| {
             times.sort_unstable();
-            times.get(times.len() / 2).copied().unwrap_or_default().as_secs_f64()
+            times
+                .get(times.len() / 2)
+                .copied()
+                .unwrap_or_default()
+                .as_secs_f64()
         };
-        println!("| {store} | {way:?} | {:.2} s | {:.2} s | {memory} |", median(up), median(down));
+        println!(
+            "| {store} | {way:?} | {:.2} s | {:.2} s | {memory} |",
+            median(up),
+            median(down)
+        );
     }
 }

@@ -146,7 +146,10 @@ async fn what_is_left_can_be_read(db: &Db) {
     let download = files.download_by_name("renamed.bin");
     assert_eq!(download.bytes().await.unwrap(), expected);
     let part = files.download_by_name("renamed.bin").range(1_990..2_010);
-    assert_eq!(part.bytes().await.unwrap(), expected.get(1_990..2_010).unwrap());
+    assert_eq!(
+        part.bytes().await.unwrap(),
+        expected.get(1_990..2_010).unwrap()
+    );
     let report = db.check(models![File]).await.unwrap();
     assert!(report.is_sound(), "{report}");
 

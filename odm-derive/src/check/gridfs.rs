@@ -45,7 +45,10 @@ pub(super) fn check(facts: &Facts<'_>, errors: &mut Errors) {
         let (is_fit, what) = match field.stored.as_str() {
             "length" | "chunkSize" => (matches!(kind, Kind::Integer), "a number of bytes: `i64`"),
             "uploadDate" => (matches!(kind, Kind::Date), "a date: `DateTime`"),
-            "filename" => (matches!(kind, Kind::Text), "a text: `String` or `Option<String>`"),
+            "filename" => (
+                matches!(kind, Kind::Text),
+                "a text: `String` or `Option<String>`",
+            ),
             _ => continue,
         };
         if !is_fit && !matches!(kind, Kind::Unknown) {

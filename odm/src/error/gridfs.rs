@@ -49,7 +49,10 @@ impl fmt::Display for GridFsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoId(id) => write!(f, "no file has the _id {id}"),
-            Self::NoName { name, revision: None } => write!(f, "no file has the name {name:?}"),
+            Self::NoName {
+                name,
+                revision: None,
+            } => write!(f, "no file has the name {name:?}"),
             Self::NoName {
                 name,
                 revision: Some(revision),

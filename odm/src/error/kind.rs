@@ -7,8 +7,8 @@ use super::page_token::PageTokenError;
 use super::reply::ReplyError;
 use super::{
     BulkError, ConfigError, ConnectionError, DeclarationError, DecodeError, EncodeError, FileError,
-    GridFsError, OutdatedPlanError, ReferenceError, ServerError, StaleError, SummaryError, TreeError,
-    UnsupportedError, UsageError, ValidationFailure, WithheldError,
+    GridFsError, OutdatedPlanError, ReferenceError, ServerError, StaleError, SummaryError,
+    TreeError, UnsupportedError, UsageError, ValidationFailure, WithheldError,
 };
 
 /// The kind of an error: one variant for each file in this folder.

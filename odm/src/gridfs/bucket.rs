@@ -259,7 +259,11 @@ impl Sought {
             Self::Name { name, revision } => {
                 let direction = if revision < 0 { -1 } else { 1 };
                 options.sort = Some(doc! {"uploadDate": direction});
-                let skip = if revision < 0 { -1 - i64::from(revision) } else { revision.into() };
+                let skip = if revision < 0 {
+                    -1 - i64::from(revision)
+                } else {
+                    revision.into()
+                };
                 options.skip = Some(skip.unsigned_abs());
                 let filter = doc! {"filename": &name};
                 let revision = (revision != -1).then_some(revision);

@@ -172,7 +172,11 @@ impl Seen {
         let all = [
             (FileDamage::Missing, missing, "missing"),
             (FileDamage::Extra, extra, "more than the file has"),
-            (FileDamage::Wrong, wrong, "too short, too long or without bytes"),
+            (
+                FileDamage::Wrong,
+                wrong,
+                "too short, too long or without bytes",
+            ),
         ];
         let damaged = all.into_iter().filter(|(_, tally, _)| tally.count > 0);
         let damage = |(kind, tally, what): (FileDamage, Tally, &str)| {
@@ -218,10 +222,17 @@ pub(crate) async fn orphans(
         allow_disk_use: Some(true),
         ..Options::default()
     };
-    let mut cursor = chunks.open(Operation::Aggregate { pipeline }, options.into()).await?;
+    let mut cursor = chunks
+        .open(Operation::Aggregate { pipeline }, options.into())
+        .await?;
     while let Some(group) = cursor.next().await {
         let group = group.map_err(|error| error.with_model(model.name))?;
-        all.add(group.get("_id").map_err(Error::encode)?.unwrap_or(RawBsonRef::Null))?;
+        all.add(
+            group
+                .get("_id")
+                .map_err(Error::encode)?
+                .unwrap_or(RawBsonRef::Null),
+        )?;
         if all.len() >= 1_000 {
             let mut apart = Channel::new(place.store.clone(), None);
             orphaned.append(&mut without_file(&mut apart, &place, std::mem::take(&mut all)).await?);
@@ -238,11 +249,7 @@ pub(crate) async fn orphans(
 }
 
 /// The ids that no file has.
-async fn without_file(
-    channel: &mut Channel<'_>,
-    place: &Place,
-    ids: Keys,
-) -> Result<Vec<Bson>> {
+async fn without_file(channel: &mut Channel<'_>, place: &Place, ids: Keys) -> Result<Vec<Bson>> {
     let mut is_found = vec![false; ids.len()];
     for part in ids.parts() {
         let find = Operation::Find {
@@ -265,7 +272,10 @@ async fn without_file(
         read.await?;
     }
     let ids = ids.into_values().into_iter().zip(is_found);
-    Ok(ids.filter(|(_, is_found)| !is_found).map(|(id, _)| id).collect())
+    Ok(ids
+        .filter(|(_, is_found)| !is_found)
+        .map(|(id, _)| id)
+        .collect())
 }
 
 /// Whether the last chunk was stored after this time, as far as its `_id` has one.
@@ -286,6 +296,8 @@ async fn goes_on(
     };
     let chunks = channel.named(place.chunks.clone(), place.model);
     let last = chunks.documents(find, options.into()).await?;
-    let stored = last.first().and_then(|chunk| chunk.get_object_id("_id").ok());
+    let stored = last
+        .first()
+        .and_then(|chunk| chunk.get_object_id("_id").ok());
     Ok(last.is_empty() || stored.is_some_and(|id: ObjectId| id.timestamp() >= since))
 }

@@ -228,11 +228,7 @@ impl<M> FileReader<M> {
     }
 
     /// The next chunk; `None` behind the last one.
-    fn poll_chunk(
-        &mut self,
-        cx: &mut Context<'_>,
-        is_end: bool,
-    ) -> Poll<Result<Option<Vec<u8>>>> {
+    fn poll_chunk(&mut self, cx: &mut Context<'_>, is_end: bool) -> Poll<Result<Option<Vec<u8>>>> {
         loop {
             match std::mem::replace(&mut self.source, Source::Closed) {
                 Source::Closed => {
@@ -267,7 +263,8 @@ impl<M> FileReader<M> {
 
     /// Opens a cursor and reads its first chunk.
     fn opened(&self) -> BoxFuture<'static, Result<(RawCursor<'static>, Option<Vec<u8>>)>> {
-        let (place, id, next, layout) = (self.place.clone(), self.id.clone(), self.next, self.layout);
+        let (place, id, next, layout) =
+            (self.place.clone(), self.id.clone(), self.next, self.layout);
         let last = self.range.end.saturating_sub(1);
         let end = layout.chunk_at(last).saturating_add(1).max(next);
         let is_to_end = self.range.end == layout.length;
@@ -309,7 +306,11 @@ impl<M: Unpin> AsyncRead for FileReader<M> {
     ) -> Poll<io::Result<()>> {
         let reader = self.get_mut();
         ready!(reader.poll_part(cx)).map_err(io::Error::other)?;
-        let rest = reader.part.bytes.get(reader.part.read..).unwrap_or_default();
+        let rest = reader
+            .part
+            .bytes
+            .get(reader.part.read..)
+            .unwrap_or_default();
         let taken = rest.len().min(buffer.remaining());
         buffer.put_slice(rest.get(..taken).unwrap_or_default());
         reader.part.read += taken;

@@ -4,8 +4,8 @@ use bson::{Document, doc};
 
 use super::place::Place;
 use crate::error::{Code, Result};
-use crate::store::{CollectionName, Operation};
 use crate::store::options::{Chosen, Options, ReadPreference};
+use crate::store::{CollectionName, Operation};
 
 /// Creates the indexes of a bucket that has no file yet, unless it has them.
 pub(super) async fn ensure(place: &Place) -> Result<()> {
@@ -20,10 +20,20 @@ pub(super) async fn ensure(place: &Place) -> Result<()> {
     };
     let mut channel = place.channel();
     let files = channel.named(place.files.clone(), place.model);
-    if !files.documents(find, Chosen::from(options)).await?.is_empty() {
+    if !files
+        .documents(find, Chosen::from(options))
+        .await?
+        .is_empty()
+    {
         return Ok(());
     }
-    create(place, &place.files, doc! {"filename": 1, "uploadDate": 1}, false).await?;
+    create(
+        place,
+        &place.files,
+        doc! {"filename": 1, "uploadDate": 1},
+        false,
+    )
+    .await?;
     create(place, &place.chunks, doc! {"files_id": 1, "n": 1}, true).await
 }
 
@@ -43,8 +53,11 @@ async fn create(
         Ok(_) => Ok(()),
         // Another program has made it with a name or an option of its own.
         Err(error)
-            if [Some(Code::INDEX_OPTIONS_CONFLICT), Some(Code::INDEX_KEY_SPECS_CONFLICT)]
-                .contains(&error.code()) =>
+            if [
+                Some(Code::INDEX_OPTIONS_CONFLICT),
+                Some(Code::INDEX_KEY_SPECS_CONFLICT),
+            ]
+            .contains(&error.code()) =>
         {
             Ok(())
         }

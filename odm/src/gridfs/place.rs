@@ -134,7 +134,8 @@ impl Layout {
             let number = file.get(name).ok().flatten().and_then(whole);
             let number = number.and_then(|number| u64::try_from(number).ok());
             number.ok_or_else(|| {
-                Error::usage("the document of a file has a whole number of bytes here").with_path(name)
+                Error::usage("the document of a file has a whole number of bytes here")
+                    .with_path(name)
             })
         };
         let layout = Self {

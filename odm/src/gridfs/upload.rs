@@ -97,7 +97,8 @@ impl<M: FileModel> Upload<M> {
             place: bucket.place(),
             file,
             chunk_size: chunk_size as usize,
-            room: chunk_size as usize * usize::try_from(chunks_of_a_batch(chunk_size.into())).unwrap_or(1),
+            room: chunk_size as usize
+                * usize::try_from(chunks_of_a_batch(chunk_size.into())).unwrap_or(1),
             buffer: Vec::new(),
             chunks: 0,
             length: 0,
@@ -283,7 +284,12 @@ impl<M: Model> FileWriter<M> {
     /// Begins to store the first bytes of the buffer as chunks.
     fn send(&mut self, bytes: usize) -> Result<()> {
         let mut documents = Vec::new();
-        for data in self.buffer.get(..bytes).unwrap_or_default().chunks(self.chunk_size) {
+        for data in self
+            .buffer
+            .get(..bytes)
+            .unwrap_or_default()
+            .chunks(self.chunk_size)
+        {
             documents.push(chunk(&self.raw_id, self.chunks, data));
             self.chunks = self.chunks.checked_add(1).ok_or_else(|| {
                 Error::usage("the file has too many chunks: choose a larger `chunk_size`")
@@ -364,7 +370,9 @@ where
         cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        self.get_mut().poll_take(cx, bytes).map_err(io::Error::other)
+        self.get_mut()
+            .poll_take(cx, bytes)
+            .map_err(io::Error::other)
     }
 
     /// Waits for the chunks that are being stored. Bytes that do not fill a chunk stay in memory.
@@ -399,7 +407,9 @@ impl<M: Model> Drop for FileWriter<M> {
             runtime.spawn(removal);
         } else {
             // In memory, nothing waits.
-            let _ = removal.as_mut().poll(&mut Context::from_waker(std::task::Waker::noop()));
+            let _ = removal
+                .as_mut()
+                .poll(&mut Context::from_waker(std::task::Waker::noop()));
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Expressions that each store computes in its own way.
 
-use odm::bson::{Bson, Decimal128, Document as BsonDocument, doc};
+use odm::bson::spec::BinarySubtype;
+use odm::bson::{Binary, Bson, Decimal128, Document as BsonDocument, doc};
 use odm::prelude::*;
 
 use crate::case::cases;
@@ -8,6 +9,7 @@ use crate::case::cases;
 cases![
     decimal_functions_agree_with_mongod,
     decimals_outside_a_domain_are_refused,
+    sizes_of_binary_values_count_a_stored_length,
 ];
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -115,5 +117,19 @@ async fn decimals_outside_a_domain_are_refused(db: &Db) {
         let server = error.server().unwrap();
         assert_eq!(server.code().number(), code, "{error}");
         assert!(server.message().ends_with(expected), "{error}");
+    }
+}
+
+/// A value of the old subtype stores its length a second time.
+async fn sizes_of_binary_values_count_a_stored_length(db: &Db) {
+    let readings = db.collection::<Reading>();
+    readings.insert_one(&Reading { id: 1 }).await.unwrap();
+    for (subtype, expected) in [
+        (BinarySubtype::Generic, "3"),
+        (BinarySubtype::BinaryOld, "7"),
+    ] {
+        let bytes = vec![1, 2, 3];
+        let size = doc! { "$binarySize": {"$literal": Binary { subtype, bytes }} };
+        assert_eq!(computed(db, size).await.unwrap(), expected, "{subtype:?}");
     }
 }

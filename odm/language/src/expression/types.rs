@@ -3,6 +3,7 @@
 use bson::DateTime;
 use bson::oid::ObjectId;
 use bson::raw::{RawBson, RawBsonRef};
+use bson::spec::BinarySubtype;
 
 use crate::error::{Code, ServerError, refuse};
 use crate::expression::calendar;
@@ -61,7 +62,11 @@ fn binary_size<'a>(args: &mut Args<'a>) -> Outcome<'a> {
     match args.get(0) {
         None | Some(RawBsonRef::Null | RawBsonRef::Undefined) => null(),
         Some(RawBsonRef::String(text)) => owned(count(text.len())),
-        Some(RawBsonRef::Binary(binary)) => owned(count(binary.bytes.len())),
+        Some(RawBsonRef::Binary(binary)) => {
+            // A value of the old subtype stores its length a second time.
+            let is_old = binary.subtype == BinarySubtype::BinaryOld;
+            owned(count(binary.bytes.len() + if is_old { 4 } else { 0 }))
+        }
         Some(_) => refuse(
             51276,
             format!(

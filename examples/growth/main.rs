@@ -1,0 +1,32 @@
+//! Data that grows: files that are larger than a document.
+//!
+//! ```sh
+//! cargo run --example growth                                     # on the engine in this process
+//! cargo run --example growth -- mongodb://localhost/growth       # on a server: the same output
+//! ```
+#![expect(
+    clippy::print_stdout,
+    reason = "the example shows what it stores and finds"
+)]
+
+mod files;
+
+use odm::prelude::*;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let db = match std::env::args().nth(1) {
+        None => Db::memory(),
+        Some(uri) => Db::connect(&uri).await?,
+    };
+    // The example ends by dropping the database: never one that holds anything of yours.
+    let names = doc! {"listCollections": 1, "nameOnly": true};
+    if !db.run_command(names).all().await?.is_empty() {
+        return Err(
+            "the database is not empty; name one that the example may fill and drop".into(),
+        );
+    }
+    let shown = files::show(&db).await;
+    db.drop().await?;
+    shown
+}

@@ -5,7 +5,9 @@
 //! way round.
 
 mod bucket;
+mod byte_count;
 pub(crate) mod check;
+mod copy;
 mod download;
 mod file;
 mod indexes;
@@ -13,6 +15,8 @@ mod place;
 mod upload;
 
 pub use self::bucket::{Bucket, CHUNK_SIZE, FileModel, NoMetadata};
+pub use self::byte_count::ByteCount;
+pub use self::copy::{CopyFrom, CopyTo, FileProgress};
 pub use self::download::{Download, FileReader};
 pub use self::file::File;
 pub use self::upload::{FileWriter, Upload};

@@ -12,6 +12,7 @@ pub(crate) mod copies;
 mod derived;
 #[doc(hidden)]
 pub mod field;
+pub(crate) mod gridfs;
 #[doc(hidden)]
 pub mod index;
 #[doc(hidden)]

@@ -33,7 +33,7 @@ const FLOORS: &[&[&str]] = &[
     &["exec"],
     &["collection"],
     &["write"],
-    &["advise", "dump", "relation", "server", "tree"],
+    &["advise", "dump", "gridfs", "relation", "server", "tree"],
     &["check"],
     &["repair", "report", "scrub"],
     &["admin"],

@@ -76,8 +76,21 @@ impl From<GridFsError> for Kind {
 }
 
 impl Error {
-    /// Whether no file has the id, the name or the revision: [`Bucket::download`](crate::gridfs::Bucket::download) and the other
+    /// Whether no file has the `_id`, the name or the revision: [`Bucket::download`](crate::gridfs::Bucket::download) and the other
     /// methods of a bucket that name a file.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::gridfs::File;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let files = Db::memory().gridfs::<File>();
+    /// let absent = files.download_by_name("a.txt").bytes().await.unwrap_err();
+    /// assert!(absent.is_file_not_found());
+    /// assert_eq!(absent.to_string(), "File: no file has the name \"a.txt\"");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn is_file_not_found(&self) -> bool {
         matches!(
             self.kind(),
@@ -85,7 +98,21 @@ impl Error {
         )
     }
 
-    /// Whether a file of GridFS lacks chunks, or has chunks that it should not have.
+    /// Whether a chunk of a file is missing, too short, too long or one too many. [`Db::check`](crate::Db::check) lists such files.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::gridfs::File;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let db = Db::memory();
+    /// let id = db.gridfs::<File>().upload("a.txt").bytes(b"1234").await?;
+    /// db.run_command(doc! {"drop": "fs.chunks"}).await?;
+    /// let damaged = db.gridfs::<File>().download(&id).bytes().await.unwrap_err();
+    /// assert!(damaged.is_file_damaged());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn is_file_damaged(&self) -> bool {
         matches!(self.kind(), Kind::GridFs(GridFsError::Damaged { .. }))
     }

@@ -8,18 +8,41 @@ use bson::{Bson, Document, doc};
 use serde::Serialize;
 
 use super::download::Download;
-use super::place::{FILES, Place};
+use super::place::Place;
 use super::upload::Upload;
 use crate::collection::{Collection, Db};
 use crate::error::{Error, GridFsError, Result};
 use crate::model::Document as Model;
+use crate::model::gridfs::FILES;
 use crate::store::Operation;
 use crate::store::options::{Chosen, Options, ReadPreference};
 
 /// A model of the documents that describe the files of a bucket: a struct with `#[odm(collection = "photos.files", gridfs)]`.
+/// [`File`](super::File) is one for the bucket `fs`; [`Db::gridfs`] works with any.
 ///
-/// Its collection is `<bucket>.files`, and the chunks are in `<bucket>.chunks`. It has the fields of the specification (`_id`, `length`,
-/// `chunkSize`, `uploadDate`, `filename`, `metadata`) as far as a program reads them; an upload writes them.
+/// Its collection is `<bucket>.files`, and the chunks are in `<bucket>.chunks`. The struct declares those fields of the specification
+/// that the program reads (`_id`, `length`, `chunkSize`, `uploadDate`, `filename`, `metadata`); an upload writes them all.
+///
+/// The derive implements it:
+///
+/// ```
+/// use odm::gridfs::{ByteCount, FileModel};
+/// use odm::prelude::*;
+///
+/// #[derive(Debug, Serialize, Deserialize, Embedded)]
+/// struct Shot { camera: String }
+///
+/// #[derive(Debug, Serialize, Deserialize, Document)]
+/// #[odm(collection = "photos.files", gridfs(chunk_size = "1MiB"))]
+/// struct Photo {
+///     #[serde(rename = "_id")]
+///     id: odm::bson::oid::ObjectId,
+///     length: ByteCount,
+///     metadata: Shot,
+/// }
+///
+/// assert_eq!(Photo::CHUNK_SIZE, 1_048_576);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not describe files of GridFS",
     label = "not declared with `gridfs`",
@@ -41,6 +64,9 @@ pub const CHUNK_SIZE: u32 = 255 * 1024;
 pub enum NoMetadata {}
 
 /// The files of a model: [`Db::gridfs`].
+///
+/// The first upload creates the indexes of the specification, `{filename: 1, uploadDate: 1}` and the unique `{files_id: 1, n: 1}`;
+/// [`Db::sync`] plans both, too. No method takes a session: GridFS has no transactions, by its specification.
 pub struct Bucket<M> {
     db: Db,
     pub(super) chunk_size: u32,
@@ -68,7 +94,23 @@ impl<M: FileModel> fmt::Debug for Bucket<M> {
 }
 
 impl Db {
-    /// The files of a model in GridFS.
+    /// The files of a model in GridFS, which stores files that are larger than a document.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// use odm::gridfs::File;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let db = Db::memory();
+    /// let files = db.gridfs::<File>();
+    /// let id = files.upload("notes.txt").bytes(b"the first notes").await?;
+    /// assert_eq!(files.download(&id).range(4..9).bytes().await?, b"first");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// A model whose collection is not named `<bucket>.files` does not compile here.
     pub fn gridfs<M: FileModel>(&self) -> Bucket<M> {
         const {
             let name = M::MODEL.collection.as_bytes();
@@ -104,28 +146,105 @@ impl<M: FileModel> Bucket<M> {
         Place::new(self.db.store.clone(), M::model())
     }
 
-    /// The documents of the files, for typed finds, indexes and joins.
+    /// The documents of the files, for typed finds, counts and joins.
+    ///
+    /// Delete files by [`delete`](Self::delete): a delete of the document alone leaves the chunks.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::gridfs::File;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let files = Db::memory().gridfs::<File>();
+    /// files.upload("a.txt").bytes(b"1234").await?;
+    /// let large = files.files().find(|f| f.length.gt(odm::gridfs::ByteCount::new(3)));
+    /// assert_eq!(large.count().await?, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn files(&self) -> Collection<M> {
         self.db.collection()
     }
 
     /// Uploads a file with this name. Names need not be unique: files of one name are its revisions.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::gridfs::File;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let files = Db::memory().gridfs::<File>();
+    /// files.upload("notes.txt").bytes(b"the first notes").await?;
+    /// files.upload("notes.txt").bytes(b"the second notes").await?;
+    /// assert_eq!(files.download_by_name("notes.txt").bytes().await?, b"the second notes");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn upload(&self, filename: impl Into<String>) -> Upload<M> {
         Upload::new(self.clone(), filename.into())
     }
 
     /// Downloads the file with this `_id`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::gridfs::File;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let files = Db::memory().gridfs::<File>();
+    /// let id = files.upload("notes.txt").bytes(b"the first notes").await?;
+    /// assert_eq!(files.download(&id).bytes().await?, b"the first notes");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// From the methods of the download: [`is_file_not_found`](Error::is_file_not_found), and
+    /// [`is_file_damaged`](Error::is_file_damaged) when a chunk that is read is missing, too short, too long or one too many.
     pub fn download(&self, id: &M::Id) -> Download<M> {
         Download::new(self.clone(), Sought::Id(encoded::<M>(id)))
     }
 
-    /// Downloads the newest file with this name, or another [revision](Download::revision).
+    /// Downloads the newest file with this name, or another [revision](Download::revision): newest by the time of the upload, as the
+    /// clock of the uploading machine had it.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::gridfs::File;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let files = Db::memory().gridfs::<File>();
+    /// files.upload("notes.txt").bytes(b"the first notes").await?;
+    /// assert_eq!(files.download_by_name("notes.txt").bytes().await?, b"the first notes");
+    /// let absent = files.download_by_name("other.txt").bytes().await.unwrap_err();
+    /// assert!(absent.is_file_not_found());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn download_by_name(&self, filename: impl Into<String>) -> Download<M> {
         let name = filename.into();
         Download::new(self.clone(), Sought::Name { name, revision: -1 })
     }
 
     /// Gives the file with this `_id` another name.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::gridfs::File;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let files = Db::memory().gridfs::<File>();
+    /// let id = files.upload("notes.txt").bytes(b"the first notes").await?;
+    /// files.rename(&id, "old-notes.txt").await?;
+    /// assert_eq!(files.download_by_name("old-notes.txt").bytes().await?, b"the first notes");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`is_file_not_found`](Error::is_file_not_found).
     pub async fn rename(&self, id: &M::Id, filename: &str) -> Result<()> {
         let id = encoded::<M>(id)?;
         let filter = doc! {"_id": &id};
@@ -136,6 +255,23 @@ impl<M: FileModel> Bucket<M> {
     }
 
     /// Gives all files with a name another one; returns how many there were.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::gridfs::File;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let files = Db::memory().gridfs::<File>();
+    /// files.upload("a.txt").bytes(b"1").await?;
+    /// files.upload("a.txt").bytes(b"2").await?;
+    /// assert_eq!(files.rename_by_name("a.txt", "b.txt").await?, 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`is_file_not_found`](Error::is_file_not_found) if no file has the name.
     pub async fn rename_by_name(&self, from: &str, to: &str) -> Result<u64> {
         match self.set_name(doc! {"filename": from}, to, true).await? {
             0 => Err(absent::<M>(no_name(from))),
@@ -152,8 +288,25 @@ impl<M: FileModel> Bucket<M> {
         Ok(files.update(vec![statement]).await?.matched())
     }
 
-    /// Deletes a file and its chunks. Where no file has the `_id`, chunks that an upload has left are deleted, and the error says
-    /// [`is_file_not_found`](Error::is_file_not_found).
+    /// Deletes a file, then its chunks. A reader that is open meanwhile ends with an error when it comes to a deleted chunk.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::gridfs::File;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let files = Db::memory().gridfs::<File>();
+    /// let id = files.upload("notes.txt").bytes(b"the first notes").await?;
+    /// files.delete(&id).await?;
+    /// assert!(files.delete(&id).await.unwrap_err().is_file_not_found());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`is_file_not_found`](Error::is_file_not_found). Chunks with the `_id`, which a stopped upload or delete has left, are deleted
+    /// all the same.
     pub async fn delete(&self, id: &M::Id) -> Result<()> {
         let id = encoded::<M>(id)?;
         match self.remove(vec![id.clone()]).await? {
@@ -163,6 +316,23 @@ impl<M: FileModel> Bucket<M> {
     }
 
     /// Deletes all files with a name, and their chunks; returns how many there were.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::gridfs::File;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let files = Db::memory().gridfs::<File>();
+    /// files.upload("a.txt").bytes(b"1").await?;
+    /// files.upload("a.txt").bytes(b"2").await?;
+    /// assert_eq!(files.delete_by_name("a.txt").await?, 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`is_file_not_found`](Error::is_file_not_found) if no file has the name.
     pub async fn delete_by_name(&self, filename: &str) -> Result<u64> {
         let place = self.place();
         let find = Operation::Find {
@@ -204,7 +374,20 @@ impl<M: FileModel> Bucket<M> {
         Ok(deleted)
     }
 
-    /// Drops the files and the chunks.
+    /// Drops the collections of the files and of the chunks, with their indexes.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::gridfs::File;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let files = Db::memory().gridfs::<File>();
+    /// files.upload("a.txt").bytes(b"1").await?;
+    /// files.drop().await?;
+    /// assert_eq!(files.files().find_all().count().await?, 0);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn drop(&self) -> Result<()> {
         let place = self.place();
         for collection in [&place.files, &place.chunks] {

@@ -4,6 +4,7 @@ use std::fmt;
 
 use bson::oid::ObjectId;
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::spec::BinarySubtype;
 use bson::{Bson, DateTime, doc};
 
 use super::place::{Layout, Place, whole};
@@ -87,6 +88,12 @@ impl Checker for FileChecker {
             });
             read.await?;
         }
+        for seen in &mut files {
+            if let Some(n) = seen.longer.first {
+                let is_old = is_old(channel, &place, &seen.id, n).await?;
+                seen.take_longer(is_old);
+            }
+        }
         Ok(files.into_iter().flat_map(Seen::end).collect())
     }
 }
@@ -100,21 +107,37 @@ struct Seen {
     missing: Tally,
     extra: Tally,
     wrong: Tally,
+    /// Chunks that are longer by the bytes that the old subtype of binary values adds.
+    longer: Tally,
+}
+
+/// A value of the old subtype has its length before its bytes, and `$binarySize` counts it.
+const OLD_LENGTH: u64 = 4;
+
+/// Whether a chunk has the old subtype. A program of old has stored all chunks of a file like this.
+async fn is_old(channel: &mut Channel<'_>, place: &Place, file: &Bson, n: i64) -> Result<bool> {
+    let find = Operation::Find {
+        filter: doc! {"files_id": file, "n": n}.into(),
+        one: true,
+    };
+    let options = channel.current();
+    let chunks = channel.named(place.chunks.clone(), place.model);
+    let found = chunks.documents(find, options.into()).await?;
+    let data = found.first().and_then(|chunk| chunk.get("data").ok()?);
+    Ok(matches!(data, Some(RawBsonRef::Binary(data)) if data.subtype == BinarySubtype::BinaryOld))
 }
 
 /// How many chunks are damaged, and the first of them.
 #[derive(Default)]
 struct Tally {
     count: i64,
-    first: i64,
+    first: Option<i64>,
 }
 
 impl Tally {
     fn add(&mut self, first: i64, count: i64) {
         if count > 0 {
-            if self.count == 0 {
-                self.first = first;
-            }
+            self.first.get_or_insert(first);
             self.count = self.count.saturating_add(count);
         }
     }
@@ -129,6 +152,7 @@ impl Seen {
             missing: Tally::default(),
             extra: Tally::default(),
             wrong: Tally::default(),
+            longer: Tally::default(),
         }
     }
 
@@ -148,8 +172,23 @@ impl Seen {
         }
         self.missing.add(self.next, n - self.next);
         self.next = n + 1;
-        if size != Some(layout.size_of(n)) {
+        let expected = layout.size_of(n);
+        if size == Some(expected + OLD_LENGTH) {
+            self.longer.add(n, 1);
+        } else if size != Some(expected) {
             self.wrong.add(n, 1);
+        }
+    }
+
+    /// Counts the longer chunks as wrong ones, unless their subtype explains it.
+    fn take_longer(&mut self, is_old: bool) {
+        let longer = std::mem::take(&mut self.longer);
+        if let (false, Some(first)) = (is_old, longer.first) {
+            let is_before = self.wrong.first.is_none_or(|wrong| first < wrong);
+            self.wrong.count = self.wrong.count.saturating_add(longer.count);
+            if is_before {
+                self.wrong.first = Some(first);
+            }
         }
     }
 
@@ -180,9 +219,10 @@ impl Seen {
         ];
         let damaged = all.into_iter().filter(|(_, tally, _)| tally.count > 0);
         let damage = |(kind, tally, what): (FileDamage, Tally, &str)| {
+            let first = tally.first.unwrap_or_default();
             let detail = match tally.count {
-                1 => format!("chunk {} is {what}", tally.first),
-                count => format!("{count} chunks are {what}, the first is {}", tally.first),
+                1 => format!("chunk {first} is {what}"),
+                count => format!("{count} chunks are {what}, the first is {first}"),
             };
             Damage::new(&id, kind, detail)
         };

@@ -12,6 +12,7 @@ use futures_core::future::BoxFuture;
 use tokio::io::{AsyncRead, AsyncSeek, AsyncWrite, ReadBuf};
 
 use super::bucket::{Bucket, FileModel, Sought};
+use super::copy::CopyTo;
 use super::place::{Layout, Place, chunks_of_a_batch, damaged, data_of};
 use crate::collection::decode::decode;
 use crate::error::{Error, GridFsError, Result};
@@ -37,26 +38,84 @@ impl<M: FileModel> Download<M> {
         }
     }
 
-    /// Another revision of the file with this name: 0 is the first one, 1 the second; -1 is the newest one, -2 the one before it.
+    /// Another revision of the file with this name: 0 is the first one, 1 the second; -1 is the newest one, -2 the one before it. A
+    /// download by `_id` ignores it: an `_id` is one revision.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::gridfs::File;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let files = Db::memory().gridfs::<File>();
+    /// for content in [b"1", b"2", b"3"] {
+    ///     files.upload("a.txt").bytes(content).await?;
+    /// }
+    /// assert_eq!(files.download_by_name("a.txt").revision(0).bytes().await?, b"1");
+    /// assert_eq!(files.download_by_name("a.txt").revision(-2).bytes().await?, b"2");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn revision(mut self, revision: i32) -> Self {
         self.file = self.file.revision(revision);
         self
     }
 
     /// Reads only these bytes of the file, and only the chunks that have them.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::gridfs::File;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let files = Db::memory().gridfs::<File>();
+    /// let id = files.upload("a.txt").chunk_size(4).bytes(b"0123456789").await?;
+    /// assert_eq!(files.download(&id).range(2..=5).bytes().await?, b"2345");
+    /// assert_eq!(files.download(&id).range(8..).bytes().await?, b"89");
+    /// assert!(files.download(&id).range(8..11).bytes().await.is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn range(mut self, bytes: impl RangeBounds<u64>) -> Self {
         self.range = (bytes.start_bound().cloned(), bytes.end_bound().cloned());
         self
     }
 
-    /// Reads the document of the file, and returns a reader of its bytes. It reads the chunks when it is polled.
+    /// Reads the document of the file, and returns a [reader](FileReader) of its bytes. The reader reads chunks when it is polled.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::gridfs::File;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let files = Db::memory().gridfs::<File>();
+    /// use tokio::io::AsyncReadExt;
+    /// let id = files.upload("a.txt").bytes(b"0123456789").await?;
+    /// let mut reader = files.download(&id).open().await?;
+    /// let mut text = String::new();
+    /// reader.read_to_string(&mut text).await.map_err(odm::Error::other)?;
+    /// assert_eq!(text, "0123456789");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn open(self) -> Result<FileReader<M>> {
         let place = self.bucket.place();
         let document = self.file.find(&place).await?;
         FileReader::new(place, &document, self.range)
     }
 
-    /// The bytes.
+    /// The bytes, in memory.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::gridfs::File;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let files = Db::memory().gridfs::<File>();
+    /// let id = files.upload("a.txt").bytes(b"1234").await?;
+    /// assert_eq!(files.download(&id).bytes().await?, b"1234");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn bytes(self) -> Result<Vec<u8>> {
         let mut reader = self.open().await?;
         let expected = reader.range.end - reader.range.start;
@@ -68,25 +127,22 @@ impl<M: FileModel> Download<M> {
     }
 
     /// Writes the bytes to a writer, and flushes it; returns how many there were.
-    pub async fn copy_to<W: AsyncWrite + Unpin>(self, mut writer: W) -> Result<u64> {
-        let mut reader = self.open().await?;
-        let mut written = 0;
-        while let Some(part) = reader.next_part().await? {
-            let mut rest = part;
-            while !rest.is_empty() {
-                let taken =
-                    std::future::poll_fn(|cx| Pin::new(&mut writer).poll_write(cx, rest)).await;
-                let taken = taken.map_err(Error::other)?;
-                if taken == 0 {
-                    return Err(Error::other(io::Error::from(io::ErrorKind::WriteZero)));
-                }
-                rest = rest.get(taken..).unwrap_or_default();
-            }
-            written += part.len() as u64;
-        }
-        let flushed = std::future::poll_fn(|cx| Pin::new(&mut writer).poll_flush(cx)).await;
-        flushed.map_err(Error::other)?;
-        Ok(written)
+    ///
+    /// A writer's error is an [`is_other`](Error::is_other) with the writer's error as its source.
+    ///
+    /// ```no_run
+    /// # use odm::prelude::*;
+    /// # use odm::gridfs::File;
+    /// # #[tokio::main]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = Db::memory();
+    /// let disk = tokio::fs::File::create("cat.jpg").await?;
+    /// db.gridfs::<File>().download_by_name("cat.jpg").copy_to(disk).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn copy_to<'p, W: AsyncWrite + Unpin + Send + 'p>(self, writer: W) -> CopyTo<'p, M, W> {
+        CopyTo::new(self, writer)
     }
 }
 
@@ -115,7 +171,30 @@ enum Source {
     Fetching(BoxFuture<'static, Result<(RawCursor<'static>, Option<Vec<u8>>)>>),
 }
 
-/// Reads the bytes of a file: [`Download::open`].
+/// Reads the bytes of a file: [`Download::open`]. It is tokio's [`AsyncRead`] and [`AsyncSeek`].
+///
+/// The reader compares each chunk with what the document of the file says, and returns no byte of a damaged chunk. A seek reads
+/// nothing itself; the next read fetches the chunk that it leads to, unless the reader has it. At most 4 MiB of chunks are fetched at a
+/// time.
+///
+/// ```
+/// # use odm::prelude::*;
+/// # use odm::gridfs::File;
+/// use std::io::SeekFrom;
+/// use tokio::io::{AsyncReadExt, AsyncSeekExt};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let files = Db::memory().gridfs::<File>();
+/// let id = files.upload("a.txt").chunk_size(4).bytes(b"0123456789").await?;
+/// let mut reader = files.download(&id).open().await?;
+/// reader.seek(SeekFrom::End(-3)).await?;
+/// let mut text = String::new();
+/// reader.read_to_string(&mut text).await?;
+/// assert_eq!(text, "789");
+/// # Ok(())
+/// # }
+/// ```
 pub struct FileReader<M> {
     place: Place,
     file: M,
@@ -178,22 +257,66 @@ impl<M: FileModel> FileReader<M> {
 
 impl<M> FileReader<M> {
     /// The document of the file.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::gridfs::File;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let files = Db::memory().gridfs::<File>();
+    /// let id = files.upload("a.txt").bytes(b"1234").await?;
+    /// let reader = files.download(&id).open().await?;
+    /// assert_eq!(reader.file().filename.as_deref(), Some("a.txt"));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn file(&self) -> &M {
         &self.file
     }
 
-    /// How many bytes the file has.
+    /// How many bytes the file has, whatever the range.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::gridfs::File;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let files = Db::memory().gridfs::<File>();
+    /// let id = files.upload("a.txt").bytes(b"1234").await?;
+    /// let reader = files.download(&id).open().await?;
+    /// assert_eq!(reader.len(), 4);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn len(&self) -> u64 {
         self.layout.length
     }
 
     /// Whether the file has no bytes.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::gridfs::File;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let files = Db::memory().gridfs::<File>();
+    /// let id = files.upload("a.txt").bytes(b"1234").await?;
+    /// let reader = files.download(&id).open().await?;
+    /// assert!(!reader.is_empty());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.layout.length == 0
     }
 
+    /// How many bytes the range has.
+    pub(super) fn selected(&self) -> u64 {
+        self.range.end - self.range.start
+    }
+
     /// The rest of the current chunk, or the next one; `None` at the end.
-    async fn next_part(&mut self) -> Result<Option<&[u8]>> {
+    pub(super) async fn next_part(&mut self) -> Result<Option<&[u8]>> {
         std::future::poll_fn(|cx| self.poll_part(cx)).await?;
         let rest = self.part.bytes.get(self.part.read..).unwrap_or_default();
         self.part.read = self.part.bytes.len();

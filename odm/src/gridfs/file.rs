@@ -4,20 +4,21 @@ use bson::oid::ObjectId;
 use bson::{DateTime, Document as BsonDocument};
 use serde::{Deserialize, Serialize};
 
+use super::byte_count::ByteCount;
 use crate::Document;
 
 /// A file of the bucket `fs`, with metadata of any kind.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[serde(rename_all = "camelCase")]
-#[odm(collection = "fs.files", gridfs, index(filename, upload_date))]
+#[odm(collection = "fs.files", gridfs)]
 pub struct File {
     /// The `_id`.
     #[serde(rename = "_id")]
     pub id: ObjectId,
     /// How many bytes it has.
-    pub length: i64,
+    pub length: ByteCount,
     /// How many bytes each chunk but the last has.
-    pub chunk_size: i32,
+    pub chunk_size: ByteCount,
     /// When the upload ended, by the clock of the machine that uploaded it.
     pub upload_date: DateTime,
     /// The name. Programs of old stored none.

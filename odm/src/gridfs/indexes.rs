@@ -4,6 +4,7 @@ use bson::{Document, doc};
 
 use super::place::Place;
 use crate::error::{Code, Result};
+use crate::model::gridfs::CHUNKS;
 use crate::store::options::{Chosen, Options, ReadPreference};
 use crate::store::{CollectionName, Operation};
 
@@ -27,27 +28,15 @@ pub(super) async fn ensure(place: &Place) -> Result<()> {
     {
         return Ok(());
     }
-    create(
-        place,
-        &place.files,
-        doc! {"filename": 1, "uploadDate": 1},
-        false,
-    )
-    .await?;
-    create(place, &place.chunks, doc! {"files_id": 1, "n": 1}, true).await
+    for (meta, collection) in [(place.model, &place.files), (&CHUNKS, &place.chunks)] {
+        if let Some(index) = meta.index_of_gridfs() {
+            create(place, collection, index).await?;
+        }
+    }
+    Ok(())
 }
 
-async fn create(
-    place: &Place,
-    collection: &CollectionName,
-    key: Document,
-    unique: bool,
-) -> Result<()> {
-    let name = key.keys().map(|name| format!("{name}_1"));
-    let mut index = doc! {"key": key.clone(), "name": name.collect::<Vec<_>>().join("_")};
-    if unique {
-        index.insert("unique", true);
-    }
+async fn create(place: &Place, collection: &CollectionName, index: Document) -> Result<()> {
     let create = doc! {"createIndexes": &**collection, "indexes": [index]};
     match place.store.run_command(create).await {
         Ok(_) => Ok(()),

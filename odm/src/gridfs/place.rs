@@ -9,13 +9,9 @@ use odm_language::value::number::Number;
 use crate::error::{ChunkDamage, Error, GridFsError, Result};
 use crate::exec::Channel;
 use crate::model::ModelMeta;
+use crate::model::gridfs::chunks_of;
 use crate::store::options::{Chosen, Options};
 use crate::store::{CollectionName, Operation, RawCursor, Request, Store};
-
-/// What the names of collections with files end with.
-pub(super) const FILES: &str = ".files";
-
-const CHUNKS: &str = ".chunks";
 
 /// About how many bytes are sent or read by one command.
 const BATCH_BYTES: u64 = 4 * 1024 * 1024;
@@ -32,17 +28,11 @@ pub(super) struct Place {
 impl Place {
     pub(super) fn new(store: Store, model: &'static ModelMeta) -> Self {
         let files = store.names().of(model.collection);
-        // A handle may rename the collection of the files; the chunks follow the name.
-        let bucket = files.strip_suffix(FILES);
-        let chunks = CollectionName::Chosen(match bucket {
-            Some(bucket) => format!("{bucket}{CHUNKS}").into(),
-            None => format!("{files}{CHUNKS}").into(),
-        });
         Self {
             store,
             model,
+            chunks: CollectionName::Chosen(chunks_of(&files).into()),
             files,
-            chunks,
         }
     }
 
@@ -61,6 +51,17 @@ impl Place {
         let mut channel = self.channel();
         let chunks = channel.named(self.chunks.clone(), self.model);
         chunks.delete(vec![doc! {"files_id": {"$in": ids}}]).await
+    }
+
+    /// Deletes these chunks of a file.
+    pub(super) async fn delete_sent(&self, file: &Bson, sent: &[ObjectId]) -> Result<()> {
+        for part in sent.chunks(10_000) {
+            let mut channel = self.channel();
+            let chunks = channel.named(self.chunks.clone(), self.model);
+            let filter = doc! {"files_id": file, "_id": {"$in": part.to_vec()}};
+            chunks.delete(vec![filter]).await?;
+        }
+        Ok(())
     }
 
     /// Opens a cursor over the chunks of a file, from one on, and before another one.
@@ -99,10 +100,10 @@ pub(super) fn chunks_of_a_batch(chunk_size: u64) -> u64 {
 }
 
 /// The document of a chunk.
-pub(super) fn chunk(id: &RawBson, n: i32, data: &[u8]) -> RawDocumentBuf {
+pub(super) fn chunk(id: ObjectId, file: &RawBson, n: i32, data: &[u8]) -> RawDocumentBuf {
     let mut chunk = RawDocumentBuf::new();
-    chunk.append(cstr!("_id"), ObjectId::new());
-    chunk.append(cstr!("files_id"), id.as_raw_bson_ref());
+    chunk.append(cstr!("_id"), id);
+    chunk.append(cstr!("files_id"), file.as_raw_bson_ref());
     chunk.append(cstr!("n"), n);
     let subtype = BinarySubtype::Generic;
     chunk.append(

@@ -5,19 +5,24 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
+use bson::oid::ObjectId;
 use bson::raw::{RawBson, RawDocumentBuf};
 use bson::{Bson, DateTime, Document, doc};
 use futures_core::future::BoxFuture;
 use serde::Serialize;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::bucket::{Bucket, FileModel};
+use super::copy::CopyFrom;
 use super::indexes;
 use super::place::{Place, chunk, chunks_of_a_batch};
 use crate::error::{Error, Result};
 use crate::model::Document as Model;
 
 /// An upload that is about to begin: [`Bucket::upload`].
+///
+/// [`bytes`](Self::bytes) uploads what is in memory, [`copy_from`](Self::copy_from) what a reader has, and [`open`](Self::open)
+/// returns a writer. A failed upload deletes the chunks that it has stored.
 #[must_use = "nothing is stored until it gets its bytes"]
 pub struct Upload<M: FileModel> {
     bucket: Bucket<M>,
@@ -38,7 +43,23 @@ impl<M: FileModel> Upload<M> {
         }
     }
 
-    /// Stores the file with this `_id`, instead of a new `ObjectId`.
+    /// Stores the file with this `_id`, instead of a new `ObjectId`. A model whose `_id` is of another type needs it.
+    ///
+    /// An `_id` that another file has is an error, [`is_duplicate_key`](Error::is_duplicate_key), of what uploads the bytes.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::gridfs::File;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let files = Db::memory().gridfs::<File>();
+    /// let id = odm::bson::oid::ObjectId::new();
+    /// files.upload("a.txt").id(&id).bytes(b"1").await?;
+    /// let taken = files.upload("b.txt").id(&id).bytes(b"2").await.unwrap_err();
+    /// assert!(taken.is_duplicate_key());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn id(self, id: &M::Id) -> Self
     where
         M::Id: Serialize,
@@ -50,7 +71,21 @@ impl<M: FileModel> Upload<M> {
         }
     }
 
-    /// Stores these metadata with the file.
+    /// Stores these metadata with the file: a value of the model's field `metadata`.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::gridfs::File;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let files = Db::memory().gridfs::<File>();
+    /// let metadata = Some(doc! {"language": "en"});
+    /// let id = files.upload("a.txt").metadata(&metadata).bytes(b"1").await?;
+    /// let file = files.files().get(&id).await?;
+    /// assert_eq!(file.and_then(|file| file.metadata), metadata);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn metadata(self, metadata: &M::Metadata) -> Self {
         let metadata = bson::serialize_to_bson(metadata).map_err(Error::encode);
         Self {
@@ -59,7 +94,21 @@ impl<M: FileModel> Upload<M> {
         }
     }
 
-    /// Divides the file into chunks of this many bytes, instead of what the bucket declares.
+    /// Divides the file into chunks of this many bytes, instead of what the model declares: from 1 to 16,760,832 (16 KiB less than a
+    /// document). Small chunks cost an index entry each; a range reads whole chunks.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::gridfs::File;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let files = Db::memory().gridfs::<File>();
+    /// let id = files.upload("a.txt").chunk_size(1_000).bytes(&[0; 2_500]).await?;
+    /// let file = files.files().get(&id).await?;
+    /// assert_eq!(file.map(|file| file.chunk_size.get()), Some(1_000));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn chunk_size(self, bytes: u32) -> Self {
         Self {
             chunk_size: bytes,
@@ -67,7 +116,26 @@ impl<M: FileModel> Upload<M> {
         }
     }
 
-    /// Begins the upload; the file is there when the writer was shut down.
+    /// Begins an upload whose bytes are written to a writer. The file exists once the writer is shut down: see [`FileWriter`].
+    ///
+    /// # Errors
+    ///
+    /// A chunk size out of bounds, and an `_id` or metadata that can't be stored.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::gridfs::File;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let files = Db::memory().gridfs::<File>();
+    /// use tokio::io::AsyncWriteExt;
+    /// let mut writer = files.upload("a.txt").open()?;
+    /// writer.write_all(b"1234").await.map_err(odm::Error::other)?;
+    /// writer.shutdown().await.map_err(odm::Error::other)?;
+    /// assert_eq!(files.download(writer.id()).bytes().await?, b"1234");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn open(self) -> Result<FileWriter<M>> {
         let Self {
             bucket,
@@ -84,7 +152,7 @@ impl<M: FileModel> Upload<M> {
             .with_model(M::model().name)
             .with_path("chunkSize"));
         }
-        let id = id?.unwrap_or_else(|| Bson::ObjectId(bson::oid::ObjectId::new()));
+        let id = id?.unwrap_or_else(|| Bson::ObjectId(ObjectId::new()));
         let mut file = doc! {"_id": &id, "chunkSize": chunk_size};
         file.insert("filename", filename);
         if let Some(metadata) = metadata? {
@@ -100,14 +168,27 @@ impl<M: FileModel> Upload<M> {
             room: chunk_size as usize
                 * usize::try_from(chunks_of_a_batch(chunk_size.into())).unwrap_or(1),
             buffer: Vec::new(),
-            chunks: 0,
+            sent: Vec::new(),
             length: 0,
+            stored: 0,
             running: None,
             state: State::Open,
         })
     }
 
     /// Uploads these bytes, and returns the `_id` of the file.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::gridfs::File;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let files = Db::memory().gridfs::<File>();
+    /// let id = files.upload("a.txt").bytes(b"1234").await?;
+    /// assert_eq!(files.download(&id).bytes().await?, b"1234");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn bytes(self, bytes: &[u8]) -> Result<M::Id> {
         let mut writer = self.open()?;
         let written = async {
@@ -126,37 +207,22 @@ impl<M: FileModel> Upload<M> {
 
     /// Uploads what a reader has, and returns the `_id` of the file.
     ///
-    /// The next bytes are read while those before them are stored. A file that can't be read is an [`Error::is_other`] whose
-    /// source is the reader's error; nothing stays of the upload then.
-    pub async fn copy_from<R: AsyncRead + Unpin>(self, mut reader: R) -> Result<M::Id> {
-        let mut writer = self.open()?;
-        let written = async {
-            let mut part = vec![0; 64 * 1024];
-            loop {
-                let mut buffer = ReadBuf::new(&mut part);
-                let read = std::future::poll_fn(|cx| {
-                    // What is stored goes on while the reader waits.
-                    let _ = writer.poll_running(cx)?;
-                    Pin::new(&mut reader)
-                        .poll_read(cx, &mut buffer)
-                        .map_err(Error::other)
-                });
-                read.await?;
-                let mut rest = buffer.filled();
-                if rest.is_empty() {
-                    break;
-                }
-                while !rest.is_empty() {
-                    let taken = std::future::poll_fn(|cx| writer.poll_take(cx, rest)).await?;
-                    rest = rest.get(taken..).unwrap_or_default();
-                }
-            }
-            std::future::poll_fn(|cx| writer.poll_end(cx)).await
-        };
-        match written.await {
-            Ok(()) => Ok(writer.into_id()),
-            Err(error) => Err(writer.abort_after(error).await),
-        }
+    /// The next bytes are read while MongoDB stores those before them. A reader's error is an
+    /// [`is_other`](Error::is_other) with the reader's error as its source, and deletes what was stored.
+    ///
+    /// ```no_run
+    /// # use odm::prelude::*;
+    /// # use odm::gridfs::File;
+    /// # #[tokio::main]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = Db::memory();
+    /// let disk = tokio::fs::File::open("cat.jpg").await?;
+    /// let id = db.gridfs::<File>().upload("cat.jpg").copy_from(disk).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn copy_from<'p, R: AsyncRead + Unpin + Send + 'p>(self, reader: R) -> CopyFrom<'p, M, R> {
+        CopyFrom::new(self, reader)
     }
 }
 
@@ -179,12 +245,37 @@ enum State {
     Filing,
     Done,
     Failed,
+    /// MongoDB may have stored the document of the file: its answer did not arrive.
+    Unknown,
 }
 
-/// Writes the bytes of a file: [`Upload::open`].
+/// Writes the bytes of a file: [`Upload::open`]. It is tokio's [`AsyncWrite`].
 ///
-/// The file is there after [`shutdown`](tokio::io::AsyncWriteExt::shutdown); without it, the chunks that were stored are deleted when
-/// the writer is dropped, as far as the process lives on: [`Db::check`](crate::Db::check) finds what is left.
+/// The file exists once the writer is [shut down](tokio::io::AsyncWriteExt::shutdown). A writer that is dropped before that
+/// deletes the chunks that it has stored: on a task of the runtime, so that a process that ends at once leaves chunks, which
+/// [`Db::check`](crate::Db::check) finds. [`abort`](Self::abort) waits for the deletion.
+///
+/// The writer holds up to 4 MiB of chunks while MongoDB stores as many. It deletes no chunk that it has not stored, even if the
+/// `_id` turns out to be taken.
+///
+/// ```
+/// # use odm::prelude::*;
+/// # use odm::gridfs::File;
+/// use tokio::io::AsyncWriteExt;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let db = Db::memory();
+/// let mut writer = db.gridfs::<File>().upload("log.txt").open()?;
+/// for line in 1..=1_000 {
+///     writer.write_all(format!("line {line}\n").as_bytes()).await?;
+/// }
+/// writer.shutdown().await?;
+/// let file = db.gridfs::<File>().files().get(writer.id()).await?;
+/// assert_eq!(file.map(|file| file.length.get()), Some(9_893));
+/// # Ok(())
+/// # }
+/// ```
 pub struct FileWriter<M: Model> {
     place: Place,
     /// The document of the file, without its length and its date.
@@ -196,54 +287,117 @@ pub struct FileWriter<M: Model> {
     /// How many bytes are sent together: whole chunks.
     room: usize,
     buffer: Vec<u8>,
-    /// How many chunks were sent.
-    chunks: i32,
+    /// The `_id`s of the chunks that were sent.
+    sent: Vec<ObjectId>,
     length: u64,
+    /// How many bytes of these MongoDB has stored.
+    stored: u64,
     running: Option<Running>,
     state: State,
 }
 
 impl<M: Model> FileWriter<M> {
     /// The `_id` of the file.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::gridfs::File;
+    /// # fn main() -> odm::Result<()> {
+    /// # let db = Db::memory();
+    /// let id = odm::bson::oid::ObjectId::new();
+    /// let writer = db.gridfs::<File>().upload("log.txt").id(&id).open()?;
+    /// assert_eq!(*writer.id(), id);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn id(&self) -> &M::Id {
         &self.typed_id
     }
 
+    /// How many bytes MongoDB has stored: fewer than were written, until the writer is shut down.
+    pub(super) fn stored(&self) -> u64 {
+        self.stored
+    }
+
     /// Ends the upload without a file, and deletes the chunks that were stored.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # use odm::gridfs::File;
+    /// use tokio::io::AsyncWriteExt;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = Db::memory();
+    /// let mut writer = db.gridfs::<File>().upload("log.txt").open()?;
+    /// writer.write_all(&[0; 10_000_000]).await?;
+    /// writer.abort().await?;
+    /// let chunks = db.run_command(doc! {"count": "fs.chunks"}).await?;
+    /// assert_eq!(chunks, doc! {"n": 0, "ok": 1.0});
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`is_usage`](Error::is_usage) after the writer was shut down: the file exists, and [`Bucket::delete`] deletes it. The error of the
+    /// connection if MongoDB may have stored the file when the connection broke: the chunks stay.
     pub async fn abort(mut self) -> Result<()> {
-        self.state = State::Failed;
+        if self.state == State::Done {
+            return Err(self.closed());
+        }
         self.remove().await
     }
 
-    fn into_id(self) -> M::Id
+    pub(super) fn into_id(self) -> M::Id
     where
         M::Id: Clone,
     {
         self.typed_id.clone()
     }
 
-    async fn abort_after(mut self, error: Error) -> Error {
-        self.state = State::Failed;
+    pub(super) async fn abort_after(mut self, error: Error) -> Error {
         // The first error says more than a failed attempt to clean up.
         let _ = self.remove().await;
         error
     }
 
     async fn remove(&mut self) -> Result<()> {
-        // A chunk that arrives after the delete would stay.
-        if let Some(running) = self.running.take() {
-            let _ = running.await;
-        }
-        if self.chunks == 0 {
-            return Ok(());
-        }
-        self.place.delete_chunks(vec![self.id.clone()]).await?;
-        self.chunks = 0;
-        Ok(())
+        let removal = self.removal();
+        self.state = State::Failed;
+        removal.await
+    }
+
+    /// Deletes what was stored. What is being stored ends first: a chunk that arrives after the delete would stay.
+    fn removal(&mut self) -> BoxFuture<'static, Result<()>> {
+        let (running, state, place) = (self.running.take(), self.state, self.place.clone());
+        let (id, sent) = (self.id.clone(), std::mem::take(&mut self.sent));
+        Box::pin(async move {
+            let mut is_filed = false;
+            if let Some(running) = running {
+                match running.await {
+                    Ok(()) => is_filed = state == State::Filing,
+                    Err(error) if state == State::Filing && !is_refusal(&error) => {
+                        return Err(error);
+                    }
+                    Err(_) => {}
+                }
+            }
+            if state == State::Unknown {
+                // A file without its chunks would be worse than chunks without their file.
+                return Ok(());
+            }
+            if is_filed {
+                let mut channel = place.channel();
+                let files = channel.named(place.files.clone(), place.model);
+                files.delete(vec![doc! {"_id": &id}]).await?;
+            }
+            place.delete_sent(&id, &sent).await
+        })
     }
 
     /// Goes on with what is being stored.
-    fn poll_running(&mut self, cx: &mut Context<'_>) -> Result<Poll<()>> {
+    pub(super) fn poll_running(&mut self, cx: &mut Context<'_>) -> Result<Poll<()>> {
         let Some(running) = &mut self.running else {
             return Ok(Poll::Ready(()));
         };
@@ -251,14 +405,21 @@ impl<M: Model> FileWriter<M> {
             Poll::Pending => Ok(Poll::Pending),
             Poll::Ready(done) => {
                 self.running = None;
-                done.inspect_err(|_| self.state = State::Failed)?;
+                let is_filing = self.state == State::Filing;
+                done.inspect_err(|error| {
+                    self.state = match is_filing && !is_refusal(error) {
+                        true => State::Unknown,
+                        false => State::Failed,
+                    };
+                })?;
+                self.stored = self.length - self.buffer.len() as u64;
                 Ok(Poll::Ready(()))
             }
         }
     }
 
     /// Takes as many bytes as there is room for, and begins to store them when they are enough for a command.
-    fn poll_take(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<Result<usize>> {
+    pub(super) fn poll_take(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<Result<usize>> {
         if self.state != State::Open {
             return Poll::Ready(Err(self.closed()));
         }
@@ -290,14 +451,17 @@ impl<M: Model> FileWriter<M> {
             .unwrap_or_default()
             .chunks(self.chunk_size)
         {
-            documents.push(chunk(&self.raw_id, self.chunks, data));
-            self.chunks = self.chunks.checked_add(1).ok_or_else(|| {
+            let n = i32::try_from(self.sent.len()).map_err(|_| {
                 Error::usage("the file has too many chunks: choose a larger `chunk_size`")
+                    .with_model(self.place.model.name)
             })?;
+            let chunk_id = ObjectId::new();
+            documents.push(chunk(chunk_id, &self.raw_id, n, data));
+            self.sent.push(chunk_id);
         }
         self.buffer.drain(..bytes.min(self.buffer.len()));
         let place = self.place.clone();
-        let is_first = self.chunks as usize == documents.len();
+        let is_first = self.sent.len() == documents.len();
         self.running = Some(Box::pin(async move {
             if is_first {
                 indexes::ensure(&place).await?;
@@ -308,7 +472,7 @@ impl<M: Model> FileWriter<M> {
     }
 
     /// Stores what is left, and the document of the file.
-    fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
+    pub(super) fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
         loop {
             if self.poll_running(cx)?.is_pending() {
                 return Poll::Pending;
@@ -320,7 +484,7 @@ impl<M: Model> FileWriter<M> {
                 State::Open => self.state = State::Ending,
                 State::Ending => {
                     let file = self.document()?;
-                    let (place, has_chunks) = (self.place.clone(), self.chunks > 0);
+                    let (place, has_chunks) = (self.place.clone(), !self.sent.is_empty());
                     self.running = Some(Box::pin(async move {
                         if !has_chunks {
                             indexes::ensure(&place).await?;
@@ -333,7 +497,7 @@ impl<M: Model> FileWriter<M> {
                 }
                 State::Filing => self.state = State::Done,
                 State::Done => return Poll::Ready(Ok(())),
-                State::Failed => return Poll::Ready(Err(self.closed())),
+                State::Failed | State::Unknown => return Poll::Ready(Err(self.closed())),
             }
         }
     }
@@ -354,8 +518,11 @@ impl<M: Model> FileWriter<M> {
 
     fn closed(&self) -> Error {
         let what = match self.state {
-            State::Failed => "the upload has failed: begin another one",
-            _ => "the upload has ended",
+            State::Done => "the upload has ended: delete the file, or begin another upload",
+            State::Unknown => {
+                "the upload has failed, and MongoDB may have stored the file: look for it before another upload"
+            }
+            _ => "the upload has failed or is about to end: begin another one",
         };
         Error::usage(what).with_model(self.place.model.name)
     }
@@ -387,26 +554,22 @@ where
     }
 }
 
+/// Whether MongoDB has stored nothing for sure.
+fn is_refusal(error: &Error) -> bool {
+    error.is_duplicate_key() || error.is_validation_failure() || error.is_encode()
+}
+
 impl<M: Model> Drop for FileWriter<M> {
     fn drop(&mut self) {
-        if self.state == State::Done || (self.chunks == 0 && self.running.is_none()) {
+        let has_stored = !self.sent.is_empty() || self.running.is_some();
+        if !has_stored || matches!(self.state, State::Done | State::Unknown) {
             return;
         }
-        // A file whose document may be stored is complete.
-        if self.state == State::Filing {
-            return;
-        }
-        let (running, place, id) = (self.running.take(), self.place.clone(), self.id.clone());
-        let mut removal: BoxFuture<'static, ()> = Box::pin(async move {
-            if let Some(running) = running {
-                let _ = running.await;
-            }
-            let _ = place.delete_chunks(vec![id]).await;
-        });
+        let mut removal = self.removal();
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(removal);
         } else {
-            // In memory, nothing waits.
+            // The in-memory store answers at once. Without a runtime, no connection of a driver works either.
             let _ = removal
                 .as_mut()
                 .poll(&mut Context::from_waker(std::task::Waker::noop()));

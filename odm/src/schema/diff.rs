@@ -40,7 +40,11 @@ impl Target {
         Ok(Self {
             meta,
             collection,
-            options: normal::options(meta, validator(meta)?),
+            options: if meta.is_of_chunks() {
+                Document::new()
+            } else {
+                normal::options(meta, validator(meta)?)
+            },
             indexes: declared(meta)?,
         })
     }
@@ -51,7 +55,10 @@ impl Target {
             None => self.create(),
             Some(existing) if existing.kind != "collection" => vec![self.in_the_way(existing)],
             Some(existing) => {
-                let mut steps = self.change(existing);
+                let mut steps = Vec::new();
+                if !self.meta.is_of_chunks() {
+                    steps.extend(self.change(existing));
+                }
                 steps.extend(self.index(existing));
                 steps
             }

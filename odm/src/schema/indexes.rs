@@ -49,7 +49,7 @@ pub(crate) struct Declared {
 /// The declared indexes, checked one by one and against each other.
 pub(crate) fn declared(meta: &ModelMeta) -> Result<Vec<Declared>> {
     let with_model = |error: Error| error.with_model(meta.name);
-    let declared = meta
+    let mut declared = meta
         .indexes
         .iter()
         .map(|index| {
@@ -58,6 +58,13 @@ pub(crate) fn declared(meta: &ModelMeta) -> Result<Vec<Declared>> {
         })
         .collect::<Result<Vec<_>>>()
         .map_err(with_model)?;
+    if let Some(spec) = meta.index_of_gridfs() {
+        let is_other = |index: &Declared| index.spec.get("key") != spec.get("key");
+        if declared.iter().all(is_other) {
+            let is_named = false;
+            declared.push(Declared { spec, is_named });
+        }
+    }
     check::together(meta, &declared).map_err(with_model)?;
     Ok(declared)
 }

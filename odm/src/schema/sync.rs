@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use bson::{Bson, Document, doc};
 
 use crate::error::{Error, Result};
+use crate::model::gridfs::{CHUNKS, chunks_of};
 use crate::model::tree::FENCES;
 use crate::model::{ModelMeta, PROPAGATIONS, REFERENCE_FENCES};
 use crate::plan::Plan;
@@ -80,6 +81,11 @@ impl Sync {
             let name = CollectionName::Declared(REFERENCE_FENCES.collection);
             models.push((&REFERENCE_FENCES, name));
         }
+        let buckets = models.iter().filter(|(meta, _)| meta.gridfs.is_some());
+        let chunks: Vec<(&'static ModelMeta, _)> = buckets
+            .map(|(_, files)| (&CHUNKS, CollectionName::Chosen(chunks_of(files).into())))
+            .collect();
+        models.extend(chunks);
         if !models.is_empty() {
             refuse_system_database(store.database())?;
         }

@@ -22,10 +22,15 @@ cases![
     seeks_lead_anywhere,
     readers_are_copied_and_writers_filled,
     aborted_and_dropped_uploads_leave_nothing,
+    uploads_that_are_dropped_at_any_poll_leave_a_file_or_nothing,
+    taken_ids_are_refused_and_keep_their_file,
+    uploads_of_one_id_leave_one_file,
+    copies_report_how_far_they_are,
     models_have_metadata_ids_and_names_of_their_own,
     numbers_of_other_programs_are_read,
     damaged_files_are_errors,
     indexes_are_made_with_the_first_file,
+    a_plan_makes_the_bucket,
     each_damage_is_found_by_a_check,
     checks_wait_for_uploads,
 ];
@@ -49,8 +54,8 @@ async fn files_come_back(db: &Db) {
             let id = upload.bytes(&content).await.unwrap();
             assert_eq!(files.download(&id).bytes().await.unwrap(), content);
             let file = files.files().get(&id).await.unwrap().unwrap();
-            assert_eq!(file.length, length as i64);
-            assert_eq!(file.chunk_size, chunk_size as i32);
+            assert_eq!(file.length.get(), length as u64);
+            assert_eq!(file.chunk_size.get(), u64::from(chunk_size));
             assert_eq!(file.filename.as_deref(), Some("a"));
             let (start, end) = (length / 3, length - length / 4);
             let part = files.download(&id).range(start as u64..end as u64);
@@ -206,6 +211,152 @@ async fn aborted_and_dropped_uploads_leave_nothing(db: &Db) {
     assert_eq!(files.files().find_all().count().await.unwrap(), 0);
 }
 
+/// Returns a byte at a time, and lets others run before each.
+struct Slow(usize);
+
+impl tokio::io::AsyncRead for Slow {
+    fn poll_read(
+        mut self: std::pin::Pin<&mut Self>,
+        cx: &mut std::task::Context<'_>,
+        buffer: &mut tokio::io::ReadBuf<'_>,
+    ) -> std::task::Poll<std::io::Result<()>> {
+        self.0 = self.0.saturating_sub(1);
+        if self.0 % 2 == 1 {
+            cx.waker().wake_by_ref();
+            return std::task::Poll::Pending;
+        }
+        if self.0 > 0 {
+            buffer.put_slice(&[1]);
+        }
+        std::task::Poll::Ready(Ok(()))
+    }
+}
+
+/// Polls a future so often, and drops it.
+async fn dropped_after<F: Future>(polls: usize, future: F) -> Option<F::Output> {
+    let mut future = Box::pin(future);
+    let mut polled = 0;
+    std::future::poll_fn(|cx| {
+        if polled == polls {
+            return std::task::Poll::Ready(None);
+        }
+        polled += 1;
+        future.as_mut().poll(cx).map(Some)
+    })
+    .await
+}
+
+async fn uploads_that_are_dropped_at_any_poll_leave_a_file_or_nothing(db: &Db) {
+    let files = db.gridfs::<File>();
+    let mut ended = 0;
+    for polls in 0.. {
+        let upload = files.upload("a").chunk_size(2).copy_from(Slow(22));
+        ended += usize::from(dropped_after(polls, upload.into_future()).await.is_some());
+        // A command stores 10,000 chunks at most.
+        let mut writer = files.upload("b").chunk_size(1).open().unwrap();
+        dropped_after(polls, async {
+            writer.write_all(&[1; 11_000]).await.unwrap();
+            writer.shutdown().await.unwrap();
+        })
+        .await;
+        drop(writer);
+        if ended == 2 {
+            break;
+        }
+    }
+    // The chunks are deleted on a task of the runtime.
+    for _ in 0..200 {
+        if found(db).await.is_empty() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert_eq!(found(db).await, []);
+    let all = files.files().find_all().all().await.unwrap();
+    assert!(all.len() >= 2, "{all:?}");
+    for file in all {
+        let length = files.download(&file.id).bytes().await.unwrap().len();
+        assert!([10, 11_000].contains(&length), "{length}");
+    }
+}
+
+async fn taken_ids_are_refused_and_keep_their_file(db: &Db) {
+    let files = db.gridfs::<File>();
+    let id = ObjectId::new();
+    let upload = || files.upload("a").chunk_size(4).id(&id);
+    for (first, second) in [(10, 3), (10, 10), (3, 10), (0, 10), (10, 0), (0, 0)] {
+        let content = vec![7; first];
+        upload().bytes(&content).await.unwrap();
+        let taken = upload().bytes(&vec![8; second]).await.unwrap_err();
+        assert!(taken.is_duplicate_key(), "{taken}");
+        let taken = upload().copy_from(&vec![8; second][..]).await.unwrap_err();
+        assert!(taken.is_duplicate_key(), "{taken}");
+        let mut writer = upload().open().unwrap();
+        writer.write_all(&vec![8; second]).await.unwrap();
+        assert!(writer.shutdown().await.is_err());
+        assert!(writer.write_all(&[1]).await.is_err());
+        writer.abort().await.unwrap();
+        assert_eq!(files.download(&id).bytes().await.unwrap(), content);
+        assert_eq!(found(db).await, []);
+        let mut writer = upload().open().unwrap();
+        writer.write_all(&vec![8; second]).await.unwrap();
+        drop(writer);
+        assert_eq!(files.download(&id).bytes().await.unwrap(), content);
+        files.delete(&id).await.unwrap();
+    }
+    let mut writer = upload().open().unwrap();
+    writer.shutdown().await.unwrap();
+    let ended = writer.abort().await.unwrap_err();
+    assert!(ended.is_usage(), "{ended}");
+    files.download(&id).bytes().await.unwrap();
+}
+
+async fn uploads_of_one_id_leave_one_file(db: &Db) {
+    let files = db.gridfs::<File>();
+    for round in 0..3 {
+        let id = ObjectId::new();
+        let uploads = (1..=3).map(|content: u8| {
+            let upload = files.upload("a").chunk_size(1).id(&id);
+            async move {
+                let content = vec![content; 11_000];
+                let upload = upload.copy_from(&content[..]).await;
+                upload.map(|_| content)
+            }
+        });
+        let all = futures::future::join_all(uploads).await;
+        let stored: Vec<_> = all.into_iter().filter_map(Result::ok).collect();
+        assert!(stored.len() <= 1, "round {round}: {} files", stored.len());
+        for content in stored {
+            assert_eq!(files.download(&id).bytes().await.unwrap(), content);
+        }
+        assert_eq!(found(db).await, []);
+    }
+}
+
+async fn copies_report_how_far_they_are(db: &Db) {
+    let files = db.gridfs::<File>();
+    let content = bytes(&mut Random::of(9), 9_000_000);
+    let mut seen = Vec::new();
+    let upload = files.upload("a").copy_from(&content[..]);
+    let id = upload
+        .on_progress(|now| seen.push((now.bytes, now.length)))
+        .await
+        .unwrap();
+    assert!(seen.len() > 1 && seen.is_sorted(), "{seen:?}");
+    assert_eq!(seen.last(), Some(&(9_000_000, None)));
+    seen.clear();
+    let mut copy = Vec::new();
+    let download = files.download(&id).range(1_000..8_000_000);
+    let read = download
+        .copy_to(&mut copy)
+        .on_progress(|now| seen.push((now.bytes, now.length)))
+        .await
+        .unwrap();
+    assert_eq!((read, &copy[..]), (7_999_000, &content[1_000..8_000_000]));
+    assert!(seen.len() > 20 && seen.is_sorted(), "{seen:?}");
+    assert_eq!(seen.last(), Some(&(7_999_000, Some(7_999_000))));
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embedded)]
 struct Shot {
     camera: String,
@@ -285,14 +436,42 @@ async fn numbers_of_other_programs_are_read(db: &Db) {
         (3, Bson::Int64(4), Bson::Int64(1_000), Bson::Double(0.0)),
     ] {
         let id = ObjectId::from_bytes([id; 12]);
-        let file = doc! {"_id": id, "length": length, "chunkSize": size, "uploadDate": odm::bson::DateTime::now()};
+        let file =
+            doc! {"_id": id, "length": length, "chunkSize": size, "uploadDate": DateTime::now()};
         let chunk = doc! {"files_id": id, "n": n, "data": data.clone()};
         for (collection, document) in [("fs.files", file), ("fs.chunks", chunk)] {
             let insert = doc! {"insert": collection, "documents": [document]};
             db.run_command(insert).await.unwrap();
         }
         assert_eq!(files.download(&id).bytes().await.unwrap(), b"abcd");
+        let file = files.files().get(&id).await.unwrap().unwrap();
+        assert_eq!((file.length.get(), file.filename), (4, None));
     }
+    assert_eq!(found(db).await, []);
+    let report = db.check(models![File]).only([Aspect::Validator]);
+    let report = report.await.unwrap();
+    assert!(report.is_sound(), "{report}");
+    for (id, length) in [
+        (4, Bson::Double(4.5)),
+        (5, Bson::Int32(-1)),
+        (6, Bson::from("4")),
+    ] {
+        let id = ObjectId::from_bytes([id; 12]);
+        let file =
+            doc! {"_id": id, "length": length, "chunkSize": 4, "uploadDate": DateTime::now()};
+        let insert = doc! {"insert": "fs.files", "documents": [file]};
+        db.run_command(insert).await.unwrap();
+        let error = files.download(&id).bytes().await.unwrap_err();
+        assert_eq!(
+            (error.model(), error.path()),
+            (Some("File"), Some("length"))
+        );
+    }
+    let report = db
+        .check(models![File])
+        .only([Aspect::Validator, Aspect::Files]);
+    let report = report.await.unwrap();
+    assert_eq!(report.listed.len(), 6, "{report}");
 }
 
 async fn damaged_files_are_errors(db: &Db) {
@@ -358,13 +537,37 @@ async fn indexes_are_made_with_the_first_file(db: &Db) {
         let is_unique = index.unwrap().get_bool("unique").unwrap_or_default();
         assert_eq!(is_unique, unique);
     }
-    // The declared index is the one that is there.
+    // The plan creates nothing again, and drops nothing.
     let plan = db.sync(models![File]).plan().await.unwrap();
+    let text = plan.to_string();
+    assert_eq!(plan.steps().len(), 1, "the validator of the files: {text}");
     assert!(
-        plan.to_string()
-            .lines()
-            .all(|line| !line.contains("create index")),
-        "{plan}"
+        !text.contains("index") && !text.contains("fs.chunks"),
+        "{text}"
+    );
+}
+
+async fn a_plan_makes_the_bucket(db: &Db) {
+    let db = db.with_collection::<Photo>("archive.files");
+    let plan = db.sync(models![Photo]).plan().await.unwrap();
+    plan.apply(Allow::CREATE).await.unwrap();
+    let again = db.sync(models![Photo]).plan().await.unwrap();
+    assert!(again.is_empty(), "{again}");
+    let photos = db.gridfs::<Photo>();
+    let shot = Shot {
+        camera: "Leica".to_owned(),
+        stars: 1,
+    };
+    let upload = photos.upload("a").id(&"a".to_owned()).metadata(&shot);
+    upload.bytes(b"0123456789").await.unwrap();
+    assert!(db.sync(models![Photo]).plan().await.unwrap().is_empty());
+    let index = doc! {"files_id": 1, "n": 1};
+    let list = db.run_command(doc! {"listIndexes": "archive.chunks"});
+    let indexes = list.all().await.unwrap();
+    assert!(
+        indexes
+            .iter()
+            .any(|is| is.get_document("key").unwrap() == &index)
     );
 }
 

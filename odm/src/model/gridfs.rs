@@ -1,0 +1,45 @@
+//! The collections of a bucket of GridFS.
+
+use bson::{Document, doc};
+
+use super::{EmbeddedMeta, ModelMeta};
+
+/// What the name of a collection of files ends with.
+pub(crate) const FILES: &str = ".files";
+
+const CHUNKS_OF: &str = ".chunks";
+
+/// The collection of the chunks of files. It is no model.
+pub(crate) static CHUNKS: ModelMeta = ModelMeta {
+    name: "the chunks of files",
+    collection: "fs.chunks",
+    embedded: || const { &EmbeddedMeta::of("the chunks of files") },
+    ..ModelMeta::EMPTY
+};
+
+/// The name of the collection with the chunks of these files. A handle may have renamed the collection of the files.
+pub(crate) fn chunks_of(files: &str) -> String {
+    let bucket = files.strip_suffix(FILES).unwrap_or(files);
+    format!("{bucket}{CHUNKS_OF}")
+}
+
+impl ModelMeta {
+    /// Whether this describes chunks, whose collection is no model's: programs in any language have created it, with options of
+    /// their own.
+    pub(crate) fn is_of_chunks(&self) -> bool {
+        std::ptr::eq(self, &raw const CHUNKS)
+    }
+
+    /// The index that the specification of GridFS asks for, declared or not.
+    pub(crate) fn index_of_gridfs(&self) -> Option<Document> {
+        if self.gridfs.is_some() {
+            let key = doc! {"filename": 1, "uploadDate": 1};
+            Some(doc! {"key": key, "name": "filename_1_uploadDate_1"})
+        } else if self.is_of_chunks() {
+            let key = doc! {"files_id": 1, "n": 1};
+            Some(doc! {"key": key, "name": "files_id_1_n_1", "unique": true})
+        } else {
+            None
+        }
+    }
+}

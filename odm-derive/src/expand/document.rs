@@ -47,16 +47,12 @@ pub(crate) fn document(facts: &Facts<'_>, id: &Id<'_>) -> TokenStream {
         quote!(#support::Budget { max: #max, allow: #allow })
     });
     let budget = option(budget.as_ref());
-    let gridfs = attributes
-        .gridfs
-        .as_ref()
-        .map(|gridfs| match gridfs.chunk_size {
-            Some((bytes, _)) => {
-                let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
-                quote!(#bytes)
-            }
-            None => quote!(#support::CHUNK_SIZE),
-        });
+    let gridfs = attributes.gridfs.as_ref().map(|gridfs| {
+        let declared = gridfs
+            .chunk_size
+            .and_then(|(bytes, _)| u32::try_from(bytes).ok());
+        declared.map_or_else(|| quote!(#support::CHUNK_SIZE), |bytes| quote!(#bytes))
+    });
     let files = gridfs.as_ref().map(|chunk_size| files(model, chunk_size));
     let gridfs = option(gridfs.as_ref());
     let images = attributes.change_stream_images.is_some();

@@ -127,18 +127,16 @@ impl Db {
     }
 }
 
-const fn ends_with(name: &[u8], end: &[u8]) -> bool {
-    if name.len() <= end.len() {
-        return false;
-    }
-    let mut at = 0;
-    while at < end.len() {
-        if name[name.len() - end.len() + at] != end[at] {
-            return false;
+/// Whether a name has this end and something before it.
+const fn ends_with(mut name: &[u8], mut end: &[u8]) -> bool {
+    while let Some((last, rest)) = end.split_last() {
+        match name.split_last() {
+            Some((same, before)) if *same == *last => name = before,
+            _ => return false,
         }
-        at += 1;
+        end = rest;
     }
-    true
+    !name.is_empty()
 }
 
 impl<M: FileModel> Bucket<M> {

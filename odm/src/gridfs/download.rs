@@ -355,9 +355,10 @@ impl<M> FileReader<M> {
         loop {
             match std::mem::replace(&mut self.source, Source::Closed) {
                 Source::Closed => {
-                    self.next = match is_end {
-                        true => self.layout.chunks(),
-                        false => self.layout.chunk_at(self.position),
+                    self.next = if is_end {
+                        self.layout.chunks()
+                    } else {
+                        self.layout.chunk_at(self.position)
                     };
                     self.source = Source::Fetching(self.opened());
                 }

@@ -178,11 +178,11 @@ impl Layout {
 }
 
 /// The bytes of the chunk that has to come next.
-pub(super) fn data_of<'d>(
-    chunk: &'d RawDocument,
+pub(super) fn data_of(
+    chunk: &RawDocument,
     n: i64,
     layout: Layout,
-) -> std::result::Result<&'d [u8], ChunkDamage> {
+) -> std::result::Result<&[u8], ChunkDamage> {
     // Other values are in no order that a writer would use.
     let found = chunk.get("n").ok().flatten().and_then(whole);
     if found != Some(n) {

@@ -407,9 +407,10 @@ impl<M: Model> FileWriter<M> {
                 self.running = None;
                 let is_filing = self.state == State::Filing;
                 done.inspect_err(|error| {
-                    self.state = match is_filing && !is_refusal(error) {
-                        true => State::Unknown,
-                        false => State::Failed,
+                    self.state = if is_filing && !is_refusal(error) {
+                        State::Unknown
+                    } else {
+                        State::Failed
                     };
                 })?;
                 self.stored = self.length - self.buffer.len() as u64;

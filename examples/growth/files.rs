@@ -70,8 +70,11 @@ pub(super) async fn show(db: &Db) -> Result<(), Box<dyn std::error::Error>> {
     let chunk = doc! {"q": {"files_id": owl.id, "n": 2}, "limit": 1};
     db.run_command(doc! {"delete": "photos.chunks", "deletes": [chunk]})
         .await?;
-    let damaged = photos.download(&owl.id).bytes().await.unwrap_err();
-    println!("owl.raw is damaged: {}", damaged.is_file_damaged());
+    let read = photos.download(&owl.id).bytes().await;
+    println!(
+        "owl.raw is damaged: {}",
+        read.is_err_and(|error| error.is_file_damaged())
+    );
     for finding in db.check(models![Photo]).await?.listed {
         println!("  a check finds: {}: {}", finding.kind, finding.detail);
     }

@@ -17,7 +17,7 @@ pub use odm_derive::{__relation, __row};
 pub use serde::de::DeserializeOwned;
 pub use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-pub use self::collection::collection_flaw;
+pub use self::collection::{collection_flaw, files_flaw};
 pub use crate::collection::transaction::Tries;
 pub use crate::error::Result;
 pub use crate::gridfs::{CHUNK_SIZE, FileModel, NoMetadata};

@@ -59,8 +59,8 @@ async fn by_driver(
     let started = Instant::now();
     let mut stream = bucket.open_upload_stream("a").await.unwrap();
     let id = stream.id().clone();
-    for round in 0..rounds {
-        stream.write_all(&parts[round % parts.len()]).await.unwrap();
+    for part in parts.iter().cycle().take(rounds) {
+        stream.write_all(part).await.unwrap();
     }
     stream.close().await.unwrap();
     let uploaded = started.elapsed();
@@ -84,8 +84,8 @@ async fn by_odm(db: &Db, parts: &[Vec<u8>], rounds: usize) -> [Duration; 2] {
     let files = db.gridfs::<File>();
     let started = Instant::now();
     let mut writer = files.upload("a").open().unwrap();
-    for round in 0..rounds {
-        tokio::io::AsyncWriteExt::write_all(&mut writer, &parts[round % parts.len()])
+    for part in parts.iter().cycle().take(rounds) {
+        tokio::io::AsyncWriteExt::write_all(&mut writer, part)
             .await
             .unwrap();
     }

@@ -31,8 +31,16 @@ fn collection(model: &Model) -> Option<TokenStream> {
         return None;
     };
     let support = &model.support;
+    let flaw = Ident::new(
+        if model.attributes.gridfs.is_some() {
+            "files_flaw"
+        } else {
+            "collection_flaw"
+        },
+        Span::call_site(),
+    );
     Some(quote_spanned! {path.span()=>
-        const _: () = if let ::core::option::Option::Some(__odm_flaw) = #support::collection_flaw(#path) {
+        const _: () = if let ::core::option::Option::Some(__odm_flaw) = #support::#flaw(#path) {
             ::core::panic!("{}", __odm_flaw);
         };
     })

@@ -13,7 +13,6 @@ use super::upload::Upload;
 use crate::collection::{Collection, Db};
 use crate::error::{Error, GridFsError, Result};
 use crate::model::Document as Model;
-use crate::model::gridfs::FILES;
 use crate::store::Operation;
 use crate::store::options::{Chosen, Options, ReadPreference};
 
@@ -109,34 +108,13 @@ impl Db {
     /// # Ok(())
     /// # }
     /// ```
-    ///
-    /// A model whose collection is not named `<bucket>.files` does not compile here.
     pub fn gridfs<M: FileModel>(&self) -> Bucket<M> {
-        const {
-            let name = M::MODEL.collection.as_bytes();
-            assert!(
-                ends_with(name, FILES.as_bytes()),
-                "the collection of a model of files has a name like `photos.files`"
-            );
-        }
         Bucket {
             db: self.clone(),
             chunk_size: M::CHUNK_SIZE,
             of: PhantomData,
         }
     }
-}
-
-/// Whether a name has this end and something before it.
-const fn ends_with(mut name: &[u8], mut end: &[u8]) -> bool {
-    while let Some((last, rest)) = end.split_last() {
-        match name.split_last() {
-            Some((same, before)) if *same == *last => name = before,
-            _ => return false,
-        }
-        end = rest;
-    }
-    !name.is_empty()
 }
 
 impl<M: FileModel> Bucket<M> {

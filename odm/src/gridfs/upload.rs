@@ -79,10 +79,10 @@ impl<M: FileModel> Upload<M> {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> odm::Result<()> {
     /// # let files = Db::memory().gridfs::<File>();
-    /// let metadata = Some(doc! {"language": "en"});
+    /// let metadata = doc! {"language": "en"};
     /// let id = files.upload("a.txt").metadata(&metadata).bytes(b"1").await?;
     /// let file = files.files().get(&id).await?;
-    /// assert_eq!(file.and_then(|file| file.metadata), metadata);
+    /// assert_eq!(file.and_then(|file| file.metadata), Some(metadata));
     /// # Ok(())
     /// # }
     /// ```

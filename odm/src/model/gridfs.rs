@@ -5,7 +5,7 @@ use bson::{Document, doc};
 use super::{EmbeddedMeta, ModelMeta};
 
 /// What the name of a collection of files ends with.
-pub(crate) const FILES: &str = ".files";
+const FILES: &str = ".files";
 
 const CHUNKS_OF: &str = ".chunks";
 

@@ -35,9 +35,37 @@ pub const fn collection_flaw(name: &'static str) -> Option<&'static str> {
     None
 }
 
+/// Why no collection with files of GridFS can have this name.
+#[must_use]
+pub const fn files_flaw(name: &'static str) -> Option<&'static str> {
+    match name.as_bytes() {
+        [_, .., b'.', b'f', b'i', b'l', b'e', b's'] => collection_flaw(name),
+        _ => Some(
+            "GridFS keeps the documents of files in `<bucket>.files`: give the constant such a name",
+        ),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::collection_flaw;
+    use super::{collection_flaw, files_flaw};
+
+    #[test]
+    fn files_are_in_a_bucket() {
+        for name in ["fs.files", "a.b.files"] {
+            assert_eq!(files_flaw(name), None, "{name}");
+        }
+        for name in [
+            "",
+            ".files",
+            "files",
+            "fs.chunks",
+            "a..files",
+            "system.files",
+        ] {
+            assert!(files_flaw(name).is_some(), "{name}");
+        }
+    }
 
     #[test]
     fn names_are_those_of_literals() {

@@ -112,14 +112,14 @@ async fn seeks_lead_anywhere(db: &Db) {
     let mut reader = files.download(&id).open().await.unwrap();
     let mut position: usize = 0;
     for _ in 0..200 {
-        let to = random.below(900);
+        let to = i64::try_from(random.below(900)).unwrap();
         let seek = match random.below(3) {
-            0 => SeekFrom::Start(to as u64),
-            1 => SeekFrom::Current(to as i64 - position as i64),
-            _ => SeekFrom::End(to as i64 - 777),
+            0 => SeekFrom::Start(to.cast_unsigned()),
+            1 => SeekFrom::Current(to - i64::try_from(position).unwrap()),
+            _ => SeekFrom::End(to - 777),
         };
-        assert_eq!(reader.seek(seek).await.unwrap(), to as u64);
-        position = to;
+        assert_eq!(reader.seek(seek).await.unwrap(), to.cast_unsigned());
+        position = usize::try_from(to).unwrap();
         let mut part = vec![0; random.below(60)];
         let mut read = 0;
         while read < part.len() {

@@ -135,7 +135,9 @@ async fn of_bucket(
             let source = arguments.get_document("source").unwrap();
             let source = unhex(source.get_str("$$hexBytes").unwrap());
             let size = arguments.get_i32("chunkSizeBytes").unwrap();
-            let mut upload = bucket.upload(text("filename")).chunk_size(size as u32);
+            let mut upload = bucket
+                .upload(text("filename"))
+                .chunk_size(size.cast_unsigned());
             if let Ok(metadata) = arguments.get_document("metadata") {
                 upload = upload.metadata(metadata);
             }
@@ -212,7 +214,7 @@ fn matches(value: &Bson, expected: &Bson, uploaded: Option<ObjectId>, name: &str
             match (operator.as_str(), operand.as_str()) {
                 ("$$matchesEntity", _) => assert_eq!(value.as_object_id(), uploaded, "{name}"),
                 ("$$matchesHexBytes", Some(bytes)) => {
-                    assert_eq!(value, &Bson::from(bytes), "{name}")
+                    assert_eq!(value, &Bson::from(bytes), "{name}");
                 }
                 ("$$type", Some("objectId")) => assert!(value.as_object_id().is_some(), "{name}"),
                 ("$$type", Some("date")) => assert!(value.as_datetime().is_some(), "{name}"),
@@ -241,19 +243,21 @@ fn matches(value: &Bson, expected: &Bson, uploaded: Option<ObjectId>, name: &str
             }
         }
         (Bson::Int32(value), Bson::Int64(expected)) => {
-            assert_eq!(i64::from(*value), *expected, "{name}")
+            assert_eq!(i64::from(*value), *expected, "{name}");
         }
         (Bson::Int64(value), Bson::Int32(expected)) => {
-            assert_eq!(*value, i64::from(*expected), "{name}")
+            assert_eq!(*value, i64::from(*expected), "{name}");
         }
         _ => assert_eq!(value, expected, "{name}"),
     }
 }
 
 fn hex(bytes: &[u8]) -> Bson {
+    let two = |byte: &u8| [byte >> 4, byte & 15].map(|digit| char::from_digit(digit.into(), 16));
     bytes
         .iter()
-        .map(|byte| format!("{byte:02x}"))
+        .flat_map(two)
+        .flatten()
         .collect::<String>()
         .into()
 }

@@ -5,7 +5,7 @@ use bson::{DateTime, Document as BsonDocument};
 use serde::{Deserialize, Serialize};
 
 use super::byte_count::ByteCount;
-use crate::Document;
+use odm_derive::Document;
 
 /// A file of the bucket `fs`, with metadata of any kind.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]

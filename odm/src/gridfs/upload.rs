@@ -272,7 +272,7 @@ enum State {
 /// }
 /// writer.shutdown().await?;
 /// let file = db.gridfs::<File>().files().get(writer.id()).await?;
-/// assert_eq!(file.map(|file| file.length.get()), Some(9_893));
+/// assert_eq!(file.map(|file| file.length.get()), Some(8_893));
 /// # Ok(())
 /// # }
 /// ```

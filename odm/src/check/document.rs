@@ -7,7 +7,7 @@ use super::FindingKind;
 use crate::error::{Error, Result, Violation};
 use crate::exec::declared::{Declared, Walk};
 use crate::exec::{Channel, Keys};
-use crate::model::ModelMeta;
+use crate::model::{ModelMeta, gridfs};
 use crate::query::operators::any_of;
 use crate::schema::{ModelValidator, validator};
 use crate::store::Operation;
@@ -107,24 +107,34 @@ fn broken(id: &Bson, violation: &Violation) -> Damage<FindingKind> {
 /// Finds the fields of documents that a model does not declare.
 pub(super) struct Undeclared {
     declared: Declared,
+    /// Fields that the model need not declare.
+    known: &'static [&'static str],
 }
 
 impl Undeclared {
     pub(super) fn of(model: &'static ModelMeta) -> Result<Self> {
         let declared = Declared::of(model)?;
-        Ok(Self { declared })
+        let known: &[_] = if model.gridfs.is_some() {
+            &gridfs::FIELDS
+        } else {
+            &[]
+        };
+        Ok(Self { declared, known })
     }
 
     pub(super) fn look(&self, documents: &[RawDocumentBuf]) -> Result<Vec<Damage<FindingKind>>> {
         let mut damages = Vec::new();
         for document in documents {
-            let mut fields = Fields::default();
+            let mut fields = Fields {
+                known: self.known,
+                found: Vec::new(),
+            };
             self.declared.walk(document, &mut fields)?;
-            if fields.0.is_empty() {
+            if fields.found.is_empty() {
                 continue;
             }
             let id = id_of(document)?;
-            for (path, value) in fields.0 {
+            for (path, value) in fields.found {
                 let detail = format!("`{path}` is not declared");
                 let damage = Damage::new(&id, FindingKind::UndeclaredField, detail);
                 damages.push(damage.at(path, Some(value.map_err(Error::encode)?)));
@@ -135,14 +145,19 @@ impl Undeclared {
 }
 
 /// The paths of undeclared fields in one document, each once.
-#[derive(Default)]
-struct Fields(Vec<(String, bson::error::Result<Bson>)>);
+struct Fields {
+    known: &'static [&'static str],
+    found: Vec<(String, bson::error::Result<Bson>)>,
+}
 
 impl Walk for Fields {
     fn undeclared(&mut self, path: &[&str], value: RawBsonRef<'_>) {
+        if matches!(path, [name] if self.known.contains(name)) {
+            return;
+        }
         let path = path.join(".");
-        if self.0.iter().all(|(other, _)| *other != path) {
-            self.0.push((path, Bson::try_from(value)));
+        if self.found.iter().all(|(other, _)| *other != path) {
+            self.found.push((path, Bson::try_from(value)));
         }
     }
 }

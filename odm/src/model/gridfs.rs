@@ -17,6 +17,18 @@ pub(crate) static CHUNKS: ModelMeta = ModelMeta {
     ..ModelMeta::EMPTY
 };
 
+/// The fields of a file besides its `_id`, declared or not; the last three were written by programs of old.
+pub(crate) const FIELDS: [&str; 8] = [
+    "length",
+    "chunkSize",
+    "uploadDate",
+    "filename",
+    "metadata",
+    "md5",
+    "contentType",
+    "aliases",
+];
+
 /// The name of the collection with the chunks of these files. A handle may have renamed the collection of the files.
 pub(crate) fn chunks_of(files: &str) -> String {
     let bucket = files.strip_suffix(FILES).unwrap_or(files);

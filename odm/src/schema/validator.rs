@@ -14,7 +14,7 @@ use bson::{Bson, Document, doc};
 
 use self::value::Writer;
 use crate::error::{DeclarationError, Error, Result};
-use crate::model::{ExpressionRule, ModelMeta};
+use crate::model::{ExpressionRule, ModelMeta, gridfs};
 
 /// How many times a type that contains itself is written out within itself.
 pub const UNROLLED: usize = 3;
@@ -77,6 +77,17 @@ fn json_schema(meta: &ModelMeta) -> Result<Document> {
         if !writer.is_too_large() {
             schema.extend(keywords);
             break;
+        }
+    }
+    if meta.gridfs.is_some()
+        && schema.contains_key("additionalProperties")
+        && let Ok(properties) = schema.get_document_mut("properties")
+    {
+        // An upload stores all fields of a file, declared or not.
+        for field in gridfs::FIELDS {
+            if !properties.contains_key(field) {
+                properties.insert(field, Document::new());
+            }
         }
     }
     Ok(schema)

@@ -31,6 +31,7 @@ cases![
     damaged_files_are_errors,
     indexes_are_made_with_the_first_file,
     a_plan_makes_the_bucket,
+    fields_of_files_need_no_declaration,
     each_damage_is_found_by_a_check,
     checks_wait_for_uploads,
 ];
@@ -569,6 +570,42 @@ async fn a_plan_makes_the_bucket(db: &Db) {
             .iter()
             .any(|is| is.get_document("key").unwrap() == &index)
     );
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = "scans.files", gridfs, deny_undeclared)]
+struct Scan {
+    #[serde(rename = "_id")]
+    id: ObjectId,
+    metadata: Option<Shot>,
+}
+
+/// A model need not declare what an upload stores in any case, and refuses everything else.
+async fn fields_of_files_need_no_declaration(db: &Db) {
+    let plan = db.sync(models![Scan]).plan().await.unwrap();
+    plan.apply(Allow::CREATE).await.unwrap();
+    let scans = db.gridfs::<Scan>();
+    let shot = Shot {
+        camera: "Leica".to_owned(),
+        stars: 1,
+    };
+    let id = scans.upload("a").metadata(&shot).bytes(b"abc").await;
+    let id = id.unwrap();
+    let report = db.check(models![Scan]).await.unwrap();
+    assert!(report.is_sound(), "{report}");
+    let change = doc! {"$set": {"pages": 1, "metadata.lens": "50 mm"}};
+    let change = doc! {"q": {"_id": id}, "u": change};
+    let mut update = doc! {"update": "scans.files", "updates": [change]};
+    for (bypass, modified) in [(false, 0), (true, 1)] {
+        update.insert("bypassDocumentValidation", bypass);
+        let reply = db.run_command(update.clone()).await.unwrap();
+        assert_eq!(reply.get_i32("nModified").unwrap(), modified, "{reply}");
+    }
+    let check = db.check(models![Scan]).only([Aspect::UndeclaredFields]);
+    let mut paths: Vec<_> = check.await.unwrap().listed;
+    paths.sort_by_key(|finding| finding.path.clone());
+    let paths: Vec<_> = paths.iter().map(|finding| finding.path.as_str()).collect();
+    assert_eq!(paths, ["metadata.lens", "pages"]);
 }
 
 /// The kinds and the ids of the findings.

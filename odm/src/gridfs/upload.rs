@@ -251,7 +251,7 @@ enum State {
 
 /// Writes the bytes of a file: [`Upload::open`]. It is tokio's [`AsyncWrite`].
 ///
-/// The file exists once the writer is [shut down](tokio::io::AsyncWriteExt::shutdown). A writer that is dropped before that
+/// The file exists once the writer is shut down (`AsyncWriteExt::shutdown`). A writer that is dropped before that
 /// deletes the chunks that it has stored: on a task of the runtime, so that a process that ends at once leaves chunks, which
 /// [`Db::check`](crate::Db::check) finds. [`abort`](Self::abort) waits for the deletion.
 ///

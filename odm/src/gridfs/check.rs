@@ -114,7 +114,7 @@ struct Seen {
 /// A value of the old subtype has its length before its bytes, and `$binarySize` counts it.
 const OLD_LENGTH: u64 = 4;
 
-/// Whether a chunk has the old subtype. A program of old has stored all chunks of a file like this.
+/// Whether a chunk has the old subtype. An old program has stored all chunks of a file like this.
 async fn is_old(channel: &mut Channel<'_>, place: &Place, file: &Bson, n: i64) -> Result<bool> {
     let find = Operation::Find {
         filter: doc! {"files_id": file, "n": n}.into(),

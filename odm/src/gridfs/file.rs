@@ -21,7 +21,7 @@ pub struct File {
     pub chunk_size: ByteCount,
     /// When the upload ended, by the clock of the machine that uploaded it.
     pub upload_date: DateTime,
-    /// The name. Programs of old stored none.
+    /// The name. Old programs stored none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filename: Option<String>,
     /// What else is known of it.

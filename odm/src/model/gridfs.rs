@@ -17,7 +17,7 @@ pub(crate) static CHUNKS: ModelMeta = ModelMeta {
     ..ModelMeta::EMPTY
 };
 
-/// The fields of a file besides its `_id`, declared or not; the last three were written by programs of old.
+/// The fields of a file besides its `_id`, declared or not; the last three old programs have written.
 pub(crate) const FIELDS: [&str; 8] = [
     "length",
     "chunkSize",

@@ -233,7 +233,7 @@ impl tokio::io::AsyncRead for Slow {
     }
 }
 
-/// Polls a future so often, and drops it.
+/// Polls a future this many times, then drops it.
 async fn dropped_after<F: Future>(polls: usize, future: F) -> Option<F::Output> {
     let mut future = Box::pin(future);
     let mut polled = 0;

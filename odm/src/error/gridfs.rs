@@ -19,7 +19,7 @@ pub(crate) enum GridFsError {
     Damaged { file: Bson, damage: ChunkDamage },
 }
 
-/// What is wrong with the chunks of a file.
+/// A fault in the chunks of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ChunkDamage {
     /// A chunk is not there.

@@ -1,4 +1,4 @@
-//! Buckets: the files of a model, and what is done with them.
+//! Buckets: the files of a model, and the operations on them.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -48,7 +48,7 @@ use crate::store::options::{Chosen, Options, ReadPreference};
     note = "declare it: `#[odm(collection = \"photos.files\", gridfs)]`"
 )]
 pub trait FileModel: Model<Id: Clone + Unpin> {
-    /// What an upload stores as `metadata`.
+    /// The type of the field `metadata`, which an upload stores.
     type Metadata: Serialize;
 
     /// The size of a chunk in bytes, unless an upload says otherwise.

@@ -255,8 +255,7 @@ pub(crate) async fn orphans(
         doc! {"$sort": {"files_id": 1, "n": 1}},
         doc! {"$group": {"_id": "$files_id"}},
     ];
-    let mut all = Keys::default();
-    let mut orphaned = Vec::new();
+    let mut apart = Channel::new(place.store.clone(), None);
     let chunks = channel.named(place.chunks.clone(), model);
     let options = Options {
         allow_disk_use: Some(true),
@@ -265,27 +264,26 @@ pub(crate) async fn orphans(
     let mut cursor = chunks
         .open(Operation::Aggregate { pipeline }, options.into())
         .await?;
-    while let Some(group) = cursor.next().await {
+    let mut ids = Keys::default();
+    loop {
+        let group = cursor.next().await.transpose();
         let group = group.map_err(|error| error.with_model(model.name))?;
-        all.add(
-            group
-                .get("_id")
-                .map_err(Error::encode)?
-                .unwrap_or(RawBsonRef::Null),
-        )?;
-        if all.len() >= 1_000 {
-            let mut apart = Channel::new(place.store.clone(), None);
-            orphaned.append(&mut without_file(&mut apart, &place, std::mem::take(&mut all)).await?);
+        let is_end = group.is_none();
+        if let Some(group) = group {
+            let id = group.get("_id").map_err(Error::encode)?;
+            ids.add(id.unwrap_or(RawBsonRef::Null))?;
+        }
+        if is_end || ids.len() >= 1_000 {
+            for id in without_file(&mut apart, &place, std::mem::take(&mut ids)).await? {
+                if !goes_on(&mut apart, &place, &id, since).await? {
+                    hear(id);
+                }
+            }
+        }
+        if is_end {
+            return Ok(());
         }
     }
-    let mut apart = Channel::new(place.store.clone(), None);
-    orphaned.append(&mut without_file(&mut apart, &place, all).await?);
-    for id in orphaned {
-        if !goes_on(&mut apart, &place, &id, since).await? {
-            hear(id);
-        }
-    }
-    Ok(())
 }
 
 /// The ids that no file has.

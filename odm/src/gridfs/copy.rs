@@ -115,7 +115,7 @@ async fn read_all<M: FileModel, R: AsyncRead + Unpin>(
     loop {
         let mut buffer = ReadBuf::new(&mut part);
         let read = poll_fn(|cx| {
-            // What is being stored goes on while the reader waits.
+            // A running insert goes on while the reader waits.
             let _ = writer.poll_running(cx)?;
             let read = Pin::new(&mut *reader).poll_read(cx, &mut buffer);
             read.map_err(Error::other)

@@ -24,7 +24,7 @@ pub struct File {
     /// The name. Old programs stored none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filename: Option<String>,
-    /// What else is known of it.
+    /// Any further facts, as the uploading program stored them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<BsonDocument>,
 }

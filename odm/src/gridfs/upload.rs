@@ -190,19 +190,7 @@ impl<M: FileModel> Upload<M> {
     /// # }
     /// ```
     pub async fn bytes(self, bytes: &[u8]) -> Result<M::Id> {
-        let mut writer = self.open()?;
-        let written = async {
-            let mut rest = bytes;
-            while !rest.is_empty() {
-                let taken = std::future::poll_fn(|cx| writer.poll_take(cx, rest)).await?;
-                rest = rest.get(taken..).unwrap_or_default();
-            }
-            std::future::poll_fn(|cx| writer.poll_end(cx)).await
-        };
-        match written.await {
-            Ok(()) => Ok(writer.into_id()),
-            Err(error) => Err(writer.abort_after(error).await),
-        }
+        self.copy_from(bytes).await
     }
 
     /// Uploads what a reader has, and returns the `_id` of the file.
@@ -255,7 +243,7 @@ enum State {
 /// deletes the chunks that it has stored: on a task of the runtime, so that a process that ends at once leaves chunks, which
 /// [`Db::check`](crate::Db::check) finds. [`abort`](Self::abort) waits for the deletion.
 ///
-/// The writer holds up to 4 MiB of chunks while MongoDB stores as many. It deletes no chunk that it has not stored, even if the
+/// The writer holds up to 4 MiB of chunks, or a single larger one, while MongoDB stores as many. It deletes no chunk that it has not stored, even if the
 /// `_id` turns out to be taken.
 ///
 /// ```
@@ -368,7 +356,7 @@ impl<M: Model> FileWriter<M> {
         removal.await
     }
 
-    /// Deletes what was stored. What is being stored ends first: a chunk that arrives after the delete would stay.
+    /// Deletes what was stored. A running insert ends first, because a chunk that it stores after the delete would stay.
     fn removal(&mut self) -> BoxFuture<'static, Result<()>> {
         let (running, state, place) = (self.running.take(), self.state, self.place.clone());
         let (id, sent) = (self.id.clone(), std::mem::take(&mut self.sent));
@@ -396,7 +384,7 @@ impl<M: Model> FileWriter<M> {
         })
     }
 
-    /// Goes on with what is being stored.
+    /// Polls the running insert.
     pub(super) fn poll_running(&mut self, cx: &mut Context<'_>) -> Result<Poll<()>> {
         let Some(running) = &mut self.running else {
             return Ok(Poll::Ready(()));
@@ -472,7 +460,7 @@ impl<M: Model> FileWriter<M> {
         Ok(())
     }
 
-    /// Stores what is left, and the document of the file.
+    /// Stores the rest of the buffer, then the document of the file.
     pub(super) fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
         loop {
             if self.poll_running(cx)?.is_pending() {

@@ -4,7 +4,7 @@ use bson::{Document, doc};
 
 use super::{EmbeddedMeta, ModelMeta};
 
-/// What the name of a collection of files ends with.
+/// The end of the name of a collection of files.
 const FILES: &str = ".files";
 
 const CHUNKS_OF: &str = ".chunks";

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use odm::bson::{Bson, Document as BsonDocument, doc, oid::ObjectId};
 use odm::check::{Aspect, FindingKind};
-use odm::gridfs::{Bucket, File};
+use odm::gridfs::{Bucket, ByteCount, File};
 use odm::prelude::*;
 use tokio::io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt};
 
@@ -448,6 +448,8 @@ async fn numbers_of_other_programs_are_read(db: &Db) {
         let file = files.files().get(&id).await.unwrap().unwrap();
         assert_eq!((file.length.get(), file.filename), (4, None));
     }
+    assert_eq!(serde_json::from_str::<ByteCount>("7").unwrap().get(), 7);
+    assert!(serde_json::from_str::<ByteCount>("-7").is_err());
     assert_eq!(found(db).await, []);
     let report = db.check(models![File]).only([Aspect::Validator]);
     let report = report.await.unwrap();
@@ -499,7 +501,7 @@ async fn damaged_files_are_errors(db: &Db) {
             error.is_file_damaged() && error.to_string().contains(said),
             "{error}"
         );
-        // What is not damaged is read.
+        // The undamaged part can be read.
         assert_eq!(
             files.download(&id).range(..4).bytes().await.unwrap(),
             b"0123"

@@ -5,6 +5,8 @@
 //!
 //! This module is not a store: loaded data stays in memory, and only [`Db::dump`] writes it to files.
 
+#[cfg(feature = "pull")]
+mod contents;
 mod file;
 mod layout;
 mod load;
@@ -14,6 +16,8 @@ mod write;
 
 use std::path::{Path, PathBuf};
 
+#[cfg(feature = "pull")]
+pub(crate) use self::contents::{Content, Contents};
 use crate::collection::Db;
 use crate::error::{Error, Result};
 use crate::store::Memory;

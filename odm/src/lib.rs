@@ -80,6 +80,8 @@ pub mod gridfs;
 pub(crate) mod markup;
 pub mod model;
 pub mod plan;
+#[cfg(feature = "pull")]
+pub mod pull;
 pub mod query;
 pub mod relation;
 pub mod repair;

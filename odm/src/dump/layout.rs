@@ -42,6 +42,14 @@ pub(super) enum Format {
     Json,
 }
 
+/// What becomes of the buckets of a time-series collection, which the engine does not support.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TimeSeries {
+    Refuse,
+    #[cfg(feature = "pull")]
+    Skip,
+}
+
 /// The content of a file, by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -67,7 +75,7 @@ impl Kind {
 impl Layout {
     /// Lists the files. Those in `folder` itself belong to `database`; those in a subfolder belong to the
     /// database of its name.
-    pub(super) fn read(folder: &Path, database: &str) -> Result<Self> {
+    pub(super) fn read(folder: &Path, database: &str, time_series: TimeSeries) -> Result<Self> {
         if folder.join(STAGE).join(OLDER).exists() {
             return Err(unfinished(folder));
         }
@@ -87,7 +95,7 @@ impl Layout {
             }
             _ => true,
         });
-        layout.add(database, files)?;
+        layout.add(database, files, time_series)?;
         for folder in folders {
             let (of_collections, others): (Vec<_>, Vec<_>) = self::entries(&folder.path)?
                 .into_iter()
@@ -98,7 +106,7 @@ impl Layout {
                     "the folder of a database may contain only files",
                 );
             }
-            layout.add(&folder.name, of_collections)?;
+            layout.add(&folder.name, of_collections, time_series)?;
         }
         if any && !layout.is_dump {
             let message = "no collections are in it: it may hold a file for each (`books.bson`, `books.json`), or a \
@@ -116,7 +124,7 @@ impl Layout {
     }
 
     /// Adds the files of a database.
-    fn add(&mut self, database: &str, files: Vec<Entry>) -> Result<()> {
+    fn add(&mut self, database: &str, files: Vec<Entry>, time_series: TimeSeries) -> Result<()> {
         let has_metadata = files
             .iter()
             .any(|file| matches!(Kind::of(&file.name), Some((Kind::Metadata, _))));
@@ -147,6 +155,13 @@ impl Layout {
                 return Err(fault(message.to_owned()));
             }
             if collection.starts_with("system.buckets.") {
+                if time_series != TimeSeries::Refuse {
+                    self.skip(
+                        &path,
+                        "it has the buckets of a time series, which has no model",
+                    );
+                    continue;
+                }
                 return Err(fault("the engine has no time series".to_owned()));
             }
             let namespace = Namespace::new(database, &collection);

@@ -8,7 +8,7 @@ use bson::{Document, doc};
 use odm_engine::{Answer, Context, Fork, Namespace, Request, Service};
 
 use crate::dump::file::{self, Documents};
-use crate::dump::layout::{Files, Format, Layout};
+use crate::dump::layout::{Files, Format, Layout, TimeSeries};
 use crate::dump::metadata::Metadata;
 use crate::dump::{ImportReport, LoadedCollection, SkippedFile};
 use crate::error::{Error, FileError, Result, ServerError};
@@ -16,7 +16,7 @@ use crate::store::{Memory, limits};
 use crate::types::json::text as json;
 
 /// The largest file of Extended JSON, which is read as a whole.
-const MAX_JSON_BYTES: u64 = 4 * 1024 * 1024 * 1024;
+pub(super) const MAX_JSON_BYTES: u64 = 4 * 1024 * 1024 * 1024;
 
 /// Loads the collections of a folder: all of them, or nothing.
 pub(super) fn load(memory: &Memory, folder: &Path, database: &str) -> Result<ImportReport> {
@@ -24,7 +24,7 @@ pub(super) fn load(memory: &Memory, folder: &Path, database: &str) -> Result<Imp
         collections,
         skipped,
         ..
-    } = Layout::read(folder, database)?;
+    } = Layout::read(folder, database, TimeSeries::Refuse)?;
     let mut loader = Loader {
         fork: memory.service().fork(),
         context: memory.service().context().clone(),

@@ -1,0 +1,244 @@
+//! References, guessed from ids that resolve.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use super::infer::{Sampled, scalar};
+use super::item::Type;
+use super::literal::code;
+use super::names;
+use super::number::{count, percent};
+use super::shape::{Kind, Shape, Value};
+use super::source::{Listed, Source};
+use crate::error::Result;
+
+/// The number of different values of a field that are looked up.
+const LOOKED_UP: usize = 200;
+
+/// Strings under a name that says nothing refer to a collection only if they are this many different ones, this long on
+/// average, and nearly all of them resolve.
+const LEAST_STRINGS: usize = 5;
+const LEAST_LENGTH: usize = 3;
+const NEARLY_ALL: f64 = 0.95;
+
+/// Names of fields that lead to documents of their own collection.
+const OWN: &[&str] = &["ancestor", "child", "next", "parent", "prev", "previous"];
+
+/// A field that seems to refer to a collection.
+#[derive(Debug, Clone)]
+pub(super) struct Guess {
+    pub(super) target: String,
+    resolved: usize,
+    of: usize,
+}
+
+impl Guess {
+    /// For the field's documentation.
+    pub(super) fn describe(&self) -> String {
+        let number = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
+        let (resolved, of) = (number(self.resolved), number(self.of));
+        format!(
+            "{} of {} ids resolve in {}.",
+            percent(resolved, of),
+            count(of),
+            code(&self.target)
+        )
+    }
+}
+
+/// The guesses, by collection and path.
+#[derive(Debug, Default)]
+pub(super) struct Guesses(HashMap<String, HashMap<Vec<String>, Guess>>);
+
+impl Guesses {
+    pub(super) fn get(&self, collection: &str, path: &[String]) -> Option<&Guess> {
+        self.0.get(collection)?.get(path)
+    }
+}
+
+/// A field whose values may be ids.
+struct Candidate<'s> {
+    collection: &'s str,
+    path: Vec<String>,
+    ty: Type,
+    values: Vec<&'s Value>,
+}
+
+/// Looks the values of fields up in the collections whose ids have their type. `share` of them have to resolve.
+pub(super) async fn guess(
+    source: &Source,
+    sampled: &[Sampled],
+    listed: &[Listed],
+    share: f64,
+) -> Result<Guesses> {
+    let mut candidates = Vec::new();
+    for one in sampled {
+        collect(
+            &one.shape,
+            &one.collection,
+            &mut Vec::new(),
+            &mut candidates,
+        );
+    }
+    let mut best: Vec<Option<(Guess, bool)>> = candidates.iter().map(|_| None).collect();
+    for target in sampled {
+        let Some(listed) = listed.iter().find(|one| one.name == target.collection) else {
+            continue;
+        };
+        let target_id = target.shape.fields.get("_id").map(scalar);
+        let may_refer = |candidate: &Candidate<'_>| {
+            Some(&candidate.ty) == target_id.as_ref()
+                && (is_named_after(candidate, &target.collection) || is_telling(candidate))
+        };
+        let ids: BTreeSet<&Value> = candidates
+            .iter()
+            .filter(|candidate| may_refer(candidate))
+            .flat_map(|candidate| candidate.values.iter().copied())
+            .collect();
+        if ids.is_empty() {
+            continue;
+        }
+        let existing = source.existing(listed, &ids).await;
+        let existing = existing
+            .map_err(|error| error.context(format!("the ids of {}", code(&target.collection))))?;
+        for (candidate, best) in candidates.iter().zip(&mut best) {
+            if may_refer(candidate) {
+                better(candidate, &target.collection, &existing, share, best);
+            }
+        }
+    }
+    let mut guesses = Guesses::default();
+    for (candidate, best) in candidates.into_iter().zip(best) {
+        if let Some((guess, _)) = best {
+            let of_collection = guesses.0.entry(candidate.collection.to_owned());
+            of_collection.or_default().insert(candidate.path, guess);
+        }
+    }
+    Ok(guesses)
+}
+
+/// Keeps the guess that more ids speak for; of two, the one that the field's name speaks for.
+fn better(
+    candidate: &Candidate<'_>,
+    target: &str,
+    existing: &HashSet<Value>,
+    share: f64,
+    best: &mut Option<(Guess, bool)>,
+) {
+    let of = candidate.values.len();
+    let resolved = candidate.values.iter();
+    let resolved = resolved.filter(|value| existing.contains(**value)).count();
+    let is_named = is_named_after(candidate, target);
+    let is_text = matches!(candidate.ty, Type::Plain("String"));
+    let share = if is_named || !is_text {
+        share
+    } else {
+        share.max(NEARLY_ALL)
+    };
+    #[expect(clippy::cast_precision_loss, reason = "there are a few hundred")]
+    let reached = resolved > 0 && resolved as f64 >= share * of as f64;
+    if !reached {
+        return;
+    }
+    let is_better = best.as_ref().is_none_or(|(other, is_other_named)| {
+        (resolved, is_named) > (other.resolved, *is_other_named)
+    });
+    if is_better {
+        let target = target.to_owned();
+        *best = Some((
+            Guess {
+                target,
+                resolved,
+                of,
+            },
+            is_named,
+        ));
+    }
+}
+
+fn collect<'s>(
+    shape: &'s Shape,
+    collection: &'s str,
+    path: &mut Vec<String>,
+    candidates: &mut Vec<Candidate<'s>>,
+) {
+    if path.first().is_some_and(|first| first == "_id") {
+        return;
+    }
+    let is_id = matches!(
+        shape.only(),
+        Some(Kind::ObjectId | Kind::Uuid | Kind::String | Kind::Int | Kind::Long)
+    );
+    let ty = scalar(shape);
+    if is_id || ty == Type::Plain("i64") {
+        // Spread over all values, because the least ones may be the oldest.
+        let step = shape.values.kept().count().div_ceil(LOOKED_UP).max(1);
+        let values: Vec<&Value> = shape.values.kept().step_by(step).collect();
+        if !values.is_empty() {
+            candidates.push(Candidate {
+                collection,
+                path: path.clone(),
+                ty,
+                values,
+            });
+        }
+    }
+    for (name, field) in shape.fields.iter() {
+        path.push(name.to_owned());
+        collect(field, collection, path, candidates);
+        path.pop();
+    }
+    if let Some(entries) = shape.entries.as_deref() {
+        path.push("*".to_owned());
+        collect(entries, collection, path, candidates);
+        path.pop();
+    }
+    // The only element of a DBRef is its id.
+    if let Some(elements) = shape.elements.as_deref()
+        && shape.of(Kind::DbRef) == 0
+    {
+        collect(elements, collection, path, candidates);
+    }
+}
+
+/// Whether the values alone can show what they refer to: ids that nobody counts up or types.
+fn is_telling(candidate: &Candidate<'_>) -> bool {
+    match candidate.ty {
+        Type::Plain("ObjectId" | "bson::Uuid") => true,
+        Type::Plain("String") => {
+            let texts = candidate.values.iter().filter_map(|value| match value {
+                Value::Text(text) => Some(text.len()),
+                _ => None,
+            });
+            let lengths: Vec<usize> = texts.collect();
+            let total: usize = lengths.iter().sum();
+            lengths.len() >= LEAST_STRINGS && total >= LEAST_LENGTH * lengths.len()
+        }
+        _ => false,
+    }
+}
+
+/// Whether a field's name is that of a collection: `author`, `authorId`, `main_author_id` or `author_ids` for `authors`.
+fn is_named_after(candidate: &Candidate<'_>, collection: &str) -> bool {
+    let Some(name) = candidate.path.iter().rev().find(|name| *name != "*") else {
+        return false;
+    };
+    let mut field = singular_words(name);
+    let suffixes = ["id", "oid", "ref", "key", "fk"];
+    let has_suffix = field
+        .last()
+        .is_some_and(|last| suffixes.contains(&last.as_str()));
+    if has_suffix && field.len() > 1 {
+        field.pop();
+    }
+    let target = singular_words(collection);
+    let is_own = candidate.collection == collection
+        && field
+            .last()
+            .is_some_and(|last| OWN.contains(&last.as_str()));
+    is_own || !target.is_empty() && (field.ends_with(&target) || target.ends_with(&field))
+}
+
+fn singular_words(name: &str) -> Vec<String> {
+    let words = names::words(name).into_iter();
+    words.map(|word| names::singular(&word)).collect()
+}

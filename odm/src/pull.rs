@@ -33,22 +33,26 @@
 //! # }
 //! ```
 
+mod definitions;
+mod indexes;
 mod infer;
 mod item;
 mod literal;
 mod merge;
 mod names;
 mod number;
+mod path;
 mod references;
 mod shape;
 mod source;
+mod validator;
 mod write;
 
 use std::collections::HashSet;
 use std::fmt;
 use std::path::PathBuf;
 
-use bson::Document;
+use bson::{Bson, Document};
 use futures_core::future::BoxFuture;
 
 use self::infer::{Choices, Sampled};
@@ -378,14 +382,13 @@ impl<'s> Pull<'s> {
     }
 
     async fn run(mut self) -> Result<Pulled> {
-        let listed = self.source.list().await?;
+        let (listed, mut skipped) = self.source.list().await?;
         for name in &self.only {
             if listed.iter().all(|one| one.name != *name) {
                 let message = format!("{} does not exist, and can't be pulled", code(name));
                 return Err(Error::usage(message));
             }
         }
-        let mut skipped = Vec::new();
         let mut sampled = Vec::new();
         let mut definitions = Vec::new();
         for one in &listed {
@@ -394,21 +397,24 @@ impl<'s> Pull<'s> {
                 continue;
             }
             if let Some(reason) = &one.refusal {
-                skipped.push(SkippedCollection {
-                    collection: one.name.clone(),
+                skipped.push(Skipped {
+                    name: one.name.clone(),
                     reason: reason.clone(),
                 });
                 continue;
             }
             let read = read(&self.source, one, self.sample, &self.except).await;
-            let (one, indexes) =
-                read.map_err(|error| error.context(format!("collection {}", code(&one.name))))?;
-            sampled.push(one);
-            definitions.push(indexes);
+            let context = || format!("collection {}", code(&one.name));
+            let (read, indexes) = read.map_err(|error| error.context(context()))?;
+            sampled.push(read);
+            definitions.push((one.options.clone(), indexes));
             (self.progress)(sampled.len() as u64);
         }
         let guesses = references::guess(&self.source, &sampled, &listed, self.share).await?;
-        let items = infer::items(&sampled, &guesses, &self.choices);
+        let mut items = infer::items(&sampled, &guesses, &self.choices);
+        for (model, (options, indexes)) in definitions.iter().enumerate() {
+            define(&mut items, model, options, indexes);
+        }
         Ok(Pulled {
             items,
             skipped,
@@ -436,10 +442,23 @@ async fn read(
         collection: listed.name.clone(),
         documents,
         shape,
-        unique: HashSet::new(),
+        unique: indexes.iter().filter_map(indexes::unique_path).collect(),
         except: except.collect(),
     };
     Ok((sampled, indexes))
+}
+
+/// Adds the definitions of a collection to its model.
+fn define(items: &mut Vec<Item>, model: usize, options: &Document, indexes: &[Document]) {
+    if let Some(item) = items.get_mut(model) {
+        definitions::declare(item, options);
+    }
+    // Before the indexes, because it may declare fields that they have as keys.
+    if let Ok(validator) = options.get_document("validator") {
+        validator::declare(items, model, validator);
+    }
+    let collation = options.get("collation").cloned();
+    indexes::declare(items, model, indexes, &collation.unwrap_or(Bson::Null));
 }
 
 impl<'s> IntoFuture for Pull<'s> {
@@ -460,24 +479,19 @@ impl fmt::Debug for Pull<'_> {
     }
 }
 
-/// A collection that has no model.
+/// A collection that has no model, or a file that is no collection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct SkippedCollection {
-    /// The name of the collection.
-    pub collection: String,
+pub struct Skipped {
+    /// The name of the collection, or the path of the file.
+    pub name: String,
     /// Why it has no model.
     pub reason: String,
 }
 
-impl fmt::Display for SkippedCollection {
+impl fmt::Display for Skipped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} has no model: {}",
-            code(&self.collection),
-            self.reason
-        )
+        write!(f, "{} has no model: {}", code(&self.name), self.reason)
     }
 }
 
@@ -485,7 +499,7 @@ impl fmt::Display for SkippedCollection {
 #[derive(Debug)]
 pub struct Pulled {
     items: Vec<Item>,
-    skipped: Vec<SkippedCollection>,
+    skipped: Vec<Skipped>,
     /// The names of all collections.
     listed: Vec<String>,
 }
@@ -507,7 +521,7 @@ impl Pulled {
         models.collect()
     }
 
-    /// The collections that have no model, such as views.
+    /// The collections that have no model, such as views, and the files of a folder that are no collections.
     ///
     /// ```
     /// # use odm::prelude::*;
@@ -516,12 +530,12 @@ impl Pulled {
     /// # let db = Db::memory();
     /// db.run_command(doc! {"create": "lent", "viewOn": "books", "pipeline": []}).await?;
     /// let pulled = db.pull().await?;
-    /// let skipped: Vec<_> = pulled.skipped().iter().map(|one| &one.collection).collect();
-    /// assert!(skipped.contains(&&"lent".to_owned()));
+    /// let skipped: Vec<_> = pulled.skipped().iter().map(|one| one.name.as_str()).collect();
+    /// assert!(skipped.contains(&"lent"));
     /// # Ok(())
     /// # }
     /// ```
-    pub fn skipped(&self) -> &[SkippedCollection] {
+    pub fn skipped(&self) -> &[Skipped] {
         &self.skipped
     }
 
@@ -548,7 +562,9 @@ impl Pulled {
         };
         let mut text = String::from("//! Models of existing collections, pulled by odm.\n");
         for skipped in &self.skipped {
-            text.push_str(&format!("//!\n//! {}.\n", comment(&skipped.to_string())));
+            text.push_str("//!\n//! ");
+            text.push_str(&comment(&skipped.to_string()));
+            text.push_str(".\n");
         }
         let imports = write::imports(&self.items, |_| true);
         let (std, odm): (Vec<&str>, Vec<&str>) = imports

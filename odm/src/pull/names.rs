@@ -31,11 +31,6 @@ pub(super) fn field(stored: &str) -> String {
     }
 }
 
-/// The name of a type: in Pascal case.
-pub(super) fn type_name(stored: &str) -> String {
-    pascal(&words(stored), "Type")
-}
-
 /// The name of the type of one element: that of a collection's documents, or of an array's.
 pub(super) fn element_type_name(stored: &str) -> String {
     let mut words = words(stored);

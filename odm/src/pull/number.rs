@@ -16,7 +16,7 @@ fn grouped(digits: &str, separator: char) -> String {
     let length = digits.len();
     let mut text = String::new();
     for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (length - place) % 3 == 0 {
+        if place > 0 && (length - place).is_multiple_of(3) {
             text.push(separator);
         }
         text.push(digit);

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use bson::raw::{RawDocument, RawDocumentBuf};
 use bson::{Bson, Document, doc};
 
-use super::Sample;
 use super::shape::{Shape, Value};
+use super::{Sample, Skipped};
 use crate::dump::{Content, Contents};
 use crate::error::{Code, Error, FileError, Result};
 use crate::schema::normal::integer;
@@ -41,10 +41,10 @@ pub(super) struct Listed {
 }
 
 impl Source {
-    /// The collections, by name.
-    pub(super) async fn list(&self) -> Result<Vec<Listed>> {
+    /// The collections, by name, and the files that are none.
+    pub(super) async fn list(&self) -> Result<(Vec<Listed>, Vec<Skipped>)> {
         match self {
-            Self::Database(store) => list(store).await,
+            Self::Database(store) => Ok((list(store).await?, Vec::new())),
             Self::Folder { path, database } => list_folder(path, database.as_deref()),
         }
     }
@@ -126,8 +126,13 @@ fn refusal(name: &str, kind: &str) -> Option<String> {
     }
 }
 
-fn list_folder(folder: &Path, database: Option<&str>) -> Result<Vec<Listed>> {
+fn list_folder(folder: &Path, database: Option<&str>) -> Result<(Vec<Listed>, Vec<Skipped>)> {
     let contents = Contents::read(folder, database.unwrap_or("test"))?;
+    let skipped = contents.skipped.into_iter().map(|file| Skipped {
+        name: file.path.display().to_string(),
+        reason: file.reason,
+    });
+    let skipped = skipped.collect();
     let databases: BTreeSet<&str> = contents
         .collections
         .iter()
@@ -141,7 +146,7 @@ fn list_folder(folder: &Path, database: Option<&str>) -> Result<Vec<Listed>> {
             return Err(Error::new(FileError::new(folder, message)));
         }
         (None, Some(only), None) => (*only).to_owned(),
-        (None, None, _) => return Ok(Vec::new()),
+        (None, None, _) => return Ok((Vec::new(), skipped)),
         (None, Some(_), Some(_)) => {
             let names: Vec<_> = databases.iter().copied().collect();
             let message = format!(
@@ -170,7 +175,7 @@ fn list_folder(folder: &Path, database: Option<&str>) -> Result<Vec<Listed>> {
                 content: Some(content),
             }
         });
-    Ok(listed.collect())
+    Ok((listed.collect(), skipped))
 }
 
 async fn sample_collection(
@@ -262,7 +267,7 @@ fn sample_file(content: &Content, sample: Sample, shape: &mut Shape) -> Result<u
 struct Draws(u64);
 
 impl Draws {
-    /// A number below `end`, by the generator SplitMix64.
+    /// A number below `end`, by the generator `SplitMix64`.
     fn below(&mut self, end: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;

@@ -10,7 +10,7 @@ use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{Fields, GenericArgument, PathArguments, Type as SynType};
 
-pub(super) use self::attributes::{Attributes, normal};
+pub(super) use self::attributes::{Attributes, Mark, normal};
 use self::imports::Use;
 use crate::error::{Error, Result};
 use crate::pull::item::{Body, Field, Item, Variant};
@@ -148,7 +148,7 @@ impl Existing {
 
     fn collect<'e>(&'e self, found: &'e Found, depth: usize, all: &mut Vec<&'e FoundField>) {
         for field in &found.fields {
-            if !field.attributes.is_flattened {
+            if !field.attributes.is(Mark::Flattened) {
                 all.push(field);
             } else if depth > 0
                 && let Some(inner) = self.behind(field).and_then(|inner| self.get(inner))
@@ -165,7 +165,10 @@ impl Existing {
             .iter()
             .map(|field| field.stored.as_str())
             .collect();
-        let flattens = found.fields.iter().any(|one| one.attributes.is_flattened);
+        let flattens = found
+            .fields
+            .iter()
+            .any(|one| one.attributes.is(Mark::Flattened));
         let fields = item.fields().iter();
         fields
             .filter(|field| {
@@ -246,7 +249,7 @@ impl Found {
             !fields.any(|one| one.stored == variant.stored || aliases(one))
         };
         // An enum with a variant for other strings has them all.
-        if self.fields.iter().any(|one| one.attributes.is_other) {
+        if self.fields.iter().any(|one| one.attributes.is(Mark::Other)) {
             return Vec::new();
         }
         variants.iter().filter(is_new).collect()

@@ -3,7 +3,7 @@
 use syn::{GenericArgument, PathArguments, Type as SynType};
 
 use super::Note;
-use super::existing::{Existing, Found, FoundField, normal};
+use super::existing::{Existing, Found, FoundField, Mark, normal};
 use super::matching::Matches;
 use crate::pull::item::{ANY, Field, Item, Type};
 use crate::pull::literal::code;
@@ -43,7 +43,7 @@ pub(super) fn find(
 fn fields(item: &Item, found: &Found, existing: &Existing, notes: &mut Vec<Note>) {
     for own in existing.stored(found) {
         let subject = || format!("{}.{}", found.name, own.ident);
-        if own.attributes.is_skipped || item.left_out.contains(&own.stored) {
+        if own.attributes.is(Mark::Skipped) || item.left_out.contains(&own.stored) {
             continue;
         }
         let Some(field) = item.fields().iter().find(|one| one.stored == own.stored) else {
@@ -70,7 +70,7 @@ fn fields(item: &Item, found: &Found, existing: &Existing, notes: &mut Vec<Note>
 
 /// Whether the declared type reads what was found, as far as that is known.
 fn reads(own: &FoundField, field: &Field) -> Option<bool> {
-    if own.attributes.has_own_way {
+    if own.attributes.is(Mark::OwnWay) {
         return None;
     }
     accepts(own.ty.as_ref()?, &field.ty)

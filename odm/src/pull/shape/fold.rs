@@ -160,8 +160,8 @@ fn is_data(key: &str) -> bool {
         key.len() == 36 && hyphens == 4 && all(|byte| byte.is_ascii_hexdigit() || *byte == b'-');
     let is_date = (7..=30).contains(&key.len())
         && key.bytes().take(4).all(|byte| byte.is_ascii_digit())
-        && key.bytes().nth(4) == Some(b'-')
-        && key.bytes().nth(5).is_some_and(|byte| byte.is_ascii_digit());
+        && key.as_bytes().get(4) == Some(&b'-')
+        && key.as_bytes().get(5).is_some_and(u8::is_ascii_digit);
     let is_address = key
         .split_once('@')
         .is_some_and(|(user, host)| !user.is_empty() && host.contains('.'));

@@ -12,19 +12,29 @@ pub(in crate::pull::merge) struct Attributes {
     pub(in crate::pull::merge) rename: Option<String>,
     pub(in crate::pull::merge) rename_all: Option<String>,
     pub(in crate::pull::merge) aliases: Vec<String>,
-    pub(in crate::pull::merge) is_flattened: bool,
-    pub(in crate::pull::merge) is_skipped: bool,
-    /// Whether a missing value is read as a default one, or by a module.
-    pub(in crate::pull::merge) has_own_way: bool,
-    /// Whether a variant takes all other strings.
-    pub(in crate::pull::merge) is_other: bool,
+    marks: Vec<Mark>,
     pub(in crate::pull::merge) collection: Option<String>,
     constant: Option<String>,
     /// The contents of `#[odm(…)]`, split at commas, without white space.
     pub(in crate::pull::merge) odm: Vec<String>,
 }
 
+/// What an attribute of serde without a name says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::pull::merge) enum Mark {
+    Flattened,
+    Skipped,
+    /// A missing value is read as a default one, or by a module.
+    OwnWay,
+    /// A variant takes all other strings.
+    Other,
+}
+
 impl Attributes {
+    pub(in crate::pull::merge) fn is(&self, mark: Mark) -> bool {
+        self.marks.contains(&mark)
+    }
+
     pub(super) fn read(attributes: &[Attribute]) -> Self {
         let mut read = Self::default();
         for attribute in attributes {
@@ -51,10 +61,10 @@ impl Attributes {
             "rename" => self.rename = text(meta),
             "rename_all" => self.rename_all = text(meta),
             "alias" => self.aliases.extend(text(meta)),
-            "flatten" => self.is_flattened = true,
-            "skip" => self.is_skipped = true,
-            "default" | "with" | "deserialize_with" => self.has_own_way = true,
-            "other" => self.is_other = true,
+            "flatten" => self.marks.push(Mark::Flattened),
+            "skip" => self.marks.push(Mark::Skipped),
+            "default" | "with" | "deserialize_with" => self.marks.push(Mark::OwnWay),
+            "other" => self.marks.push(Mark::Other),
             _ => {}
         }
     }

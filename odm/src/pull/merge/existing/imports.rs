@@ -77,12 +77,12 @@ pub(super) fn insertion(uses: &[Use], start: Option<usize>, line: &str) -> Optio
         return None;
     }
     let root = path.split("::").next()?;
-    let of_root = || uses.iter().filter(|one| one.root() == root);
+    let mut of_root = uses.iter().filter(|one| one.root() == root);
     let is_behind = |one: &&Use| one.paths.first().is_some_and(|own| own.as_str() > path);
-    if let Some(next) = of_root().find(is_behind) {
+    if let Some(next) = of_root.clone().find(is_behind) {
         return Some((next.start, format!("{line}\n")));
     }
-    if let Some(last) = of_root().last() {
+    if let Some(last) = of_root.next_back() {
         return Some((last.end, format!("\n{line}")));
     }
     // The imports of std stand before the others.

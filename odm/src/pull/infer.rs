@@ -230,6 +230,7 @@ impl Inference<'_> {
         let absent = documents.saturating_sub(shape.count());
         let Inferred { ty, docs: more } = self.value(shape, name, item, path);
         let ty = lists::degraded(ty, &self.items);
+        let ty = self.boxed(ty);
         let odm = lists::bound(&ty, shape, &self.items);
         let presence = Presence {
             is_absent: absent > 0,
@@ -248,6 +249,15 @@ impl Inference<'_> {
             odm,
             ty,
             is_rest: false,
+        }
+    }
+
+    /// The type in a `Box`, if it is that of a document around it.
+    fn boxed(&self, ty: Type) -> Type {
+        let is_around = |item| self.open.iter().any(|(_, open)| *open == item);
+        match ty {
+            Type::Named(item) if is_around(item) => Type::Boxed(Box::new(ty)),
+            other => other,
         }
     }
 

@@ -61,6 +61,10 @@ struct Candidate<'s> {
     path: Vec<String>,
     ty: Type,
     values: Vec<&'s Value>,
+    /// The words of the field's name.
+    words: Vec<String>,
+    /// Whether the values alone can show what they refer to.
+    is_telling: bool,
 }
 
 /// Looks the values of fields up in the collections whose ids have their type. `share` of them have to resolve.
@@ -85,9 +89,14 @@ pub(super) async fn guess(
             continue;
         };
         let target_id = target.shape.fields.get("_id").map(scalar);
+        let words = singular_words(&target.collection);
+        let is_named = |candidate: &Candidate<'_>| {
+            let is_own = candidate.collection == target.collection;
+            is_named_after(&candidate.words, &words, is_own)
+        };
         let may_refer = |candidate: &Candidate<'_>| {
             Some(&candidate.ty) == target_id.as_ref()
-                && (is_named_after(candidate, &target.collection) || is_telling(candidate))
+                && (candidate.is_telling || is_named(candidate))
         };
         let ids: BTreeSet<&Value> = candidates
             .iter()
@@ -102,7 +111,14 @@ pub(super) async fn guess(
             .map_err(|error| error.context(format!("the ids of {}", code(&target.collection))))?;
         for (candidate, best) in candidates.iter().zip(&mut best) {
             if may_refer(candidate) {
-                better(candidate, &target.collection, &existing, share, best);
+                better(
+                    candidate,
+                    &target.collection,
+                    is_named(candidate),
+                    &existing,
+                    share,
+                    best,
+                );
             }
         }
     }
@@ -120,6 +136,7 @@ pub(super) async fn guess(
 fn better(
     candidate: &Candidate<'_>,
     target: &str,
+    is_named: bool,
     existing: &HashSet<Value>,
     share: f64,
     best: &mut Option<(Guess, bool)>,
@@ -127,7 +144,6 @@ fn better(
     let of = candidate.values.len();
     let resolved = candidate.values.iter();
     let resolved = resolved.filter(|value| existing.contains(**value)).count();
-    let is_named = is_named_after(candidate, target);
     let is_text = matches!(candidate.ty, Type::Plain("String"));
     let share = if is_named || !is_text {
         share
@@ -177,8 +193,10 @@ fn collect<'s>(
             candidates.push(Candidate {
                 collection,
                 path: path.clone(),
+                is_telling: is_telling(&ty, &values),
                 ty,
                 values,
+                words: field_words(path),
             });
         }
     }
@@ -201,11 +219,11 @@ fn collect<'s>(
 }
 
 /// Whether the values alone can show what they refer to: ids that nobody counts up or types.
-fn is_telling(candidate: &Candidate<'_>) -> bool {
-    match candidate.ty {
+fn is_telling(ty: &Type, values: &[&Value]) -> bool {
+    match ty {
         Type::Plain("ObjectId" | "bson::Uuid") => true,
         Type::Plain("String") => {
-            let texts = candidate.values.iter().filter_map(|value| match value {
+            let texts = values.iter().filter_map(|value| match value {
                 Value::Text(text) => Some(text.len()),
                 _ => None,
             });
@@ -217,25 +235,29 @@ fn is_telling(candidate: &Candidate<'_>) -> bool {
     }
 }
 
-/// Whether a field's name is that of a collection: `author`, `authorId`, `main_author_id` or `author_ids` for `authors`.
-fn is_named_after(candidate: &Candidate<'_>, collection: &str) -> bool {
-    let Some(name) = candidate.path.iter().rev().find(|name| *name != "*") else {
-        return false;
-    };
-    let mut field = singular_words(name);
+/// The words of a field's name, without those that say that it is an id.
+fn field_words(path: &[String]) -> Vec<String> {
+    let name = path.iter().rev().find(|name| *name != "*");
+    let mut words = name.map(|name| singular_words(name)).unwrap_or_default();
     let suffixes = ["id", "oid", "ref", "key", "fk"];
-    let has_suffix = field
+    let has_suffix = words
         .last()
         .is_some_and(|last| suffixes.contains(&last.as_str()));
-    if has_suffix && field.len() > 1 {
-        field.pop();
+    if has_suffix && words.len() > 1 {
+        words.pop();
     }
-    let target = singular_words(collection);
-    let is_own = candidate.collection == collection
-        && field
-            .last()
-            .is_some_and(|last| OWN.contains(&last.as_str()));
-    is_own || !target.is_empty() && (field.ends_with(&target) || target.ends_with(&field))
+    words
+}
+
+/// Whether a field's name is that of a collection: `author`, `authorId`, `main_author_id` or `author_ids` for `authors`.
+fn is_named_after(field: &[String], collection: &[String], is_own: bool) -> bool {
+    let leads_to_own = field
+        .last()
+        .is_some_and(|last| OWN.contains(&last.as_str()));
+    let is_same = !field.is_empty()
+        && !collection.is_empty()
+        && (field.ends_with(collection) || collection.ends_with(field));
+    is_own && leads_to_own || is_same
 }
 
 fn singular_words(name: &str) -> Vec<String> {

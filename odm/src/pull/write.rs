@@ -177,16 +177,79 @@ fn docs(text: &mut String, indent: &str, lines: &[String]) {
 }
 
 fn attribute(text: &mut String, indent: &str, name: &str, content: &str) {
-    if content.chars().count() > ATTRIBUTE_WIDTH && is_meta(content) {
-        let _ = writeln!(text, "{indent}#[{name}(\n{indent}    {content}\n{indent})]");
-    } else {
+    if content.chars().count() <= ATTRIBUTE_WIDTH || !is_meta(content) {
         let _ = writeln!(text, "{indent}#[{name}({content})]");
+    } else if let Some((word, arguments)) = list(content) {
+        let arguments = arguments.join(&format!(",\n{indent}    "));
+        let _ = writeln!(
+            text,
+            "{indent}#[{name}({word}(\n{indent}    {arguments}\n{indent}))]"
+        );
+    } else {
+        let _ = writeln!(text, "{indent}#[{name}(\n{indent}    {content}\n{indent})]");
     }
 }
 
-/// Whether rustfmt reads the content as a list, which it formats; it leaves closures and names of kinds as they are.
+/// Whether rustfmt reads the content of an attribute, and formats it; it leaves closures and names of kinds as they are.
 fn is_meta(content: &str) -> bool {
-    !content.contains(" = |") && !content.contains(" = desc") && !content.contains(" = hashed")
+    syn::parse_str::<syn::Meta>(content).is_ok_and(|meta| are_meta(&meta))
+}
+
+fn are_meta(meta: &syn::Meta) -> bool {
+    match meta {
+        syn::Meta::Path(path) => path.get_ident().is_some(),
+        syn::Meta::NameValue(pair) => matches!(pair.value, syn::Expr::Lit(_)),
+        syn::Meta::List(list) => {
+            let arguments = list.parse_args_with(Arguments::parse_terminated);
+            arguments.is_ok_and(|arguments| {
+                arguments.iter().all(|one| match one {
+                    Argument::Meta(meta) => are_meta(meta),
+                    Argument::Literal => true,
+                })
+            })
+        }
+    }
+}
+
+type Arguments = syn::punctuated::Punctuated<Argument, syn::Token![,]>;
+
+/// An argument of an attribute.
+enum Argument {
+    Meta(syn::Meta),
+    Literal,
+}
+
+impl syn::parse::Parse for Argument {
+    fn parse(input: syn::parse::ParseStream<'_>) -> syn::Result<Self> {
+        if input.peek(syn::Lit) {
+            return input.parse::<syn::Lit>().map(|_| Self::Literal);
+        }
+        input.parse().map(Self::Meta)
+    }
+}
+
+/// The word and the arguments of `word(…)`.
+fn list(content: &str) -> Option<(&str, Vec<&str>)> {
+    let (word, arguments) = content.strip_suffix(')')?.split_once('(')?;
+    let mut parts = Vec::new();
+    let (mut start, mut depth, mut is_text, mut is_escaped) = (0, 0_usize, false, false);
+    for (place, character) in arguments.char_indices() {
+        match character {
+            _ if is_escaped => is_escaped = false,
+            '\\' if is_text => is_escaped = true,
+            '"' => is_text = !is_text,
+            _ if is_text => {}
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
+                parts.push(arguments.get(start..place)?.trim());
+                start = place + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(arguments.get(start..)?.trim());
+    Some((word, parts))
 }
 
 /// The lines that import what the items name.

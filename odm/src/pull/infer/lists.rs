@@ -1,9 +1,11 @@
 //! Bounds of lists and maps of documents and references, which odm requires.
 
-use crate::pull::item::{ANY_DB_REF, Body, DOCUMENT, Item, Type};
+use crate::pull::item::{ANY, ANY_DB_REF, Body, DOCUMENT, Item, Type};
 use crate::pull::number::{bound as bound_above, separated};
 use crate::pull::shape::{Kind, Shape};
 
+/// Lists nest at most this deep: rustc refuses types that nest deeper than its recursion limit.
+const DEEPEST: usize = 8;
 /// The largest `max` of `embed` without a reason.
 const FEW: usize = 200;
 /// The largest `max` of `references` without a reason.
@@ -25,7 +27,8 @@ fn counted(ty: &Type, items: &[Item]) -> Option<Counted> {
             (!is_enum).then_some(Counted::Documents)
         }
         Type::Ref(_) | Type::DbRef(_) => Some(Counted::References),
-        ty if *ty == ANY_DB_REF => Some(Counted::References),
+        // A DBRef to any collection has no relation, and counts as the document that it is stored as.
+        ty if *ty == ANY_DB_REF => Some(Counted::Documents),
         _ => None,
     }
 }
@@ -34,6 +37,9 @@ fn counted(ty: &Type, items: &[Item]) -> Option<Counted> {
 pub(super) fn degraded(ty: Type, items: &[Item]) -> Type {
     if ty.containers() < 2 {
         return ty;
+    }
+    if ty.containers() > DEEPEST {
+        return ANY.vec();
     }
     match counted(&ty, items) {
         None => ty,

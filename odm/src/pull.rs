@@ -382,7 +382,8 @@ impl<'s> Pull<'s> {
     }
 
     async fn run(mut self) -> Result<Pulled> {
-        let (listed, mut skipped) = self.source.list().await?;
+        let (listed, files) = self.source.list().await?;
+        let mut skipped = Vec::new();
         for name in &self.only {
             if listed.iter().all(|one| one.name != *name) {
                 let message = format!("{} does not exist, and can't be pulled", code(name));
@@ -417,7 +418,8 @@ impl<'s> Pull<'s> {
         }
         Ok(Pulled {
             items,
-            skipped,
+            views: skipped.len(),
+            skipped: skipped.into_iter().chain(files).collect(),
             listed: listed.into_iter().map(|one| one.name).collect(),
         })
     }
@@ -500,6 +502,8 @@ impl fmt::Display for Skipped {
 pub struct Pulled {
     items: Vec<Item>,
     skipped: Vec<Skipped>,
+    /// How many of the skipped are collections; files follow.
+    views: usize,
     /// The names of all collections.
     listed: Vec<String>,
 }
@@ -561,7 +565,7 @@ impl Pulled {
             names: &names,
         };
         let mut text = String::from("//! Models of existing collections, pulled by odm.\n");
-        for skipped in &self.skipped {
+        for skipped in self.skipped.iter().take(self.views) {
             text.push_str("//!\n//! ");
             text.push_str(&comment(&skipped.to_string()));
             text.push_str(".\n");

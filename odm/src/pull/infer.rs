@@ -18,8 +18,8 @@ use super::shape::{Kind, Shape};
 
 pub(super) use self::scalars::scalar;
 
-/// Structs nest at most this deep; deeper documents are untyped.
-pub(super) const DEEPEST: usize = 64;
+/// Structs nest at most this deep, because rustc computes their layouts within its recursion limit. Deeper documents are untyped.
+const DEEPEST: usize = 32;
 
 /// What the program has chosen.
 #[derive(Debug, Clone)]
@@ -139,7 +139,7 @@ impl From<Type> for Inferred {
 impl Inference<'_> {
     /// The fields of documents.
     fn fields(&mut self, shape: &Shape, item: usize, path: &mut Vec<String>) -> Vec<Field> {
-        let documents = shape.of(Kind::Document);
+        let documents = shape.documents;
         let is_model = path.is_empty();
         let mut idents = Names::default();
         // `_id` is `id`, whatever other field would have the name.
@@ -150,7 +150,7 @@ impl Inference<'_> {
         {
             fields.push(id_field(ident, Type::Id(item), documents));
         }
-        let least = self.least(shape);
+        let kept = self.kept(shape);
         let (mut left_out, mut excepted) = (Vec::new(), Vec::new());
         for (name, inner) in shape.fields.iter() {
             path.push(name.to_owned());
@@ -159,7 +159,7 @@ impl Inference<'_> {
                 path.pop();
                 continue;
             }
-            if !is_declarable(name) || inner.count() < least {
+            if !is_declarable(name) || kept.as_ref().is_some_and(|kept| !kept.contains(name)) {
                 left_out.push(name.to_owned());
             } else if let (Some(ident), "_id") = (&id, name) {
                 fields.push(self.id(inner, item, ident, documents, path));
@@ -179,15 +179,22 @@ impl Inference<'_> {
         fields
     }
 
-    /// The least number of documents that a declared field is in, so that not too many are declared.
-    fn least(&self, shape: &Shape) -> u64 {
+    /// The most frequent fields, if there are too many to declare them all.
+    fn kept<'f>(&self, shape: &'f Shape) -> Option<HashSet<&'f str>> {
         let most = self.choices.max_fields.max(1);
         if shape.fields.len() <= most {
-            return 0;
+            return None;
         }
-        let mut counts: Vec<u64> = shape.fields.iter().map(|(_, one)| one.count()).collect();
-        counts.sort_unstable_by(|one, other| other.cmp(one));
-        counts.get(most).map_or(0, |first_beyond| first_beyond + 1)
+        let counts = shape.fields.iter().map(|(name, one)| (one.count(), name));
+        let mut counts: Vec<(u64, &str)> = counts.collect();
+        counts.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
+        Some(
+            counts
+                .into_iter()
+                .take(most)
+                .map(|(_, name)| name)
+                .collect(),
+        )
     }
 
     fn is_excepted(&self, path: &[String]) -> bool {
@@ -318,6 +325,8 @@ impl Inference<'_> {
         if shape.is_recursive {
             let mut open = self.open.iter().rev();
             let around = open.find(|(one, _)| one == key).map(|(_, item)| *item);
+            // Documents of two types are at this place.
+            let around = around.filter(|_| shape.fields.is_empty());
             return around.map_or(DOCUMENT, Type::Named).into();
         }
         if let Some(entries) = shape.entries.as_deref() {
@@ -389,14 +398,14 @@ fn is_declarable(name: &str) -> bool {
 
 fn id_field(ident: &str, ty: Type, documents: u64) -> Field {
     let docs = if documents == 0 {
-        Vec::new()
+        "The id."
     } else {
-        vec!["In none of the documents that were read.".to_owned()]
+        "In none of the documents that were read."
     };
     Field {
         stored: "_id".to_owned(),
         ident: ident.to_owned(),
-        docs,
+        docs: vec![docs.to_owned()],
         comments: Vec::new(),
         serde: Vec::new(),
         odm: Vec::new(),

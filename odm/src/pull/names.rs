@@ -54,7 +54,10 @@ pub(super) fn apart(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
     if !is_taken(name) {
         return name.to_owned();
     }
-    let plain = name.strip_prefix("r#").unwrap_or(name);
+    let plain = name
+        .strip_prefix("r#")
+        .unwrap_or(name)
+        .trim_end_matches('_');
     let is_snake = plain.bytes().all(|byte| !byte.is_ascii_uppercase());
     let joined = |number: u64| {
         if is_snake {

@@ -25,6 +25,8 @@ pub(super) struct Shape {
     pub(super) kinds: BTreeMap<Kind, u64>,
     /// The fields of the documents.
     pub(super) fields: Fields,
+    /// The number of documents that `fields` are those of: with the documents of the same type below.
+    pub(super) documents: u64,
     /// The values of documents whose keys are data.
     pub(super) entries: Option<Box<Self>>,
     /// The elements of the arrays.
@@ -129,6 +131,7 @@ impl Shape {
             return Ok(());
         }
         self.found(Kind::Document);
+        self.documents += 1;
         if let Some(kind) = place(document) {
             *self.places.entry(kind).or_default() += 1;
         }
@@ -162,6 +165,7 @@ impl Shape {
         merge_boxed(&mut self.entries, other.entries);
         merge_boxed(&mut self.elements, other.elements);
         self.most = self.most.max(other.most);
+        self.documents += other.documents;
         self.exceeds_double |= other.exceeds_double;
         self.is_recursive |= other.is_recursive;
         self.values.merge(other.values);

@@ -150,11 +150,13 @@ fn property(
     if around.left_out.iter().any(|one| one == name) || is_model && name == "_id" {
         return;
     }
+    // Documents may be older than the validator.
+    let is_always = is_required && around.is_empty;
     let Body::Struct(fields) = &mut around.body else {
         return;
     };
     if fields.iter().all(|field| field.stored != name) {
-        let Some(field) = declared::field(name, schema, is_required, fields) else {
+        let Some(field) = declared::field(name, schema, is_always, fields) else {
             let line = format!(
                 "A field of the validator is not declared: {} {}",
                 literal::code(name),

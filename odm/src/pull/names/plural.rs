@@ -11,6 +11,7 @@ const IRREGULAR: &[(&str, &str)] = &[
     ("crises", "crisis"),
     ("criteria", "criterion"),
     ("halves", "half"),
+    ("ids", "id"),
     ("indices", "index"),
     ("knives", "knife"),
     ("leaves", "leaf"),

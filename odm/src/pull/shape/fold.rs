@@ -42,7 +42,7 @@ impl Shape {
             let name = name.to_owned();
             if let Some(documents) = shape.documents_mut() {
                 while let Some(inner) = take_similar(documents, &name) {
-                    documents.merge_below(inner);
+                    documents.merge(inner);
                 }
             }
             shape.fold_inside();
@@ -66,19 +66,6 @@ impl Shape {
         }
         self.elements.as_deref_mut()?.documents_mut()
     }
-
-    /// Merges documents of this type that were found deeper.
-    fn merge_below(&mut self, inner: Self) {
-        let most = inner.most;
-        let kinds = inner.kinds.get(&Kind::Document).copied().unwrap_or(0);
-        *self.kinds.entry(Kind::Document).or_default() += kinds;
-        self.most = self.most.max(most);
-        let others = Self {
-            fields: inner.fields,
-            ..Self::default()
-        };
-        self.merge(others);
-    }
 }
 
 /// Takes the documents of a similar type below, to which the same key leads, and marks their place.
@@ -96,12 +83,11 @@ fn take_below(shape: &mut Shape, key: &str, names: &BTreeSet<String>) -> Option<
         let is_key = name == key;
         if is_key
             && let Some(documents) = field.documents_mut()
-            && is_similar(&documents.fields, names)
+            && (documents.is_recursive || is_similar(&documents.fields, names))
         {
             let taken = Shape {
-                kinds: [(Kind::Document, documents.of(Kind::Document))].into(),
+                documents: mem::take(&mut documents.documents),
                 fields: mem::take(&mut documents.fields),
-                most: documents.most,
                 ..Shape::default()
             };
             documents.is_recursive = true;

@@ -9,7 +9,7 @@ use crate::pull::names;
 pub(super) fn field(
     name: &str,
     schema: &Document,
-    is_required: bool,
+    is_always: bool,
     fields: &[Field],
 ) -> Option<Field> {
     let is_declarable = !name.is_empty() && !name.starts_with('$') && !name.contains(['.', '\0']);
@@ -23,12 +23,12 @@ pub(super) fn field(
         (Some(only), None) => of_alias(only, schema),
         _ => ANY,
     };
-    let ty = match (is_required, is_null) {
+    let ty = match (is_always, is_null) {
         (true, true) if ty != ANY => ty.option(),
         (true, _) => ty,
         (false, _) => ty.option(),
     };
-    let serde = if is_required {
+    let serde = if is_always {
         Vec::new()
     } else {
         vec!["skip_serializing_if = \"Option::is_none\"".to_owned()]

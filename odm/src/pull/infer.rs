@@ -13,7 +13,7 @@ use super::item::{ANY, ANY_DB_REF, Body, DOCUMENT, Field, Item, Type};
 use super::literal::code;
 use super::names::{self, Names};
 use super::number;
-use super::references::Guesses;
+use super::references::{Guess, Guesses};
 use super::shape::{Kind, Shape};
 
 pub(super) use self::scalars::scalar;
@@ -282,7 +282,10 @@ impl Inference<'_> {
         }
         match shape.only() {
             Some(Kind::Document) => self.document(shape, key, item, path),
-            Some(Kind::DbRef) => self.db_ref(shape),
+            Some(Kind::DbRef) => Inferred {
+                ty: self.db_ref(shape),
+                docs: guess.map(Guess::describe).into_iter().collect(),
+            },
             Some(Kind::Array) => {
                 let Some(elements) = shape.elements.as_deref().filter(|one| one.count() > 0) else {
                     return ANY.vec().into();
@@ -366,13 +369,13 @@ impl Inference<'_> {
         Type::Named(new).into()
     }
 
-    fn db_ref(&self, shape: &Shape) -> Inferred {
+    fn db_ref(&self, shape: &Shape) -> Type {
         let mut references = shape.references.keys();
         let (Some(collection), None) = (references.next(), references.next()) else {
-            return ANY_DB_REF.into();
+            return ANY_DB_REF;
         };
         let Some(target) = self.models.get(collection.as_str()).copied() else {
-            return ANY_DB_REF.into();
+            return ANY_DB_REF;
         };
         let id = shape
             .elements
@@ -380,9 +383,9 @@ impl Inference<'_> {
             .filter(|id| id.of(Kind::Null) == 0);
         let is_same = self.ids.get(target).cloned().flatten() == id.map(scalar);
         if is_same {
-            return Type::DbRef(target).into();
+            return Type::DbRef(target);
         }
-        ANY_DB_REF.into()
+        ANY_DB_REF
     }
 
     fn collection(&self) -> &str {

@@ -6,6 +6,7 @@ mod notes;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
+use std::ops::Range;
 
 use self::existing::Existing;
 use self::matching::{Matches, reachable};
@@ -107,7 +108,7 @@ impl Pulled {
             items: &self.items,
             names: &all_names,
         };
-        let mut insertions: BTreeMap<usize, String> = BTreeMap::new();
+        let mut edits = Edits::default();
         let mut imports = BTreeSet::new();
         for (item, place) in matches.iter() {
             let (Some(item), Some(found)) = (self.items.get(item), existing.get(place)) else {
@@ -136,30 +137,35 @@ impl Pulled {
                 }
             }
             if !text.is_empty() {
-                let (at, text) = found.insertion(source, &text);
-                insertions.entry(at).or_default().push_str(&text);
                 if let Some(at) = found.without_comma {
-                    insertions.entry(at).or_default().push(',');
+                    edits.add(at..at, ",");
                 }
+                let (range, text) = found.insertion(source, &text);
+                edits.add(range, &text);
             }
         }
         if !fresh.is_empty() {
             imports.extend(write::imports(&self.items, |item| fresh.contains(&item)));
         }
-        for line in imports {
+        // Those of std stand before the others.
+        let (std, others): (Vec<&str>, Vec<&str>) = imports
+            .into_iter()
+            .partition(|line| line.starts_with("use std"));
+        for line in std.into_iter().chain(others) {
             if let Some((at, text)) = existing.import(line) {
-                insertions.entry(at).or_default().push_str(&text);
+                edits.add(at..at, &text);
             }
         }
-        let mut merged = inserted(source, &insertions)?;
+        let has_returns = source.contains("\r\n");
+        let mut merged = edits.apply(source, has_returns)?;
         for item in fresh {
             if !merged.is_empty() && !merged.ends_with('\n') {
-                merged.push('\n');
+                merged.push_str(&lines("\n", has_returns));
             }
             if !merged.is_empty() {
-                merged.push('\n');
+                merged.push_str(&lines("\n", has_returns));
             }
-            merged.push_str(&spelling.item(item));
+            merged.push_str(&lines(&spelling.item(item), has_returns));
         }
         let notes = notes::find(&self.items, &self.listed, &existing, &matches, &spelling);
         Ok(Merged {
@@ -187,18 +193,39 @@ fn new_items(items: &[Item], existing: &Existing, matches: &Matches) -> Vec<usiz
     reachable(items, matches, roots)
 }
 
-/// The source with texts at places, each before what stands there.
-fn inserted(source: &str, insertions: &BTreeMap<usize, String>) -> Result<String> {
-    let mut text = String::with_capacity(source.len());
-    let mut done = 0;
-    for (place, inserted) in insertions {
-        let before = source.get(done..*place);
-        text.push_str(before.ok_or_else(|| Error::usage("the source has no such place"))?);
-        text.push_str(inserted);
-        done = *place;
+/// Text with the line endings of a file.
+fn lines(text: &str, has_returns: bool) -> String {
+    if has_returns {
+        text.replace('\n', "\r\n")
+    } else {
+        text.to_owned()
     }
-    text.push_str(source.get(done..).unwrap_or_default());
-    Ok(text)
+}
+
+/// Texts to insert, each in place of a range of white space or of nothing.
+#[derive(Debug, Default)]
+struct Edits(BTreeMap<usize, (usize, String)>);
+
+impl Edits {
+    fn add(&mut self, range: Range<usize>, text: &str) {
+        let (end, inserted) = self.0.entry(range.start).or_default();
+        *end = range.end.max(*end);
+        inserted.push_str(text);
+    }
+
+    /// The edited source; with carriage returns if the source has them.
+    fn apply(&self, source: &str, has_returns: bool) -> Result<String> {
+        let mut text = String::with_capacity(source.len());
+        let mut done = 0;
+        for (start, (end, inserted)) in &self.0 {
+            let before = source.get(done..*start);
+            text.push_str(before.ok_or_else(|| Error::usage("the source has no such place"))?);
+            text.push_str(&lines(inserted, has_returns));
+            done = *end;
+        }
+        text.push_str(source.get(done..).unwrap_or_default());
+        Ok(text)
+    }
 }
 
 #[cfg(test)]

@@ -258,7 +258,7 @@ mod tests {
     fn variants_need_a_letter() {
         assert_eq!(variant("PG-13").as_deref(), Some("Pg13"));
         assert_eq!(variant("not rated").as_deref(), Some("NotRated"));
-        assert_eq!(variant("3D").as_deref(), Some("V3d"));
+        assert_eq!(variant("3D").as_deref(), Some("V3D"));
         assert_eq!(variant("533"), None);
         assert_eq!(variant(""), None);
         assert_eq!(variant("да"), None);

@@ -65,6 +65,8 @@ struct Candidate<'s> {
     words: Vec<String>,
     /// Whether the values alone can show what they refer to.
     is_telling: bool,
+    /// The collection that DBRefs name.
+    named: Option<&'s str>,
 }
 
 /// Looks the values of fields up in the collections whose ids have their type. `share` of them have to resolve.
@@ -94,9 +96,12 @@ pub(super) async fn guess(
             let is_own = candidate.collection == target.collection;
             is_named_after(&candidate.words, &words, is_own)
         };
-        let may_refer = |candidate: &Candidate<'_>| {
-            Some(&candidate.ty) == target_id.as_ref()
-                && (candidate.is_telling || is_named(candidate))
+        let may_refer = |candidate: &Candidate<'_>| match candidate.named {
+            Some(named) => named == target.collection,
+            None => {
+                Some(&candidate.ty) == target_id.as_ref()
+                    && (candidate.is_telling || is_named(candidate))
+            }
         };
         let ids: BTreeSet<&Value> = candidates
             .iter()
@@ -152,7 +157,8 @@ fn better(
     };
     #[expect(clippy::cast_precision_loss, reason = "there are a few hundred")]
     let reached = resolved > 0 && resolved as f64 >= share * of as f64;
-    if !reached {
+    // A DBRef says where it leads, whether or not it resolves.
+    if !reached && candidate.named.is_none() {
         return;
     }
     let is_better = best.as_ref().is_none_or(|(other, is_other_named)| {
@@ -186,9 +192,7 @@ fn collect<'s>(
     );
     let ty = scalar(shape);
     if is_id || ty == Type::Plain("i64") {
-        // Spread over all values, because the least ones may be the oldest.
-        let step = shape.values.kept().count().div_ceil(LOOKED_UP).max(1);
-        let values: Vec<&Value> = shape.values.kept().step_by(step).collect();
+        let values = spread(shape);
         if !values.is_empty() {
             candidates.push(Candidate {
                 collection,
@@ -197,6 +201,7 @@ fn collect<'s>(
                 ty,
                 values,
                 words: field_words(path),
+                named: None,
             });
         }
     }
@@ -210,12 +215,37 @@ fn collect<'s>(
         collect(entries, collection, path, candidates);
         path.pop();
     }
-    // The only element of a DBRef is its id.
-    if let Some(elements) = shape.elements.as_deref()
-        && shape.of(Kind::DbRef) == 0
-    {
+    let Some(elements) = shape.elements.as_deref() else {
+        return;
+    };
+    if shape.of(Kind::DbRef) == 0 {
         collect(elements, collection, path, candidates);
+        return;
     }
+    // The only element of a DBRef is its id.
+    let mut named = shape.references.keys();
+    if let (Some(named), None) = (named.next(), named.next())
+        && shape.of(Kind::Array) == 0
+    {
+        let values = spread(elements);
+        if !values.is_empty() {
+            candidates.push(Candidate {
+                collection,
+                path: path.clone(),
+                ty: scalar(elements),
+                values,
+                words: Vec::new(),
+                is_telling: false,
+                named: Some(named),
+            });
+        }
+    }
+}
+
+/// Some of the values, spread over all, because the least ones may be the oldest.
+fn spread(shape: &Shape) -> Vec<&Value> {
+    let step = shape.values.kept().count().div_ceil(LOOKED_UP).max(1);
+    shape.values.kept().step_by(step).collect()
 }
 
 /// Whether the values alone can show what they refer to: ids that nobody counts up or types.

@@ -5,6 +5,7 @@ mod case;
 mod imports;
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use proc_macro2::Span;
 use syn::spanned::Spanned;
@@ -263,13 +264,13 @@ impl Found {
             .collect()
     }
 
-    /// Where the text of new fields or variants is to be inserted, and the text with the indentation of the item.
-    pub(super) fn insertion(&self, source: &str, text: &str) -> (usize, String) {
+    /// The range that the text of new fields or variants is to replace, and the text with the indentation of the item.
+    pub(super) fn insertion(&self, source: &str, text: &str) -> (Range<usize>, String) {
         let before = source.get(..self.end).unwrap_or_default();
         let line = before.rfind('\n').map_or(0, |newline| newline + 1);
         let indent = before.get(line..).unwrap_or_default();
         if indent.chars().all(char::is_whitespace) {
-            return (line, indented(text, indent));
+            return (line..line, indented(text, indent));
         }
         // The closing brace follows something on its line.
         let indent: String = indent
@@ -277,7 +278,7 @@ impl Found {
             .take_while(|one| one.is_whitespace())
             .collect();
         let text = format!("\n{}{indent}", indented(text, &indent));
-        (self.end, text)
+        (before.trim_end().len()..self.end, text)
     }
 }
 

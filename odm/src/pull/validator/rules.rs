@@ -95,7 +95,9 @@ impl FieldRules {
     /// The types follow from that of the field, unless they differ.
     fn check_types(&mut self, schema: &Document, name: &str, value: &Bson) {
         let allowed = aliases(schema);
-        let is_same = self.types.iter().all(|ty| allowed.contains(ty))
+        // An `Option` that is left out where it is `None` is never null.
+        let is_known = |ty: &&str| *ty == "null" || allowed.contains(ty);
+        let is_same = self.types.iter().all(|ty| is_known(&ty))
             && allowed.iter().all(|alias| self.types.contains(alias));
         if !self.types.is_empty() && !is_same {
             self.leave(name, value);

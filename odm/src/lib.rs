@@ -39,6 +39,7 @@
 //! - [`check`]: whether stored documents are what their models declare.
 //! - [`advise`]: what stored data suggests to change in its models.
 //! - [`report`]: all of that, with a diagram, in one HTML page.
+//! - `pull`: models of the collections of a database that exists, or of a folder of dumps.
 //! - `dump`: loads an in-memory database from a folder of files, and writes it to one.
 //! - [`error`]: the one error type and its predicates.
 //!
@@ -48,6 +49,7 @@
 //! - `srv`: connection strings that start with `mongodb+srv://`.
 //! - `server`: the in-memory engine behind a port, for MongoDB's clients in other languages.
 //! - `jemalloc`: `server`, and the allocator jemalloc in the program `odm-server`.
+//! - `pull`: models of existing collections, `odm::pull` and the program `odm-pull`.
 //! - `tracing`: a span of the `tracing` crate for each command, `Db::with_tracing`.
 //! - `bigdecimal_0_4`: amounts of any precision, `money::PreciseMoney`.
 //! - `chrono_0_4`, `jiff_0_2`, `rust_decimal_1`, `serde_json_1`, `time_0_3`, `url_2`, `uuid_1`: [field types of other crates](foreign).

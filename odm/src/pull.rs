@@ -45,6 +45,8 @@ mod path;
 mod references;
 mod shape;
 mod source;
+#[cfg(test)]
+mod testing;
 mod validator;
 mod write;
 

@@ -28,6 +28,7 @@ chapters! {
     checks = "../../book/src/checks.md";
     repair = "../../book/src/repair.md";
     admin = "../../book/src/admin.md";
+    pull = "../../book/src/pull.md";
     design_checks = "../../book/src/design-checks.md";
     trees = "../../book/src/trees.md";
     keywords = "../../book/src/keywords.md";

@@ -34,7 +34,7 @@ const FLOORS: &[&[&str]] = &[
     &["collection"],
     &["write"],
     &["advise", "dump", "gridfs", "relation", "server", "tree"],
-    &["check"],
+    &["check", "pull"],
     &["repair", "report", "scrub"],
     &["admin"],
     ROOF,

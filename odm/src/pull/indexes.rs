@@ -3,6 +3,8 @@
 mod keys;
 mod options;
 
+use std::collections::HashSet;
+
 use bson::{Bson, Document};
 
 use self::keys::{Key, Kind, Mark};
@@ -42,6 +44,7 @@ pub(super) fn declare(items: &mut [Item], model: usize, indexes: &[Document], co
         }
     }
     let mut attributes = Vec::new();
+    let mut words = HashSet::new();
     for (place, (index, document)) in sound.iter().enumerate() {
         let before = sound.iter().take(place).map(|(index, _)| index);
         let all = sound.iter().map(|(index, _)| index);
@@ -51,7 +54,7 @@ pub(super) fn declare(items: &mut [Item], model: usize, indexes: &[Document], co
             let reason = format!("a model declares at most {MOST} indexes");
             refused.push((document, reason));
         } else {
-            attributes.push(index.attribute());
+            attributes.push(index.attribute(&mut words));
         }
     }
     if let Some(item) = items.get_mut(model) {
@@ -179,7 +182,11 @@ impl Index {
         same && (forward || backward)
     }
 
-    fn attribute(&self) -> Attribute {
+    /// The attribute. `words` are those of the attributes before.
+    ///
+    /// Clippy refuses attributes that it can read and that have a word in common, as in `index(a, sparse)` and `index(b, sparse)`.
+    /// It can't read `index(b = asc, sparse)`.
+    fn attribute(&self, words: &mut HashSet<String>) -> Attribute {
         let is_wildcard = self.keys.iter().any(|key| key.kind == Kind::Wildcard);
         let is_simple_ttl = self.options.expires.is_some() && !self.options.unique;
         let word = if self.is_text() {
@@ -201,6 +208,25 @@ impl Index {
         parts.extend(self.options.attributes(word));
         if parts.is_empty() {
             return attribute;
+        }
+        let mut is_repeated = false;
+        for part in &parts {
+            let text = format!("{word} {:?}", part.0);
+            let text = text.split("collation(").next().unwrap_or_default();
+            is_repeated |= !words.insert(text.to_owned());
+        }
+        let is_readable = self.keys.iter().all(|key| {
+            let is_spelled_out = key.kind == Kind::Ascending && key.is(Mark::NamedLikeOption);
+            !is_spelled_out && !matches!(key.kind, Kind::Descending | Kind::Hashed)
+        });
+        // `partial = …` is the option.
+        let mut keys = self.keys.iter();
+        let key = keys.position(|key| key.kind == Kind::Ascending && key.path != "partial");
+        if is_repeated
+            && is_readable
+            && let Some(key) = key.and_then(|key| parts.get_mut(key))
+        {
+            key.push(" = asc");
         }
         for (place, part) in parts.into_iter().enumerate() {
             attribute.push(if place == 0 { "(" } else { ", " });

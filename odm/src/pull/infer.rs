@@ -216,7 +216,7 @@ impl Inference<'_> {
             Some(Kind::Document) if shape.of(Kind::Null) == 0 => {
                 self.value(shape, "_id", model, path).ty
             }
-            Some(_) if shape.of(Kind::Null) == 0 => scalar(shape),
+            _ if shape.of(Kind::Null) == 0 => scalar(shape),
             _ => ANY,
         };
         Field {

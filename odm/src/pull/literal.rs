@@ -26,9 +26,9 @@ pub(super) fn comment(text: &str) -> String {
 
 /// A name in documentation, in the font of code.
 pub(super) fn code(name: &str) -> String {
-    let name = comment(name);
-    if name.contains('`') || name.trim().is_empty() {
-        return format!("{name:?}");
+    let name = comment(name).replace('`', "\\u{60}");
+    if name.trim().is_empty() {
+        return format!("`{name:?}`");
     }
     format!("`{name}`")
 }
@@ -104,6 +104,7 @@ mod tests {
     fn comments_are_on_one_line() {
         assert_eq!(comment("a\nb\u{202e}c\"d "), "a\\nb\\u{202e}c\"d");
         assert_eq!(code("a b"), "`a b`");
-        assert_eq!(code("a`b"), "\"a`b\"");
+        assert_eq!(code("a`b"), "`a\\u{60}b`");
+        assert_eq!(code(""), "`\"\"`");
     }
 }

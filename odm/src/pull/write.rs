@@ -202,10 +202,8 @@ fn are_meta(meta: &syn::Meta) -> bool {
         syn::Meta::List(list) => {
             let arguments = list.parse_args_with(Arguments::parse_terminated);
             arguments.is_ok_and(|arguments| {
-                arguments.iter().all(|one| match one {
-                    Argument::Meta(meta) => are_meta(meta),
-                    Argument::Literal => true,
-                })
+                let mut metas = arguments.iter().filter_map(|one| one.0.as_ref());
+                metas.all(are_meta)
             })
         }
     }
@@ -213,18 +211,15 @@ fn are_meta(meta: &syn::Meta) -> bool {
 
 type Arguments = syn::punctuated::Punctuated<Argument, syn::Token![,]>;
 
-/// An argument of an attribute.
-enum Argument {
-    Meta(syn::Meta),
-    Literal,
-}
+/// An argument of an attribute; a literal without the value.
+struct Argument(Option<syn::Meta>);
 
 impl syn::parse::Parse for Argument {
     fn parse(input: syn::parse::ParseStream<'_>) -> syn::Result<Self> {
         if input.peek(syn::Lit) {
-            return input.parse::<syn::Lit>().map(|_| Self::Literal);
+            return input.parse::<syn::Lit>().map(|_| Self(None));
         }
-        input.parse().map(Self::Meta)
+        input.parse().map(|meta| Self(Some(meta)))
     }
 }
 

@@ -96,8 +96,8 @@ impl FieldRules {
     fn check_types(&mut self, schema: &Document, name: &str, value: &Bson) {
         let allowed = aliases(schema);
         // An `Option` that is left out where it is `None` is never null.
-        let is_known = |ty: &&str| *ty == "null" || allowed.contains(ty);
-        let is_same = self.types.iter().all(|ty| is_known(&ty))
+        let is_known = |ty: &&'static str| *ty == "null" || allowed.contains(ty);
+        let is_same = self.types.iter().all(is_known)
             && allowed.iter().all(|alias| self.types.contains(alias));
         if !self.types.is_empty() && !is_same {
             self.leave(name, value);

@@ -113,7 +113,9 @@ impl Attributes {
 pub(in crate::pull::merge) fn normal(tokens: &str) -> String {
     let spelled: Result<TokenStream, _> = tokens.parse();
     let text = spelled.map_or_else(|_| tokens.to_owned(), |tokens| tokens.to_string());
-    text.chars().filter(|one| !one.is_whitespace()).collect()
+    let text: String = text.chars().filter(|one| !one.is_whitespace()).collect();
+    // `index(title = asc)` is `index(title)`.
+    text.replace("=asc", "")
 }
 
 fn text(meta: &Meta) -> Option<String> {

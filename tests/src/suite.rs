@@ -56,6 +56,7 @@ mod profiler;
 mod projections;
 mod propagating_nodes;
 mod propagating_verbs;
+mod pull;
 mod related;
 mod relations;
 mod relations_within;
@@ -146,6 +147,7 @@ pub(crate) fn cases() -> Vec<Case> {
         projections::CASES,
         propagating_nodes::CASES,
         propagating_verbs::CASES,
+        pull::CASES,
         related::CASES,
         relations::CASES,
         relations_within::CASES,

@@ -135,19 +135,17 @@ impl Shape {
         if let Some(kind) = place(document) {
             *self.places.entry(kind).or_default() += 1;
         }
-        let mut before = None;
-        let mut count = 0;
-        for field in document {
-            let (name, value) = field.map_err(|error| error.to_string())?;
+        let fields: Result<Vec<_>, _> = document.iter().collect();
+        let fields = fields.map_err(|error| error.to_string())?;
+        for (place, (name, value)) in fields.iter().enumerate() {
             let name = name.as_str();
-            let (position, shape) = self.fields.entry(name, before);
+            let following = fields.iter().skip(place + 1).map(|(name, _)| name.as_str());
+            let shape = self.fields.entry(name, following);
             shape
-                .add(value, depth)
+                .add(*value, depth)
                 .map_err(|error| format!("{name}: {error}"))?;
-            before = Some(position);
-            count += 1;
         }
-        self.most = self.most.max(count);
+        self.most = self.most.max(fields.len());
         Ok(())
     }
 
@@ -169,11 +167,10 @@ impl Shape {
         self.exceeds_double |= other.exceeds_double;
         self.is_recursive |= other.is_recursive;
         self.values.merge(other.values);
-        let mut before = None;
-        for (name, shape) in other.fields.into_list() {
-            let (position, own) = self.fields.entry(&name, before);
-            own.merge(shape);
-            before = Some(position);
+        let mut fields = other.fields.into_list().into_iter();
+        while let Some((name, shape)) = fields.next() {
+            let following = fields.as_slice().iter().map(|(name, _)| name.as_str());
+            self.fields.entry(&name, following).merge(shape);
         }
     }
 }

@@ -2291,12 +2291,12 @@ pub struct L32 {
 /// A document in `deep_same.l`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embedded)]
 pub struct L {
-    /// absent 98.9 %, int 1.1 %.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub v: Option<i32>,
     /// object 98.9 %, absent 1.1 %.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub l: Option<Box<L>>,
+    /// absent 98.9 %, int 1.1 %.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub v: Option<i32>,
 }
 
 /// A document in `document_ids._id`.

@@ -1,6 +1,7 @@
 //! `odm::pull` on a database: models of documents, indexes, validators and options, which are compiled here, and read and write the
 //! documents. `ODM_WRITE=1` writes the models anew.
 
+#[expect(unreachable_pub, reason = "written for users")]
 mod library;
 
 use odm::bson::{Bson, DateTime, Document as BsonDocument, Uuid, bson, doc, oid::ObjectId};

@@ -4,9 +4,12 @@ use std::collections::HashMap;
 
 use super::Shape;
 
-/// Below this number of fields, a new field takes its place behind the field before it; above, it stands at the end, because
+/// Below this number of fields, a new field takes its place before the field after it; above, it stands at the end, because
 /// places in a long list are slow to change.
 const ORDERED: usize = 500;
+
+/// The number of fields behind a new one among which a known one is looked for.
+const LOOKED_AHEAD: usize = 32;
 
 /// Fields by name and in order.
 #[derive(Debug, Default, Clone)]
@@ -43,15 +46,23 @@ impl Fields {
         self.list
     }
 
-    /// The field of this name and its place. A new field takes the place behind that of the field before it.
-    pub(super) fn entry(&mut self, name: &str, before: Option<usize>) -> (usize, &mut Shape) {
+    /// The field of this name. A new one takes the place before the first of those that follow it in the document, or the last.
+    pub(super) fn entry<'f>(
+        &mut self,
+        name: &str,
+        following: impl Iterator<Item = &'f str>,
+    ) -> &mut Shape {
         let place = match self.places.get(name) {
             Some(place) => *place,
-            None => self.insert(name, before.map_or(0, |before| before + 1)),
+            None => {
+                let mut following = following.take(LOOKED_AHEAD);
+                let next = following.find_map(|name| self.places.get(name).copied());
+                self.insert(name, next.unwrap_or(self.list.len()))
+            }
         };
         let found = self.list.get_mut(place);
         let (_, shape) = found.expect("`places` has the places of fields in the list");
-        (place, shape)
+        shape
     }
 
     fn insert(&mut self, name: &str, place: usize) -> usize {

@@ -35,6 +35,8 @@ fn types_are_counted() {
 fn fields_keep_the_order_of_documents() {
     let shape = shape(&[doc! {"a": 1, "d": 1}, doc! {"a": 1, "b": 1, "c": 1, "d": 1}]);
     assert_eq!(names(&shape), ["a", "b", "c", "d"]);
+    let apart = self::shape(&[doc! {"a": 1, "x": 1}, doc! {"a": 1, "y": 1}]);
+    assert_eq!(names(&apart), ["a", "x", "y"]);
 }
 
 #[test]

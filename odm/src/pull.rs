@@ -547,7 +547,7 @@ impl Pulled {
 
     /// The source of a module with all models.
     ///
-    /// It is formatted as rustfmt does, needs nothing but odm, and compiles without warnings.
+    /// It is formatted as rustfmt does, needs the crates `odm` and `serde`, and compiles without warnings.
     ///
     /// ```
     /// # use odm::prelude::*;

@@ -249,12 +249,13 @@ fn list(content: &str) -> Option<(&str, Vec<&str>)> {
 
 /// The lines that import what the items name.
 pub(super) fn imports(items: &[Item], written: impl Fn(usize) -> bool) -> BTreeSet<&'static str> {
-    let mut lines = BTreeSet::from(["use odm::prelude::*;"]);
+    let mut lines = BTreeSet::new();
     for (_, item) in items
         .iter()
         .enumerate()
         .filter(|(place, _)| written(*place))
     {
+        lines.insert("use odm::prelude::*;");
         for field in item.fields() {
             lines.extend(imports_of(&field.ty));
         }

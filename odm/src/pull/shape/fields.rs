@@ -52,14 +52,12 @@ impl Fields {
         name: &str,
         following: impl Iterator<Item = &'f str>,
     ) -> &mut Shape {
-        let place = match self.places.get(name) {
-            Some(place) => *place,
-            None => {
-                let mut following = following.take(LOOKED_AHEAD);
-                let next = following.find_map(|name| self.places.get(name).copied());
-                self.insert(name, next.unwrap_or(self.list.len()))
-            }
-        };
+        let known = self.places.get(name).copied();
+        let place = known.unwrap_or_else(|| {
+            let mut following = following.take(LOOKED_AHEAD);
+            let next = following.find_map(|name| self.places.get(name).copied());
+            self.insert(name, next.unwrap_or(self.list.len()))
+        });
         let found = self.list.get_mut(place);
         let (_, shape) = found.expect("`places` has the places of fields in the list");
         shape

@@ -102,14 +102,17 @@ async fn models_are_what_pulling_writes() {
 /// A folder for each example of the guides.
 fn guides_folders() -> Vec<PathBuf> {
     let text = fs::read_to_string(data().join("documents.json")).unwrap();
-    let examples: serde_json::Value = serde_json::from_str(&text).unwrap();
+    // A `serde_json::Value` keeps the order of fields with a feature only, which other packages may turn on.
+    let examples: BsonDocument = serde_json::from_str(&text).unwrap();
     let root = folder("guides");
-    let examples = examples.as_object().unwrap().values().enumerate();
-    let folders = examples.map(|(number, collections)| {
+    let folders = examples.values().enumerate().map(|(number, collections)| {
         let folder = root.join(number.to_string());
         fs::create_dir_all(&folder).unwrap();
-        for (name, documents) in collections.as_object().unwrap() {
-            fs::write(folder.join(format!("{name}.json")), documents.to_string()).unwrap();
+        for (name, documents) in collections.as_document().unwrap() {
+            let documents = documents.as_array().unwrap().iter();
+            let bytes = documents.flat_map(|one| one.as_document().unwrap().to_vec().unwrap());
+            let bytes: Vec<u8> = bytes.collect();
+            fs::write(folder.join(format!("{name}.bson")), bytes).unwrap();
         }
         folder
     });

@@ -1,4 +1,4 @@
-//! Data that grows: files that are larger than a document.
+//! Data that grows and changes: files that are larger than a document, and models of data that other programs have stored.
 //!
 //! ```sh
 //! cargo run --example growth                                     # on the engine in this process
@@ -9,6 +9,7 @@
     reason = "the example shows what it stores and finds"
 )]
 
+mod existing;
 mod files;
 
 use odm::prelude::*;
@@ -26,7 +27,12 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             "the database is not empty; name one that the example may fill and drop".into(),
         );
     }
-    let shown = files::show(&db).await;
+    let shown = show(&db).await;
     db.drop().await?;
     shown
+}
+
+async fn show(db: &Db) -> Result<(), Box<dyn std::error::Error>> {
+    files::show(db).await?;
+    existing::show(db).await
 }

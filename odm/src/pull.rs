@@ -34,6 +34,7 @@
 //! ```
 
 mod definitions;
+mod gridfs;
 mod indexes;
 mod infer;
 mod item;
@@ -392,6 +393,7 @@ impl<'s> Pull<'s> {
                 return Err(Error::usage(message));
             }
         }
+        let buckets = gridfs::files(&listed);
         let mut sampled = Vec::new();
         let mut definitions = Vec::new();
         for one in &listed {
@@ -399,10 +401,11 @@ impl<'s> Pull<'s> {
             if !is_chosen || self.except.contains(&one.name) {
                 continue;
             }
-            if let Some(reason) = &one.refusal {
+            let refusal = one.refusal.clone();
+            if let Some(reason) = refusal.or_else(|| gridfs::refusal(&one.name, &buckets)) {
                 skipped.push(Skipped {
                     name: one.name.clone(),
-                    reason: reason.clone(),
+                    reason,
                 });
                 continue;
             }
@@ -415,12 +418,19 @@ impl<'s> Pull<'s> {
         }
         let guesses = references::guess(&self.source, &sampled, &listed, self.share).await?;
         let mut items = infer::items(&sampled, &guesses, &self.choices);
-        for (model, (options, indexes)) in definitions.iter().enumerate() {
-            define(&mut items, model, options, indexes);
+        let definitions = sampled.iter().zip(definitions).enumerate();
+        for (model, (sampled, (options, mut indexes))) in definitions {
+            if buckets.contains(&sampled.collection)
+                && let Some(item) = items.get_mut(model)
+                && gridfs::declare(item, &sampled.shape)
+            {
+                indexes.retain(|index| !gridfs::is_implied(index));
+            }
+            define(&mut items, model, &options, &indexes);
         }
         Ok(Pulled {
             items,
-            views: skipped.len(),
+            skipped_collections: skipped.len(),
             skipped: skipped.into_iter().chain(files).collect(),
             listed: listed.into_iter().map(|one| one.name).collect(),
         })
@@ -504,8 +514,8 @@ impl fmt::Display for Skipped {
 pub struct Pulled {
     items: Vec<Item>,
     skipped: Vec<Skipped>,
-    /// How many of the skipped are collections; files follow.
-    views: usize,
+    /// How many of the skipped are collections or views; files follow.
+    skipped_collections: usize,
     /// The names of all collections.
     listed: Vec<String>,
 }
@@ -567,7 +577,7 @@ impl Pulled {
             names: &names,
         };
         let mut text = String::from("//! Models of existing collections, pulled by odm.\n");
-        for skipped in self.skipped.iter().take(self.views) {
+        for skipped in self.skipped.iter().take(self.skipped_collections) {
             text.push_str("//!\n//! ");
             text.push_str(&comment(&skipped.to_string()));
             text.push_str(".\n");

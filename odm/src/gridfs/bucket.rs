@@ -13,6 +13,7 @@ use super::upload::Upload;
 use crate::collection::{Collection, Db};
 use crate::error::{Error, GridFsError, Result};
 use crate::model::Document as Model;
+use crate::model::gridfs::DEFAULT_CHUNK_SIZE;
 use crate::store::Operation;
 use crate::store::options::{Chosen, Options, ReadPreference};
 
@@ -56,7 +57,7 @@ pub trait FileModel: Model<Id: Clone + Unpin> {
 }
 
 /// The size of a chunk in bytes, unless a model or an upload says otherwise: 255 KiB, as in all drivers.
-pub const CHUNK_SIZE: u32 = 255 * 1024;
+pub const CHUNK_SIZE: u32 = DEFAULT_CHUNK_SIZE;
 
 /// The metadata of a model without a field for them: there are none.
 #[derive(Debug, Clone, Copy, Serialize)]

@@ -18,6 +18,7 @@ use super::indexes;
 use super::place::{Place, chunk, chunks_of_a_batch};
 use crate::error::{Error, Result};
 use crate::model::Document as Model;
+use crate::model::gridfs::MAX_CHUNK_SIZE;
 
 /// An upload that is about to begin: [`Bucket::upload`].
 ///
@@ -144,10 +145,9 @@ impl<M: FileModel> Upload<M> {
             metadata,
             chunk_size,
         } = self;
-        let largest = 16 * 1024 * 1024 - 16 * 1024;
-        if chunk_size == 0 || chunk_size > largest {
+        if chunk_size == 0 || chunk_size > MAX_CHUNK_SIZE {
             return Err(Error::usage(format!(
-                "a chunk is a document, so it has between 1 and {largest} bytes, not {chunk_size}"
+                "a chunk is a document, so it has between 1 and {MAX_CHUNK_SIZE} bytes, not {chunk_size}"
             ))
             .with_model(M::model().name)
             .with_path("chunkSize"));

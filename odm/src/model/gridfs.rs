@@ -9,6 +9,12 @@ const FILES: &str = ".files";
 
 const CHUNKS_OF: &str = ".chunks";
 
+/// How many bytes a chunk has, as in drivers, unless the model says otherwise.
+pub(crate) const DEFAULT_CHUNK_SIZE: u32 = 255 * 1024;
+
+/// The most bytes of a chunk: it is a document with some fields besides.
+pub(crate) const MAX_CHUNK_SIZE: u32 = 16 * 1024 * 1024 - 16 * 1024;
+
 /// The collection of the chunks of files. It is no model.
 pub(crate) static CHUNKS: ModelMeta = ModelMeta {
     name: "the chunks of files",

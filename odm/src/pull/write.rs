@@ -271,6 +271,7 @@ pub(super) fn imports_of(ty: &Type) -> Vec<&'static str> {
     }
     match ty.innermost() {
         Type::DbRef(_) => lines.push("use odm::dbref::DbRef;"),
+        Type::Plain("ByteCount") => lines.push("use odm::gridfs::ByteCount;"),
         Type::Plain("AnyDbRef") => lines.push("use odm::dbref::AnyDbRef;"),
         Type::Plain(name) if name.starts_with("bson::") => lines.push("use odm::bson;"),
         Type::Plain(name) if name.starts_with("geo::") => lines.push("use odm::geo;"),

@@ -5,10 +5,11 @@
 mod library;
 
 use odm::bson::{Bson, DateTime, Document as BsonDocument, Uuid, bson, doc, oid::ObjectId};
+use odm::gridfs::File;
 use odm::prelude::*;
 use odm::pull::Sample;
 
-use self::library::{Author, Book, Log};
+use self::library::{Author, Book, FsFile, Log};
 use crate::case::cases;
 
 cases![
@@ -92,6 +93,8 @@ async fn fill(db: &Db) {
         doc! {"create": "lent", "viewOn": "books", "pipeline": []},
     )
     .await;
+    let files = db.gridfs::<File>();
+    files.upload("cover.png").bytes(b"PNG").await.unwrap();
 }
 
 /// The models that a file has.
@@ -100,7 +103,10 @@ const LIBRARY: &str = include_str!("pull/library.rs");
 async fn a_database_is_pulled(db: &Db) {
     fill(db).await;
     let pulled = db.pull().sample(Sample::All).await.unwrap();
-    assert_eq!(pulled.collections(), ["authors", "books", "log"]);
+    assert_eq!(
+        pulled.collections(),
+        ["authors", "books", "fs.files", "log"]
+    );
     let source = pulled.to_source();
     if std::env::var_os("ODM_WRITE").is_some() {
         let file = concat!(env!("CARGO_MANIFEST_DIR"), "/src/suite/pull/library.rs");
@@ -128,6 +134,8 @@ async fn pulled_models_read_and_write_the_documents(db: &Db) {
     let authors = db.collection::<Author>().find_all().all().await.unwrap();
     let log = db.collection::<Log>().find_all().all().await.unwrap();
     assert_eq!((books.len(), authors.len(), log.len()), (24, 3, 1));
+    let file = db.gridfs::<FsFile>().download_by_name("cover.png");
+    assert_eq!(file.bytes().await.unwrap(), b"PNG");
     let delete = doc! {"delete": "books", "deletes": [{"q": {}, "limit": 0}]};
     run(db, delete).await;
     db.collection::<Book>().insert_many(&books).await.unwrap();
@@ -148,7 +156,11 @@ async fn pulled_models_read_and_write_the_documents(db: &Db) {
 /// The declared indexes are those of the database, but for the ones that a comment names.
 async fn pulled_definitions_are_in_step(db: &Db) {
     fill(db).await;
-    let plan = db.sync(models![Author, Book, Log]).plan().await.unwrap();
+    let plan = db
+        .sync(models![Author, Book, FsFile, Log])
+        .plan()
+        .await
+        .unwrap();
     let text = plan.to_string();
     assert!(text.contains("drop index title_1 "), "{text}");
     assert!(
@@ -167,7 +179,9 @@ async fn a_sample_is_a_part(db: &Db) {
         let fields = source
             .lines()
             .filter_map(|line| line.strip_prefix("    pub f"));
-        fields.map(|line| line[..1].to_owned()).collect::<Vec<_>>()
+        fields
+            .map(|line| line.chars().take(1).collect())
+            .collect::<Vec<String>>()
     };
     assert_eq!(fields(Sample::First(20)).await, ["0", "1"]);
     let mut last = fields(Sample::Last(20)).await;

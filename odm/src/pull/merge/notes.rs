@@ -118,6 +118,7 @@ fn accepts(own: &SynType, found: &Type) -> Option<bool> {
                 _ => return None,
             };
             match found {
+                Type::Plain("ByteCount") => None,
                 Type::Plain(plain) => Some(known.contains(plain)),
                 Type::Vec(_) | Type::Map(_) => Some(false),
                 found if *found == ANY => Some(false),

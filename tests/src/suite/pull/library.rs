@@ -1,5 +1,7 @@
 //! Models of existing collections, pulled by odm.
 //!
+//! `fs.chunks` has no model: it has the chunks of the files in `fs.files`, which `Db::gridfs` reads.
+//!
 //! `lent` has no model: it is a view: derive `Projection`, or read it with `aggregate`.
 //!
 //! `system.views` has no model: the server keeps it for itself.
@@ -8,6 +10,7 @@ use std::collections::BTreeMap;
 
 use odm::bson;
 use odm::dbref::DbRef;
+use odm::gridfs::ByteCount;
 use odm::prelude::*;
 
 /// A document of `authors`: 3 of 3 were read.
@@ -70,6 +73,26 @@ pub struct Book {
     pub follows: DbRef<Book>,
     /// array 100 %; at most 2 elements: string 50 %, int 50 %.
     pub any: Vec<bson::Bson>,
+}
+
+/// A document of `fs.files`: 1 of 1 were read.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = "fs.files")]
+#[odm(gridfs)]
+pub struct FsFile {
+    /// objectId 100 %.
+    #[serde(rename = "_id")]
+    pub id: Id<FsFile>,
+    /// long 100 %.
+    pub length: ByteCount,
+    /// int 100 %.
+    #[serde(rename = "chunkSize")]
+    pub chunk_size: ByteCount,
+    /// date 100 %.
+    #[serde(rename = "uploadDate")]
+    pub upload_date: DateTime,
+    /// string 100 %.
+    pub filename: String,
 }
 
 /// A document of `log`: 1 of 1 were read.

@@ -16,6 +16,7 @@ pub(crate) const CONTAINER: &[&str] = &[
     HAS_SQUILLIONS,
     INDEX,
     RULE,
+    SHARD_KEY,
     SUBSET,
     TEXT,
     TREE,
@@ -246,6 +247,7 @@ pub(crate) const RIGHT: &str = "right";
 pub(crate) const RULE: &str = "rule";
 pub(crate) const SCOPE: &str = "scope";
 pub(crate) const SERVER: &str = "server";
+pub(crate) const SHARD_KEY: &str = "shard_key";
 pub(crate) const SORT: &str = "sort";
 pub(crate) const SPARSE: &str = "sparse";
 pub(crate) const SPHERE: &str = "2dsphere";
@@ -342,6 +344,7 @@ const USAGES: &[(&str, &str)] = &[
         "`min_of(reviews.stars)`: the name of a relation of this struct, and a field of the documents that it leads to",
     ),
     (NAME, "`name = \"by_title\"`"),
+    (SHARD_KEY, "`shard_key(host = hashed, time)`"),
     (OF, "`of = Model`"),
     (
         REFRESH,

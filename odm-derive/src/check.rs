@@ -14,6 +14,7 @@ mod list;
 mod names;
 mod relation;
 mod rule;
+mod shard_key;
 mod summaries;
 mod tree;
 
@@ -29,6 +30,7 @@ pub(crate) fn model(facts: &Facts<'_>, errors: &mut Errors) {
     container::check(facts, errors);
     budget::check(facts, errors);
     gridfs::check(facts, errors);
+    shard_key::check(facts, errors);
     if let Shape::Struct { tag, fields } = &model.shape {
         names::check(fields, tag.as_ref().map(|(tag, _)| tag), errors);
         check_fields(facts, None, errors);

@@ -28,6 +28,8 @@ pub(crate) struct Facts<'a> {
     pub(crate) fields: Vec<FieldFacts<'a>>,
     /// The indexes of a document: those on its fields, then those on the struct.
     pub(crate) indexes: Vec<Index<'a>>,
+    /// The shard key, as the index that it needs.
+    pub(crate) shard_key: Option<Index<'a>>,
     /// The distinct types of fields that may turn out to be no field types.
     pub(crate) unproven: Vec<&'a Type>,
     pub(crate) assertions: Assertions<'a>,
@@ -78,15 +80,17 @@ impl<'a> Facts<'a> {
     pub(crate) fn new(model: &'a Model) -> Self {
         let fields = field::all(model);
         let indexes = index::all(model);
+        let shard_key = index::of_shard_key(model);
         Self {
             model,
             implementation: Implementation::new(model),
             id: Id::new(model),
             unproven: unproven(model, &model.stored_types()),
-            assertions: Assertions::new(model, &fields, &indexes),
+            assertions: Assertions::new(model, &fields, &indexes, shard_key.as_ref()),
             relations: Relations::new(model, &fields),
             fields,
             indexes,
+            shard_key,
         }
     }
 

@@ -188,6 +188,9 @@ pub struct ModelMeta {
     pub capped: Option<Capped>,
     /// The largest size that a document may have (`#[odm(budget = "1MiB")]`).
     pub budget: Option<Budget>,
+    /// The fields by which a cluster distributes the documents among its shards (`#[odm(shard_key(host = hashed, time))]`); empty
+    /// for a collection that is not sharded.
+    pub shard_key: &'static [KeyMeta],
     /// The size of a chunk in bytes, if the documents describe files of GridFS (`#[odm(gridfs)]`).
     pub gridfs: Option<u32>,
     /// Whether the collection keeps pre- and post-images of changed documents for change streams
@@ -233,6 +236,7 @@ impl ModelMeta {
         capped: None,
         budget: None,
         gridfs: None,
+        shard_key: &[],
         change_stream_images: false,
         collation: None,
         keywords: &[],

@@ -21,6 +21,7 @@ pub mod validator;
 pub(crate) use self::diagram::stored_type;
 pub use self::diagram::{Diagram, diagram};
 pub use self::indexes::indexes;
+pub(crate) use self::indexes::shard_key;
 pub use self::sync::Sync;
 pub(crate) use self::validate::ModelValidator;
 pub use self::validate::{Validate, Validator};

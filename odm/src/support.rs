@@ -64,8 +64,8 @@ pub use self::probe::{
 pub use self::transaction::{ErrorOf, error_of};
 pub use self::type_checks::{
     has_elements, has_fields, is_date, is_integer, is_known_date, is_list, is_list_of_text,
-    is_mean, is_no_list, is_no_map, is_nullable, is_number, is_one_date, is_one_number, is_text,
-    may_hold_documents, may_hold_place, may_hold_text, takes_a_tag,
+    is_mean, is_no_list, is_no_map, is_nullable, is_number, is_one_date, is_one_number,
+    is_one_value, is_text, may_hold_documents, may_hold_place, may_hold_text, takes_a_tag,
 };
 
 use crate::model::Shape;

@@ -42,7 +42,7 @@ pub(super) fn check(facts: &Facts<'_>, errors: &mut Errors) {
 }
 
 /// Whether the first field of every path exists; generated code checks nested fields.
-fn fields_exist(model: &Model, index: &Index<'_>, errors: &mut Errors) -> bool {
+pub(super) fn fields_exist(model: &Model, index: &Index<'_>, errors: &mut Errors) -> bool {
     let mut exist = true;
     let keys = index.keys.iter().map(|key| (key.path, key.kind));
     let projected = index.projected.iter();

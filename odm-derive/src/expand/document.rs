@@ -29,7 +29,21 @@ pub(crate) fn document(facts: &Facts<'_>, id: &Id<'_>) -> TokenStream {
         Some(CollectionName::Constant(path)) => path.to_token_stream(),
         None => quote!(""),
     };
-    let indexes = facts.indexes.iter().map(|one| index(model, one));
+    // A sharded collection needs an index that begins with its shard key.
+    let serves = |one: &Index<'_>, shard_key| {
+        let declared = one.declared;
+        let has_every_document = declared.sparse.is_none() && declared.partial.is_none();
+        has_every_document && declared.collation.is_none() && one.begins_with(shard_key)
+    };
+    let needed = facts.shard_key.as_ref();
+    let needed = needed.filter(|key| !facts.indexes.iter().any(|one| serves(one, key)));
+    let indexes = facts
+        .indexes
+        .iter()
+        .chain(needed)
+        .map(|one| index(model, one));
+    let shard_key = facts.shard_key.iter().flat_map(|one| &one.keys);
+    let shard_key = shard_key.map(|one| key(support, one));
     let rules = attributes.rules.iter().map(|rule| {
         let (name, filter) = (&rule.name, &rule.filter);
         quote!(#support::ExpressionRule { name: #name, filter: || #support::filter::<Self, _>(#filter) },)
@@ -94,6 +108,7 @@ pub(crate) fn document(facts: &Facts<'_>, id: &Id<'_>) -> TokenStream {
                 budget: #budget,
                 change_stream_images: #images,
                 gridfs: #gridfs,
+                shard_key: &[#(#shard_key),*],
                 collation: #collation,
                 keywords: &[#(#keywords),*],
                 declared_relations: &[#declared_relations],

@@ -96,7 +96,12 @@ pub(crate) enum Flaw<'a> {
 }
 
 impl<'a> Assertions<'a> {
-    pub(super) fn new(model: &'a Model, fields: &[FieldFacts<'a>], indexes: &[Index<'a>]) -> Self {
+    pub(super) fn new(
+        model: &'a Model,
+        fields: &[FieldFacts<'a>],
+        indexes: &[Index<'a>],
+        shard_key: Option<&Index<'a>>,
+    ) -> Self {
         let stored = || fields.iter().filter(|one| !one.field.skipped);
         let (deferred, known): (Vec<_>, Vec<_>) =
             stored().partition(|one| one.depends_on_parameter);
@@ -112,6 +117,8 @@ impl<'a> Assertions<'a> {
                 .iter()
                 .flat_map(|index| indexes::of_index(model, index)),
         );
+        let shard_keys = shard_key.into_iter();
+        together.extend(shard_keys.flat_map(|one| indexes::of_shard_key(model, one)));
         constants.push(together);
         constants.retain(|group| !group.is_empty());
         let encoded = |one: &&FieldFacts<'_>| one.field.encoder.is_some();
@@ -126,6 +133,7 @@ impl<'a> Assertions<'a> {
             deferred,
             nested: indexes
                 .iter()
+                .chain(shard_key)
                 .flat_map(Index::paths)
                 .filter(Path::is_nested)
                 .collect(),

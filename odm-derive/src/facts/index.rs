@@ -49,6 +49,13 @@ pub(super) fn all(model: &Model) -> Vec<Index<'_>> {
         .collect()
 }
 
+/// The shard key of a document, as the index that it needs.
+pub(super) fn of_shard_key(model: &Model) -> Option<Index<'_>> {
+    let declared = model.attributes.shard_key.as_ref();
+    let declared = declared.filter(|_| model.derive == Derive::Document)?;
+    Some(Index::new(model, declared, None))
+}
+
 impl<'a> Index<'a> {
     fn new(model: &'a Model, declared: &'a Declared, on: Option<&'a Field>) -> Self {
         let keys = declared.keys.iter().map(|key| Key {
@@ -69,6 +76,13 @@ impl<'a> Index<'a> {
     pub(crate) fn paths(&self) -> impl Iterator<Item = Path<'a>> {
         let keys = self.keys.iter().map(|key| key.path);
         keys.chain(self.projected.iter().copied())
+    }
+
+    /// Whether the keys begin with those of another index, of the same kinds.
+    pub(crate) fn begins_with(&self, other: &Self) -> bool {
+        let same =
+            |(a, b): (&Key<'_>, &Key<'_>)| a.path.spelled() == b.path.spelled() && a.kind == b.kind;
+        self.keys.len() >= other.keys.len() && self.keys.iter().zip(&other.keys).all(same)
     }
 
     /// Whether this is a text index.

@@ -22,6 +22,7 @@ pub(crate) struct Container {
     pub(crate) budget: Option<Budget>,
     pub(crate) deny_undeclared: Option<Ident>,
     pub(crate) gridfs: Option<GridFs>,
+    pub(crate) shard_key: Option<Index>,
     /// The model of a struct that also derives `Projection`.
     pub(crate) of: Option<Path>,
     pub(crate) depth: Option<Depth>,
@@ -154,6 +155,11 @@ pub(crate) fn container(list: &[Attribute], errors: &mut Errors) -> Container {
             attribute_names::COLLATION => {
                 once(&mut container.collation, word, collation(word, input)?)
             }
+            attribute_names::SHARD_KEY => once(
+                &mut container.shard_key,
+                word,
+                index::of_shard_key(word, input)?,
+            ),
             attribute_names::RULE => {
                 container.rules.push(expression_rule(input)?);
                 Ok(())

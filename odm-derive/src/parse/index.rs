@@ -161,6 +161,31 @@ pub(crate) fn on_container(word: &Ident, input: ParseStream<'_>) -> syn::Result<
     Ok(index)
 }
 
+/// Reads a shard key, as the index that it needs: `shard_key(host = hashed, time)`.
+pub(crate) fn of_shard_key(word: &Ident, input: ParseStream<'_>) -> syn::Result<Index> {
+    let mut index = Index::new(word);
+    if input.peek(Paren) {
+        inner(input, |word, input| {
+            let key = key(word, input, KeyKind::Ascending)?;
+            if !matches!(key.kind, KeyKind::Ascending | KeyKind::Hashed) {
+                return Err(syn::Error::new(
+                    key.kind_span.unwrap_or_else(|| word.span()),
+                    "a field of a shard key is ascending, which is usual, or `hashed`",
+                ));
+            }
+            index.keys.push(key);
+            Ok(())
+        })?;
+    }
+    if index.keys.is_empty() {
+        return Err(syn::Error::new_spanned(
+            word,
+            "`shard_key` names its fields: `shard_key(host = hashed, time)`",
+        ));
+    }
+    Ok(index)
+}
+
 /// Reads an index on a field: `index`, `index(desc, options…)`, `unique`, `unique(options…)`.
 pub(crate) fn on_field(word: &Ident, field: &Ident, input: ParseStream<'_>) -> syn::Result<Index> {
     let mut index = Index::new(word);

@@ -4,11 +4,13 @@ mod check;
 pub(crate) mod collation;
 mod partial;
 mod path;
+mod shard_key;
 
 use bson::{Bson, Document, doc};
 
 pub(crate) use self::check::MAX_INDEXES;
-use self::path::{KeyPath, resolve};
+use self::path::{KeyPath, pattern, resolve};
+pub(crate) use self::shard_key::shard_key;
 use crate::error::{Error, Result};
 use crate::model::{IndexMeta, KeyKind, ModelMeta};
 
@@ -65,6 +67,7 @@ pub(crate) fn declared(meta: &ModelMeta) -> Result<Vec<Declared>> {
             declared.push(Declared { spec, is_named });
         }
     }
+    shard_key::check(meta, declared.iter_mut().map(|one| &mut one.spec)).map_err(with_model)?;
     check::together(meta, &declared).map_err(with_model)?;
     Ok(declared)
 }
@@ -126,25 +129,6 @@ fn one(meta: &ModelMeta, index: &IndexMeta) -> Result<Declared> {
         spec,
         is_named: index.name.is_some(),
     })
-}
-
-/// The key pattern.
-fn pattern(keys: &[(KeyPath, KeyKind)]) -> Document {
-    let mut pattern = Document::new();
-    for (KeyPath { path, .. }, kind) in keys {
-        let (path, value) = match kind {
-            KeyKind::Ascending => (path.clone(), Bson::Int32(1)),
-            KeyKind::Descending => (path.clone(), Bson::Int32(-1)),
-            KeyKind::Hashed => (path.clone(), "hashed".into()),
-            KeyKind::Text { .. } if path.is_empty() => ("$**".to_owned(), "text".into()),
-            KeyKind::Text { .. } => (path.clone(), "text".into()),
-            KeyKind::Sphere => (path.clone(), "2dsphere".into()),
-            KeyKind::Wildcard if path.is_empty() => ("$**".to_owned(), Bson::Int32(1)),
-            KeyKind::Wildcard => (format!("{path}.$**"), Bson::Int32(1)),
-        };
-        pattern.insert(path, value);
-    }
-    pattern
 }
 
 /// The name that drivers and the shell give an index.

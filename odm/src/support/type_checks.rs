@@ -12,6 +12,11 @@ pub const fn is_no_list(ty: &TypeMeta) -> bool {
     !is_list(ty)
 }
 
+/// Whether every document has one value of the type: it is neither null nor an array.
+pub const fn is_one_value(ty: &TypeMeta) -> bool {
+    !ty.nullable && !is_list(ty) && !matches!(ty.shape, Shape::Any)
+}
+
 /// Whether the type is not a map.
 pub const fn is_no_map(ty: &TypeMeta) -> bool {
     !matches!(ty.shape, Shape::Map(_))

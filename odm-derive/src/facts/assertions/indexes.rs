@@ -25,6 +25,31 @@ pub(super) fn of_index<'a>(model: &'a Model, index: &Index<'a>) -> Vec<Assertion
     assertions
 }
 
+/// Each field of a shard key has one value in every document, where the spelling does not show it.
+pub(super) fn of_shard_key<'a>(model: &Model, shard_key: &Index<'a>) -> Vec<Assertion<'a>> {
+    let asserted = shard_key.keys.iter().filter_map(|key| {
+        let path = key.path;
+        let field = path.field?;
+        let subject = if path.is_nested() {
+            has_concrete_handles(model).then_some(Subject::Nested(path))?
+        } else {
+            let is_unknown = matches!(path.element_kind(), None | Some(Kind::Unknown));
+            let is_asserted = is_unknown && !model.depends_on_parameter(&field.ty);
+            is_asserted.then_some(Subject::Field(field, None))?
+        };
+        Some(Assertion::Holds {
+            span: path.span(),
+            test: "is_one_value",
+            subject,
+            message: format!(
+                "`{}` may be null, or is stored as an array: a shard key needs one value in every document",
+                path.spelled()
+            ),
+        })
+    });
+    asserted.collect()
+}
+
 /// A nested key is read through concrete handles, which a generic type does not have where it is declared.
 fn has_concrete_handles(model: &Model) -> bool {
     model.generics.params.is_empty()

@@ -1,8 +1,10 @@
 //! Stored paths of keys, with the arrays on their way.
 
+use bson::{Bson, Document};
+
 use crate::error::Result;
 use crate::model::field::EmbeddedMeta;
-use crate::model::{Shape, TypeMeta, name};
+use crate::model::{KeyKind, Shape, TypeMeta, name};
 
 /// A stored path and the type of its field.
 #[derive(Debug, Clone)]
@@ -49,4 +51,23 @@ fn ordered_by(meta: &'static EmbeddedMeta, names: &[&str]) -> Result<Option<&'st
         Shape::Embedded(meta) => meta().ordered_by,
         _ => None,
     })
+}
+
+/// The key pattern.
+pub(super) fn pattern(keys: &[(KeyPath, KeyKind)]) -> Document {
+    let mut pattern = Document::new();
+    for (KeyPath { path, .. }, kind) in keys {
+        let (path, value) = match kind {
+            KeyKind::Ascending => (path.clone(), Bson::Int32(1)),
+            KeyKind::Descending => (path.clone(), Bson::Int32(-1)),
+            KeyKind::Hashed => (path.clone(), "hashed".into()),
+            KeyKind::Text { .. } if path.is_empty() => ("$**".to_owned(), "text".into()),
+            KeyKind::Text { .. } => (path.clone(), "text".into()),
+            KeyKind::Sphere => (path.clone(), "2dsphere".into()),
+            KeyKind::Wildcard if path.is_empty() => ("$**".to_owned(), Bson::Int32(1)),
+            KeyKind::Wildcard => (format!("{path}.$**"), Bson::Int32(1)),
+        };
+        pattern.insert(path, value);
+    }
+    pattern
 }

@@ -31,11 +31,21 @@ use crate::store::Store;
 pub struct Plan {
     store: Store,
     steps: Vec<Step>,
+    left_out: Vec<Step>,
 }
 
 impl Plan {
     pub(crate) fn new(store: Store, steps: Vec<Step>) -> Self {
-        Self { store, steps }
+        Self {
+            store,
+            steps,
+            left_out: Vec::new(),
+        }
+    }
+
+    /// The plan, which lists steps that do not apply to this deployment.
+    pub(crate) fn leaving_out(self, left_out: Vec<Step>) -> Self {
+        Self { left_out, ..self }
     }
 
     /// Whether the database is already in line with the models.
@@ -69,6 +79,30 @@ impl Plan {
     /// ```
     pub fn steps(&self) -> &[Step] {
         &self.steps
+    }
+
+    /// The steps that declarations ask for and that this deployment can't take: a single server and the engine in memory do not
+    /// shard collections. The plan is complete without them.
+    ///
+    /// ```
+    /// use odm::prelude::*;
+    ///
+    /// #[derive(Debug, Serialize, Deserialize, Document)]
+    /// #[odm(collection = "readings", shard_key(host = hashed))]
+    /// struct Reading { #[serde(rename = "_id")] id: i32, host: String }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// let db = Db::memory();
+    /// let plan = db.sync(models![Reading]).plan().await?;
+    /// let shard = &plan.left_out()[0].commands[1];
+    /// assert_eq!(shard.get_str("shardCollection").unwrap(), "odm.readings");
+    /// assert!(plan.apply(Allow::CREATE).await?.is_complete());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn left_out(&self) -> &[Step] {
+        &self.left_out
     }
 
     /// The commands of all steps, in order, including steps that may not be allowed.
@@ -121,10 +155,18 @@ impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let database = self.store.database();
         match self.steps.len() {
-            0 => return writeln!(f, "database {database} matches its models"),
+            0 => writeln!(f, "database {database} matches its models")?,
             1 => writeln!(f, "1 step to bring database {database} in line")?,
             count => writeln!(f, "{count} steps to bring database {database} in line")?,
         }
-        print_steps(&self.steps, f)
+        print_steps(&self.steps, f)?;
+        if !self.left_out.is_empty() {
+            writeln!(
+                f,
+                "left out, because the deployment is not a sharded cluster"
+            )?;
+            print_steps(&self.left_out, f)?;
+        }
+        Ok(())
     }
 }

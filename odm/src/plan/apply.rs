@@ -82,7 +82,13 @@ impl<'p> Apply<'p> {
     }
 
     async fn step(&mut self, step: &Step, applied: &mut Applied) -> Result<()> {
-        let store = &self.plan.store;
+        let admin;
+        let store = if matches!(step.action, Action::ShardCollection { .. }) {
+            admin = self.plan.store.sibling("admin");
+            &admin
+        } else {
+            &self.plan.store
+        };
         for (position, command) in step.commands.iter().enumerate() {
             match send(store, step, command).await {
                 Ok(reply) => applied.count(step, command, &reply),

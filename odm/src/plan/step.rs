@@ -70,6 +70,11 @@ pub enum Action {
         /// Its name.
         name: String,
     },
+    /// The collection is distributed among the shards of a cluster. A `mongos` takes the commands on the database `admin`.
+    ShardCollection {
+        /// Whether the same plan creates the collection. Otherwise its documents move between shards.
+        is_new: bool,
+    },
     /// Documents are inserted, changed or deleted.
     WriteDocuments {
         /// How many.
@@ -96,8 +101,12 @@ impl Step {
     /// ```
     pub fn requires(&self) -> Option<Allow> {
         match self.action {
-            Action::CreateCollection | Action::CreateIndexes { .. } => Some(Allow::CREATE),
-            Action::ChangeCollection | Action::ChangeIndex { .. } => Some(Allow::CHANGE),
+            Action::CreateCollection
+            | Action::CreateIndexes { .. }
+            | Action::ShardCollection { is_new: true } => Some(Allow::CREATE),
+            Action::ChangeCollection
+            | Action::ChangeIndex { .. }
+            | Action::ShardCollection { is_new: false } => Some(Allow::CHANGE),
             Action::ShrinkCollection => Some(Allow::CHANGE | Allow::DROP),
             Action::RebuildIndexes { .. } | Action::DropIndex { .. } => Some(Allow::DROP),
             Action::WriteDocuments { .. } => Some(Allow::WRITE),
@@ -127,6 +136,7 @@ impl Step {
             Action::CreateCollection | Action::CreateIndexes { .. } => '+',
             Action::ChangeCollection
             | Action::ChangeIndex { .. }
+            | Action::ShardCollection { .. }
             | Action::WriteDocuments { .. } => '~',
             Action::ShrinkCollection | Action::RebuildIndexes { .. } | Action::DropIndex { .. } => {
                 '-'
@@ -157,6 +167,7 @@ impl fmt::Display for Step {
                 )?,
             },
             Action::DropIndex { name } => write!(f, "drop index {name}")?,
+            Action::ShardCollection { .. } => f.write_str("shard the collection")?,
             Action::WriteDocuments { count } => write!(f, "write {}", documents(*count))?,
             Action::ByHand => f.write_str("to be done by hand")?,
         }

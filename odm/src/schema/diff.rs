@@ -1,6 +1,7 @@
 //! Computes the steps from an existing collection to what its model declares.
 
 mod indexes;
+mod sharding;
 mod validator;
 
 use bson::{Bson, Document, doc};
@@ -8,7 +9,7 @@ use bson::{Bson, Document, doc};
 use crate::error::Result;
 use crate::model::ModelMeta;
 use crate::plan::{Action, Settled, Step, describe, shell};
-use crate::schema::indexes::{Declared, declared, i64_to_bson};
+use crate::schema::indexes::{Declared, declared, i64_to_bson, shard_key};
 use crate::schema::normal::{self, IMAGES, NormalOptions};
 use crate::schema::validator::{refuse_system_collection, validator};
 use crate::store::CollectionName;
@@ -31,6 +32,7 @@ pub(crate) struct Target {
     collection: CollectionName,
     options: Document,
     indexes: Vec<Declared>,
+    shard_key: Option<Document>,
 }
 
 impl Target {
@@ -46,6 +48,7 @@ impl Target {
                 normal::options(meta, validator(meta)?)
             },
             indexes: declared(meta)?,
+            shard_key: shard_key(meta).map_err(|error| error.with_model(meta.name))?,
         })
     }
 

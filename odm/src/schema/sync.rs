@@ -97,7 +97,12 @@ impl Sync {
         let names: Vec<&str> = models.iter().map(|(_, name)| &**name).collect();
         let planning = |error: Error| error.context("planning");
         let mut listed = list(&store, &names).await.map_err(planning)?;
-        let mut steps = Vec::new();
+        let shard_keys = if targets.iter().any(Target::is_sharded) {
+            ShardKeys::read(&store, &names).await.map_err(planning)?
+        } else {
+            ShardKeys::Elsewhere
+        };
+        let (mut steps, mut left_out) = (Vec::new(), Vec::new());
         for (target, (meta, name)) in targets.iter().zip(&models) {
             let existing = match listed.remove(&**name) {
                 Some(listed) => {
@@ -107,8 +112,48 @@ impl Sync {
                 None => None,
             };
             steps.extend(target.steps(existing.as_ref()));
+            let (is, list) = match &shard_keys {
+                ShardKeys::Cluster(keys) => (keys.get(&**name), &mut steps),
+                ShardKeys::Elsewhere => (None, &mut left_out),
+            };
+            list.extend(target.shard(store.database(), existing.as_ref(), is));
         }
-        Ok(Plan::new(store, steps))
+        Ok(Plan::new(store, steps).leaving_out(left_out))
+    }
+}
+
+/// The shard keys that collections have.
+enum ShardKeys {
+    /// By the names of sharded collections.
+    Cluster(HashMap<String, Document>),
+    /// The deployment is not a sharded cluster.
+    Elsewhere,
+}
+
+impl ShardKeys {
+    async fn read(store: &Store, names: &[&str]) -> Result<Self> {
+        if !store.capability().await?.sharded {
+            return Ok(Self::Elsewhere);
+        }
+        let database = store.database();
+        let namespaces = names.iter().map(|name| format!("{database}.{name}"));
+        let namespaces: Vec<_> = namespaces.collect();
+        // Before version 5.0, a dropped collection stays listed.
+        let filter = doc! {"_id": {"$in": namespaces}, "dropped": {"$ne": true}};
+        let find = doc! {"find": "collections", "filter": filter};
+        let listed = store.sibling("config").run_cursor(find).await?;
+        let keys = listed.into_iter().filter_map(|mut listed| {
+            let namespace = listed.get_str("_id").ok()?;
+            let name = namespace
+                .strip_prefix(database)?
+                .strip_prefix('.')?
+                .to_owned();
+            match listed.remove("key") {
+                Some(Bson::Document(key)) => Some((name, key)),
+                _ => None,
+            }
+        });
+        Ok(Self::Cluster(keys.collect()))
     }
 }
 

@@ -68,6 +68,8 @@ pub enum Aspect {
     Recent,
     /// Files of GridFS and their chunks: `gridfs`.
     Files,
+    /// The fields of shard keys: does each document have one value of them? `shard_key`
+    ShardKeys,
     /// Documents and the validator of their model, whatever its level and its action.
     Validator,
     /// Fields that no model declares.
@@ -82,13 +84,14 @@ pub enum Aspect {
 
 impl Aspect {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::References,
         Self::TwoWay,
         Self::Copies,
         Self::Summaries,
         Self::Recent,
         Self::Files,
+        Self::ShardKeys,
         Self::Validator,
         Self::UndeclaredFields,
         Self::Trees,

@@ -92,6 +92,7 @@ pub mod schema;
 pub mod scrub;
 #[cfg(feature = "server")]
 pub mod server;
+pub mod sharding;
 pub(crate) mod store;
 pub mod tree;
 pub mod types;

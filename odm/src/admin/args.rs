@@ -281,6 +281,7 @@ fn name(aspect: Aspect) -> &'static str {
         Aspect::Summaries => "summaries",
         Aspect::Recent => "recent",
         Aspect::Files => "files",
+        Aspect::ShardKeys => "shard-keys",
         Aspect::Validator => "validator",
         Aspect::UndeclaredFields => "undeclared-fields",
         Aspect::Trees => "trees",

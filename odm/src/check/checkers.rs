@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::exec::Channel;
 use crate::gridfs::check::FileChecker;
 use crate::model::ModelMeta;
+use crate::sharding::check::ShardKeyChecker;
 use crate::store::options::Chosen;
 use crate::write::checker::Checker;
 use crate::write::{
@@ -29,6 +30,7 @@ enum Of {
     Summaries(SummaryChecker),
     Recent(RecentChecker),
     Files(FileChecker),
+    ShardKeys(ShardKeyChecker),
     Validation(Box<Validation>),
     Undeclared(Box<Undeclared>),
 }
@@ -66,6 +68,9 @@ impl AnyChecker {
         }
         if aspects.has(Aspect::Files) {
             all.extend(FileChecker::of(model).map(Of::Files));
+        }
+        if aspects.has(Aspect::ShardKeys) {
+            all.extend(ShardKeyChecker::of(model)?.map(Of::ShardKeys));
         }
         if aspects.has(Aspect::Validator) {
             match Validation::of(model) {
@@ -111,6 +116,7 @@ impl AnyChecker {
             Of::References(_)
             | Of::TwoWay(_)
             | Of::Files(_)
+            | Of::ShardKeys(_)
             | Of::Validation(_)
             | Of::Undeclared(_) => {
                 return Ok(false);
@@ -135,6 +141,7 @@ impl Checker for AnyChecker {
             Of::Summaries(checker) => checker.options(channel),
             Of::Recent(checker) => checker.options(channel),
             Of::Files(checker) => checker.options(channel),
+            Of::ShardKeys(checker) => checker.options(channel),
             // DBRefs may be in fields that are not declared.
             Of::References(_) | Of::Validation(_) | Of::Undeclared(_) => channel.current().into(),
         }
@@ -149,6 +156,7 @@ impl Checker for AnyChecker {
             Of::Summaries(checker) => checker.settles(),
             Of::Recent(checker) => checker.settles(),
             Of::Files(checker) => checker.settles(),
+            Of::ShardKeys(checker) => checker.settles(),
             Of::Validation(_) | Of::Undeclared(_) => false,
         }
     }
@@ -166,6 +174,7 @@ impl Checker for AnyChecker {
             Of::Summaries(checker) => checker.look(channel, documents).await.map(converted),
             Of::Recent(checker) => checker.look(channel, documents).await.map(converted),
             Of::Files(checker) => checker.look(channel, documents).await.map(converted),
+            Of::ShardKeys(checker) => checker.look(channel, documents).await.map(converted),
             Of::Validation(validation) => validation.look(channel, documents).await,
             Of::Undeclared(undeclared) => undeclared.look(documents),
         }

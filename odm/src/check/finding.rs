@@ -6,6 +6,7 @@ use bson::{Bson, doc};
 
 use crate::gridfs::check::FileDamage;
 use crate::plan::shell;
+use crate::sharding::check::ShardKeyDamage;
 use crate::tree::DamageKind;
 use crate::types::json::text::to_relaxed_text;
 use crate::write::{CopyDamage, RecentDamage, ReferenceDamage, SummaryDamage, TwoWayDamage};
@@ -65,6 +66,10 @@ pub enum FindingKind {
     WrongChunk,
     /// Chunks belong to no file: an upload has stopped before its end, or a delete has.
     OrphanedChunks,
+    /// A field of the shard key is missing or null: `shard_key`.
+    MissingShardKey,
+    /// A field of the shard key is an array, or within one, which MongoDB refuses once the collection is sharded.
+    ArrayInShardKey,
     /// The fields that a tree keeps contradict each other.
     DamagedTree(DamageKind),
 }
@@ -105,6 +110,8 @@ impl fmt::Display for FindingKind {
             Self::ExtraChunk => "extra chunk",
             Self::WrongChunk => "wrong chunk",
             Self::OrphanedChunks => "orphaned chunks",
+            Self::MissingShardKey => "missing shard key",
+            Self::ArrayInShardKey => "array in shard key",
             Self::DamagedTree(kind) => return kind.fmt(f),
         })
     }
@@ -124,6 +131,15 @@ impl From<FileDamage> for FindingKind {
             FileDamage::Missing => Self::MissingChunk,
             FileDamage::Extra => Self::ExtraChunk,
             FileDamage::Wrong => Self::WrongChunk,
+        }
+    }
+}
+
+impl From<ShardKeyDamage> for FindingKind {
+    fn from(kind: ShardKeyDamage) -> Self {
+        match kind {
+            ShardKeyDamage::Missing => Self::MissingShardKey,
+            ShardKeyDamage::Array => Self::ArrayInShardKey,
         }
     }
 }

@@ -78,7 +78,9 @@ impl Decisions {
             | FindingKind::MissingChunk
             | FindingKind::ExtraChunk
             | FindingKind::WrongChunk
-            | FindingKind::OrphanedChunks => RepairAction::ByHand,
+            | FindingKind::OrphanedChunks
+            | FindingKind::MissingShardKey
+            | FindingKind::ArrayInShardKey => RepairAction::ByHand,
             FindingKind::UnindexedRelation => RepairAction::CreateIndex,
         })
     }

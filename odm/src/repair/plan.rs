@@ -336,7 +336,9 @@ fn task(step: &RepairStep) -> Option<Task> {
         | FindingKind::MissingChunk
         | FindingKind::ExtraChunk
         | FindingKind::WrongChunk
-        | FindingKind::OrphanedChunks => return None,
+        | FindingKind::OrphanedChunks
+        | FindingKind::MissingShardKey
+        | FindingKind::ArrayInShardKey => return None,
     };
     let (model, path) = match &step.action {
         RepairAction::Follow { model, path } => (*model, path.clone()),

@@ -12,6 +12,7 @@ use crate::collection::call::{encode, equality};
 use crate::collection::decode::decode;
 use crate::error::{Error, Result, StaleError};
 use crate::model::{Document, ModelMeta, Version};
+use crate::schema::shard_key;
 use crate::store::{Attempt, Modification, Outcome, Update as Operands};
 use crate::update::maintain::{self, Maintenance};
 
@@ -202,6 +203,9 @@ impl<M: Document> Loaded<M> {
             return Ok(None);
         };
         let mut filter = doc! { "_id": equality(baseline.id()?) };
+        for (path, value) in baseline.shard_key(model)? {
+            filter.insert(path, equality(value));
+        }
         let mut fields = baseline.timestamps(model)?;
         maintain::change(&maintained, &mut update);
         for field in maintained {
@@ -358,6 +362,22 @@ impl Baseline {
             .collect()
     }
 
+    /// The stored values of the shard key, so that a cluster finds the shard of the document.
+    fn shard_key(&self, model: &ModelMeta) -> Result<Vec<(String, Bson)>> {
+        let declared = shard_key(model)?.unwrap_or_default();
+        let mut values = Vec::new();
+        for path in declared.keys().filter(|path| *path != "_id") {
+            let is_stored = !self.unstored.iter().any(|unstored| {
+                let rest = path.strip_prefix(unstored.as_str());
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            });
+            if is_stored && let Some(value) = value_at(&self.document, path)? {
+                values.push((path.clone(), value));
+            }
+        }
+        Ok(values)
+    }
+
     fn id(&self) -> Result<Bson> {
         field(&self.document, "_id")?.ok_or_else(|| {
             Error::usage("the document has no `_id`: its serializer leaves it out").with_path("_id")
@@ -387,6 +407,17 @@ fn field(raw: &RawDocument, name: &str) -> Result<Option<Bson>> {
     let malformed = |_| Error::malformed_reply("well-formed BSON").with_path(name);
     let value = raw.get(name).map_err(malformed)?;
     value.map(Bson::try_from).transpose().map_err(malformed)
+}
+
+/// The value at a dotted path of subdocuments, or `None` if it is missing.
+fn value_at(raw: &RawDocument, path: &str) -> Result<Option<Bson>> {
+    let Some((name, rest)) = path.split_once('.') else {
+        return field(raw, path);
+    };
+    match raw.get_document(name) {
+        Ok(inside) => value_at(inside, rest),
+        Err(_) => Ok(None),
+    }
 }
 
 impl<M: Document> Deref for Loaded<M> {

@@ -49,6 +49,7 @@ chapters! {
     errors = "../../book/src/errors.md";
     untrusted_input = "../../book/src/untrusted-input.md";
     deployment = "../../book/src/deployment.md";
+    sharding = "../../book/src/sharding.md";
     advise = "../../book/src/advise.md";
     report = "../../book/src/report.md";
     features = "../../book/src/features.md";

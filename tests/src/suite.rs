@@ -67,6 +67,7 @@ mod saves_in_transactions;
 mod serialized_roles;
 mod sessions;
 mod shapes;
+mod sharding;
 mod sizes;
 mod statistics;
 mod summaries;
@@ -158,6 +159,7 @@ pub(crate) fn cases() -> Vec<Case> {
         serialized_roles::CASES,
         sessions::CASES,
         shapes::CASES,
+        sharding::CASES,
         sizes::CASES,
         statistics::CASES,
         summaries::CASES,

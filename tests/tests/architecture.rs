@@ -33,7 +33,9 @@ const FLOORS: &[&[&str]] = &[
     &["exec"],
     &["collection"],
     &["write"],
-    &["advise", "dump", "gridfs", "relation", "server", "tree"],
+    &[
+        "advise", "dump", "gridfs", "relation", "server", "sharding", "tree",
+    ],
     &["check", "pull"],
     &["repair", "report", "scrub"],
     &["admin"],

@@ -3,6 +3,10 @@
 //! if that accepts test commands.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod driver {
+    mod mongos;
+}
+
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 

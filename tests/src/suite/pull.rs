@@ -57,7 +57,8 @@ async fn fill(db: &Db) {
             "state": if n % 2 == 0 { "lent" } else { "on shelf" },
             "author": authors[place],
             "others": [authors[0], authors[1]],
-            "seen": DateTime::from_millis(i64::from(n)),
+            // No older than the index on it lets them be.
+            "seen": DateTime::from_millis(1_700_000_000_000 + i64::from(n)),
             "key": Uuid::from_bytes([1; 16]),
             "prints": [{"year": 1815 + n, "place": {"city": "London"}}],
             "byYear": {"2020": n},

@@ -1,4 +1,5 @@
-//! Data that grows and changes: files that are larger than a document, and models of data that other programs have stored.
+//! Data that grows and changes: files that are larger than a document, models of data that other programs
+//! have stored, and collections for a cluster.
 //!
 //! ```sh
 //! cargo run --example growth                                     # on the engine in this process
@@ -11,6 +12,7 @@
 
 mod existing;
 mod files;
+mod shards;
 
 use odm::prelude::*;
 
@@ -34,5 +36,6 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 async fn show(db: &Db) -> Result<(), Box<dyn std::error::Error>> {
     files::show(db).await?;
-    existing::show(db).await
+    existing::show(db).await?;
+    shards::show(db).await
 }

@@ -48,8 +48,8 @@ pub struct Scattered<'a> {
 pub enum Effect {
     /// Every shard answers it, and the slowest one decides how long it takes.
     AllShards,
-    /// Versions of MongoDB before 7.0 refuse it, with the code 61 (`ShardKeyNotFound`): it writes one document and can't be sent to
-    /// one shard. Later versions look for the document on all shards first.
+    /// MongoDB 6.0 refuses it, with the code 61 (`ShardKeyNotFound`): it writes one document and can't be sent to one shard. A part of
+    /// the shard key is enough for an update or a delete if one shard happens to have all documents with these values.
     Refused,
 }
 
@@ -69,7 +69,7 @@ impl fmt::Display for Scattered<'_> {
             }
             Effect::Refused => write!(
                 f,
-                "writes one document, and a cluster before MongoDB 7.0 refuses it: its filter has no single value of {missing}"
+                "writes one document, and a cluster of MongoDB 6.0 refuses it: its filter has no single value of {missing}"
             )?,
         }
         write!(

@@ -96,7 +96,7 @@ impl Plan {
     /// let db = Db::memory();
     /// let plan = db.sync(models![Reading]).plan().await?;
     /// let shard = &plan.left_out()[0].commands[1];
-    /// assert_eq!(shard.get_str("shardCollection").unwrap(), "odm.readings");
+    /// assert_eq!(shard.get_str("shardCollection").unwrap(), "test.readings");
     /// assert!(plan.apply(Allow::CREATE).await?.is_complete());
     /// # Ok(())
     /// # }

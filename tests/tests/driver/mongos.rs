@@ -1,6 +1,8 @@
 //! What odm sends to a sharded cluster. No cluster runs here: a proxy in front of the engine says that it is a `mongos`, and keeps
 //! the commands that only a `mongos` knows.
 
+#![expect(clippy::indexing_slicing, reason = "messages have their headers")]
+
 use std::io::Cursor;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};

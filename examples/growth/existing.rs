@@ -3,7 +3,7 @@
 use odm::prelude::*;
 use odm::pull::Sample;
 
-/// What another program has stored.
+/// Stores documents as another program would.
 async fn store(db: &Db) -> odm::Result<()> {
     let keepers = [
         doc! {"_id": "ada", "name": "Ada"},

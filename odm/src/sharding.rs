@@ -34,7 +34,7 @@ pub struct Scattered<'a> {
     pub command: &'a Document,
     /// The position in a list of updates or deletes.
     pub statement: usize,
-    /// What a cluster does with it.
+    /// The reaction of a cluster.
     pub effect: Effect,
     /// The shard key.
     pub shard_key: Document,
@@ -42,7 +42,7 @@ pub struct Scattered<'a> {
     pub missing: Vec<String>,
 }
 
-/// What a cluster does with an operation whose filter lacks the shard key.
+/// The reaction of a cluster to an operation whose filter lacks the shard key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Effect {
@@ -179,7 +179,7 @@ impl Watched {
     }
 }
 
-/// What a cluster does with a statement, unless it sends it to the shards that have its documents.
+/// The reaction of a cluster to a statement that it can't send to the shards that have its documents.
 fn effect(statement: &Statement, reach: Reach) -> Option<Effect> {
     let is_refused = match statement.kind {
         Kind::Many => false,

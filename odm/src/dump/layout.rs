@@ -42,7 +42,7 @@ pub(super) enum Format {
     Json,
 }
 
-/// What becomes of the buckets of a time-series collection, which the engine does not support.
+/// The treatment of a time-series collection's buckets, which the engine does not support.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TimeSeries {
     Refuse,

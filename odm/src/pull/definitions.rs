@@ -35,7 +35,7 @@ pub(super) fn declare(item: &mut Item, options: &Document) {
             ("validationAction", Bson::String(action)) if action != "error" => {
                 validation.push(format!("action = {}", string(action)));
             }
-            // What MongoDB keeps for itself, and what is declared elsewhere.
+            // MongoDB keeps some for itself, and other attributes declare the rest.
             (
                 "validationLevel" | "validationAction" | "validator" | "capped" | "uuid"
                 | "autoIndexId" | "flags",

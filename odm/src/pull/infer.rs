@@ -21,7 +21,7 @@ pub(super) use self::scalars::scalar;
 /// Structs nest at most this deep, because rustc computes their layouts within its recursion limit. Deeper documents are untyped.
 const DEEPEST: usize = 32;
 
-/// What the program has chosen.
+/// The options of a pull.
 #[derive(Debug, Clone)]
 pub(super) struct Choices {
     pub(super) max_variants: usize,
@@ -35,7 +35,7 @@ pub(super) struct Sampled {
     pub(super) collection: String,
     /// The number of all documents.
     pub(super) documents: u64,
-    /// What the sampled ones are like.
+    /// The values of the sampled ones, by path.
     pub(super) shape: Shape,
     /// The stored paths that a unique index has as its only key.
     pub(super) unique: HashSet<String>,

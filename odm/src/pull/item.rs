@@ -14,14 +14,14 @@ pub(super) struct Item {
     /// Whether no document was read.
     pub(super) is_empty: bool,
     pub(super) docs: Vec<String>,
-    /// What can't be declared.
+    /// Comments about definitions that no attribute declares.
     pub(super) comments: Vec<String>,
     /// The contents of `#[odm(…)]`, each in an attribute of its own.
     pub(super) attributes: Vec<Attribute>,
     pub(super) body: Body,
 }
 
-/// What an item holds.
+/// The fields or variants of an item.
 #[derive(Debug)]
 pub(super) enum Body {
     Struct(Vec<Field>),

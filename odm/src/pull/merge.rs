@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 pub struct Merged {
     /// The source. It equals the existing one if nothing is new.
     pub source: String,
-    /// What differs from the data and was left as it is.
+    /// The differences between the file and the data that merging leaves as they are.
     pub notes: Vec<Note>,
 }
 
@@ -32,7 +32,7 @@ pub struct Merged {
 pub struct Note {
     /// The struct, and the field in it, by their Rust names: `Book.year`.
     pub subject: String,
-    /// What differs.
+    /// The difference, as a sentence without a subject.
     pub message: String,
 }
 

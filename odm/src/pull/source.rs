@@ -41,7 +41,7 @@ pub(super) struct Listed {
 }
 
 impl Source {
-    /// The collections, by name, and the files that are none.
+    /// The collections, by name, and the files that hold no collection.
     pub(super) async fn list(&self) -> Result<(Vec<Listed>, Vec<Skipped>)> {
         match self {
             Self::Database(store) => Ok((list(store).await?, Vec::new())),

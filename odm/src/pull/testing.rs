@@ -1,4 +1,4 @@
-//! What tests of several modules share.
+//! Functions that the tests of several modules share.
 
 use bson::{Document, doc};
 

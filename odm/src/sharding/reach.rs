@@ -13,7 +13,7 @@ pub(super) enum Reach {
     All,
 }
 
-/// What a filter asks of one field.
+/// The condition of a filter on one field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Asked {
     /// Nothing that is of use to a cluster.
@@ -32,7 +32,7 @@ pub(super) struct Key {
     fields: Vec<(String, bool)>,
 }
 
-/// What a filter has of a shard key.
+/// The shards that a filter reaches, and why it reaches no single one.
 pub(super) struct Found {
     pub(super) reach: Reach,
     /// The fields without a single value.
@@ -48,7 +48,7 @@ impl Key {
         }
     }
 
-    /// What a filter has of the key.
+    /// Compares a filter with the key.
     pub(super) fn found(&self, filter: &Document) -> Found {
         let asked: Vec<Asked> = self
             .fields

@@ -1,4 +1,4 @@
-//! What odm sends to a sharded cluster. No cluster runs here: a proxy in front of the engine says that it is a `mongos`, and keeps
+//! The commands that odm sends to a sharded cluster. No cluster runs here: a proxy in front of the engine says that it is a `mongos`, and keeps
 //! the commands that only a `mongos` knows.
 
 #![expect(clippy::indexing_slicing, reason = "messages have their headers")]
@@ -37,7 +37,7 @@ const OP_MSG: i32 = 2013;
 /// Whether the client takes several replies to one message.
 const EXHAUST_ALLOWED: u8 = 1;
 
-/// What the proxy knows.
+/// The state of the proxy.
 #[derive(Clone, Default)]
 struct Mongos {
     /// The commands that were not passed on.
@@ -106,7 +106,7 @@ impl Mongos {
     }
 }
 
-/// What a `mongos` says of itself.
+/// The reply of a `mongos` to `hello`.
 fn disguised(mut hello: Document) -> Document {
     for field in [
         "setName",

@@ -38,7 +38,7 @@ pub(super) struct Key {
     marks: Vec<Mark>,
 }
 
-/// What is known of a key.
+/// A property of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mark {
     /// The first field of the path is a list.

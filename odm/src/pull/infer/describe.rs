@@ -1,4 +1,4 @@
-//! What comments say about sampled values.
+//! Comments about sampled values.
 
 use crate::pull::literal::{code, comment};
 use crate::pull::number::{count, percent};
@@ -39,7 +39,7 @@ fn joined(mut parts: Vec<(u64, String)>) -> String {
     parts.join(", ")
 }
 
-/// What arrays, maps and DBRefs hold.
+/// Describes the contents of arrays, maps and DBRefs.
 fn inside(shape: &Shape) -> Option<String> {
     if shape.of(Kind::DbRef) > 0 && shape.of(Kind::Array) == 0 {
         let references = shape.references.iter();

@@ -11,7 +11,7 @@ const FEW: usize = 200;
 /// The largest `max` of `references` without a reason.
 const MANY: usize = 5_000;
 
-/// What a list has to declare the number of.
+/// The elements whose number a list has to bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Counted {
     Documents,

@@ -17,13 +17,13 @@ pub(super) struct FieldRules {
     is_list: bool,
     types: Vec<&'static str>,
     attributes: Vec<String>,
-    /// What attributes can't say.
+    /// The rules that have no attribute.
     pub(super) rest: Document,
     /// The schema of the type inside.
     pub(super) inside: Option<Document>,
 }
 
-/// What a field holds, itself or in a list.
+/// The kind of a field's values, or of the elements of its list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Holds {
     Number,

@@ -6,7 +6,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Expr, ExprLit, Lit, Meta, Token};
 
-/// What the attributes of an item or a field say.
+/// The attributes of an item or a field, parsed.
 #[derive(Debug, Default)]
 pub(in crate::pull::merge) struct Attributes {
     pub(in crate::pull::merge) rename: Option<String>,
@@ -19,7 +19,7 @@ pub(in crate::pull::merge) struct Attributes {
     pub(in crate::pull::merge) odm: Vec<String>,
 }
 
-/// What an attribute of serde without a name says.
+/// A property of a field or variant that an attribute of serde sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::pull::merge) enum Mark {
     Flattened,

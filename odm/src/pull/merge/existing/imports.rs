@@ -8,7 +8,7 @@ use syn::{ItemUse, UseTree};
 pub(super) struct Use {
     start: usize,
     end: usize,
-    /// What it imports, as whole paths.
+    /// The whole paths of the items that it imports.
     paths: Vec<String>,
     /// The names that it brings into scope.
     pub(super) names: Vec<String>,

@@ -345,21 +345,7 @@ impl Inference<'_> {
         if !has_fields || path.len() > DEEPEST {
             return DOCUMENT.into();
         }
-        let new = self.items.len();
-        let name = names::element_type_name(key);
-        let around = self.items.get(item).map_or("", |item| item.name.as_str());
-        let whole = describe::whole(self.collection(), path);
-        self.items.push(Item {
-            long_name: format!("{around}{name}"),
-            name,
-            collection: None,
-            left_out: Vec::new(),
-            is_empty: false,
-            docs: vec![format!("A document in {}.", code(&whole))],
-            comments: Vec::new(),
-            attributes: Vec::new(),
-            body: Body::Struct(Vec::new()),
-        });
+        let new = self.add("document", key, item, path, Body::Struct(Vec::new()));
         self.open.push((key.to_owned(), new));
         let fields = self.fields(shape, new, path);
         self.open.pop();
@@ -367,6 +353,25 @@ impl Inference<'_> {
             item.body = Body::Struct(fields);
         }
         Type::Named(new).into()
+    }
+
+    /// Adds an item for the values at a path, and returns its place; `around` is the item that has the path's last field.
+    fn add(&mut self, what: &str, key: &str, around: usize, path: &[String], body: Body) -> usize {
+        let name = names::element_type_name(key);
+        let around = self.items.get(around).map_or("", |item| item.name.as_str());
+        let whole = describe::whole(self.collection(), path);
+        self.items.push(Item {
+            long_name: format!("{around}{name}"),
+            name,
+            collection: None,
+            left_out: Vec::new(),
+            is_empty: false,
+            docs: vec![format!("A {what} in {}.", code(&whole))],
+            comments: Vec::new(),
+            attributes: Vec::new(),
+            body,
+        });
+        self.items.len() - 1
     }
 
     fn db_ref(&self, shape: &Shape) -> Type {

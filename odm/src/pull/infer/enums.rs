@@ -1,8 +1,7 @@
 //! Enums for strings of few different values.
 
-use super::{Inference, describe};
-use crate::pull::item::{Body, Item, Variant};
-use crate::pull::literal::code;
+use super::Inference;
+use crate::pull::item::{Body, Variant};
 use crate::pull::names::{self, Names};
 use crate::pull::number;
 use crate::pull::shape::{Kind, Shape, Value};
@@ -21,21 +20,7 @@ impl Inference<'_> {
         path: &[String],
     ) -> Option<usize> {
         let variants = self.variants(shape, path)?;
-        let name = names::element_type_name(key);
-        let around = self.items.get(item).map_or("", |item| item.name.as_str());
-        let whole = describe::whole(self.collection(), path);
-        self.items.push(Item {
-            long_name: format!("{around}{name}"),
-            name,
-            collection: None,
-            left_out: Vec::new(),
-            is_empty: false,
-            docs: vec![format!("A string in {}.", code(&whole))],
-            comments: Vec::new(),
-            attributes: Vec::new(),
-            body: Body::Enum(variants),
-        });
-        Some(self.items.len() - 1)
+        Some(self.add("string", key, item, path, Body::Enum(variants)))
     }
 
     fn variants(&self, shape: &Shape, path: &[String]) -> Option<Vec<Variant>> {

@@ -156,7 +156,7 @@ impl FieldRules {
         }
     }
 
-    /// A keyword about a value that is no list.
+    /// Adds a keyword that applies to values other than arrays.
     fn value(
         &mut self,
         schema: &Document,

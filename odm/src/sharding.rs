@@ -38,7 +38,8 @@ pub struct Scattered<'a> {
     pub effect: Effect,
     /// The shard key.
     pub shard_key: Document,
-    /// The fields of the shard key for which the filter has no single value.
+    /// The fields of the shard key for which the filter has no single value; of [`Effect::AllShards`], the first field alone, with which
+    /// fewer shards would answer.
     pub missing: Vec<String>,
 }
 
@@ -81,7 +82,7 @@ impl fmt::Display for Scattered<'_> {
 }
 
 /// The shard keys of models, by their collections.
-struct Watched(HashMap<String, (&'static ModelMeta, Document, Key)>);
+struct Watched(HashMap<String, (&'static ModelMeta, Key)>);
 
 impl Db {
     /// Returns a handle that calls `handler` with each operation on one of these models' collections whose filter lacks the shard
@@ -138,8 +139,7 @@ impl Db {
                 shard_key(model).map_err(|error| error.with_model(model.name))?
             {
                 let name = self.store.names().of(model.collection).to_string();
-                let key = Key::of(&shard_key);
-                watched.insert(name, (model, shard_key, key));
+                watched.insert(name, (model, Key(shard_key)));
             }
         }
         let (watched, database) = (Watched(watched), self.store.database().to_owned());
@@ -157,7 +157,7 @@ impl Watched {
             return;
         }
         for statement in statements(command) {
-            let Some((model, shard_key, key)) = self.0.get(statement.collection.as_str()) else {
+            let Some((model, key)) = self.0.get(statement.collection.as_str()) else {
                 continue;
             };
             let found = key.found(&statement.filter);
@@ -168,7 +168,7 @@ impl Watched {
                     command,
                     statement: statement.position,
                     effect,
-                    shard_key: shard_key.clone(),
+                    shard_key: key.0.clone(),
                     missing: match effect {
                         Effect::AllShards => found.missing.into_iter().take(1).collect(),
                         Effect::Refused => found.missing,

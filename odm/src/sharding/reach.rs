@@ -26,11 +26,9 @@ enum Asked {
     One,
 }
 
-/// A shard key.
+/// A shard key, as `shardCollection` takes it.
 #[derive(Debug)]
-pub(super) struct Key {
-    fields: Vec<(String, bool)>,
-}
+pub(super) struct Key(pub(super) Document);
 
 /// The shards that a filter reaches, and why it reaches no single one.
 pub(super) struct Found {
@@ -40,32 +38,25 @@ pub(super) struct Found {
 }
 
 impl Key {
-    pub(super) fn of(shard_key: &Document) -> Self {
-        let fields = shard_key.iter();
-        let fields = fields.map(|(name, kind)| (name.clone(), kind.as_str() == Some("hashed")));
-        Self {
-            fields: fields.collect(),
-        }
-    }
-
     /// Compares a filter with the key.
     pub(super) fn found(&self, filter: &Document) -> Found {
-        let asked: Vec<Asked> = self
-            .fields
-            .iter()
-            .map(|(name, _)| asked(filter, name))
-            .collect();
-        let missing = self.fields.iter().zip(&asked);
+        let asked: Vec<Asked> = self.0.keys().map(|name| asked(filter, name)).collect();
+        let missing = self.0.keys().zip(&asked);
         let missing = missing.filter(|(_, asked)| **asked != Asked::One);
-        let missing: Vec<String> = missing.map(|((name, _), _)| name.clone()).collect();
-        let first = self.fields.first().zip(asked.first());
-        let reach = match first {
+        let missing: Vec<String> = missing.map(|(name, _)| name.clone()).collect();
+        let is_hashed = self.0.values().next().is_some_and(is_hashed);
+        let reach = match asked.first() {
             _ if missing.is_empty() => Reach::One,
-            Some((_, Asked::Several | Asked::One) | ((_, false), Asked::Range)) => Reach::Some,
+            Some(Asked::Several | Asked::One) => Reach::Some,
+            Some(Asked::Range) if !is_hashed => Reach::Some,
             _ => Reach::All,
         };
         Found { reach, missing }
     }
+}
+
+fn is_hashed(kind: &Bson) -> bool {
+    kind.as_str() == Some("hashed")
 }
 
 /// Whether a filter asks for one value of `_id`.

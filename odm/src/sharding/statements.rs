@@ -3,6 +3,7 @@
 use bson::{Bson, Document};
 
 use super::reach::has_id;
+use crate::schema::normal::integer;
 
 /// A part of a command that reads or writes a collection by a filter.
 #[derive(Debug)]
@@ -105,12 +106,7 @@ fn kind_of_update(update: &Document, filter: &Document) -> Kind {
 }
 
 fn kind_of_delete(delete: &Document, filter: &Document) -> Kind {
-    let limit = delete.get("limit");
-    let limit = limit.and_then(|limit| match limit {
-        Bson::Int32(limit) => Some(i64::from(*limit)),
-        Bson::Int64(limit) => Some(*limit),
-        _ => None,
-    });
+    let limit = delete.get("limit").and_then(integer);
     if limit == Some(0) {
         Kind::Many
     } else {

@@ -9,7 +9,7 @@ use super::{Effect, Watched};
 use crate::model::{EmbeddedMeta, ModelMeta};
 
 fn reach(shard_key: &Document, filter: &Document) -> Reach {
-    Key::of(shard_key).found(filter).reach
+    Key(shard_key.clone()).found(filter).reach
 }
 
 #[test]
@@ -82,7 +82,7 @@ static READING: ModelMeta = ModelMeta {
 
 fn effects(command: &Document) -> Vec<(usize, Effect)> {
     let key = doc! {"host": 1, "day": 1};
-    let of_key = (&READING, key.clone(), Key::of(&key));
+    let of_key = (&READING, Key(key));
     let watched = Watched([("readings".to_owned(), of_key)].into_iter().collect());
     let seen = Mutex::new(Vec::new());
     watched.report(command, &|scattered: &super::Scattered<'_>| {

@@ -4,6 +4,7 @@ use bson::{Document, doc};
 
 use super::{Existing, Target};
 use crate::plan::{Action, Step, shell};
+use crate::schema::normal;
 
 impl Target {
     /// Whether the model declares a shard key.
@@ -23,7 +24,7 @@ impl Target {
             return None;
         }
         if let Some(is) = is {
-            return (!is_same(is, declared)).then(|| {
+            return (!normal::same(is, declared)).then(|| {
                 let reason = format!(
                     "the shard key is {}, declared {}: `reshardCollection` moves the documents",
                     shell::document(is),
@@ -46,17 +47,6 @@ impl Target {
         }
         Some(self.step(Action::ShardCollection { is_new }, reasons, commands))
     }
-}
-
-/// Whether two shard keys are the same, whatever the type of a number.
-fn is_same(one: &Document, other: &Document) -> bool {
-    let fields = |key: &Document| -> Vec<(String, bool)> {
-        let fields = key.iter();
-        fields
-            .map(|(name, kind)| (name.clone(), kind.as_str() == Some("hashed")))
-            .collect()
-    };
-    fields(one) == fields(other)
 }
 
 #[cfg(test)]

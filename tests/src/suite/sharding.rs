@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use odm::bson::{Document as BsonDocument, doc};
 use odm::check::{Aspect, FindingKind};
+use odm::collection::Loaded;
 use odm::plan::Action;
 use odm::prelude::*;
 use odm::sharding::Effect;
@@ -42,6 +43,7 @@ cases![
     operations_that_lack_the_shard_key_are_reported,
     joins_and_copies_report_what_they_scatter,
     saves_name_the_shard,
+    saves_of_older_documents_find_them,
     checks_find_documents_without_a_place,
     other_names_and_handles_are_watched,
 ];
@@ -323,6 +325,98 @@ async fn saves_name_the_shard(db: &Db) {
     loaded.name = String::from("lost");
     let stale = hosts.save(&mut loaded).leave_stale().await.unwrap_err();
     assert!(stale.is_stale(), "{stale}");
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Embedded)]
+#[serde(default)]
+struct Site {
+    hall: i32,
+    shelf: i32,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = "shard_places", shard_key(zone, row, site.hall))]
+struct Place {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[serde(default)]
+    zone: String,
+    row: i32,
+    #[serde(default)]
+    site: Site,
+    note: String,
+}
+
+/// The filter of a save.
+fn filter_of(places: &Collection<Place>, loaded: &mut Loaded<Place>) -> BsonDocument {
+    let command = places.save(loaded).command().unwrap().unwrap();
+    let updates = command.get_array("updates").unwrap();
+    let update = updates[0].as_document().unwrap();
+    update.get_document("q").unwrap().clone()
+}
+
+/// Documents that an older version or another program stored: without fields of the shard key, or with another numeric type.
+async fn saves_of_older_documents_find_them(db: &Db) {
+    let documents = [
+        doc! {"_id": 1, "row": 1, "note": "a"},
+        doc! {"_id": 2, "zone": "z", "row": 2_i64, "site": {"shelf": 4}, "note": "a"},
+        doc! {"_id": 3, "zone": "z", "row": 3, "site": {"hall": 5_i64}, "note": "a"},
+    ];
+    let insert = doc! {"insert": "shard_places", "documents": documents};
+    let reply = db.run_command(insert).await.unwrap();
+    assert!(!reply.contains_key("writeErrors"), "{reply}");
+    let places = db.collection::<Place>();
+    for (id, mut expected) in [
+        (1, doc! {"_id": 1, "row": 1}),
+        (2, doc! {"_id": 2, "zone": "z", "row": 2_i64}),
+        (
+            3,
+            doc! {"_id": 3, "zone": "z", "row": 3, "site.hall": 5_i64},
+        ),
+    ] {
+        let mut loaded = places.load(&id).await.unwrap().unwrap();
+        loaded.note = String::from("b");
+        // The filter has what is stored, and nothing of what the struct adds.
+        assert_eq!(filter_of(&places, &mut loaded), expected);
+        assert!(places.save(&mut loaded).await.unwrap());
+        // A save that does not touch the key leaves the next one as it is.
+        loaded.note = String::from("c");
+        assert_eq!(filter_of(&places, &mut loaded), expected);
+        assert!(places.save(&mut loaded).await.unwrap());
+        // Each save may store a field of the key, of which the next one has the value.
+        loaded.zone = format!("y{id}");
+        assert!(places.save(&mut loaded).await.unwrap());
+        expected.insert("zone", format!("y{id}"));
+        loaded.site.hall = 9;
+        let before = filter_of(&places, &mut loaded);
+        assert_eq!(before.get("zone"), expected.get("zone"));
+        assert_eq!(before.get("site.hall"), expected.get("site.hall"));
+        assert!(places.save(&mut loaded).await.unwrap());
+        loaded.site.shelf = 6;
+        assert_eq!(
+            filter_of(&places, &mut loaded)
+                .get_i32("site.hall")
+                .unwrap(),
+            9
+        );
+        assert!(places.save(&mut loaded).await.unwrap());
+        let stored = places.get(&id).await.unwrap().unwrap();
+        assert_eq!(stored, *loaded);
+    }
+    // A subdocument that was not stored is stored as a whole, with the field of the key.
+    let reply = db
+        .run_command(
+            doc! {"insert": "shard_places", "documents": [{"_id": 4, "row": 4, "note": "a"}]},
+        )
+        .await
+        .unwrap();
+    assert!(!reply.contains_key("writeErrors"), "{reply}");
+    let mut loaded = places.load(&4).await.unwrap().unwrap();
+    loaded.site.shelf = 2;
+    assert!(places.save(&mut loaded).await.unwrap());
+    loaded.note = String::from("b");
+    assert!(places.save(&mut loaded).await.unwrap());
+    assert_eq!(places.get(&4).await.unwrap().unwrap(), *loaded);
 }
 
 async fn raw(db: &Db, documents: Vec<BsonDocument>) {

@@ -11,6 +11,7 @@ use super::diff::{Changes, unstored};
 use crate::collection::call::{encode, equality};
 use crate::collection::decode::decode;
 use crate::error::{Error, Result, StaleError};
+use crate::exec::StoredPath;
 use crate::model::{Document, ModelMeta, Version};
 use crate::schema::shard_key;
 use crate::store::{Attempt, Modification, Outcome, Update as Operands};
@@ -45,6 +46,9 @@ struct Baseline {
     version: Option<Bson>,
     /// The paths of subdocuments that the serializer writes but that are not stored.
     unstored: Vec<String>,
+    /// The stored values of the shard key, by path, so that a cluster finds the shard of the document. A field that is not stored is
+    /// missing.
+    shard_key: BsonDocument,
 }
 
 /// The state that a transaction loaded or saved, until its outcome is known.
@@ -98,6 +102,7 @@ impl<M: Document> Loaded<M> {
                 Some(name) => field(&encoded, name)?,
                 None => None,
             },
+            shard_key: values_at(&shard_key_paths(M::model())?, &encoded)?,
             document: encoded,
             unstored: Vec::new(),
         };
@@ -140,6 +145,7 @@ impl<M: Document> Loaded<M> {
         let encoded = encode(&document)?;
         let found = Baseline {
             unstored: unstored(raw, &encoded),
+            shard_key: values_at(&shard_key_paths(M::model())?, raw)?,
             document: encoded,
             version: match M::model().version {
                 Some(name) => field(raw, name)?,
@@ -203,8 +209,8 @@ impl<M: Document> Loaded<M> {
             return Ok(None);
         };
         let mut filter = doc! { "_id": equality(baseline.id()?) };
-        for (path, value) in baseline.shard_key(model)? {
-            filter.insert(path, equality(value));
+        for (path, value) in &baseline.shard_key {
+            filter.insert(path, equality(value.clone()));
         }
         let mut fields = baseline.timestamps(model)?;
         maintain::change(&maintained, &mut update);
@@ -243,6 +249,7 @@ impl<M: Document> Loaded<M> {
             (document, Some(maintained))
         };
         let saved = Baseline {
+            shard_key: baseline.shard_key_after(model, &document, &unstored)?,
             document,
             version: next,
             unstored,
@@ -362,20 +369,28 @@ impl Baseline {
             .collect()
     }
 
-    /// The stored values of the shard key, so that a cluster finds the shard of the document.
-    fn shard_key(&self, model: &ModelMeta) -> Result<Vec<(String, Bson)>> {
-        let declared = shard_key(model)?.unwrap_or_default();
-        let mut values = Vec::new();
-        for path in declared.keys().filter(|path| *path != "_id") {
-            let is_stored = !self.unstored.iter().any(|unstored| {
-                let rest = path.strip_prefix(unstored.as_str());
-                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-            });
-            if is_stored && let Some(value) = value_at(&self.document, path)? {
-                values.push((path.clone(), value));
+    /// The stored values of the shard key after a save of `document`, which leaves `unstored` subdocuments out.
+    fn shard_key_after(
+        &self,
+        model: &ModelMeta,
+        document: &RawDocument,
+        unstored: &[String],
+    ) -> Result<BsonDocument> {
+        let paths = shard_key_paths(model)?;
+        let (before, after) = (
+            values_at(&paths, &self.document)?,
+            values_at(&paths, document)?,
+        );
+        let mut stored = BsonDocument::new();
+        for path in &paths {
+            let is_written = before.get(path) != after.get(path)
+                || is_within(path, &self.unstored) && !is_within(path, unstored);
+            let value = if is_written { &after } else { &self.shard_key }.get(path);
+            if let Some(value) = value {
+                stored.insert(path, value.clone());
             }
         }
-        Ok(values)
+        Ok(stored)
     }
 
     fn id(&self) -> Result<Bson> {
@@ -409,15 +424,30 @@ fn field(raw: &RawDocument, name: &str) -> Result<Option<Bson>> {
     value.map(Bson::try_from).transpose().map_err(malformed)
 }
 
-/// The value at a dotted path of subdocuments, or `None` if it is missing.
-fn value_at(raw: &RawDocument, path: &str) -> Result<Option<Bson>> {
-    let Some((name, rest)) = path.split_once('.') else {
-        return field(raw, path);
-    };
-    match raw.get_document(name) {
-        Ok(inside) => value_at(inside, rest),
-        Err(_) => Ok(None),
+/// The paths of the shard key, but for the `_id`, which is in every filter.
+fn shard_key_paths(model: &ModelMeta) -> Result<Vec<String>> {
+    let declared = shard_key(model)?.unwrap_or_default();
+    let paths = declared.into_iter().map(|(path, _)| path);
+    Ok(paths.filter(|path| path != "_id").collect())
+}
+
+/// The values at dotted paths of subdocuments, by path; a missing one is left out.
+fn values_at(paths: &[String], document: &RawDocument) -> Result<BsonDocument> {
+    let mut values = BsonDocument::new();
+    for path in paths {
+        if let Some(value) = StoredPath::at(path).value(document) {
+            values.insert(path, Bson::try_from(value).map_err(Error::encode)?);
+        }
     }
+    Ok(values)
+}
+
+/// Whether one of these subdocuments is at the path or around it.
+fn is_within(path: &str, subdocuments: &[String]) -> bool {
+    subdocuments.iter().any(|around| {
+        let rest = path.strip_prefix(around.as_str());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    })
 }
 
 impl<M: Document> Deref for Loaded<M> {

@@ -2,6 +2,7 @@
 
 /// `#[odm(…)]` on a struct or an enum.
 pub(crate) const CONTAINER: &[&str] = &[
+    BUCKET,
     BUDGET,
     CAPPED,
     CHANGE_STREAM_IMAGES,
@@ -37,7 +38,9 @@ pub(crate) const FIELD: &[&str] = &[
     EMBED,
     INDEX,
     ITEMS,
+    ITEM_COUNT,
     KEYWORDS,
+    LARGEST,
     LENGTH,
     MAX_OF,
     MEAN_OF,
@@ -52,7 +55,10 @@ pub(crate) const FIELD: &[&str] = &[
     REFERENCES,
     REFERS_TO,
     REST_OF,
+    SMALLEST,
+    START_OF,
     SUM_OF,
+    TOTAL,
     TWO_WAY,
     UNBOUNDED,
     UNIQUE,
@@ -149,6 +155,9 @@ pub(crate) const TREE_COUNTS: &[&str] = &[CHILDREN, DESCENDANTS];
 /// Values of `on_delete` in a tree.
 pub(crate) const TREE_DELETES: &[&str] = &["adopt", "cascade", "make_roots", "restrict"];
 
+/// Words of `bucket(…)`.
+pub(crate) const BUCKETS: &[&str] = &[BY, MAX, OF, SPAN];
+
 /// Words of `budget(…)`.
 pub(crate) const BUDGETS: &[&str] = &[ALLOW, MAX];
 
@@ -174,6 +183,7 @@ pub(crate) const ANCESTORS: &str = "ancestors";
 pub(crate) const ASC: &str = "asc";
 pub(crate) const AT: &str = "at";
 pub(crate) const BSON_TYPE: &str = "bson_type";
+pub(crate) const BUCKET: &str = "bucket";
 pub(crate) const BUDGET: &str = "budget";
 pub(crate) const BY: &str = "by";
 pub(crate) const BYTES: &str = "bytes";
@@ -208,12 +218,14 @@ pub(crate) const HAS_SQUILLIONS: &str = "has_squillions";
 pub(crate) const HIDDEN: &str = "hidden";
 pub(crate) const INDEX: &str = "index";
 pub(crate) const ITEMS: &str = "items";
+pub(crate) const ITEM_COUNT: &str = "item_count";
 pub(crate) const LANGUAGE: &str = "language";
 pub(crate) const LANGUAGE_OVERRIDE: &str = "language_override";
 /// What to write where a field is called `language` by chance.
 pub(crate) const OTHER_LANGUAGE_FIELD: &str = "write `text(…, language_override = \"text_language\")`, a field that need not exist, or `language_override = \"language\"` if it holds a language of text indexes, such as \"english\"";
 pub(crate) const KEY: &str = "key";
 pub(crate) const KEYWORDS: &str = "keywords";
+pub(crate) const LARGEST: &str = "largest";
 pub(crate) const LEFT: &str = "left";
 pub(crate) const LENGTH: &str = "length";
 pub(crate) const MAX: &str = "max";
@@ -248,12 +260,16 @@ pub(crate) const RULE: &str = "rule";
 pub(crate) const SCOPE: &str = "scope";
 pub(crate) const SERVER: &str = "server";
 pub(crate) const SHARD_KEY: &str = "shard_key";
+pub(crate) const SMALLEST: &str = "smallest";
 pub(crate) const SORT: &str = "sort";
+pub(crate) const SPAN: &str = "span";
 pub(crate) const SPARSE: &str = "sparse";
 pub(crate) const SPHERE: &str = "2dsphere";
+pub(crate) const START_OF: &str = "start_of";
 pub(crate) const SUBSET: &str = "subset";
 pub(crate) const SUM_OF: &str = "sum_of";
 pub(crate) const TEXT: &str = "text";
+pub(crate) const TOTAL: &str = "total";
 pub(crate) const TREE: &str = "tree";
 pub(crate) const TTL: &str = "ttl";
 pub(crate) const TWO_WAY: &str = "two_way";
@@ -269,6 +285,10 @@ pub(crate) const WILDCARD: &str = "wildcard";
 /// How each word is written.
 const USAGES: &[(&str, &str)] = &[
     (ALLOW, "`allow = \"the reason\"`"),
+    (
+        BUCKET,
+        "`bucket(of = Reading, by = sensor, max = 200, span = \"1h\")`",
+    ),
     (
         BUDGET,
         "`budget = \"1MiB\"`, or `budget(max = \"1MiB\", allow = \"the reason\")`",
@@ -322,11 +342,13 @@ const USAGES: &[(&str, &str)] = &[
         "`index` or `index(desc)` on a field, `index(field, other = desc)` on the struct",
     ),
     (ITEMS, "`items(min = 1, max = 10)`"),
+    (ITEM_COUNT, "alone: `item_count`"),
     (KEY, "`key = isbn`"),
     (
         KEYWORDS,
         "`keywords(max = 100)`, or `keywords(from(title, body), language = \"english\", max = 100)`",
     ),
+    (LARGEST, "`largest(celsius)`: a field of the items"),
     (LANGUAGE_OVERRIDE, "`language_override = \"field\"`"),
     (LENGTH, "`length(min = 1, max = 100)`"),
     (MAX, "with a number: `max = 10`"),
@@ -363,7 +385,16 @@ const USAGES: &[(&str, &str)] = &[
     (REFERS_TO, "`refers_to(Book, by = isbn)`"),
     (REST_OF, "`rest_of = details`"),
     (RULE, "`rule(\"what must hold\", |m| m.field.gte(0))`"),
+    (SMALLEST, "`smallest(celsius)`: a field of the items"),
+    (
+        SPAN,
+        "`span = \"1h\"`, or `span = 1_000` where the items are ordered by a whole number",
+    ),
     (SPARSE, "alone: `sparse`"),
+    (
+        START_OF,
+        "`start_of(at)`: the field by which the items are ordered",
+    ),
     (
         SORT,
         "`sort = time`, or `sort = -time` for the newest first",
@@ -373,6 +404,7 @@ const USAGES: &[(&str, &str)] = &[
         SUM_OF,
         "`sum_of(reviews.stars)`: the name of a relation of this struct, and a field of the documents that it leads to",
     ),
+    (TOTAL, "`total(celsius)`: a field of the items"),
     (TEXT, "`text(field, other(weight = 10))`"),
     (
         TREE,

@@ -3,6 +3,7 @@
 //! The spelling of a type does not show everything. Generated code asserts the rest
 //! ([`crate::facts::assertions`]), so that an alias can't bypass a check.
 
+mod bucket;
 mod budget;
 mod container;
 mod copies;
@@ -31,6 +32,7 @@ pub(crate) fn model(facts: &Facts<'_>, errors: &mut Errors) {
     budget::check(facts, errors);
     gridfs::check(facts, errors);
     shard_key::check(facts, errors);
+    bucket::check(facts, errors);
     if let Shape::Struct { tag, fields } = &model.shape {
         names::check(fields, tag.as_ref().map(|(tag, _)| tag), errors);
         check_fields(facts, None, errors);

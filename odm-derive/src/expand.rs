@@ -4,6 +4,7 @@
 //! begin with `__Odm` or `__odm_`, so that they can't capture the user's names.
 
 pub(crate) mod assertions;
+mod bucket;
 mod copies;
 mod counterparts;
 pub(crate) mod document;

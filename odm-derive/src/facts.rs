@@ -2,6 +2,7 @@
 //! assertions in it. `check` and `expand` read these facts, and neither derives them again.
 
 pub(crate) mod assertions;
+pub(crate) mod bucket;
 pub(crate) mod field;
 pub(crate) mod index;
 pub(crate) mod relations;
@@ -11,6 +12,7 @@ use quote::ToTokens;
 use syn::{Ident, Type};
 
 use self::assertions::Assertions;
+use self::bucket::BucketFacts;
 use self::field::FieldFacts;
 use self::index::Index;
 use self::relations::Relations;
@@ -34,6 +36,8 @@ pub(crate) struct Facts<'a> {
     pub(crate) unproven: Vec<&'a Type>,
     pub(crate) assertions: Assertions<'a>,
     pub(crate) relations: Relations<'a>,
+    /// The bucket that a document is, if its declaration is complete.
+    pub(crate) bucket: Option<BucketFacts<'a>>,
 }
 
 /// The field that is stored as `_id`.
@@ -88,6 +92,7 @@ impl<'a> Facts<'a> {
             unproven: unproven(model, &model.stored_types()),
             assertions: Assertions::new(model, &fields, &indexes, shard_key.as_ref()),
             relations: Relations::new(model, &fields),
+            bucket: BucketFacts::new(model),
             fields,
             indexes,
             shard_key,

@@ -1,5 +1,6 @@
 //! The input, resolved: stored names, shapes and defaults. Spans are kept for errors.
 
+mod bucket;
 pub(crate) mod projection;
 pub(crate) mod rust_type;
 pub(crate) mod shape;
@@ -61,7 +62,7 @@ impl Model {
     pub(crate) fn new(input: &DeriveInput, derive: Derive, errors: &mut Errors) -> Self {
         let mut attributes = parse::container::container(&input.attrs, errors);
         let serde = serde::container(&input.attrs, errors);
-        let shape = match &input.data {
+        let mut shape = match &input.data {
             Data::Struct(data) => Shape::of_struct(input, data, &serde, errors),
             Data::Enum(data) => Shape::of_enum(data, &serde, errors),
             Data::Union(data) => {
@@ -72,9 +73,10 @@ impl Model {
                 Shape::Unknown
             }
         };
-        if let Shape::Struct { fields, .. } = &shape {
+        if let Shape::Struct { fields, .. } = &mut shape {
             let indexes = tree::indexes(&attributes, fields);
             attributes.indexes.extend(indexes);
+            bucket::complete(&mut attributes, fields);
         }
         Self {
             derive,

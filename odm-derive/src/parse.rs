@@ -1,5 +1,6 @@
 //! Reads attributes as they are written, without checking them.
 
+pub(crate) mod bucket;
 pub(crate) mod case;
 pub(crate) mod collation;
 pub(crate) mod container;

@@ -66,6 +66,8 @@ pub enum Aspect {
     Summaries,
     /// Lists of the newest and the documents in them: `recent`.
     Recent,
+    /// What buckets keep of their items, and the spans of the items: `bucket`.
+    Buckets,
     /// Files of GridFS and their chunks: `gridfs`.
     Files,
     /// The fields of shard keys: does each document have one value of them? `shard_key`
@@ -90,6 +92,7 @@ impl Aspect {
         Self::Copies,
         Self::Summaries,
         Self::Recent,
+        Self::Buckets,
         Self::Files,
         Self::ShardKeys,
         Self::Validator,

@@ -231,7 +231,7 @@ impl<M: Document> Collection<M> {
         Arc::make_mut(self.defaults.get_or_insert_default())
     }
 
-    fn call<'s>(&self, operation: store::Operation) -> Call<'s> {
+    pub(crate) fn call<'s>(&self, operation: store::Operation) -> Call<'s> {
         self.try_call(Ok(operation))
     }
 

@@ -71,6 +71,7 @@ extern crate self as odm;
 #[cfg(feature = "admin")]
 pub mod admin;
 pub mod advise;
+pub mod buckets;
 pub mod check;
 pub(crate) mod codec;
 pub mod collection;

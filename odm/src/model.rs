@@ -8,6 +8,8 @@
 //! logic.
 
 pub(crate) mod bound;
+#[doc(hidden)]
+pub mod bucket;
 pub(crate) mod copies;
 mod derived;
 #[doc(hidden)]
@@ -39,6 +41,8 @@ use bson::Bson;
 use serde::{Serialize, de::DeserializeOwned};
 
 // Filled in by the derives.
+#[doc(hidden)]
+pub use self::bucket::{BucketMeta, KeptKind, KeptMeta};
 #[doc(hidden)]
 pub use self::field::{
     CopyMeta, EmbeddedMeta, EnumMeta, FieldMeta, KeyReferenceMeta, Presence, RefreshMeta,
@@ -193,6 +197,9 @@ pub struct ModelMeta {
     pub shard_key: &'static [KeyMeta],
     /// The size of a chunk in bytes, if the documents describe files of GridFS (`#[odm(gridfs)]`).
     pub gridfs: Option<u32>,
+    /// The bucket that each document is (`#[odm(bucket(…))]`).
+    #[doc(hidden)]
+    pub bucket: Option<&'static BucketMeta>,
     /// Whether the collection keeps pre- and post-images of changed documents for change streams
     /// (`#[odm(change_stream_images)]`).
     pub change_stream_images: bool,
@@ -237,6 +244,7 @@ impl ModelMeta {
         budget: None,
         gridfs: None,
         shard_key: &[],
+        bucket: None,
         change_stream_images: false,
         collation: None,
         keywords: &[],

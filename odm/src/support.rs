@@ -10,6 +10,7 @@ mod transaction;
 mod type_checks;
 
 pub use std::string::String;
+pub use std::vec::Vec;
 
 pub use bson::Bson;
 pub use bson::error::Error as BsonError;
@@ -18,6 +19,7 @@ pub use serde::de::DeserializeOwned;
 pub use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use self::collection::{collection_flaw, files_flaw};
+pub use crate::buckets::BucketModel;
 pub use crate::collection::transaction::Tries;
 pub use crate::error::Result;
 pub use crate::gridfs::{CHUNK_SIZE, FileModel, NoMetadata};
@@ -28,12 +30,13 @@ pub use crate::model::tree::{
     TreeDelete, TreeMeta,
 };
 pub use crate::model::{
-    Bound, BsonType, Budget, Capped, Clock, CollationMeta, Contents, CopyMeta, CounterpartKind,
-    CounterpartMeta, Document, Embedded, EmbeddedMeta, EnumMeta, ExpressionRule, FieldMeta,
-    FieldType, Guarantee, IndexMeta, InverseKind, InverseMeta, KeyKind, KeyMeta, KeyReferenceMeta,
-    Keys, KeywordsMeta, MapKey, ModelMeta, OnDelete, Path, Presence, ProjectedField, Projection,
-    RecentMeta, RefTarget, RefreshMeta, RelationMeta, Rule, SummaryKind, SummaryMeta, Tagging,
-    TimestampsMeta, TypeMeta, ValidationAction, ValidationLevel, VariantMeta, Versioned,
+    Bound, BsonType, BucketMeta, Budget, Capped, Clock, CollationMeta, Contents, CopyMeta,
+    CounterpartKind, CounterpartMeta, Document, Embedded, EmbeddedMeta, EnumMeta, ExpressionRule,
+    FieldMeta, FieldType, Guarantee, IndexMeta, InverseKind, InverseMeta, KeptKind, KeptMeta,
+    KeyKind, KeyMeta, KeyReferenceMeta, Keys, KeywordsMeta, MapKey, ModelMeta, OnDelete, Path,
+    Presence, ProjectedField, Projection, RecentMeta, RefTarget, RefreshMeta, RelationMeta, Rule,
+    SummaryKind, SummaryMeta, Tagging, TimestampsMeta, TypeMeta, ValidationAction, ValidationLevel,
+    VariantMeta, Versioned,
 };
 pub use crate::query::kind::{
     Additive, Bits, Growable, Integer, Keyed, Multiple, Number, Optional, Sequence, Temporal, Text,
@@ -63,9 +66,7 @@ pub use self::probe::{
 };
 pub use self::transaction::{ErrorOf, error_of};
 pub use self::type_checks::{
-    has_elements, has_fields, is_date, is_integer, is_known_date, is_list, is_list_of_text,
-    is_mean, is_no_list, is_no_map, is_nullable, is_number, is_one_date, is_one_number,
-    is_one_value, is_text, may_hold_documents, may_hold_place, may_hold_text, takes_a_tag,
+    can_total, has_elements, has_fields, is_date, is_integer, is_known_date, is_list, is_list_of_text, is_mean, is_measure, is_no_list, is_no_map, is_nullable, is_number, is_object_id, is_one_date, is_one_number, is_one_value, is_start_date, is_text, may_hold_documents, may_hold_place, may_hold_text, takes_a_tag,
 };
 
 use crate::model::Shape;
@@ -321,7 +322,7 @@ pub const fn keys_can_match<T: Document>(ty: &TypeMeta, key: &str) -> bool {
 }
 
 /// Whether the field `source` of `T` is stored as the type `ty`, or may be.
-pub const fn is_stored_alike<T: Document>(ty: &TypeMeta, source: &str) -> bool {
+pub const fn is_stored_alike<T: Embedded>(ty: &TypeMeta, source: &str) -> bool {
     match declared(T::META.fields, source) {
         Some(source) => type_checks::may_be_alike(ty, &source.ty),
         None => true,
@@ -332,6 +333,14 @@ pub const fn is_stored_alike<T: Document>(ty: &TypeMeta, source: &str) -> bool {
 pub const fn stores_numbers<T: Document>(source: &str) -> bool {
     match declared(T::META.fields, source) {
         Some(source) => is_number(&source.ty),
+        None => true,
+    }
+}
+
+/// Whether a total of the type `ty` can add up the field `source` of `T`.
+pub const fn adds_up<T: Embedded>(ty: &TypeMeta, source: &str) -> bool {
+    match declared(T::META.fields, source) {
+        Some(source) => can_total(ty, &source.ty),
         None => true,
     }
 }
@@ -383,7 +392,10 @@ const fn is_maintained(model: &ModelMeta, name: &str) -> bool {
         }
         rest = behind;
     }
-    false
+    match model.bucket {
+        Some(bucket) => bucket.writes(name),
+        None => false,
+    }
 }
 
 const fn is_name(one: Option<&str>, name: &str) -> bool {

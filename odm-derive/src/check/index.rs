@@ -19,7 +19,7 @@ pub(super) fn check(facts: &Facts<'_>, errors: &mut Errors) {
     let mut sound: Vec<&Index<'_>> = Vec::new();
     for index in &facts.indexes {
         // `field::check` reports indexes on these fields.
-        if index.declared.of_tree {
+        if index.declared.is_implied {
             continue;
         }
         // `keywords::check` reports indexes beside `keywords`.

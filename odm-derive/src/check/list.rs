@@ -221,8 +221,8 @@ fn bounds(field: &Field, list: &List, errors: &mut Errors) {
     let mut refuse = |message: String| errors.push(syn::Error::new(span, message));
     if max == 0 {
         refuse("this list could hold nothing; declare a `max` of at least 1".to_owned());
-    } else if list.is_recent() {
-        // `$slice` bounds the list, and its size counts toward a budget only.
+    } else if list.is_recent() || list.is_bucket() {
+        // `$slice` bounds a list of the newest, whose size counts toward a budget only; `bucket::check` has the bounds of buckets.
     } else if let Some(reason) = &list.allow {
         allowed(list, reason, max, errors);
     } else if list.embeds() && max > MAX_EMBEDDED {

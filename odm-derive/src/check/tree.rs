@@ -347,7 +347,7 @@ fn indexes(model: &Model, errors: &mut Errors) {
         .iter()
         .flat_map(|field| &field.attributes.indexes);
     let all = declared.chain(on_fields);
-    let (needed, declared): (Vec<&Index>, Vec<&Index>) = all.partition(|index| index.of_tree);
+    let (needed, declared): (Vec<&Index>, Vec<&Index>) = all.partition(|index| index.is_implied);
     for index in declared.into_iter().filter(|index| is_plain(index)) {
         let keys = key_names(index);
         let Some(needed) = needed.iter().find(|needed| key_names(needed) == keys) else {

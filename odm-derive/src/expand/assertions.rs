@@ -22,6 +22,7 @@ pub(crate) fn all(facts: &Facts<'_>) -> TokenStream {
     tokens.extend(collection(facts.model));
     tokens.extend(nested(facts));
     tokens.extend(super::relations::checks(facts));
+    tokens.extend(super::bucket::checks(facts));
     tokens
 }
 

@@ -4,6 +4,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::{Ident, LitStr};
 
+use super::bucket;
 use super::handle_type::sound;
 use super::header::{document_target, header, versioned};
 use super::relations;
@@ -69,6 +70,9 @@ pub(crate) fn document(facts: &Facts<'_>, id: &Id<'_>) -> TokenStream {
     });
     let files = gridfs.as_ref().map(|chunk_size| files(model, chunk_size));
     let gridfs = option(gridfs.as_ref());
+    let bucket = facts.bucket.as_ref();
+    let implementation = bucket.map(|one| bucket::implementation(model, one));
+    let bucket = option(bucket.map(|one| bucket::meta(model, one)).as_ref());
     let images = attributes.change_stream_images.is_some();
     let collation = option(
         attributes
@@ -93,6 +97,7 @@ pub(crate) fn document(facts: &Facts<'_>, id: &Id<'_>) -> TokenStream {
         #target
         #versioned
         #files
+        #implementation
         #header {
             type Id = #id_ty;
             const MODEL: &'static #support::ModelMeta = &#support::ModelMeta {
@@ -109,6 +114,7 @@ pub(crate) fn document(facts: &Facts<'_>, id: &Id<'_>) -> TokenStream {
                 change_stream_images: #images,
                 gridfs: #gridfs,
                 shard_key: &[#(#shard_key),*],
+                bucket: #bucket,
                 collation: #collation,
                 keywords: &[#(#keywords),*],
                 declared_relations: &[#declared_relations],

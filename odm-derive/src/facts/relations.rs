@@ -444,6 +444,6 @@ fn index_of(inverse: &Inverse) -> Demand<'_> {
 }
 
 /// A type as the user wrote it.
-pub(super) fn spelled(ty: &Type) -> String {
+pub(crate) fn spelled(ty: &Type) -> String {
     ty.to_token_stream().to_string().replace(' ', "")
 }

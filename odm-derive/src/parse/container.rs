@@ -5,6 +5,7 @@ use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Ident, LitInt, LitStr, Path, Token};
 
+use super::bucket::{Bucket, bucket};
 use super::collation::{Collation, collation};
 use super::index::{self, Index};
 use super::relation::{self, Inverse, InverseKind};
@@ -19,6 +20,7 @@ use crate::errors::Errors;
 pub(crate) struct Container {
     pub(crate) krate: Option<Path>,
     pub(crate) collection: Option<CollectionName>,
+    pub(crate) bucket: Option<Bucket>,
     pub(crate) budget: Option<Budget>,
     pub(crate) deny_undeclared: Option<Ident>,
     pub(crate) gridfs: Option<GridFs>,
@@ -136,6 +138,7 @@ pub(crate) fn container(list: &[Attribute], errors: &mut Errors) -> Container {
                 once(&mut container.deny_undeclared, word, word.clone())
             }
             attribute_names::OF => once(&mut container.of, word, value(input)?),
+            attribute_names::BUCKET => once(&mut container.bucket, word, bucket(word, input)?),
             attribute_names::BUDGET => once(&mut container.budget, word, budget(word, input)?),
             attribute_names::DEPTH => {
                 let (max, span) = number(input)?;

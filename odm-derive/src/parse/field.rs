@@ -5,6 +5,7 @@ use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::{Attribute, Ident, LitStr};
 
+use super::bucket::{self, Kept, KeptKind};
 use super::index::{self, Index};
 use super::keywords;
 use super::relation::{self, CopyOf, Counterpart, CounterpartKind, KeyReference, Recent};
@@ -30,6 +31,8 @@ pub(crate) struct FieldAttributes {
     /// `often`: the value changes often.
     pub(crate) often: Option<Ident>,
     pub(crate) summary: Option<SummaryOf>,
+    /// What a bucket keeps of its items in the field.
+    pub(crate) kept: Option<Kept>,
     pub(crate) counterpart: Option<Counterpart>,
     pub(crate) unbounded: Option<Unbounded>,
     pub(crate) version: Option<Ident>,
@@ -55,6 +58,7 @@ impl FieldAttributes {
             .or(self.version.as_ref())
             .or_else(|| self.copy_of.as_ref().map(|one| &one.word))
             .or_else(|| self.summary.as_ref().map(|one| &one.word))
+            .or_else(|| self.kept.as_ref().map(|one| &one.word))
             .or_else(|| self.currency.as_ref().map(|one| &one.word))
             .or_else(|| self.timestamp())
     }
@@ -76,6 +80,7 @@ impl FieldAttributes {
             .or_else(|| self.refers_to.as_ref().map(|one| &one.word))
             .or_else(|| self.copy_of.as_ref().map(|one| &one.word))
             .or_else(|| self.summary.as_ref().map(|one| &one.word))
+            .or_else(|| self.kept.as_ref().map(|one| &one.word))
             .or_else(|| self.unbounded.as_ref().map(|one| &one.word))
             .or(self.version.as_ref())
             .or_else(|| self.currency.as_ref().map(|one| &one.word))
@@ -100,6 +105,20 @@ impl FieldAttributes {
             return Err(syn::Error::new_spanned(word, message));
         }
         self.counterpart = Some(counterpart);
+        Ok(())
+    }
+
+    /// Reads what a bucket keeps of its items.
+    fn kept(&mut self, word: &Ident, kind: KeptKind, input: ParseStream<'_>) -> syn::Result<()> {
+        let kept = bucket::kept(word, kind, input)?;
+        if let Some(before) = &self.kept {
+            let message = format!(
+                "the field already has `{}`, and it can keep one value; declare another field for `{word}`",
+                before.word
+            );
+            return Err(syn::Error::new_spanned(word, message));
+        }
+        self.kept = Some(kept);
         Ok(())
     }
 
@@ -144,7 +163,7 @@ pub(crate) struct CurrencyField {
 
 /// A declared cardinality.
 pub(crate) struct List {
-    /// `embed`, `keywords`, `references` or `recent`.
+    /// `embed`, `keywords`, `references` or `recent`; `bucket` for the items of a bucket.
     pub(crate) word: Ident,
     /// `None` for one document: `embed` alone.
     pub(crate) max: Option<(u32, Span)>,
@@ -153,9 +172,14 @@ pub(crate) struct List {
 }
 
 impl List {
-    /// Whether it keeps documents, and not references: `embed` or `recent`.
+    /// Whether it keeps documents, and not references: `embed`, `recent` or the items of a bucket.
     pub(crate) fn embeds(&self) -> bool {
-        self.word == attribute_names::EMBED || self.is_recent()
+        self.word == attribute_names::EMBED || self.is_recent() || self.is_bucket()
+    }
+
+    /// Whether `bucket` on the struct bounds it.
+    pub(crate) fn is_bucket(&self) -> bool {
+        self.word == attribute_names::BUCKET
     }
 
     /// Whether it is `keywords`.
@@ -183,6 +207,9 @@ pub(crate) fn field(list: &[Attribute], ident: &Ident, errors: &mut Errors) -> F
             }
             field.rules.push(rule);
             return Ok(());
+        }
+        if let Some(kind) = KeptKind::of_word(&word.to_string()) {
+            return field.kept(word, kind, input);
         }
         if let Some(kind) = SummaryKind::of_word(&word.to_string()) {
             return field.summary(word, kind, input);

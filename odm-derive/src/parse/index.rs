@@ -60,8 +60,8 @@ pub(crate) struct Index {
     pub(crate) default_language: Option<LitStr>,
     pub(crate) language_override: Option<LitStr>,
     pub(crate) projection: Option<Projection>,
-    /// Whether a tree needs it, and no attribute declares it.
-    pub(crate) of_tree: bool,
+    /// Whether a tree or a bucket needs it, and no attribute declares it.
+    pub(crate) is_implied: bool,
 }
 
 impl Index {
@@ -74,8 +74,19 @@ impl Index {
         });
         let mut index = Self::new(word);
         index.keys = keys.collect();
-        index.of_tree = true;
+        index.is_implied = true;
         index.unique = unique.then(|| word.span());
+        index
+    }
+
+    /// The index by which a bucket is found: the key of the bucket, the start of its span, and the fullest first.
+    pub(crate) fn of_bucket(word: &Ident, keys: Vec<Ident>, count: Ident) -> Self {
+        let mut index = Self::of_tree(word, keys, false);
+        index.keys.push(Key {
+            path: vec![count],
+            kind: KeyKind::Descending,
+            kind_span: None,
+        });
         index
     }
 
@@ -109,7 +120,7 @@ impl Index {
             default_language: None,
             language_override: None,
             projection: None,
-            of_tree: false,
+            is_implied: false,
         }
     }
 }

@@ -280,6 +280,7 @@ fn name(aspect: Aspect) -> &'static str {
         Aspect::Copies => "copies",
         Aspect::Summaries => "summaries",
         Aspect::Recent => "recent",
+        Aspect::Buckets => "buckets",
         Aspect::Files => "files",
         Aspect::ShardKeys => "shard-keys",
         Aspect::Validator => "validator",

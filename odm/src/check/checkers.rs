@@ -4,6 +4,7 @@ use bson::raw::RawDocumentBuf;
 
 use super::document::{Undeclared, Validation};
 use super::{Aspect, Aspects, FindingKind};
+use crate::buckets::check::BucketChecker;
 use crate::error::Result;
 use crate::exec::Channel;
 use crate::gridfs::check::FileChecker;
@@ -29,6 +30,7 @@ enum Of {
     Copies(CopyChecker),
     Summaries(SummaryChecker),
     Recent(RecentChecker),
+    Buckets(BucketChecker),
     Files(FileChecker),
     ShardKeys(ShardKeyChecker),
     Validation(Box<Validation>),
@@ -65,6 +67,9 @@ impl AnyChecker {
         }
         if aspects.has(Aspect::Recent) {
             all.extend(RecentChecker::of(model)?.map(Of::Recent));
+        }
+        if aspects.has(Aspect::Buckets) {
+            all.extend(BucketChecker::of(model)?.map(Of::Buckets));
         }
         if aspects.has(Aspect::Files) {
             all.extend(FileChecker::of(model).map(Of::Files));
@@ -113,6 +118,7 @@ impl AnyChecker {
             Of::Copies(checker) => checker.refresh(channel, documents).await?,
             Of::Summaries(checker) => checker.refresh(channel, documents).await?,
             Of::Recent(checker) => checker.refresh(channel, documents).await?,
+            Of::Buckets(checker) => checker.refresh(channel, documents).await?,
             Of::References(_)
             | Of::TwoWay(_)
             | Of::Files(_)
@@ -140,6 +146,7 @@ impl Checker for AnyChecker {
             Of::Copies(checker) => checker.options(channel),
             Of::Summaries(checker) => checker.options(channel),
             Of::Recent(checker) => checker.options(channel),
+            Of::Buckets(checker) => checker.options(channel),
             Of::Files(checker) => checker.options(channel),
             Of::ShardKeys(checker) => checker.options(channel),
             // DBRefs may be in fields that are not declared.
@@ -155,6 +162,7 @@ impl Checker for AnyChecker {
             Of::Copies(checker) => checker.settles(),
             Of::Summaries(checker) => checker.settles(),
             Of::Recent(checker) => checker.settles(),
+            Of::Buckets(checker) => checker.settles(),
             Of::Files(checker) => checker.settles(),
             Of::ShardKeys(checker) => checker.settles(),
             Of::Validation(_) | Of::Undeclared(_) => false,
@@ -173,6 +181,7 @@ impl Checker for AnyChecker {
             Of::Copies(checker) => checker.look(channel, documents).await.map(converted),
             Of::Summaries(checker) => checker.look(channel, documents).await.map(converted),
             Of::Recent(checker) => checker.look(channel, documents).await.map(converted),
+            Of::Buckets(checker) => checker.look(channel, documents).await.map(converted),
             Of::Files(checker) => checker.look(channel, documents).await.map(converted),
             Of::ShardKeys(checker) => checker.look(channel, documents).await.map(converted),
             Of::Validation(validation) => validation.look(channel, documents).await,

@@ -4,6 +4,7 @@ use std::fmt;
 
 use bson::{Bson, doc};
 
+use crate::buckets::check::BucketDamage;
 use crate::gridfs::check::FileDamage;
 use crate::plan::shell;
 use crate::sharding::check::ShardKeyDamage;
@@ -58,6 +59,10 @@ pub enum FindingKind {
     UnindexedRelation,
     /// A change of several documents has begun and not ended.
     UnfinishedChange,
+    /// A count, or another value that a bucket keeps, is not that of its items: `bucket`.
+    WrongKeptValue,
+    /// An item is outside of the span of its bucket: `bucket`.
+    MisplacedItem,
     /// Chunks of a file are missing: `gridfs`.
     MissingChunk,
     /// A file has chunks behind its last one, or two of one number.
@@ -106,6 +111,8 @@ impl fmt::Display for FindingKind {
             Self::UndeclaredField => "undeclared field",
             Self::UnindexedRelation => "unindexed relation",
             Self::UnfinishedChange => "unfinished change",
+            Self::WrongKeptValue => "wrong kept value",
+            Self::MisplacedItem => "misplaced item",
             Self::MissingChunk => "missing chunk",
             Self::ExtraChunk => "extra chunk",
             Self::WrongChunk => "wrong chunk",
@@ -121,6 +128,15 @@ impl From<ReferenceDamage> for FindingKind {
     fn from(kind: ReferenceDamage) -> Self {
         match kind {
             ReferenceDamage::Dangling => Self::DanglingReference,
+        }
+    }
+}
+
+impl From<BucketDamage> for FindingKind {
+    fn from(kind: BucketDamage) -> Self {
+        match kind {
+            BucketDamage::Kept => Self::WrongKeptValue,
+            BucketDamage::Misplaced => Self::MisplacedItem,
         }
     }
 }

@@ -390,6 +390,7 @@ pub(super) fn is_maintained(model: &ModelMeta, field: &FieldMeta) -> bool {
     names.any(|name| name == field.name)
         || kept.any(|name| name == field.name)
         || field.summary.is_some()
+        || model.is_kept_by_bucket(field.name)
         || model.keywords.iter().any(|it| it.field == field.name)
         || recent.any(|recent| recent.field == field.rust)
 }

@@ -176,7 +176,9 @@ impl Batches<'_> {
             .and_then(length)
             .unwrap_or(usize::MAX);
         let change = match self.action(damage)? {
-            RepairAction::Refresh | RepairAction::Follow { .. } => return Ok(Treatment::Refresh),
+            RepairAction::Refresh | RepairAction::Recompute | RepairAction::Follow { .. } => {
+                return Ok(Treatment::Refresh);
+            }
             RepairAction::Delete => return Ok(Treatment::Delete),
             RepairAction::SetNull if self.decisions.is_left_out(model, path) => Change::Remove,
             RepairAction::SetNull => Change::Null,

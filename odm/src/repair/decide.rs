@@ -60,6 +60,7 @@ impl Decisions {
             FindingKind::StaleCopy | FindingKind::StaleSummary | FindingKind::StaleList => {
                 RepairAction::Refresh
             }
+            FindingKind::WrongKeptValue => RepairAction::Recompute,
             FindingKind::UnfinishedChange => RepairAction::Resume,
             FindingKind::DanglingReference => self.about_reference(model, path, answer),
             FindingKind::OneSidedReference => self.about_sides(model, path, answer)?,
@@ -73,8 +74,9 @@ impl Decisions {
                 _ => ask([Answer::RemoveField]),
             },
             FindingKind::DamagedTree(_) => RepairAction::RepairTree,
-            // Bytes that are gone do not come back.
+            // Bytes that are gone do not come back, and whoever has moved an item knows why.
             FindingKind::InvalidDocument
+            | FindingKind::MisplacedItem
             | FindingKind::MissingChunk
             | FindingKind::ExtraChunk
             | FindingKind::WrongChunk

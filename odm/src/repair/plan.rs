@@ -46,6 +46,8 @@ pub struct RepairStep {
 pub enum RepairAction {
     /// Writes the values that follow from other documents.
     Refresh,
+    /// Computes what buckets keep of their items.
+    Recompute,
     /// Completes changes that have begun.
     Resume,
     /// Makes references null.
@@ -101,6 +103,7 @@ impl fmt::Display for RepairAction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Refresh => "write the values that follow from other documents",
+            Self::Recompute => "compute what the buckets keep of their items",
             Self::Resume => "complete the changes",
             Self::SetNull => "make the references null",
             Self::Pull => "take the references out of their lists",
@@ -327,12 +330,14 @@ fn task(step: &RepairStep) -> Option<Task> {
         FindingKind::StaleCopy => Phase::Copies,
         FindingKind::StaleSummary => Phase::Summaries,
         FindingKind::StaleList => Phase::Recent,
+        FindingKind::WrongKeptValue => Phase::Buckets,
         FindingKind::LongList => Phase::Lists,
         FindingKind::UndeclaredField => Phase::Fields,
         FindingKind::UnfinishedChange => Phase::Changes,
         FindingKind::DamagedTree(_) => Phase::Trees,
         FindingKind::InvalidDocument
         | FindingKind::UnindexedRelation
+        | FindingKind::MisplacedItem
         | FindingKind::MissingChunk
         | FindingKind::ExtraChunk
         | FindingKind::WrongChunk

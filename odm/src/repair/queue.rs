@@ -16,6 +16,7 @@ pub(super) enum Phase {
     TwoWay,
     Lists,
     Fields,
+    Buckets,
     Trees,
     Copies,
     Summaries,
@@ -23,12 +24,13 @@ pub(super) enum Phase {
 }
 
 impl Phase {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Changes,
         Self::References,
         Self::TwoWay,
         Self::Lists,
         Self::Fields,
+        Self::Buckets,
         Self::Trees,
         Self::Copies,
         Self::Summaries,
@@ -42,6 +44,7 @@ impl Phase {
             Self::TwoWay => "two-way",
             Self::Lists => "lists",
             Self::Fields => "fields",
+            Self::Buckets => "buckets",
             Self::Trees => "trees",
             Self::Copies => "copies",
             Self::Summaries => "summaries",
@@ -92,6 +95,10 @@ impl Queue {
             let has_moved = phase < Phase::Copies && is_source(model);
             if copies.any(|copies| has_moved || is_source(copies.source)) {
                 following.push((Phase::Copies, model));
+            }
+            // A list that was shortened has fewer items.
+            if phase == Phase::Lists && is_source(model) && model.bucket.is_some() {
+                following.push((Phase::Buckets, model));
             }
             if model.summaries()?.iter().any(|one| is_source(one.target)) {
                 following.push((Phase::Summaries, model));

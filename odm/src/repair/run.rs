@@ -485,6 +485,7 @@ fn checker(phase: Phase, model: &'static ModelMeta, path: &str) -> Result<Option
         Phase::Copies => Aspect::Copies,
         Phase::Summaries => Aspect::Summaries,
         Phase::Recent => Aspect::Recent,
+        Phase::Buckets => Aspect::Buckets,
         Phase::Changes | Phase::Trees => return Ok(None),
     };
     let all = AnyChecker::all(model, Aspects::of([aspect]), &mut Vec::new())?;

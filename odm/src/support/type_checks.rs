@@ -92,6 +92,43 @@ pub const fn is_one_date(ty: &TypeMeta) -> bool {
     !is_list(ty) && is_date(ty)
 }
 
+/// Whether the type is a single date that is never null. An unknown type may be one, and counts.
+pub const fn is_start_date(ty: &TypeMeta) -> bool {
+    !ty.nullable && is_one_date(ty)
+}
+
+/// Whether the type is a single number or date, or none. An unknown type may be one, and counts.
+pub const fn is_measure(ty: &TypeMeta) -> bool {
+    !is_list(ty) && (is_number(ty) || is_date(ty))
+}
+
+/// Whether the type can hold an `_id` that MongoDB makes.
+pub const fn is_object_id(ty: &TypeMeta) -> bool {
+    match ty.shape {
+        Shape::Any => true,
+        Shape::Scalar(types) => contains(types, BsonType::ObjectId),
+        Shape::Reference { id, .. } => is_object_id(id),
+        _ => false,
+    }
+}
+
+/// Whether a total of the one type can add up numbers of the other: it has all of their digits before the point.
+pub const fn can_total(total: &TypeMeta, source: &TypeMeta) -> bool {
+    if is_list(source) || !is_number(source) {
+        return false;
+    }
+    let Shape::Scalar(types) = total.shape else {
+        return true;
+    };
+    if contains(types, BsonType::Decimal) {
+        return true;
+    }
+    if contains(types, BsonType::Double) {
+        return all_of(source, &[BsonType::Int, BsonType::Long, BsonType::Double]);
+    }
+    all_of(source, &[BsonType::Int, BsonType::Long])
+}
+
 /// Whether the type, or the type of the elements, is known to be a date.
 pub const fn is_known_date(ty: &TypeMeta) -> bool {
     !holds_anything(ty) && is_date(ty)

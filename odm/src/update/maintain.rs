@@ -191,6 +191,16 @@ pub(crate) fn change(fields: &[Maintained], update: &mut Document) {
     }
 }
 
+/// The stage that changes the maintained fields in an update by a pipeline that the library makes.
+pub(crate) fn stage(fields: &[Maintained]) -> Option<Document> {
+    let changes = fields.iter().filter_map(|field| {
+        let change = field.change.as_ref()?;
+        Some((field.name.to_owned(), change.expression.clone()))
+    });
+    let changes: Document = changes.collect();
+    (!changes.is_empty()).then(|| doc! {"$set": changes})
+}
+
 impl Changes {
     /// Adds the changes of the maintained fields to these changes, and returns the field that an upsert sets besides.
     fn maintaining(

@@ -34,6 +34,7 @@ chapters! {
     keywords = "../../book/src/keywords.md";
     money = "../../book/src/money.md";
     time = "../../book/src/time.md";
+    buckets = "../../book/src/buckets.md";
     gridfs = "../../book/src/gridfs.md";
     foreign_types = "../../book/src/foreign-types.md";
     web_services = "../../book/src/web-services.md";

@@ -4,6 +4,7 @@ mod advice;
 mod any_money;
 mod bounds;
 mod bounds_in_upserts;
+mod buckets;
 mod budgets;
 mod bulk;
 mod changes;
@@ -95,6 +96,7 @@ pub(crate) fn cases() -> Vec<Case> {
         advice::CASES,
         bounds::CASES,
         bounds_in_upserts::CASES,
+        buckets::CASES,
         budgets::CASES,
         bulk::CASES,
         changes::CASES,

@@ -34,7 +34,7 @@ const FLOORS: &[&[&str]] = &[
     &["collection"],
     &["write"],
     &[
-        "advise", "dump", "gridfs", "relation", "server", "sharding", "tree",
+        "advise", "buckets", "dump", "gridfs", "relation", "server", "sharding", "tree",
     ],
     &["check", "pull"],
     &["repair", "report", "scrub"],

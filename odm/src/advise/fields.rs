@@ -100,6 +100,8 @@ fn kept_fields(model: &'static ModelMeta) -> Vec<&'static str> {
         ];
         names.extend(fields.into_iter().flatten());
     }
+    // Buckets are filled on purpose.
+    names.extend(model.bucket.map(|bucket| bucket.items));
     let stored = |rust: &str| {
         let mut fields = (model.embedded)().fields.iter();
         fields.find(|field| field.rust == rust).map(|it| it.name)

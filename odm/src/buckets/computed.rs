@@ -44,14 +44,13 @@ pub(super) fn kept(field: &KeptField, items: impl Into<Bson>) -> Bson {
     let values = doc! {"$map": {"input": items.into(), "as": "item", "in": value}};
     match field.meta.kind {
         KeptKind::Total => {
-            let total = match types(field.ty) {
-                // MongoDB adds doubles and decimals as decimals, and integers beyond 64 bits as doubles.
-                [BsonType::Decimal] => {
-                    let number = doc! {"$isNumber": "$$value"};
-                    let decimal = doc! {"$cond": [number, {"$toDecimal": "$$value"}, 0]};
-                    doc! {"$sum": {"$map": {"input": values, "as": "value", "in": decimal}}}
-                }
-                _ => doc! {"$sum": values},
+            // MongoDB adds doubles and decimals as decimals, and integers beyond 64 bits as doubles.
+            let total = if let [BsonType::Decimal] = types(field.ty) {
+                let number = doc! {"$isNumber": "$$value"};
+                let decimal = doc! {"$cond": [number, {"$toDecimal": "$$value"}, 0]};
+                doc! {"$sum": {"$map": {"input": values, "as": "value", "in": decimal}}}
+            } else {
+                doc! {"$sum": values}
             };
             converted(total.into(), field.ty)
         }

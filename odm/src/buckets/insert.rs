@@ -10,7 +10,7 @@ use futures_core::future::BoxFuture;
 use super::handle::BucketModel;
 use super::interval::units;
 use super::key::BucketKey;
-use super::statement::{Groups, Statement};
+use super::statement::{Groups, Statement, max};
 use crate::collection::{BulkWriteResult, Collection};
 use crate::error::{BulkError, Code, Error, Kind, Result, WriteError};
 use crate::store::options::{Options, ReadPreference};
@@ -117,47 +117,52 @@ impl<'s, M: BucketModel> InsertItems<'s, M> {
         let total = groups.count;
         let mut result = InsertItemsResult::default();
         let in_transaction = session.as_ref().is_some_and(|it| it.in_transaction());
-        let mut failures: Vec<WriteError> = Vec::new();
+        let (mut failures, mut labels) = (Vec::new(), Vec::new());
         let mut waiting = statements(&collection, groups, session.as_deref_mut()).await?;
         for attempt in 1..=TRIES {
-            let sent = send(&collection, &waiting, session.as_deref_mut()).await;
+            let sent = send(
+                &collection,
+                &waiting,
+                session.as_deref_mut(),
+                in_transaction,
+            )
+            .await;
             let sent = sent.map_err(|error| after(error, &result, total))?;
             result.inserted += sent.inserted;
             result.opened.extend(sent.opened);
+            labels = sent.labels;
             let may_try = attempt < TRIES && !in_transaction;
             let mut again = Vec::new();
-            for (position, error) in sent.failures {
-                let is_duplicate = error.code() == Code::DUPLICATE_KEY;
-                let Some(statement) = waiting.get(position) else {
+            for (position, statement) in waiting.into_iter().enumerate() {
+                let mut errors = sent.failures.iter();
+                let Some((_, error)) = errors.find(|(failed, _)| *failed == position) else {
                     continue;
                 };
-                if is_duplicate && may_try {
+                if error.code() == Code::DUPLICATE_KEY && may_try {
                     // Another writer has opened the bucket, which has room now.
-                    again.push(position);
+                    again.push(statement);
                     continue;
                 }
                 let items = statement.group.items.iter();
                 failures.extend(items.map(|item| WriteError::new(item.index, error.clone())));
             }
-            let mut position = 0;
-            waiting.retain(|_| {
-                position += 1;
-                again.contains(&(position - 1))
-            });
-            if waiting.is_empty() {
+            if again.is_empty() {
                 break;
             }
+            let groups = Groups::again(again)?;
+            waiting = statements(&collection, groups, session.as_deref_mut()).await?;
         }
         if failures.is_empty() {
             return Ok(result);
         }
-        Err(failed::<M>(failures, &result, total))
+        Err(failed::<M>(failures, labels, &result, total))
     }
 }
 
 /// The error of a call of which some items failed.
 fn failed<M: BucketModel>(
     mut failures: Vec<WriteError>,
+    labels: Vec<String>,
     result: &InsertItemsResult,
     total: usize,
 ) -> Error {
@@ -172,12 +177,12 @@ fn failed<M: BucketModel>(
     let error = if let (1, [only]) = (total, failures.as_slice()) {
         Error::new(only.error().clone())
     } else {
-        Error::new(BulkError::new(done, failures, None))
+        Error::new(BulkError::new(done, failures, None).with_labels(labels))
     };
     let error = crate::exec::refused(error, model);
     if codes.contains(&Code::DUPLICATE_KEY) {
         return error.context(
-            "a unique index keeps the items from opening another bucket: `max` is reached in the bucket that has the key",
+            "a unique index keeps the items from opening another bucket, and the one that has the key takes no more: `max` is reached",
         );
     }
     if codes.iter().any(|code| TOO_LARGE.contains(code)) {
@@ -209,6 +214,7 @@ struct Sent {
     opened: Vec<Bson>,
     /// The positions of statements that failed.
     failures: Vec<(usize, crate::error::ServerError)>,
+    labels: Vec<String>,
 }
 
 impl Sent {
@@ -226,6 +232,7 @@ async fn send<M: BucketModel>(
     collection: &Collection<M>,
     statements: &[Statement],
     session: Option<&mut Session>,
+    in_transaction: bool,
 ) -> Result<Sent> {
     let mut sent = Sent::default();
     let (filters, updates) = statements
@@ -233,7 +240,9 @@ async fn send<M: BucketModel>(
         .map(|statement| Ok((statement.filter::<M>(), statement.update::<M>()?)))
         .collect::<Result<(Vec<_>, Vec<_>)>>()?;
     let mut pairs = filters.into_iter().zip(updates);
-    if let (1, Some((filter, update))) = (statements.len(), pairs.next()) {
+    if statements.len() == 1
+        && let Some((filter, update)) = pairs.next()
+    {
         // The driver sends a single update again after a broken connection.
         let mut call = collection.update_one(|_| filter, |_| update).upsert(true);
         if let Some(session) = session {
@@ -273,7 +282,11 @@ async fn send<M: BucketModel>(
                 return Err(error);
             }
             let failed: Vec<usize> = bulk.errors.iter().map(WriteError::index).collect();
-            sent.add(statements, &bulk.result, &failed);
+            // A transaction keeps nothing.
+            if !in_transaction {
+                sent.add(statements, &bulk.result, &failed);
+            }
+            sent.labels = error.kind().labels().to_vec();
             for one in &bulk.errors {
                 sent.failures.push((one.index(), one.error().clone()));
             }
@@ -331,7 +344,7 @@ async fn statements<M: BucketModel>(
                 .group_of(bucket)
                 .and_then(|group| rooms.get_mut(group));
             if let (Some(left), Some(rooms)) = (left, group) {
-                rooms.push(left.min(usize::try_from(meta.max).unwrap_or(usize::MAX)));
+                rooms.push(left.min(max(meta)));
             }
         }
     }

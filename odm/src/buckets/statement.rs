@@ -13,7 +13,7 @@ use super::interval::Point;
 use super::key::BucketKey;
 use crate::error::{Error, Result};
 use crate::exec::StoredPath;
-use crate::model::bucket::{KeptField, KeptKind};
+use crate::model::bucket::{BucketMeta, KeptField, KeptKind};
 use crate::model::types::TypeMeta;
 use crate::model::{BsonType, Path};
 use crate::query::{Filter, FromRaw};
@@ -42,6 +42,7 @@ pub(super) struct Group {
 #[derive(Debug, Default)]
 pub(super) struct Groups {
     pub(super) all: Vec<Group>,
+    /// The position of each group, by the key and the start.
     positions: HashMap<Vec<u8>, usize>,
     /// The number of items.
     pub(super) count: usize,
@@ -70,22 +71,36 @@ impl Groups {
             let message = "no span starts before this point";
             return Err(in_item(Error::usage(message).with_path(shape.time.clone())));
         };
-        let item = EncodedItem { index, document };
+        self.group(key, start)?
+            .push(EncodedItem { index, document });
+        self.count += 1;
+        Ok(())
+    }
+
+    /// Adds the items of statements that were not stored.
+    pub(super) fn again(statements: Vec<Statement>) -> Result<Self> {
+        let mut groups = Self::default();
+        for Statement { group } in statements {
+            groups.count += group.items.len();
+            groups.group(&group.key, group.start)?.extend(group.items);
+        }
+        Ok(groups)
+    }
+
+    /// The items of a key and a span.
+    fn group(&mut self, key: &BucketKey, start: Point) -> Result<&mut Vec<EncodedItem>> {
         let bytes = RawDocumentBuf::try_from(key.at(start)).map_err(Error::encode)?;
-        let all = &mut self.all;
-        let position = *self.positions.entry(bytes.into_bytes()).or_insert_with(|| {
-            all.push(Group {
+        let next = self.all.len();
+        let position = *self.positions.entry(bytes.into_bytes()).or_insert(next);
+        if position == next {
+            self.all.push(Group {
                 key: key.clone(),
                 start,
                 items: Vec::new(),
             });
-            all.len() - 1
-        });
-        if let Some(group) = all.get_mut(position) {
-            group.items.push(item);
         }
-        self.count += 1;
-        Ok(())
+        let group = self.all.get_mut(position).map(|group| &mut group.items);
+        group.ok_or_else(|| Error::usage("the items have no group"))
     }
 
     /// The group of a stored bucket.
@@ -106,15 +121,14 @@ impl Group {
     pub(super) fn with_room(&self, items: usize) -> Document {
         let meta = self.key.shape.meta;
         let mut filter = self.key.at(self.start);
-        let most = usize::try_from(meta.max).unwrap_or(usize::MAX) - items;
-        filter.insert(meta.count, doc! {"$lte": number(most)});
+        filter.insert(meta.count, doc! {"$lte": number(max(meta) - items)});
         filter
     }
 
     /// Divides the items, so that the first parts fill the buckets with so much room.
     pub(super) fn statements(self, rooms: Vec<usize>) -> Vec<Statement> {
         let Self { key, start, items } = self;
-        let max = usize::try_from(key.shape.meta.max).unwrap_or(usize::MAX);
+        let max = max(key.shape.meta);
         let mut rooms = rooms.into_iter().filter(|room| *room > 0);
         let mut parts: Vec<Vec<EncodedItem>> = Vec::new();
         let (mut part, mut bytes) = (Vec::new(), 0);
@@ -158,8 +172,7 @@ impl Statement {
         let meta = self.group.key.shape.meta;
         let mut filter = self.group.with_room(self.len());
         // Whoever wrote a wrong count: the list does not exceed its bound.
-        let max = usize::try_from(meta.max).unwrap_or(usize::MAX);
-        let last = max - self.len();
+        let last = max(meta) - self.len();
         filter.insert(format!("{}.{last}", meta.items), doc! {"$exists": false});
         Filter::from_raw(filter)
     }
@@ -198,6 +211,11 @@ impl Statement {
         let path = Path::root().child(meta.count);
         Ok(Update::raw(update) & Update::operator(&path, "$inc", Ok(count)))
     }
+}
+
+/// The most items of a bucket.
+pub(super) fn max(meta: &BucketMeta) -> usize {
+    usize::try_from(meta.max).unwrap_or(usize::MAX)
 }
 
 /// What is kept of a field of these items; none if they have no value.

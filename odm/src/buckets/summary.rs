@@ -8,6 +8,7 @@ use std::ops::RangeBounds;
 use bson::raw::RawDocumentBuf;
 use bson::{Bson, Document, doc};
 use futures_core::future::BoxFuture;
+use odm_language::value::number::Number;
 
 use super::computed;
 use super::handle::BucketModel;
@@ -15,8 +16,8 @@ use super::interval::{Interval, units};
 use super::key::BucketKey;
 use crate::collection::{Collection, decode_key};
 use crate::error::{Error, Result};
-use crate::model::Embedded;
 use crate::model::bucket::{KeptField, KeptKind};
+use crate::model::{BsonType, Embedded};
 use crate::query::{Decode, Field, fields};
 use crate::store::{Operation, Session};
 
@@ -104,7 +105,7 @@ impl<'s, M: BucketModel> Summarize<'s, M> {
         let group = group.map_err(|error| error.with_model(M::model().name))?;
         let group = group.map(Document::try_from).transpose();
         let group = group.map_err(Error::encode)?.unwrap_or_default();
-        BucketSummary::new(&key, group)
+        BucketSummary::new(&key, &group)
     }
 }
 
@@ -165,7 +166,7 @@ fn output(position: usize) -> String {
 }
 
 impl<M: BucketModel> BucketSummary<M> {
-    fn new(key: &BucketKey, group: Document) -> Result<Self> {
+    fn new(key: &BucketKey, group: &Document) -> Result<Self> {
         let raw = RawDocumentBuf::try_from(group.clone()).map_err(Error::encode)?;
         let number = |name: &str| {
             let number = raw.get(name).ok().flatten().and_then(units);
@@ -227,14 +228,10 @@ impl<M: BucketModel> BucketSummary<M> {
 
 /// A value as the field stores it: `$sum` adds up to another type of number.
 fn value_of(field: &KeptField, value: &Bson) -> Result<Bson> {
-    use odm_language::value::number::Number;
-
-    use crate::model::BsonType;
-
     let raw = bson::RawBson::try_from(value.clone()).map_err(Error::encode)?;
-    let number = match (field.meta.kind, Number::from_raw(raw.as_raw_bson_ref())) {
-        (KeptKind::Total, Some(number)) => number,
-        _ => return Ok(value.clone()),
+    let number = Number::from_raw(raw.as_raw_bson_ref());
+    let Some(number) = number.filter(|_| field.meta.kind == KeptKind::Total) else {
+        return Ok(value.clone());
     };
     let number = match computed::types(field.ty) {
         [BsonType::Int] => number

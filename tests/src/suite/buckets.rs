@@ -4,14 +4,24 @@
 mod damages;
 mod writers;
 
-use std::ops::Bound;
+use std::ops::Bound::{self, Excluded, Included, Unbounded};
 
 use odm::bson::{Document as BsonDocument, doc};
 use odm::check::Aspect;
 use odm::prelude::*;
 
-use self::damages::*;
-use self::writers::*;
+use self::damages::{
+    a_wrong_count_overfills_no_bucket, buckets_beyond_16_megabytes_are_explained,
+    documents_of_other_programs_are_read, each_damage_is_found_and_repaired,
+    rounded_totals_are_no_damage, spans_that_were_declared_otherwise_are_read_in_order,
+};
+use self::writers::{
+    a_full_bucket_with_a_unique_key_is_an_error, a_unique_index_keeps_one_open_bucket,
+    concurrent_calls_of_many_items_never_overfill, concurrent_writers_never_overfill,
+    deletes_beside_inserts_leave_sound_buckets, deletes_leave_what_readers_expect,
+    dropped_inserts_leave_sound_buckets, refused_items_are_listed,
+    values_that_do_not_fit_are_refused,
+};
 use crate::case::cases;
 use crate::random::Random;
 
@@ -120,11 +130,15 @@ struct Run {
 
 const DAY: i64 = 1_767_225_600_000;
 
-fn minute(minute: i64) -> DateTime {
-    DateTime::from_millis(DAY + minute * 60_000)
+fn minute(minute: i32) -> DateTime {
+    DateTime::from_millis(DAY + i64::from(minute) * 60_000)
 }
 
-fn reading(at: i64, celsius: f64) -> Reading {
+fn below(random: &mut Random, end: usize) -> i32 {
+    i32::try_from(random.below(end)).unwrap()
+}
+
+fn reading(at: i32, celsius: f64) -> Reading {
     Reading {
         at: minute(at),
         celsius,
@@ -202,7 +216,7 @@ async fn items_fill_buckets(db: &Db) {
 async fn many_items_fill_the_open_buckets_first(db: &Db) {
     synced(db).await;
     let buckets = db.buckets::<Hour>();
-    let many = |from: i64, count: i64| (from..from + count).map(|at| reading(at, at as f64));
+    let many = |from: i32, count: i32| (from..from + count).map(|at| reading(at, at.into()));
     let result = buckets.insert_many("s1", many(0, 7)).await.unwrap();
     assert_eq!((result.inserted, result.opened.len()), (7, 1));
     // Three fit into the first bucket, ten fill the second, and the rest opens the third.
@@ -235,10 +249,10 @@ async fn random_items_come_back_in_order(db: &Db) {
             .map(|_| {
                 next += 1;
                 // Each time once, so that there is one order.
-                let at = DAY + random.below(300) as i64 * 60_000 + next;
+                let at = minute(below(&mut random, 300)).timestamp_millis() + next;
                 Reading {
                     at: DateTime::from_millis(at),
-                    celsius: random.below(100) as f64,
+                    celsius: below(&mut random, 100).into(),
                 }
             })
             .collect();
@@ -247,7 +261,7 @@ async fn random_items_come_back_in_order(db: &Db) {
         buckets.insert_one("s2", reading(1, 1.0)).await.unwrap();
         known.extend(items);
         known.sort_by_key(|one| one.at);
-        let (a, b) = (random.below(310) as i64 - 5, random.below(310) as i64 - 5);
+        let (a, b) = (below(&mut random, 310) - 5, below(&mut random, 310) - 5);
         let (from, to) = (minute(a.min(b)), minute(a.max(b)));
         let within: Vec<Reading> = known
             .iter()
@@ -629,7 +643,6 @@ async fn ranges_have_all_kinds_of_ends(db: &Db) {
         assert_eq!(summary.count, items.len() as u64, "{range:?}");
         items.iter().map(|one| one.step_number).collect::<Vec<_>>()
     };
-    use Bound::{Excluded, Included, Unbounded};
     assert_eq!(read((Included(9), Excluded(11))).await, [9, 10]);
     assert_eq!(read((Excluded(9), Included(11))).await, [10, 11]);
     assert_eq!(read((Excluded(37), Unbounded)).await, [38, 39]);
@@ -655,7 +668,7 @@ async fn ranges_have_all_kinds_of_ends(db: &Db) {
 async fn streams_end_at_their_limit(db: &Db) {
     let buckets = db.buckets::<Hour>();
     buckets
-        .insert_many("s1", (0..600).map(|at| reading(at, at as f64)))
+        .insert_many("s1", (0..600).map(|at| reading(at, at.into())))
         .await
         .unwrap();
     let mut stream = buckets.items("s1").limit(15).await.unwrap();
@@ -666,7 +679,7 @@ async fn streams_end_at_their_limit(db: &Db) {
     assert!(stream.next().await.is_none());
     assert_eq!(
         seen,
-        (0..15).map(|at| reading(at, at as f64)).collect::<Vec<_>>()
+        (0..15).map(|at| reading(at, at.into())).collect::<Vec<_>>()
     );
     let all = buckets.items("s1").newest_first().await.unwrap();
     let all: Vec<_> = futures::StreamExt::collect(all).await;

@@ -4,19 +4,20 @@ use std::future::IntoFuture;
 
 use futures::future::join_all;
 use odm::bson::{Document as BsonDocument, doc};
+use odm::collection::WriteError;
 use odm::prelude::*;
 
-use super::{Hour, Reading, Run, assert_sound, hours, minute, reading, step, synced};
+use super::{Hour, Reading, Run, assert_sound, below, hours, minute, reading, step, synced};
 use crate::random::Random;
 
 pub(super) async fn concurrent_writers_never_overfill(db: &Db) {
     synced(db).await;
-    let insert = async |number: i64| {
+    let insert = async |number: i32| {
         let buckets = db.buckets::<Hour>();
         let mut inserted = 0;
         for one in 0..6 {
             let result = buckets
-                .insert_one("s1", reading(number % 60, one as f64))
+                .insert_one("s1", reading(number % 60, one.into()))
                 .await
                 .unwrap();
             inserted += result.inserted;
@@ -46,7 +47,7 @@ pub(super) async fn concurrent_calls_of_many_items_never_overfill(db: &Db) {
         for _ in 0..3 {
             let count = 1 + random.below(35);
             let items = (0..count).map(|_| {
-                let at = random.below(120) as i64;
+                let at = below(&mut random, 120);
                 (format!("s{}", at % 2), reading(at, 1.0))
             });
             let items: Vec<_> = items.collect();
@@ -85,7 +86,7 @@ struct Single {
 pub(super) async fn a_unique_index_keeps_one_open_bucket(db: &Db) {
     let plan = db.sync(models![Single]).plan().await.unwrap();
     plan.apply(Allow::CREATE).await.unwrap();
-    let insert = async |number: i64| {
+    let insert = async |number: i32| {
         let buckets = db.buckets::<Single>();
         let result = buckets.insert_one("s1", reading(number, 1.0)).await;
         result.unwrap().inserted
@@ -150,7 +151,7 @@ pub(super) async fn a_full_bucket_with_a_unique_key_is_an_error(db: &Db) {
     let failed: Vec<usize> = refused
         .write_errors()
         .iter()
-        .map(|one| one.index())
+        .map(WriteError::index)
         .collect();
     assert_eq!(failed, [0, 2]);
     assert_eq!(refused.partial_result().unwrap().inserted, 2);
@@ -184,7 +185,7 @@ pub(super) async fn refused_items_are_listed(db: &Db) {
     let plan = db.sync(models![Day]).plan().await.unwrap();
     plan.apply(Allow::CREATE).await.unwrap();
     let days = db.buckets::<Day>();
-    let vote = |day: i64, stars| Vote {
+    let vote = |day: i32, stars| Vote {
         at: minute(day * 1_440),
         stars,
     };
@@ -196,7 +197,7 @@ pub(super) async fn refused_items_are_listed(db: &Db) {
     let failed: Vec<usize> = refused
         .write_errors()
         .iter()
-        .map(|one| one.index())
+        .map(WriteError::index)
         .collect();
     assert_eq!(failed, [1, 2, 3, 4]);
     assert!(refused.write_errors()[0].validation_failure().is_some());
@@ -319,20 +320,23 @@ pub(super) async fn deletes_leave_what_readers_expect(db: &Db) {
             next += 1;
             Reading {
                 at: DateTime::from_millis(
-                    minute(random.below(400) as i64).timestamp_millis() + next,
+                    minute(below(&mut random, 400)).timestamp_millis() + next,
                 ),
-                celsius: random.below(9) as f64,
+                celsius: below(&mut random, 9).into(),
             }
         });
         let items: Vec<Reading> = items.collect();
         buckets.insert_many("s1", &items).await.unwrap();
         buckets.insert_one("s2", reading(7, 1.0)).await.unwrap();
         known.extend(items);
-        let (a, b) = (random.below(420) as i64 - 10, random.below(420) as i64 - 10);
+        let (a, b) = (below(&mut random, 420) - 10, below(&mut random, 420) - 10);
         let (from, to) = (minute(a.min(b)), minute(a.max(b)));
         let before = hours(db).await.len();
         let result = buckets.delete("s1", from..to).await.unwrap();
-        assert_eq!(hours(db).await.len(), before - result.deleted as usize);
+        assert_eq!(
+            hours(db).await.len(),
+            before - usize::try_from(result.deleted).unwrap()
+        );
         known.retain(|one| one.at < from || one.at >= to);
         known.sort_by_key(|one| one.at);
         assert_eq!(buckets.items("s1").all().await.unwrap(), known);
@@ -347,7 +351,7 @@ pub(super) async fn deletes_leave_what_readers_expect(db: &Db) {
 
 pub(super) async fn deletes_beside_inserts_leave_sound_buckets(db: &Db) {
     synced(db).await;
-    let write = async |number: i64| {
+    let write = async |number: i32| {
         let buckets = db.buckets::<Hour>();
         for one in 0..5 {
             let at = (number * 7 + one * 3) % 60;

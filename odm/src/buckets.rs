@@ -13,11 +13,13 @@ mod insert;
 mod interval;
 mod items;
 mod key;
+mod model;
 mod statement;
 mod summary;
 
 pub use self::delete::{DeleteItems, DeleteItemsResult};
-pub use self::handle::{BucketModel, Buckets};
+pub use self::handle::Buckets;
 pub use self::insert::{InsertItems, InsertItemsResult};
 pub use self::items::{FindItems, ItemCursor};
+pub use self::model::BucketModel;
 pub use self::summary::{BucketSummary, Summarize};

@@ -86,7 +86,7 @@ impl BucketChecker {
             meta.count: 1,
             meta.start: 1,
             computed_name(0): computed::count(shape, items()),
-            "misplaced": self.misplaced(),
+            "odmMisplaced": self.misplaced(),
         };
         for (position, field) in shape.kept.iter().enumerate() {
             project.insert(field.meta.name, 1);
@@ -162,7 +162,7 @@ impl BucketChecker {
             let what = format!("the {what} `{}` of `{}`", field.source, meta.items);
             compare(field.meta.name, position + 1, tolerance, &what)?;
         }
-        let misplaced = values.get("misplaced").map_err(Error::encode)?;
+        let misplaced = values.get("odmMisplaced").map_err(Error::encode)?;
         let misplaced = misplaced
             .and_then(Number::from_raw)
             .and_then(Number::to_i64_exact);

@@ -8,9 +8,9 @@ use bson::{Document, doc};
 use futures_core::future::BoxFuture;
 
 use super::computed;
-use super::handle::BucketModel;
 use super::interval::Interval;
 use super::key::BucketKey;
+use super::model::BucketModel;
 use crate::collection::Collection;
 use crate::error::Result;
 use crate::query::{Filter, FromRaw};

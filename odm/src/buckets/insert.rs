@@ -7,9 +7,9 @@ use std::future::IntoFuture;
 use bson::{Bson, doc};
 use futures_core::future::BoxFuture;
 
-use super::handle::BucketModel;
 use super::interval::units;
 use super::key::BucketKey;
+use super::model::BucketModel;
 use super::statement::{Groups, Statement, max};
 use crate::collection::{BulkWriteResult, Collection};
 use crate::error::{BulkError, Code, Error, Kind, Result, WriteError};

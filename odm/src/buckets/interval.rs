@@ -6,7 +6,7 @@ use bson::raw::RawBsonRef;
 use bson::{Bson, DateTime, Document, doc};
 use odm_language::value::number::Number;
 
-use super::handle::BucketModel;
+use super::model::BucketModel;
 use crate::error::{Error, Result};
 
 /// A point in the order of items: a date in milliseconds, or a whole number.

@@ -16,9 +16,9 @@ use futures_core::Stream;
 use futures_core::future::BoxFuture;
 use serde::de::DeserializeOwned;
 
-use super::handle::BucketModel;
 use super::interval::{Interval, units};
 use super::key::BucketKey;
+use super::model::BucketModel;
 use crate::collection::{Collection, decode};
 use crate::error::{Error, Result};
 use crate::exec::StoredPath;

@@ -2,8 +2,8 @@
 
 use bson::{Bson, Document, doc};
 
-use super::handle::BucketModel;
 use super::interval::{Interval, Point};
+use super::model::BucketModel;
 use crate::error::{Error, Result};
 use crate::model::bucket::BucketShape;
 

@@ -8,9 +8,9 @@ use odm_language::value::number::Number;
 use odm_language::value::order;
 
 use super::computed::types;
-use super::handle::BucketModel;
 use super::interval::Point;
 use super::key::BucketKey;
+use super::model::BucketModel;
 use crate::error::{Error, Result};
 use crate::exec::StoredPath;
 use crate::model::bucket::{BucketMeta, KeptField, KeptKind};

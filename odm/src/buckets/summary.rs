@@ -11,9 +11,9 @@ use futures_core::future::BoxFuture;
 use odm_language::value::number::Number;
 
 use super::computed;
-use super::handle::BucketModel;
 use super::interval::{Interval, units};
 use super::key::BucketKey;
+use super::model::BucketModel;
 use crate::collection::{Collection, decode_key};
 use crate::error::{Error, Result};
 use crate::model::bucket::{KeptField, KeptKind};
@@ -135,16 +135,16 @@ fn pipeline(key: &BucketKey, interval: &Interval) -> Vec<Document> {
         if interval.is_all() {
             return kept;
         }
-        doc! {"$cond": ["$whole", kept, computed]}.into()
+        doc! {"$cond": ["$odmWhole", kept, computed]}.into()
     };
-    let mut values = doc! {"count": choose(meta.count, doc! {"$size": "$within"}.into())};
+    let mut values = doc! {"count": choose(meta.count, doc! {"$size": "$odmWithin"}.into())};
     for (position, field) in shape.kept.iter().enumerate() {
-        let value = choose(field.meta.name, computed::kept(field, "$within"));
+        let value = choose(field.meta.name, computed::kept(field, "$odmWithin"));
         values.insert(output(position), value);
     }
     let mut stages = vec![matched];
     if !interval.is_all() {
-        let mut inputs = doc! {meta.count: 1, "whole": is_whole, "within": items};
+        let mut inputs = doc! {meta.count: 1, "odmWhole": is_whole, "odmWithin": items};
         inputs.extend(
             shape
                 .kept

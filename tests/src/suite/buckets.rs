@@ -14,6 +14,7 @@ use self::damages::{
     a_wrong_count_overfills_no_bucket, buckets_beyond_16_megabytes_are_explained,
     documents_of_other_programs_are_read, each_damage_is_found_and_repaired,
     rounded_totals_are_no_damage, spans_that_were_declared_otherwise_are_read_in_order,
+    times_and_keys_of_other_crates_are_stored_by_their_modules,
 };
 use self::writers::{
     a_full_bucket_with_a_unique_key_is_an_error, a_unique_index_keeps_one_open_bucket,
@@ -33,6 +34,7 @@ cases![
     keys_have_several_fields,
     items_without_a_value_are_left_out,
     totals_have_the_declared_type,
+    times_and_keys_of_other_crates_are_stored_by_their_modules,
     maintained_fields_follow,
     sync_creates_the_index,
     an_index_finds_buckets,

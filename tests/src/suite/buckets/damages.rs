@@ -273,6 +273,77 @@ pub(super) async fn a_wrong_count_overfills_no_bucket(db: &Db) {
     assert_eq!(buckets.items("s1").all().await.unwrap().len(), 21);
 }
 
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embedded)]
+struct Tick {
+    #[serde(with = "odm::jiff_0_2")]
+    at: jiff::Timestamp,
+    within: i32,
+}
+
+/// Types of other crates, and names that the library's pipelines could use.
+#[derive(Debug, Serialize, Deserialize, Document)]
+#[odm(collection = "ticks", bucket(of = Tick, by(clock), max = 3, span = "1m"))]
+struct Minute {
+    #[serde(rename = "_id")]
+    id: Id<Minute>,
+    #[serde(with = "odm::uuid_1")]
+    clock: uuid::Uuid,
+    #[odm(start_of(at))]
+    #[serde(with = "odm::jiff_0_2")]
+    start: jiff::Timestamp,
+    items: Vec<Tick>,
+    #[odm(item_count)]
+    buckets: i64,
+    #[odm(largest(at))]
+    #[serde(with = "odm::jiff_0_2")]
+    kept0: jiff::Timestamp,
+    #[odm(largest(within))]
+    whole: i32,
+    #[odm(smallest(within))]
+    within: i32,
+    #[odm(total(within))]
+    count: i64,
+}
+
+pub(super) async fn times_and_keys_of_other_crates_are_stored_by_their_modules(db: &Db) {
+    let plan = db.sync(models![Minute]).plan().await.unwrap();
+    plan.apply(Allow::CREATE).await.unwrap();
+    let ticks = db.buckets::<Minute>();
+    let at = |second| jiff::Timestamp::from_second(second).unwrap();
+    let tick = |second: i32| Tick {
+        at: at(second.into()),
+        within: second,
+    };
+    let (one, other) = (uuid::Uuid::from_u128(1), uuid::Uuid::from_u128(2));
+    ticks
+        .insert_many(one, (0..90).step_by(10).map(tick))
+        .await
+        .unwrap();
+    ticks.insert_one(other, tick(5)).await.unwrap();
+    let stored: Vec<BsonDocument> = db.run_command(doc! {"find": "ticks"}).all().await.unwrap();
+    assert!(
+        stored.iter().all(|one| one.get_datetime("start").is_ok()),
+        "{stored:?}"
+    );
+    let read = ticks.items(one).range(at(35)..at(65)).all().await.unwrap();
+    assert_eq!(read, [tick(40), tick(50), tick(60)]);
+    let summary = ticks.summary(one).range(at(35)..at(65)).await.unwrap();
+    assert_eq!(
+        (summary.count, summary.get(|m| m.count).unwrap()),
+        (3, Some(150))
+    );
+    let extremes = (
+        summary.get(|m| m.within).unwrap(),
+        summary.get(|m| m.whole).unwrap(),
+    );
+    assert_eq!(extremes, (Some(40), Some(60)));
+    assert_eq!(summary.get(|m| m.kept0).unwrap(), Some(at(60)));
+    let all = ticks.summary(one).await.unwrap();
+    assert_eq!((all.count, all.get(|m| m.count).unwrap()), (9, Some(360)));
+    let report = db.check(models![Minute]).await.unwrap();
+    assert!(report.is_sound(), "{report}");
+}
+
 /// The same collection with a longer span.
 #[derive(Debug, Serialize, Deserialize, Document)]
 #[odm(collection = "hours", bucket(of = Reading, by = sensor, max = 10, span = "2h"))]

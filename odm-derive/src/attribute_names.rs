@@ -20,6 +20,7 @@ pub(crate) const CONTAINER: &[&str] = &[
     SHARD_KEY,
     SUBSET,
     TEXT,
+    TIME_SERIES,
     TREE,
     TTL,
     UNIQUE,
@@ -164,6 +165,9 @@ pub(crate) const BUDGETS: &[&str] = &[ALLOW, MAX];
 /// Words of `gridfs(…)`.
 pub(crate) const GRIDFS_WORDS: &[&str] = &[CHUNK_SIZE];
 
+/// Words of `time_series(…)`.
+pub(crate) const TIME_SERIES_WORDS: &[&str] = &[EXPIRE_AFTER, GRANULARITY, META, TIME];
+
 /// Words of `range(…)`.
 pub(crate) const RANGES: &[&str] = &["exclusive_max", "exclusive_min", MAX, MIN];
 
@@ -208,6 +212,7 @@ pub(crate) const EMBED: &str = "embed";
 pub(crate) const EXCEPT: &str = "except";
 pub(crate) const EXPIRE_AFTER: &str = "expire_after";
 pub(crate) const FROM: &str = "from";
+pub(crate) const GRANULARITY: &str = "granularity";
 pub(crate) const GRAPH: &str = "graph";
 pub(crate) const GRIDFS: &str = "gridfs";
 pub(crate) const GUARANTEE: &str = "guarantee";
@@ -233,6 +238,7 @@ pub(crate) const MAX_CHILDREN: &str = "max_children";
 pub(crate) const MAX_DEPTH: &str = "max_depth";
 pub(crate) const MAX_OF: &str = "max_of";
 pub(crate) const MEAN_OF: &str = "mean_of";
+pub(crate) const META: &str = "meta";
 pub(crate) const MIN: &str = "min";
 pub(crate) const MIN_OF: &str = "min_of";
 pub(crate) const NAME: &str = "name";
@@ -269,6 +275,8 @@ pub(crate) const START_OF: &str = "start_of";
 pub(crate) const SUBSET: &str = "subset";
 pub(crate) const SUM_OF: &str = "sum_of";
 pub(crate) const TEXT: &str = "text";
+pub(crate) const TIME: &str = "time";
+pub(crate) const TIME_SERIES: &str = "time_series";
 pub(crate) const TOTAL: &str = "total";
 pub(crate) const TREE: &str = "tree";
 pub(crate) const TTL: &str = "ttl";
@@ -329,6 +337,10 @@ const USAGES: &[(&str, &str)] = &[
     ),
     (BY, "`by = field`"),
     (GRIDFS, "`gridfs`, or `gridfs(chunk_size = \"1MiB\")`"),
+    (
+        GRANULARITY,
+        "`granularity = \"seconds\"`, `\"minutes\"` or `\"hours\"`",
+    ),
     (GUARANTEE, "`guarantee = strict` or `guarantee = settled`"),
     (HAS_MANY, "`has_many(books: Book, by = publisher)`"),
     (HAS_ONE, "`has_one(details: MovieDetails, by = movie)`"),
@@ -360,6 +372,7 @@ const USAGES: &[(&str, &str)] = &[
         MEAN_OF,
         "`mean_of(reviews.stars)`: the name of a relation of this struct, and a field of the documents that it leads to",
     ),
+    (META, "`meta = field`, the field that tells series apart"),
     (MIN, "with a number: `min = 1`"),
     (
         MIN_OF,
@@ -403,6 +416,14 @@ const USAGES: &[(&str, &str)] = &[
     (
         SUM_OF,
         "`sum_of(reviews.stars)`: the name of a relation of this struct, and a field of the documents that it leads to",
+    ),
+    (
+        TIME,
+        "`time = field`, the field with the time of a document",
+    ),
+    (
+        TIME_SERIES,
+        "`time_series(time = at, meta = sensor, granularity = \"minutes\")`",
     ),
     (TOTAL, "`total(celsius)`: a field of the items"),
     (TEXT, "`text(field, other(weight = 10))`"),

@@ -17,6 +17,7 @@ mod relation;
 mod rule;
 mod shard_key;
 mod summaries;
+mod time_series;
 mod tree;
 
 use syn::Ident;
@@ -33,6 +34,7 @@ pub(crate) fn model(facts: &Facts<'_>, errors: &mut Errors) {
     gridfs::check(facts, errors);
     shard_key::check(facts, errors);
     bucket::check(facts, errors);
+    time_series::check(facts, errors);
     if let Shape::Struct { tag, fields } = &model.shape {
         names::check(fields, tag.as_ref().map(|(tag, _)| tag), errors);
         check_fields(facts, None, errors);

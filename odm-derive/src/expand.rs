@@ -23,6 +23,7 @@ pub(crate) mod meta;
 pub(crate) mod projection;
 pub(crate) mod relations;
 mod summaries;
+mod time_series;
 mod tokens;
 pub(crate) mod tree;
 

@@ -155,6 +155,14 @@ impl<'a> Implementation<'a> {
     }
 }
 
+/// The error for a time in a time series that is of another type.
+pub(crate) fn wrong_time(field: &Field) -> String {
+    format!(
+        "`{}` is the time of a document in a time series: declare it as a date that is never none, such as `DateTime`",
+        field.rust
+    )
+}
+
 /// Whether an untagged variant is stored as null.
 fn stores_null(shape: &Enum) -> bool {
     matches!(shape.tagging, Tagging::Untagged)

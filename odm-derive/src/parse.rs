@@ -12,6 +12,7 @@ pub(crate) mod rule;
 pub(crate) mod self_type;
 pub(crate) mod serde;
 pub(crate) mod summary;
+pub(crate) mod time_series;
 pub(crate) mod tree;
 
 use proc_macro2::Span;

@@ -31,6 +31,8 @@ pub mod rule;
 mod size;
 pub(crate) mod summaries;
 #[doc(hidden)]
+pub mod time_series;
+#[doc(hidden)]
 pub mod timestamps;
 #[doc(hidden)]
 pub mod tree;
@@ -63,6 +65,8 @@ pub use self::relation::{
 pub(crate) use self::relation::{FOLLOWERS, PROPAGATIONS, REFERENCE_FENCES, REPAIRS, SCRUBS};
 #[doc(hidden)]
 pub use self::rule::{Bound, ExpressionRule, Keys, Rule};
+#[doc(hidden)]
+pub use self::time_series::TimeSeriesMeta;
 #[doc(hidden)]
 pub use self::timestamps::{Clock, TimestampsMeta};
 #[doc(hidden)]
@@ -200,6 +204,9 @@ pub struct ModelMeta {
     /// The bucket that each document is (`#[odm(bucket(…))]`).
     #[doc(hidden)]
     pub bucket: Option<&'static BucketMeta>,
+    /// The options of a time-series collection (`#[odm(time_series(…))]`).
+    #[doc(hidden)]
+    pub time_series: Option<TimeSeriesMeta>,
     /// Whether the collection keeps pre- and post-images of changed documents for change streams
     /// (`#[odm(change_stream_images)]`).
     pub change_stream_images: bool,
@@ -245,6 +252,7 @@ impl ModelMeta {
         gridfs: None,
         shard_key: &[],
         bucket: None,
+        time_series: None,
         change_stream_images: false,
         collation: None,
         keywords: &[],

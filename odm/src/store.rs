@@ -126,6 +126,11 @@ impl Store {
         }
     }
 
+    /// Whether the engine in this process answers.
+    pub(crate) fn is_in_process(&self) -> bool {
+        matches!(self.0.backend, Backend::Memory(_))
+    }
+
     /// The monitor that reports the commands of this handle.
     pub(crate) fn monitor(&self) -> &Monitor {
         &self.0.monitor

@@ -35,8 +35,8 @@ pub use crate::model::{
     FieldMeta, FieldType, Guarantee, IndexMeta, InverseKind, InverseMeta, KeptKind, KeptMeta,
     KeyKind, KeyMeta, KeyReferenceMeta, Keys, KeywordsMeta, MapKey, ModelMeta, OnDelete, Path,
     Presence, ProjectedField, Projection, RecentMeta, RefTarget, RefreshMeta, RelationMeta, Rule,
-    SummaryKind, SummaryMeta, Tagging, TimestampsMeta, TypeMeta, ValidationAction, ValidationLevel,
-    VariantMeta, Versioned,
+    SummaryKind, SummaryMeta, Tagging, TimeSeriesMeta, TimestampsMeta, TypeMeta, ValidationAction,
+    ValidationLevel, VariantMeta, Versioned,
 };
 pub use crate::query::kind::{
     Additive, Bits, Growable, Integer, Keyed, Multiple, Number, Optional, Sequence, Temporal, Text,

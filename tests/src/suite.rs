@@ -74,6 +74,7 @@ mod statistics;
 mod summaries;
 mod sync;
 mod text;
+mod time_series;
 mod timestamps;
 mod touches;
 mod transaction_bodies;
@@ -167,6 +168,7 @@ pub(crate) fn cases() -> Vec<Case> {
         summaries::CASES,
         sync::CASES,
         text::CASES,
+        time_series::CASES,
         timestamps::CASES,
         touches::CASES,
         transaction_bodies::CASES,

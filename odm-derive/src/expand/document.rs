@@ -8,6 +8,7 @@ use super::bucket;
 use super::handle_type::sound;
 use super::header::{document_target, header, versioned};
 use super::relations;
+use super::time_series;
 use super::tokens::option;
 use super::tree;
 use crate::facts::index::{Index, Key, Path};
@@ -73,6 +74,7 @@ pub(crate) fn document(facts: &Facts<'_>, id: &Id<'_>) -> TokenStream {
     let bucket = facts.bucket.as_ref();
     let implementation = bucket.map(|one| bucket::implementation(model, one));
     let bucket = option(bucket.map(|one| bucket::meta(model, one)).as_ref());
+    let time_series = option(time_series::meta(model).as_ref());
     let images = attributes.change_stream_images.is_some();
     let collation = option(
         attributes
@@ -115,6 +117,7 @@ pub(crate) fn document(facts: &Facts<'_>, id: &Id<'_>) -> TokenStream {
                 gridfs: #gridfs,
                 shard_key: &[#(#shard_key),*],
                 bucket: #bucket,
+                time_series: #time_series,
                 collation: #collation,
                 keywords: &[#(#keywords),*],
                 declared_relations: &[#declared_relations],

@@ -10,6 +10,7 @@ use super::collation::{Collation, collation};
 use super::index::{self, Index};
 use super::relation::{self, Inverse, InverseKind};
 use super::rule::{ExpressionRule, expression_rule};
+use super::time_series::{TimeSeries, time_series};
 use super::tree::{Tree, tree};
 use super::{attributes, bytes, choice, inner, number, once, unknown, value};
 use crate::attribute_names;
@@ -25,6 +26,7 @@ pub(crate) struct Container {
     pub(crate) deny_undeclared: Option<Ident>,
     pub(crate) gridfs: Option<GridFs>,
     pub(crate) shard_key: Option<Index>,
+    pub(crate) time_series: Option<TimeSeries>,
     /// The model of a struct that also derives `Projection`.
     pub(crate) of: Option<Path>,
     pub(crate) depth: Option<Depth>,
@@ -166,6 +168,10 @@ pub(crate) fn container(list: &[Attribute], errors: &mut Errors) -> Container {
             attribute_names::RULE => {
                 container.rules.push(expression_rule(input)?);
                 Ok(())
+            }
+            attribute_names::TIME_SERIES => {
+                let series = time_series(word, input)?;
+                once(&mut container.time_series, word, series)
             }
             attribute_names::TREE => {
                 container.trees.push(tree(word, input)?);

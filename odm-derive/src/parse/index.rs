@@ -410,7 +410,7 @@ fn expire_after(index: &mut Index, word: &Ident, input: ParseStream<'_>) -> syn:
     once(&mut index.expire_after, word, after)
 }
 
-fn seconds(literal: &LitStr) -> syn::Result<u32> {
+pub(super) fn seconds(literal: &LitStr) -> syn::Result<u32> {
     match duration(literal) {
         Some(total) if i32::try_from(total).is_ok() => Ok(u32::try_from(total).unwrap_or(u32::MAX)),
         Some(_) => Err(syn::Error::new(

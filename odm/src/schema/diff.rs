@@ -56,7 +56,7 @@ impl Target {
     pub(crate) fn steps(&self, existing: Option<&Existing>) -> Vec<Step> {
         match existing {
             None => self.create(),
-            Some(existing) if existing.kind != "collection" => vec![self.in_the_way(existing)],
+            Some(existing) if existing.kind != self.kind() => vec![self.in_the_way(existing)],
             Some(existing) => {
                 let mut steps = Vec::new();
                 if !self.meta.is_of_chunks() {
@@ -65,6 +65,15 @@ impl Target {
                 steps.extend(self.index(existing));
                 steps
             }
+        }
+    }
+
+    /// The kind of the declared collection.
+    fn kind(&self) -> &'static str {
+        if self.meta.time_series.is_some() {
+            "timeseries"
+        } else {
+            "collection"
         }
     }
 
@@ -170,6 +179,17 @@ impl Target {
             );
             command.insert(IMAGES, doc! {"enabled": wanted.keeps_images});
         }
+        if is.time_series != wanted.time_series {
+            by_hand.push(format!(
+                "it is a time series with {}, declared with {}: copy its documents into a new collection; only to a coarser \
+                 granularity, `collMod` changes it",
+                series(is.time_series.as_ref()),
+                series(wanted.time_series.as_ref()),
+            ));
+        }
+        if is.expire_after != wanted.expire_after {
+            steps.push(self.expire(is.expire_after, wanted.expire_after));
+        }
         if !reasons.is_empty() {
             steps.push(self.step(Action::ChangeCollection, reasons, vec![command]));
         }
@@ -189,6 +209,24 @@ impl Target {
             steps.push(self.step(Action::ByHand, by_hand, Vec::new()));
         }
         steps
+    }
+
+    /// Changes when documents of a time series expire. Those that are older by then are removed.
+    fn expire(&self, is: Option<i64>, wanted: Option<i64>) -> Step {
+        let show = |after: Option<i64>| match after {
+            Some(seconds) => format!("after {seconds} seconds"),
+            None => "never".to_owned(),
+        };
+        let later = |after: Option<i64>| after.unwrap_or(i64::MAX);
+        let action = if later(wanted) < later(is) {
+            Action::ShrinkCollection
+        } else {
+            Action::ChangeCollection
+        };
+        let after = wanted.map_or("off".into(), i64_to_bson);
+        let command = doc! {"collMod": &self.collection, "expireAfterSeconds": after};
+        let reason = format!("documents expire {}, declared {}", show(is), show(wanted));
+        self.step(action, vec![reason], vec![command])
     }
 
     fn resize(&self, is: (i64, Option<i64>), wanted: (i64, Option<i64>)) -> Step {
@@ -213,6 +251,18 @@ impl Target {
         let reason = format!("capped at {}, declared {}", show(is), show(wanted));
         self.step(action, vec![reason], vec![command])
     }
+}
+
+/// The options of a time series, for reasons.
+fn series(series: Option<&normal::TimeSeries>) -> String {
+    series.map_or("no options".to_owned(), |series| {
+        let meta = series.meta.as_ref();
+        let meta = meta.map_or(String::new(), |meta| format!(", the meta field `{meta}`"));
+        format!(
+            "the time field `{}`{meta} and the granularity {}",
+            series.time, series.granularity
+        )
+    })
 }
 
 fn name_of(spec: &Document) -> &str {

@@ -353,6 +353,18 @@ pub(crate) struct NormalOptions {
     pub(crate) action: String,
     /// Whether change streams can return pre- and post-images of documents.
     pub(crate) keeps_images: bool,
+    /// The fields and the granularity of a time series.
+    pub(crate) time_series: Option<TimeSeries>,
+    /// After how many seconds MongoDB removes documents of a time series.
+    pub(crate) expire_after: Option<i64>,
+}
+
+/// The options of a time series.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct TimeSeries {
+    pub(crate) time: String,
+    pub(crate) meta: Option<String>,
+    pub(crate) granularity: String,
 }
 
 impl NormalOptions {
@@ -385,6 +397,15 @@ impl NormalOptions {
             keeps_images: options
                 .get_document(IMAGES)
                 .is_ok_and(|images| images.get("enabled").is_some_and(is_truthy)),
+            time_series: options.get_document("timeseries").ok().map(|series| {
+                let word = |key: &str| series.get_str(key).map(str::to_owned);
+                TimeSeries {
+                    time: word("timeField").unwrap_or_default(),
+                    meta: word("metaField").ok(),
+                    granularity: word("granularity").unwrap_or_else(|_| "seconds".to_owned()),
+                }
+            }),
+            expire_after: options.get("expireAfterSeconds").and_then(integer),
         }
     }
 }
@@ -408,6 +429,21 @@ pub(crate) fn options(meta: &crate::model::ModelMeta, validator: Document) -> Do
     }
     if let Some(collation) = &meta.collation {
         options.insert("collation", collation::document(collation));
+    }
+    if let Some(series) = &meta.time_series {
+        // MongoDB refuses a validator for them, and its level and action.
+        let mut timeseries = doc! {"timeField": series.time};
+        for (option, value) in [
+            ("metaField", series.meta),
+            ("granularity", series.granularity),
+        ] {
+            timeseries.extend(value.map(|value| (option.to_owned(), value.into())));
+        }
+        options.insert("timeseries", timeseries);
+        if let Some(seconds) = series.expire_after_seconds {
+            options.insert("expireAfterSeconds", i64_to_bson(seconds.into()));
+        }
+        return options;
     }
     options.extend(doc! {
         "validator": validator,

@@ -86,6 +86,14 @@ impl Sync {
             .map(|(_, files)| (&CHUNKS, CollectionName::Chosen(chunks_of(files).into())))
             .collect();
         models.extend(chunks);
+        let mut series = models.iter().filter(|(meta, _)| meta.time_series.is_some());
+        if let Some((meta, _)) = series.next()
+            && store.is_in_process()
+        {
+            let message = "time-series collections need MongoDB 5.0 or later: the engine in this process has none; \
+                           a model with `bucket(…)` runs on both";
+            return Err(Error::unsupported(message).with_model(meta.name));
+        }
         if !models.is_empty() {
             refuse_system_database(store.database())?;
         }
@@ -208,7 +216,7 @@ async fn existing(store: &Store, name: &str, mut listed: Document) -> Result<Exi
         Some(Bson::Document(options)) => options,
         _ => Document::new(),
     };
-    let indexes = if kind == "collection" {
+    let indexes = if kind == "collection" || kind == "timeseries" {
         store.run_cursor(doc! {"listIndexes": name}).await?
     } else {
         Vec::new()

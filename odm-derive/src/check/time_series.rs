@@ -83,6 +83,7 @@ fn other_words(model: &Model, series: &TimeSeries, errors: &mut Errors) {
             attribute_names::RULE | attribute_names::VALIDATION => "has no validator",
             attribute_names::UNIQUE => "has no unique indexes",
             attribute_names::TEXT => "has no text index",
+            attribute_names::WILDCARD => "has no wildcard index",
             attribute_names::TTL => {
                 "has no TTL index: write `expire_after = \"30d\"` in `time_series(…)`"
             }

@@ -83,7 +83,7 @@ async fn sync_creates_a_time_series(db: &Db) {
     }
     let listed = doc! {"listCollections": 1, "filter": {"name": "readings"}};
     let listed: Vec<BsonDocument> = db.run_command(listed).all().await.unwrap();
-    assert_eq!(listed[0].get_str("type"), Ok("timeseries"));
+    assert_eq!(listed[0].get_str("type").unwrap(), "timeseries");
     let again = db.sync(models![Reading]).plan().await.unwrap();
     assert!(again.is_empty(), "{again}");
     let readings = db.collection::<Reading>();

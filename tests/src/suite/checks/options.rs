@@ -50,8 +50,8 @@ fn kinds(aspect: Aspect) -> &'static [&'static str] {
         Aspect::Trees => &["tree-wrong-depth"],
         Aspect::Indexes => &["unindexed-relation"],
         Aspect::UnfinishedChanges => &["unfinished-change"],
-        // None of these models describes files or has a shard key: the cases of `gridfs` and `sharding` have each kind.
-        Aspect::Files | Aspect::ShardKeys => &[],
+        // The cases of `gridfs`, `sharding` and `buckets` have each of these kinds.
+        Aspect::Buckets | Aspect::Files | Aspect::ShardKeys => &[],
         other => panic!("{other:?} finds nothing"),
     }
 }

@@ -86,7 +86,7 @@ pub enum Aspect {
 
 impl Aspect {
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::References,
         Self::TwoWay,
         Self::Copies,

@@ -25,6 +25,7 @@ pub(crate) const CONTAINER: &[&str] = &[
     TTL,
     UNIQUE,
     VALIDATION,
+    VIEW,
     WILDCARD,
 ];
 
@@ -177,6 +178,9 @@ pub(crate) const BOUNDS: &[&str] = &[MAX, MIN];
 /// Words of `validation(…)`.
 pub(crate) const VALIDATIONS: &[&str] = &["action", "level"];
 
+/// Words of `view(…)`.
+pub(crate) const VIEWS: &[&str] = &[ON, PIPELINE];
+
 /// Words of `capped(…)`.
 pub(crate) const CAPS: &[&str] = &[MAX, "size"];
 
@@ -245,6 +249,7 @@ pub(crate) const NAME: &str = "name";
 pub(crate) const OF: &str = "of";
 pub(crate) const OFTEN: &str = "often";
 pub(crate) const OLDER_THAN: &str = "older_than";
+pub(crate) const ON: &str = "on";
 pub(crate) const ON_DELETE: &str = "on_delete";
 pub(crate) const ONCE: &str = "once";
 pub(crate) const ONE_OF: &str = "one_of";
@@ -254,6 +259,7 @@ pub(crate) const PARENT: &str = "parent";
 pub(crate) const PARTIAL: &str = "partial";
 pub(crate) const PATH: &str = "path";
 pub(crate) const PATTERN: &str = "pattern";
+pub(crate) const PIPELINE: &str = "pipeline";
 pub(crate) const RANGE: &str = "range";
 pub(crate) const RECENT: &str = "recent";
 pub(crate) const RECENT_IN: &str = "recent_in";
@@ -288,6 +294,7 @@ pub(crate) const UNIQUE_ITEMS: &str = "unique_items";
 pub(crate) const UPDATED_AT: &str = "updated_at";
 pub(crate) const VALIDATION: &str = "validation";
 pub(crate) const VERSION: &str = "version";
+pub(crate) const VIEW: &str = "view";
 pub(crate) const WILDCARD: &str = "wildcard";
 
 /// How each word is written.
@@ -362,7 +369,10 @@ const USAGES: &[(&str, &str)] = &[
     ),
     (LARGEST, "`largest(celsius)`: a field of the items"),
     (LANGUAGE_OVERRIDE, "`language_override = \"field\"`"),
-    (LENGTH, "`length(min = 1, max = 100)`"),
+    (
+        LENGTH,
+        "`length(min = 1, max = 100)` for a text, `length = 60` for a list that always has 60 elements",
+    ),
     (MAX, "with a number: `max = 10`"),
     (
         MAX_OF,
@@ -386,11 +396,16 @@ const USAGES: &[(&str, &str)] = &[
         "`refresh(older_than = \"1d\", at = checked)`, with a field for the time of the copy",
     ),
     (OLDER_THAN, "`older_than = \"1d\"`"),
+    (ON, "`on = Book`"),
     (ON_DELETE, "`on_delete = cascade`"),
     (ONE_OF, "`one_of(\"a\", \"b\")`"),
     (ONLY, "`only(field, other)`"),
     (PARTIAL, "`partial = |m| m.field.exists(true)`"),
     (PATTERN, "`pattern = \"^[A-Z]\"`"),
+    (
+        PIPELINE,
+        "`pipeline = stages`, the path of a function that returns a `Vec` of stages",
+    ),
     (RANGE, "`range(min = 0, max = 100)`"),
     (RECENT, "`recent(LogMessage, max = 1_000, sort = -time)`"),
     (RECENT_IN, "`recent_in = logmsgs`"),
@@ -447,6 +462,7 @@ const USAGES: &[(&str, &str)] = &[
         "`validation(level = \"moderate\", action = \"warn\")`",
     ),
     (VERSION, "alone: `version`"),
+    (VIEW, "`view(on = Book, pipeline = stages)`"),
     (
         WILDCARD,
         "`wildcard`, `wildcard(field)` or `wildcard(only(field, other))`",
@@ -597,6 +613,7 @@ mod tests {
             BOUNDS,
             VALIDATIONS,
             CAPS,
+            VIEWS,
         ] {
             assert!(list.is_sorted(), "{list:?}");
         }

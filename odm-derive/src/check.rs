@@ -19,6 +19,7 @@ mod shard_key;
 mod summaries;
 mod time_series;
 mod tree;
+mod view;
 
 use syn::Ident;
 
@@ -35,6 +36,7 @@ pub(crate) fn model(facts: &Facts<'_>, errors: &mut Errors) {
     shard_key::check(facts, errors);
     bucket::check(facts, errors);
     time_series::check(facts, errors);
+    view::check(facts, errors);
     if let Shape::Struct { tag, fields } = &model.shape {
         names::check(fields, tag.as_ref().map(|(tag, _)| tag), errors);
         check_fields(facts, None, errors);

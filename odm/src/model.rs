@@ -38,6 +38,8 @@ pub mod timestamps;
 pub mod tree;
 pub(crate) mod two_way;
 pub mod types;
+#[doc(hidden)]
+pub mod view;
 
 use bson::Bson;
 use serde::{Serialize, de::DeserializeOwned};
@@ -74,6 +76,7 @@ pub use self::tree::TreeMeta;
 pub use self::types::{BsonType, FieldType, MapKey, Shape, TypeMeta};
 #[doc(hidden)]
 pub use self::types::{Contents, Count};
+pub use self::view::ViewMeta;
 
 /// A struct or enum with typed fields, stored inside documents; derive it with `#[derive(Embedded)]`.
 #[diagnostic::on_unimplemented(
@@ -165,6 +168,44 @@ pub trait Document:
     fn id(&self) -> &Self::Id;
 }
 
+/// A document that writes can reach: every derived [`Document`] but a view (`#[odm(view(…))]`). The derive implements it.
+///
+/// A function that writes documents of any model is generic over `M: Writable`; one that only reads them over `M: Document`.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+/// use odm::model::Writable;
+///
+/// async fn replace_all<M: Writable>(of: &Collection<M>, documents: &[M]) -> odm::Result<()> {
+///     of.delete_all().await?;
+///     of.insert_many(documents).await?;
+///     Ok(())
+/// }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let (db, books) = three_books().await?;
+/// replace_all(&books, &[book(9, "Emma", 1815)]).await?;
+/// assert_eq!(books.count_documents(|_| Filter::all()).await?, 1);
+/// # Ok(())
+/// # }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not stored, so it can't be written or watched",
+    label = "a view, or a model that may be one",
+    note = "MongoDB computes the documents of a view: write to, or watch, the model that it is declared `on`",
+    note = "in a generic function, write the bound `odm::model::Writable` instead of `Document`"
+)]
+pub trait Writable: Document {}
+
+/// A document of a capped collection (`#[odm(capped(size = …))]`), which can be [tailed](crate::Collection::tail); the derive
+/// implements it.
+#[diagnostic::on_unimplemented(
+    message = "the collection of `{Self}` is not declared as capped, so it can't be tailed",
+    label = "not a capped collection",
+    note = "declare it with a size in bytes: `#[odm(capped(size = 1_048_576))]`; `watch` follows the changes of any collection"
+)]
+pub trait Tailable: Document {}
+
 /// A document with a field that is marked `#[odm(version)]`; the derive implements it.
 #[diagnostic::on_unimplemented(
     message = "documents of `{Self}` have no version to increment",
@@ -207,6 +248,8 @@ pub struct ModelMeta {
     /// The options of a time-series collection (`#[odm(time_series(…))]`).
     #[doc(hidden)]
     pub time_series: Option<TimeSeriesMeta>,
+    /// The model and the stages that MongoDB computes the documents from, if the model is a view (`#[odm(view(…))]`).
+    pub view: Option<&'static ViewMeta>,
     /// Whether the collection keeps pre- and post-images of changed documents for change streams
     /// (`#[odm(change_stream_images)]`).
     pub change_stream_images: bool,
@@ -253,6 +296,7 @@ impl ModelMeta {
         shard_key: &[],
         bucket: None,
         time_series: None,
+        view: None,
         change_stream_images: false,
         collation: None,
         keywords: &[],

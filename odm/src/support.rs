@@ -30,13 +30,7 @@ pub use crate::model::tree::{
     TreeDelete, TreeMeta,
 };
 pub use crate::model::{
-    Bound, BsonType, BucketMeta, Budget, Capped, Clock, CollationMeta, Contents, CopyMeta,
-    CounterpartKind, CounterpartMeta, Document, Embedded, EmbeddedMeta, EnumMeta, ExpressionRule,
-    FieldMeta, FieldType, Guarantee, IndexMeta, InverseKind, InverseMeta, KeptKind, KeptMeta,
-    KeyKind, KeyMeta, KeyReferenceMeta, Keys, KeywordsMeta, MapKey, ModelMeta, OnDelete, Path,
-    Presence, ProjectedField, Projection, RecentMeta, RefTarget, RefreshMeta, RelationMeta, Rule,
-    SummaryKind, SummaryMeta, Tagging, TimeSeriesMeta, TimestampsMeta, TypeMeta, ValidationAction,
-    ValidationLevel, VariantMeta, Versioned,
+    Bound, BsonType, BucketMeta, Budget, Capped, Clock, CollationMeta, Contents, CopyMeta, CounterpartKind, CounterpartMeta, Document, Embedded, EmbeddedMeta, EnumMeta, ExpressionRule, FieldMeta, FieldType, Guarantee, IndexMeta, InverseKind, InverseMeta, KeptKind, KeptMeta, KeyKind, KeyMeta, KeyReferenceMeta, Keys, KeywordsMeta, MapKey, ModelMeta, OnDelete, Path, Presence, ProjectedField, Projection, RecentMeta, RefTarget, RefreshMeta, RelationMeta, Rule, SummaryKind, SummaryMeta, Tagging, Tailable, TimeSeriesMeta, TimestampsMeta, TypeMeta, ValidationAction, ValidationLevel, VariantMeta, Versioned, ViewMeta, Writable,
 };
 pub use crate::query::kind::{
     Additive, Bits, Growable, Integer, Keyed, Multiple, Number, Optional, Sequence, Temporal, Text,
@@ -343,6 +337,11 @@ pub const fn adds_up<T: Embedded>(ty: &TypeMeta, source: &str) -> bool {
         Some(source) => can_total(ty, &source.ty),
         None => true,
     }
+}
+
+/// Whether documents of `T` are written: it is no view.
+pub const fn is_stored<T: Document>() -> bool {
+    T::MODEL.view.is_none()
 }
 
 /// Whether the field of `T` changes only where an update names it: it is neither a copy nor a summary, and no write maintains it. A

@@ -14,6 +14,7 @@ mod chosen_names;
 mod collections;
 mod copies;
 mod dbrefs;
+mod declared_views;
 mod definitions;
 mod dependents;
 mod documents;
@@ -107,6 +108,7 @@ pub(crate) fn cases() -> Vec<Case> {
         collections::CASES,
         copies::CASES,
         dbrefs::CASES,
+        declared_views::CASES,
         definitions::CASES,
         dependents::CASES,
         field_copies::CASES,

@@ -1,12 +1,13 @@
 //! `impl Document`: the collection's name, indexes, validator and options, as declared.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens, format_ident, quote};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
 use syn::{Ident, LitStr};
 
 use super::bucket;
 use super::handle_type::sound;
-use super::header::{document_target, header, versioned};
+use super::header::{document_target, header, tailable, versioned, writable};
 use super::relations;
 use super::time_series;
 use super::tokens::option;
@@ -75,6 +76,17 @@ pub(crate) fn document(facts: &Facts<'_>, id: &Id<'_>) -> TokenStream {
     let implementation = bucket.map(|one| bucket::implementation(model, one));
     let bucket = option(bucket.map(|one| bucket::meta(model, one)).as_ref());
     let time_series = option(time_series::meta(model).as_ref());
+    // A view with a tree is refused, and the code of the tree writes.
+    let is_written = attributes.view.is_none() || !attributes.trees.is_empty();
+    let writable = is_written.then(|| writable(model));
+    let tailable = attributes.capped.as_ref().map(|_| tailable(model));
+    let view = attributes.view.as_ref().map(|view| {
+        let (on, pipeline) = (&view.on, &view.pipeline);
+        let span = pipeline.span();
+        let pipeline = quote_spanned!(span=> pipeline: #pipeline);
+        quote!(&#support::ViewMeta { on: <#on as #support::Document>::model, #pipeline })
+    });
+    let view = option(view.as_ref());
     let images = attributes.change_stream_images.is_some();
     let collation = option(
         attributes
@@ -100,6 +112,8 @@ pub(crate) fn document(facts: &Facts<'_>, id: &Id<'_>) -> TokenStream {
         #versioned
         #files
         #implementation
+        #writable
+        #tailable
         #header {
             type Id = #id_ty;
             const MODEL: &'static #support::ModelMeta = &#support::ModelMeta {
@@ -118,6 +132,7 @@ pub(crate) fn document(facts: &Facts<'_>, id: &Id<'_>) -> TokenStream {
                 shard_key: &[#(#shard_key),*],
                 bucket: #bucket,
                 time_series: #time_series,
+                view: #view,
                 collation: #collation,
                 keywords: &[#(#keywords),*],
                 declared_relations: &[#declared_relations],

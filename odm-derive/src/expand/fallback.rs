@@ -6,7 +6,7 @@ use quote::quote;
 
 use crate::expand::field_type::implement;
 use crate::expand::generics::Generics;
-use crate::expand::header::{document_target, header, no_target};
+use crate::expand::header::{document_target, header, no_target, writable};
 use crate::model::{Derive, Model};
 
 /// Writes the implementations for a shape that is refused.
@@ -53,8 +53,11 @@ fn embedded(model: &Model) -> TokenStream {
 pub(crate) fn document(model: &Model) -> TokenStream {
     let support = &model.support;
     let (header, target) = (header(model), document_target(model, &quote!("")));
+    // The error beside it is the only one, whatever is called.
+    let writable = writable(model);
     quote! {
         #target
+        #writable
         #header {
             type Id = #support::String;
             const MODEL: &'static #support::ModelMeta = #support::NO_MODEL;

@@ -54,6 +54,30 @@ pub(super) fn versioned(model: &Model) -> TokenStream {
     quote!(impl #parameters #support::Versioned for #ident #arguments #clause {})
 }
 
+/// `impl Writable` for a document that is stored.
+pub(super) fn writable(model: &Model) -> TokenStream {
+    let generics = Generics::new(model);
+    let (support, ident) = (&model.support, &model.ident);
+    let (parameters, arguments, clause) = (
+        generics.parameters(),
+        generics.arguments(),
+        clause(model, &generics),
+    );
+    quote!(impl #parameters #support::Writable for #ident #arguments #clause {})
+}
+
+/// `impl Tailable` for a document of a capped collection.
+pub(super) fn tailable(model: &Model) -> TokenStream {
+    let generics = Generics::new(model);
+    let (support, ident) = (&model.support, &model.ident);
+    let (parameters, arguments, clause) = (
+        generics.parameters(),
+        generics.arguments(),
+        clause(model, &generics),
+    );
+    quote!(impl #parameters #support::Tailable for #ident #arguments #clause {})
+}
+
 /// `impl RefTarget` for a type without a collection.
 pub(super) fn no_target(model: &Model) -> TokenStream {
     let generics = Generics::new(model);

@@ -289,6 +289,9 @@ pub(crate) fn checks(facts: &Facts<'_>) -> TokenStream {
         });
         let index = one.index.as_ref();
         tokens.extend(index.map(|demand| counterparts::assertion(model, demand, span)));
+        if let (Some(demand), Some(policy)) = (&one.stored, &inverse.on_delete) {
+            tokens.extend(counterparts::assertion(model, demand, policy.span()));
+        }
         tokens.extend(on_delete(model, inverse));
     }
     tokens

@@ -49,6 +49,8 @@ pub(crate) enum Declares {
     },
     /// A field that refers to this key.
     KeyReference { field: String, key: String },
+    /// No view: writes reach its documents.
+    Stored,
     /// A field that is neither a copy nor a summary of others, and that no write maintains.
     Fact { field: String },
     /// A field that is not marked as changing often.
@@ -68,6 +70,8 @@ pub(crate) struct InverseFacts<'a> {
     pub(crate) reference: Option<(&'a Ident, Demand<'a>)>,
     /// The index that serves the relation, if it needs one.
     pub(crate) index: Option<Demand<'a>>,
+    /// The other model is no view, where its documents are changed when one of this model is deleted.
+    pub(crate) stored: Option<Demand<'a>>,
 }
 
 /// A reference that has a counterpart in the other model.
@@ -182,6 +186,7 @@ impl<'a> InverseFacts<'a> {
                 .as_ref()
                 .and_then(|key| Some((key, reference_to(model, inverse, key)?))),
             index: needs_index.then(|| index_of(inverse)),
+            stored: changes_on_delete(inverse),
         }
     }
 }
@@ -266,6 +271,14 @@ impl<'a> CopyFacts<'a> {
             });
         }
         if copy.left_alone().is_none() {
+            demands.push(Demand {
+                target: source,
+                declares: Declares::Stored,
+                message: format!(
+                    "`{spelled}` is a view, and no write of it could update `{rust}`: copy from the model that the view reads, or write \
+                     `once` or `refresh(older_than = \"1d\", at = …)`"
+                ),
+            });
             let relation = if is_inside {
                 format!("has_many(name: Model, by = ….{by})")
             } else {
@@ -410,6 +423,20 @@ fn reference_to<'a>(model: &Model, inverse: &'a Inverse, key: &Ident) -> Option<
         ),
         declares: Declares::KeyReference { field, key },
     })
+}
+
+/// A policy other than `leave` writes the other side, or keeps its documents from being left.
+fn changes_on_delete(inverse: &Inverse) -> Option<Demand<'_>> {
+    let policy = inverse.on_delete.as_ref()?;
+    let target = spelled(&inverse.target);
+    let stored = || Demand {
+        target: &inverse.target,
+        declares: Declares::Stored,
+        message: format!(
+            "`{target}` is a view, whose documents no write changes: write `on_delete` in a relation to the model that it reads"
+        ),
+    };
+    (policy != "leave").then(stored)
 }
 
 /// The index that a relation needs.

@@ -18,6 +18,8 @@ pub(crate) struct SummaryFacts<'a> {
     pub(crate) list: Option<String>,
     /// The summarized field changes only where an update names it.
     pub(crate) fact: Option<Demand<'a>>,
+    /// The summarized documents are written by their model.
+    pub(crate) stored: Demand<'a>,
     /// The error if the summarized field is a list, or in one.
     pub(crate) several: String,
     /// The error if the summarized field does not have what the summary needs: the mistake and the remedy.
@@ -80,6 +82,13 @@ impl<'a> SummaryFacts<'a> {
                 "`{by}` of `{target}` is in a list, so one document would count several times: summarize a relation by one reference"
             )),
             fact: fact(&inverse.target, field, summary),
+            stored: Demand {
+                target: &inverse.target,
+                declares: Declares::Stored,
+                message: format!(
+                    "`{target}` is a view, and no write of it could update `{rust}`: summarize the model that the view reads"
+                ),
+            },
             several: format!(
                 "`{path}` of `{target}` is a list, or in one: summarize a field with one value in each document"
             ),

@@ -3,7 +3,7 @@
 use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, Ident, LitInt, LitStr, Path, Token};
+use syn::{Attribute, Expr, Ident, LitInt, LitStr, Path, Token, Type};
 
 use super::bucket::{Bucket, bucket};
 use super::collation::{Collation, collation};
@@ -27,6 +27,7 @@ pub(crate) struct Container {
     pub(crate) gridfs: Option<GridFs>,
     pub(crate) shard_key: Option<Index>,
     pub(crate) time_series: Option<TimeSeries>,
+    pub(crate) view: Option<View>,
     /// The model of a struct that also derives `Projection`.
     pub(crate) of: Option<Path>,
     pub(crate) depth: Option<Depth>,
@@ -81,6 +82,15 @@ pub(crate) struct GridFs {
     pub(crate) word: Ident,
     /// The size of a chunk in bytes, and where it is written.
     pub(crate) chunk_size: Option<(u64, Span)>,
+}
+
+/// `view(on = Book, pipeline = stages)`.
+pub(crate) struct View {
+    pub(crate) word: Ident,
+    /// The model whose documents the view reads.
+    pub(crate) on: Type,
+    /// A function that returns the stages, or a constant of such a type.
+    pub(crate) pipeline: Expr,
 }
 
 /// `depth = N`.
@@ -152,6 +162,7 @@ pub(crate) fn container(list: &[Attribute], errors: &mut Errors) -> Container {
                 once(&mut container.depth, word, depth)
             }
             attribute_names::GRIDFS => once(&mut container.gridfs, word, gridfs(word, input)?),
+            attribute_names::VIEW => once(&mut container.view, word, view(word, input)?),
             attribute_names::VALIDATION => validation(&mut container, input),
             attribute_names::CAPPED => once(&mut container.capped, word, capped(word, input)?),
             attribute_names::CHANGE_STREAM_IMAGES => {
@@ -295,6 +306,30 @@ fn gridfs(word: &Ident, input: ParseStream<'_>) -> syn::Result<GridFs> {
     Ok(GridFs {
         word: word.clone(),
         chunk_size,
+    })
+}
+
+fn view(word: &Ident, input: ParseStream<'_>) -> syn::Result<View> {
+    let mut on: Option<Type> = None;
+    let mut pipeline: Option<Expr> = None;
+    if input.peek(syn::token::Paren) {
+        inner(input, |word, input| match word.to_string().as_str() {
+            attribute_names::ON => once(&mut on, word, value(input)?),
+            attribute_names::PIPELINE => once(&mut pipeline, word, value(input)?),
+            _ => Err(unknown(word, "word of `view`", attribute_names::VIEWS)),
+        })?;
+    }
+    let (Some(on), Some(pipeline)) = (on, pipeline) else {
+        return Err(syn::Error::new_spanned(
+            word,
+            "a view needs the model that it reads and the stages: `view(on = Book, pipeline = stages)` with \
+             `fn stages() -> Vec<bson::Document>`",
+        ));
+    };
+    Ok(View {
+        word: word.clone(),
+        on,
+        pipeline,
     })
 }
 

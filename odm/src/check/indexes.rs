@@ -28,7 +28,8 @@ pub(super) struct Unindexed {
 pub(super) async fn unindexed(store: &Store, model: &'static ModelMeta) -> Result<Vec<Unindexed>> {
     let mut found = Vec::new();
     for Needed { model, path, by } in needed(model)? {
-        if path == "_id" {
+        // A view has no indexes, and which ones of its collection serve it depends on its stages.
+        if path == "_id" || model.view.is_some() {
             continue;
         }
         let collection = store.names().of(model.collection);

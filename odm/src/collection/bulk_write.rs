@@ -15,7 +15,7 @@ use super::options::{action, options};
 use super::template::Template;
 use crate::error::{BulkWriteResult, Error, Result};
 use crate::exec::Channel;
-use crate::model::Document;
+use crate::model::{Document, Writable};
 use crate::plan::{Plan, Step};
 use crate::store::{Operation, Session};
 
@@ -59,7 +59,10 @@ impl<M: Document> Collection<M> {
     pub fn bulk_write<'s, I: IntoIterator<Item = Write<M>>>(
         &self,
         writes: impl FnOnce(Writes<M>) -> I,
-    ) -> BulkWrite<'s, M> {
+    ) -> BulkWrite<'s, M>
+    where
+        M: Writable,
+    {
         let mut call = self.call(Operation::Updates {
             statements: Vec::new(),
         });

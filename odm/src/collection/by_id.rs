@@ -4,7 +4,7 @@ use std::borrow::Borrow;
 
 use super::call::by_id;
 use super::{Collection, Delete, ReplaceOne, UpdateDocuments};
-use crate::model::Document;
+use crate::model::{Document, Writable};
 use crate::query::id;
 use crate::types::IntoId;
 use crate::update::UpdateFn;
@@ -32,7 +32,10 @@ impl<M: Document> Collection<M> {
         &self,
         id_of: impl IntoId<M, By>,
         change: impl UpdateFn<M>,
-    ) -> UpdateDocuments<'s, M> {
+    ) -> UpdateDocuments<'s, M>
+    where
+        M: Writable,
+    {
         self.update_one(|_| id::<M>().eq(id_of.into_id()), change)
     }
 
@@ -56,7 +59,10 @@ impl<M: Document> Collection<M> {
         &self,
         id: impl IntoId<M, By>,
         replacement: impl Borrow<M>,
-    ) -> ReplaceOne<'s, M> {
+    ) -> ReplaceOne<'s, M>
+    where
+        M: Writable,
+    {
         self.replace(by_id::<M, By>(id), replacement.borrow())
     }
 
@@ -75,7 +81,10 @@ impl<M: Document> Collection<M> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn delete_by_id<'s, By>(&self, id: impl IntoId<M, By>) -> Delete<'s, M> {
+    pub fn delete_by_id<'s, By>(&self, id: impl IntoId<M, By>) -> Delete<'s, M>
+    where
+        M: Writable,
+    {
         self.delete(by_id::<M, By>(id), false)
     }
 }

@@ -9,7 +9,7 @@ use super::call::{Call, filter, some};
 use super::options::{action, options};
 use super::{ActionFuture, Collection, DeleteResult};
 use crate::error::Result;
-use crate::model::Document;
+use crate::model::{Document, Writable};
 use crate::query::FilterFn;
 use crate::store::{Condition, Operation};
 
@@ -34,7 +34,10 @@ impl<M: Document> Collection<M> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn delete_one<'s>(&self, condition: impl FilterFn<M>) -> Delete<'s, M> {
+    pub fn delete_one<'s>(&self, condition: impl FilterFn<M>) -> Delete<'s, M>
+    where
+        M: Writable,
+    {
         self.delete(filter::<M>(condition), false)
     }
 
@@ -51,7 +54,10 @@ impl<M: Document> Collection<M> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn delete_many<'s>(&self, condition: impl FilterFn<M>) -> Delete<'s, M> {
+    pub fn delete_many<'s>(&self, condition: impl FilterFn<M>) -> Delete<'s, M>
+    where
+        M: Writable,
+    {
         let filter =
             filter::<M>(condition).and_then(|filter| some(filter, "delete_many", "delete_all"));
         self.delete(filter, true)
@@ -69,7 +75,10 @@ impl<M: Document> Collection<M> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn delete_all<'s>(&self) -> Delete<'s, M> {
+    pub fn delete_all<'s>(&self) -> Delete<'s, M>
+    where
+        M: Writable,
+    {
         self.delete(Ok(BsonDocument::new().into()), true)
     }
 

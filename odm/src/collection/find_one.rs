@@ -12,7 +12,7 @@ use super::find::{projection, whole};
 use super::options::options;
 use super::{Collection, Load};
 use crate::error::Result;
-use crate::model::{Document, Projection};
+use crate::model::{Document, Projection, Writable};
 use crate::query::FilterFn;
 use crate::store::{Condition, Operation};
 use crate::types::IntoId;
@@ -182,7 +182,10 @@ impl<'s, M: Document> FindOne<'s, M> {
     /// # Errors
     ///
     /// The query has a projection: a save could not tell missing fields from removed ones.
-    pub fn load(mut self) -> Load<'s, M> {
+    pub fn load(mut self) -> Load<'s, M>
+    where
+        M: Writable,
+    {
         if let Err(error) = whole(&self.call) {
             self.call.error.get_or_insert(error);
         }

@@ -14,7 +14,7 @@ use super::find::projection;
 use super::options::options;
 use super::{Collection, Repeated, guarded};
 use crate::error::Result;
-use crate::model::{Document, Projection};
+use crate::model::{Document, Projection, Writable};
 use crate::query::{FilterFn, fields};
 use crate::store::{Operation, Session};
 use crate::update::UpdateFn;
@@ -149,7 +149,10 @@ impl<M: Document> Collection<M> {
         &self,
         condition: impl FilterFn<M>,
         change: impl UpdateFn<M>,
-    ) -> FindOneAndUpdate<'s, M> {
+    ) -> FindOneAndUpdate<'s, M>
+    where
+        M: Writable,
+    {
         let condition = condition(fields::<M>()).into_node();
         let change = change(fields::<M>()).into_changes();
         let ready = operands(condition, change, M::model(), Reach::One);
@@ -175,7 +178,10 @@ impl<M: Document> Collection<M> {
         &self,
         condition: impl FilterFn<M>,
         replacement: impl Borrow<M>,
-    ) -> FindOneAndReplace<'s, M> {
+    ) -> FindOneAndReplace<'s, M>
+    where
+        M: Writable,
+    {
         let filter = filter::<M>(condition);
         let operation =
             filter.and_then(|filter| find_and_replace::<M>(filter, replacement.borrow()));
@@ -197,7 +203,10 @@ impl<M: Document> Collection<M> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn find_one_and_delete<'s>(&self, condition: impl FilterFn<M>) -> FindOneAndDelete<'s, M> {
+    pub fn find_one_and_delete<'s>(&self, condition: impl FilterFn<M>) -> FindOneAndDelete<'s, M>
+    where
+        M: Writable,
+    {
         let filter = filter::<M>(condition);
         FindOneAndDelete {
             call: self.try_call(filter.map(|filter| Operation::FindAndDelete { filter })),

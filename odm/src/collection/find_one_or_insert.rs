@@ -18,7 +18,7 @@ use super::stale::Stale;
 use super::template::Template;
 use super::{Collection, Encoded, Find, decode_id};
 use crate::error::{Error, Result};
-use crate::model::Document;
+use crate::model::{Document, Writable};
 use crate::query::FilterFn;
 use crate::store::options::{Options, ReadPreference, ReturnDocument};
 use crate::store::{Condition, Modification, Operation, Response, Session, Update};
@@ -114,7 +114,10 @@ impl<M: Document> Collection<M> {
         &self,
         condition: impl FilterFn<M>,
         document: impl Borrow<M>,
-    ) -> FindOneOrInsert<'s, M> {
+    ) -> FindOneOrInsert<'s, M>
+    where
+        M: Writable,
+    {
         let ready = filter::<M>(condition).and_then(|filter| {
             let (document, _) = encode_with_id(document.borrow())?;
             Ok((on_insert(filter.clone(), &document)?, filter, document))

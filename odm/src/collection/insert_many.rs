@@ -11,7 +11,7 @@ use super::template::Template;
 use super::{Collection, InsertManyResult};
 use crate::error::{BulkError, Error, Kind, Result};
 use crate::exec::{Channel, refused};
-use crate::model::Document;
+use crate::model::{Document, Writable};
 use crate::store::limits;
 use crate::store::{Operation, Request, Session, WriteKind, Written};
 
@@ -42,7 +42,10 @@ impl<M: Document> Collection<M> {
     pub fn insert_many<'s>(
         &self,
         documents: impl IntoIterator<Item = impl Borrow<M>>,
-    ) -> InsertMany<'s, M> {
+    ) -> InsertMany<'s, M>
+    where
+        M: Writable,
+    {
         let mut encoded = Vec::new();
         let mut ids = Vec::new();
         for document in documents {

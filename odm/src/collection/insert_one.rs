@@ -7,7 +7,7 @@ use super::call::{Call, encode_with_id, typed_id};
 use super::options::{action, options};
 use super::{ActionFuture, Collection, Encoded, InsertOneResult};
 use crate::error::{Error, Result};
-use crate::model::Document;
+use crate::model::{Document, Writable};
 use crate::store::{Operation, Response, Session};
 
 /// Inserts one document: [`Collection::insert_one`].
@@ -36,7 +36,10 @@ impl<M: Document> Collection<M> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn insert_one<'s>(&self, document: impl Borrow<M>) -> InsertOne<'s, M> {
+    pub fn insert_one<'s>(&self, document: impl Borrow<M>) -> InsertOne<'s, M>
+    where
+        M: Writable,
+    {
         let document = document.borrow();
         let encoded = encode_with_id(document)
             .and_then(|(raw, made_up)| Ok((raw, typed_id(document, made_up)?)));

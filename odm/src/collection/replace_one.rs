@@ -8,7 +8,7 @@ use super::call::{Call, filter, replace};
 use super::options::{action, options};
 use super::{ActionFuture, Collection, Repeated, UpdateResult};
 use crate::error::Result;
-use crate::model::Document;
+use crate::model::{Document, Writable};
 use crate::query::FilterFn;
 use crate::store::{Condition, Session};
 
@@ -38,7 +38,10 @@ impl<M: Document> Collection<M> {
         &self,
         condition: impl FilterFn<M>,
         replacement: impl Borrow<M>,
-    ) -> ReplaceOne<'s, M> {
+    ) -> ReplaceOne<'s, M>
+    where
+        M: Writable,
+    {
         self.replace(filter::<M>(condition), replacement.borrow())
     }
 

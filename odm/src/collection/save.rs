@@ -17,7 +17,7 @@ use super::call::{Call, by_id};
 use super::nodes::check_saved;
 use super::options::{action, options};
 use crate::error::Result;
-use crate::model::Document;
+use crate::model::{Document, Writable};
 use crate::store::{Attempt, Modification, Operation, Session, Update as Operands};
 use crate::types::IntoId;
 
@@ -51,7 +51,10 @@ impl<M: Document> Collection<M> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn load<'s, By>(&self, id: impl IntoId<M, By>) -> Load<'s, M> {
+    pub fn load<'s, By>(&self, id: impl IntoId<M, By>) -> Load<'s, M>
+    where
+        M: Writable,
+    {
         let filter = by_id::<M, By>(id);
         let call = self.try_call(filter.map(|filter| Operation::Find { filter, one: true }));
         Load::of(call)
@@ -84,7 +87,10 @@ impl<M: Document> Collection<M> {
     ///
     /// [`is_stale`](crate::Error::is_stale): the stored version differs, the document was deleted, or
     /// the stored state is unknown because of how a transaction ended.
-    pub fn save<'s>(&self, loaded: &'s mut Loaded<M>) -> Save<'s, M> {
+    pub fn save<'s>(&self, loaded: &'s mut Loaded<M>) -> Save<'s, M>
+    where
+        M: Writable,
+    {
         // The update depends on the session, which is set later; this operation is a placeholder.
         let call = self.call(Operation::EstimatedCount);
         Save { call, loaded }

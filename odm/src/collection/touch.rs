@@ -8,7 +8,7 @@ use bson::Document as BsonDocument;
 use super::call::{Call, by_id};
 use super::options::{action, options};
 use super::{ActionFuture, Collection, UpdateResult};
-use crate::model::{Document, Versioned};
+use crate::model::{Document, Versioned, Writable};
 use crate::store::{Modification, Operation, Update as Operands};
 use crate::types::IntoId;
 use crate::update::maintain;
@@ -77,7 +77,7 @@ impl<M: Document> Collection<M> {
     #[doc(alias = "for_update")]
     pub fn touch<'s, By>(&self, id: impl IntoId<M, By>) -> Touch<'s, M>
     where
-        M: Versioned,
+        M: Versioned + Writable,
     {
         let operation = by_id::<M, By>(id).map(|filter| {
             let mut changes = BsonDocument::new();

@@ -8,7 +8,7 @@ use super::options::{action, options};
 use super::repeated::Repeated;
 use super::{ActionFuture, Collection, UpdateResult, guarded};
 use crate::error::Result;
-use crate::model::Document;
+use crate::model::{Document, Writable};
 use crate::query::{Filter, FilterFn, fields};
 use crate::store::{Operation, Session};
 use crate::update::{Update as Change, UpdateFn};
@@ -47,7 +47,10 @@ impl<M: Document> Collection<M> {
         &self,
         condition: impl FilterFn<M>,
         change: impl UpdateFn<M>,
-    ) -> UpdateDocuments<'s, M> {
+    ) -> UpdateDocuments<'s, M>
+    where
+        M: Writable,
+    {
         let condition = condition(fields::<M>());
         self.update(condition, change(fields::<M>()), Reach::One)
     }
@@ -72,7 +75,10 @@ impl<M: Document> Collection<M> {
         &self,
         condition: impl FilterFn<M>,
         change: impl UpdateFn<M>,
-    ) -> UpdateDocuments<'s, M> {
+    ) -> UpdateDocuments<'s, M>
+    where
+        M: Writable,
+    {
         let condition = condition(fields::<M>());
         self.update(condition, change(fields::<M>()), Reach::Many)
     }
@@ -89,7 +95,10 @@ impl<M: Document> Collection<M> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn update_all<'s>(&self, change: impl UpdateFn<M>) -> UpdateDocuments<'s, M> {
+    pub fn update_all<'s>(&self, change: impl UpdateFn<M>) -> UpdateDocuments<'s, M>
+    where
+        M: Writable,
+    {
         self.update(Filter::all(), change(fields::<M>()), Reach::All)
     }
 

@@ -27,7 +27,7 @@ use super::decode::decode;
 use super::options::options;
 use super::{Collection, Db};
 use crate::error::{Error, Result};
-use crate::model::Document;
+use crate::model::{Document, Writable};
 use crate::query::Filter;
 use crate::store::options::Options;
 pub use crate::store::options::{FullDocument, FullDocumentBeforeChange};
@@ -93,7 +93,10 @@ impl<M: Document> Collection<M> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn watch<'s>(&self) -> Watch<'s, M> {
+    pub fn watch<'s>(&self) -> Watch<'s, M>
+    where
+        M: Writable,
+    {
         let model = M::model();
         let scope = Scope::Collection(self.name.clone());
         Watch::new(&self.store, self.defaults.clone(), model.name, scope)

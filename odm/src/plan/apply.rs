@@ -162,7 +162,11 @@ async fn send(store: &Store, step: &Step, command: &Document) -> Result<Document
     if let Some(settled) = step.settled
         && error.code() == Some(Code::NAMESPACE_EXISTS)
     {
-        let filter = doc! {"name": &step.collection, "type": "collection"};
+        let kind = match step.action {
+            Action::CreateView => "view",
+            _ => "collection",
+        };
+        let filter = doc! {"name": &step.collection, "type": kind};
         let command_list = doc! {"listCollections": 1, "filter": filter};
         let listed = store.run_cursor(command_list).await?;
         if listed.first().is_some_and(|there| {
@@ -185,6 +189,11 @@ fn refused_write(reply: &Document) -> Option<Error> {
 /// Undoes what the step dropped or prepared, and returns a note for the error message.
 async fn undo(store: &Store, step: &Step) -> String {
     let (names, left, back) = match &step.action {
+        Action::RecreateView => (
+            "the view".to_owned(),
+            "dropped and not created again",
+            "put back as before",
+        ),
         Action::RebuildIndexes { names } => (
             names.join(", "),
             "dropped and not built again",

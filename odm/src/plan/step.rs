@@ -47,6 +47,13 @@ pub enum Action {
     CreateCollection,
     /// The options of the collection are changed in place.
     ChangeCollection,
+    /// A view is created.
+    CreateView,
+    /// The stages of a view, or the collection that it reads, are changed in place.
+    ChangeView,
+    /// A view is dropped and created with another collation. It has no documents to lose; if it can't be created, the old one
+    /// is put back.
+    RecreateView,
     /// A capped collection is made smaller: its oldest documents are removed.
     ShrinkCollection,
     /// These indexes are built.
@@ -102,13 +109,17 @@ impl Step {
     pub fn requires(&self) -> Option<Allow> {
         match self.action {
             Action::CreateCollection
+            | Action::CreateView
             | Action::CreateIndexes { .. }
             | Action::ShardCollection { is_new: true } => Some(Allow::CREATE),
             Action::ChangeCollection
+            | Action::ChangeView
             | Action::ChangeIndex { .. }
             | Action::ShardCollection { is_new: false } => Some(Allow::CHANGE),
             Action::ShrinkCollection => Some(Allow::CHANGE | Allow::DROP),
-            Action::RebuildIndexes { .. } | Action::DropIndex { .. } => Some(Allow::DROP),
+            Action::RebuildIndexes { .. } | Action::DropIndex { .. } | Action::RecreateView => {
+                Some(Allow::DROP)
+            }
             Action::WriteDocuments { .. } => Some(Allow::WRITE),
             Action::ByHand => None,
         }
@@ -133,14 +144,16 @@ impl Step {
 
     fn sign(&self) -> char {
         match self.action {
-            Action::CreateCollection | Action::CreateIndexes { .. } => '+',
+            Action::CreateCollection | Action::CreateView | Action::CreateIndexes { .. } => '+',
             Action::ChangeCollection
+            | Action::ChangeView
             | Action::ChangeIndex { .. }
             | Action::ShardCollection { .. }
             | Action::WriteDocuments { .. } => '~',
-            Action::ShrinkCollection | Action::RebuildIndexes { .. } | Action::DropIndex { .. } => {
-                '-'
-            }
+            Action::ShrinkCollection
+            | Action::RecreateView
+            | Action::RebuildIndexes { .. }
+            | Action::DropIndex { .. } => '-',
             Action::ByHand => '!',
         }
     }
@@ -152,6 +165,9 @@ impl fmt::Display for Step {
         match &self.action {
             Action::CreateCollection => f.write_str("create the collection")?,
             Action::ChangeCollection => f.write_str("change the collection in place")?,
+            Action::CreateView => f.write_str("create the view")?,
+            Action::ChangeView => f.write_str("change the view in place")?,
+            Action::RecreateView => f.write_str("drop the view and create it anew")?,
             Action::ShrinkCollection => {
                 f.write_str("shrink the capped collection, removing its oldest documents")?;
             }

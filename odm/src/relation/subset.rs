@@ -10,7 +10,7 @@ use super::inverse::{Ends, Inverse, Rest};
 use crate::collection::{Collection, InsertManyResult, encode_with_id, typed_id};
 use crate::error::{Error, Result};
 use crate::exec::{Channel, Keys};
-use crate::model::{Document, Embedded, ModelMeta};
+use crate::model::{Document, Embedded, ModelMeta, Writable};
 use crate::query::encode::encode_field;
 use crate::query::{Filter, FromRaw, fields};
 use crate::store::Afterwards;
@@ -129,12 +129,15 @@ impl<M: Document> Collection<M> {
     /// # Errors
     ///
     /// The rest refers to another document; or one of the two can't be inserted, and neither is.
-    pub fn insert_with_rest<'s, N, T: Document>(
+    pub fn insert_with_rest<'s, N, T: Writable>(
         &self,
         document: impl Borrow<M>,
         relation: impl FnOnce(<M as Embedded>::Fields<M>) -> Inverse<M, N, T, Rest>,
         rest: impl Borrow<T>,
-    ) -> InsertWithRest<'s, M, T> {
+    ) -> InsertWithRest<'s, M, T>
+    where
+        M: Writable,
+    {
         let relation = relation(fields::<M>());
         let writes = relation.alone().and_then(Ends::of::<M, T>);
         let writes = writes.and_then(|ends| {
@@ -174,11 +177,14 @@ impl<M: Document> Collection<M> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn delete_with_rest<'s, N, T: Document, By>(
+    pub fn delete_with_rest<'s, N, T: Writable, By>(
         &self,
         id: impl IntoId<M, By>,
         relation: impl FnOnce(<M as Embedded>::Fields<M>) -> Inverse<M, N, T, Rest>,
-    ) -> DeleteWithRest<'s, M, T> {
+    ) -> DeleteWithRest<'s, M, T>
+    where
+        M: Writable,
+    {
         let relation = relation(fields::<M>());
         let writes = relation
             .alone()
@@ -368,7 +374,7 @@ impl<M: Document, T: Document> WriteSeveral for PropagatedRest<M, T> {
     }
 }
 
-impl<M: Document, T: Document> WriteSeveral for RestDelete<M, T> {
+impl<M: Writable, T: Writable> WriteSeveral for RestDelete<M, T> {
     type Done = DeleteWithRestResult;
 
     fn model(&self) -> &'static ModelMeta {

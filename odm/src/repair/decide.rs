@@ -56,6 +56,10 @@ impl Decisions {
         if answer == Some(Answer::Leave) {
             return Ok(RepairAction::Leave);
         }
+        if model.view.is_some() && kind != FindingKind::UnindexedRelation {
+            // No write reaches the documents of a view.
+            return Ok(RepairAction::ByHand);
+        }
         Ok(match kind {
             FindingKind::StaleCopy | FindingKind::StaleSummary | FindingKind::StaleList => {
                 RepairAction::Refresh

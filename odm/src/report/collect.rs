@@ -111,7 +111,10 @@ async fn reported_model(store: &Store, model: &'static ModelMeta) -> Result<Repo
         model,
         documents: part(counted.map(count))?,
         indexes: part(indexes(model))?,
-        validator: part(validator(model))?,
+        validator: match model.view {
+            None => part(validator(model))?,
+            Some(_) => Part::LeftOut,
+        },
         collection,
     })
 }

@@ -3,6 +3,7 @@
 mod indexes;
 mod sharding;
 mod validator;
+mod view;
 
 use bson::{Bson, Document, doc};
 
@@ -12,7 +13,7 @@ use crate::plan::{Action, Settled, Step, describe, shell};
 use crate::schema::indexes::{Declared, declared, i64_to_bson, shard_key};
 use crate::schema::normal::{self, IMAGES, NormalOptions};
 use crate::schema::validator::{refuse_system_collection, validator};
-use crate::store::CollectionName;
+use crate::store::{CollectionName, CollectionNames};
 
 /// One existing collection, as the server lists it.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,13 +37,19 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    pub(crate) fn new(meta: &'static ModelMeta, collection: CollectionName) -> Result<Self> {
+    pub(crate) fn new(
+        meta: &'static ModelMeta,
+        collection: CollectionName,
+        names: &CollectionNames,
+    ) -> Result<Self> {
         refuse_system_collection(&collection).map_err(|error| error.with_model(meta.name))?;
         meta.check_budget()?;
         Ok(Self {
             meta,
             collection,
-            options: if meta.is_of_chunks() {
+            options: if let Some(declared) = meta.view {
+                view::options(meta, declared, names)?
+            } else if meta.is_of_chunks() {
                 Document::new()
             } else {
                 normal::options(meta, validator(meta)?)
@@ -57,6 +64,7 @@ impl Target {
         match existing {
             None => self.create(),
             Some(existing) if existing.kind != self.kind() => vec![self.in_the_way(existing)],
+            Some(existing) if self.meta.view.is_some() => self.change_view(existing),
             Some(existing) => {
                 let mut steps = Vec::new();
                 if !self.meta.is_of_chunks() {
@@ -99,10 +107,22 @@ impl Target {
         let reasons = shown
             .map(|(option, value)| format!("{option}: {}", shell::value(value)))
             .collect();
-        let mut create = self.step(Action::CreateCollection, reasons, vec![command]);
-        create.settled = Some(Settled(|existing, command| {
-            NormalOptions::read(existing) == NormalOptions::read(command)
-        }));
+        let action = if self.meta.view.is_some() {
+            Action::CreateView
+        } else {
+            Action::CreateCollection
+        };
+        let mut create = self.step(action, reasons, vec![command]);
+        create.settled = Some(if self.meta.view.is_some() {
+            Settled(|existing, command| {
+                let differences = view::differences(existing, command);
+                differences.changed.is_empty() && differences.fixed.is_none()
+            })
+        } else {
+            Settled(|existing, command| {
+                NormalOptions::read(existing) == NormalOptions::read(command)
+            })
+        });
         let mut steps = vec![create];
         steps.extend(self.create_indexes(self.indexes.iter().map(|index| &index.spec).collect()));
         steps
@@ -124,11 +144,58 @@ impl Target {
     }
 
     fn in_the_way(&self, existing: &Existing) -> Step {
-        let reason = format!(
-            "a {} of this name is in the way: rename it, or the model's collection",
-            existing.kind
-        );
+        let reason = match (self.kind(), &*existing.kind) {
+            ("view", "collection") => {
+                "a collection of this name is in the way, and may have documents: rename it, or \
+                 give the view another name by `collection = \"…\"`"
+                    .to_owned()
+            }
+            (_, kind) => {
+                format!("a {kind} of this name is in the way: rename it, or the model's collection")
+            }
+        };
         self.step(Action::ByHand, vec![reason], Vec::new())
+    }
+
+    /// `view` or `collection`, as `listCollections` lists what the model declares.
+    fn kind(&self) -> &'static str {
+        match self.meta.view {
+            Some(_) => "view",
+            None => "collection",
+        }
+    }
+
+    /// The steps for a view.
+    fn change_view(&self, existing: &Existing) -> Vec<Step> {
+        let view::Differences {
+            changed,
+            change,
+            fixed,
+        } = view::differences(&existing.options, &self.options);
+        if let Some(fixed) = fixed {
+            let create = |options: &Document| {
+                let mut command = doc! {"create": &self.collection};
+                command.extend(options.clone());
+                command
+            };
+            let reasons = changed.into_iter().chain([fixed]).collect();
+            let mut before = existing.options.clone();
+            if let Ok(collation) = before.get_document_mut("collation") {
+                // `listCollections` adds it, and `create` may not have it.
+                collation.remove("version");
+            }
+            let drop = doc! {"drop": &self.collection};
+            let commands = vec![drop, create(&self.options)];
+            let mut step = self.step(Action::RecreateView, reasons, commands);
+            step.undo = vec![create(&before)];
+            return vec![step];
+        }
+        if changed.is_empty() {
+            return Vec::new();
+        }
+        let mut command = doc! {"collMod": &self.collection};
+        command.extend(change);
+        vec![self.step(Action::ChangeView, changed, vec![command])]
     }
 
     /// The steps for the options of the collection.

@@ -59,6 +59,7 @@ impl Sync {
         let Self { store, models } = self;
         let named = |meta: &&'static ModelMeta| (*meta, store.names().of(meta.collection));
         let mut models: Vec<_> = models.iter().map(named).collect();
+        let has_stored = models.iter().any(|(meta, _)| meta.view.is_none());
         if models.iter().any(|(meta, _)| !meta.trees.is_empty()) {
             // Handles with other names write the same fences.
             models.push((&FENCES, CollectionName::Declared(FENCES.collection)));
@@ -94,13 +95,18 @@ impl Sync {
                            a model with `bucket(…)` runs on both";
             return Err(Error::unsupported(message).with_model(meta.name));
         }
-        if !models.is_empty() {
+        if has_stored {
             refuse_system_database(store.database())?;
         }
+        for (meta, _) in &models {
+            meta.depth_of_view()?;
+        }
+        // A view is created after what it reads.
+        models.sort_by_cached_key(|(meta, _)| meta.depth_of_view().unwrap_or_default());
         refuse_shared_collections(&models)?;
         let targets = models
             .iter()
-            .map(|(meta, name)| Target::new(meta, name.clone()))
+            .map(|(meta, name)| Target::new(meta, name.clone(), store.names()))
             .collect::<Result<Vec<_>>>()?;
         let names: Vec<&str> = models.iter().map(|(_, name)| &**name).collect();
         let planning = |error: Error| error.context("planning");

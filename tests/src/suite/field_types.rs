@@ -29,7 +29,7 @@ use self::shape::Shape;
 use crate::case::Case;
 
 /// A model with values of one type in every place.
-trait Row: Document<Id = i32> {
+trait Row: odm::model::Writable + Document<Id = i32> {
     /// The type.
     type Value: Clone + 'static;
 

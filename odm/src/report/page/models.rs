@@ -50,6 +50,9 @@ fn write_model(article: &mut Markup, one: &ReportedModel, report: &DatabaseRepor
     });
     write_relations(article, one.model, report);
     write_indexes(article, one);
+    if one.model.view.is_some() {
+        return;
+    }
     article.element("details").with(|details| {
         details.element("summary").text("Validator");
         if let Some(validator) = made(details, "The validator", &one.validator) {
@@ -68,6 +71,10 @@ fn facts(one: &ReportedModel) -> String {
         Part::Made(count) => documents(*count),
         _ => "an unknown number of documents".to_owned(),
     }];
+    if let Some(view) = model.view {
+        facts.push(format!("a view on {}", (view.on)().name));
+        return facts.join(", ");
+    }
     match model.validation_level {
         ValidationLevel::Strict => {}
         ValidationLevel::Moderate => facts.push("validates what was valid before".to_owned()),

@@ -5,7 +5,7 @@ use crate::model::field::EmbeddedMeta;
 use crate::model::{Capped, IndexMeta, KeyKind, ModelMeta};
 use crate::plan::{self, Action, Allow, Step};
 use crate::schema::testing::{DATE, INT, STRING, field, key, model, object};
-use crate::store::CollectionName;
+use crate::store::{CollectionName, CollectionNames};
 use crate::support::index;
 
 fn embedded() -> &'static EmbeddedMeta {
@@ -34,9 +34,13 @@ static MODEL: ModelMeta = ModelMeta {
 };
 
 fn steps(meta: &'static ModelMeta, existing: Option<&Existing>) -> Vec<Step> {
-    Target::new(meta, CollectionName::Declared(meta.collection))
-        .unwrap()
-        .steps(existing)
+    Target::new(
+        meta,
+        CollectionName::Declared(meta.collection),
+        &CollectionNames::default(),
+    )
+    .unwrap()
+    .steps(existing)
 }
 
 /// What the server lists after the plan for `meta` was applied.

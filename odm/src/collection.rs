@@ -37,6 +37,7 @@ mod run_command;
 mod save;
 mod stale;
 mod sync;
+mod tail;
 mod template;
 mod touch;
 pub(crate) mod transaction;
@@ -80,6 +81,7 @@ pub use self::run_command::RunCommand;
 pub(crate) use self::save::Saving;
 pub use self::save::{Load, Loaded, Save};
 pub(crate) use self::stale::{Stale, overlaps};
+pub use self::tail::{Tail, TailStream};
 pub use self::touch::Touch;
 pub use self::update::UpdateDocuments;
 pub use self::watch::{

@@ -74,6 +74,7 @@ mod sizes;
 mod statistics;
 mod summaries;
 mod sync;
+mod tailing;
 mod text;
 mod time_series;
 mod timestamps;
@@ -169,6 +170,7 @@ pub(crate) fn cases() -> Vec<Case> {
         statistics::CASES,
         summaries::CASES,
         sync::CASES,
+        tailing::CASES,
         text::CASES,
         time_series::CASES,
         timestamps::CASES,

@@ -7,8 +7,8 @@ use super::page_token::PageTokenError;
 use super::reply::ReplyError;
 use super::{
     BulkError, ConfigError, ConnectionError, DeclarationError, DecodeError, EncodeError, FileError,
-    GridFsError, OutdatedPlanError, ReferenceError, ServerError, StaleError, SummaryError,
-    TreeError, UnsupportedError, UsageError, ValidationFailure, WithheldError,
+    GridFsError, OutdatedPlanError, PositionError, ReferenceError, ServerError, StaleError,
+    SummaryError, TreeError, UnsupportedError, UsageError, ValidationFailure, WithheldError,
 };
 
 /// The kind of an error: one variant for each file in this folder.
@@ -25,6 +25,7 @@ pub(crate) enum Kind {
     Other(OtherError),
     OutdatedPlan(OutdatedPlanError),
     PageToken(PageTokenError),
+    Position(PositionError),
     Reference(ReferenceError),
     Reply(ReplyError),
     Server(ServerError),
@@ -83,6 +84,7 @@ impl fmt::Display for Kind {
             Self::Other(error) => fmt::Display::fmt(error, f),
             Self::OutdatedPlan(error) => fmt::Display::fmt(error, f),
             Self::PageToken(error) => fmt::Display::fmt(error, f),
+            Self::Position(error) => fmt::Display::fmt(error, f),
             Self::Reply(error) => fmt::Display::fmt(error, f),
             Self::Server(error) => fmt::Display::fmt(error, f),
             Self::Reference(error) => fmt::Display::fmt(error, f),

@@ -104,6 +104,35 @@ impl<'s> RawCursor<'s> {
         Poll::Ready(self.batch.next())
     }
 
+    /// Polls for the next document, which [`current`](Self::current) returns then; `false` after a batch without documents, with
+    /// which a tailable cursor reports that it is at the end.
+    pub(crate) fn poll_advance(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<bool>>> {
+        if self.batch.is_read() {
+            match std::task::ready!(self.poll_batch(cx)) {
+                None => return Poll::Ready(None),
+                Some(Err(error)) => {
+                    self.source = Source::Exhausted(std::marker::PhantomData);
+                    return Poll::Ready(Some(Err(error)));
+                }
+                Some(Ok(batch)) => {
+                    if batch.cursor_id == 0 {
+                        self.source = Source::Exhausted(std::marker::PhantomData);
+                    }
+                    self.batch = batch;
+                    if self.batch.is_read() {
+                        return Poll::Ready(Some(Ok(false)));
+                    }
+                }
+            }
+        }
+        Poll::Ready(self.batch.next().map(|document| document.map(|_| true)))
+    }
+
+    /// The document that was read last.
+    pub(crate) fn current(&self) -> Option<&RawDocument> {
+        self.batch.current()
+    }
+
     /// [`poll_next`](Self::poll_next) as a future.
     pub(crate) async fn next(&mut self) -> Option<Result<&RawDocument>> {
         // Fetches first and borrows afterwards: `poll_fn` can't return a borrow of the document.

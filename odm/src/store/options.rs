@@ -142,6 +142,10 @@ pub(crate) struct Options {
     pub(crate) no_cursor_timeout: Option<bool>,
     pub(crate) show_record_id: Option<bool>,
     pub(crate) return_key: Option<bool>,
+    /// Whether the cursor is tailable and awaits new documents.
+    pub(crate) tails: bool,
+    /// How long a batch of a tailable cursor waits for documents.
+    pub(crate) max_await_time: Option<Duration>,
     pub(crate) return_document: Option<ReturnDocument>,
     pub(crate) read_concern: Option<ReadConcern>,
     pub(crate) write_concern: Option<WriteConcern>,

@@ -86,6 +86,7 @@ pub(super) fn find(o: &Options) -> Result<theirs::FindOptions> {
         min, max, allow_partial_results, no_cursor_timeout, show_record_id, return_key,
         collation = collation(o)?, hint = hint(o),
         read_concern = read(o), selection_criteria = selection(o),
+        cursor_type = o.tails.then_some(theirs::CursorType::TailableAwait), max_await_time,
     }))
 }
 

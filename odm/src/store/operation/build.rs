@@ -272,6 +272,10 @@ impl Command {
         self.flag(cstr!("noCursorTimeout"), options.no_cursor_timeout);
         self.flag(cstr!("showRecordId"), options.show_record_id);
         self.flag(cstr!("returnKey"), options.return_key);
+        if options.tails {
+            self.flag(cstr!("tailable"), Some(true));
+            self.flag(cstr!("awaitData"), Some(true));
+        }
         self.optional_document(cstr!("let"), options.let_vars.as_ref())?;
         self.read(options)
     }

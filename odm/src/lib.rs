@@ -75,6 +75,7 @@ pub mod buckets;
 pub mod check;
 pub(crate) mod codec;
 pub mod collection;
+pub mod counter;
 #[cfg(feature = "memory")]
 pub mod dump;
 pub mod error;

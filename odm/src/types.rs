@@ -12,7 +12,9 @@ pub mod money;
 mod reference;
 pub mod time;
 pub mod tree;
+mod uuid_id;
 
 pub use self::id::{Id, ParseIdError};
 pub use self::into_id::IntoId;
 pub use self::reference::{Ref, RefersTo};
+pub use self::uuid_id::{ParseUuidIdError, UuidId};

@@ -34,6 +34,7 @@ mod foreign_types;
 mod found_or_inserted;
 mod geometries;
 mod gridfs;
+mod ids;
 mod indexes;
 mod joined_rows;
 mod joins;
@@ -129,6 +130,7 @@ pub(crate) fn cases() -> Vec<Case> {
         found_or_inserted::CASES,
         geometries::CASES,
         gridfs::CASES,
+        ids::CASES,
         indexes::CASES,
         joins::CASES,
         joined_rows::CASES,

@@ -1,5 +1,5 @@
-//! Data that grows and changes: files that are larger than a document, models of data that other programs
-//! have stored, and collections for a cluster.
+//! Data that grows and changes: files that are larger than a document, traffic that is logged, numbered, counted and viewed,
+//! models of data that other programs have stored, and collections for a cluster.
 //!
 //! ```sh
 //! cargo run --example growth                                     # on the engine in this process
@@ -13,6 +13,7 @@
 mod existing;
 mod files;
 mod shards;
+mod traffic;
 
 use odm::prelude::*;
 
@@ -36,6 +37,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 async fn show(db: &Db) -> Result<(), Box<dyn std::error::Error>> {
     files::show(db).await?;
+    traffic::show(db).await?;
     existing::show(db).await?;
     shards::show(db).await
 }

@@ -36,6 +36,10 @@ chapters! {
     time = "../../book/src/time.md";
     buckets = "../../book/src/buckets.md";
     gridfs = "../../book/src/gridfs.md";
+    ids = "../../book/src/ids.md";
+    slots = "../../book/src/slots.md";
+    tailing = "../../book/src/tailing.md";
+    views = "../../book/src/views.md";
     foreign_types = "../../book/src/foreign-types.md";
     web_services = "../../book/src/web-services.md";
     change_streams = "../../book/src/change-streams.md";

@@ -72,6 +72,7 @@ mod sessions;
 mod shapes;
 mod sharding;
 mod sizes;
+mod slots;
 mod statistics;
 mod summaries;
 mod sync;
@@ -169,6 +170,7 @@ pub(crate) fn cases() -> Vec<Case> {
         shapes::CASES,
         sharding::CASES,
         sizes::CASES,
+        slots::CASES,
         statistics::CASES,
         summaries::CASES,
         sync::CASES,

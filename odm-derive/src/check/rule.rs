@@ -1,5 +1,6 @@
 //! Checks of `range`, `length`, `pattern`, `one_of`, `items` and `unique_items`.
 
+use crate::attribute_names;
 use crate::errors::Errors;
 use crate::facts::assertions::{LIST, NUMBER, TEXT, UNIQUE_LIST};
 use crate::facts::field::FieldFacts;
@@ -9,6 +10,17 @@ use crate::parse::rule::{Bound, FieldRule, Number, Rule, Size};
 pub(super) fn check(field: &FieldFacts<'_>, rule: &FieldRule, errors: &mut Errors) {
     let word = &rule.word;
     if !fits(field, &rule.rule) {
+        if let Rule::Items(Size { max: Some(max), .. }) = rule.rule
+            && word == attribute_names::LENGTH
+        {
+            errors.at(
+                word,
+                format!(
+                    "`length = {max}` is for a list that always has {max} elements; for a text, write `length(min = {max}, max = {max})`"
+                ),
+            );
+            return;
+        }
         let needs = match rule.rule {
             Rule::Range { .. } => NUMBER,
             Rule::Length(_) | Rule::Pattern(_) | Rule::OneOf(_) => TEXT,

@@ -75,6 +75,7 @@ pub(crate) struct ExpressionRule {
 pub(crate) fn field_rule(word: &Ident, input: ParseStream<'_>) -> syn::Result<Option<FieldRule>> {
     let rule = match word.to_string().as_str() {
         attribute_names::RANGE => range(input)?,
+        attribute_names::LENGTH if input.peek(Token![=]) => fixed(input)?,
         attribute_names::LENGTH => Rule::Length(size(input, "word of `length`")?),
         attribute_names::ITEMS => Rule::Items(size(input, "word of `items`")?),
         attribute_names::PATTERN => Rule::Pattern(value(input)?),
@@ -156,6 +157,18 @@ fn signed(expr: &Expr) -> syn::Result<Number> {
         expr,
         "a bound must be a number, such as `-1` or `0.5`",
     ))
+}
+
+/// Reads `= 60`, the number of elements that a list always has.
+fn fixed(input: ParseStream<'_>) -> syn::Result<Rule> {
+    let (length, span) = number(input)?;
+    if length == 0 {
+        return Err(syn::Error::new(span, "this must be at least 1"));
+    }
+    Ok(Rule::Items(Size {
+        min: Some(length),
+        max: Some(length),
+    }))
 }
 
 /// Reads `(min = …, max = …)`.

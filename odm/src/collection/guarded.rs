@@ -54,6 +54,16 @@ impl Guards {
 
     /// Refuses an upsert that could insert a second document beside a full one.
     pub(crate) fn check(&self, options: &Options) -> Result<()> {
+        let is_short = |it: &&Guard| matches!(it.reason, WithheldReason::Short { .. });
+        if options.upsert == Some(true)
+            && let Some(short) = self.all.iter().find(is_short)
+        {
+            return Err(Error::usage(
+                "an upsert would store a subdocument instead of the list, with the position as the name of a field: insert the \
+                 document with all elements first, by `find_one_or_insert`, and then update it",
+            )
+            .with_path(short.path.clone()));
+        }
         if options.upsert != Some(true) || (self.unique && options.collation.is_none()) {
             return Ok(());
         }

@@ -32,6 +32,12 @@ pub enum WithheldReason {
     Duplicate,
     /// The amount is in another currency than the one that is added to it.
     OtherCurrency,
+    /// The update sets an element of a list that always has the declared number of elements (`length = 60`), and the stored one
+    /// has fewer, or is missing. MongoDB would fill it up with nulls.
+    Short {
+        /// The declared number.
+        length: u32,
+    },
 }
 
 impl fmt::Display for Withheld {
@@ -45,6 +51,11 @@ impl fmt::Display for Withheld {
             WithheldReason::Duplicate => {
                 write!(f, "`{}` has an element with this key already", self.path)
             }
+            WithheldReason::Short { length } => write!(
+                f,
+                "`{}` has fewer than the declared {length} elements: set the whole list first",
+                self.path
+            ),
             WithheldReason::OtherCurrency => write!(
                 f,
                 "`{}` is not the currency of the amount that is added",

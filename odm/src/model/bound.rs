@@ -57,6 +57,30 @@ pub(crate) fn at(meta: &'static EmbeddedMeta, path: &str) -> Option<ListBound> {
     bound
 }
 
+/// The length of the list at a stored path, if it always has the same.
+pub(crate) fn fixed(meta: &'static EmbeddedMeta, path: &str) -> Option<u32> {
+    let places = places(meta, path);
+    let mut lengths = places.iter().map(|place| place.fixed);
+    let first = lengths.next().flatten()?;
+    lengths.all(|other| other == Some(first)).then_some(first)
+}
+
+/// The list of a fixed length on a stored path that the path enters by a position, with the length.
+pub(crate) fn positioned(meta: &'static EmbeddedMeta, path: &str) -> Option<(String, u32)> {
+    let mut end = 0;
+    for segment in path.split('.') {
+        if end > 0
+            && segment.parse::<u32>().is_ok()
+            && let list = path.get(..end).unwrap_or_default()
+            && let Some(length) = fixed(meta, list)
+        {
+            return Some((list.to_owned(), length));
+        }
+        end += segment.len() + usize::from(end > 0);
+    }
+    None
+}
+
 /// Whether a list is stored at the path.
 pub(crate) fn is_list(meta: &'static EmbeddedMeta, path: &str) -> bool {
     places(meta, path)
@@ -71,12 +95,14 @@ pub(crate) fn position_beyond(meta: &'static EmbeddedMeta, path: &str) -> Option
         if end > 0
             && let Ok(position) = segment.parse::<u32>()
             && let list = path.get(..end).unwrap_or_default()
-            && let Some(bound) = at(meta, list)
-            && position >= bound.max
+            && let Some(max) = at(meta, list)
+                .map(|it| it.max)
+                .or_else(|| fixed(meta, list))
+            && position >= max
         {
             return Some(Excess {
                 path: list.to_owned(),
-                max: bound.max,
+                max,
                 count: (position as usize).saturating_add(1),
             });
         }
@@ -113,6 +139,8 @@ pub(crate) fn element_excess(
 struct Place {
     content: Content,
     max: Option<u32>,
+    /// The length of a list that always has the same.
+    fixed: Option<u32>,
 }
 
 #[derive(Clone, Copy)]
@@ -148,6 +176,7 @@ impl Place {
         Self {
             content: Content::Type(ty),
             max: None,
+            fixed: length_of(&ty),
         }
     }
 
@@ -155,6 +184,7 @@ impl Place {
         Self {
             content: Content::Type(field.ty),
             max: maximum(field),
+            fixed: fixed_by_rule(field).or_else(|| length_of(&field.ty)),
         }
     }
 
@@ -213,6 +243,28 @@ fn maximum(field: &FieldMeta) -> Option<u32> {
     maxima.min()
 }
 
+/// The length that a rule of the field fixes, if it is a list.
+fn fixed_by_rule(field: &FieldMeta) -> Option<u32> {
+    if !matches!(field.ty.shape, Shape::Array { .. }) {
+        return None;
+    }
+    field.rules.iter().find_map(|rule| match rule {
+        Rule::Items {
+            min: Some(min),
+            max: Some(max),
+        } if min == max => Some(*max),
+        _ => None,
+    })
+}
+
+/// The length of an array `[T; N]`.
+fn length_of(ty: &TypeMeta) -> Option<u32> {
+    match ty.shape {
+        Shape::Array { len, .. } => len.and_then(|len| u32::try_from(len).ok()),
+        _ => None,
+    }
+}
+
 fn inside(ty: &TypeMeta, segment: &str, into: &mut Places, levels: u8) {
     match ty.shape {
         Shape::Embedded(meta) => {
@@ -264,6 +316,7 @@ fn variants(meta: Option<&'static EnumMeta>, name: &str, into: &mut Places, leve
             (VariantContent::Struct(list), _) if whole => into.push(Place {
                 content: Content::Fields(list),
                 max: None,
+                fixed: None,
             }),
             (VariantContent::Newtype(ty), Tagging::Internal { .. } | Tagging::Untagged) => {
                 if let Some(levels) = levels.checked_sub(1) {

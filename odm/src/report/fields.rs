@@ -56,6 +56,12 @@ fn kept_by(model: &ModelMeta, path: &str) -> Vec<String> {
     kept
 }
 
+/// Whether the stored name is another word than the Rust name, and not only in another case.
+fn is_renamed(field: &FieldMeta) -> bool {
+    let letters = |name: &str| name.replace('_', "").to_lowercase();
+    letters(field.name) != letters(field.rust)
+}
+
 struct Walk {
     rows: Vec<FieldRow>,
     /// The structs that are being walked through: a type can contain itself.
@@ -113,6 +119,9 @@ impl Walk {
             let path = join(at, field.name);
             let mut declared = Vec::new();
             declared.extend(variant.map(|variant| format!("if `{variant}`")));
+            if is_renamed(field) {
+                declared.push(format!("`{}` in Rust", field.rust));
+            }
             describe(field, &mut declared);
             self.rows.push(FieldRow {
                 path: path.clone(),

@@ -60,7 +60,10 @@ impl Changes {
                 Part::Field(change) if change.operator == "$rename" => {
                     guards.extend(renamed(change, meta, parts)?);
                 }
-                Part::Field(change) => check(change, meta, &mut added)?,
+                Part::Field(change) => {
+                    check(change, meta, &mut added)?;
+                    guards.extend(short(change, meta, parts, &guards)?);
+                }
                 Part::Unless(unless) => guards.push(withheld(unless, parts)?),
                 Part::Raw(_) | Part::ArrayFilter(_) | Part::Elements(_) => {}
             }
@@ -173,6 +176,35 @@ fn renamed(
     }))
 }
 
+/// The guard of a list of a fixed length of which an element is set: MongoDB would fill a shorter one up with nulls, and store a
+/// missing one as a subdocument with the position as a name.
+fn short(
+    change: &OnField,
+    meta: &'static EmbeddedMeta,
+    parts: &[Part],
+    present: &[Guard],
+) -> Result<Option<Guard>, Deferred> {
+    if !change.path.contains('.') || change.operator == "$unset" {
+        return Ok(None);
+    }
+    let Some((list, length)) = bound::positioned(meta, &change.path) else {
+        return Ok(None);
+    };
+    let (path, reason) = (shown(&list), WithheldReason::Short { length });
+    if present
+        .iter()
+        .any(|it| it.path == path && it.reason == reason)
+    {
+        return Ok(None);
+    }
+    let last = length.saturating_sub(1);
+    Ok(Some(Guard {
+        withheld: Leaf::Short(last).at(&list, parts)?,
+        path,
+        reason,
+    }))
+}
+
 /// The values that an operator adds, and its `$slice`.
 fn values(value: &Bson) -> (Vec<&Bson>, Option<i64>) {
     if let Bson::Document(modifiers) = value
@@ -271,6 +303,8 @@ enum Leaf<'a> {
     Has(&'a Node),
     /// The field has another value.
     Differs(&'a str),
+    /// The list has no element at this position.
+    Short(u32),
 }
 
 impl Leaf<'_> {
@@ -333,6 +367,7 @@ impl Leaf<'_> {
         };
         match self {
             Self::Full(position) => Ok(occupied(position)),
+            Self::Short(position) => occupied(position).not(),
             Self::FullWithout(position, values) => {
                 let full = occupied(position);
                 let values = values.iter().map(|value| (*value).clone()).collect();

@@ -105,6 +105,16 @@ fn a_tree() -> DeriveInput {
     }
 }
 
+fn a_view() -> DeriveInput {
+    parse_quote! {
+        #[odm(collection = "in_print", view(on = Book, pipeline = stages), collation(locale = "en"))]
+        struct InPrint {
+            #[serde(rename = "_id")]
+            id: i32,
+        }
+    }
+}
+
 fn all() -> Vec<DeriveInput> {
     vec![
         a_document(),
@@ -256,6 +266,13 @@ mod snapshots {
     #[test]
     fn document() {
         insta::assert_snapshot!(expanded(&a_document(), Derive::Document, |facts| {
+            expand::document::document(facts, facts.id.as_ref().unwrap())
+        }));
+    }
+
+    #[test]
+    fn view() {
+        insta::assert_snapshot!(expanded(&a_view(), Derive::Document, |facts| {
             expand::document::document(facts, facts.id.as_ref().unwrap())
         }));
     }

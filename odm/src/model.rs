@@ -170,13 +170,13 @@ pub trait Document:
 
 /// A document that writes can reach: every derived [`Document`] but a view (`#[odm(view(…))]`). The derive implements it.
 ///
-/// A function that writes documents of any model is generic over `M: Writable`; one that only reads them over `M: Document`.
+/// A function that writes documents of any model is generic over `M: Document + Writable`; one that only reads them over `M: Document`.
 ///
 /// ```
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
 /// use odm::model::Writable;
 ///
-/// async fn replace_all<M: Writable>(of: &Collection<M>, documents: &[M]) -> odm::Result<()> {
+/// async fn replace_all<M: Document + Writable>(of: &Collection<M>, documents: &[M]) -> odm::Result<()> {
 ///     of.delete_all().await?;
 ///     of.insert_many(documents).await?;
 ///     Ok(())
@@ -193,9 +193,9 @@ pub trait Document:
     message = "`{Self}` is not stored, so it can't be written or watched",
     label = "a view, or a model that may be one",
     note = "MongoDB computes the documents of a view: write to, or watch, the model that it is declared `on`",
-    note = "in a generic function, write the bound `odm::model::Writable` instead of `Document`"
+    note = "in a generic function, add the bound `odm::model::Writable`"
 )]
-pub trait Writable: Document {}
+pub trait Writable {}
 
 /// A document of a capped collection (`#[odm(capped(size = …))]`), which can be [tailed](crate::Collection::tail); the derive
 /// implements it.
@@ -204,7 +204,7 @@ pub trait Writable: Document {}
     label = "not a capped collection",
     note = "declare it with a size in bytes: `#[odm(capped(size = 1_048_576))]`; `watch` follows the changes of any collection"
 )]
-pub trait Tailable: Document {}
+pub trait Tailable {}
 
 /// A document with a field that is marked `#[odm(version)]`; the derive implements it.
 #[diagnostic::on_unimplemented(

@@ -339,6 +339,11 @@ pub const fn adds_up<T: Embedded>(ty: &TypeMeta, source: &str) -> bool {
     }
 }
 
+/// The model of `T`.
+pub const fn model_of<T: Document>() -> fn() -> &'static ModelMeta {
+    T::model
+}
+
 /// Whether documents of `T` are written: it is no view.
 pub const fn is_stored<T: Document>() -> bool {
     T::MODEL.view.is_none()

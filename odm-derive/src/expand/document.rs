@@ -84,7 +84,8 @@ pub(crate) fn document(facts: &Facts<'_>, id: &Id<'_>) -> TokenStream {
         let (on, pipeline) = (&view.on, &view.pipeline);
         let span = pipeline.span();
         let pipeline = quote_spanned!(span=> pipeline: #pipeline);
-        quote!(&#support::ViewMeta { on: <#on as #support::Document>::model, #pipeline })
+        let on = quote_spanned!(on.span()=> on: #support::model_of::<#on>());
+        quote!(&#support::ViewMeta { #on, #pipeline })
     });
     let view = option(view.as_ref());
     let images = attributes.change_stream_images.is_some();

@@ -63,7 +63,10 @@ pub(super) fn writable(model: &Model) -> TokenStream {
         generics.arguments(),
         clause(model, &generics),
     );
-    quote!(impl #parameters #support::Writable for #ident #arguments #clause {})
+    quote! {
+        #[diagnostic::do_not_recommend]
+        impl #parameters #support::Writable for #ident #arguments #clause {}
+    }
 }
 
 /// `impl Tailable` for a document of a capped collection.
@@ -75,7 +78,10 @@ pub(super) fn tailable(model: &Model) -> TokenStream {
         generics.arguments(),
         clause(model, &generics),
     );
-    quote!(impl #parameters #support::Tailable for #ident #arguments #clause {})
+    quote! {
+        #[diagnostic::do_not_recommend]
+        impl #parameters #support::Tailable for #ident #arguments #clause {}
+    }
 }
 
 /// `impl RefTarget` for a type without a collection.

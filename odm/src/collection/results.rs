@@ -102,6 +102,28 @@ impl<I> UpdateResult<I> {
         self.withheld.iter().any(duplicate)
     }
 
+    /// Whether the update was withheld from a document because it sets an element of a list that always has the declared number of
+    /// elements (`length = 24`), and the stored list has fewer or is missing.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "days")]
+    /// # struct Day { #[serde(rename = "_id")] id: i32, #[odm(length = 24)] hours: Vec<i32> }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// let days = Db::memory().collection::<Day>();
+    /// days.insert_one(&Day { id: 1, hours: vec![0, 0] }).await?; // by an older version
+    /// let result = days.update_by_id(&1, |d| d.hours.at(17).inc(1)).await?;
+    /// assert!(result.matched == 0 && result.is_short());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn is_short(&self) -> bool {
+        let short = |it: &Withheld| matches!(it.reason, WithheldReason::Short { .. });
+        self.withheld.iter().any(short)
+    }
+
     /// Whether the update was withheld from a document because an amount in it is in another currency than the one that is
     /// added ([`AnyMoneyFields::inc`](crate::money::AnyMoneyFields::inc)).
     ///

@@ -197,7 +197,17 @@ impl<M: Document> Tail<M> {
         mut self,
         field: impl FnOnce(<M as Embedded>::Fields<M>) -> Field<M, T, E>,
     ) -> Self {
-        self.by = Some(field(fields::<M>()).path().to_string());
+        let path = field(fields::<M>()).path().to_string();
+        if let (Start::After(_), Some(by)) = (&self.start, &self.by)
+            && *by != path
+        {
+            let message =
+                format!("the tail begins after a value of `{by}`, and continues by the same field");
+            self.call
+                .keep::<()>(Err(Error::usage(message).with_path(path)));
+            return self;
+        }
+        self.by = Some(path);
         self
     }
 

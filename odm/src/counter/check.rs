@@ -7,7 +7,7 @@ use bson::{Document as BsonDocument, doc};
 use odm_language::value::raw;
 
 use super::Counter;
-use crate::collection::Collection;
+use crate::collection::{Collection, ReadPreference};
 use crate::error::{Error, Result};
 use crate::model::{Document, Embedded};
 use crate::query::{Field, Filter, FromRaw, Sort, fields};
@@ -152,6 +152,8 @@ async fn largest<M: Document>(documents: &Collection<M>, path: &str) -> Result<O
         .find(|_| Filter::from_raw(doc! {path: {"$type": "number"}}))
         .sort(|_| Sort::from_raw(doc! {path: -1}))
         .limit(1)
+        // A secondary may not have the newest numbers.
+        .read_preference(ReadPreference::primary())
         .projection(doc! {path: 1})
         .with_type::<BsonDocument>();
     let found = find.all().await?;

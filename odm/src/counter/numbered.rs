@@ -63,7 +63,7 @@ impl Counter {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn insert<'s, M: Writable>(
+    pub fn insert<'s, M: Document + Writable>(
         &self,
         into: &Collection<M>,
         make: impl Fn(i64) -> M + Send + Sync + 'static,
@@ -77,7 +77,7 @@ impl Counter {
     }
 }
 
-impl<M: Writable> WriteSeveral for Numbered<M> {
+impl<M: Document + Writable> WriteSeveral for Numbered<M> {
     type Done = NumberedResult<M::Id>;
 
     fn model(&self) -> &'static ModelMeta {

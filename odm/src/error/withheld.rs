@@ -152,6 +152,28 @@ impl Error {
         self.withheld().iter().any(full)
     }
 
+    /// Whether `find_one_and_update` found its document, and a list in it that always has the declared number of elements has fewer,
+    /// so that no element of it is set by its position.
+    ///
+    /// ```
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "days")]
+    /// # struct Day { #[serde(rename = "_id")] id: i32, #[odm(length = 24)] hours: Vec<i32> }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// let days = Db::memory().collection::<Day>();
+    /// days.insert_one(&Day { id: 1, hours: vec![0, 0] }).await?; // by an older version
+    /// let update = days.find_one_and_update(|d| d.id.eq(1), |d| d.hours.at(17).inc(1));
+    /// assert!(update.await.unwrap_err().is_short());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn is_short(&self) -> bool {
+        let short = |it: &Withheld| matches!(it.reason, WithheldReason::Short { .. });
+        self.withheld().iter().any(short)
+    }
+
     /// Whether `find_one_and_update` found its document, and a list in it had an element with the key of the new one
     /// (`push_new`).
     ///

@@ -2,7 +2,7 @@
 
 use bson::{Bson, oid::ObjectId};
 
-use super::{EmbeddedMeta, ModelMeta, ValidationLevel, Writable};
+use super::{Document, EmbeddedMeta, ModelMeta, ValidationLevel, Writable};
 use crate::error::{Error, Result, TreeError, TreeRefusal};
 
 /// The separator of materialized paths: `,Books,Programming,`.
@@ -103,7 +103,7 @@ pub enum TreeDelete {
 )]
 pub trait DeclaredTree: 'static {
     /// The model of the nodes.
-    type Model: Writable;
+    type Model: Document + Writable;
 
     /// The declaration.
     const TREE: &'static TreeMeta;

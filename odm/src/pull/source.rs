@@ -117,7 +117,7 @@ async fn list(store: &Store) -> Result<Vec<Listed>> {
 /// Why something that is listed has no model.
 fn refusal(name: &str, kind: &str) -> Option<String> {
     match kind {
-        "view" => Some("it is a view: derive `Projection`, or read it with `aggregate`".to_owned()),
+        "view" => Some("it is a view: write a model with `view(on = …, pipeline = …)`".to_owned()),
         "timeseries" => Some("it is a time series, which odm has no declaration for".to_owned()),
         _ if name.starts_with("system.") => Some("the server keeps it for itself".to_owned()),
         _ if name.contains('$') => Some("its name contains `$`".to_owned()),

@@ -129,7 +129,7 @@ impl<M: Document> Collection<M> {
     /// # Errors
     ///
     /// The rest refers to another document; or one of the two can't be inserted, and neither is.
-    pub fn insert_with_rest<'s, N, T: Writable>(
+    pub fn insert_with_rest<'s, N, T: Document + Writable>(
         &self,
         document: impl Borrow<M>,
         relation: impl FnOnce(<M as Embedded>::Fields<M>) -> Inverse<M, N, T, Rest>,
@@ -177,7 +177,7 @@ impl<M: Document> Collection<M> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn delete_with_rest<'s, N, T: Writable, By>(
+    pub fn delete_with_rest<'s, N, T: Document + Writable, By>(
         &self,
         id: impl IntoId<M, By>,
         relation: impl FnOnce(<M as Embedded>::Fields<M>) -> Inverse<M, N, T, Rest>,
@@ -374,7 +374,7 @@ impl<M: Document, T: Document> WriteSeveral for PropagatedRest<M, T> {
     }
 }
 
-impl<M: Writable, T: Writable> WriteSeveral for RestDelete<M, T> {
+impl<M: Document + Writable, T: Document + Writable> WriteSeveral for RestDelete<M, T> {
     type Done = DeleteWithRestResult;
 
     fn model(&self) -> &'static ModelMeta {

@@ -1,6 +1,6 @@
 //! Models of existing collections, pulled by odm.
 //!
-//! `a_view` has no model: it is a view: derive `Projection`, or read it with `aggregate`.
+//! `a_view` has no model: it is a view: write a model with `view(on = …, pipeline = …)`.
 
 use std::collections::BTreeMap;
 

@@ -1,10 +1,10 @@
 //! Models of existing collections, pulled by odm.
 //!
-//! `aaa` has no model: it is a view: derive `Projection`, or read it with `aggregate`.
+//! `aaa` has no model: it is a view: write a model with `view(on = …, pipeline = …)`.
 //!
-//! `adults` has no model: it is a view: derive `Projection`, or read it with `aggregate`.
+//! `adults` has no model: it is a view: write a model with `view(on = …, pipeline = …)`.
 //!
-//! `novels` has no model: it is a view: derive `Projection`, or read it with `aggregate`.
+//! `novels` has no model: it is a view: write a model with `view(on = …, pipeline = …)`.
 
 use odm::bson;
 use odm::dbref::DbRef;

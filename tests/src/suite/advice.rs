@@ -62,7 +62,10 @@ cases![
     handles_with_other_names_are_examined,
 ];
 
-async fn filled<M: odm::model::Writable>(db: &Db, documents: impl IntoIterator<Item = M>) {
+async fn filled<M: Document + odm::model::Writable>(
+    db: &Db,
+    documents: impl IntoIterator<Item = M>,
+) {
     synced(db, [M::model()]).await;
     let documents: Vec<M> = documents.into_iter().collect();
     db.collection().insert_many(documents).await.unwrap();

@@ -512,6 +512,8 @@ async fn checks_compare_documents_of_views(db: &Db) {
         db.check(models![Author, InPrint]).await.unwrap().findings,
         3
     );
+    let scrubbed = db.scrub(models![Author, InPrint]).await.unwrap();
+    assert_eq!(scrubbed.findings, 3);
     // A sample, and a part of the documents.
     let sampled = db.check(models![InPrint]).sample(100).await.unwrap();
     assert_eq!(sampled.collections[0].read, 4);

@@ -285,7 +285,10 @@ async fn composite_ids_are_equal_in_one_order(db: &Db) {
     let insert = doc! {"insert": "stock", "documents": [long], "bypassDocumentValidation": true};
     let reply = db.run_command(insert).await.unwrap();
     let errors = reply.get_array("writeErrors").unwrap();
-    assert_eq!(errors[0].as_document().unwrap().get_i32("code").unwrap(), 11000);
+    assert_eq!(
+        errors[0].as_document().unwrap().get_i32("code").unwrap(),
+        11000
+    );
 }
 
 async fn ranges_of_composite_ids(db: &Db) {

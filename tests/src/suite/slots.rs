@@ -140,6 +140,7 @@ async fn short_lists_are_not_filled_up(db: &Db) {
         let [withheld] = result.withheld.as_slice() else {
             panic!("{result:?}")
         };
+        assert!(result.is_short() && !result.is_full());
         assert_eq!(withheld.path, "m");
         assert_eq!(withheld.reason, WithheldReason::Short { length: 60 });
         assert!(withheld.to_string().contains("set the whole list first"));

@@ -511,6 +511,12 @@ async fn wrong_places_are_refused(db: &Db) {
         .unwrap_err();
     assert!(error.is_usage(), "{error}");
     assert_eq!(error.model(), Some("Event"));
+    let tail = events.tail().after(|e| e.seq, 0).increasing(|e| e.id);
+    let error = tail.await.unwrap_err();
+    assert!(
+        error.is_usage() && error.to_string().contains("`n`"),
+        "{error}"
+    );
 }
 
 async fn handles_rename_what_is_tailed(db: &Db) {

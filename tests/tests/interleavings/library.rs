@@ -120,7 +120,7 @@ impl Source {
     }
 }
 
-fn delete<M: Document<Id = i32>>(is_atomic: bool) -> Operation {
+fn delete<M: odm::model::Writable + Document<Id = i32>>(is_atomic: bool) -> Operation {
     operation(move |db| async move {
         let all = db.collection::<M>();
         let delete = all

@@ -27,13 +27,15 @@ fn in_print() -> Vec<bson::Document> {
 struct InPrint {
     #[serde(rename = "_id")]
     id: i32,
-    #[odm(unique, length(max = 10))]
+    #[odm(length(max = 10))]
     title: String,
+    #[odm(unique)]
+    isbn: String,
     #[odm(version)]
     version: i64,
     #[odm(created_at)]
     created: DateTime,
-    #[odm(keywords(from(title), max = 10))]
+    #[odm(keywords(max = 10))]
     keywords: Vec<String>,
 }
 

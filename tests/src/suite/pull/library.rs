@@ -2,7 +2,7 @@
 //!
 //! `fs.chunks` has no model: it has the chunks of the files in `fs.files`, which `Db::gridfs` reads.
 //!
-//! `lent` has no model: it is a view: derive `Projection`, or read it with `aggregate`.
+//! `lent` has no model: it is a view: write a model with `view(on = …, pipeline = …)`.
 //!
 //! `system.views` has no model: the server keeps it for itself.
 

@@ -163,16 +163,26 @@ impl<T> UuidId<T> {
     /// assert!(UuidId::<()>::from_uuid(odm::bson::Uuid::new()).timestamp().is_none());
     /// ```
     pub fn timestamp(self) -> Option<DateTime> {
-        let [a, b, c, d, e, f, version, ..] = self.uuid.bytes();
-        let millis = i64::from_be_bytes([0, 0, a, b, c, d, e, f]);
-        (version & 0xf0 == VERSION).then(|| DateTime::from_millis(millis))
+        let bytes = self.uuid.bytes();
+        let [_, _, _, _, _, _, version, ..] = bytes;
+        let mut millis = [0; 8];
+        for (byte, stored) in millis.iter_mut().skip(2).zip(bytes) {
+            *byte = stored;
+        }
+        let time = DateTime::from_millis(i64::from_be_bytes(millis));
+        (version & 0xf0 == VERSION).then_some(time)
     }
 }
 
 /// The time, and zeros.
 fn prefix(time: DateTime) -> [u8; 16] {
-    let [_, _, a, b, c, d, e, f] = time.timestamp_millis().max(0).to_be_bytes();
-    [a, b, c, d, e, f, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+    let millis = time.timestamp_millis().max(0).to_be_bytes();
+    let mut bytes = [0; 16];
+    // 48 bits are enough until the year 10889.
+    for (byte, part) in bytes.iter_mut().zip(millis.into_iter().skip(2)) {
+        *byte = part;
+    }
+    bytes
 }
 
 /// A text that is no UUID: [`UuidId::parse`].

@@ -256,7 +256,7 @@ async fn plans_recreate_views_with_another_collation(db: &Db) {
     }
     let plan = db.sync(models![Title]).plan().await.unwrap();
     let error = plan.apply(Allow::DROP).await.unwrap_err();
-    assert_eq!(error.code().map(|code| code.number()), Some(167), "{error}");
+    assert_eq!(error.code().map(odm::Code::number), Some(167), "{error}");
     assert!(
         error.to_string().contains("the view put back as before"),
         "{error}"
@@ -598,11 +598,7 @@ async fn wrong_pipelines_are_refused(db: &Db) {
     let plan = db.sync(models![UnknownStage]).plan().await.unwrap();
     let error = plan.apply(Allow::CREATE).await.unwrap_err();
     assert!(error.to_string().contains("UnknownStage"), "{error}");
-    assert_eq!(
-        error.code().map(|code| code.number()),
-        Some(40324),
-        "{error}"
-    );
+    assert_eq!(error.code().map(odm::Code::number), Some(40324), "{error}");
 }
 
 async fn views_in_transactions(db: &Db) {

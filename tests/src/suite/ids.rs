@@ -161,7 +161,7 @@ async fn natural_ids(db: &Db) {
         .update_by_id("AT", |c| c.code.set("OE"))
         .await
         .unwrap_err();
-    assert_eq!(error.code().map(|code| code.number()), Some(66), "{error}");
+    assert_eq!(error.code().map(odm::Code::number), Some(66), "{error}");
     assert_eq!(
         countries
             .replace_by_id("CH", &country("CH"))

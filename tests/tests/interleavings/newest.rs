@@ -108,7 +108,7 @@ pub(crate) fn operations(is_strict: bool, way: Way, id: i32) -> Vec<(&'static st
 }
 
 /// A document with an `_id`, a host and a time.
-pub(crate) trait Listed: Document {
+pub(crate) trait Listed: Document + odm::model::Writable {
     fn of(id: i32, host: i32, time: i32) -> Self;
 }
 

@@ -93,9 +93,11 @@ macro_rules! nodes {
 }
 
 /// A tree of nodes that have an author.
-trait Authored: SingleParent + DeclaredTree<Model = Self> + Document<Id = i32> + 'static {
-    type Author: Document<Id = i32>;
-    type Like: Document;
+trait Authored:
+    SingleParent + DeclaredTree<Model = Self> + Document<Id = i32> + odm::model::Writable + 'static
+{
+    type Author: Document<Id = i32> + odm::model::Writable;
+    type Like: Document + odm::model::Writable;
 
     fn node(id: i32, author: i32) -> Self;
     fn author(id: i32, name: &str) -> Self::Author;

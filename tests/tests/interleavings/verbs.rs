@@ -10,7 +10,7 @@ use super::ways::{Way, run, ways};
 use super::{copies, newest, summaries, two_way};
 
 /// The documents of a model that the verbs write.
-pub(crate) trait Subject: Document<Id = i32> {
+pub(crate) trait Subject: Document<Id = i32> + odm::model::Writable {
     /// The document that is changed.
     const CHANGED: i32;
 

@@ -162,7 +162,11 @@ async fn stored(db: &Db, collection: &str) -> Vec<Bson> {
 }
 
 /// Reads all documents of a collection into its struct, and writes them into another database.
-async fn round_trip<M: Document + Serialize + DeserializeOwned + Send + Sync>(db: &Db) {
+async fn round_trip<
+    M: Document + odm::model::Writable + Serialize + DeserializeOwned + Send + Sync,
+>(
+    db: &Db,
+) {
     let name = M::model().collection;
     let typed: Collection<M> = db.collection();
     let documents = typed.find(|_| Filter::all()).all().await;

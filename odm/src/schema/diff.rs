@@ -78,7 +78,9 @@ impl Target {
 
     /// The kind of the declared collection.
     fn kind(&self) -> &'static str {
-        if self.meta.time_series.is_some() {
+        if self.meta.view.is_some() {
+            "view"
+        } else if self.meta.time_series.is_some() {
             "timeseries"
         } else {
             "collection"
@@ -155,14 +157,6 @@ impl Target {
             }
         };
         self.step(Action::ByHand, vec![reason], Vec::new())
-    }
-
-    /// `view` or `collection`, as `listCollections` lists what the model declares.
-    fn kind(&self) -> &'static str {
-        match self.meta.view {
-            Some(_) => "view",
-            None => "collection",
-        }
     }
 
     /// The steps for a view.

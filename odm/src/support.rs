@@ -30,7 +30,13 @@ pub use crate::model::tree::{
     TreeDelete, TreeMeta,
 };
 pub use crate::model::{
-    Bound, BsonType, BucketMeta, Budget, Capped, Clock, CollationMeta, Contents, CopyMeta, CounterpartKind, CounterpartMeta, Document, Embedded, EmbeddedMeta, EnumMeta, ExpressionRule, FieldMeta, FieldType, Guarantee, IndexMeta, InverseKind, InverseMeta, KeptKind, KeptMeta, KeyKind, KeyMeta, KeyReferenceMeta, Keys, KeywordsMeta, MapKey, ModelMeta, OnDelete, Path, Presence, ProjectedField, Projection, RecentMeta, RefTarget, RefreshMeta, RelationMeta, Rule, SummaryKind, SummaryMeta, Tagging, Tailable, TimeSeriesMeta, TimestampsMeta, TypeMeta, ValidationAction, ValidationLevel, VariantMeta, Versioned, ViewMeta, Writable,
+    Bound, BsonType, BucketMeta, Budget, Capped, Clock, CollationMeta, Contents, CopyMeta,
+    CounterpartKind, CounterpartMeta, Document, Embedded, EmbeddedMeta, EnumMeta, ExpressionRule,
+    FieldMeta, FieldType, Guarantee, IndexMeta, InverseKind, InverseMeta, KeptKind, KeptMeta,
+    KeyKind, KeyMeta, KeyReferenceMeta, Keys, KeywordsMeta, MapKey, ModelMeta, OnDelete, Path,
+    Presence, ProjectedField, Projection, RecentMeta, RefTarget, RefreshMeta, RelationMeta, Rule,
+    SummaryKind, SummaryMeta, Tagging, Tailable, TimeSeriesMeta, TimestampsMeta, TypeMeta,
+    ValidationAction, ValidationLevel, VariantMeta, Versioned, ViewMeta, Writable,
 };
 pub use crate::query::kind::{
     Additive, Bits, Growable, Integer, Keyed, Multiple, Number, Optional, Sequence, Temporal, Text,
@@ -60,7 +66,10 @@ pub use self::probe::{
 };
 pub use self::transaction::{ErrorOf, error_of};
 pub use self::type_checks::{
-    can_total, has_elements, has_fields, is_date, is_integer, is_known_date, is_list, is_list_of_text, is_mean, is_measure, is_no_list, is_no_map, is_nullable, is_number, is_object_id, is_one_date, is_one_number, is_one_value, is_start_date, is_text, may_hold_documents, may_hold_place, may_hold_text, takes_a_tag,
+    can_total, has_elements, has_fields, is_date, is_integer, is_known_date, is_list,
+    is_list_of_text, is_mean, is_measure, is_no_list, is_no_map, is_nullable, is_number,
+    is_object_id, is_one_date, is_one_number, is_one_value, is_start_date, is_text,
+    may_hold_documents, may_hold_place, may_hold_text, takes_a_tag,
 };
 
 use crate::model::Shape;

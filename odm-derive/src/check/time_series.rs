@@ -78,7 +78,9 @@ fn other_words(model: &Model, series: &TimeSeries, errors: &mut Errors) {
             attribute_names::CAPPED => "is not capped",
             attribute_names::CHANGE_STREAM_IMAGES => "keeps no images",
             attribute_names::GRIDFS => "has no files",
-            attribute_names::SHARD_KEY => "takes other options to be sharded, which odm does not send",
+            attribute_names::SHARD_KEY => {
+                "takes other options to be sharded, which odm does not send"
+            }
             attribute_names::BUCKET => "makes buckets by itself",
             attribute_names::TREE => "has no trees, whose nodes are updated",
             attribute_names::RULE | attribute_names::VALIDATION => "has no validator",

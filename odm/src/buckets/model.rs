@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::error::Result;
-use crate::model::{Document as Model, Embedded};
+use crate::model::{Document as Model, Embedded, Writable};
 
 /// A struct with `#[odm(bucket(of = Reading, by = sensor, max = 200, span = "1h"))]`: its documents hold many items each.
 /// [`Db::buckets`] inserts and reads them.
@@ -56,7 +56,7 @@ use crate::model::{Document as Model, Embedded};
     label = "not declared with `bucket`",
     note = "declare it: `#[odm(collection = \"hours\", bucket(of = Reading, by = sensor, max = 200, span = \"1h\"))]`"
 )]
-pub trait BucketModel: Model {
+pub trait BucketModel: Model + Writable {
     /// The type of the items.
     type Item: Embedded + Serialize + DeserializeOwned + Send + Sync + 'static;
 

@@ -7,7 +7,7 @@ use crate::model::field::EmbeddedMeta;
 use crate::model::{KeyKind, ModelMeta};
 use crate::plan::{Action, Step};
 use crate::schema::testing::{INT, STRING, field, key, model, object};
-use crate::store::CollectionName;
+use crate::store::{CollectionName, CollectionNames};
 
 fn embedded() -> &'static EmbeddedMeta {
     const META: &EmbeddedMeta = &object("M", &[field("_id", INT, &[]), field("host", STRING, &[])]);
@@ -24,7 +24,12 @@ static SHARDED: ModelMeta = ModelMeta {
 static PLAIN: ModelMeta = model(embedded);
 
 fn step(meta: &'static ModelMeta, kind: Option<&str>, is: Option<&Document>) -> Option<Step> {
-    let target = Target::new(meta, CollectionName::Declared("m")).unwrap();
+    let target = Target::new(
+        meta,
+        CollectionName::Declared("m"),
+        &CollectionNames::default(),
+    )
+    .unwrap();
     let existing = kind.map(|kind| Existing {
         kind: kind.to_owned(),
         options: Document::new(),

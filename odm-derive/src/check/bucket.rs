@@ -33,6 +33,12 @@ pub(super) fn check(facts: &Facts<'_>, errors: &mut Errors) {
         return;
     }
     let (max, span) = bucket.max;
+    if max == 0 {
+        errors.push(syn::Error::new(
+            span,
+            "a bucket without room could hold nothing; declare a `max` of at least 1",
+        ));
+    }
     if max > MAX_ITEMS {
         errors.push(syn::Error::new(
             span,
@@ -166,11 +172,6 @@ fn items(model: &Model, bucket: &Bucket, errors: &mut Errors) {
                 errors.at(
                     &list.word,
                     format!("`bucket` already bounds this list; remove `{}`", list.word),
-                );
-            } else if let Some(unbounded) = &items.attributes.unbounded {
-                errors.at(
-                    &unbounded.word,
-                    "`bucket` already bounds this list; remove `unbounded`",
                 );
             } else if items.encoder.is_some() {
                 errors.at(
@@ -340,7 +341,8 @@ fn of_none(one: &FieldFacts<'_>, errors: &mut Errors) {
         Presence::OfType => !matches!(one.stored, Kind::Unknown),
         Presence::Defaulted | Presence::Sometimes => false,
     };
-    if is_required && !is_maintained {
+    // What could not be read may be the role of the field.
+    if is_required && !is_maintained && !attributes.is_malformed {
         errors.at(&field.ident, unset(field));
     }
 }

@@ -219,7 +219,7 @@ fn bounds(field: &Field, list: &List, errors: &mut Errors) {
         return;
     };
     let mut refuse = |message: String| errors.push(syn::Error::new(span, message));
-    if max == 0 {
+    if max == 0 && !list.is_bucket() {
         refuse("this list could hold nothing; declare a `max` of at least 1".to_owned());
     } else if list.is_recent() || list.is_bucket() {
         // `$slice` bounds a list of the newest, whose size counts toward a budget only; `bucket::check` has the bounds of buckets.

@@ -174,10 +174,12 @@ struct Inside {
 
 #[derive(Serialize, Deserialize, Document)]
 #[odm(collection = "a", bucket(of = Reading, by = sensor, max = 200, span = "1h"))]
-struct Generic<T> {
+struct Generic<T: Send + Sync + 'static> {
     #[serde(rename = "_id")]
-    id: T,
+    id: i32,
     sensor: String,
+    #[serde(skip)]
+    of: std::marker::PhantomData<T>,
 }
 
 fn is_zero(number: &i32) -> bool {

@@ -23,9 +23,4 @@ struct Hour {
     coldest: f64,
 }
 
-fn main() {
-    let hours = Db::memory().buckets::<Hour>();
-    let _ = hours.insert_one(7, Reading { at: DateTime::now(), celsius: None });
-    let _ = hours.insert_one("s1", "21 degrees");
-    let _ = hours.items("s1").range(1..2);
-}
+fn main() {}

@@ -43,7 +43,7 @@ struct Fields {
 }
 
 #[derive(Serialize, Deserialize, Document)]
-#[odm(collection = "a", time_series(time = at, meta = at))]
+#[odm(collection = "a", time_series(time = at, meta = at), capped(size = 1_000))]
 struct Optional {
     #[serde(rename = "_id")]
     id: i32,
@@ -55,8 +55,7 @@ struct Optional {
 #[odm(
     collection = "a",
     time_series(time = at),
-    capped(size = 1_000),
-    unique(sensor),
+    unique(at, sensor),
     ttl(at, after = "1d"),
     validation(level = "off"),
     deny_undeclared

@@ -71,7 +71,7 @@ async fn created(db: &Db) -> bool {
     // The engine behind a port.
     let text = refused.to_string();
     assert!(
-        text.contains("timeseries") && text.contains("not supported"),
+        text.contains("does not support the option 'create.timeseries'"),
         "{text}"
     );
     false

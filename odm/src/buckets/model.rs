@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::model::{Document as Model, Embedded, Writable};
 
 /// A struct with `#[odm(bucket(of = Reading, by = sensor, max = 200, span = "1h"))]`: its documents hold many items each.
-/// [`Db::buckets`] inserts and reads them.
+/// [`Db::buckets`](crate::Db::buckets) inserts and reads them.
 ///
 /// The struct declares the fields that the items of a bucket share (`by`), the start of its span (`start_of`), the list of the
 /// items, their number (`item_count`), and what else is kept of them: `smallest`, `largest` and `total` of a field.

@@ -72,6 +72,15 @@ struct Refused {
     updated: DateTime,
 }
 
+#[derive(Serialize, Deserialize, Document)]
+#[odm(collection = "a", time_series(time = at, meta = sensor), shard_key(sensor))]
+struct Sharded {
+    #[serde(rename = "_id")]
+    id: i32,
+    at: DateTime,
+    sensor: i32,
+}
+
 #[derive(Serialize, Deserialize, Embedded)]
 #[odm(time_series(time = at))]
 struct Inside {

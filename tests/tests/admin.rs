@@ -116,6 +116,10 @@ async fn definitions_are_planned_and_applied() {
         let plan = admin.run(2, &["plan"]);
         assert!(plan.of("step").len() >= 3);
         assert_eq!(plan.of("step")[0]["collection"], "authors");
+        let left_out = plan.of("left_out");
+        assert_eq!(left_out.len(), 1, "it takes a cluster");
+        let shard = &left_out[0]["commands"][1];
+        assert_eq!(shard["key"]["_id"], "hashed", "{shard}");
         admin.run(2, &["apply"]);
         assert_eq!(
             admin.run(2, &["plan"]).summary(),

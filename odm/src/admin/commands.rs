@@ -116,6 +116,9 @@ fn show_plan(plan: &Plan, output: &mut Output) -> Result<()> {
     for step in plan.steps() {
         output.json("step", step_in_json(step))?;
     }
+    for step in plan.left_out() {
+        output.json("left_out", step_in_json(step))?;
+    }
     Ok(())
 }
 

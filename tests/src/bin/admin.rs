@@ -5,7 +5,12 @@ use std::process::ExitCode;
 use odm::prelude::*;
 
 #[derive(Debug, Serialize, Deserialize, Document)]
-#[odm(collection = "authors", has_many(books: Book, by = author), budget = "1KiB")]
+#[odm(
+    collection = "authors",
+    has_many(books: Book, by = author),
+    budget = "1KiB",
+    shard_key(id = hashed)
+)]
 struct Author {
     #[serde(rename = "_id")]
     id: i32,

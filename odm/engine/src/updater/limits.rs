@@ -3,7 +3,7 @@
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::{compat::messages, memory_limit};
-use odm_language::value::raw::{self, Elements};
+use odm_language::value::raw;
 
 use crate::updater::node::{append, fields};
 
@@ -27,7 +27,7 @@ pub(super) fn check(document: &RawDocument, nests: bool) -> Result<(), ServerErr
     if let Some(id) = raw::get(document, "_id") {
         check_id(id)?;
     }
-    if nests && deeper(document, MAX_DEPTH) {
+    if nests && raw::walk(document).is_deeper(MAX_DEPTH) {
         return Err(ServerError::new(
             Code::OVERFLOW,
             format!("Document exceeds maximum nesting depth of {MAX_DEPTH}"),
@@ -55,7 +55,7 @@ pub(crate) fn check_insert(document: &RawDocument, nests: bool) -> Result<(), Se
             format!("object to insert too large. size in bytes: {size}, max size: {MAX_SIZE}"),
         ));
     }
-    if nests && deeper(document, MAX_DEPTH) {
+    if nests && raw::walk(document).is_deeper(MAX_DEPTH) {
         return Err(ServerError::new(
             Code::OVERFLOW,
             format!("cannot insert document because it exceeds {MAX_DEPTH} levels of nesting"),
@@ -95,19 +95,6 @@ fn dollar_prefixed(document: &RawDocument) -> Option<&str> {
         RawBsonRef::Document(below) => dollar_prefixed(below),
         _ => None,
     })
-}
-
-fn deeper(document: &RawDocument, levels: usize) -> bool {
-    elements_deeper(raw::walk(document), levels)
-}
-
-fn elements_deeper(mut elements: Elements<'_>, levels: usize) -> bool {
-    levels == 0
-        || elements.any(|element| {
-            element
-                .children()
-                .is_some_and(|below| elements_deeper(below, levels - 1))
-        })
 }
 
 /// Moves the `_id` to the front of an inserted document.

@@ -304,6 +304,20 @@ fn long_key_at(bytes: &[u8]) -> Option<(u64, usize)> {
     Some((word_of(bytes.get(..end)?), end))
 }
 
+impl Elements<'_> {
+    /// Whether there are elements behind this number of levels, of which these elements are the first. As in MongoDB, an
+    /// empty document or array is no level of its own.
+    pub fn is_deeper(mut self, levels: usize) -> bool {
+        let Some(below) = levels.checked_sub(1) else {
+            return self.next().is_some();
+        };
+        self.any(|element| {
+            let children = element.children();
+            children.is_some_and(|children| children.is_deeper(below))
+        })
+    }
+}
+
 /// The elements of a document.
 pub fn walk(document: &RawDocument) -> Elements<'_> {
     Elements::new(document.as_bytes())

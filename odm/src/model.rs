@@ -23,6 +23,7 @@ pub mod name;
 pub(crate) mod newest;
 mod once;
 pub mod path;
+mod place;
 pub mod projection;
 #[doc(hidden)]
 pub mod relation;

@@ -12,6 +12,7 @@
 
 mod existing;
 mod files;
+mod limits;
 mod shards;
 mod traffic;
 
@@ -39,5 +40,6 @@ async fn show(db: &Db) -> Result<(), Box<dyn std::error::Error>> {
     files::show(db).await?;
     traffic::show(db).await?;
     existing::show(db).await?;
-    shards::show(db).await
+    shards::show(db).await?;
+    limits::show(db).await
 }

@@ -30,6 +30,7 @@ pub mod relation;
 #[doc(hidden)]
 pub mod rule;
 mod size;
+pub(crate) mod storable;
 pub(crate) mod summaries;
 #[doc(hidden)]
 pub mod time_series;

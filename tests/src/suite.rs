@@ -17,6 +17,7 @@ mod dbrefs;
 mod declared_views;
 mod definitions;
 mod dependents;
+mod document_limits;
 mod documents;
 mod elements;
 mod errors;
@@ -116,6 +117,7 @@ pub(crate) fn cases() -> Vec<Case> {
         dependents::CASES,
         field_copies::CASES,
         elements::CASES,
+        document_limits::CASES,
         documents::CASES,
         errors::CASES,
         everyday::CASES,

@@ -104,9 +104,32 @@ fn element_by_bson(key: &str, value: Erased<'_>) -> Result<Vec<u8>, Failure> {
 /// The path of the field that bson can't encode, by a second pass: the first does not track paths, to be fast.
 #[cold]
 pub(crate) fn failing_path(document: Erased<'_>) -> Option<String> {
-    let encoded = serde_path_to_error::serialize(document, bson::Serializer::new());
-    let path = encoded.err()?.path().to_string();
-    (path != ".").then_some(path)
+    match serde_path_to_error::serialize(document, bson::Serializer::new()) {
+        Ok(value) => parent_of_nul(&value, ""),
+        Err(error) => {
+            let path = error.path().to_string();
+            (path != ".").then_some(path)
+        }
+    }
+}
+
+/// The path of the document that has a name with a NUL, which only raw BSON refuses.
+fn parent_of_nul(value: &Bson, path: &str) -> Option<String> {
+    let inside = |name: &str, value: &Bson| match path {
+        "" => parent_of_nul(value, name),
+        path => parent_of_nul(value, &format!("{path}.{name}")),
+    };
+    match value {
+        Bson::Document(fields) if fields.keys().any(|name| name.contains('\0')) => {
+            (!path.is_empty()).then(|| path.to_owned())
+        }
+        Bson::Document(fields) => fields.iter().find_map(|(name, value)| inside(name, value)),
+        Bson::Array(values) => {
+            let mut values = values.iter().enumerate();
+            values.find_map(|(position, value)| inside(&position.to_string(), value))
+        }
+        _ => None,
+    }
 }
 
 /// Refuses repeated keys.

@@ -10,6 +10,7 @@ use super::operators::{Changes, OnField, Part, State, Unless};
 use crate::error::WithheldReason;
 use crate::model::EmbeddedMeta;
 use crate::model::bound::{self, Excess};
+use crate::model::storable::{self, UnaddressableKey};
 use crate::query::array::all_of;
 use crate::query::deferred::Deferred;
 use crate::query::node::Node;
@@ -86,6 +87,9 @@ fn check<'a>(
         path,
         value,
     } = change;
+    if let Some(key) = unaddressable(change, meta) {
+        return Err(Deferred::usage(key.path(), key.message()));
+    }
     let excess = match *operator {
         "$push" | "$addToSet" => add(change, meta, added),
         "$set" | "$setOnInsert" | "$min" | "$max"
@@ -111,6 +115,21 @@ fn check<'a>(
             ),
         )),
         _ => Ok(()),
+    }
+}
+
+/// The first key of a map in a new value that no path can name.
+fn unaddressable(change: &OnField, meta: &'static EmbeddedMeta) -> Option<UnaddressableKey> {
+    let OnField { path, value, .. } = change;
+    let in_value =
+        |value: &Bson, is_element| storable::unaddressable_key(meta, path, value, is_element);
+    match change.operator {
+        "$push" | "$addToSet" => {
+            let (values, _) = values(value);
+            values.iter().find_map(|value| in_value(value, true))
+        }
+        "$set" | "$setOnInsert" | "$min" | "$max" => in_value(value, false),
+        _ => None,
     }
 }
 

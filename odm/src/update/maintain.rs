@@ -14,7 +14,7 @@ use bson::{Bson, Document, RawDocument, RawDocumentBuf, doc};
 
 use super::operators::{Changes, OnField, Part, Stage};
 use crate::error::{Error, Result};
-use crate::model::ModelMeta;
+use crate::model::{ModelMeta, storable};
 use crate::query::deferred::Deferred;
 
 /// Every maintainer, in the order in which a write calls them: first those that refuse or add changes of other fields, then
@@ -115,10 +115,12 @@ pub(crate) fn inserted(
 ) -> Result<RawDocumentBuf> {
     let document = saved(model, document)?;
     let values: Vec<_> = of(model).flat_map(|it| it.inserted(model)).collect();
-    match values.as_slice() {
-        [] => Ok(document),
-        values => with_values(&document, values),
-    }
+    let document = match values.as_slice() {
+        [] => document,
+        values => with_values(&document, values)?,
+    };
+    storable::check(model, &document)?;
+    Ok(document)
 }
 
 /// The encoded document with other values of some fields, in their places if it has them.
@@ -144,6 +146,7 @@ fn with_values(document: &RawDocument, values: &[(&str, Bson)]) -> Result<RawDoc
 pub(crate) fn replaced(model: &'static ModelMeta, document: RawDocumentBuf) -> Result<Replacement> {
     of(model).try_for_each(|it| it.replace(model))?;
     let document = saved(model, document)?;
+    storable::check(model, &document)?;
     let maintained = fields(model);
     if maintained.is_empty() {
         return Ok(Replacement::Document(document));

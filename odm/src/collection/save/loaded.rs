@@ -12,7 +12,7 @@ use crate::collection::call::{encode, equality};
 use crate::collection::decode::decode;
 use crate::error::{Error, Result, StaleError};
 use crate::exec::StoredPath;
-use crate::model::{Document, ModelMeta, Version};
+use crate::model::{Document, ModelMeta, Version, storable};
 use crate::schema::shard_key;
 use crate::store::{Attempt, Modification, Outcome, Update as Operands};
 use crate::update::maintain::{self, Maintenance};
@@ -200,6 +200,7 @@ impl<M: Document> Loaded<M> {
         let baseline = self.baseline(attempt)?;
         let model = M::model();
         let document = maintain::saved(model, encode(&self.document)?)?;
+        storable::check_saved(model, &document, &baseline.document)?;
         let maintained = maintain::fields(model);
         let names: Vec<_> = maintained.iter().map(|field| field.name).collect();
         let mut changes = Changes::of_unstored(baseline.unstored.clone());

@@ -95,6 +95,14 @@ impl Error {
         Self::new(UsageError::new(message))
     }
 
+    /// A document that is nested too deeply to be stored.
+    pub(crate) fn too_deep() -> Self {
+        Self::usage(
+            "documents and arrays are nested on more than 180 levels, which MongoDB does not store: store a tree as documents that \
+             refer to each other",
+        )
+    }
+
     /// A request that the store can't honour.
     pub(crate) fn unsupported(message: impl Into<String>) -> Self {
         Self::new(UnsupportedError::new(message))

@@ -16,7 +16,7 @@ use odm_language::value::raw;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use serializer::Place;
+use serializer::{Left, Place};
 use strings::Key;
 
 use crate::error::{EncodeError, Error};
@@ -28,6 +28,8 @@ pub(crate) enum Failure {
     Bson(bson::error::Error),
     /// The path of a repeated key.
     Repeated(String),
+    /// Documents and arrays are nested on more levels than a command of MongoDB has.
+    TooDeep,
 }
 
 impl Failure {
@@ -44,6 +46,7 @@ impl Failure {
                 ));
                 Error::new(error).with_path(path)
             }
+            Self::TooDeep => Error::too_deep(),
         }
     }
 }
@@ -63,10 +66,11 @@ pub(crate) fn key<T: Serialize + ?Sized>(key: &T) -> Option<String> {
 /// Encodes a document. Values that bson can't encode fail with bson's error.
 pub(crate) fn document<T: Serialize>(value: &T) -> Result<RawDocumentBuf, Failure> {
     let mut bytes = Vec::with_capacity(USUAL_SIZE);
-    if value.serialize(Place::outermost(&mut bytes)).is_ok() {
-        return RawDocumentBuf::from_bytes(bytes).map_err(Failure::Bson);
+    match value.serialize(Place::outermost(&mut bytes)) {
+        Ok(()) => RawDocumentBuf::from_bytes(bytes).map_err(Failure::Bson),
+        Err(Left::TooDeep) => Err(Failure::TooDeep),
+        Err(Left::Unknown | Left::Failed) => by_bson(&value, ""),
     }
-    by_bson(&value, "")
 }
 
 /// Encodes one value, as in a document's field. A value that serializes to nothing becomes null.
@@ -74,10 +78,10 @@ pub(crate) fn value<T: Serialize + ?Sized>(value: &T) -> Result<Bson, Failure> {
     const NAME: &str = "v";
     let alone = Alone(NAME, value);
     let mut bytes = Vec::with_capacity(USUAL_SIZE);
-    let document = if alone.serialize(Place::outermost(&mut bytes)).is_ok() {
-        RawDocumentBuf::from_bytes(bytes).map_err(Failure::Bson)?
-    } else {
-        by_bson(&alone, "v.")?
+    let document = match alone.serialize(Place::outermost(&mut bytes)) {
+        Ok(()) => RawDocumentBuf::from_bytes(bytes).map_err(Failure::Bson)?,
+        Err(Left::TooDeep) => return Err(Failure::TooDeep),
+        Err(Left::Unknown | Left::Failed) => by_bson(&alone, "v.")?,
     };
     raw::get(&document, NAME).map_or(Ok(Bson::Null), |value| {
         Bson::try_from(value).map_err(Failure::Bson)
@@ -111,6 +115,15 @@ pub(crate) fn failing_path(document: Erased<'_>) -> Option<String> {
             (path != ".").then_some(path)
         }
     }
+}
+
+/// The field of a document that is nested too deeply.
+#[cold]
+pub(crate) fn deepest_field(document: Erased<'_>) -> Option<String> {
+    let mut bytes = Vec::new();
+    let encoded = serde_path_to_error::serialize(document, Place::outermost(&mut bytes));
+    let path = encoded.err()?.path().to_string();
+    path.split('.').next().map(str::to_owned)
 }
 
 /// The path of the document that has a name with a NUL, which only raw BSON refuses.

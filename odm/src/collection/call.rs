@@ -472,6 +472,7 @@ pub(crate) fn encode<T: Serialize>(document: &T) -> Result<RawDocumentBuf> {
     encode::document(document).map_err(|failure| {
         let path = match &failure {
             Failure::Repeated(_) => None,
+            Failure::TooDeep => encode::deepest_field(document),
             Failure::Bson(_) => encode::failing_path(document),
         };
         let error = failure.into_error();

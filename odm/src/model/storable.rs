@@ -188,11 +188,7 @@ fn check_levels(document: &RawDocument) -> Result<()> {
     };
     let field = raw::walk(document).find(is_deep);
     let field = field.and_then(|it| it.key()).unwrap_or_default();
-    Err(Error::usage(format!(
-        "documents and arrays are nested on more than {MAX_LEVELS} levels, and MongoDB stores at most {MAX_LEVELS}: store a tree as \
-         documents that refer to each other"
-    ))
-    .with_path(field))
+    Err(Error::too_deep().with_path(field))
 }
 
 fn check_id(document: &RawDocument) -> Result<()> {

@@ -19,11 +19,11 @@ pub fn write(document: &Document) -> Result<RawDocumentBuf, Error> {
     raw_writer::document(document)
 }
 
-/// Writes a value as collections store it; `None` if a key appears twice.
+/// Writes a value as collections store it; `None` if a key appears twice, or if it is nested too deeply.
 pub fn encode<T: Serialize>(value: &T) -> Result<Option<RawDocumentBuf>, Error> {
     match encode::document(value) {
         Ok(document) => Ok(Some(document)),
-        Err(encode::Failure::Repeated(_)) => Ok(None),
+        Err(encode::Failure::Repeated(_) | encode::Failure::TooDeep) => Ok(None),
         Err(encode::Failure::Bson(error)) => Err(error),
     }
 }

@@ -17,6 +17,8 @@ pub(super) enum Left {
     Unknown,
     /// The value or bson failed, bson must write the whole document, or a map has a repeated key.
     Failed,
+    /// Documents and arrays are nested on more levels than a command of MongoDB has.
+    TooDeep,
 }
 
 impl Display for Left {
@@ -41,11 +43,17 @@ pub(super) struct Place<'b> {
     bytes: &'b mut Vec<u8>,
     /// The offset of the value's type byte; `None` for the outermost document.
     tag: Option<usize>,
+    /// How many documents and arrays are around the value.
+    level: usize,
 }
 
 impl<'b> Place<'b> {
     pub(super) fn outermost(bytes: &'b mut Vec<u8>) -> Self {
-        Self { bytes, tag: None }
+        Self {
+            bytes,
+            tag: None,
+            level: 0,
+        }
     }
 
     fn tag(&mut self, kind: ElementType) -> Written {
@@ -68,18 +76,18 @@ impl<'b> Place<'b> {
 
     fn begin(mut self, kind: ElementType) -> Result<Elements<'b>, Left> {
         self.tag(kind)?;
-        Ok(Elements::begin(self.bytes))
+        Elements::begin(self.bytes, self.level + 1)
     }
 
     /// Begins the document `{variant: …}` of an enum variant with values.
     fn variant(self, variant: &'static str, kind: ElementType) -> Result<Variant<'b>, Left> {
         let outer = self.begin(ElementType::EmbeddedDocument)?;
-        let start = outer.start;
+        let (start, level) = (outer.start, outer.level);
         let bytes = outer.bytes;
         bytes.push(kind as u8);
         append_key(bytes, variant)?;
         Ok(Variant {
-            inner: Elements::begin(bytes),
+            inner: Elements::begin(bytes, level + 1)?,
             start,
         })
     }
@@ -121,18 +129,25 @@ pub(super) struct Elements<'b> {
     count: usize,
     /// In a map, the offset of the element whose key was written last.
     element: usize,
+    /// The level of these elements; the outermost document is level 1.
+    level: usize,
 }
 
 impl<'b> Elements<'b> {
-    fn begin(bytes: &'b mut Vec<u8>) -> Self {
+    /// Ends a value that is nested too deeply before its recursion fills the stack.
+    fn begin(bytes: &'b mut Vec<u8>, level: usize) -> Result<Self, Left> {
+        if level > raw::MAX_DEPTH {
+            return Err(Left::TooDeep);
+        }
         let start = bytes.len();
         bytes.extend_from_slice(&[0; 4]);
-        Self {
+        Ok(Self {
             bytes,
             start,
             count: 0,
             element: start,
-        }
+            level,
+        })
     }
 
     fn element<T: Serialize + ?Sized>(&mut self, key: &str, value: &T) -> Written {
@@ -142,6 +157,7 @@ impl<'b> Elements<'b> {
         let place = Place {
             bytes: self.bytes,
             tag: Some(at),
+            level: self.level,
         };
         match value.serialize(place) {
             Err(Left::Unknown) => self.left(at, key, value),
@@ -278,6 +294,7 @@ impl ser::SerializeMap for Map<'_> {
         let place = Place {
             bytes: elements.bytes,
             tag: Some(at),
+            level: elements.level,
         };
         match value.serialize(place) {
             Err(Left::Unknown) => {

@@ -12,7 +12,7 @@ use serde::ser::{
 };
 use serde::{Serialize, Serializer};
 
-use super::{Failure, document, repeated, value};
+use super::{Failure, deepest_field, document, repeated, value};
 
 /// All that a value can say to a serializer.
 #[derive(Debug, Clone)]
@@ -340,6 +340,23 @@ fn lookalikes_of_bson_types_are_written_as_bson_writes_them() {
 
 fn text(text: &str) -> Said {
     Said::Str(text.to_owned())
+}
+
+#[test]
+fn a_value_of_any_depth_is_encoded_or_refused() {
+    let nested = |levels| {
+        let nest = |inside, _| Said::Map(vec![(text("a"), Said::Seq(vec![inside]))]);
+        (0..levels).fold(Said::I32(1), nest)
+    };
+    assert!(document(&nested(100)).is_ok());
+    for levels in [101, 3_000] {
+        let value = nested(levels);
+        assert!(matches!(document(&value), Err(Failure::TooDeep)));
+        assert!(matches!(super::value(&value), Err(Failure::TooDeep)));
+        assert_eq!(deepest_field(&value).as_deref(), Some("a"));
+        // Dropping it would recurse, too.
+        std::mem::forget(value);
+    }
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! Data that grows and changes: files that are larger than a document, traffic that is logged, numbered, counted and viewed,
-//! models of data that other programs have stored, and collections for a cluster.
+//! models of data that other programs have stored, collections for a cluster, and shapes that change.
 //!
 //! ```sh
 //! cargo run --example growth                                     # on the engine in this process
@@ -13,6 +13,7 @@
 mod existing;
 mod files;
 mod limits;
+mod shapes;
 mod shards;
 mod traffic;
 
@@ -41,5 +42,6 @@ async fn show(db: &Db) -> Result<(), Box<dyn std::error::Error>> {
     traffic::show(db).await?;
     existing::show(db).await?;
     shards::show(db).await?;
-    limits::show(db).await
+    limits::show(db).await?;
+    shapes::show(db).await
 }

@@ -25,14 +25,15 @@
 //! | `report` | writes a page about the models and the database: [`Db::report`] | |
 //! | `diagram` | draws the models: [`Diagram`](crate::schema::Diagram) | |
 //! | `budget` | adds up the largest document of each model | |
+//! | `lock` | prints the shapes of the models, or with `--check FILE` what differs from a [lock file](crate::schema::check_lock) | |
 //!
 //! A command changes nothing without `--yes`; it shows what it would do. On a terminal it prints text, with bars of progress; where
 //! its output goes elsewhere, or with `--json`, it prints lines of JSON, each an object of one field that says what it is:
 //! `{"finding": {…}}`. The last line is a `summary`.
 //!
 //! The exit code is 0 if nothing is wrong, or everything was put right; 1 after a failure, such as a database that can't be reached
-//! or arguments that make no sense; 2 if the database differs from its models, or a model may exceed its budget; 3 if documents are
-//! damaged.
+//! or arguments that make no sense; 2 if the database differs from its models, a model may exceed its budget, or the models differ from
+//! a lock file; 3 if documents are damaged.
 
 mod args;
 mod commands;
@@ -119,7 +120,7 @@ async fn with_args(
     let mut output = Output::new(args.json);
     let outcome = async {
         let models = args.chosen(&models)?;
-        // Drawings and budgets need no database.
+        // Drawings, budgets and lock files need no database.
         let db = if args.command.needs_database() {
             Some(open(&args).await?)
         } else {

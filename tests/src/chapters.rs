@@ -29,6 +29,7 @@ chapters! {
     repair = "../../book/src/repair.md";
     admin = "../../book/src/admin.md";
     pull = "../../book/src/pull.md";
+    lock_file = "../../book/src/lock-file.md";
     design_checks = "../../book/src/design-checks.md";
     trees = "../../book/src/trees.md";
     keywords = "../../book/src/keywords.md";

@@ -44,6 +44,7 @@ mod keys;
 mod keys_of_extended_json;
 mod keywords;
 mod local_times;
+mod lock_file;
 mod maintained_fields;
 mod models_in_macros;
 mod money;
@@ -142,6 +143,7 @@ pub(crate) fn cases() -> Vec<Case> {
         keys_of_extended_json::CASES,
         keywords::CASES,
         local_times::CASES,
+        lock_file::CASES,
         maintained_fields::CASES,
         models_in_macros::CASES,
         money::CASES,

@@ -349,6 +349,46 @@ async fn data_is_described() {
 }
 
 #[test]
+fn lock_files_are_printed_and_compared() {
+    let printed = run(&["lock"], None);
+    assert_eq!(printed.code, 0, "{printed:?}");
+    let text = String::from_utf8(printed.output.stdout).unwrap();
+    assert!(text.starts_with("odm-lock 1\n"), "{text}");
+    let folder = std::env::temp_dir().join(format!("odm-admin-lock-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("odm.lock");
+    let file = path.to_str().unwrap();
+    let written = run(&["lock", "--output", file], None);
+    assert_eq!((written.code, written.output.stdout.len()), (0, 0));
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+    let same = run(&["lock", "--check", file], None);
+    assert_eq!((same.code, &same.summary()["changes"]), (0, &Value::from(0)));
+
+    std::fs::write(&path, text.replace("book_count: long", "book_count: string")).unwrap();
+    let ended = run(&["lock", "--check", file], None);
+    assert_eq!(ended.code, 2, "{ended:?}");
+    let changes = ended.of("change");
+    assert_eq!(changes.len(), 1);
+    assert_eq!(changes[0]["impact"], "needs a rewrite");
+    assert_eq!(changes[0]["step"], "convert_book_count");
+    assert_eq!(changes[0]["versioned"], false);
+
+    std::fs::write(&path, format!("{text}=======\n")).unwrap();
+    for (arguments, expected) in [
+        (&["lock", "--check", file][..], "a marker of a merge conflict"),
+        (&["lock", "--check", file, "--model", "Book"], "leave out `--model`"),
+        (&["lock", "--check", "/nowhere/at/all"], "/nowhere/at/all: "),
+        (&["lock", "--output", "/nowhere/at/all"], "can't be written"),
+        (&["lock", "--check", file, "--output", file], "cannot be used with"),
+    ] {
+        let ended = run(arguments, None);
+        assert_eq!(ended.code, 1, "{arguments:?}: {ended:?}");
+        assert!(ended.error().contains(expected), "{arguments:?}: {ended:?}");
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
 fn what_can_not_run_fails_with_1() {
     let unreachable = "mongodb://127.0.0.1:1/shop?serverSelectionTimeoutMS=100";
     for (arguments, uri, expected) in [

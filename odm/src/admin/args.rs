@@ -120,6 +120,17 @@ pub(super) enum Command {
 
     /// Adds up the largest document of each model, and compares it with its budget.
     Budget,
+
+    /// Prints the declared shapes of the models, as a lock file holds them.
+    Lock {
+        /// Compares the models with this lock file instead.
+        #[arg(long, value_name = "FILE")]
+        check: Option<PathBuf>,
+
+        /// The file to write instead of the standard output.
+        #[arg(long, value_name = "FILE", conflicts_with = "check")]
+        output: Option<PathBuf>,
+    },
 }
 
 /// How a diagram is drawn.
@@ -223,7 +234,10 @@ impl Permission {
 
 impl Command {
     pub(super) fn needs_database(&self) -> bool {
-        !matches!(self, Self::Diagram { .. } | Self::Budget)
+        !matches!(
+            self,
+            Self::Diagram { .. } | Self::Budget | Self::Lock { .. }
+        )
     }
 }
 
@@ -245,6 +259,10 @@ impl Args {
                     names.join(", ")
                 )));
             }
+        }
+        if !self.models.is_empty() && matches!(self.command, Command::Lock { .. }) {
+            let message = "a lock file holds all models: leave out `--model`";
+            return Err(Error::usage(message));
         }
         let is_chosen = |model: &&&ModelMeta| {
             self.models.is_empty() || self.models.iter().any(|name| name == model.name)

@@ -1,5 +1,6 @@
 //! The commands.
 
+use std::fmt::Display;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -17,7 +18,7 @@ use crate::exec::Channel;
 use crate::model::ModelMeta;
 use crate::plan::{Plan, Step};
 use crate::repair::{RepairReport, RunRepair};
-use crate::schema::Diagram;
+use crate::schema::{self, Diagram, Lock};
 use crate::write::resume_propagations;
 
 type Models<'m> = &'m [&'static ModelMeta];
@@ -35,6 +36,10 @@ pub(super) async fn run(
                 format,
                 output: file,
             } => diagram(models, *format, file.as_deref(), output),
+            Command::Lock {
+                check,
+                output: file,
+            } => lock(models, check.as_deref(), file.as_deref(), output),
             _ => budget(models, output),
         };
     };
@@ -77,6 +82,10 @@ pub(super) async fn run(
             output: file,
         } => diagram(models, *format, file.as_deref(), output),
         Command::Budget => budget(models, output),
+        Command::Lock {
+            check,
+            output: file,
+        } => lock(models, check.as_deref(), file.as_deref(), output),
     }
 }
 
@@ -469,6 +478,43 @@ fn write_to(file: Option<&Path>, text: &str, output: &mut Output) -> Result<()> 
     };
     let written = std::fs::write(file, text);
     written.map_err(|error| Error::usage(format!("{} can't be written: {error}", file.display())))
+}
+
+fn lock(
+    models: Models<'_>,
+    check: Option<&Path>,
+    file: Option<&Path>,
+    output: &mut Output,
+) -> Result<Outcome> {
+    let lock = schema::lock(models.iter().copied())?;
+    let Some(check) = check else {
+        let text = lock.to_string();
+        // Whoever prints ends the last line.
+        write_to(file, if file.is_some() { &text } else { text.trim_end() }, output)?;
+        return Ok(Outcome::Nothing);
+    };
+    let unreadable =
+        |error: &dyn Display| Error::usage(format!("{}: {error}", check.display()));
+    let text = std::fs::read_to_string(check).map_err(|error| unreadable(&error))?;
+    let locked = Lock::parse(&text).map_err(|error| unreadable(&error))?;
+    let changes = Lock::compare(&locked, &lock);
+    for change in &changes {
+        output.text(change)?;
+        let mut json = doc! {
+            "impact": change.impact.to_string(),
+            "model": &change.model,
+            "collection": &change.collection,
+            "subject": &change.subject,
+            "what": &change.what,
+            "versioned": change.is_versioned,
+        };
+        if let Some(step) = &change.step {
+            json.insert("step", step);
+        }
+        output.json("change", json)?;
+    }
+    output.json("summary", doc! {"changes": count(changes.len())})?;
+    Ok(drift(changes.is_empty()))
 }
 
 fn budget(models: Models<'_>, output: &mut Output) -> Result<Outcome> {

@@ -7,7 +7,7 @@
 
 mod enums;
 mod members;
-mod rules;
+pub(crate) mod rules;
 mod value;
 
 use bson::{Bson, Document, doc};

@@ -9,7 +9,7 @@ use crate::model::{Bound, BsonType, Keys, Rule};
 
 /// The rules of a field, split between an array and its elements.
 #[derive(Clone, Copy)]
-pub(super) struct Rules<'a> {
+pub(crate) struct Rules<'a> {
     rules: &'a [Rule],
     which: Which,
 }
@@ -22,7 +22,7 @@ enum Which {
 }
 
 impl<'a> Rules<'a> {
-    pub(super) fn new(rules: &'a [Rule]) -> Self {
+    pub(crate) fn new(rules: &'a [Rule]) -> Self {
         Self {
             rules,
             which: Which::All,
@@ -35,7 +35,7 @@ impl<'a> Rules<'a> {
     }
 
     /// The rules that bound the array; an array that is itself an element has none.
-    pub(super) fn of_the_array(self) -> Self {
+    pub(crate) fn of_the_array(self) -> Self {
         Self {
             which: Which::Array,
             rules: if self.which == Which::Elements {
@@ -47,7 +47,7 @@ impl<'a> Rules<'a> {
     }
 
     /// The rules that bound each element.
-    pub(super) fn of_elements(self) -> Self {
+    pub(crate) fn of_elements(self) -> Self {
         Self {
             which: Which::Elements,
             ..self
@@ -107,7 +107,7 @@ pub(super) fn check(rules: Rules<'_>, types: &[BsonType]) -> Result<(), String> 
 }
 
 /// Adds the keywords of a field's rules and of its type's own, and the fixed length of an array, to `schema`.
-pub(super) fn apply(
+pub(crate) fn apply(
     mut schema: Document,
     rules: Rules<'_>,
     own: impl Iterator<Item = &'static Rule>,
@@ -197,7 +197,7 @@ pub(super) fn map(own: impl Iterator<Item = &'static Rule>, values: Document) ->
 }
 
 /// The keywords of a map's rules.
-pub(super) fn entries(rules: Rules<'_>) -> Result<Document, String> {
+pub(crate) fn entries(rules: Rules<'_>) -> Result<Document, String> {
     let mut schema = Document::new();
     let mut entries = Interval::default();
     for rule in rules.iter() {

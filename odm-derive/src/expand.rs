@@ -22,6 +22,7 @@ mod keywords;
 pub(crate) mod meta;
 pub(crate) mod projection;
 pub(crate) mod relations;
+mod schema;
 mod summaries;
 mod time_series;
 mod tokens;

@@ -6,7 +6,7 @@ pub(crate) mod rust_type;
 pub(crate) mod shape;
 pub(crate) mod tree;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::{Data, DeriveInput, Generics, Ident, Lifetime, Path, Type, TypeReference, Visibility};
 
@@ -45,6 +45,8 @@ pub(crate) struct Model {
     pub(crate) attributes: Container,
     /// serde's `rename_all`.
     pub(crate) rename_all: Option<Case>,
+    /// Where serde is told to refuse undeclared fields.
+    pub(crate) deny_unknown_fields: Option<Span>,
     pub(crate) shape: Shape,
 }
 
@@ -86,6 +88,7 @@ impl Model {
             support: support(attributes.krate.as_ref()),
             attributes,
             rename_all: serde.rename_all,
+            deny_unknown_fields: serde.deny_unknown_fields,
             shape,
         }
     }

@@ -9,6 +9,7 @@ pub(crate) mod index;
 pub(crate) mod keywords;
 pub(crate) mod relation;
 pub(crate) mod rule;
+pub(crate) mod schema;
 pub(crate) mod self_type;
 pub(crate) mod serde;
 pub(crate) mod summary;

@@ -42,6 +42,7 @@ mod template;
 mod touch;
 pub(crate) mod transaction;
 mod update;
+pub(crate) mod versions;
 mod watch;
 
 use std::fmt;
@@ -84,6 +85,9 @@ pub(crate) use self::stale::{Stale, overlaps};
 pub use self::tail::{Tail, TailStream};
 pub use self::touch::Touch;
 pub use self::update::UpdateDocuments;
+#[doc(hidden)]
+pub use self::versions::decodes;
+pub(crate) use self::versions::{ReadAs, decode_document};
 pub use self::watch::{
     Change, ChangeFields, ChangeStream, FullDocument, FullDocumentBeforeChange, Namespace,
     Operation, OperationType, ResumeToken, TruncatedArray, UpdateDescription, Watch, Watched,

@@ -29,6 +29,8 @@ pub mod projection;
 pub mod relation;
 #[doc(hidden)]
 pub mod rule;
+#[doc(hidden)]
+pub mod schema;
 mod size;
 pub(crate) mod storable;
 pub(crate) mod summaries;
@@ -69,6 +71,8 @@ pub use self::relation::{
 pub(crate) use self::relation::{FOLLOWERS, PROPAGATIONS, REFERENCE_FENCES, REPAIRS, SCRUBS};
 #[doc(hidden)]
 pub use self::rule::{Bound, ExpressionRule, Keys, Rule};
+#[doc(hidden)]
+pub use self::schema::{SchemaMeta, StepMeta, StepResult};
 #[doc(hidden)]
 pub use self::time_series::TimeSeriesMeta;
 #[doc(hidden)]
@@ -250,6 +254,8 @@ pub struct ModelMeta {
     /// The options of a time-series collection (`#[odm(time_series(…))]`).
     #[doc(hidden)]
     pub time_series: Option<TimeSeriesMeta>,
+    /// The versions of the documents, and the steps between them (`#[odm(schema(…))]`).
+    pub schema: Option<&'static SchemaMeta>,
     /// The model and the stages that MongoDB computes the documents from, if the model is a view (`#[odm(view(…))]`).
     pub view: Option<&'static ViewMeta>,
     /// Whether the collection keeps pre- and post-images of changed documents for change streams
@@ -298,6 +304,7 @@ impl ModelMeta {
         shard_key: &[],
         bucket: None,
         time_series: None,
+        schema: None,
         view: None,
         change_stream_images: false,
         collation: None,

@@ -20,6 +20,7 @@ pub use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use self::collection::{collection_flaw, files_flaw};
 pub use crate::buckets::BucketModel;
+pub use crate::collection::decodes;
 pub use crate::collection::transaction::Tries;
 pub use crate::error::Result;
 pub use crate::gridfs::{CHUNK_SIZE, FileModel, NoMetadata};
@@ -35,7 +36,7 @@ pub use crate::model::{
     FieldMeta, FieldType, Guarantee, IndexMeta, InverseKind, InverseMeta, KeptKind, KeptMeta,
     KeyKind, KeyMeta, KeyReferenceMeta, Keys, KeywordsMeta, MapKey, ModelMeta, OnDelete, Path,
     Presence, ProjectedField, Projection, RecentMeta, RefTarget, RefreshMeta, RelationMeta, Rule,
-    SummaryKind, SummaryMeta, Tagging, Tailable, TimeSeriesMeta, TimestampsMeta, TypeMeta,
+    SchemaMeta, StepMeta, StepResult, SummaryKind, SummaryMeta, Tagging, Tailable, TimeSeriesMeta, TimestampsMeta, TypeMeta,
     ValidationAction, ValidationLevel, VariantMeta, Versioned, ViewMeta, Writable,
 };
 pub use crate::query::kind::{
@@ -87,6 +88,15 @@ pub const fn defaulted(rust: &'static str, name: &'static str, ty: TypeMeta) -> 
         presence: Presence::Defaulted,
         ..FieldMeta::always(rust, name, ty)
     }
+}
+
+/// The result of a step of a schema.
+///
+/// # Errors
+///
+/// The step failed.
+pub fn step(result: impl StepResult) -> std::result::Result<(), String> {
+    result.into_result()
 }
 
 /// An index without options.

@@ -9,6 +9,7 @@ use super::bucket;
 use super::handle_type::sound;
 use super::header::{document_target, header, tailable, versioned, writable};
 use super::relations;
+use super::schema;
 use super::time_series;
 use super::tokens::option;
 use super::tree;
@@ -76,6 +77,7 @@ pub(crate) fn document(facts: &Facts<'_>, id: &Id<'_>) -> TokenStream {
     let implementation = bucket.map(|one| bucket::implementation(model, one));
     let bucket = option(bucket.map(|one| bucket::meta(model, one)).as_ref());
     let time_series = option(time_series::meta(model).as_ref());
+    let schema = option(schema::meta(model).as_ref());
     // A view with a tree is refused, and the code of the tree writes.
     let is_written = attributes.view.is_none() || !attributes.trees.is_empty();
     let writable = is_written.then(|| writable(model));
@@ -133,6 +135,7 @@ pub(crate) fn document(facts: &Facts<'_>, id: &Id<'_>) -> TokenStream {
                 shard_key: &[#(#shard_key),*],
                 bucket: #bucket,
                 time_series: #time_series,
+                schema: #schema,
                 view: #view,
                 collation: #collation,
                 keywords: &[#(#keywords),*],

@@ -10,6 +10,7 @@ use super::collation::{Collation, collation};
 use super::index::{self, Index};
 use super::relation::{self, Inverse, InverseKind};
 use super::rule::{ExpressionRule, expression_rule};
+use super::schema::{Schema, schema};
 use super::time_series::{TimeSeries, time_series};
 use super::tree::{Tree, tree};
 use super::{attributes, bytes, choice, inner, number, once, unknown, value};
@@ -26,6 +27,7 @@ pub(crate) struct Container {
     pub(crate) deny_undeclared: Option<Ident>,
     pub(crate) gridfs: Option<GridFs>,
     pub(crate) shard_key: Option<Index>,
+    pub(crate) schema: Option<Schema>,
     pub(crate) time_series: Option<TimeSeries>,
     pub(crate) view: Option<View>,
     /// The model of a struct that also derives `Projection`.
@@ -180,6 +182,7 @@ pub(crate) fn container(list: &[Attribute], errors: &mut Errors) -> Container {
                 container.rules.push(expression_rule(input)?);
                 Ok(())
             }
+            attribute_names::SCHEMA => once(&mut container.schema, word, schema(word, input)?),
             attribute_names::TIME_SERIES => {
                 let series = time_series(word, input)?;
                 once(&mut container.time_series, word, series)

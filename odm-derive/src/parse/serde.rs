@@ -22,6 +22,7 @@ pub(crate) struct Container {
     pub(crate) untagged: Option<Span>,
     pub(crate) transparent: Option<Span>,
     pub(crate) into: Option<Type>,
+    pub(crate) deny_unknown_fields: Option<Span>,
     /// Whether missing fields have a default.
     pub(crate) default: bool,
 }
@@ -93,6 +94,7 @@ pub(crate) fn container(list: &[Attribute], errors: &mut Errors) -> Container {
             "untagged" => serde.untagged = Some(word.span()),
             "transparent" => serde.transparent = Some(word.span()),
             "into" => serde.into = Some(string(input)?.parse()?),
+            "deny_unknown_fields" => serde.deny_unknown_fields = Some(word.span()),
             "default" => {
                 serde.default = true;
                 skip(input)?;

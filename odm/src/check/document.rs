@@ -108,17 +108,16 @@ fn broken(id: &Bson, violation: &Violation) -> Damage<FindingKind> {
 pub(super) struct Undeclared {
     declared: Declared,
     /// Fields that the model need not declare.
-    known: &'static [&'static str],
+    known: Vec<&'static str>,
 }
 
 impl Undeclared {
     pub(super) fn of(model: &'static ModelMeta) -> Result<Self> {
         let declared = Declared::of(model)?;
-        let known: &[_] = if model.gridfs.is_some() {
-            &gridfs::FIELDS
-        } else {
-            &[]
-        };
+        let mut known = Vec::from_iter(model.schema_field());
+        if model.gridfs.is_some() {
+            known.extend(gridfs::FIELDS);
+        }
         Ok(Self { declared, known })
     }
 
@@ -126,7 +125,7 @@ impl Undeclared {
         let mut damages = Vec::new();
         for document in documents {
             let mut fields = Fields {
-                known: self.known,
+                known: &self.known,
                 found: Vec::new(),
             };
             self.declared.walk(document, &mut fields)?;
@@ -145,12 +144,12 @@ impl Undeclared {
 }
 
 /// The paths of undeclared fields in one document, each once.
-struct Fields {
-    known: &'static [&'static str],
+struct Fields<'k> {
+    known: &'k [&'static str],
     found: Vec<(String, bson::error::Result<Bson>)>,
 }
 
-impl Walk for Fields {
+impl Walk for Fields<'_> {
     fn undeclared(&mut self, path: &[&str], value: RawBsonRef<'_>) {
         if matches!(path, [name] if self.known.contains(name)) {
             return;

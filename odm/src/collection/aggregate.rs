@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use bson::Document as BsonDocument;
 use serde::de::DeserializeOwned;
 
+use super::ReadAs;
 use super::call::Call;
 use super::options::options;
 use super::{Collection, Cursor};
@@ -129,7 +130,7 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> Aggregate<'s, M, T> {
     async fn run(self) -> Result<Cursor<'s, T>> {
         let model = self.call.model.name;
         let cursor = self.call.send().await?.cursor()?;
-        Ok(Cursor::new(cursor, model))
+        Ok(Cursor::new(cursor, ReadAs::Stored(model)))
     }
 }
 

@@ -16,6 +16,7 @@ use serde::Serialize;
 use super::guarded::Guards;
 use super::pages::{Paging, settle};
 use super::stale::Stale;
+use super::versions;
 use crate::codec::encode::{self, Failure};
 use crate::error::{Error, Result};
 use crate::exec::explain::Explain;
@@ -103,6 +104,8 @@ pub(crate) struct Call<'s> {
     pub(crate) leaves_dangling: bool,
     /// Whether the write leaves what follows from it in other documents as it is.
     pub(crate) leaves_stale: bool,
+    /// Whether the call reads or writes documents of any version of the schema as they are stored.
+    pub(crate) any_version: bool,
 }
 
 impl<'s> Call<'s> {
@@ -131,7 +134,37 @@ impl<'s> Call<'s> {
             related: None,
             leaves_dangling: false,
             leaves_stale: false,
+            any_version: false,
         }
+    }
+
+    /// Whether the model has versions of its schema, and the call heeds them.
+    #[inline]
+    pub(super) fn has_versions(&self) -> bool {
+        self.model.schema.is_some() && !self.any_version
+    }
+
+    /// The same write, to be sent more than once.
+    pub(super) fn again(&mut self) -> Call<'_> {
+        Call {
+            store: self.store.clone(),
+            model: self.model,
+            request: self.request.clone(),
+            session: self.session.as_deref_mut(),
+            defaults: self.defaults.clone(),
+            error: self.error.take(),
+            guards: self.guards.clone(),
+            paging: None,
+            related: None,
+            leaves_dangling: self.leaves_dangling,
+            leaves_stale: self.leaves_stale,
+            any_version: self.any_version,
+        }
+    }
+
+    /// A channel for reads and writes beside this one.
+    pub(super) fn channel(&mut self) -> Channel<'_> {
+        Channel::new(self.store.clone(), self.session.as_deref_mut())
     }
 
     pub(crate) fn options(&mut self) -> &mut Options {
@@ -243,6 +276,16 @@ impl<'s> Call<'s> {
         if self.request.options.upsert == Some(true) {
             upserting(&mut self.request.operation, self.model)
                 .map_err(|error| error.with_model(self.model.name))?;
+        }
+        if let Some(schema) = self.model.schema
+            && !self.any_version
+        {
+            versions::guard(&mut self.request.operation, schema);
+            if self.request.options.projection.is_some()
+                && let Some(projection) = &mut self.request.options.projection
+            {
+                versions::complete_projection(projection, schema);
+            }
         }
         let transaction = self.session.as_ref().is_some_and(|it| it.in_transaction());
         if transaction {
@@ -423,6 +466,7 @@ pub(crate) fn find_and_replace<M: Model>(filter: Condition, document: &M) -> Res
 fn by_pipeline(filter: Condition, stages: Vec<Document>) -> Box<Operands> {
     let mut operands = Box::new(Operands::new(filter));
     operands.modification = Modification::Pipeline(stages);
+    operands.replaces = true;
     operands
 }
 

@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use futures_core::Stream;
 use serde::de::DeserializeOwned;
 
-use super::decode::decode;
+use super::versions::ReadAs;
 use crate::error::Result;
 use crate::store::RawCursor;
 
@@ -20,15 +20,15 @@ use crate::store::RawCursor;
 #[must_use = "a cursor fetches nothing until it is polled"]
 pub struct Cursor<'s, T> {
     raw: RawCursor<'s>,
-    model: &'static str,
+    read_as: ReadAs,
     of: PhantomData<fn() -> T>,
 }
 
 impl<'s, T: DeserializeOwned> Cursor<'s, T> {
-    pub(crate) fn new(raw: RawCursor<'s>, model: &'static str) -> Self {
+    pub(crate) fn new(raw: RawCursor<'s>, read_as: ReadAs) -> Self {
         Self {
             raw,
-            model,
+            read_as,
             of: PhantomData,
         }
     }
@@ -80,11 +80,11 @@ impl<T: DeserializeOwned> Stream for Cursor<'_, T> {
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
-        let model = this.model;
+        let read_as = &this.read_as;
         this.raw.poll_next(cx).map(|next| {
             next.map(|raw| match raw {
-                Ok(raw) => decode(raw, model),
-                Err(error) => Err(error.with_model(model)),
+                Ok(raw) => read_as.decode(raw),
+                Err(error) => Err(error.with_model(read_as.name())),
             })
         })
     }
@@ -92,6 +92,6 @@ impl<T: DeserializeOwned> Stream for Cursor<'_, T> {
 
 impl<T> fmt::Debug for Cursor<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Cursor<{}>({:?})", self.model, self.raw)
+        write!(f, "Cursor<{}>({:?})", self.read_as.name(), self.raw)
     }
 }

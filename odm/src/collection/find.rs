@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use super::call::{Call, filter};
 use super::options::options;
 use super::pages::Paging;
-use super::{Collection, CountDocuments, Cursor, Loaded};
+use super::{Collection, CountDocuments, Cursor, Loaded, ReadAs};
 use crate::error::{Error, Result};
 use crate::model::{Document, ProjectedField, Projection};
 use crate::query::FilterFn;
@@ -252,6 +252,7 @@ impl<'s, M: Document, T: DeserializeOwned + 'static, J> Find<'s, M, T, J> {
     /// ```
     pub async fn exists(self) -> Result<bool> {
         let mut call = self.call;
+        call.any_version = true;
         call.options().projection = Some(doc! {"_id": 1});
         if !call.paging.as_deref().is_some_and(Paging::is_keyset) {
             call.options().sort = None;
@@ -302,9 +303,9 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> Find<'s, M, T> {
     }
 
     fn run(self) -> impl Future<Output = Result<Cursor<'s, T>>> + Send + use<'s, M, T> {
-        let model = self.call.model.name;
+        let read_as = ReadAs::of(&self.call);
         let answer = self.call.send();
-        async move { Ok(Cursor::new(answer.await?.cursor()?, model)) }
+        async move { Ok(Cursor::new(answer.await?.cursor()?, read_as)) }
     }
 }
 

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use bson::raw::{RawBsonRef, RawDocument};
 use bson::{Bson, Document as BsonDocument};
 
-use super::Find;
+use super::{Find, ReadAs};
 use super::call::Call;
 use super::decode::said;
 use crate::error::{DecodeError, Error, Result};
@@ -135,7 +135,10 @@ impl<M: Document, T: 'static> FindField<'_, M, T> {
     /// Reads the field of a document.
     fn reader(&self) -> impl Fn(&RawDocument) -> Result<T> + Send + use<M, T> {
         let (model, names, decode) = (self.call.model.name, self.names.clone(), self.decode);
-        move |document| {
+        let read_as = ReadAs::of(&self.call);
+        move |stored| {
+            let current = read_as.current(stored)?;
+            let document = &*current.raw;
             let value = at(document, &names).map_or(Ok(Bson::Null), Bson::try_from);
             value.and_then(decode).map_err(|failure| {
                 let path = names.join(".");

@@ -7,10 +7,9 @@ use bson::Document as BsonDocument;
 use serde::de::DeserializeOwned;
 
 use super::call::{Call, by_id, filter};
-use super::decode::decode;
 use super::find::{projection, whole};
 use super::options::options;
-use super::{Collection, Load};
+use super::{Collection, Load, ReadAs};
 use crate::error::Result;
 use crate::model::{Document, Projection, Writable};
 use crate::query::FilterFn;
@@ -145,14 +144,14 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> FindOne<'s, M, T> {
     options!(command explain);
 
     fn run(self) -> impl Future<Output = Result<Option<T>>> + Send + use<'s, M, T> {
-        let model = self.call.model.name;
+        let read_as = ReadAs::of(&self.call);
         let answer = self.call.send();
         async move {
             let mut cursor = answer.await?.cursor()?;
             match cursor.next().await {
                 None => Ok(None),
-                Some(Ok(raw)) => decode(raw, model).map(Some),
-                Some(Err(error)) => Err(error.with_model(model)),
+                Some(Ok(raw)) => read_as.decode(raw).map(Some),
+                Some(Err(error)) => Err(error.with_model(read_as.name())),
             }
         }
     }

@@ -9,10 +9,9 @@ use futures_core::future::BoxFuture;
 use serde::de::DeserializeOwned;
 
 use super::call::{Call, Reach, filter, find_and_replace, operands};
-use super::decode::decode;
 use super::find::projection;
 use super::options::options;
-use super::{Collection, Repeated, guarded};
+use super::{Collection, ReadAs, Repeated, guarded};
 use crate::error::Result;
 use crate::model::{Document, Projection, Writable};
 use crate::query::{FilterFn, fields};
@@ -257,15 +256,16 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> FindOneAndDelete<'s, M, T> 
 }
 
 pub(super) async fn found<T: DeserializeOwned>(call: Call<'_>) -> Result<Option<T>> {
-    let model = call.model.name;
+    let read_as = ReadAs::of(&call);
     match found_raw(call).await? {
-        Some(raw) => decode(&raw, model).map(Some),
+        Some(raw) => read_as.decode(&raw).map(Some),
         None => Ok(None),
     }
 }
 
 pub(super) async fn found_raw(call: Call<'_>) -> Result<Option<RawDocumentBuf>> {
-    if call.guards.is_some() {
+    let is_update = call.request.operation.filter().is_some();
+    if call.guards.is_some() || is_update && call.has_versions() {
         guarded::find_and_update(call).await
     } else {
         call.send().await?.document()

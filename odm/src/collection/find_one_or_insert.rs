@@ -12,11 +12,10 @@ use odm_language::matcher::Matcher;
 use odm_language::value::raw;
 
 use super::call::{Call, encode_with_id, filter};
-use super::decode::decode;
 use super::options::options;
 use super::stale::Stale;
 use super::template::Template;
-use super::{Collection, Encoded, Find, decode_id};
+use super::{Collection, Encoded, Find, decode_document, decode_id};
 use crate::error::{Error, Result};
 use crate::model::{Document, Writable};
 use crate::query::FilterFn;
@@ -135,6 +134,8 @@ impl<M: Document> Collection<M> {
             ),
         };
         let mut call = self.try_call(operation);
+        // A document that is found stays as it is.
+        call.any_version = true;
         call.options().upsert = Some(true);
         call.options().return_document = Some(ReturnDocument::Before);
         FindOneOrInsert {
@@ -200,7 +201,6 @@ impl<'s, M: Document> FindOneOrInsert<'s, M> {
     }
 
     async fn run(mut self) -> Result<FoundOrInserted<M>> {
-        let model = self.call.model.name;
         if self.call.error.is_none() {
             let met = self.meets_condition();
             self.call.keep(met);
@@ -232,7 +232,7 @@ impl<'s, M: Document> FindOneOrInsert<'s, M> {
             Err(error) => return Err(error),
         };
         let inserted = found.is_none();
-        let document = decode(&found.unwrap_or(self.document), model)?;
+        let document = decode_document(&found.unwrap_or(self.document))?;
         Ok(FoundOrInserted { document, inserted })
     }
 

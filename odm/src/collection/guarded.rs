@@ -9,6 +9,7 @@ use bson::{Bson, doc};
 
 use super::UpdateResult;
 use super::call::Call;
+use super::versions::upgrade::Upgrading;
 use crate::error::{Error, Result, Withheld, WithheldError, WithheldReason};
 use crate::exec::{Channel, refused};
 use crate::model::{Document, KeyKind, ModelMeta, name};
@@ -279,16 +280,38 @@ impl Changed {
 }
 
 /// Sends an update and counts the documents that it was withheld from.
-pub(super) async fn update<M: Document>(call: Call<'_>) -> Result<UpdateResult<M::Id>> {
+pub(super) async fn update<M: Document>(mut call: Call<'_>) -> Result<UpdateResult<M::Id>> {
     let model = call.model;
-    let sent = send_update(call).await;
-    let (written, withheld) = sent.map_err(|error| refused(error, model))?;
+    let (written, withheld) = match Upgrading::of(&call) {
+        None => send_update(call).await.map_err(|error| refused(error, model))?,
+        Some(upgrading) => {
+            let mut is_ready = upgrading.begin(&mut call).await?;
+            loop {
+                let sent = send_update(call.again()).await;
+                let is_nothing = matches!(&sent, Ok((written, withheld)) if written.n == 0 && withheld.is_empty());
+                match sent.map_err(|error| refused(error, model)) {
+                    Ok(_) if is_nothing && !is_ready => {
+                        is_ready = !upgrading.run(&mut call.channel()).await?;
+                    }
+                    Err(error) if upgrading.may_follow(&error, &call) => {
+                        if !upgrading.run(&mut call.channel()).await? {
+                            return Err(error);
+                        }
+                    }
+                    sent => break sent?,
+                }
+            }
+        }
+    };
     let mut result = UpdateResult::new::<M>(written)?;
     result.withheld = withheld;
     Ok(result)
 }
 
 async fn send_update(call: Call<'_>) -> Result<(Written, Vec<Withheld>)> {
+    if call.guards.is_none() {
+        return Ok((call.send().await?.written()?, Vec::new()));
+    }
     let mut guarded = Guarded::new(call)?;
     let many = matches!(&guarded.request.operation, Operation::Update(update) if update.multi);
     if !many {
@@ -309,7 +332,28 @@ async fn send_update(call: Call<'_>) -> Result<(Written, Vec<Withheld>)> {
 }
 
 /// Sends a `find_one_and_update`; it fails if the document is there and a guard withheld the update.
-pub(super) async fn find_and_update(call: Call<'_>) -> Result<Option<RawDocumentBuf>> {
+pub(super) async fn find_and_update(mut call: Call<'_>) -> Result<Option<RawDocumentBuf>> {
+    let Some(upgrading) = Upgrading::of(&call) else {
+        return send_find_and_update(call).await;
+    };
+    let mut is_ready = upgrading.begin(&mut call).await?;
+    loop {
+        match send_find_and_update(call.again()).await {
+            Ok(None) if !is_ready => is_ready = !upgrading.run(&mut call.channel()).await?,
+            Err(error) if upgrading.may_follow(&error, &call) => {
+                if !upgrading.run(&mut call.channel()).await? {
+                    return Err(error);
+                }
+            }
+            found => return found,
+        }
+    }
+}
+
+async fn send_find_and_update(call: Call<'_>) -> Result<Option<RawDocumentBuf>> {
+    if call.guards.is_none() {
+        return call.send().await?.document();
+    }
     let model = call.model;
     let result = async {
         match Guarded::new(call)?.run().await? {

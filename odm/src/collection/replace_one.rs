@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 
 use super::call::{Call, filter, replace};
 use super::options::{action, options};
-use super::{ActionFuture, Collection, Repeated, UpdateResult};
+use super::{ActionFuture, Collection, Repeated, UpdateResult, guarded};
 use crate::error::Result;
 use crate::model::{Document, Writable};
 use crate::query::FilterFn;
@@ -70,6 +70,9 @@ impl<'s, M: Document> ReplaceOne<'s, M> {
     }
 
     fn run(self) -> ActionFuture<'s, UpdateResult<M::Id>> {
+        if self.call.has_versions() {
+            return ActionFuture::several(Box::pin(guarded::update::<M>(self.call)));
+        }
         self.call
             .future(|response, ()| UpdateResult::new::<M>(response.written()?))
     }

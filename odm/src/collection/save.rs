@@ -7,19 +7,22 @@ mod saving;
 use std::fmt;
 use std::marker::PhantomData;
 
-use bson::Document as BsonDocument;
+use bson::{Document as BsonDocument, doc};
 
 use self::loaded::Change;
 pub use self::loaded::Loaded;
 pub(crate) use self::saving::Saving;
 use super::Collection;
-use super::call::{Call, by_id};
-use super::nodes::check_saved;
+use super::call::{Call, by_id, equality};
 use super::options::{action, options};
 use crate::error::Result;
 use crate::model::{Document, Writable};
-use crate::store::{Attempt, Modification, Operation, Session, Update as Operands};
+use crate::store::options::Collation;
+use crate::store::{Attempt, Operation, Session, Update as Operands};
 use crate::types::IntoId;
+
+/// How often a save is sent again because other writers make the document one of another version of the schema.
+const TRIES: usize = 20;
 
 /// Loads one document: [`Collection::load`].
 #[must_use = "nothing is read until it is awaited"]
@@ -67,6 +70,9 @@ impl<M: Document> Collection<M> {
     /// loaded one, and increments it. Otherwise the save keeps concurrent changes to other fields, and
     /// the last writer of a field wins.
     ///
+    /// A document of an older version of its [schema](crate::migrate) is rewritten as a whole, also if nothing else changed, under the
+    /// condition that it is as it was loaded; if it is not, the save reads it again.
+    ///
     /// A save in a transaction takes effect when the transaction commits: see [`Loaded`].
     ///
     /// ```
@@ -92,7 +98,9 @@ impl<M: Document> Collection<M> {
         M: Writable,
     {
         // The update depends on the session, which is set later; this operation is a placeholder.
-        let call = self.call(Operation::EstimatedCount);
+        let mut call = self.call(Operation::EstimatedCount);
+        // The filter says of which version the document is.
+        call.any_version = true;
         Save { call, loaded }
     }
 }
@@ -155,6 +163,7 @@ impl<'s, M: Document> Save<'s, M> {
             return Ok(None);
         };
         self.call.request.operation = Operation::Update(update);
+        self.call.request.options.collation = exactly(&change);
         Ok(Some((change, attempt)))
     }
 
@@ -164,6 +173,9 @@ impl<'s, M: Document> Save<'s, M> {
     }
 
     async fn run(mut self) -> Result<bool> {
+        if M::model().schema.is_some() {
+            return self.run_versioned().await;
+        }
         let Some((change, attempt)) = self.prepare()? else {
             return Ok(false);
         };
@@ -175,6 +187,47 @@ impl<'s, M: Document> Save<'s, M> {
         self.loaded.saved(change, attempt);
         Ok(true)
     }
+
+    /// The save of a document whose schema has versions: other writers may make it one of another version meanwhile.
+    async fn run_versioned(mut self) -> Result<bool> {
+        let name = M::model().name;
+        let mut attempt = None;
+        for _ in 0..TRIES {
+            let Some((change, made_in)) = self.prepare()? else {
+                return Ok(false);
+            };
+            let written = self.call.again().send().await?.written()?;
+            if written.matched() > 0 {
+                self.loaded.saved(change, made_in);
+                return Ok(true);
+            }
+            let id = self.loaded.id(made_in.as_ref())?;
+            let find = Operation::Find {
+                filter: doc! {"_id": equality(id)}.into(),
+                one: true,
+            };
+            let collection = self.call.request.collection.clone();
+            let mut channel = self.call.channel();
+            let options = channel.current().into();
+            let raw = channel.named(collection, M::model());
+            let found = raw.documents(find, options).await?;
+            let is_renewed = match found.first() {
+                Some(found) => self.loaded.renew(found, made_in.as_ref())?,
+                None => false,
+            };
+            attempt = made_in;
+            if !is_renewed {
+                break;
+            }
+        }
+        Err(self.loaded.stale(attempt.as_ref()).with_model(name))
+    }
+}
+
+/// The collation by which a document is compared with what was read.
+fn exactly<M: Document>(change: &Change<M>) -> Option<Collation> {
+    let is_collated = M::model().collation.is_some();
+    (is_collated && change.upgrades).then(|| Collation::new("simple"))
 }
 
 /// What a save in this attempt changes, and the update; `None` if nothing changed.
@@ -184,13 +237,7 @@ fn changed<M: Document>(
 ) -> Result<Option<(Change<M>, Box<Operands>)>> {
     let model = M::model();
     let change = loaded.change(attempt);
-    let change = change.map_err(|error| error.with_model(model.name))?;
-    if let Some((_, update)) = &change
-        && let Modification::Operators(changes) = &update.modification
-    {
-        check_saved(changes, model).map_err(|error| error.with_model(model.name))?;
-    }
-    Ok(change)
+    change.map_err(|error| error.with_model(model.name))
 }
 
 action!(Load => Option<Loaded<M>>);

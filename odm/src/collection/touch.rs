@@ -86,8 +86,11 @@ impl<M: Document> Collection<M> {
             operands.modification = Modification::Operators(changes);
             Operation::Update(Box::new(operands))
         });
+        let mut call = self.try_call(operation);
+        // The version is counted up in documents of any version of the schema.
+        call.any_version = true;
         Touch {
-            call: self.try_call(operation),
+            call,
             of: PhantomData,
         }
     }

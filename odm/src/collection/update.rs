@@ -141,7 +141,7 @@ impl<'s, M: Document> UpdateDocuments<'s, M> {
     }
 
     fn run(self) -> ActionFuture<'s, UpdateResult<M::Id>> {
-        if self.call.guards.is_some() {
+        if self.call.guards.is_some() || self.call.has_versions() {
             return ActionFuture::several(Box::pin(guarded::update::<M>(self.call)));
         }
         self.call

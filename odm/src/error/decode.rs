@@ -73,7 +73,8 @@ impl Error {
         matches!(self.kind(), Kind::Decode(_))
     }
 
-    /// The `_id` of the stored document that could not be decoded, if it has one.
+    /// The `_id` of the stored document that could not be decoded, or made one of the version that the program reads, if it has
+    /// one.
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
@@ -89,6 +90,7 @@ impl Error {
     pub fn document_id(&self) -> Option<&Bson> {
         match self.kind() {
             Kind::Decode(error) => error.id.as_ref(),
+            Kind::Schema(error) => error.id(),
             _ => None,
         }
     }

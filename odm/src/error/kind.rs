@@ -7,8 +7,8 @@ use super::page_token::PageTokenError;
 use super::reply::ReplyError;
 use super::{
     BulkError, ConfigError, ConnectionError, DeclarationError, DecodeError, EncodeError, FileError,
-    GridFsError, OutdatedPlanError, PositionError, ReferenceError, ServerError, StaleError,
-    SummaryError, TreeError, UnsupportedError, UsageError, ValidationFailure, WithheldError,
+    GridFsError, OutdatedPlanError, PositionError, ReferenceError, SchemaError, ServerError,
+    StaleError, SummaryError, TreeError, UnsupportedError, UsageError, ValidationFailure, WithheldError,
 };
 
 /// The kind of an error: one variant for each file in this folder.
@@ -28,6 +28,7 @@ pub(crate) enum Kind {
     Position(PositionError),
     Reference(ReferenceError),
     Reply(ReplyError),
+    Schema(SchemaError),
     Server(ServerError),
     Stale(StaleError),
     Summary(SummaryError),
@@ -86,6 +87,7 @@ impl fmt::Display for Kind {
             Self::PageToken(error) => fmt::Display::fmt(error, f),
             Self::Position(error) => fmt::Display::fmt(error, f),
             Self::Reply(error) => fmt::Display::fmt(error, f),
+            Self::Schema(error) => fmt::Display::fmt(error, f),
             Self::Server(error) => fmt::Display::fmt(error, f),
             Self::Reference(error) => fmt::Display::fmt(error, f),
             Self::Stale(error) => fmt::Display::fmt(error, f),

@@ -135,9 +135,10 @@ where
 {
     fn add(&self, read: &mut Read<D, J::Gathered>, raw: &RawDocument) -> Result<usize> {
         let document = read.documents.len();
-        read.documents.push(self.search.scope.decode(raw)?);
-        let gathered = self.branches.gather(&mut read.children, raw);
+        let current = self.search.scope.current(raw)?;
+        let gathered = self.branches.gather(&mut read.children, &current.raw);
         gathered.map_err(|error| self.search.scope.named(error))?;
+        read.documents.push(self.search.scope.decode(current)?);
         Ok(document)
     }
 

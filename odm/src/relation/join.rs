@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 pub use self::rows::Rows;
 use self::rows::{Chunk, Loaded, Reading};
 use super::branch::{Also, Branch, Branches, IntoBranch};
-use crate::collection::{Explain, Find};
+use crate::collection::{Explain, Find, ReadAs};
 use crate::error::{Error, Result};
 use crate::exec::{Channel, Plans};
 use crate::model::{Document, Embedded};
@@ -122,6 +122,7 @@ where
 
     async fn run(mut self, plans: Option<&Plans>) -> Result<Vec<<Also<J, B> as Branches>::Row<T>>> {
         self.check();
+        let read_as = ReadAs::of(&self.call);
         let (store, request, session) = self.call.settled(plans).await?;
         let mut channel = Channel::new(store, session)
             .with_options(request.options.shared())
@@ -130,7 +131,7 @@ where
         let rows = channel.of(M::model());
         let mut cursor = rows.open(request.operation, request.options).await?;
         while let Some(raw) = cursor.next().await {
-            chunk.add::<M>(&self.branches, raw)?;
+            chunk.add::<M>(&self.branches, &read_as, raw)?;
         }
         drop(cursor);
         chunk.load(&self.branches, channel).await
@@ -163,13 +164,15 @@ where
             self.call.error.get_or_insert(Error::usage(message));
         }
         self.check();
+        let read_as = ReadAs::of(&self.call);
         let (store, request, _) = self.call.settled(None).await?;
         let options = request.options.shared();
         let channel = Channel::new(store.clone(), None);
         let cursor = channel
             .cursor(M::model(), request.operation, request.options)
             .await?;
-        let reading = Reading::<M, T, Also<J, B>>::new(cursor, self.branches, store, options);
+        let reading =
+            Reading::<M, T, Also<J, B>>::new(cursor, self.branches, read_as, store, options);
         reading.chunk().await
     }
 

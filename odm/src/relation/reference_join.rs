@@ -360,10 +360,11 @@ where
             let visit = |raw: &RawDocument| {
                 let key = self.key.value(raw);
                 if let Some(position) = key.and_then(|key| keys.position(key)) {
-                    documents.push((position, self.scope.decode(raw)?));
+                    let current = self.scope.current(raw)?;
                     self.branches
-                        .gather(&mut gathered, raw)
+                        .gather(&mut gathered, &current.raw)
                         .map_err(|error| self.scope.named(error))?;
+                    documents.push((position, self.scope.decode(current)?));
                 }
                 Ok(())
             };

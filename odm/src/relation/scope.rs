@@ -1,12 +1,15 @@
 //! The part of the other side that a join reads: a filter, an order, a limit and a projection.
 
+use std::borrow::Cow;
+
 use bson::raw::{RawDocument, RawDocumentBuf};
 use bson::{Bson, Document, doc};
 use serde::de::DeserializeOwned;
 
 use super::branch::Branches;
-use super::projected;
-use crate::collection::{decode, projection};
+use super::projected as kept;
+use crate::collection::versions::{Current, projected};
+use crate::collection::{ReadAs, projection};
 use crate::error::{DecodeError, Error, Result};
 use crate::exec::Channel;
 use crate::model::{self, ModelMeta, Projection};
@@ -69,7 +72,7 @@ impl Scope {
         let mut projection = projection::<P>();
         for path in needed {
             let top = path.split('.').next().unwrap_or(path);
-            if projected::sends(&projection, path) {
+            if kept::sends(&projection, path) {
                 continue;
             }
             if P::FIELDS.iter().all(|field| field.name != top) {
@@ -137,19 +140,25 @@ impl Scope {
             stages.push(doc! {"$limit": i64::from(limit)});
         }
         if let Some(projection) = &self.projection {
-            stages.push(doc! {"$project": projection.clone()});
+            let projection = projected(self.model, projection.clone());
+            stages.push(doc! {"$project": projection});
         }
         stages
     }
 
-    /// Reads a document as `T`, without the fields that only the join needs.
-    pub(super) fn decode<T: DeserializeOwned>(&self, raw: &RawDocument) -> Result<T> {
+    /// The document in the form that the program knows.
+    pub(super) fn current<'r>(&self, raw: &'r RawDocument) -> Result<Current<'r>> {
+        ReadAs::of_model(self.model, self.projection.as_ref()).current(raw)
+    }
+
+    /// Decodes a document without the fields that only joins read.
+    pub(super) fn decode<T: DeserializeOwned>(&self, mut current: Current<'_>) -> Result<T> {
         let name = self.model.name;
         if self.extra.is_empty() {
-            return decode(raw, name);
+            return current.decode(name);
         }
         let mut bare = RawDocumentBuf::new();
-        for element in raw {
+        for element in &*current.raw {
             let (key, value) = element.map_err(|error| {
                 let message = error.to_string();
                 Error::new(DecodeError::new(None, message, Some(Box::new(error)))).with_model(name)
@@ -158,7 +167,8 @@ impl Scope {
                 bare.append(key, value);
             }
         }
-        decode(&bare, name)
+        current.raw = Cow::Owned(bare);
+        current.decode(name)
     }
 
     /// Runs a find, and calls `visit` with each document.
@@ -186,7 +196,8 @@ impl Scope {
             options.limit = self.limit.map(i64::from);
         }
         if self.projection.is_some() {
-            options.projection.clone_from(&self.projection);
+            let projection = self.projection.clone();
+            options.projection = projection.map(|it| projected(self.model, it));
         }
         (operation, options)
     }
@@ -207,7 +218,7 @@ impl Scope {
 
 /// Refuses a projection that leaves out a field that a join reads: its rows would look as if they did not have it.
 pub(super) fn check_projection(projection: Option<&Document>, path: &str) -> Result<()> {
-    if projection.is_none_or(|projection| projected::sends(projection, path)) {
+    if projection.is_none_or(|projection| kept::sends(projection, path)) {
         return Ok(());
     }
     let message = "a projection that is joined must include the field that the join reads";

@@ -90,6 +90,13 @@ fn json_schema(meta: &ModelMeta) -> Result<Document> {
             }
         }
     }
+    if let Some(field) = meta.schema_field() {
+        let version = doc! {"bsonType": ["int", "long", "double"], "minimum": 1};
+        match schema.get_document_mut("properties") {
+            Ok(properties) => drop(properties.insert(field, version)),
+            Err(_) => drop(schema.insert("properties", doc! {field: version})),
+        }
+    }
     Ok(schema)
 }
 

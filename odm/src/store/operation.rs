@@ -82,6 +82,8 @@ pub(crate) struct Update {
     pub(crate) array_filters: Vec<Document>,
     /// Whether it changes every document that matches; false in `findAndModify`.
     pub(crate) multi: bool,
+    /// Whether it replaces a whole document, by a pipeline that reads the stored one.
+    pub(crate) replaces: bool,
     /// A field that an upsert sets if it inserts a document.
     pub(crate) on_insert: Option<(&'static str, Bson)>,
 }
@@ -94,6 +96,7 @@ impl Update {
             modification: Modification::Pipeline(Vec::new()),
             array_filters: Vec::new(),
             multi: false,
+            replaces: false,
             on_insert: None,
         }
     }

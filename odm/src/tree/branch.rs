@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::Tree;
 use super::node::Node;
 use super::places::Shape;
-use crate::collection::{decode, encode};
+use crate::collection::{decode_document, encode};
 use crate::error::Result;
 use crate::model::Document;
 use crate::model::tree::DeclaredTree;
@@ -343,12 +343,11 @@ impl<D: DeclaredTree> Tree<D> {
         top: Option<&[Bson]>,
     ) -> Result<Vec<Branch<D::Model>>> {
         let tree_store = self.tree_store();
-        let name = D::Model::model().name;
         let mut nodes = Vec::with_capacity(stored.len());
         let mut documents = Vec::with_capacity(stored.len());
         for document in stored {
             nodes.push(Node::read(tree_store.tree, document)?);
-            documents.push(decode(document, name)?);
+            documents.push(decode_document(document)?);
         }
         Ok(branches(&tree_store.arrange_below(&nodes, top)?, documents))
     }

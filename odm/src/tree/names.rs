@@ -16,7 +16,7 @@ use super::queue::Within;
 use super::tree_store::{TreeStore, TreeWrite};
 use super::write::InsertedNode;
 use super::{NodeId, Tree};
-use crate::collection::{decode, encode_with_id};
+use crate::collection::{decode_document, encode_with_id};
 use crate::error::{Error, Result};
 use crate::exec::Channel;
 use crate::model::tree::{DeclaredTree, SingleParent};
@@ -247,7 +247,7 @@ impl<'s, D: DeclaredTree> FindByNames<'s, D> {
         let tree_store = self.tree_store;
         let document = at_once!(tree_store, self.session, true, |tree_store| tree_store
             .named_document(&walk, None, &filter))?;
-        document.map(|document| decode(&document, name)).transpose()
+        document.map(|document| decode_document(&document)).transpose()
     }
 }
 
@@ -310,7 +310,7 @@ impl<D: DeclaredTree> WriteSeveral for MissingNodes<D> {
             return Ok(None);
         };
         Ok(Some(InsertedNode {
-            node: decode(&document, self.tree_store.model.name)?,
+            node: decode_document(&document)?,
             written: TreeWrite::default(),
         }))
     }
@@ -324,7 +324,7 @@ impl<D: DeclaredTree> WriteSeveral for MissingNodes<D> {
         let mut tree_store = self.tree_store.on(channel);
         let inserted = tree_store.insert_missing(&self.walk, self.scope.as_ref(), &self.documents);
         let (document, written) = inserted.await?;
-        let node = decode(&document, self.tree_store.model.name)?;
+        let node = decode_document(&document)?;
         Ok(InsertedNode { node, written })
     }
 }

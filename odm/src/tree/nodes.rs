@@ -15,7 +15,8 @@ use super::at_once::{Reads, at_once};
 use super::branch::Branch;
 use super::places::{Extent, Selection};
 use super::tree_store::TreeStore;
-use crate::collection::{Find, decode, decode_id, projection};
+use crate::collection::versions::projected;
+use crate::collection::{Find, ReadAs, decode_id, projection};
 use crate::error::{Error, Result};
 use crate::model::tree::{DeclaredTree, SingleParent};
 use crate::model::{Document, Projection};
@@ -347,7 +348,9 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
     /// # }
     /// ```
     pub async fn all(mut self) -> Result<Vec<T>> {
-        let name = D::Model::model().name;
+        let model = D::Model::model();
+        let read_as = ReadAs::of_model(model, self.projection.as_ref());
+        self.projection = self.projection.map(|it| projected(model, it));
         let (tree_store, query) = self.query()?;
         let documents = at_once!(
             tree_store,
@@ -357,7 +360,7 @@ impl<'s, D: DeclaredTree, T: DeserializeOwned + Send + Sync + 'static> Nodes<'s,
         )?;
         documents
             .into_iter()
-            .map(|document| decode(&document, name))
+            .map(|document| read_as.decode(&document))
             .collect()
     }
 

@@ -8,7 +8,7 @@ use bson::{Bson, doc};
 use super::load::Branches;
 use super::write::{InsertedNode, NodeInsert};
 use super::{InsertBranches, InsertNode, TreeWrite};
-use crate::collection::decode;
+use crate::collection::decode_document;
 use crate::error::{Error, Result};
 use crate::exec::Channel;
 use crate::model::tree::DeclaredTree;
@@ -182,7 +182,7 @@ impl<D: DeclaredTree> InsertNodes<D::Model> for NodeInsert<D> {
         };
         let options = channel.current().into();
         let found = channel.of(model).documents(find, options).await?;
-        let node = found.first().map(|found| decode(found, model.name));
+        let node = found.first().map(|found| decode_document(found));
         Ok(InsertedNode {
             node: node.transpose()?.unwrap_or(done.node),
             ..done

@@ -10,7 +10,7 @@ use super::position::Target;
 use super::queue::Within;
 use super::tree_store::{TreeStore, TreeWrite};
 use super::{NodeId, Position, Tree};
-use crate::collection::{Collection, decode, encode_with_id};
+use crate::collection::{Collection, decode_document, encode_with_id};
 use crate::error::Result;
 use crate::exec::Channel;
 use crate::model::tree::{DeclaredTree, OrderedSiblings, SeveralParents, SingleParent, TreeDelete};
@@ -465,7 +465,7 @@ impl<D: DeclaredTree> NodeInsert<D> {
     ) -> Result<InsertedNode<D::Model>> {
         let mut tree_store = self.tree_store.on(channel);
         let (document, written) = tree_store.insert_at(&self.target, document).await?;
-        let node = decode(&document, self.tree_store.model.name)?;
+        let node = decode_document(&document)?;
         Ok(InsertedNode { node, written })
     }
 }

@@ -1,10 +1,11 @@
-//! The fields that the library maintains in typed writes: the fields of trees, computed keywords, the version and the times
-//! of creation and change.
+//! The fields that the library maintains in typed writes: the fields of trees, computed keywords, the version of the
+//! schema, the version, and the times of creation and change.
 //!
 //! A [`Maintainer`] keeps one kind of field. Every typed write of documents calls [`MAINTAINERS`] in order, by the function of
 //! this module that is named after its kind. The book's chapter on models has a table of the effects on each field.
 
 mod keywords;
+mod schema;
 mod timestamps;
 mod trees;
 mod version;
@@ -19,9 +20,10 @@ use crate::query::deferred::Deferred;
 
 /// Every maintainer, in the order in which a write calls them: first those that refuse or add changes of other fields, then
 /// those that change nothing but their own.
-const MAINTAINERS: [&dyn Maintainer; 4] = [
+const MAINTAINERS: [&dyn Maintainer; 5] = [
     &trees::Trees,
     &keywords::Keywords,
+    &schema::SchemaVersions,
     &version::Versions,
     &timestamps::Timestamps,
 ];

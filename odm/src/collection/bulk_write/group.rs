@@ -102,6 +102,7 @@ mod tests {
             multi: false,
             collation: None,
             hint: None,
+            outdated: None,
         };
         kinds.into_iter().enumerate().map(prepared).collect()
     }

@@ -1,12 +1,13 @@
 //! The statements of a bulk write: how they are sent, and what they match.
 
-use bson::raw::{RawBsonRef, RawDocument};
+use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use bson::{Document as BsonDocument, doc};
 
 use super::super::stale::Stale;
 use super::super::template::Template;
 use super::group::{self, Group};
 use super::write::Prepared;
+use crate::collection::versions::upgrade::{Place, all_that_match};
 use crate::collection::Encoded;
 use crate::error::{BulkError, BulkWriteResult, Error, Kind, Result, WriteError};
 use crate::exec::{Channel, Keys, refused};
@@ -281,6 +282,20 @@ pub(super) async fn send(
     writes: Vec<Prepared>,
 ) -> Result<BulkWriteResult> {
     let ordered = options.ordered != Some(false);
+    if let Some(schema) = model.schema {
+        let place = Place {
+            model,
+            schema,
+            collection: collection.clone(),
+            options: Chosen::from(Options {
+                comment: options.comment.clone(),
+                bypass_document_validation: options.bypass_document_validation,
+                write_concern: options.write_concern.clone(),
+                ..Options::default()
+            }),
+        };
+        all_that_match(channel, &place, outdated(&writes, options)?).await?;
+    }
     // The first error aborts a transaction.
     let stops = ordered || channel.is_in_transaction();
     let mut done = BulkWriteResult::default();
@@ -329,6 +344,43 @@ pub(super) async fn send(
             Err(refused(Error::new(failure), model))
         }
     }
+}
+
+/// The reads of the documents of other versions of the schema that the writes match.
+fn outdated(writes: &[Prepared], options: &Chosen) -> Result<Vec<(Operation, Options)>> {
+    let mut together = Vec::new();
+    let mut finds = Vec::new();
+    let find = |filter: BsonDocument| Operation::Find {
+        filter: filter.into(),
+        one: false,
+    };
+    let shared = || Options {
+        let_vars: options.let_vars.clone(),
+        comment: options.comment.clone(),
+        ..Options::default()
+    };
+    for write in writes {
+        let Some(filter) = &write.outdated else {
+            continue;
+        };
+        let raw = RawDocumentBuf::try_from(&**filter).map_err(Error::encode)?;
+        if write.is_simple() && !stands_alone(&raw) {
+            together.push(raw);
+        } else {
+            let options = Options {
+                collation: write.collation.clone(),
+                hint: write.hint.clone(),
+                ..shared()
+            };
+            finds.push((find((**filter).clone()), options));
+        }
+    }
+    for filters in limits::batches(together, FILTERS, limits::LIST_BYTES) {
+        let filters = filters.iter().map(BsonDocument::try_from);
+        let filters: Vec<_> = filters.collect::<Result<_, _>>().map_err(Error::encode)?;
+        finds.push((find(doc! {"$or": filters}), shared()));
+    }
+    Ok(finds)
 }
 
 /// The failure of a whole command (a broken connection), with the results of the commands before it.

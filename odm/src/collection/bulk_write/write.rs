@@ -12,6 +12,7 @@ use crate::collection::call::{
 };
 use crate::collection::guarded::Guards;
 use crate::collection::stale::Stale;
+use crate::collection::versions;
 use crate::error::{Error, Result};
 use crate::model::Document;
 use crate::query::{Filter, FilterFn, fields};
@@ -60,6 +61,8 @@ pub(crate) struct Prepared {
     /// The options of the write that decide what it matches.
     pub(super) collation: Option<Collation>,
     pub(super) hint: Option<Hint>,
+    /// Matches the documents of other versions of the schema that have to be rewritten before.
+    pub(super) outdated: Option<Box<bson::Document>>,
 }
 
 impl<M: Document> Writes<M> {
@@ -435,6 +438,11 @@ impl<M: Document> Write<M> {
         if let Some(guards) = &self.guards {
             guards.check(&self.options)?;
         }
+        let outdated = M::model().schema.and_then(|schema| {
+            let outdated = versions::outdated(&operation, schema);
+            versions::guard(&mut operation, schema);
+            outdated.map(Box::new)
+        });
         let multi = matches!(operation, Operation::Delete { multi: true, .. });
         let (kind, statement) = match operation {
             Operation::InsertOne { document } => (WriteKind::Insert, document),
@@ -450,6 +458,7 @@ impl<M: Document> Write<M> {
             multi,
             collation: self.options.collation,
             hint: self.options.hint,
+            outdated,
         })
     }
 }

@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use super::place::{Given, Place, keys_of, token};
 use super::{Page, PageToken, Paging, can_not_continue};
 use crate::collection::call::Call;
-use crate::collection::{Find, decode};
+use crate::collection::{Find, ReadAs};
 use crate::error::{Error, Result};
 use crate::model::Document;
 
@@ -240,7 +240,7 @@ async fn read_page<T: DeserializeOwned>(mut call: Call<'_>, size: u64) -> Result
         let reason = "the projection omits it, and the page token needs it";
         return Err(can_not_continue(&key.path, reason));
     }
-    let model = call.model.name;
+    let read_as = ReadAs::of(&call);
     let mut cursor = call.send().await?.cursor()?;
     let mut page = Page {
         items: Vec::new(),
@@ -258,7 +258,7 @@ async fn read_page<T: DeserializeOwned>(mut call: Call<'_>, size: u64) -> Result
         if place == size {
             last = Some(PageToken::new(&keys, raw));
         }
-        page.items.push(decode(raw, model)?);
+        page.items.push(read_as.decode(raw)?);
     }
     Ok(page)
 }

@@ -241,6 +241,7 @@ async fn ask(
         related: None,
         leaves_dangling: false,
         leaves_stale: false,
+        any_version: true,
     };
     let mut cursor = question.future(|response, ()| response.cursor()).await?;
     let found = cursor.next().await.transpose()?;

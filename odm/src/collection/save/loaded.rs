@@ -10,12 +10,15 @@ use bson::{Bson, Document as BsonDocument, doc};
 use super::diff::{Changes, unstored};
 use crate::collection::call::{encode, equality};
 use crate::collection::decode::decode;
+use crate::collection::nodes::check_saved;
+use crate::collection::versions::upgrade::{next, unchanged};
+use crate::collection::versions::{ReadAs, writable};
 use crate::error::{Error, Result, StaleError};
 use crate::exec::StoredPath;
 use crate::model::{Document, ModelMeta, Version, storable};
 use crate::schema::shard_key;
 use crate::store::{Attempt, Modification, Outcome, Update as Operands};
-use crate::update::maintain::{self, Maintenance};
+use crate::update::maintain::{self, Maintained, Maintenance};
 
 /// A loaded document that can be changed and saved: [`Collection::load`].
 ///
@@ -44,6 +47,8 @@ struct Baseline {
     document: RawDocumentBuf,
     /// The stored version, if the model declares one and the document has one.
     version: Option<Bson>,
+    /// The document as it is stored, if it is of an older version of the schema.
+    outdated: Option<RawDocumentBuf>,
     /// The paths of subdocuments that the serializer writes but that are not stored.
     unstored: Vec<String>,
     /// The stored values of the shard key, by path, so that a cluster finds the shard of the document. A field that is not stored is
@@ -63,6 +68,8 @@ struct Pending<M> {
 /// The document's state after a save.
 pub(super) struct Change<M> {
     saved: Baseline,
+    /// Whether the save rewrites a document of an older version of the schema.
+    pub(super) upgrades: bool,
     /// The document with its new version and times, if the model has such fields.
     maintained: Option<M>,
 }
@@ -104,6 +111,7 @@ impl<M: Document> Loaded<M> {
             },
             shard_key: values_at(&shard_key_paths(M::model())?, &encoded)?,
             document: encoded,
+            outdated: None,
             unstored: Vec::new(),
         };
         Ok(Self {
@@ -141,16 +149,18 @@ impl<M: Document> Loaded<M> {
     }
 
     fn read(raw: &RawDocument) -> Result<(M, Baseline)> {
-        let document: M = decode(raw, M::model().name)?;
+        let current = ReadAs::of_model(M::model(), None).current(raw)?;
+        let document: M = current.decode(M::model().name)?;
         let encoded = encode(&document)?;
         let found = Baseline {
-            unstored: unstored(raw, &encoded),
+            unstored: unstored(&current.raw, &encoded),
             shard_key: values_at(&shard_key_paths(M::model())?, raw)?,
             document: encoded,
             version: match M::model().version {
-                Some(name) => field(raw, name)?,
+                Some(name) => field(&current.raw, name)?,
                 None => None,
             },
+            outdated: current.is_upgraded().then(|| raw.to_owned()),
         };
         Ok((document, found))
     }
@@ -202,19 +212,27 @@ impl<M: Document> Loaded<M> {
         let document = maintain::saved(model, encode(&self.document)?)?;
         storable::check_saved(model, &document, &baseline.document)?;
         let maintained = maintain::fields(model);
-        let names: Vec<_> = maintained.iter().map(|field| field.name).collect();
+        let names = maintained.iter().map(|field| field.name);
+        let names: Vec<_> = names.chain(model.schema_field()).collect();
         let mut changes = Changes::of_unstored(baseline.unstored.clone());
         changes.compare(&baseline.document, &document, &names)?;
         let unstored = changes.still_unstored();
-        let Some(mut update) = changes.into_update() else {
-            return Ok(None);
+        let update = match (changes.into_update(), &baseline.outdated) {
+            (Some(update), _) => update,
+            (None, Some(_)) => BsonDocument::new(),
+            (None, None) => return Ok(None),
         };
+        check_saved(&update, model)?;
         let mut filter = doc! { "_id": equality(baseline.id()?) };
         for (path, value) in &baseline.shard_key {
             filter.insert(path, equality(value.clone()));
         }
         let mut fields = baseline.timestamps(model)?;
-        maintain::change(&maintained, &mut update);
+        let upgrades = baseline.outdated.is_some();
+        let modification = baseline.modification(model, update, &maintained)?;
+        if let Some(condition) = baseline.of_version(model, attempt)? {
+            filter.extend(condition);
+        }
         for field in maintained {
             if let Some(Maintenance {
                 operand: now @ Bson::DateTime(_),
@@ -230,7 +248,9 @@ impl<M: Document> Loaded<M> {
                 Some(version) => equality(version.clone()),
                 None => Bson::Document(doc! { "$exists": false }),
             };
-            filter.insert(name, loaded);
+            if !upgrades {
+                filter.insert(name, loaded);
+            }
             let version = baseline.next_version(&one);
             let version = version.map_err(|error| error.with_path(name))?;
             fields.push((name, Some(version.clone())));
@@ -253,12 +273,64 @@ impl<M: Document> Loaded<M> {
             shard_key: baseline.shard_key_after(model, &document, &unstored)?,
             document,
             version: next,
+            outdated: None,
             unstored,
         };
         let mut operands = Operands::new(filter.into());
-        operands.modification = Modification::Operators(update);
-        let change = Change { saved, maintained };
+        operands.modification = modification;
+        let change = Change {
+            saved,
+            upgrades,
+            maintained,
+        };
         Ok(Some((change, Box::new(operands))))
+    }
+
+    /// Takes note of the stored document after a save in `attempt`, or outside of transactions, that matched nothing. Returns
+    /// whether the save can be made again: the document is of another version of the schema than before, and nobody has
+    /// counted its version up.
+    pub(super) fn renew(&mut self, stored: &RawDocument, attempt: Option<&Attempt>) -> Result<bool> {
+        let model = M::model();
+        let Some(schema) = model.schema else {
+            return Ok(false);
+        };
+        let current = writable(stored, model, schema)?;
+        let counted = match model.version {
+            Some(name) => Some(field(&current.raw, name)?),
+            None => None,
+        };
+        let is_upgraded = current.is_upgraded();
+        let baseline = self.baseline_mut(attempt);
+        let Some(baseline) = baseline else {
+            return Ok(false);
+        };
+        let is_other = is_upgraded || baseline.outdated.is_some();
+        if !is_other || counted.is_some_and(|counted| counted != baseline.version) {
+            return Ok(false);
+        }
+        baseline.outdated = is_upgraded.then(|| stored.to_owned());
+        Ok(true)
+    }
+
+    /// The `_id` of the document.
+    pub(super) fn id(&self, attempt: Option<&Attempt>) -> Result<Bson> {
+        self.baseline(attempt)?.id()
+    }
+
+    /// The baseline for a save in `attempt`, or outside of transactions, to be changed.
+    fn baseline_mut(&mut self, attempt: Option<&Attempt>) -> Option<&mut Baseline> {
+        let is_pending = match &self.pending {
+            None => false,
+            Some(pending) => match pending.attempt.outcome() {
+                Outcome::Committed => true,
+                Outcome::Open => attempt.is_some_and(|it| it.is(&pending.attempt)),
+                Outcome::Aborted | Outcome::Unknown => false,
+            },
+        };
+        if is_pending {
+            return self.pending.as_mut().map(|pending| &mut pending.seen);
+        }
+        self.committed.as_mut()
     }
 
     /// Records that the change was sent in `attempt`, or outside of transactions.
@@ -341,6 +413,49 @@ impl<M: Document> Loaded<M> {
 }
 
 impl Baseline {
+    /// The change by operators; of a document of an older version, a pipeline that rewrites it.
+    fn modification(
+        &self,
+        model: &'static ModelMeta,
+        mut update: BsonDocument,
+        maintained: &[Maintained],
+    ) -> Result<Modification> {
+        let (Some(raw), Some(schema)) = (&self.outdated, model.schema) else {
+            maintain::change(maintained, &mut update);
+            return Ok(Modification::Operators(update));
+        };
+        let next = BsonDocument::try_from(next(model, schema, raw)?).map_err(Error::encode)?;
+        let mut stages = vec![doc! {"$replaceWith": {"$literal": next}}];
+        if let Ok(set) = update.get_document("$set") {
+            let set = set.iter();
+            let set: BsonDocument = set
+                .map(|(path, value)| (path.clone(), doc! {"$literal": value.clone()}.into()))
+                .collect();
+            stages.push(doc! {"$set": set});
+        }
+        if let Ok(unset) = update.get_document("$unset") {
+            let paths: Vec<&String> = unset.keys().collect();
+            stages.push(doc! {"$unset": paths});
+        }
+        stages.extend(maintain::stage(maintained));
+        Ok(Modification::Pipeline(stages))
+    }
+
+    /// The condition that the document is of the version of the schema that the program knows, or is as it was read.
+    fn of_version(
+        &self,
+        model: &'static ModelMeta,
+        attempt: Option<&Attempt>,
+    ) -> Result<Option<BsonDocument>> {
+        match (model.schema, &self.outdated) {
+            (None, _) => Ok(None),
+            (Some(schema), None) => Ok(Some(schema.current())),
+            // A transaction fails if another writer changes what it has read.
+            (Some(schema), Some(_)) if attempt.is_some() => Ok(Some(schema.other())),
+            (Some(_), Some(raw)) => Ok(Some(doc! {"$expr": unchanged(raw)?})),
+        }
+    }
+
     /// The version after mongod's `$inc` by `one`.
     fn next_version(&self, one: &Bson) -> Result<Bson> {
         match &self.version {

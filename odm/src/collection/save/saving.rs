@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use bson::Document as BsonDocument;
 use bson::raw::RawDocument;
 
-use super::changed;
+use super::{changed, exactly};
 use super::loaded::{Change, Loaded};
 use crate::collection::call::Call;
 use crate::collection::stale::Stale;
@@ -92,7 +92,9 @@ impl<'s, M: Document> Saving<'s, M> {
             return Ok(false);
         };
         let operation = Operation::Update(next.update);
-        let call = self.template.call(M::model(), operation, session);
+        let mut call = self.template.call(M::model(), operation, session);
+        call.any_version = true;
+        call.options().collation = exactly(&next.change);
         let written = call.send().await?.written()?;
         let mut state = self.state();
         if written.matched() == 0 {
@@ -117,7 +119,8 @@ impl<'s, M: Document> Saving<'s, M> {
             return Ok(None);
         };
         let operation = Operation::Update(update);
-        let call = self.template.call(M::model(), operation, None);
+        let mut call = self.template.call(M::model(), operation, None);
+        call.any_version = true;
         call.command().map(Some)
     }
 }

@@ -6,7 +6,7 @@ use odm_language::value::raw;
 
 use super::ANY;
 use super::change::{Change, Namespace, Operation, ResumeToken, UpdateDescription};
-use crate::collection::{decode, decode_id};
+use crate::collection::{decode, decode_document, decode_id};
 use crate::error::{DecodeError, Error, Result};
 use crate::model::Document as Model;
 
@@ -47,7 +47,7 @@ impl<M: Model> sealed::Read for M {
     }
 
     fn read(document: &RawDocument) -> Result<M> {
-        decode(document, M::model().name)
+        decode_document(document)
     }
 }
 

@@ -9,7 +9,7 @@ use futures_core::Stream;
 use futures_core::future::BoxFuture;
 use serde::de::DeserializeOwned;
 
-use crate::collection::decode;
+use crate::collection::ReadAs;
 use crate::error::Result;
 use crate::exec::Channel;
 use crate::model::Document;
@@ -37,6 +37,7 @@ pub(super) struct Loaded<'s, R> {
 pub(super) struct Reading<'s, M, T, J> {
     cursor: RawCursor<'s>,
     branches: J,
+    read_as: ReadAs,
     store: Store,
     options: Chosen,
     of: PhantomData<fn() -> (M, T)>,
@@ -45,10 +46,17 @@ pub(super) struct Reading<'s, M, T, J> {
 impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches>
     Reading<'s, M, T, J>
 {
-    pub(super) fn new(cursor: RawCursor<'s>, branches: J, store: Store, options: Chosen) -> Self {
+    pub(super) fn new(
+        cursor: RawCursor<'s>,
+        branches: J,
+        read_as: ReadAs,
+        store: Store,
+        options: Chosen,
+    ) -> Self {
         Self {
             cursor,
             branches,
+            read_as,
             store,
             options,
             of: PhantomData,
@@ -60,7 +68,7 @@ impl<'s, M: Document, T: DeserializeOwned + Send + Sync + 'static, J: Branches>
         let mut chunk = Chunk::default();
         let mut is_last = true;
         while let Some(raw) = self.cursor.next().await {
-            chunk.add::<M>(&self.branches, raw)?;
+            chunk.add::<M>(&self.branches, &self.read_as, raw)?;
             if chunk.documents.len() == CHUNK {
                 is_last = false;
                 break;
@@ -166,12 +174,14 @@ impl<T: DeserializeOwned + Send + Sync + 'static, G> Chunk<T, G> {
     pub(super) fn add<M: Document>(
         &mut self,
         branches: &impl Branches<Gathered = G>,
+        read_as: &ReadAs,
         raw: Result<&bson::RawDocument>,
     ) -> Result<()> {
         let model = M::model().name;
         let raw = raw.map_err(|error| error.with_model(model))?;
-        self.documents.push(decode(raw, model)?);
-        let gathered = branches.gather(&mut self.gathered, raw);
+        let current = read_as.current(raw)?;
+        self.documents.push(current.decode(model)?);
+        let gathered = branches.gather(&mut self.gathered, &current.raw);
         gathered.map_err(|error| error.with_model(model))
     }
 

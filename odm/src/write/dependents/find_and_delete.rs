@@ -12,7 +12,8 @@ use super::super::reference_place::read_by_id;
 use super::super::{Atomic, WriteSeveral};
 use super::effects::ids;
 use super::{DeletePlan, DependentDelete};
-use crate::collection::{FindOneAndDelete, decode};
+use crate::collection::versions::projected;
+use crate::collection::{FindOneAndDelete, ReadAs};
 use crate::error::Result;
 use crate::exec::Channel;
 use crate::model::{Document, ModelMeta};
@@ -138,11 +139,18 @@ impl<M: Document, T: DeserializeOwned + Send> WriteSeveral for DependentFindAndD
         let id = ids(&documents)?.values().to_vec();
         let found = match id.as_slice() {
             [] => None,
-            id => read_by_id(channel, model, id, self.projection.clone()).await?,
+            id => {
+                let projection = self.projection.clone();
+                let projection = projection.map(|it| projected(model, it));
+                read_by_id(channel, model, id, projection).await?
+            }
         };
         let result = self.delete.delete(channel, documents).await?;
         match found {
-            Some(found) if result.deleted > 0 => decode(&found, model.name).map(Some),
+            Some(found) if result.deleted > 0 => {
+                let read_as = ReadAs::of_model(model, self.projection.as_ref());
+                read_as.decode(&found).map(Some)
+            },
             _ => Ok(None),
         }
     }

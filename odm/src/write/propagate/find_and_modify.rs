@@ -10,7 +10,8 @@ use super::super::Atomic;
 use super::super::reference_place::read_by_id;
 use super::modify::{Modified, Modify, PropagatedWrite, Ready, checked, propagated};
 use super::update::matching;
-use crate::collection::{FindOneAndReplace, FindOneAndUpdate, Repeated, decode};
+use crate::collection::{FindOneAndReplace, FindOneAndUpdate, ReadAs, Repeated};
+use crate::collection::versions::projected;
 use crate::error::{Error, Result};
 use crate::exec::{Channel, Keys, StoredPath};
 use crate::model::Document;
@@ -223,8 +224,10 @@ impl<M: Document, T: DeserializeOwned + Send> Modify for FindAndModify<M, T> {
             return Ok(done);
         }
         let projection = self.change.projection();
+        let read_as = ReadAs::of_model(model, projection.as_ref());
+        let projection = projection.map(|it| projected(model, it));
         match read_by_id(channel, model, ids, projection).await? {
-            Some(found) => decode(&found, model.name).map(Some),
+            Some(found) => read_as.decode(&found).map(Some),
             None => Ok(done),
         }
     }

@@ -6,7 +6,7 @@ use super::super::reference_place::read_by_id;
 use super::super::references::ChecksReferences;
 use super::super::{Atomic, WriteSeveral};
 use super::insert::{PropagatedInsert, expect_work, first};
-use crate::collection::{FindOneOrInsert, FoundOrInserted, InsertOneResult, Looked, decode};
+use crate::collection::{FindOneOrInsert, FoundOrInserted, InsertOneResult, Looked, decode_document};
 use crate::error::{Error, Result};
 use crate::exec::Channel;
 use crate::model::{Document, ModelMeta};
@@ -119,7 +119,7 @@ impl<M: Document> WriteSeveral for PropagatedFindOrInsert<M> {
         let found = channel.of(model).documents(find, options.into()).await?;
         if let Some(found) = found.first() {
             return Ok(FoundOrInserted {
-                document: decode(found, model.name)?,
+                document: decode_document(found)?,
                 inserted: false,
             });
         }
@@ -128,7 +128,7 @@ impl<M: Document> WriteSeveral for PropagatedFindOrInsert<M> {
         let inserted = read_by_id(channel, model, ids, None).await?;
         let inserted = inserted.ok_or_else(|| Error::malformed_reply("the inserted document"))?;
         Ok(FoundOrInserted {
-            document: decode(&inserted, model.name)?,
+            document: decode_document(&inserted)?,
             inserted: true,
         })
     }

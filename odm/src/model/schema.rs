@@ -1,0 +1,90 @@
+//! Versions of a schema.
+
+use std::fmt::Display;
+
+use bson::raw::RawDocument;
+use bson::{Document, doc};
+
+use super::ModelMeta;
+use crate::error::Result;
+
+/// The versions of a schema as `#[odm(schema(version = 2, steps(split_name)))]` declares them.
+#[derive(Debug, Clone, Copy)]
+pub struct SchemaMeta {
+    /// The version of the documents that the program writes. Documents without the field have version 1.
+    pub version: i32,
+    /// The stored name of the field with the version of a document.
+    pub field: &'static str,
+    /// The functions that make the next version of a document, from version 1 on.
+    pub steps: &'static [StepMeta],
+    /// Whether documents of newer versions are read as if they had this version.
+    pub reads_newer: bool,
+    /// Decodes a document, to find out whether the model can read it.
+    pub decodes: fn(&RawDocument) -> Result<()>,
+}
+
+/// A function that makes the next version of a document.
+#[derive(Debug, Clone, Copy)]
+pub struct StepMeta {
+    /// The path by which the model names the function.
+    pub name: &'static str,
+    /// The function.
+    pub run: fn(&mut Document) -> Result<(), String>,
+}
+
+/// The result of a step: nothing, or a `Result` whose error can be displayed.
+#[diagnostic::on_unimplemented(
+    message = "a step of a schema can't return `{Self}`",
+    label = "not the result of a step",
+    note = "write `fn step(document: &mut bson::Document) -> Result<(), E>` with an error `E: Display`, or without a result"
+)]
+pub trait StepResult {
+    /// The message of the error.
+    fn into_result(self) -> Result<(), String>;
+}
+
+impl StepResult for () {
+    fn into_result(self) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+impl<E: Display> StepResult for Result<(), E> {
+    fn into_result(self) -> Result<(), String> {
+        self.map_err(|error| error.to_string())
+    }
+}
+
+impl SchemaMeta {
+    /// Matches the documents of the version that the program writes.
+    pub(crate) fn current(&self) -> Document {
+        doc! {self.field: self.version}
+    }
+
+    /// Matches the documents of other versions, and those whose version is not a number.
+    pub(crate) fn other(&self) -> Document {
+        doc! {self.field: {"$ne": self.version}}
+    }
+
+    /// Matches the documents of older versions, and those whose version is not a number.
+    pub(crate) fn outdated(&self) -> Document {
+        doc! {self.field: {"$not": {"$gte": self.version}}}
+    }
+
+    /// Matches all documents but those of newer versions.
+    pub(crate) fn not_newer(&self) -> Document {
+        doc! {self.field: {"$not": {"$gt": self.version}}}
+    }
+
+    /// Matches the documents of newer versions.
+    pub(crate) fn newer(&self) -> Document {
+        doc! {self.field: {"$gt": self.version}}
+    }
+}
+
+impl ModelMeta {
+    /// The field with the version of a document, which the model does not declare.
+    pub(crate) fn schema_field(&self) -> Option<&'static str> {
+        self.schema.map(|schema| schema.field)
+    }
+}

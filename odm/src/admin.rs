@@ -19,6 +19,7 @@
 //! | `apply` | applies that plan, as far as `--allow` goes | yes |
 //! | `check` | compares stored documents with what the models declare: [`Db::check`] | |
 //! | `repair` | repairs what is damaged, as `--answer` says: [`Db::repair`]; `--undo` undoes a repair | yes |
+//! | `migrate` | rewrites documents of older versions of their schema: [`Db::migrate`] | yes |
 //! | `resume` | completes changes of several documents that have stopped | yes |
 //! | `scrub` | checks stored documents again and again, until it is stopped: [`Db::scrub`] | its progress |
 //! | `advise` | reports schema anti-patterns of stored data: [`Db::advise`] | |
@@ -32,8 +33,9 @@
 //! `{"finding": {…}}`. The last line is a `summary`.
 //!
 //! The exit code is 0 if nothing is wrong, or everything was put right; 1 after a failure, such as a database that can't be reached
-//! or arguments that make no sense; 2 if the database differs from its models, a model may exceed its budget, or the models differ from
-//! a lock file; 3 if documents are damaged.
+//! or arguments that make no sense; 2 if the database differs from its models, documents are of older versions of their
+//! schema, a model may exceed its budget, or the models differ from a lock file; 3 if documents are damaged, or could not
+//! be migrated.
 
 mod args;
 mod commands;

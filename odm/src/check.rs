@@ -72,6 +72,8 @@ pub enum Aspect {
     Files,
     /// The fields of shard keys: does each document have one value of them? `shard_key`
     ShardKeys,
+    /// The versions of documents: `schema`.
+    SchemaVersions,
     /// Documents and the validator of their model, whatever its level and its action.
     Validator,
     /// Fields that no model declares.
@@ -86,7 +88,7 @@ pub enum Aspect {
 
 impl Aspect {
     /// All of them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::References,
         Self::TwoWay,
         Self::Copies,
@@ -95,6 +97,7 @@ impl Aspect {
         Self::Buckets,
         Self::Files,
         Self::ShardKeys,
+        Self::SchemaVersions,
         Self::Validator,
         Self::UndeclaredFields,
         Self::Trees,

@@ -82,6 +82,7 @@ pub mod error;
 pub(crate) mod exec;
 pub mod gridfs;
 pub(crate) mod markup;
+pub mod migrate;
 pub mod model;
 pub mod plan;
 #[cfg(feature = "pull")]

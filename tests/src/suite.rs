@@ -72,6 +72,7 @@ mod saves_in_transactions;
 mod serialized_roles;
 mod sessions;
 mod shapes;
+mod schema_versions;
 mod sharding;
 mod sizes;
 mod slots;
@@ -172,6 +173,7 @@ pub(crate) fn cases() -> Vec<Case> {
         serialized_roles::CASES,
         sessions::CASES,
         shapes::CASES,
+        schema_versions::CASES,
         sharding::CASES,
         sizes::CASES,
         slots::CASES,

@@ -34,7 +34,7 @@ const FLOORS: &[&[&str]] = &[
     &["collection"],
     &["write"],
     &[
-        "advise", "buckets", "counter", "dump", "gridfs", "relation", "server", "sharding", "tree",
+        "advise", "buckets", "counter", "dump", "gridfs", "migrate", "relation", "server", "sharding", "tree",
     ],
     &["check", "pull"],
     &["repair", "report", "scrub"],

@@ -8,6 +8,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::check::{Aspect, CheckToken};
 use crate::error::{Error, Result};
+use crate::migrate::MigrationToken;
 use crate::model::ModelMeta;
 use crate::plan::Allow;
 use crate::repair::{Answer, RepairToken};
@@ -59,6 +60,9 @@ pub(super) enum Command {
 
     /// Repairs what is damaged.
     Repair(Repaired),
+
+    /// Rewrites documents of older versions of their schema.
+    Migrate(Migrated),
 
     /// Completes changes of several documents that have stopped.
     Resume {
@@ -206,6 +210,26 @@ pub(super) struct Repaired {
     pub(super) yes: bool,
 }
 
+/// The options of a migration.
+#[derive(Debug, clap::Args)]
+pub(super) struct Migrated {
+    /// Rewrites at most this many documents each second.
+    #[arg(long, value_name = "DOCUMENTS")]
+    pub(super) rate: Option<u32>,
+
+    /// Stops after this time.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(super) time_limit: Option<Duration>,
+
+    /// Goes on where a migration stopped, without another plan.
+    #[arg(long, value_name = "TOKEN", value_parser = text::<MigrationToken>, requires = "yes")]
+    pub(super) resume: Option<MigrationToken>,
+
+    /// Migrates; without this, the plan is only shown.
+    #[arg(long)]
+    pub(super) yes: bool,
+}
+
 /// What a plan may do.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(super) enum Permission {
@@ -301,6 +325,7 @@ fn name(aspect: Aspect) -> &'static str {
         Aspect::Buckets => "buckets",
         Aspect::Files => "files",
         Aspect::ShardKeys => "shard-keys",
+        Aspect::SchemaVersions => "schema-versions",
         Aspect::Validator => "validator",
         Aspect::UndeclaredFields => "undeclared-fields",
         Aspect::Trees => "trees",

@@ -9,7 +9,7 @@ use bson::oid::ObjectId;
 use bson::{Bson, Document, doc};
 
 use super::Outcome;
-use super::args::{Checked, Command, Drawing, Permission, Repaired};
+use super::args::{Checked, Command, Drawing, Migrated, Permission, Repaired};
 use super::output::Output;
 use crate::check::{Aspect, Check, FindingKind};
 use crate::collection::Db;
@@ -51,6 +51,7 @@ pub(super) async fn run(
             Some(repair) => undo(db, models, repair, options.yes, output).await,
             None => repair(db, models, options, output).await,
         },
+        Command::Migrate(options) => migrate(db, models, options, output).await,
         Command::Resume { yes } => resume(db, models, *yes, output).await,
         Command::Scrub {
             rate,
@@ -315,6 +316,73 @@ fn show_repair(report: &RepairReport, left: u64, output: &mut Output) -> Result<
     }
     output.json("summary", summary)?;
     Ok(damage(report.is_complete() && left == 0))
+}
+
+async fn migrate(
+    db: &Db,
+    models: Models<'_>,
+    options: &Migrated,
+    output: &mut Output,
+) -> Result<Outcome> {
+    let mut migrate = db.migrate(models.iter().copied());
+    if let Some(rate) = options.rate {
+        migrate = migrate.documents_per_second(rate);
+    }
+    if let Some(limit) = options.time_limit {
+        migrate = migrate.time_limit(limit);
+    }
+    let run = match options.resume.clone() {
+        Some(token) => migrate.resume(token)?,
+        None => {
+            let plan = migrate.plan().await?;
+            output.text(&plan)?;
+            for step in plan.steps() {
+                let json = doc! {
+                    "model": step.model,
+                    "collection": &step.collection,
+                    "version": step.version,
+                    "outdated": number(step.outdated),
+                    "newer": number(step.newer),
+                };
+                output.json("step", json)?;
+            }
+            if !options.yes {
+                output.text("nothing was changed: pass `--yes`")?;
+                let outdated: u64 = plan.steps().iter().map(|step| step.outdated).sum();
+                let summary = doc! {"outdated": number(outdated), "rewritten": 0_i64};
+                output.json("summary", summary)?;
+                return Ok(drift(plan.is_empty()));
+            }
+            plan.run()
+        }
+    };
+    let run = run.on_progress(|now| {
+        let what = format!("rewriting {}", now.model);
+        output.progress(&what, now.rewritten, now.planned);
+    });
+    let report = run.await?;
+    output.text(&report)?;
+    for failed in &report.not_migrated {
+        let json = doc! {
+            "model": failed.model,
+            "id": failed.id.clone(),
+            "error": failed.error.to_string(),
+        };
+        output.json("not_migrated", json)?;
+    }
+    let mut summary = doc! {
+        "rewritten": number(report.rewritten()),
+        "failed": number(report.failed),
+    };
+    if let Some(rest) = &report.rest {
+        summary.insert("rest", rest.to_string());
+    }
+    output.json("summary", summary)?;
+    Ok(if report.failed > 0 {
+        Outcome::Damage
+    } else {
+        drift(report.is_complete())
+    })
 }
 
 async fn undo(

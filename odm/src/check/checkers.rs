@@ -2,7 +2,7 @@
 
 use bson::raw::RawDocumentBuf;
 
-use super::document::{Undeclared, Validation};
+use super::document::{Undeclared, Validation, Versions};
 use super::{Aspect, Aspects, FindingKind};
 use crate::buckets::check::BucketChecker;
 use crate::error::Result;
@@ -33,6 +33,7 @@ enum Of {
     Buckets(BucketChecker),
     Files(FileChecker),
     ShardKeys(ShardKeyChecker),
+    Versions(Versions),
     Validation(Box<Validation>),
     Undeclared(Box<Undeclared>),
 }
@@ -76,6 +77,9 @@ impl AnyChecker {
         }
         if aspects.has(Aspect::ShardKeys) {
             all.extend(ShardKeyChecker::of(model)?.map(Of::ShardKeys));
+        }
+        if aspects.has(Aspect::SchemaVersions) {
+            all.extend(Versions::of(model).map(Of::Versions));
         }
         if aspects.has(Aspect::Validator) {
             match Validation::of(model) {
@@ -123,6 +127,7 @@ impl AnyChecker {
             | Of::TwoWay(_)
             | Of::Files(_)
             | Of::ShardKeys(_)
+            | Of::Versions(_)
             | Of::Validation(_)
             | Of::Undeclared(_) => {
                 return Ok(false);
@@ -150,7 +155,9 @@ impl Checker for AnyChecker {
             Of::Files(checker) => checker.options(channel),
             Of::ShardKeys(checker) => checker.options(channel),
             // DBRefs may be in fields that are not declared.
-            Of::References(_) | Of::Validation(_) | Of::Undeclared(_) => channel.current().into(),
+            Of::References(_) | Of::Versions(_) | Of::Validation(_) | Of::Undeclared(_) => {
+                channel.current().into()
+            }
         }
     }
 
@@ -165,7 +172,7 @@ impl Checker for AnyChecker {
             Of::Buckets(checker) => checker.settles(),
             Of::Files(checker) => checker.settles(),
             Of::ShardKeys(checker) => checker.settles(),
-            Of::Validation(_) | Of::Undeclared(_) => false,
+            Of::Versions(_) | Of::Validation(_) | Of::Undeclared(_) => false,
         }
     }
 
@@ -184,6 +191,7 @@ impl Checker for AnyChecker {
             Of::Buckets(checker) => checker.look(channel, documents).await.map(converted),
             Of::Files(checker) => checker.look(channel, documents).await.map(converted),
             Of::ShardKeys(checker) => checker.look(channel, documents).await.map(converted),
+            Of::Versions(versions) => versions.look(documents),
             Of::Validation(validation) => validation.look(channel, documents).await,
             Of::Undeclared(undeclared) => undeclared.look(documents),
         }

@@ -4,10 +4,11 @@ use bson::raw::{RawBsonRef, RawDocumentBuf};
 use bson::{Bson, doc};
 
 use super::FindingKind;
+use crate::collection::versions::version_of;
 use crate::error::{Error, Result, Violation};
 use crate::exec::declared::{Declared, Walk};
 use crate::exec::{Channel, Keys};
-use crate::model::{ModelMeta, gridfs};
+use crate::model::{ModelMeta, SchemaMeta, gridfs};
 use crate::query::operators::any_of;
 use crate::schema::{ModelValidator, validator};
 use crate::store::Operation;
@@ -102,6 +103,45 @@ fn broken(id: &Bson, violation: &Violation) -> Damage<FindingKind> {
     let demanded = violation.demanded.clone();
     let damage = Damage::new(id, kind, violation.to_string());
     damage.at(path, violation.value.clone()).expecting(demanded)
+}
+
+/// Finds documents of other versions of their schema.
+pub(super) struct Versions {
+    model: &'static ModelMeta,
+    schema: &'static SchemaMeta,
+}
+
+impl Versions {
+    pub(super) fn of(model: &'static ModelMeta) -> Option<Self> {
+        let schema = model.schema?;
+        Some(Self { model, schema })
+    }
+
+    pub(super) fn look(&self, documents: &[RawDocumentBuf]) -> Result<Vec<Damage<FindingKind>>> {
+        let mut damages = Vec::new();
+        let known = self.schema.version;
+        for document in documents {
+            let (kind, detail) = match version_of(document, self.model, self.schema) {
+                Ok(version) if version == i64::from(known) => continue,
+                Ok(version) if version > i64::from(known) => (
+                    FindingKind::NewerSchema,
+                    format!("it has version {version}, and this program knows versions up to {known}"),
+                ),
+                Ok(version) => (
+                    FindingKind::OutdatedSchema,
+                    format!("it has version {version}, and the program writes {known}: `db.migrate` rewrites it"),
+                ),
+                Err(error) => (FindingKind::OutdatedSchema, error.to_string()),
+            };
+            let id = id_of(document)?;
+            let stored = document.get(self.schema.field).map_err(Error::encode)?;
+            let stored = stored.map(Bson::try_from).transpose().map_err(Error::encode)?;
+            let damage = Damage::new(&id, kind, detail);
+            let damage = damage.at(self.schema.field.to_owned(), stored);
+            damages.push(damage.expecting(Some(known.into())));
+        }
+        Ok(damages)
+    }
 }
 
 /// Finds the fields of documents that a model does not declare.

@@ -75,6 +75,10 @@ pub enum FindingKind {
     MissingShardKey,
     /// A field of the shard key is an array, or within one, which MongoDB refuses once the collection is sharded.
     ArrayInShardKey,
+    /// A document has an older version of its schema, or a version that is not a number: `schema`.
+    OutdatedSchema,
+    /// A document has a newer version of its schema than the program knows: `schema`.
+    NewerSchema,
     /// The fields that a tree keeps contradict each other.
     DamagedTree(DamageKind),
 }
@@ -119,6 +123,8 @@ impl fmt::Display for FindingKind {
             Self::OrphanedChunks => "orphaned chunks",
             Self::MissingShardKey => "missing shard key",
             Self::ArrayInShardKey => "array in shard key",
+            Self::OutdatedSchema => "outdated schema",
+            Self::NewerSchema => "newer schema",
             Self::DamagedTree(kind) => return kind.fmt(f),
         })
     }

@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use super::call::{Call, filter};
 use super::options::{action, options};
 use super::{ActionFuture, Collection};
+use crate::error::Error;
 use crate::exec::Channel;
 use crate::model::Document;
 use crate::query::FilterFn;
@@ -39,6 +40,40 @@ impl<M: Document> Collection<M> {
     /// ```
     pub fn count_documents<'s>(&self, condition: impl FilterFn<M>) -> CountDocuments<'s, M> {
         let filter = filter::<M>(condition);
+        CountDocuments {
+            call: self.try_call(filter.map(|filter| Operation::Count { filter })),
+            of: PhantomData,
+        }
+    }
+
+    /// Counts the documents of older versions of the schema than the program writes, and those whose version is not a number.
+    ///
+    /// Filters and sorts name fields as they are stored, so a filter by the new name of a field does not find these documents.
+    /// [`Db::migrate`](crate::Db::migrate) rewrites them.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/people.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, people) = two_people().await?;
+    /// assert_eq!(people.count_outdated().await?, 2);
+    /// assert_eq!(people.find(|p| p.given_name.eq("Ada")).all().await?, [], "stored as `name`");
+    /// db.migrate(models![Person]).await?;
+    /// assert_eq!(people.count_outdated().await?, 0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The model declares no versions: `schema(version = …)`.
+    pub fn count_outdated<'s>(&self) -> CountDocuments<'s, M> {
+        let filter = M::model().schema.map(|schema| schema.outdated().into());
+        let filter = filter.ok_or_else(|| {
+            Error::usage(
+                "the model declares no versions, so no document is outdated: declare them by `schema(version = …)`",
+            )
+        });
         CountDocuments {
             call: self.try_call(filter.map(|filter| Operation::Count { filter })),
             of: PhantomData,

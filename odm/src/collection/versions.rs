@@ -151,7 +151,11 @@ fn id_of(raw: &RawDocument) -> Option<Bson> {
 }
 
 /// The version of a stored document.
-fn version_of(raw: &RawDocument, model: &'static ModelMeta, schema: &SchemaMeta) -> Result<i64> {
+pub(crate) fn version_of(
+    raw: &RawDocument,
+    model: &'static ModelMeta,
+    schema: &SchemaMeta,
+) -> Result<i64> {
     let found = raw.get(schema.field).ok().flatten();
     let version = match found {
         None => return Ok(1),
@@ -185,7 +189,8 @@ fn version_of(raw: &RawDocument, model: &'static ModelMeta, schema: &SchemaMeta)
 fn whole(number: f64) -> Option<i64> {
     // Beyond these, a double does not hold every whole number.
     let is_exact = (-9_007_199_254_740_992.0..=9_007_199_254_740_992.0).contains(&number);
-    (is_exact && number.fract().abs() < f64::EPSILON).then(|| format!("{number:.0}").parse().ok())?
+    (is_exact && number.fract().abs() < f64::EPSILON)
+        .then(|| format!("{number:.0}").parse().ok())?
 }
 
 /// The document in the form that the program knows.
@@ -308,9 +313,10 @@ pub(super) fn complete_projection(projection: &mut BsonDocument, schema: &Schema
         Shape::Included => "$$ROOT".into(),
         Shape::Computed => true.into(),
     };
-    let stored = format!("${}", schema.field);
-    let is_current = doc! {"$eq": [stored, schema.version]};
-    projection.insert(WHOLE, doc! {"$cond": [is_current, "$$REMOVE", whole]});
+    projection.insert(
+        WHOLE,
+        doc! {"$cond": [schema.is_current(), "$$REMOVE", whole]},
+    );
 }
 
 /// A projection of which the documents are read by [`ReadAs`].

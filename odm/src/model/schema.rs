@@ -58,17 +58,29 @@ impl<E: Display> StepResult for Result<(), E> {
 impl SchemaMeta {
     /// Matches the documents of the version that the program writes.
     pub(crate) fn current(&self) -> Document {
-        doc! {self.field: self.version}
+        let has_version = doc! {self.field: self.version};
+        if self.version == 1 {
+            return doc! {"$or": [has_version, {self.field: {"$exists": false}}]};
+        }
+        has_version
     }
 
     /// Matches the documents of other versions, and those whose version is not a number.
     pub(crate) fn other(&self) -> Document {
-        doc! {self.field: {"$ne": self.version}}
+        self.stored(doc! {"$ne": self.version})
     }
 
     /// Matches the documents of older versions, and those whose version is not a number.
     pub(crate) fn outdated(&self) -> Document {
-        doc! {self.field: {"$not": {"$gte": self.version}}}
+        self.stored(doc! {"$not": {"$gte": self.version}})
+    }
+
+    /// The condition on the version, which a document of version 1 need not have.
+    fn stored(&self, mut condition: Document) -> Document {
+        if self.version == 1 {
+            condition.insert("$exists", true);
+        }
+        doc! {self.field: condition}
     }
 
     /// Matches all documents but those of newer versions.
@@ -79,6 +91,17 @@ impl SchemaMeta {
     /// Matches the documents of newer versions.
     pub(crate) fn newer(&self) -> Document {
         doc! {self.field: {"$gt": self.version}}
+    }
+
+    /// Whether a document has the version that the program writes, as an expression.
+    pub(crate) fn is_current(&self) -> Document {
+        let stored = format!("${}", self.field);
+        let has_version = doc! {"$eq": [&stored, self.version]};
+        if self.version == 1 {
+            let has_none = doc! {"$eq": [{"$type": stored}, "missing"]};
+            return doc! {"$or": [has_version, has_none]};
+        }
+        has_version
     }
 }
 

@@ -78,7 +78,7 @@ impl Decisions {
                 _ => ask([Answer::RemoveField]),
             },
             FindingKind::DamagedTree(_) => RepairAction::RepairTree,
-            // Bytes that are gone do not come back, and whoever has moved an item knows why.
+            // Bytes that are gone do not come back, whoever has moved an item knows why, and `db.migrate` runs the steps.
             FindingKind::InvalidDocument
             | FindingKind::MisplacedItem
             | FindingKind::MissingChunk
@@ -86,7 +86,9 @@ impl Decisions {
             | FindingKind::WrongChunk
             | FindingKind::OrphanedChunks
             | FindingKind::MissingShardKey
-            | FindingKind::ArrayInShardKey => RepairAction::ByHand,
+            | FindingKind::ArrayInShardKey
+            | FindingKind::OutdatedSchema
+            | FindingKind::NewerSchema => RepairAction::ByHand,
             FindingKind::UnindexedRelation => RepairAction::CreateIndex,
         })
     }

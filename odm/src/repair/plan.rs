@@ -343,7 +343,9 @@ fn task(step: &RepairStep) -> Option<Task> {
         | FindingKind::WrongChunk
         | FindingKind::OrphanedChunks
         | FindingKind::MissingShardKey
-        | FindingKind::ArrayInShardKey => return None,
+        | FindingKind::ArrayInShardKey
+        | FindingKind::OutdatedSchema
+        | FindingKind::NewerSchema => return None,
     };
     let (model, path) = match &step.action {
         RepairAction::Follow { model, path } => (*model, path.clone()),

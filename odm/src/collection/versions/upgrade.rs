@@ -163,7 +163,8 @@ pub(crate) async fn rewrite(
         open = again(channel, place, unsure, &mut set).await?;
     }
     for (position, raw) in open {
-        let message = "was changed by other writers each time before it could be rewritten: try again";
+        let message =
+            "was changed by other writers each time before it could be rewritten: try again";
         let error = Error::new(SchemaError::new(id_of(&raw), message)).with_model(place.model.name);
         if let Some(slot) = outcomes.get_mut(position) {
             *slot = Some(Outcome::Failed(error));
@@ -350,9 +351,7 @@ impl Upgrading {
     /// Whether the error of an upsert can come from a document of another version that was inserted meanwhile.
     pub(in crate::collection) fn may_follow(&self, error: &Error, call: &Call<'_>) -> bool {
         let is_in_transaction = call.session.as_ref().is_some_and(|it| it.in_transaction());
-        call.request.options.upsert == Some(true)
-            && error.is_duplicate_key()
-            && !is_in_transaction
+        call.request.options.upsert == Some(true) && error.is_duplicate_key() && !is_in_transaction
     }
 
     /// Rewrites what the update would have to change; returns whether there was anything.

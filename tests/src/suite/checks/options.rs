@@ -50,8 +50,8 @@ fn kinds(aspect: Aspect) -> &'static [&'static str] {
         Aspect::Trees => &["tree-wrong-depth"],
         Aspect::Indexes => &["unindexed-relation"],
         Aspect::UnfinishedChanges => &["unfinished-change"],
-        // The cases of `gridfs`, `sharding` and `buckets` have each of these kinds.
-        Aspect::Buckets | Aspect::Files | Aspect::ShardKeys => &[],
+        // The cases of `gridfs`, `sharding`, `schema_versions` and `buckets` have each of these kinds.
+        Aspect::Buckets | Aspect::Files | Aspect::ShardKeys | Aspect::SchemaVersions => &[],
         other => panic!("{other:?} finds nothing"),
     }
 }

@@ -35,6 +35,7 @@ chapters! {
     keywords = "../../book/src/keywords.md";
     money = "../../book/src/money.md";
     time = "../../book/src/time.md";
+    schema_versions = "../../book/src/schema-versions.md";
     buckets = "../../book/src/buckets.md";
     gridfs = "../../book/src/gridfs.md";
     ids = "../../book/src/ids.md";

@@ -14,7 +14,7 @@ const OTHERS: [(&str, &str); 4] = [
     ),
     (
         attribute_names::CAPPED,
-        "a capped collection is a log, whose documents keep their sizes",
+        "rewritten documents can be larger, and a capped collection would remove its oldest to make room",
     ),
     (
         attribute_names::GRIDFS,

@@ -16,7 +16,7 @@ use serde::Serialize;
 use super::guarded::Guards;
 use super::pages::{Paging, settle};
 use super::stale::Stale;
-use super::versions;
+use super::versions::{self, ReadAs};
 use crate::codec::encode::{self, Failure};
 use crate::error::{Error, Result};
 use crate::exec::explain::Explain;
@@ -336,6 +336,16 @@ impl<'s> Call<'s> {
             read,
             kept,
         })
+    }
+}
+
+impl ReadAs {
+    /// How the documents that a call returns are read.
+    pub(crate) fn of(call: &Call<'_>) -> Self {
+        if call.any_version {
+            return Self::Stored(call.model.name);
+        }
+        Self::of_model(call.model, call.request.options.projection.as_ref())
     }
 }
 

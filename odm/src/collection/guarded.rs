@@ -9,7 +9,7 @@ use bson::{Bson, doc};
 
 use super::UpdateResult;
 use super::call::Call;
-use super::versions::upgrade::Upgrading;
+use super::versions::upgrade::{Place, Upgrading};
 use crate::error::{Error, Result, Withheld, WithheldError, WithheldReason};
 use crate::exec::{Channel, refused};
 use crate::model::{Document, KeyKind, ModelMeta, name};
@@ -276,6 +276,75 @@ impl Changed {
             Self::Written(written) => written.n == 0,
             Self::Found(found) => found.is_none(),
         }
+    }
+}
+
+impl Upgrading {
+    /// What an update or a replacement has to do before; `None` if its model has no versions, or another call has done it.
+    fn of(call: &Call<'_>) -> Option<Self> {
+        let schema = call.model.schema.filter(|_| call.has_versions())?;
+        let options = &call.request.options;
+        let filter = call.request.operation.filter()?.clone();
+        let (multi, replaces) = match &call.request.operation {
+            Operation::Update(update) => (update.multi, update.replaces),
+            Operation::FindAndUpdate(update) => (false, update.replaces),
+            _ => (false, true),
+        };
+        let is_in_transaction = call.session.as_ref().is_some_and(|it| it.in_transaction());
+        let reads = Options {
+            sort: options.sort.clone(),
+            hint: options.hint.clone(),
+            comment: options.comment.clone(),
+            collation: options.collation.clone(),
+            let_vars: options.let_vars.clone(),
+            max_time: options.max_time,
+            // A secondary may not have what was just written.
+            read_preference: (!is_in_transaction).then(ReadPreference::primary),
+            ..Options::default()
+        };
+        let concern = options.write_concern.clone();
+        let defaults = call.defaults.as_ref();
+        let concern =
+            concern.or_else(|| defaults.and_then(|defaults| defaults.write_concern.clone()));
+        let writes = Options {
+            comment: options.comment.clone(),
+            bypass_document_validation: options.bypass_document_validation,
+            write_concern: concern.filter(|_| !is_in_transaction),
+            ..Options::default()
+        };
+        Some(Self {
+            place: Place {
+                model: call.model,
+                schema,
+                collection: call.request.collection.clone(),
+                options: writes.into(),
+            },
+            filter,
+            reads: reads.into(),
+            all: multi || options.upsert == Some(true),
+            replaces,
+        })
+    }
+
+    /// Rewrites what the update would have to change, unless the update can be sent first: then a document of another version is
+    /// looked for only if the update matches nothing. Returns whether nothing is left to be rewritten.
+    ///
+    /// # Errors
+    ///
+    /// The update is refused before anything is written.
+    async fn begin(&self, call: &mut Call<'_>) -> Result<bool> {
+        call.again().prepare()?;
+        let goes_first = self.all || call.guards.is_some() || self.reads.sort.is_some();
+        if goes_first {
+            self.run(&mut call.channel()).await?;
+        }
+        Ok(goes_first)
+    }
+
+    /// Whether the error of an upsert can come from a document of another version that was inserted meanwhile.
+    fn may_follow(&self, error: &Error, call: &Call<'_>) -> bool {
+        let is_in_transaction = call.session.as_ref().is_some_and(|it| it.in_transaction());
+        call.request.options.upsert == Some(true) && error.is_duplicate_key() && !is_in_transaction
     }
 }
 

@@ -163,7 +163,9 @@ impl<'s, M: Document> Save<'s, M> {
             return Ok(None);
         };
         self.call.request.operation = Operation::Update(update);
-        self.call.request.options.collation = exactly(&change);
+        if let (Some(_), Some(_)) = (M::model().schema, M::model().collation) {
+            self.call.options().collation = exactly(&change);
+        }
         Ok(Some((change, attempt)))
     }
 

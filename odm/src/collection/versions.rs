@@ -13,7 +13,6 @@ use bson::{Bson, Document as BsonDocument, doc};
 use serde::de::DeserializeOwned;
 
 use self::project::Shape;
-use super::call::Call;
 use super::decode::decode;
 use crate::error::{DecodeError, Error, Result, SchemaError};
 use crate::model::{Document, ModelMeta, SchemaMeta};
@@ -41,14 +40,6 @@ pub(crate) struct Current<'r> {
 }
 
 impl ReadAs {
-    /// How the documents that a call returns are read.
-    pub(crate) fn of(call: &Call<'_>) -> Self {
-        if call.any_version {
-            return Self::Stored(call.model.name);
-        }
-        Self::of_model(call.model, call.request.options.projection.as_ref())
-    }
-
     /// How documents of the model with this projection are read.
     pub(crate) fn of_model(model: &'static ModelMeta, projection: Option<&BsonDocument>) -> Self {
         match (model.schema, projection) {

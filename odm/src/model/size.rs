@@ -48,10 +48,16 @@ impl ModelMeta {
             return Err(self.unbounded(&flaws));
         }
         match walk.embedded((self.embedded)(), false) {
-            Ok(Size::Bytes(bytes)) => Ok(bytes),
+            Ok(Size::Bytes(bytes)) => Ok(bytes + self.version_of_schema()),
             Ok(Size::Absent) => Ok(0),
             Err(unbounded) => Err(self.unbounded(&[unbounded])),
         }
+    }
+
+    /// The bytes of the field with the version of the schema: a type, the name, a NUL and a 32-bit integer.
+    fn version_of_schema(&self) -> u64 {
+        self.schema_field()
+            .map_or(0, |name| 1 + name.len() as u64 + 1 + 4)
     }
 
     /// Checks that no document exceeds the declared [`budget`](Self::budget), as each plan of `sync` does. Call it in a test.

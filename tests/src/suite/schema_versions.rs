@@ -135,9 +135,9 @@ fn first(id: impl Into<Bson>, name: &str, price: i64) -> BsonDocument {
 
 async fn store(db: &Db, collection: &str, documents: impl IntoIterator<Item = BsonDocument>) {
     let documents: Vec<_> = documents.into_iter().collect();
-    db.run_command(doc! {"insert": collection, "documents": documents})
-        .await
-        .unwrap();
+    let inserted = db.run_command(doc! {"insert": collection, "documents": documents});
+    let reply = inserted.await.unwrap();
+    assert!(!reply.contains_key("writeErrors"), "{reply}");
 }
 
 /// A document as it is stored.

@@ -7,12 +7,12 @@ use bson::raw::{RawDocument, RawDocumentBuf};
 use bson::{Bson, Document, doc};
 
 use super::{after_steps, id_of, newer, upgraded, version_of};
-use crate::collection::call::{Call, equality};
 use crate::error::{Error, Kind, Result, SchemaError};
 use crate::exec::{Channel, StoredPath, refused};
 use crate::model::{ModelMeta, SchemaMeta};
+use crate::query::operators::Operators;
 use crate::schema::shard_key;
-use crate::store::options::{Chosen, Options, ReadPreference};
+use crate::store::options::{Chosen, Options};
 use crate::store::{CollectionName, Condition, Operation, Response, limits};
 use crate::update::maintain;
 
@@ -44,15 +44,15 @@ pub(crate) enum Outcome {
 
 /// What an update has to do before it is sent.
 #[derive(Debug)]
-pub(crate) struct Upgrading {
-    place: Place,
-    filter: Condition,
+pub(in crate::collection) struct Upgrading {
+    pub(in crate::collection) place: Place,
+    pub(in crate::collection) filter: Condition,
     /// The options of the reads.
-    reads: Chosen,
+    pub(in crate::collection) reads: Chosen,
     /// Whether all documents that match are rewritten, and not only one.
-    all: bool,
+    pub(in crate::collection) all: bool,
     /// Whether whole documents are replaced: older ones need not be rewritten before.
-    replaces: bool,
+    pub(in crate::collection) replaces: bool,
 }
 
 /// A document that is rewritten, as it was read.
@@ -72,13 +72,13 @@ pub(crate) fn statement(
     let next = next(model, place.schema, raw)?;
     let next = Document::try_from(next).map_err(Error::encode)?;
     let id = id_of(raw).ok_or_else(|| Error::malformed_reply("an `_id`"))?;
-    let mut filter = doc! {"_id": equality(id)};
+    let mut filter = doc! {"_id": equal_to(id)};
     for (path, _) in shard_key(model)?.unwrap_or_default() {
         if path != "_id"
             && let Some(value) = StoredPath::at(&path).value(raw)
         {
             let value = Bson::try_from(value).map_err(Error::encode)?;
-            filter.insert(path, equality(value));
+            filter.insert(path, equal_to(value));
         }
     }
     // A transaction fails if another writer changes what it has read.
@@ -192,6 +192,11 @@ fn prepared(
     RawDocumentBuf::try_from(&statement).map_err(|error| failed(Error::encode(error)))
 }
 
+/// The operand of a condition of equality.
+fn equal_to(value: Bson) -> Bson {
+    Operators::equal(value).into_value()
+}
+
 /// Sends statements, and returns the documents of commands that did not match them all.
 async fn send(
     channel: &mut Channel<'_>,
@@ -264,7 +269,7 @@ async fn again(
     for (position, before) in unsure {
         let id = id_of(&before).ok_or_else(|| Error::malformed_reply("an `_id`"))?;
         let operation = Operation::Find {
-            filter: doc! {"_id": equality(id)}.into(),
+            filter: doc! {"_id": equal_to(id)}.into(),
             one: true,
         };
         let options = channel.current().into();
@@ -287,73 +292,6 @@ async fn again(
 }
 
 impl Upgrading {
-    /// What an update or a replacement has to do before; `None` if its model has no versions, or another call has done it.
-    pub(in crate::collection) fn of(call: &Call<'_>) -> Option<Self> {
-        let schema = call.model.schema.filter(|_| call.has_versions())?;
-        let options = &call.request.options;
-        let filter = call.request.operation.filter()?.clone();
-        let (multi, replaces) = match &call.request.operation {
-            Operation::Update(update) => (update.multi, update.replaces),
-            Operation::FindAndUpdate(update) => (false, update.replaces),
-            _ => (false, true),
-        };
-        let is_in_transaction = call.session.as_ref().is_some_and(|it| it.in_transaction());
-        let reads = Options {
-            sort: options.sort.clone(),
-            hint: options.hint.clone(),
-            comment: options.comment.clone(),
-            collation: options.collation.clone(),
-            let_vars: options.let_vars.clone(),
-            max_time: options.max_time,
-            // A secondary may not have what was just written.
-            read_preference: (!is_in_transaction).then(ReadPreference::primary),
-            ..Options::default()
-        };
-        let concern = options.write_concern.clone();
-        let defaults = call.defaults.as_ref();
-        let concern =
-            concern.or_else(|| defaults.and_then(|defaults| defaults.write_concern.clone()));
-        let writes = Options {
-            comment: options.comment.clone(),
-            bypass_document_validation: options.bypass_document_validation,
-            write_concern: concern.filter(|_| !is_in_transaction),
-            ..Options::default()
-        };
-        Some(Self {
-            place: Place {
-                model: call.model,
-                schema,
-                collection: call.request.collection.clone(),
-                options: writes.into(),
-            },
-            filter,
-            reads: reads.into(),
-            all: multi || options.upsert == Some(true),
-            replaces,
-        })
-    }
-
-    /// Rewrites what the update would have to change, unless the update can be sent first: then a document of another version is
-    /// looked for only if the update matches nothing. Returns whether nothing is left to be rewritten.
-    ///
-    /// # Errors
-    ///
-    /// The update is refused before anything is written.
-    pub(in crate::collection) async fn begin(&self, call: &mut Call<'_>) -> Result<bool> {
-        call.again().prepare()?;
-        let goes_first = self.all || call.guards.is_some() || self.reads.sort.is_some();
-        if goes_first {
-            self.run(&mut call.channel()).await?;
-        }
-        Ok(goes_first)
-    }
-
-    /// Whether the error of an upsert can come from a document of another version that was inserted meanwhile.
-    pub(in crate::collection) fn may_follow(&self, error: &Error, call: &Call<'_>) -> bool {
-        let is_in_transaction = call.session.as_ref().is_some_and(|it| it.in_transaction());
-        call.request.options.upsert == Some(true) && error.is_duplicate_key() && !is_in_transaction
-    }
-
     /// Rewrites what the update would have to change; returns whether there was anything.
     pub(in crate::collection) async fn run(&self, channel: &mut Channel<'_>) -> Result<bool> {
         let mut any = false;

@@ -93,10 +93,10 @@ pub(super) async fn versions_of_other_types_are_read_or_refused(db: &Db) {
     collection = "people",
     schema(version = 2, steps(split_name), newer = read)
 )]
-struct Lenient {
+pub(super) struct Lenient {
     #[serde(rename = "_id")]
-    id: i32,
-    given: String,
+    pub(super) id: i32,
+    pub(super) given: String,
 }
 
 pub(super) async fn newer_documents_are_errors_or_are_read(db: &Db) {
@@ -144,9 +144,9 @@ pub(super) async fn failing_steps_are_named(db: &Db) {
 #[derive(Debug, Serialize, Deserialize, Document)]
 #[odm(
     collection = "odd",
-    schema(version = 3, steps(self::steps::rename, steps::change))
+    schema(version = 3, steps(steps::rename, steps::change))
 )]
-struct Odd {
+pub(super) struct Odd {
     #[serde(rename = "_id")]
     id: i32,
     count: i32,
@@ -189,7 +189,7 @@ pub(super) async fn documents_that_do_not_fit_after_the_steps_name_them(db: &Db)
     assert_eq!((error.model(), error.path()), (Some("Odd"), Some("count")));
     let said = error.to_string();
     assert!(
-        said.contains("after the steps `self::steps::rename`, `steps::change` from version 1 to 3"),
+        said.contains("after the steps `steps::rename`, `steps::change` from version 1 to 3"),
         "{said}"
     );
     let error = odd.get(&5).await.unwrap_err();

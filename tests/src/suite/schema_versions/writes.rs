@@ -19,7 +19,7 @@ pub(super) async fn inserts_and_replacements_store_the_version(db: &Db) {
     let command = people.replace_by_id(&1, &other).command().unwrap();
     let replaced = &command.get_array("updates").unwrap()[0];
     let replaced = replaced.as_document().unwrap().get_document("u").unwrap();
-    assert_eq!(replaced.get_i32("schema_version"), Ok(3));
+    assert_eq!(replaced.get_i32("schema_version").unwrap(), 3);
     people.replace_by_id(&1, &other).await.unwrap();
     is_current(db, &other).await;
     assert_eq!(people.count_outdated().await.unwrap(), 0);
@@ -183,8 +183,8 @@ pub(super) async fn updates_of_newer_documents_are_refused(db: &Db) {
     );
     assert_eq!(stored(db, "people", 3).await, stored_before);
     assert_eq!(
-        stored(db, "people", 2).await.get_i64("price"),
-        Ok(20),
+        stored(db, "people", 2).await.get_i64("price").unwrap(),
+        20,
         "nothing was written"
     );
     // An update whose filter leaves newer documents out is none of these.
@@ -275,7 +275,7 @@ pub(super) async fn upserts_find_older_documents(db: &Db) {
 
 pub(super) async fn pipelines_and_raw_updates_rewrite_first(db: &Db) {
     let people = three(db).await;
-    let by_pipeline = people.update_by_id(&1, |p| p.family.set_expr(p.given));
+    let by_pipeline = people.update_by_id(&1, |p| p.family.set_expr("$given"));
     assert_eq!(by_pipeline.await.unwrap().modified, 1);
     is_current(db, &person(1, "Ada", "Ada", 10)).await;
     let by_raw = people.update_by_id(&2, |_| raw(doc! {"$set": {"family": "raw"}}));
@@ -541,8 +541,8 @@ pub(super) async fn counters_and_times_of_rewrites(db: &Db) {
     assert_eq!(notes.get(&5).await.unwrap().unwrap().version, 7);
     notes.touch(&6).await.unwrap();
     assert_eq!(
-        stored(db, "notes", 6).await.get_str("t"),
-        Ok("a"),
+        stored(db, "notes", 6).await.get_str("t").unwrap(),
+        "a",
         "a touch rewrites nothing"
     );
     let mut loaded = notes.load(&6).await.unwrap().unwrap();
@@ -585,7 +585,7 @@ pub(super) async fn validators_admit_the_version(db: &Db) {
     )
     .await;
     let plan = db.sync(models![Strict]).plan().await.unwrap();
-    plan.apply(Allow::ALL).await.unwrap();
+    plan.apply(Allow::CREATE | Allow::CHANGE).await.unwrap();
     assert!(db.sync(models![Strict]).plan().await.unwrap().is_empty());
     let strict = db.collection::<Strict>();
     strict

@@ -20,9 +20,10 @@ use crate::types::json::text::to_relaxed_text;
 /// How many structs and enums the lines of one model list the fields of.
 const MANY: usize = 500;
 
-/// The version of a model's schema, which documents of another version differ from. No model declares one: all have 1.
-fn version_of(_model: &ModelMeta) -> u32 {
-    1
+/// The declared version of a model's schema, or 1.
+fn version_of(model: &ModelMeta) -> u32 {
+    let declared = model.schema.map(|schema| schema.version);
+    declared.map_or(1, i32::unsigned_abs)
 }
 
 /// The lines of a model.

@@ -125,6 +125,10 @@ impl Changes<'_> {
                 Impact::Rewrite,
                 "a cluster distributes the documents anew, and asks for the fields in all of them",
             ),
+            "schema_version" if !before.is_empty() => (
+                Impact::Rewrite,
+                "the stored version is in a field that nobody reads, so the document counts as version 1",
+            ),
             "gridfs" if is_added && !before.is_empty() => {
                 (Impact::Compatible, "stored files keep their chunks")
             }

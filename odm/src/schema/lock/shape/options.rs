@@ -70,6 +70,9 @@ pub(super) fn add(model: &'static ModelMeta, lines: &mut LockedModel) -> Result<
     if let Some(meta) = &model.collation {
         option("collation", collation::document(meta));
     }
+    if let Some(schema) = model.schema {
+        option("schema_version", doc! {"field": schema.field});
+    }
     if let Some(field) = model.version {
         option("version", doc! {"field": field});
     }

@@ -5,7 +5,7 @@ use odm::schema::Lock;
 
 /// The model as it was released.
 mod released {
-    use super::*;
+    use super::{Deserialize, Document, Serialize};
 
     #[derive(Debug, Serialize, Deserialize, Document)]
     #[odm(collection = "members")]
@@ -48,7 +48,9 @@ pub(super) async fn show(db: &Db) -> Result<(), Box<dyn std::error::Error>> {
         name: "Ada".to_owned(),
         points: 7,
     };
-    db.collection().insert_one(&member).await?;
+    db.collection::<released::Member>()
+        .insert_one(&member)
+        .await?;
     let members = db.collection::<Member>();
     println!("before: {}", members.find_all().all().await.is_err());
     // The step that it names.

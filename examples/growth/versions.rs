@@ -4,7 +4,10 @@ use odm::bson::Document as BsonDocument;
 use odm::prelude::*;
 
 #[derive(Debug, Serialize, Deserialize, Document)]
-#[odm(collection = "people", schema(version = 3, steps(split_name, add_currency)))]
+#[odm(
+    collection = "people",
+    schema(version = 3, steps(split_name, add_currency))
+)]
 struct Person {
     #[serde(rename = "_id")]
     id: i32,
@@ -68,7 +71,7 @@ pub(super) async fn show(db: &Db) -> Result<(), Box<dyn std::error::Error>> {
         .update_by_id(&2, |p| p.salary.inc(100) & p.currency.set("GBP"))
         .await?;
     let mut third = people.load(&3).await?.ok_or("nobody has the id 3")?;
-    third.family_name = "King".to_owned();
+    third.family_name = String::from("King");
     people.save(&mut third).await?;
     println!("{} are left", people.count_outdated().await?);
 

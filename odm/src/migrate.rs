@@ -274,6 +274,10 @@ impl fmt::Debug for Migrate<'_> {
 ///
 /// As a read of the document: [`is_schema_upgrade`](Error::is_schema_upgrade), [`is_newer_schema`](Error::is_newer_schema) or
 /// [`is_decode`](Error::is_decode).
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "a test writes `doc! {…}` here"
+)]
 pub fn upgrade<M: Document>(document: bson::Document) -> Result<M> {
     let raw = RawDocumentBuf::try_from(&document).map_err(Error::encode)?;
     decode_document(&raw)

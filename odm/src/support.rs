@@ -36,8 +36,9 @@ pub use crate::model::{
     FieldMeta, FieldType, Guarantee, IndexMeta, InverseKind, InverseMeta, KeptKind, KeptMeta,
     KeyKind, KeyMeta, KeyReferenceMeta, Keys, KeywordsMeta, MapKey, ModelMeta, OnDelete, Path,
     Presence, ProjectedField, Projection, RecentMeta, RefTarget, RefreshMeta, RelationMeta, Rule,
-    SchemaMeta, StepMeta, StepResult, SummaryKind, SummaryMeta, Tagging, Tailable, TimeSeriesMeta, TimestampsMeta, TypeMeta,
-    ValidationAction, ValidationLevel, VariantMeta, Versioned, ViewMeta, Writable,
+    SchemaMeta, StepMeta, StepResult, SummaryKind, SummaryMeta, Tagging, Tailable, TimeSeriesMeta,
+    TimestampsMeta, TypeMeta, ValidationAction, ValidationLevel, VariantMeta, Versioned, ViewMeta,
+    Writable,
 };
 pub use crate::query::kind::{
     Additive, Bits, Growable, Integer, Keyed, Multiple, Number, Optional, Sequence, Temporal, Text,

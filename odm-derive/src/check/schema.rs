@@ -59,8 +59,7 @@ fn steps(schema: &Schema, errors: &mut Errors) {
     let version = match schema.version.base10_parse::<i32>() {
         Ok(version) if version >= 1 => version,
         _ => {
-            let message =
-                "versions are numbers from 1 to 2147483647, and documents without one have version 1";
+            let message = "versions are numbers from 1 to 2147483647, and documents without one have version 1";
             errors.at(&schema.version, message);
             return;
         }
@@ -99,14 +98,19 @@ fn name(model: &Model, schema: &Schema, errors: &mut Errors) {
         let why = if name == "_id" {
             Some("the `_id` can't be the version of a document")
         } else if name.is_empty() || name.contains(['.', '\0']) || name.starts_with('$') {
-            Some("the version is a field at the top of a document, whose name has no dot and does not begin with `$`")
+            Some(
+                "the version is a field at the top of a document, whose name has no dot and does not begin with `$`",
+            )
         } else {
             None
         };
         if let Some(why) = why {
             errors.at(
                 field,
-                format!("{why}: write `field = \"{}\"`", attribute_names::SCHEMA_FIELD),
+                format!(
+                    "{why}: write `field = \"{}\"`",
+                    attribute_names::SCHEMA_FIELD
+                ),
             );
             return;
         }

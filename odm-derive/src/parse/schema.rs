@@ -34,8 +34,10 @@ pub(super) fn schema(word: &Ident, input: ParseStream<'_>) -> syn::Result<Schema
     if input.peek(syn::token::Paren) {
         let content;
         syn::parenthesized!(content in input);
-        comma_separated_by(attribute_names::schema_usage, &content, |word, input| {
-            match word.unraw().to_string().as_str() {
+        comma_separated_by(
+            attribute_names::schema_usage,
+            &content,
+            |word, input| match word.unraw().to_string().as_str() {
                 attribute_names::VERSION => once(&mut version, word, value::<LitInt>(input)?),
                 attribute_names::STEPS => once(&mut steps, word, paths(input)?),
                 attribute_names::FIELD_NAME => once(&mut field, word, value::<LitStr>(input)?),
@@ -45,8 +47,8 @@ pub(super) fn schema(word: &Ident, input: ParseStream<'_>) -> syn::Result<Schema
                     "word of `schema`",
                     attribute_names::SCHEMA_WORDS,
                 )),
-            }
-        })?;
+            },
+        )?;
     }
     let Some(version) = version else {
         return Err(syn::Error::new(

@@ -331,30 +331,29 @@ async fn migrate(
     if let Some(limit) = options.time_limit {
         migrate = migrate.time_limit(limit);
     }
-    let run = match options.resume.clone() {
-        Some(token) => migrate.resume(token)?,
-        None => {
-            let plan = migrate.plan().await?;
-            output.text(&plan)?;
-            for step in plan.steps() {
-                let json = doc! {
-                    "model": step.model,
-                    "collection": &step.collection,
-                    "version": step.version,
-                    "outdated": number(step.outdated),
-                    "newer": number(step.newer),
-                };
-                output.json("step", json)?;
-            }
-            if !options.yes {
-                output.text("nothing was changed: pass `--yes`")?;
-                let outdated: u64 = plan.steps().iter().map(|step| step.outdated).sum();
-                let summary = doc! {"outdated": number(outdated), "rewritten": 0_i64};
-                output.json("summary", summary)?;
-                return Ok(drift(plan.is_empty()));
-            }
-            plan.run()
+    let run = if let Some(token) = options.resume.clone() {
+        migrate.resume(token)?
+    } else {
+        let plan = migrate.plan().await?;
+        output.text(&plan)?;
+        for step in plan.steps() {
+            let json = doc! {
+                "model": step.model,
+                "collection": &step.collection,
+                "version": step.version,
+                "outdated": number(step.outdated),
+                "newer": number(step.newer),
+            };
+            output.json("step", json)?;
         }
+        if !options.yes {
+            output.text("nothing was changed: pass `--yes`")?;
+            let outdated: u64 = plan.steps().iter().map(|step| step.outdated).sum();
+            let summary = doc! {"outdated": number(outdated), "rewritten": 0_i64};
+            output.json("summary", summary)?;
+            return Ok(drift(plan.is_empty()));
+        }
+        plan.run()
     };
     let run = run.on_progress(|now| {
         let what = format!("rewriting {}", now.model);

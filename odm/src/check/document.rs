@@ -125,17 +125,24 @@ impl Versions {
                 Ok(version) if version == i64::from(known) => continue,
                 Ok(version) if version > i64::from(known) => (
                     FindingKind::NewerSchema,
-                    format!("it has version {version}, and this program knows versions up to {known}"),
+                    format!(
+                        "it has version {version}, and this program knows versions up to {known}"
+                    ),
                 ),
                 Ok(version) => (
                     FindingKind::OutdatedSchema,
-                    format!("it has version {version}, and the program writes {known}: `db.migrate` rewrites it"),
+                    format!(
+                        "it has version {version}, and the program writes {known}: `db.migrate` rewrites it"
+                    ),
                 ),
                 Err(error) => (FindingKind::OutdatedSchema, error.to_string()),
             };
             let id = id_of(document)?;
             let stored = document.get(self.schema.field).map_err(Error::encode)?;
-            let stored = stored.map(Bson::try_from).transpose().map_err(Error::encode)?;
+            let stored = stored
+                .map(Bson::try_from)
+                .transpose()
+                .map_err(Error::encode)?;
             let damage = Damage::new(&id, kind, detail);
             let damage = damage.at(self.schema.field.to_owned(), stored);
             damages.push(damage.expecting(Some(known.into())));

@@ -6,9 +6,9 @@ use std::marker::PhantomData;
 use bson::raw::{RawBsonRef, RawDocument};
 use bson::{Bson, Document as BsonDocument};
 
-use super::{Find, ReadAs};
 use super::call::Call;
 use super::decode::said;
+use super::{Find, ReadAs};
 use crate::error::{DecodeError, Error, Result};
 use crate::model::{Document, Embedded, Path, Segment};
 use crate::query::compare::stored_path;

@@ -340,19 +340,21 @@ impl Upgrading {
         }
         Ok(goes_first)
     }
+}
 
-    /// Whether the error of an upsert can come from a document of another version that was inserted meanwhile.
-    fn may_follow(&self, error: &Error, call: &Call<'_>) -> bool {
-        let is_in_transaction = call.session.as_ref().is_some_and(|it| it.in_transaction());
-        call.request.options.upsert == Some(true) && error.is_duplicate_key() && !is_in_transaction
-    }
+/// Whether the error of an upsert can come from a document of another version that was inserted meanwhile.
+fn may_follow(error: &Error, call: &Call<'_>) -> bool {
+    let is_in_transaction = call.session.as_ref().is_some_and(|it| it.in_transaction());
+    call.request.options.upsert == Some(true) && error.is_duplicate_key() && !is_in_transaction
 }
 
 /// Sends an update and counts the documents that it was withheld from.
 pub(super) async fn update<M: Document>(mut call: Call<'_>) -> Result<UpdateResult<M::Id>> {
     let model = call.model;
     let (written, withheld) = match Upgrading::of(&call) {
-        None => send_update(call).await.map_err(|error| refused(error, model))?,
+        None => send_update(call)
+            .await
+            .map_err(|error| refused(error, model))?,
         Some(upgrading) => {
             let mut is_ready = upgrading.begin(&mut call).await?;
             loop {
@@ -362,7 +364,7 @@ pub(super) async fn update<M: Document>(mut call: Call<'_>) -> Result<UpdateResu
                     Ok(_) if is_nothing && !is_ready => {
                         is_ready = !upgrading.run(&mut call.channel()).await?;
                     }
-                    Err(error) if upgrading.may_follow(&error, &call) => {
+                    Err(error) if may_follow(&error, &call) => {
                         if !upgrading.run(&mut call.channel()).await? {
                             return Err(error);
                         }
@@ -409,7 +411,7 @@ pub(super) async fn find_and_update(mut call: Call<'_>) -> Result<Option<RawDocu
     loop {
         match send_find_and_update(call.again()).await {
             Ok(None) if !is_ready => is_ready = !upgrading.run(&mut call.channel()).await?,
-            Err(error) if upgrading.may_follow(&error, &call) => {
+            Err(error) if may_follow(&error, &call) => {
                 if !upgrading.run(&mut call.channel()).await? {
                     return Err(error);
                 }

@@ -8,7 +8,8 @@ use super::reply::ReplyError;
 use super::{
     BulkError, ConfigError, ConnectionError, DeclarationError, DecodeError, EncodeError, FileError,
     GridFsError, OutdatedPlanError, PositionError, ReferenceError, SchemaError, ServerError,
-    StaleError, SummaryError, TreeError, UnsupportedError, UsageError, ValidationFailure, WithheldError,
+    StaleError, SummaryError, TreeError, UnsupportedError, UsageError, ValidationFailure,
+    WithheldError,
 };
 
 /// The kind of an error: one variant for each file in this folder.

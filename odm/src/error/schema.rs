@@ -16,7 +16,10 @@ pub(crate) struct SchemaError {
 #[derive(Debug)]
 enum Cause {
     /// The version of the document, and that of the program.
-    Newer { found: i64, known: i32 },
+    Newer {
+        found: i64,
+        known: i32,
+    },
     Step {
         from: i64,
         step: &'static str,

@@ -6,7 +6,6 @@ use bson::Bson;
 
 use super::MigrationToken;
 use crate::error::Error;
-use crate::plan::shell;
 
 /// How many documents that could not be rewritten are listed.
 const MOST_LISTED: usize = 100;
@@ -115,12 +114,7 @@ impl fmt::Display for MigrationReport {
 
 impl fmt::Display for NotMigrated {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} {}: {}",
-            self.model,
-            shell::value(&self.id),
-            self.error
-        )
+        // The error names the model and the document.
+        fmt::Display::fmt(&self.error, f)
     }
 }

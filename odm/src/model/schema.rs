@@ -58,7 +58,7 @@ impl<E: Display> StepResult for Result<(), E> {
 impl SchemaMeta {
     /// Matches the documents of the version that the program writes.
     pub(crate) fn current(&self) -> Document {
-        let has_version = doc! {self.field: self.version};
+        let has_version = doc! {self.field: single(doc! {"$eq": self.version})};
         if self.version == 1 {
             return doc! {"$or": [has_version, {self.field: {"$exists": false}}]};
         }
@@ -67,12 +67,12 @@ impl SchemaMeta {
 
     /// Matches the documents of other versions, and those whose version is not a number.
     pub(crate) fn other(&self) -> Document {
-        self.stored(doc! {"$ne": self.version})
+        self.stored(doc! {"$not": single(doc! {"$eq": self.version})})
     }
 
     /// Matches the documents of older versions, and those whose version is not a number.
     pub(crate) fn outdated(&self) -> Document {
-        self.stored(doc! {"$not": {"$gte": self.version}})
+        self.stored(doc! {"$not": single(doc! {"$gte": self.version})})
     }
 
     /// The condition on the version, which a document of version 1 need not have.
@@ -85,12 +85,12 @@ impl SchemaMeta {
 
     /// Matches all documents but those of newer versions.
     pub(crate) fn not_newer(&self) -> Document {
-        doc! {self.field: {"$not": {"$gt": self.version}}}
+        doc! {self.field: {"$not": single(doc! {"$gt": self.version})}}
     }
 
     /// Matches the documents of newer versions.
     pub(crate) fn newer(&self) -> Document {
-        doc! {self.field: {"$gt": self.version}}
+        doc! {self.field: single(doc! {"$gt": self.version})}
     }
 
     /// Whether a document has the version that the program writes, as an expression.
@@ -103,6 +103,12 @@ impl SchemaMeta {
         }
         has_version
     }
+}
+
+/// A condition on the version that an array does not meet, whose elements MongoDB would compare.
+fn single(mut condition: Document) -> Document {
+    condition.insert("$not", doc! {"$type": "array"});
+    condition
 }
 
 impl ModelMeta {

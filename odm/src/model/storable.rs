@@ -161,13 +161,15 @@ fn check_bytes(document: &RawDocument) -> Result<()> {
     .with_path(path))
 }
 
-/// The path of the field with most of the bytes, and the bytes of its value.
+/// The path of the field with most of the bytes, down to the last one with more than half of the document, and the bytes of its
+/// value.
 fn heaviest(document: &RawDocument) -> (String, usize) {
-    let (mut path, mut bytes) = (String::new(), document.as_bytes().len());
+    let half = document.as_bytes().len() / 2;
+    let (mut path, mut bytes) = (String::new(), 0);
     let mut elements = Some(raw::walk(document));
     while let Some(heaviest) = elements.and_then(|it| it.max_by_key(|it| it.value_bytes().len())) {
         let of_value = heaviest.value_bytes().len();
-        let is_most = of_value > bytes / 2;
+        let is_most = of_value > half;
         if !is_most && !path.is_empty() {
             break;
         }

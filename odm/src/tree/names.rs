@@ -247,7 +247,9 @@ impl<'s, D: DeclaredTree> FindByNames<'s, D> {
         let tree_store = self.tree_store;
         let document = at_once!(tree_store, self.session, true, |tree_store| tree_store
             .named_document(&walk, None, &filter))?;
-        document.map(|document| decode_document(&document)).transpose()
+        document
+            .map(|document| decode_document(&document))
+            .transpose()
     }
 }
 

@@ -39,7 +39,7 @@ struct Scanned {
 /// The errors of every write of a whole document.
 async fn refusals<M>(db: &Db, document: &M, other: &M) -> Vec<(&'static str, odm::Error)>
 where
-    M: odm::model::Document<Id = i32> + odm::model::Writable + Clone + 'static,
+    M: Document<Id = i32> + odm::model::Writable + Clone + 'static,
 {
     let all = db.collection::<M>();
     let id = *document.id();

@@ -8,10 +8,37 @@ mod writes;
 use odm::bson::{self, Bson, Document as BsonDocument};
 use odm::prelude::*;
 
-use self::migrations::*;
-use self::races::*;
-use self::reads::*;
-use self::writes::*;
+use self::migrations::{
+    checks_find_other_versions, documents_that_the_validator_refuses_stay,
+    dropped_migrations_leave_whole_documents, failing_documents_do_not_stop_a_migration,
+    large_documents_are_migrated, migrations_go_on_from_a_token,
+    migrations_of_any_ids_are_complete, migrations_rewrite_all, tokens_of_other_models_are_refused,
+};
+use self::races::{
+    migrations_end_beside_writers, saves_beside_migrations_are_not_lost,
+    updates_beside_an_old_program_are_not_lost,
+};
+use self::reads::{
+    Lenient, Odd, cursors_go_on_after_a_document_that_fails,
+    documents_that_do_not_fit_after_the_steps_name_them, failing_steps_are_named,
+    fields_of_older_documents_are_read, filters_name_stored_fields,
+    found_and_changed_documents_are_current, joins_read_older_documents_on_both_sides,
+    newer_documents_are_errors_or_are_read, older_documents_are_read,
+    other_projections_of_older_documents_are_refused, pages_have_older_documents,
+    panics_of_steps_leave_the_handle_usable, projections_read_older_documents,
+    versions_of_other_types_are_read_or_refused, watched_changes_are_of_the_current_version,
+};
+use self::writes::{
+    aborted_saves_can_be_repeated, bulk_writes_rewrite_first, counters_and_times_of_rewrites,
+    inserts_and_replacements_store_the_version, models_without_a_step_have_a_version,
+    pipelines_and_raw_updates_rewrite_first, replacements_keep_newer_documents,
+    saves_heed_changes_of_other_programs, saves_keep_fields_that_are_not_declared,
+    saves_of_newer_documents_are_refused, saves_rewrite_older_documents,
+    sorted_updates_take_the_first, updates_in_a_transaction_are_undone_with_it,
+    updates_of_many_rewrite_what_they_match, updates_of_newer_documents_are_refused,
+    updates_rewrite_what_they_match, updates_that_can_not_rewrite_change_nothing,
+    upserts_find_older_documents, upserts_store_the_version, validators_admit_the_version,
+};
 use crate::case::cases;
 
 cases![
@@ -109,7 +136,7 @@ fn add_currency(document: &mut BsonDocument) -> Result<(), String> {
     let amount = match document.get("price") {
         Some(Bson::Int32(amount)) => i64::from(*amount),
         Some(Bson::Int64(amount)) => *amount,
-        Some(Bson::Double(amount)) => *amount as i64,
+        Some(Bson::Double(amount)) => amount.to_string().parse().map_err(|_| "`price` is odd")?,
         other => return Err(format!("`price` is {other:?}")),
     };
     document.insert("price", doc! {"amount": amount, "currency": "EUR"});
@@ -144,10 +171,7 @@ async fn store(db: &Db, collection: &str, documents: impl IntoIterator<Item = Bs
 async fn stored(db: &Db, collection: &str, id: impl Into<Bson>) -> BsonDocument {
     let filter = doc! {"_id": {"$eq": id.into()}};
     let command = doc! {"find": collection, "filter": filter, "limit": 1};
-    let reply = db.run_command(command).await.unwrap();
-    let batch = reply.get_document("cursor").unwrap();
-    let batch = batch.get_array("firstBatch").unwrap();
-    batch[0].as_document().unwrap().clone()
+    db.run_command(command).all().await.unwrap().remove(0)
 }
 
 /// Ada of version 1, Grace of version 2 and Emmy of version 3.

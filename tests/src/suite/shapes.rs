@@ -59,7 +59,7 @@ struct Keyed {
 }
 
 fn keyed(id: i32) -> Keyed {
-    let mail = || Email("ada@example.com".to_owned());
+    let mail = || Email("ada@example".to_owned());
     let of = |value| Of { value };
     Keyed {
         id,

@@ -289,7 +289,11 @@ impl<M: Document> Loaded<M> {
     /// Takes note of the stored document after a save in `attempt`, or outside of transactions, that matched nothing. Returns
     /// whether the save can be made again: the document is of another version of the schema than before, and nobody has
     /// counted its version up.
-    pub(super) fn renew(&mut self, stored: &RawDocument, attempt: Option<&Attempt>) -> Result<bool> {
+    pub(super) fn renew(
+        &mut self,
+        stored: &RawDocument,
+        attempt: Option<&Attempt>,
+    ) -> Result<bool> {
         let model = M::model();
         let Some(schema) = model.schema else {
             return Ok(false);

@@ -5,8 +5,8 @@ use std::sync::{Mutex, PoisonError};
 use bson::Document as BsonDocument;
 use bson::raw::RawDocument;
 
-use super::{changed, exactly};
 use super::loaded::{Change, Loaded};
+use super::{changed, exactly};
 use crate::collection::call::Call;
 use crate::collection::stale::Stale;
 use crate::collection::template::Template;

@@ -147,24 +147,3 @@ fn values_with_too_many_elements_are_found() {
     let added = element_excess(Order::meta(), "lines", &line).map(|it| it.path);
     assert_eq!(added.as_deref(), Some("lines.notes"));
 }
-
-#[derive(Serialize, Deserialize, Embedded)]
-struct Chain {
-    #[odm(items(max = 2))]
-    links: Vec<i32>,
-    #[serde(flatten)]
-    next: Option<Box<Chain>>,
-}
-
-#[derive(Serialize, Deserialize, Embedded)]
-struct Chained {
-    chain: Chain,
-}
-
-#[test]
-fn a_type_may_be_flattened_into_itself() {
-    let found = |value: Bson| excess(Chained::meta(), "chain", &value).map(|it| it.path);
-    assert_eq!(found(bson!({"links": [1, 2]})), None);
-    let beyond = found(bson!({"links": [1, 2, 3]}));
-    assert_eq!(beyond.as_deref(), Some("chain.links"));
-}

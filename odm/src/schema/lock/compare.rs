@@ -31,7 +31,7 @@ pub(super) fn changes(old: &Lock, new: &Lock) -> Vec<Change> {
                 what,
                 Some(format!("drop_{collection}")),
             );
-            changes.append(&mut list.changes);
+            changes.append(&mut list.found);
         }
     }
     for (collection, model) in &new.models {
@@ -39,7 +39,7 @@ pub(super) fn changes(old: &Lock, new: &Lock) -> Vec<Change> {
         let Some(before) = old.models.get(from.unwrap_or(collection)) else {
             let mut list = Changes::of(collection, model, model);
             list.compatible("", "a new collection");
-            changes.append(&mut list.changes);
+            changes.append(&mut list.found);
             continue;
         };
         let mut list = Changes::of(collection, before, model);
@@ -56,9 +56,9 @@ pub(super) fn changes(old: &Lock, new: &Lock) -> Vec<Change> {
             );
         }
         list.model();
-        changes.append(&mut list.changes);
+        changes.append(&mut list.found);
     }
-    changes.sort_by(|one, other| other.impact.cmp(&one.impact));
+    changes.sort_by_key(|change| std::cmp::Reverse(change.impact));
     changes
 }
 
@@ -74,7 +74,7 @@ struct Changes<'l> {
     collection: &'l str,
     old: &'l LockedModel,
     new: &'l LockedModel,
-    changes: Vec<Change>,
+    found: Vec<Change>,
 }
 
 impl<'l> Changes<'l> {
@@ -83,7 +83,7 @@ impl<'l> Changes<'l> {
             collection,
             old,
             new,
-            changes: Vec::new(),
+            found: Vec::new(),
         }
     }
 
@@ -94,7 +94,7 @@ impl<'l> Changes<'l> {
         what: impl Into<String>,
         step: Option<String>,
     ) {
-        self.changes.push(Change {
+        self.found.push(Change {
             impact,
             model: self.new.name.clone(),
             collection: self.collection.to_owned(),

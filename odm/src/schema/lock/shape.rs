@@ -47,9 +47,8 @@ pub(super) fn of(model: &'static ModelMeta) -> Result<LockedModel> {
     }
     options::add(model, &mut lines).map_err(named)?;
     for mut spec in indexes(model)? {
-        let name = match spec.remove("name") {
-            Some(Bson::String(name)) => name,
-            _ => continue,
+        let Some(Bson::String(name)) = spec.remove("name") else {
+            continue;
         };
         lines.document(Fact::Index, &name, &spec);
     }

@@ -521,7 +521,10 @@ fn a_file_is_compared_and_written() {
 }
 
 #[derive(serde::Serialize, serde::Deserialize, crate::Document)]
-#[odm(collection = "people", schema(version = 2, steps(nothing), field = "v"))]
+#[odm(
+    collection = "people",
+    schema(version = 2, steps(nothing), field = "v")
+)]
 struct Person {
     #[serde(rename = "_id")]
     id: i32,
@@ -533,7 +536,10 @@ fn nothing(_: &mut bson::Document) {}
 fn the_version_is_the_declared_one() {
     let lock = lock(crate::models![Person]).unwrap();
     let text = lock.to_string();
-    assert!(text.contains("collection people model Person version 2\n"), "{text}");
+    assert!(
+        text.contains("collection people model Person version 2\n"),
+        "{text}"
+    );
     let renamed = parsed(&text.replace(r#"{"field":"v"}"#, r#"{"field":"w"}"#));
     let changes = Lock::compare(&lock, &renamed);
     assert_eq!(changes.len(), 1, "{changes:?}");

@@ -13,7 +13,11 @@ impl Maintainer for SchemaVersions {
         model.schema.is_some()
     }
 
-    fn derive(&self, model: &'static ModelMeta, document: RawDocumentBuf) -> Result<RawDocumentBuf> {
+    fn derive(
+        &self,
+        model: &'static ModelMeta,
+        document: RawDocumentBuf,
+    ) -> Result<RawDocumentBuf> {
         match model.schema {
             Some(schema) => with_values(&document, &[(schema.field, schema.version.into())]),
             None => Ok(document),

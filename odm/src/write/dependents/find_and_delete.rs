@@ -150,7 +150,7 @@ impl<M: Document, T: DeserializeOwned + Send> WriteSeveral for DependentFindAndD
             Some(found) if result.deleted > 0 => {
                 let read_as = ReadAs::of_model(model, self.projection.as_ref());
                 read_as.decode(&found).map(Some)
-            },
+            }
             _ => Ok(None),
         }
     }

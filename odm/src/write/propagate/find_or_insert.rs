@@ -6,7 +6,9 @@ use super::super::reference_place::read_by_id;
 use super::super::references::ChecksReferences;
 use super::super::{Atomic, WriteSeveral};
 use super::insert::{PropagatedInsert, expect_work, first};
-use crate::collection::{FindOneOrInsert, FoundOrInserted, InsertOneResult, Looked, decode_document};
+use crate::collection::{
+    FindOneOrInsert, FoundOrInserted, InsertOneResult, Looked, decode_document,
+};
 use crate::error::{Error, Result};
 use crate::exec::Channel;
 use crate::model::{Document, ModelMeta};

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use futures::future::join_all;
 use tokio::task::yield_now;
 
-use super::*;
+use super::{Db, Person, doc, first, models, store};
 
 /// Increments the price of a document as a program of the first version does, which knows nothing of versions. It leaves newer
 /// documents alone, as a filter by the type of `price` lets it.

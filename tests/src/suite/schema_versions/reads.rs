@@ -3,7 +3,11 @@
 use futures::{FutureExt, StreamExt};
 use odm::collection::{Change, Operation};
 
-use super::*;
+use super::{
+    Before, Bson, BsonDocument, Db, Deserialize, Document, Filter, Person, Price, Projection, Ref,
+    Serialize, ada, current, doc, emmy, first, grace, is_current, models, person, split_name,
+    store, stored, three,
+};
 use crate::suite::watch::{next, soon};
 
 pub(super) async fn older_documents_are_read(db: &Db) {
@@ -162,6 +166,7 @@ mod steps {
         }
     }
 
+    #[expect(clippy::unnecessary_wraps, reason = "a step may have a result")]
     pub(super) fn change(document: &mut Document) -> odm::Result<()> {
         match document.get_i32("kind") {
             Ok(1) => panic!("a step panics"),

@@ -4,7 +4,11 @@ use odm::bson::DateTime;
 use odm::collection::ReturnDocument;
 use odm::query::raw;
 
-use super::*;
+use super::{
+    Allow, Before, Bson, BsonDocument, Db, Deserialize, Document, Filter, Lenient, Person, Price,
+    Serialize, ada, current, doc, emmy, first, grace, is_current, models, person, same, store,
+    stored, three,
+};
 
 pub(super) async fn inserts_and_replacements_store_the_version(db: &Db) {
     let people = db.collection::<Person>();
@@ -365,7 +369,7 @@ pub(super) async fn saves_rewrite_older_documents(db: &Db) {
     assert!(people.save(&mut grace).await.unwrap());
     is_current(db, &super::grace()).await;
     assert!(!people.save(&mut grace).await.unwrap());
-    grace.family = "H".to_owned();
+    grace.family = String::from("H");
     assert!(people.save(&mut grace).await.unwrap());
     is_current(db, &person(2, "Grace", "H", 20)).await;
     let mut emmy = people.load(&3).await.unwrap().unwrap();
@@ -378,7 +382,7 @@ pub(super) async fn saves_keep_fields_that_are_not_declared(db: &Db) {
     document.insert("pager", doc! {"n": [1, 2.0], "$d": 1});
     store(db, "people", [document]).await;
     let mut ada = people.load(&1).await.unwrap().unwrap();
-    ada.family = "$King".to_owned();
+    ada.family = String::from("$King");
     people.save(&mut ada).await.unwrap();
     let mut expected = current(&person(1, "Ada", "$King", 10));
     expected.insert("pager", doc! {"n": [1, 2.0], "$d": 1});
@@ -397,7 +401,7 @@ pub(super) async fn saves_heed_changes_of_other_programs(db: &Db) {
     // An old program changes another field.
     let mut ada = people.load(&1).await.unwrap().unwrap();
     set(doc! {"price": 12}).await;
-    ada.family = "King".to_owned();
+    ada.family = String::from("King");
     people.save(&mut ada).await.unwrap();
     is_current(db, &person(1, "Ada", "King", 12)).await;
     // An old program stores the document anew after it was loaded.
@@ -415,7 +419,7 @@ pub(super) async fn saves_heed_changes_of_other_programs(db: &Db) {
         .update_by_id(&2, |p| p.price.amount.set(21))
         .await
         .unwrap();
-    grace.family = "H".to_owned();
+    grace.family = String::from("H");
     people.save(&mut grace).await.unwrap();
     is_current(db, &person(2, "Grace", "H", 21)).await;
     // And removes it.
@@ -429,7 +433,7 @@ pub(super) async fn saves_of_newer_documents_are_refused(db: &Db) {
     three(db).await;
     let lenient = db.collection::<Lenient>();
     let mut emmy = lenient.load(&3).await.unwrap().unwrap();
-    emmy.given = "E".to_owned();
+    emmy.given = String::from("E");
     assert!(lenient.save(&mut emmy).await.unwrap_err().is_newer_schema());
     let before = db.collection::<Before>();
     let mut grace = before.load(&2).await.unwrap().unwrap();
@@ -526,17 +530,17 @@ pub(super) async fn counters_and_times_of_rewrites(db: &Db) {
     let expected =
         doc! {"_id": 1, "version": 6_i64, "updated_at": epoch, "text": "a", "schema_version": 2};
     assert!(same(&found, &expected), "{found}");
-    stale.text = "b".to_owned();
+    stale.text = String::from("b");
     assert!(notes.save(&mut stale).await.unwrap_err().is_stale());
     store(db, "notes", [note(5), note(6)]).await;
     let mut loaded = notes.load(&5).await.unwrap().unwrap();
-    loaded.text = "b".to_owned();
+    loaded.text = String::from("b");
     notes.save(&mut loaded).await.unwrap();
     assert_eq!(loaded.version, 6);
     assert!(loaded.updated_at > epoch);
     let found = notes.get(&5).await.unwrap().unwrap();
     assert_eq!(found, *loaded);
-    loaded.text = "c".to_owned();
+    loaded.text = String::from("c");
     notes.save(&mut loaded).await.unwrap();
     assert_eq!(notes.get(&5).await.unwrap().unwrap().version, 7);
     notes.touch(&6).await.unwrap();
@@ -548,7 +552,7 @@ pub(super) async fn counters_and_times_of_rewrites(db: &Db) {
     let mut loaded = notes.load(&6).await.unwrap().unwrap();
     assert_eq!(loaded.version, 6);
     notes.touch(&6).await.unwrap();
-    loaded.text = "b".to_owned();
+    loaded.text = String::from("b");
     assert!(notes.save(&mut loaded).await.unwrap_err().is_stale());
     // A replacement goes on counting.
     let result = notes.replace_by_id(

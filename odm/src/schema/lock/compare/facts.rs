@@ -53,17 +53,15 @@ impl Changes<'_> {
                 Impact::Rewrite,
                 "a refresh writes the lists of stored documents",
             ),
-            Fact::Relation | Fact::Keywords => (Impact::Compatible, ""),
             Fact::Rule if is_added && self.is_enforced() => (
                 Impact::Rewrite,
                 "documents that break the rule can't be updated",
             ),
-            Fact::Rule => (Impact::Compatible, ""),
             Fact::Tree if is_added => (
                 Impact::Rewrite,
                 "`repair` of the tree computes the fields that it keeps",
             ),
-            Fact::Tree => (Impact::Compatible, ""),
+            Fact::Relation | Fact::Keywords | Fact::Rule | Fact::Tree => (Impact::Compatible, ""),
         };
         let what = if consequence.is_empty() {
             what

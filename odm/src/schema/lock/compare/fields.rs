@@ -13,7 +13,7 @@ type Fields = BTreeMap<String, LockedField>;
 /// What older programs can't do with documents of the newer one.
 const OLDER: &str = "an older program beside this one can't read it";
 
-impl<'l> Changes<'l> {
+impl Changes<'_> {
     pub(super) fn fields(&mut self) {
         if self.is_view() {
             if self.old.fields != self.new.fields {
@@ -97,8 +97,10 @@ impl<'l> Changes<'l> {
     fn renamed(&mut self, from: &str, path: &str) {
         let (_, name) = split(path);
         let (_, old_name) = split(from);
-        let before = &self.old.fields[from];
-        let after = &self.new.fields[path];
+        let (Some(before), Some(after)) = (self.old.fields.get(from), self.new.fields.get(path))
+        else {
+            return;
+        };
         let what = if after
             .list("alias")
             .contains(&Value::from(unquoted(old_name)))
@@ -473,14 +475,14 @@ fn renames<'l>(
     pairs
 }
 
-/// A field and what is inside it, by paths within the field.
-fn tree<'f>(
-    fields: &'f Fields,
-    path: &'f str,
-) -> Vec<(
+/// A path within a field, and what is declared there.
+type Inside<'f> = (
     &'f str,
     (&'f BTreeSet<String>, Vec<(&'f String, &'f String)>),
-)> {
+);
+
+/// A field and what is inside it, by paths within the field.
+fn tree<'f>(fields: &'f Fields, path: &'f str) -> Vec<Inside<'f>> {
     let inside = fields.iter().filter_map(|(other, line)| {
         let rest = other.strip_prefix(path)?;
         let is_inside = rest.is_empty() || rest.starts_with(['.', '[', '{', '<']);

@@ -5,7 +5,6 @@
 //! this module that is named after its kind. The book's chapter on models has a table of the effects on each field.
 
 mod keywords;
-mod schema;
 mod timestamps;
 mod trees;
 mod version;
@@ -23,7 +22,7 @@ use crate::query::deferred::Deferred;
 const MAINTAINERS: [&dyn Maintainer; 5] = [
     &trees::Trees,
     &keywords::Keywords,
-    &schema::SchemaVersions,
+    &version::SchemaVersions,
     &version::Versions,
     &timestamps::Timestamps,
 ];

@@ -1,8 +1,11 @@
-//! The version, which every typed write of a stored document increments.
+//! The version, which every typed write of a stored document increments, and the version of the schema, which every document has
+//! that is inserted, replaced or rewritten.
 
+use bson::raw::RawDocumentBuf;
 use bson::{Bson, doc};
 
-use super::{Maintained, Maintainer, Maintenance};
+use super::{Maintained, Maintainer, Maintenance, with_values};
+use crate::error::Result;
 use crate::model::{ModelMeta, Version};
 
 pub(super) struct Versions;
@@ -30,5 +33,24 @@ impl Maintainer for Versions {
             on_insert: None,
             replaced: next,
         }]
+    }
+}
+
+pub(super) struct SchemaVersions;
+
+impl Maintainer for SchemaVersions {
+    fn concerns(&self, model: &ModelMeta) -> bool {
+        model.schema.is_some()
+    }
+
+    fn derive(
+        &self,
+        model: &'static ModelMeta,
+        document: RawDocumentBuf,
+    ) -> Result<RawDocumentBuf> {
+        match model.schema {
+            Some(schema) => with_values(&document, &[(schema.field, schema.version.into())]),
+            None => Ok(document),
+        }
     }
 }

@@ -149,15 +149,20 @@ impl<'l> Changes<'l> {
     }
 }
 
-/// The name of a Rust function.
+/// The name of a Rust function: `rename_name_to_full_name` for `rename_name_to_fullName`.
 fn identifier(text: &str) -> String {
     let mut name = String::new();
+    let mut is_after_lowercase = false;
     for one in text.chars() {
-        if one.is_alphanumeric() || one == '_' {
-            name.extend(one.to_lowercase());
-        } else if !name.ends_with('_') && !name.is_empty() {
+        let is_word = one.is_alphanumeric() || one == '_';
+        let begins_word = one.is_uppercase() && is_after_lowercase;
+        if (begins_word || !is_word) && !name.ends_with('_') && !name.is_empty() {
             name.push('_');
         }
+        if is_word {
+            name.extend(one.to_lowercase());
+        }
+        is_after_lowercase = one.is_lowercase() || one.is_numeric();
     }
     name.trim_end_matches('_').replace("__", "_")
 }

@@ -10,6 +10,9 @@ use super::Changes;
 
 type Fields = BTreeMap<String, LockedField>;
 
+/// The types of a line, and its keywords with their values.
+type Signature<'l> = (&'l BTreeSet<String>, Vec<(&'l String, &'l String)>);
+
 /// What older programs can't do with documents of the newer one.
 const OLDER: &str = "an older program beside this one can't read it";
 
@@ -43,7 +46,7 @@ impl Changes<'_> {
         for path in &came {
             match renamed.iter().find(|(_, to)| to == path) {
                 Some((from, _)) => self.renamed(from, path),
-                None => self.added(path, &new[*path]),
+                None => self.added(path),
             }
         }
         for (path, before) in old {
@@ -53,7 +56,10 @@ impl Changes<'_> {
         }
     }
 
-    fn added(&mut self, path: &str, line: &LockedField) {
+    fn added(&mut self, path: &str) {
+        let Some(line) = self.new.fields.get(path) else {
+            return;
+        };
         let (_, segment) = split(path);
         if segment.starts_with('<') {
             self.compatible(path, format!("a variant is added; {OLDER}"));
@@ -336,7 +342,12 @@ impl Changes<'_> {
     /// Compares the strings that are allowed.
     fn names(&mut self, path: &str, keyword: &str, old: &LockedField, new: &LockedField) {
         if !new.facts.contains_key(keyword) {
-            return self.compatible(path, format!("any string is allowed; {OLDER}"));
+            let what = if keyword == "keys" {
+                "any key"
+            } else {
+                "any string"
+            };
+            return self.compatible(path, format!("{what} is allowed; {OLDER}"));
         }
         let (before, after) = (old.list(keyword), new.list(keyword));
         if !old.facts.contains_key(keyword) {
@@ -406,7 +417,7 @@ impl LockedField {
     }
 
     /// The line without what a rename changes.
-    fn signature(&self) -> (&BTreeSet<String>, Vec<(&String, &String)>) {
+    fn signature(&self) -> Signature<'_> {
         let facts = self.facts.iter().filter(|(keyword, _)| *keyword != "alias");
         (&self.types, facts.collect())
     }
@@ -475,14 +486,8 @@ fn renames<'l>(
     pairs
 }
 
-/// A path within a field, and what is declared there.
-type Inside<'f> = (
-    &'f str,
-    (&'f BTreeSet<String>, Vec<(&'f String, &'f String)>),
-);
-
 /// A field and what is inside it, by paths within the field.
-fn tree<'f>(fields: &'f Fields, path: &'f str) -> Vec<Inside<'f>> {
+fn tree<'f>(fields: &'f Fields, path: &'f str) -> Vec<(&'f str, Signature<'f>)> {
     let inside = fields.iter().filter_map(|(other, line)| {
         let rest = other.strip_prefix(path)?;
         let is_inside = rest.is_empty() || rest.starts_with(['.', '[', '{', '<']);

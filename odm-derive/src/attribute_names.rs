@@ -26,6 +26,7 @@ pub(crate) const CONTAINER: &[&str] = &[
     TTL,
     UNIQUE,
     VALIDATION,
+    VARIANT_OF,
     VIEW,
     WILDCARD,
 ];
@@ -303,6 +304,7 @@ pub(crate) const UNIQUE_AMONG_SIBLINGS: &str = "unique_among_siblings";
 pub(crate) const UNIQUE_ITEMS: &str = "unique_items";
 pub(crate) const UPDATED_AT: &str = "updated_at";
 pub(crate) const VALIDATION: &str = "validation";
+pub(crate) const VARIANT_OF: &str = "variant_of";
 pub(crate) const VERSION: &str = "version";
 pub(crate) const VIEW: &str = "view";
 pub(crate) const WILDCARD: &str = "wildcard";
@@ -475,6 +477,7 @@ const USAGES: &[(&str, &str)] = &[
         VALIDATION,
         "`validation(level = \"moderate\", action = \"warn\")`",
     ),
+    (VARIANT_OF, "`variant_of = Medium`"),
     (VERSION, "alone: `version`"),
     (VIEW, "`view(on = Book, pipeline = stages)`"),
     (

@@ -20,13 +20,14 @@ mod shard_key;
 mod summaries;
 mod time_series;
 mod tree;
+mod variants;
 mod view;
 
 use syn::Ident;
 
 use crate::errors::Errors;
 use crate::facts::Facts;
-use crate::model::{Derive, Shape, VariantContent};
+use crate::model::{Derive, Shape, Tagging, VariantContent};
 
 /// Finds what is wrong with a struct or an enum.
 pub(crate) fn model(facts: &Facts<'_>, errors: &mut Errors) {
@@ -39,6 +40,7 @@ pub(crate) fn model(facts: &Facts<'_>, errors: &mut Errors) {
     time_series::check(facts, errors);
     view::check(facts, errors);
     schema::check(facts, errors);
+    variants::check(facts, errors);
     if let Shape::Struct { tag, fields } = &model.shape {
         names::check(fields, tag.as_ref().map(|(tag, _)| tag), errors);
         check_fields(facts, None, errors);
@@ -47,7 +49,11 @@ pub(crate) fn model(facts: &Facts<'_>, errors: &mut Errors) {
         names::check_variants(shape, errors);
         for variant in &shape.variants {
             if let VariantContent::Struct(fields) = &variant.content {
-                names::check(fields, None, errors);
+                let tag = match &shape.tagging {
+                    Tagging::Internal(tag) => Some(tag),
+                    _ => None,
+                };
+                names::check(fields, tag, errors);
                 check_fields(facts, Some(&variant.ident), errors);
             }
         }

@@ -8,6 +8,7 @@ mod bucket;
 mod copies;
 mod counterparts;
 pub(crate) mod document;
+pub(crate) mod document_enum;
 pub(crate) mod embedded;
 pub(crate) mod encoder;
 pub(crate) mod enumeration;
@@ -51,10 +52,11 @@ pub(crate) fn model(facts: &Facts<'_>) -> TokenStream {
             tokens
         }
         Implementation::Enum { shape, nullable } => {
-            let mut tokens = enumeration::fields(model, shape);
+            let id = document_enum::id_handle(facts);
+            let mut tokens = enumeration::fields(model, shape, id.clone());
             tokens.extend(field_type::of_fields(
                 facts,
-                &enumeration::handles(model, shape),
+                &enumeration::handles(model, shape, id),
                 *nullable,
             ));
             tokens.extend(embedded::of_enum(facts, shape));
@@ -73,6 +75,7 @@ pub(crate) fn model(facts: &Facts<'_>) -> TokenStream {
         Implementation::Choice(names) => field_type::choice(model, names),
         Implementation::Fallback => {
             let mut tokens = fallback::model(model);
+            tokens.extend(document_enum::fallback(model));
             tokens.extend(tree::all(facts));
             return tokens;
         }
@@ -80,8 +83,11 @@ pub(crate) fn model(facts: &Facts<'_>) -> TokenStream {
     tokens.extend(relations::all(facts));
     tokens.extend(tree::all(facts));
     tokens.extend(match (model.derive, &facts.id) {
-        (Derive::Document, Some(id)) => document::document(facts, id),
-        (Derive::Document, None) => fallback::document(model),
+        (Derive::Document, Some(id)) => document::of_struct(facts, id),
+        (Derive::Document, None) => match &facts.document_enum {
+            Some(shape) => document_enum::document(facts, shape),
+            None => fallback::document(model),
+        },
         (Derive::Embedded, _) => header::no_target(model),
     });
     tokens

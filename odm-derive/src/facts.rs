@@ -3,6 +3,7 @@
 
 pub(crate) mod assertions;
 pub(crate) mod bucket;
+pub(crate) mod document_enum;
 pub(crate) mod field;
 pub(crate) mod index;
 pub(crate) mod relations;
@@ -13,6 +14,7 @@ use syn::{Ident, Type};
 
 use self::assertions::Assertions;
 use self::bucket::BucketFacts;
+use self::document_enum::DocumentEnum;
 use self::field::FieldFacts;
 use self::index::Index;
 use self::relations::Relations;
@@ -26,6 +28,8 @@ pub(crate) struct Facts<'a> {
     pub(crate) model: &'a Model,
     pub(crate) implementation: Implementation<'a>,
     pub(crate) id: Option<Id<'a>>,
+    /// The variants of an enum whose values are documents, if its declaration is complete.
+    pub(crate) document_enum: Option<DocumentEnum<'a>>,
     /// The named fields of the struct, or of the variants of the enum.
     pub(crate) fields: Vec<FieldFacts<'a>>,
     /// The indexes of a document: those on its fields, then those on the struct.
@@ -89,6 +93,7 @@ impl<'a> Facts<'a> {
             model,
             implementation: Implementation::new(model),
             id: Id::new(model),
+            document_enum: DocumentEnum::new(model),
             unproven: unproven(model, &model.stored_types()),
             assertions: Assertions::new(model, &fields, &indexes, shard_key.as_ref()),
             relations: Relations::new(model, &fields),
@@ -124,8 +129,9 @@ impl<'a> Id<'a> {
 
 impl<'a> Implementation<'a> {
     fn new(model: &'a Model) -> Self {
-        let is_struct = matches!(model.shape, Shape::Struct { .. });
-        if model.derive == Derive::Document && (!is_struct || model.borrows().is_some()) {
+        let has_documents =
+            matches!(model.shape, Shape::Struct { .. }) || DocumentEnum::new(model).is_some();
+        if model.derive == Derive::Document && (!has_documents || model.borrows().is_some()) {
             return Self::Fallback;
         }
         let has_contents = |ty: &Type| !model.depends_on_parameter(ty) && !holds_only_scalars(ty);

@@ -1,6 +1,7 @@
 //! The input, resolved: stored names, shapes and defaults. Spans are kept for errors.
 
 mod bucket;
+mod document_enum;
 pub(crate) mod projection;
 pub(crate) mod rust_type;
 pub(crate) mod shape;
@@ -80,6 +81,12 @@ impl Model {
             attributes.indexes.extend(indexes);
             bucket::complete(&mut attributes, fields);
         }
+        if let Shape::Enum(shape) = &mut shape
+            && derive == Derive::Document
+        {
+            let indexes = document_enum::indexes(shape);
+            attributes.indexes.splice(0..0, indexes);
+        }
         Self {
             derive,
             ident: input.ident.clone(),
@@ -111,6 +118,14 @@ impl Model {
         self.fields()
             .iter()
             .find(|field| !field.skipped && field.flatten.is_none() && field.stored == "_id")
+    }
+
+    /// The enum whose variants the documents of a collection are, if the model is one that can be.
+    pub(crate) fn document_enum(&self) -> Option<&Enum> {
+        match &self.shape {
+            Shape::Enum(shape) if self.derive == Derive::Document => Some(shape),
+            _ => None,
+        }
     }
 
     /// The named fields of a struct.

@@ -76,6 +76,33 @@ fn a_shape() -> DeriveInput {
     }
 }
 
+fn a_medium() -> DeriveInput {
+    parse_quote! {
+        #[odm(collection = "media", index(book.title))]
+        #[serde(tag = "kind", rename_all = "camelCase")]
+        pub enum Medium {
+            Book(Book),
+            SilentFilm {
+                #[serde(rename = "_id")]
+                id: Id<Medium>,
+                #[odm(unique)]
+                reel: i32,
+            },
+        }
+    }
+}
+
+fn a_variant() -> DeriveInput {
+    parse_quote! {
+        #[odm(variant_of = Medium)]
+        pub struct Book {
+            #[serde(rename = "_id")]
+            id: Id<Medium>,
+            title: String,
+        }
+    }
+}
+
 fn a_tree() -> DeriveInput {
     parse_quote! {
         #[odm(
@@ -121,6 +148,8 @@ fn all() -> Vec<DeriveInput> {
         a_tree(),
         a_page(),
         a_shape(),
+        a_medium(),
+        a_variant(),
         parse_quote!(
             struct Isbn(String);
         ),
@@ -146,7 +175,7 @@ fn all() -> Vec<DeriveInput> {
 fn derived(input: &DeriveInput) -> TokenStream {
     let documents = input.attrs.iter().any(|attribute| {
         let text = quote::quote!(#attribute).to_string();
-        text.contains("collection")
+        text.contains("collection") || text.contains("variant_of")
     });
     let derive = if documents {
         Derive::Document
@@ -257,7 +286,7 @@ mod snapshots {
             let Implementation::Enum { shape, .. } = &facts.implementation else {
                 panic!("an enum with data");
             };
-            let mut tokens = expand::enumeration::fields(facts.model, shape);
+            let mut tokens = expand::enumeration::fields(facts.model, shape, None);
             tokens.extend(expand::embedded::of_enum(facts, shape));
             tokens
         }));
@@ -266,14 +295,27 @@ mod snapshots {
     #[test]
     fn document() {
         insta::assert_snapshot!(expanded(&a_document(), Derive::Document, |facts| {
-            expand::document::document(facts, facts.id.as_ref().unwrap())
+            expand::document::of_struct(facts, facts.id.as_ref().unwrap())
         }));
+    }
+
+    #[test]
+    fn document_enum() {
+        insta::assert_snapshot!(expanded(&a_medium(), Derive::Document, |facts| {
+            expand::document_enum::document(facts, facts.document_enum.as_ref().unwrap())
+        }));
+        insta::assert_snapshot!(
+            "document_enum_variant",
+            expanded(&a_variant(), Derive::Document, |facts| {
+                expand::document::of_struct(facts, facts.id.as_ref().unwrap())
+            })
+        );
     }
 
     #[test]
     fn view() {
         insta::assert_snapshot!(expanded(&a_view(), Derive::Document, |facts| {
-            expand::document::document(facts, facts.id.as_ref().unwrap())
+            expand::document::of_struct(facts, facts.id.as_ref().unwrap())
         }));
     }
 

@@ -75,7 +75,7 @@ impl Db {
     pub fn advise<'s>(&self, models: impl IntoIterator<Item = &'static ModelMeta>) -> Advise<'s> {
         Advise {
             store: self.store.clone(),
-            models: models.into_iter().collect(),
+            models: ModelMeta::wholes(models),
             sample: thresholds::SAMPLE,
             max_collections: thresholds::COLLECTIONS,
             unused_for: Duration::from_secs(thresholds::UNUSED_DAYS * 24 * 60 * 60),
@@ -184,7 +184,7 @@ impl<'s> Advise<'s> {
         for model in self.models.clone() {
             let subject = Subject {
                 model,
-                collection: self.store.names().of(model.collection),
+                collection: self.store.names().of_model(model),
             };
             if let Some(listed) = &listed
                 && let Some(reason) = reason_to_skip(&subject, listed)

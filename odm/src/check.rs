@@ -210,7 +210,7 @@ impl Db {
     /// A declaration that could not be kept, a token of another check, or a read that failed.
     pub fn check<'s>(&self, models: impl IntoIterator<Item = &'static ModelMeta>) -> Check<'s> {
         let mut all: Vec<&'static ModelMeta> = Vec::new();
-        for model in models {
+        for model in ModelMeta::wholes(models) {
             if all.iter().all(|other| other.collection != model.collection) {
                 all.push(model);
             }
@@ -350,6 +350,10 @@ impl<'s> Check<'s> {
                 self.refused.get_or_insert(error.with_model(model.name));
                 return;
             }
+        };
+        let condition = match model.variant_of {
+            Some(of) => both(doc! {of.tag: of.name}, condition),
+            None => condition,
         };
         let mut models = self.settings.models.iter();
         if models.all(|other| other.collection != model.collection) {

@@ -96,7 +96,7 @@ pub use crate::error::{BulkWriteResult, Withheld, WithheldReason, WriteError};
 use crate::error::{Error, Result};
 use crate::exec::Channel;
 pub use crate::exec::explain::Explain;
-use crate::model::Document;
+use crate::model::{Document, VariantOf};
 #[cfg(feature = "tracing")]
 pub use crate::store::TracedValues;
 pub use crate::store::options::{
@@ -120,7 +120,7 @@ pub struct Collection<M> {
 
 impl<M: Document> Collection<M> {
     pub(crate) fn new(store: &Store) -> Self {
-        let name = store.names().of(M::model().collection);
+        let name = store.names().of_model(M::model());
         Self {
             store: store.at(&name),
             name,
@@ -231,6 +231,24 @@ impl<M: Document> Collection<M> {
         let mut bypassing = self.clone();
         bypassing.defaults().bypasses_trees = true;
         bypassing
+    }
+
+    /// The documents of one variant: a handle like [`Db::collection`], with the concerns of this one.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/media.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let db = two_media().await?;
+    /// let media = db.collection::<Medium>();
+    /// let films = media.variant::<Film>().find(|f| f.title.eq("Emma")).all().await?;
+    /// assert_eq!(films.iter().map(|film| film.minutes).collect::<Vec<_>>(), [124]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn variant<V: VariantOf<M> + Document>(&self) -> Collection<V> {
+        self.other()
     }
 
     fn defaults(&mut self) -> &mut Defaults {

@@ -43,6 +43,8 @@ pub mod tree;
 pub(crate) mod two_way;
 pub mod types;
 #[doc(hidden)]
+pub mod variant;
+#[doc(hidden)]
 pub mod view;
 
 use bson::Bson;
@@ -82,6 +84,7 @@ pub use self::tree::TreeMeta;
 pub use self::types::{BsonType, FieldType, MapKey, Shape, TypeMeta};
 #[doc(hidden)]
 pub use self::types::{Contents, Count};
+pub use self::variant::{VariantOf, VariantOfMeta};
 pub use self::view::ViewMeta;
 
 /// A struct or enum with typed fields, stored inside documents; derive it with `#[derive(Embedded)]`.
@@ -258,6 +261,10 @@ pub struct ModelMeta {
     pub schema: Option<&'static SchemaMeta>,
     /// The model and the stages that MongoDB computes the documents from, if the model is a view (`#[odm(view(…))]`).
     pub view: Option<&'static ViewMeta>,
+    /// The enum that the model is a variant of, and the tag of its documents (`#[odm(variant_of = …)]`).
+    pub variant_of: Option<&'static VariantOfMeta>,
+    /// The models of the variants, if the model is an enum.
+    pub variants: &'static [fn() -> &'static Self],
     /// Whether the collection keeps pre- and post-images of changed documents for change streams
     /// (`#[odm(change_stream_images)]`).
     pub change_stream_images: bool,
@@ -306,6 +313,8 @@ impl ModelMeta {
         time_series: None,
         schema: None,
         view: None,
+        variant_of: None,
+        variants: &[],
         change_stream_images: false,
         collation: None,
         keywords: &[],

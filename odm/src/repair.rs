@@ -112,7 +112,7 @@ impl<'s> Repair<'s> {
         answer: Answer,
     ) -> Self {
         let path = field(fields::<M>()).path().to_string();
-        self.answers.add(M::model().name, path, answer);
+        self.answers.add(M::model().whole().name, path, answer);
         self
     }
 

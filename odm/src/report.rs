@@ -65,7 +65,7 @@ impl Db {
     ) -> MakeReport<'s> {
         MakeReport {
             db: self.clone(),
-            models: models.into_iter().collect(),
+            models: ModelMeta::wholes(models),
             title: None,
             check: Wanted::Usual,
             advise: Wanted::Usual,

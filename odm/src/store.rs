@@ -1,6 +1,6 @@
 //! One interface to the in-memory engine and to the official driver: operations in, responses out.
 //!
-//! This module knows no models. The typed layer builds the documents that an operation holds;
+//! This module knows no models but for where their documents are. The typed layer builds the documents that an operation holds;
 //! documents come back as raw bytes.
 
 #[cfg(not(all(feature = "memory", feature = "mongodb")))]
@@ -20,6 +20,7 @@ mod monitor;
 mod names;
 pub(crate) mod operation;
 pub(crate) mod options;
+mod part;
 mod reply;
 mod response;
 mod session;
@@ -31,7 +32,7 @@ mod watch;
 use std::future::ready;
 use std::sync::Arc;
 
-use bson::Document;
+use bson::{Document, RawDocumentBuf};
 use futures_core::future::BoxFuture;
 
 #[cfg(not(feature = "mongodb"))]
@@ -49,7 +50,7 @@ use self::memory::{MemoryChanges, MemoryCursor, MemoryPage, MemorySession};
 pub use self::monitor::CommandEvent;
 use self::monitor::Sent;
 pub(crate) use self::monitor::{Monitor, Observe, RunCommand};
-pub(crate) use self::names::{CollectionName, CollectionNames};
+pub(crate) use self::names::{CollectionName, CollectionNames, Part};
 pub(crate) use self::operation::{Condition, Modification, Operation, Request, Update};
 pub(crate) use self::reply::{WriteKind, Written};
 pub(crate) use self::response::{Answer, Response};
@@ -235,10 +236,43 @@ impl Store {
         {
             return Box::pin(ready(Err(error)));
         }
+        if let Some(part) = request.collection.part() {
+            let part = Arc::clone(part);
+            return self.exec_on_part(part, request, session);
+        }
         match session {
             Some(session) => self.exec_in(request, session),
             None => self.answer(request, None),
         }
+    }
+
+    /// Runs one operation on a part of a collection.
+    fn exec_on_part(
+        self,
+        part: Arc<Part>,
+        request: Request,
+        session: Option<&mut Session>,
+    ) -> Answer<'_> {
+        let is_find = matches!(request.operation, Operation::Find { .. });
+        let request = match request.on_whole() {
+            Ok(request) => request,
+            Err(error) => return Box::pin(ready(Err(error))),
+        };
+        let answer = self.exec(request, session);
+        Box::pin(async move {
+            Ok(match answer.await? {
+                Response::Cursor(mut cursor) if is_find => {
+                    cursor.of_part(part);
+                    Response::Cursor(cursor)
+                }
+                Response::Document(Some(document)) => {
+                    let mut without = RawDocumentBuf::new();
+                    part.untag(&document, &mut without)?;
+                    Response::Document(Some(without))
+                }
+                response => response,
+            })
+        })
     }
 
     /// Runs one operation in a session, and records the outcome for the session's transaction.
@@ -413,6 +447,15 @@ impl Store {
     ) -> Result<RawChanges<'_>> {
         if let Some(options) = watch.options.chosen() {
             options.check()?;
+        }
+        if let Scope::Collection(name) = &watch.scope
+            && let Some(part) = name.part()
+        {
+            return Err(Error::unsupported(format!(
+                "an event about a deleted document does not say which variant it was: watch the collection of `{}`, and match \
+                 on what its events hold",
+                part.whole
+            )));
         }
         let shown = self.shown(false, || watch.command())?;
         let answer = async {

@@ -30,6 +30,7 @@ pub use crate::model::tree::{
     DeclaredTree, OrderedSiblings, PathId, Pattern, RootParent, SeveralParents, SingleParent,
     TreeDelete, TreeMeta,
 };
+pub use crate::model::variant::{DeclaredVariant, SameId};
 pub use crate::model::{
     Bound, BsonType, BucketMeta, Budget, Capped, Clock, CollationMeta, Contents, CopyMeta,
     CounterpartKind, CounterpartMeta, Document, Embedded, EmbeddedMeta, EnumMeta, ExpressionRule,
@@ -37,8 +38,8 @@ pub use crate::model::{
     KeyKind, KeyMeta, KeyReferenceMeta, Keys, KeywordsMeta, MapKey, ModelMeta, OnDelete, Path,
     Presence, ProjectedField, Projection, RecentMeta, RefTarget, RefreshMeta, RelationMeta, Rule,
     SchemaMeta, StepMeta, StepResult, SummaryKind, SummaryMeta, Tagging, Tailable, TimeSeriesMeta,
-    TimestampsMeta, TypeMeta, ValidationAction, ValidationLevel, VariantMeta, Versioned, ViewMeta,
-    Writable,
+    TimestampsMeta, TypeMeta, ValidationAction, ValidationLevel, VariantMeta, VariantOf,
+    VariantOfMeta, Versioned, ViewMeta, Writable,
 };
 pub use crate::query::kind::{
     Additive, Bits, Growable, Integer, Keyed, Multiple, Number, Optional, Sequence, Temporal, Text,
@@ -113,6 +114,7 @@ pub const fn index(keys: &'static [KeyMeta]) -> IndexMeta {
         collation: None,
         default_language: None,
         language_override: None,
+        variant: None,
         wildcard_projection: &[],
     }
 }
@@ -367,6 +369,11 @@ pub const fn model_of<T: Document>() -> fn() -> &'static ModelMeta {
 /// Whether documents of `T` are written: it is no view.
 pub const fn is_stored<T: Document>() -> bool {
     T::MODEL.view.is_none()
+}
+
+/// Whether the collection of `T` has no documents of other models.
+pub const fn is_alone<T: Document>() -> bool {
+    T::META.variants.is_none() && T::MODEL.variant_of.is_none()
 }
 
 /// Whether the field of `T` changes only where an update names it: it is neither a copy nor a summary, and no write maintains it. A

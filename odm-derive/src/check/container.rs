@@ -60,7 +60,7 @@ fn embedded(model: &Model, errors: &mut Errors) {
 fn document(facts: &Facts<'_>, errors: &mut Errors) {
     let model = facts.model;
     match &model.shape {
-        Shape::Struct { .. } => {}
+        Shape::Struct { .. } | Shape::Enum(_) => {}
         Shape::Unknown => return,
         _ => {
             errors.at(
@@ -81,6 +81,7 @@ fn document(facts: &Facts<'_>, errors: &mut Errors) {
     let attributes = &model.attributes;
     match &attributes.collection {
         Some(CollectionName::Literal(name)) => collection(name, errors),
+        None if attributes.variant_of.is_some() => {}
         None if attributes.whole => errors.at(
             &model.ident,
             "a document must name its collection: add `#[odm(collection = \"…\")]`",
@@ -88,7 +89,9 @@ fn document(facts: &Facts<'_>, errors: &mut Errors) {
         // The compiler, which knows the value, checks a constant.
         Some(CollectionName::Constant(_)) | None => {}
     }
-    id(facts, errors);
+    if model.document_enum().is_none() {
+        id(facts, errors);
+    }
     let mut names: Vec<String> = Vec::new();
     for rule in &attributes.rules {
         let name = rule.name.value();

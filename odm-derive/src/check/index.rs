@@ -10,7 +10,7 @@ use crate::attribute_names;
 use crate::errors::Errors;
 use crate::facts::Facts;
 use crate::facts::index::{Index, Path};
-use crate::model::{Field, Model};
+use crate::model::{Enum, Field, Model, Variant};
 use crate::parse::field::List;
 use crate::parse::index::KeyKind;
 use crate::parse::serde::unraw;
@@ -72,9 +72,41 @@ fn first_field_exists(model: &Model, path: Path<'_>, kind: KeyKind, errors: &mut
             ),
         ),
         Some(_) => return true,
-        None => unknown(model, first, kind, errors),
+        None => match model.document_enum() {
+            Some(shape) => return named_in_enum(shape, path, first, errors),
+            None => unknown(model, first, kind, errors),
+        },
     }
     false
+}
+
+/// Whether the path leads to a field of an enum whose values are documents.
+fn named_in_enum(shape: &Enum, path: Path<'_>, first: &Ident, errors: &mut Errors) -> bool {
+    let handles = || shape.variants.iter().map(Variant::handle);
+    let example = handles().next();
+    let example = example.map_or_else(|| "variant".to_owned(), |one| one.to_string());
+    if !shape.begins_with(first) {
+        let text = unraw(first);
+        let names = handles().map(|one| one.to_string());
+        let names: Vec<_> = ["tag".to_owned(), "id".to_owned()]
+            .into_iter()
+            .chain(names)
+            .collect();
+        let hint = attribute_names::hint(&text, names.iter().map(String::as_str));
+        errors.at(
+            first,
+            format!("a field of an enum is named through the variant that has it, `{example}.{text}`, or is `tag` or `id`{hint}"),
+        );
+        return false;
+    }
+    if !path.is_nested() && handles().any(|one| one == *first) {
+        errors.at(
+            first,
+            format!("`{first}` is a variant, which is stored as several fields; name one: `{first}.field`"),
+        );
+        return false;
+    }
+    true
 }
 
 fn unknown(model: &Model, ident: &Ident, kind: KeyKind, errors: &mut Errors) {

@@ -31,8 +31,11 @@ pub(super) fn check(facts: &Facts<'_>, errors: &mut Errors) {
     let Some(schema) = &model.attributes.schema else {
         return;
     };
-    if model.derive != Derive::Document || !matches!(model.shape, Shape::Struct { .. }) {
-        // `container::check` reports both.
+    if model.derive != Derive::Document
+        || !matches!(model.shape, Shape::Struct { .. })
+        || model.attributes.variant_of.is_some()
+    {
+        // `container::check` and `variants::check` report these.
         return;
     }
     steps(schema, errors);

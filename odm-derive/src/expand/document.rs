@@ -23,7 +23,21 @@ use crate::parse::index::KeyKind;
 use crate::parse::serde::unraw;
 
 /// Writes the implementation for a struct.
-pub(crate) fn document(facts: &Facts<'_>, id: &Id<'_>) -> TokenStream {
+pub(crate) fn of_struct(facts: &Facts<'_>, id: &Id<'_>) -> TokenStream {
+    let ty = sound(facts.model, &id.unproven, &id.field.ty.to_token_stream());
+    let ident = &id.field.ident;
+    let mut tokens = document(facts, &ty, &quote!(&self.#ident), &quote!(&[]));
+    tokens.extend(super::document_enum::declared(facts.model));
+    tokens
+}
+
+/// Writes the implementation; `id` is the expression of a reference to the `_id`.
+pub(super) fn document(
+    facts: &Facts<'_>,
+    id_ty: &TokenStream,
+    id: &TokenStream,
+    variants: &TokenStream,
+) -> TokenStream {
     let model = facts.model;
     let (support, ident) = (&model.support, &model.ident);
     let rust = ident.to_string();
@@ -31,12 +45,23 @@ pub(crate) fn document(facts: &Facts<'_>, id: &Id<'_>) -> TokenStream {
     let collection = match &attributes.collection {
         Some(CollectionName::Literal(name)) => name.value().to_token_stream(),
         Some(CollectionName::Constant(path)) => path.to_token_stream(),
-        None => quote!(""),
+        None => attributes.variant_of.as_ref().map_or_else(
+            || quote!(""),
+            |of| super::document_enum::collection(support, of),
+        ),
     };
+    let variant_of = option(
+        attributes
+            .variant_of
+            .as_ref()
+            .map(|of| super::document_enum::variant_of(support, of))
+            .as_ref(),
+    );
     // A sharded collection needs an index that begins with its shard key.
     let serves = |one: &Index<'_>, shard_key| {
         let declared = one.declared;
-        let has_every_document = declared.sparse.is_none() && declared.partial.is_none();
+        let has_every_document =
+            declared.sparse.is_none() && declared.partial.is_none() && declared.variant.is_none();
         has_every_document && declared.collation.is_none() && one.begins_with(shard_key)
     };
     let needed = facts.shard_key.as_ref();
@@ -107,8 +132,6 @@ pub(crate) fn document(facts: &Facts<'_>, id: &Id<'_>) -> TokenStream {
     let declared_relations = relations::declared(facts);
     let trees = tree::list(model);
     let keywords = super::keywords::meta(model);
-    let id_ident = &id.field.ident;
-    let id_ty = sound(model, &id.unproven, &id.field.ty.to_token_stream());
     let (header, target) = (header(model), document_target(model, &collection));
     quote! {
         #target
@@ -137,6 +160,8 @@ pub(crate) fn document(facts: &Facts<'_>, id: &Id<'_>) -> TokenStream {
                 time_series: #time_series,
                 schema: #schema,
                 view: #view,
+                variant_of: #variant_of,
+                variants: #variants,
                 collation: #collation,
                 keywords: &[#(#keywords),*],
                 declared_relations: &[#declared_relations],
@@ -145,7 +170,7 @@ pub(crate) fn document(facts: &Facts<'_>, id: &Id<'_>) -> TokenStream {
                 timestamps: #timestamps,
             };
             fn id(&self) -> &#id_ty {
-                &self.#id_ident
+                #id
             }
         }
     }
@@ -229,6 +254,9 @@ fn index(model: &Model, index: &Index<'_>) -> TokenStream {
     }
     if let Some(partial) = &declared.partial {
         options.extend(quote!(partial: ::core::option::Option::Some(|| #support::filter::<Self, _>(#partial)),));
+    }
+    if let Some(variant) = &declared.variant {
+        options.extend(quote!(variant: ::core::option::Option::Some(#variant),));
     }
     if let Some((seconds, _)) = declared.expire_after {
         options.extend(quote!(expire_after_seconds: ::core::option::Option::Some(#seconds),));

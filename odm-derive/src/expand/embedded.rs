@@ -20,7 +20,8 @@ pub(crate) fn of_struct(facts: &Facts<'_>) -> TokenStream {
 pub(crate) fn of_enum(facts: &Facts<'_>, shape: &Enum) -> TokenStream {
     let support = &facts.model.support;
     let (tagging, variants) = meta::of_enum(facts, shape);
-    let fields = meta::of_tag(facts.model, shape);
+    let mut fields = meta::of_tag(facts.model, shape);
+    fields.extend(super::document_enum::id_meta(facts));
     embedded(
         facts,
         &fields,

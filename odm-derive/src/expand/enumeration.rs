@@ -12,8 +12,8 @@ use crate::model::{Enum, Field, Model, Tagging, Variant, VariantContent};
 use crate::parse::serde::unraw;
 
 /// The structs of handles: one for the enum, one for each variant with named fields.
-pub(crate) fn fields(model: &Model, shape: &Enum) -> TokenStream {
-    let mut tokens = fields::of_handles(model, &handles(model, shape));
+pub(crate) fn fields(model: &Model, shape: &Enum, id: Option<Handle>) -> TokenStream {
+    let mut tokens = fields::of_handles(model, &handles(model, shape, id));
     for variant in &shape.variants {
         if let VariantContent::Struct(list) = &variant.content {
             tokens.extend(of_variant(model, variant, list));
@@ -22,8 +22,8 @@ pub(crate) fn fields(model: &Model, shape: &Enum) -> TokenStream {
     tokens
 }
 
-/// The handles of an enum.
-pub(crate) fn handles(model: &Model, shape: &Enum) -> Vec<Handle> {
+/// The handles of an enum; a document has one of its `_id`.
+pub(crate) fn handles(model: &Model, shape: &Enum, id: Option<Handle>) -> Vec<Handle> {
     let support = &model.support;
     let mut handles = Vec::new();
     if let Tagging::Internal(tag) | Tagging::Adjacent(tag, _) = &shape.tagging {
@@ -35,6 +35,7 @@ pub(crate) fn handles(model: &Model, shape: &Enum) -> Vec<Handle> {
             make: quote!(#support::Field::at_path(__odm_path.child(#tag))),
         });
     }
+    handles.extend(id);
     for variant in &shape.variants {
         let ident = variant.handle();
         if handles.iter().any(|handle: &Handle| handle.ident == ident) {
@@ -76,6 +77,7 @@ pub(crate) fn handles(model: &Model, shape: &Enum) -> Vec<Handle> {
             make,
         });
     }
+    handles.extend(fields::inverses(model));
     handles
 }
 

@@ -13,6 +13,7 @@ use crate::model::rust_type::db_ref;
 use crate::model::{Field, Model};
 
 /// One handle: its field in the struct of typed fields, and the code that makes it.
+#[derive(Clone)]
 pub(crate) struct Handle {
     pub(crate) ident: Ident,
     /// The identifier with another span, for where it is set: rustc reports a type that is not a field there,
@@ -38,7 +39,7 @@ pub(crate) fn handles(model: &Model, fields: &[Field]) -> Vec<Handle> {
 }
 
 /// The handles of inverse relations.
-fn inverses(model: &Model) -> impl Iterator<Item = Handle> {
+pub(crate) fn inverses(model: &Model) -> impl Iterator<Item = Handle> {
     model.inverses().map(|inverse| Handle {
         ident: inverse.name.clone(),
         set: inverse.name.clone(),

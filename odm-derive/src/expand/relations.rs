@@ -189,6 +189,7 @@ pub(crate) fn meta(model: &Model, inverse: &Inverse) -> TokenStream {
     let by = inverse.by.iter().map(unraw);
     let key = match &inverse.key {
         Some(key) => Some(unraw(key)),
+        None if model.document_enum().is_some() => Some("id".to_owned()),
         None => model.id().map(|id| id.rust.clone()),
     };
     let allow_scan = option(inverse.allow_scan.as_ref());

@@ -53,6 +53,8 @@ pub(super) fn checks(model: &Model, facts: &SummaryFacts<'_>) -> TokenStream {
     let relation = summary.relation.span();
     let assertion = assert_demand(model, &facts.stored, relation);
     tokens.extend(quote_spanned!(relation=> const _: () = #assertion;));
+    let assertion = assert_demand(model, &facts.alone, relation);
+    tokens.extend(quote_spanned!(relation=> const _: () = #assertion;));
     if let (Some(demand), Some(first)) = (&facts.fact, summary.path.first()) {
         let assertion = assert_demand(model, demand, first.span());
         tokens.extend(quote_spanned!(first.span()=> const _: () = #assertion;));

@@ -64,6 +64,7 @@ pub(super) fn assert_demand(model: &Model, demand: &Demand<'_>, span: Span) -> T
             quote!(has_counterpart::<#target>(#support::CounterpartKind::#kind, #field, #name))
         }
         Declares::KeyReference { field, key } => quote!(refers_by::<#target>(#field, #key)),
+        Declares::Alone => quote!(is_alone::<#target>()),
         Declares::Stored => quote!(is_stored::<#target>()),
         Declares::Fact { field } => quote!(is_fact::<#target>(#field)),
         Declares::Seldom { field } => quote!(changes_seldom::<#target>(#field)),

@@ -49,6 +49,8 @@ pub(crate) enum Declares {
     },
     /// A field that refers to this key.
     KeyReference { field: String, key: String },
+    /// A collection without documents of other models.
+    Alone,
     /// No view: writes reach its documents.
     Stored,
     /// A field that is neither a copy nor a summary of others, and that no write maintains.
@@ -271,6 +273,14 @@ impl<'a> CopyFacts<'a> {
             });
         }
         if copy.left_alone().is_none() {
+            demands.push(Demand {
+                target: source,
+                declares: Declares::Alone,
+                message: format!(
+                    "`{spelled}` shares a collection with other models, and odm keeps copies of such documents in step for none of them: \
+                     write `once` or `refresh(older_than = \"1d\", at = …)`, or read the field by a join"
+                ),
+            });
             demands.push(Demand {
                 target: source,
                 declares: Declares::Stored,

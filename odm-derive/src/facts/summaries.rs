@@ -18,6 +18,8 @@ pub(crate) struct SummaryFacts<'a> {
     pub(crate) list: Option<String>,
     /// The summarized field changes only where an update names it.
     pub(crate) fact: Option<Demand<'a>>,
+    /// The summarized documents have a collection of their own.
+    pub(crate) alone: Demand<'a>,
     /// The summarized documents are written by their model.
     pub(crate) stored: Demand<'a>,
     /// The error if the summarized field is a list, or in one.
@@ -82,6 +84,14 @@ impl<'a> SummaryFacts<'a> {
                 "`{by}` of `{target}` is in a list, so one document would count several times: summarize a relation by one reference"
             )),
             fact: fact(&inverse.target, field, summary),
+            alone: Demand {
+                target: &inverse.target,
+                declares: Declares::Alone,
+                message: format!(
+                    "`{target}` shares a collection with other models, and odm keeps summaries of such documents in step for none of \
+                     them: count or summarize them when they are read, by `count_documents` or a pipeline"
+                ),
+            },
             stored: Demand {
                 target: &inverse.target,
                 declares: Declares::Stored,

@@ -98,6 +98,8 @@ impl Field {
 pub(crate) struct Enum {
     pub(crate) tagging: Tagging,
     pub(crate) variants: Vec<Variant>,
+    /// The first variant that serde neither writes nor reads.
+    pub(crate) skipped: Option<Ident>,
 }
 
 /// How serde marks which variant a value is.
@@ -233,11 +235,14 @@ impl Shape {
                 wraps: false,
             };
         }
-        let variants: Vec<Variant> = data
-            .variants
-            .iter()
-            .filter_map(|variant| Variant::new(variant, serde, errors))
-            .collect();
+        let mut skipped = None;
+        let mut variants: Vec<Variant> = Vec::new();
+        for variant in &data.variants {
+            match Variant::new(variant, serde, errors) {
+                Some(one) => variants.push(one),
+                None => skipped = skipped.or_else(|| Some(variant.ident.clone())),
+            }
+        }
         if variants.is_empty() {
             errors.at(
                 data.enum_token,
@@ -257,7 +262,11 @@ impl Shape {
         if data_less && matches!(tagging, Tagging::External) {
             return Self::Choice(variants.into_iter().map(|variant| variant.stored).collect());
         }
-        Self::Enum(Enum { tagging, variants })
+        Self::Enum(Enum {
+            tagging,
+            variants,
+            skipped,
+        })
     }
 }
 

@@ -29,6 +29,8 @@ pub(crate) struct Container {
     pub(crate) shard_key: Option<Index>,
     pub(crate) schema: Option<Schema>,
     pub(crate) time_series: Option<TimeSeries>,
+    /// The enum that the struct is a variant of.
+    pub(crate) variant_of: Option<VariantOf>,
     pub(crate) view: Option<View>,
     /// The model of a struct that also derives `Projection`.
     pub(crate) of: Option<Path>,
@@ -84,6 +86,13 @@ pub(crate) struct GridFs {
     pub(crate) word: Ident,
     /// The size of a chunk in bytes, and where it is written.
     pub(crate) chunk_size: Option<(u64, Span)>,
+}
+
+/// `variant_of = Medium`.
+pub(crate) struct VariantOf {
+    pub(crate) word: Ident,
+    /// The enum whose variant holds the struct.
+    pub(crate) model: Type,
 }
 
 /// `view(on = Book, pipeline = stages)`.
@@ -165,6 +174,13 @@ pub(crate) fn container(list: &[Attribute], errors: &mut Errors) -> Container {
             }
             attribute_names::GRIDFS => once(&mut container.gridfs, word, gridfs(word, input)?),
             attribute_names::VIEW => once(&mut container.view, word, view(word, input)?),
+            attribute_names::VARIANT_OF => {
+                let one = VariantOf {
+                    word: word.clone(),
+                    model: value(input)?,
+                };
+                once(&mut container.variant_of, word, one)
+            }
             attribute_names::VALIDATION => validation(&mut container, input),
             attribute_names::CAPPED => once(&mut container.capped, word, capped(word, input)?),
             attribute_names::CHANGE_STREAM_IMAGES => {

@@ -62,6 +62,8 @@ pub(crate) struct Index {
     pub(crate) projection: Option<Projection>,
     /// Whether a tree or a bucket needs it, and no attribute declares it.
     pub(crate) is_implied: bool,
+    /// The stored name of the variant whose documents it has, if it is on a field of one.
+    pub(crate) variant: Option<String>,
 }
 
 impl Index {
@@ -121,6 +123,7 @@ impl Index {
             language_override: None,
             projection: None,
             is_implied: false,
+            variant: None,
         }
     }
 }

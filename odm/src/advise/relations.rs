@@ -237,7 +237,7 @@ impl Related {
             bytes: 0,
         };
         let mut without = keys.len() as u64;
-        let collection = store.names().of(self.referring.collection);
+        let collection = store.names().of_model(self.referring);
         for part in keys.parts() {
             let most = (part.len() as u64).saturating_mul(FEW) + 1;
             let group = doc! {
@@ -245,8 +245,12 @@ impl Related {
                 "n": {"$sum": 1},
                 "bytes": {"$sum": {"$bsonSize": "$$ROOT"}},
             };
+            let mut condition = any_of(path, part);
+            if let Some(of) = self.referring.variant_of {
+                condition.insert(of.tag, of.name);
+            }
             let pipeline = vec![
-                doc! {"$match": any_of(path, part)},
+                doc! {"$match": condition},
                 doc! {"$limit": number(most)},
                 doc! {"$group": group},
             ];

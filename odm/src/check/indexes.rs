@@ -38,7 +38,7 @@ pub(super) async fn unindexed(store: &Store, model: &'static ModelMeta) -> Resul
             Err(error) if error.code() == Some(Code::NAMESPACE_NOT_FOUND) => continue,
             indexes => indexes.map_err(|error| error.with_model(model.name))?,
         };
-        if !indexes.iter().any(|index| finds(index, &path)) {
+        if !indexes.iter().any(|index| finds(model, index, &path)) {
             let detail = format!(
                 "no index of `{collection}` starts with `{path}`, by which {by}: declare one with `#[odm(index)]` on the field, and \
                  apply the plan of `db.sync`"
@@ -56,7 +56,11 @@ pub(super) async fn unindexed(store: &Store, model: &'static ModelMeta) -> Resul
 fn needed(model: &'static ModelMeta) -> Result<Vec<Needed>> {
     let mut needed: Vec<Needed> = Vec::new();
     let mut add = |model: &'static ModelMeta, path: String, by: String| {
-        let is_same = |one: &Needed| one.model.collection == model.collection && one.path == path;
+        let is_same = |one: &Needed| {
+            one.model.name == model.name
+                && one.model.collection == model.collection
+                && one.path == path
+        };
         if !needed.iter().any(is_same) {
             needed.push(Needed { model, path, by });
         }
@@ -80,6 +84,19 @@ fn needed(model: &'static ModelMeta) -> Result<Vec<Needed>> {
             RelationMeta::Inverse(_) | RelationMeta::Recent(_) => {}
         }
     }
+    for variant in model.variants() {
+        for relation in variant.declared_relations {
+            let RelationMeta::Inverse(inverse) = relation else {
+                continue;
+            };
+            if inverse.allow_scan.is_none() {
+                let target = (inverse.target)();
+                let path = name::resolve((target.embedded)(), inverse.by)?.path;
+                let by = format!("`{}.{}` finds its documents", variant.name, inverse.name);
+                add(target, path.to_string(), by);
+            }
+        }
+    }
     for list in model.newest_lists()? {
         let by = format!("`{}.{}` finds the newest", model.name, list.recent.field);
         add(list.source, list.reference.path.to_string(), by);
@@ -87,8 +104,8 @@ fn needed(model: &'static ModelMeta) -> Result<Vec<Needed>> {
     Ok(needed)
 }
 
-/// Whether an index finds all documents with a value of the field.
-fn finds(index: &Document, path: &str) -> bool {
+/// Whether an index finds all documents of the model with a value of the field.
+fn finds(model: &ModelMeta, index: &Document, path: &str) -> bool {
     let key = index.get_document("key").ok();
     let first = key.and_then(|key| key.iter().next());
     let is_path = first.is_some_and(|(name, kind)| {
@@ -96,5 +113,12 @@ fn finds(index: &Document, path: &str) -> bool {
         name == path && is_ordered
     });
     let is_hidden = index.get_bool("hidden").unwrap_or(false);
-    is_path && !is_hidden && !index.contains_key("partialFilterExpression")
+    let has_all = match index.get("partialFilterExpression") {
+        None => true,
+        // Queries of a variant have its tag.
+        Some(filter) => model
+            .variant_of
+            .is_some_and(|of| *filter == Bson::Document(doc! {of.tag: of.name})),
+    };
+    is_path && !is_hidden && has_all
 }

@@ -31,6 +31,12 @@ fn failed(raw: &RawDocument, model: &'static str, reason: &Reason) -> Error {
             None => field.to_owned(),
         });
         message += ": mark it `#[serde(default)]`, or add the field to the stored document";
+    } else if message.starts_with("unknown variant `")
+        && let Some(path) = &path
+    {
+        message += ": declare the variant, or leave such documents out by a filter of `";
+        message += path;
+        message += "`";
     } else {
         message += ": declare the field as it is stored, or repair the stored document";
     }

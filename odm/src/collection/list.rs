@@ -80,6 +80,13 @@ impl<M: Document> Collection<M> {
     ///
     /// The collection does not exist; another one has the name, and `drop_target` is false.
     pub async fn rename(&self, name: &str, drop_target: bool) -> Result<()> {
+        if let Some(of) = M::model().variant_of {
+            let whole = (of.model)().name;
+            return Err(Error::usage(format!(
+                "this would rename the collection of all variants of `{whole}`: rename it by the handle of `{whole}`"
+            ))
+            .with_model(M::model().name));
+        }
         let full = |name: &str| format!("{}.{name}", self.store.database());
         let command = doc! {
             "renameCollection": full(self.name()),

@@ -176,7 +176,7 @@ impl<'s> Channel<'s> {
 
     /// The name of the model's collection.
     pub(crate) fn collection(&self, model: &ModelMeta) -> CollectionName {
-        self.store.names().of(model.collection)
+        self.store.names().of_model(model)
     }
 
     /// The collection of a model.
@@ -381,8 +381,7 @@ impl<'c> Raw<'c, '_> {
 
 /// Adds the model's name and the names of its rules to an error.
 pub(crate) fn refused(error: Error, model: &'static ModelMeta) -> Error {
-    let rules: Vec<_> = model.rules.iter().map(|rule| rule.name).collect();
-    error.with_model(model.name).with_rules(&rules)
+    error.with_model(model.name).with_rules(&model.rule_names())
 }
 
 /// The field `n` of a document that a pipeline has counted.

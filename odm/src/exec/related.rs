@@ -10,7 +10,7 @@ pub use self::link::Link;
 pub(crate) use self::link::Side;
 use super::{Channel, Keys, StoredPath};
 use crate::error::{Error, Result};
-use crate::model::InverseKind;
+use crate::model::{InverseKind, ModelMeta};
 use crate::store::limits::LIST_BYTES;
 use crate::store::options::{Chosen, Options};
 use crate::store::{CollectionNames, Operation, Request};
@@ -116,6 +116,12 @@ fn conjunction(mut filters: Vec<Document>) -> Document {
     }
 }
 
+/// The stage that restricts a `$lookup` to the documents of the model, if its collection has those of others as well.
+pub(crate) fn among_variant(model: &ModelMeta) -> Option<Document> {
+    let of = model.variant_of?;
+    Some(doc! {"$match": {of.tag: of.name}})
+}
+
 /// Stages that look up documents on the other side, each into a field of its own.
 #[derive(Debug)]
 struct Stages {
@@ -133,7 +139,8 @@ impl Stages {
         }
     }
 
-    fn look_up(&mut self, link: &Link, inner: Vec<Document>) -> String {
+    fn look_up(&mut self, link: &Link, mut inner: Vec<Document>) -> String {
+        inner.splice(0..0, among_variant(link.target));
         let field = format!("__odm_{}", self.fields.len());
         self.list.push(doc! {"$lookup": {
             "from": self.names.of(link.target.collection),

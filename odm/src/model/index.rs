@@ -28,6 +28,8 @@ pub struct IndexMeta {
     pub default_language: Option<&'static str>,
     /// The field that overrides the language of a document.
     pub language_override: Option<&'static str>,
+    /// The stored name of the variant whose documents the index has, if it is on a field of a variant.
+    pub variant: Option<&'static str>,
     /// The fields that a wildcard index over the whole document includes or leaves out.
     pub wildcard_projection: &'static [(&'static [&'static str], bool)],
 }
@@ -52,6 +54,7 @@ impl IndexMeta {
         ) && same_path(first.path, path)
             && !self.hidden
             && self.partial.is_none()
+            && self.variant.is_none()
             && self.collation.is_none()
     }
 }

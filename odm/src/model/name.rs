@@ -148,7 +148,11 @@ impl Place {
             && let Some(variant) = variants
                 .variants
                 .iter()
-                .find(|variant| snake(variant.rust) == rust)
+                // The handle of a variant whose name is a keyword ends with `_`.
+                .find(|variant| {
+                    let name = snake(variant.rust);
+                    name == rust || rust.strip_suffix('_') == Some(&name)
+                })
         {
             return Ok(Step::into_variant(variants.tagging, variant));
         }

@@ -59,7 +59,7 @@ fn check_except(
     document: &RawDocument,
     loaded: Option<&RawDocument>,
 ) -> Result<()> {
-    check_bytes(document)?;
+    check_bytes(model, document)?;
     check_id(document)?;
     let meta = (model.embedded)();
     let contents = once(&CONTENTS, meta, || Ok(Contents::of(meta)))?;
@@ -148,8 +148,8 @@ fn is_addressable(name: &str) -> bool {
     !name.starts_with('$') && !name.contains('.')
 }
 
-fn check_bytes(document: &RawDocument) -> Result<()> {
-    let bytes = document.as_bytes().len();
+fn check_bytes(model: &ModelMeta, document: &RawDocument) -> Result<()> {
+    let bytes = document.as_bytes().len() + bytes_of_tag(model, document);
     if bytes <= MAX_BYTES {
         return Ok(());
     }
@@ -159,6 +159,14 @@ fn check_bytes(document: &RawDocument) -> Result<()> {
          GridFS, and a list that grows as documents of their own or in buckets"
     ))
     .with_path(path))
+}
+
+/// The bytes of the tag that a document of a variant gets on its way to the store.
+fn bytes_of_tag(model: &ModelMeta, document: &RawDocument) -> usize {
+    let of = model.variant_of.as_ref();
+    // The type, the length of the string, and the ends of both texts.
+    of.filter(|of| matches!(document.get(of.tag), Ok(None)))
+        .map_or(0, |of| of.tag.len() + of.name.len() + 7)
 }
 
 /// The path of the field with most of the bytes, down to the last one with more than half of the document, and the bytes of its

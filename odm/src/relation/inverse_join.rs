@@ -14,7 +14,7 @@ use super::branch::{Branch, Branches, IntoBranch};
 use super::inverse::{Inverse, InverseValue, Of, Search};
 use super::scope::check_projection;
 use crate::error::Result;
-use crate::exec::{Channel, Keys, StoredPath};
+use crate::exec::{Channel, Keys, StoredPath, among_variant};
 use crate::model::Document;
 use crate::store::operation::Operation;
 
@@ -187,6 +187,8 @@ where
     ) -> Result<()> {
         const JOINED: &str = "joined";
         let (key, by) = (self.search.ends.key.as_str(), self.search.ends.by.as_str());
+        let mut stages: Vec<_> = among_variant(T::model()).into_iter().collect();
+        stages.extend(self.search.scope.stages());
         for part in keys.parts() {
             let pipeline = vec![
                 doc! {"$match": {key: {"$in": part}}},
@@ -195,7 +197,7 @@ where
                     "from": channel.collection(T::model()),
                     "localField": key,
                     "foreignField": by,
-                    "pipeline": self.search.scope.stages(),
+                    "pipeline": stages.clone(),
                     "as": JOINED,
                 }},
                 doc! {"$unwind": format!("${JOINED}")},

@@ -81,7 +81,7 @@ impl Db {
     ) -> UndoRepair {
         UndoRepair {
             channel: Channel::new(self.store.clone(), None),
-            models: models.into_iter().collect(),
+            models: ModelMeta::wholes(models),
             repair,
         }
     }

@@ -101,6 +101,11 @@ impl Walk {
         };
         match &variant.content {
             VariantContent::Unit => {}
+            // The fields stand beside the tag.
+            VariantContent::Newtype(TypeMeta {
+                shape: Shape::Embedded(inside),
+                ..
+            }) if path.is_empty() => self.fields(inside().fields, path, Some(variant.name)),
             VariantContent::Newtype(ty) => {
                 add(stored_type(ty));
                 self.value(ty, path);
@@ -114,6 +119,10 @@ impl Walk {
         for field in fields {
             if field.flatten {
                 self.value(&field.ty, at);
+                continue;
+            }
+            if at.is_empty() && variant.is_some() && field.name == "_id" {
+                // All variants of a document have it.
                 continue;
             }
             let path = join(at, field.name);

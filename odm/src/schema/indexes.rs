@@ -12,7 +12,8 @@ pub(crate) use self::check::MAX_INDEXES;
 use self::path::{KeyPath, pattern, resolve};
 pub(crate) use self::shard_key::shard_key;
 use crate::error::{Error, Result};
-use crate::model::{IndexMeta, KeyKind, ModelMeta};
+use crate::model::{IndexMeta, KeyKind, ModelMeta, Tagging};
+use crate::schema::validator::declaration;
 
 /// Returns the specifications of a model's indexes, in declaration order. Each has a name: the declared one,
 /// or the default name that every driver would generate (`title_1_year_-1`).
@@ -60,6 +61,9 @@ pub(crate) fn declared(meta: &ModelMeta) -> Result<Vec<Declared>> {
         })
         .collect::<Result<Vec<_>>>()
         .map_err(with_model)?;
+    for variant in meta.variants() {
+        declared.extend(self::declared(variant)?);
+    }
     if let Some(spec) = meta.index_of_gridfs() {
         let is_other = |index: &Declared| index.spec.get("key") != spec.get("key");
         if declared.iter().all(is_other) {
@@ -91,10 +95,13 @@ fn one(meta: &ModelMeta, index: &IndexMeta) -> Result<Declared> {
     check::alone(meta, index, &keys)?;
     let pattern = pattern(&keys);
     let mut spec = doc! {"key": &pattern};
-    spec.insert(
-        "name",
-        index.name.map_or_else(|| name(&pattern), str::to_owned),
-    );
+    let variant = variant(meta, index)?;
+    let default_name = || match variant {
+        None => name(&pattern),
+        // Other variants may have an index with the same keys.
+        Some((_, variant)) => format!("{}_{variant}", name(&pattern)),
+    };
+    spec.insert("name", index.name.map_or_else(default_name, str::to_owned));
     for (option, set) in [
         ("unique", index.unique),
         ("sparse", index.sparse),
@@ -104,9 +111,22 @@ fn one(meta: &ModelMeta, index: &IndexMeta) -> Result<Declared> {
             spec.insert(option, true);
         }
     }
-    if let Some(filter) = index.partial {
-        let filter = filter()?;
-        partial::check(&filter)?;
+    let mut filter = index.partial.map(|filter| filter()).transpose()?;
+    if let Some(filter) = &filter {
+        partial::check(filter)?;
+    }
+    if let Some((tag, variant)) = variant {
+        filter = Some(match filter {
+            None => doc! {tag: variant},
+            Some(filter) if filter.contains_key(tag) => doc! {"$and": [{tag: variant}, filter]},
+            Some(filter) => {
+                let mut both = doc! {tag: variant};
+                both.extend(filter);
+                both
+            }
+        });
+    }
+    if let Some(filter) = filter {
         spec.insert("partialFilterExpression", filter);
     }
     if let Some(seconds) = index.expire_after_seconds {
@@ -129,6 +149,21 @@ fn one(meta: &ModelMeta, index: &IndexMeta) -> Result<Declared> {
         spec,
         is_named: index.name.is_some(),
     })
+}
+
+/// The tag and its value in the documents of the one variant that the index has.
+fn variant(meta: &ModelMeta, index: &IndexMeta) -> Result<Option<(&'static str, &'static str)>> {
+    if let Some(of) = meta.variant_of {
+        return Ok(Some((of.tag, of.name)));
+    }
+    let Some(variant) = index.variant else {
+        return Ok(None);
+    };
+    let variants = (meta.embedded)().variants.as_ref();
+    match variants.map(|variants| variants.tagging) {
+        Some(Tagging::Internal { tag }) => Ok(Some((tag, variant))),
+        _ => Err(declaration(format!("`{}` has no tag", meta.name))),
+    }
 }
 
 /// The name that drivers and the shell give an index.
@@ -171,7 +206,7 @@ fn add_text_options(
         spec.insert("language_override", field);
     }
     // A text index supports only the simple collation, but would inherit the collection's.
-    if is_text && index.collation.is_none() && meta.collation.is_some() {
+    if is_text && index.collation.is_none() && meta.whole().collation.is_some() {
         spec.insert("collation", doc! {"locale": "simple"});
     }
 }

@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 pub use self::file::check_lock;
+use super::sync;
 use super::validator::declaration;
 use crate::error::{Error, Result};
 use crate::model::ModelMeta;
@@ -113,10 +114,10 @@ enum Fact {
 ///
 /// # Errors
 ///
-/// Declarations that [`Db::sync`](crate::Db::sync) would refuse, and two models with one collection.
+/// Declarations that [`Db::sync`](crate::Db::sync) would refuse, two models with one collection, and a variant without its enum.
 pub fn lock(models: impl IntoIterator<Item = &'static ModelMeta>) -> Result<Lock> {
     let mut lock = Lock::default();
-    for model in models {
+    for model in sync::wholes(models.into_iter().collect())? {
         let lines = shape::of(model)?;
         if let Some(other) = lock.models.insert(model.collection.to_owned(), lines) {
             let message = if other.name == model.name {

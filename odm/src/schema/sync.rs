@@ -58,6 +58,7 @@ impl Sync {
     pub async fn plan(self) -> Result<Plan> {
         let Self { store, models } = self;
         let named = |meta: &&'static ModelMeta| (*meta, store.names().of(meta.collection));
+        let models = wholes(models)?;
         let mut models: Vec<_> = models.iter().map(named).collect();
         let has_stored = models.iter().any(|(meta, _)| meta.view.is_none());
         if models.iter().any(|(meta, _)| !meta.trees.is_empty()) {
@@ -134,6 +135,32 @@ impl Sync {
         }
         Ok(Plan::new(store, steps).leaving_out(left_out))
     }
+}
+
+/// The models without those whose collection another one of them declares: variants of an enum.
+pub(super) fn wholes(models: Vec<&'static ModelMeta>) -> Result<Vec<&'static ModelMeta>> {
+    let is_listed = |whole: &ModelMeta| {
+        models.iter().any(|model| {
+            std::ptr::eq(*model, whole)
+                || model.name == whole.name && model.collection == whole.collection
+        })
+    };
+    for model in &models {
+        if let Some(of) = model.variant_of
+            && !is_listed((of.model)())
+        {
+            let whole = (of.model)().name;
+            return Err(declaration(format!(
+                "`{}` is a variant of `{whole}`, which declares the collection with the validator and the indexes of all variants: \
+                 list `{whole}`",
+                model.name
+            )));
+        }
+    }
+    Ok(models
+        .into_iter()
+        .filter(|model| model.variant_of.is_none())
+        .collect())
 }
 
 /// The shard keys that collections have.

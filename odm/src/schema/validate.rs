@@ -145,7 +145,9 @@ impl ModelValidator {
 }
 
 fn named(error: Error, meta: &ModelMeta) -> Error {
-    let rules: Vec<_> = meta.rules.iter().map(|rule| rule.name).collect();
+    let rules = meta.rules.iter();
+    let of_variants = meta.variants().flat_map(|variant| variant.rules);
+    let rules: Vec<_> = rules.chain(of_variants).map(|rule| rule.name).collect();
     error.with_model(meta.name).with_rules(&rules)
 }
 

@@ -53,11 +53,21 @@ pub fn validator(meta: &ModelMeta) -> Result<Document> {
     let schema = Bson::Document(
         doc! {"$jsonSchema": json_schema(meta).map_err(|error| error.with_model(meta.name))?},
     );
-    let rules: Vec<Document> = meta
+    let mut rules: Vec<Document> = meta
         .rules
         .iter()
         .map(|rule| expression(rule).map_err(|error| error.with_model(meta.name)))
         .collect::<Result<_>>()?;
+    for variant in meta.variants() {
+        for rule in variant.rules {
+            let filter = expression(rule).map_err(|error| error.with_model(variant.name))?;
+            rules.extend(
+                variant
+                    .variant_of
+                    .map(|of| doc! {"$or": [{of.tag: {"$ne": of.name}}, filter]}),
+            );
+        }
+    }
     Ok(match (schema, rules.is_empty()) {
         (Bson::Document(schema), true) => schema,
         (schema, _) => {

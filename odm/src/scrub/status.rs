@@ -45,7 +45,8 @@ impl Db {
         &self,
         models: impl IntoIterator<Item = &'static ModelMeta>,
     ) -> Result<ScrubStatus> {
-        let collections: Vec<_> = models.into_iter().map(|model| model.collection).collect();
+        let models = ModelMeta::wholes(models).into_iter();
+        let collections: Vec<_> = models.map(|model| model.collection).collect();
         let mut status = ScrubStatus {
             oldest: None,
             ranges: 0,

@@ -5,14 +5,14 @@ use std::fmt;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use bson::raw::RawDocument;
+use bson::raw::{RawDocument, RawDocumentBuf};
 use bson::{Document, doc};
 
 use crate::error::Result;
 use crate::store::batch::Batch;
 use crate::store::monitor::{Monitor, Sent};
 use crate::store::session::Attempt;
-use crate::store::{ImplicitCursor, MemoryCursor, SessionCursor};
+use crate::store::{ImplicitCursor, MemoryCursor, Part, SessionCursor};
 
 /// The results of a `find` or an `aggregate`; `'s` is the session's borrow.
 pub(crate) struct RawCursor<'s> {
@@ -22,6 +22,14 @@ pub(crate) struct RawCursor<'s> {
     watch: Option<Box<Watch>>,
     /// The transaction that the cursor belongs to.
     attempt: Option<Attempt>,
+    part: Option<Box<PartOf>>,
+}
+
+/// The part of a collection that a cursor reads.
+struct PartOf {
+    part: Arc<Part>,
+    /// The current document, without the tag of the part.
+    current: RawDocumentBuf,
 }
 
 /// The source of further batches.
@@ -54,12 +62,21 @@ impl<'s> RawCursor<'s> {
             batch_size,
             watch: None,
             attempt: None,
+            part: None,
         }
     }
 
     /// Records the result of every `getMore` in the transaction.
     pub(crate) fn belongs_to(&mut self, attempt: Attempt) {
         self.attempt = Some(attempt);
+    }
+
+    /// Returns the documents without the tag of the part.
+    pub(crate) fn of_part(&mut self, part: Arc<Part>) {
+        self.part = Some(Box::new(PartOf {
+            part,
+            current: RawDocumentBuf::new(),
+        }));
     }
 
     /// Reports every later `getMore` to the monitor.
@@ -101,7 +118,14 @@ impl<'s> RawCursor<'s> {
                 }
             }
         }
-        Poll::Ready(self.batch.next())
+        let document = self.batch.next();
+        let Some(of) = &mut self.part else {
+            return Poll::Ready(document);
+        };
+        Poll::Ready(document.map(|document| {
+            of.part.untag(document?, &mut of.current)?;
+            Ok(&*of.current)
+        }))
     }
 
     /// Polls for the next document, which [`current`](Self::current) returns then; `false` after a batch without documents, with
@@ -125,12 +149,22 @@ impl<'s> RawCursor<'s> {
                 }
             }
         }
-        Poll::Ready(self.batch.next().map(|document| document.map(|_| true)))
+        let document = self.batch.next();
+        Poll::Ready(document.map(|document| {
+            let document = document?;
+            if let Some(of) = &mut self.part {
+                of.part.untag(document, &mut of.current)?;
+            }
+            Ok(true)
+        }))
     }
 
     /// The document that was read last.
     pub(crate) fn current(&self) -> Option<&RawDocument> {
-        self.batch.current()
+        match &self.part {
+            None => self.batch.current(),
+            Some(of) => self.batch.current().map(|_| &*of.current),
+        }
     }
 
     /// [`poll_next`](Self::poll_next) as a future.
@@ -146,7 +180,7 @@ impl<'s> RawCursor<'s> {
         match fetched {
             None => None,
             Some(Err(error)) => Some(Err(error)),
-            Some(Ok(())) => self.batch.current().map(Ok),
+            Some(Ok(())) => self.current().map(Ok),
         }
     }
 

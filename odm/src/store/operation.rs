@@ -173,7 +173,10 @@ impl Request {
 
     /// The command document, as the shell would print it.
     pub(crate) fn command(&self) -> Result<Document> {
-        let raw = self.raw_command()?;
+        let raw = match self.collection.part() {
+            None => self.raw_command()?,
+            Some(_) => self.clone().on_whole()?.raw_command()?,
+        };
         Document::try_from(&*raw).map_err(Error::encode)
     }
 }

@@ -9,7 +9,7 @@ mod timestamps;
 mod trees;
 mod version;
 
-use bson::raw::{CString, RawBson};
+use bson::raw::{CString, RawBson, RawBsonRef};
 use bson::{Bson, Document, RawDocument, RawDocumentBuf, doc};
 
 use super::operators::{Changes, OnField, Part, Stage};
@@ -99,6 +99,32 @@ fn of(model: &'static ModelMeta) -> impl Iterator<Item = &'static dyn Maintainer
     all.filter(|maintainer| maintainer.concerns(model))
 }
 
+/// Refuses changes of an enum's documents if a variant has maintained fields: which ones an update has to keep in step depends on
+/// the variant of each document that it matches.
+pub(crate) fn expect_plain_variants(model: &'static ModelMeta) -> Result<()> {
+    for variant in model.variants() {
+        if of(variant).next().is_some() {
+            return Err(Error::usage(format!(
+                "writes of a `{0}`, a variant of `{1}`, keep some of its fields in step: change its documents through the collection \
+                 of `{0}`",
+                variant.name, model.name
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// The model of a document of an enum: that of its variant.
+fn of_document(model: &'static ModelMeta, document: &RawDocument) -> &'static ModelMeta {
+    let is_of = |variant: &&'static ModelMeta| {
+        variant.variant_of.is_some_and(|of| {
+            let tag = document.get(of.tag).ok().flatten();
+            tag.and_then(RawBsonRef::as_str) == Some(of.name)
+        })
+    };
+    model.variants().find(is_of).unwrap_or(model)
+}
+
 /// The fields of the model that every typed write maintains by itself.
 pub(crate) fn fields(model: &'static ModelMeta) -> Vec<Maintained> {
     of(model).flat_map(|it| it.fields(model)).collect()
@@ -114,6 +140,7 @@ pub(crate) fn inserted(
     model: &'static ModelMeta,
     document: RawDocumentBuf,
 ) -> Result<RawDocumentBuf> {
+    let model = of_document(model, &document);
     let document = saved(model, document)?;
     let values: Vec<_> = of(model).flat_map(|it| it.inserted(model)).collect();
     let document = match values.as_slice() {
@@ -145,6 +172,7 @@ fn with_values(document: &RawDocument, values: &[(&str, Bson)]) -> Result<RawDoc
 
 /// A document that replaces another one.
 pub(crate) fn replaced(model: &'static ModelMeta, document: RawDocumentBuf) -> Result<Replacement> {
+    expect_plain_variants(model)?;
     of(model).try_for_each(|it| it.replace(model))?;
     let document = saved(model, document)?;
     storable::check(model, &document)?;
@@ -166,6 +194,7 @@ pub(crate) fn updated(
     model: &'static ModelMeta,
     changes: Changes,
 ) -> Result<(Changes, Option<OnInsert>), Deferred> {
+    expect_plain_variants(model).map_err(|error| Deferred::usage("", error.to_string()))?;
     let changes = of(model).try_fold(changes, |changes, it| it.update(model, changes))?;
     let fields = fields(model);
     if fields.is_empty() {

@@ -626,7 +626,7 @@ impl<M> WriteSteps for DependentDelete<M> {
             steps.push(step.of_documents(keys.len() as u64));
         }
         let collection = channel.collection(self.model);
-        let statements = deletes_of(model, &ids);
+        let statements = self.model.shown(deletes_of(model, &ids));
         let command = doc! {"delete": &*collection, "deletes": statements};
         let reason = "match the filter".to_owned();
         let step = Step::writes(self.model, &collection, vec![command], reason);

@@ -5,7 +5,7 @@ use syn::spanned::Spanned;
 
 use super::{Assertion, Flaw, Subject};
 use crate::model::rust_type::{Kind, holds_only_scalars, kind, without_option};
-use crate::model::{Model, Shape, Tagging, TupleValue, Variant, VariantContent};
+use crate::model::{Derive, Model, Shape, Tagging, TupleValue, Variant, VariantContent};
 use crate::parse::serde::unraw;
 
 /// Groups of assertions about values whose types are known where the type is declared.
@@ -53,7 +53,9 @@ fn of_variant<'a>(
     };
     match &variant.content {
         VariantContent::Newtype(ty) => {
-            let mut assertions: Vec<_> = nameless(ty).collect();
+            // The struct of a document's variant is a model itself, and has been checked as one.
+            let is_document = model.derive == Derive::Document;
+            let mut assertions: Vec<_> = nameless(ty).filter(|_| !is_document).collect();
             if !model.depends_on_parameter(ty) {
                 assertions.extend(beside_a_tag(tagging, variant, ty));
             }

@@ -209,6 +209,7 @@ impl<M: Document> Loaded<M> {
         self.settle();
         let baseline = self.baseline(attempt)?;
         let model = M::model();
+        maintain::expect_plain_variants(model)?;
         let document = maintain::saved(model, encode(&self.document)?)?;
         storable::check_saved(model, &document, &baseline.document)?;
         let maintained = maintain::fields(model);

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::read::{self, Watched};
 use crate::collection::Collection;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::{BsonType, Document as Model, FieldType, Path, Shape, TypeMeta};
 use crate::query::Field;
 
@@ -495,6 +495,14 @@ impl Change<Document> {
     }
 
     fn named<M: Model>(&self, name: &str) -> Result<Option<Change<M>>> {
+        if let Some(of) = M::model().variant_of {
+            let whole = (of.model)().name;
+            return Err(Error::unsupported(format!(
+                "an event about a deleted document does not say which variant it was: read events as those of `{whole}`, and \
+                 match on what they hold"
+            ))
+            .with_model(M::model().name));
+        }
         let namespace = self.namespace.as_ref();
         let collection = namespace.and_then(|namespace| namespace.collection.as_deref());
         if collection != Some(name) {

@@ -13,7 +13,7 @@ use crate::schema::indexes::indexes;
 
 pub(super) fn collect(models: impl IntoIterator<Item = &'static ModelMeta>) -> Result<Diagram> {
     let mut collector = Collector::default();
-    for model in models {
+    for model in ModelMeta::wholes(models) {
         collector.model(model)?;
     }
     collector.relations();
@@ -90,6 +90,13 @@ impl Collector {
             place.variant = Some(variant.name);
             match &variant.content {
                 VariantContent::Unit => {}
+                // The fields of a document's variant stand beside its tag.
+                VariantContent::Newtype(ty) if model.is_some() => match ty.shape {
+                    Shape::Embedded(inside) => {
+                        self.add_fields(inside().fields, place, &mut attributes);
+                    }
+                    _ => attributes.push(attribute(ty, variant.name, place)),
+                },
                 VariantContent::Newtype(ty) => {
                     attributes.push(attribute(ty, variant.name, place));
                 }
@@ -118,6 +125,9 @@ impl Collector {
                 if let Shape::Embedded(inside) = field.ty.shape {
                     attributes.extend(self.fields(inside(), place.entity, None));
                 }
+                continue;
+            }
+            if field.name == "_id" && place.model.is_some() && place.variant.is_some() {
                 continue;
             }
             let mut attribute = attribute(&field.ty, field.name, place);
@@ -184,7 +194,7 @@ impl Collector {
         let mut drawn: Vec<&ReferenceMeta> = Vec::new();
         for (model, entity) in self.models.clone() {
             for reference in references(model) {
-                let target = reference.target;
+                let (declares, target) = (reference.target, reference.target.whole());
                 let Some(listed) = numbered(&self.models, target) else {
                     let known = numbered(&self.unlisted, target);
                     let from = known.unwrap_or_else(|| {
@@ -200,11 +210,11 @@ impl Collector {
                 if drawn.iter().any(|drawn| std::ptr::eq(*drawn, reference)) {
                     continue;
                 }
-                let inverses = target.relations().iter();
+                let inverses = declares.relations().iter();
                 let mut inverses = inverses.filter_map(RelationMeta::as_inverse);
                 let inverse = inverses.find(|inverse| {
-                    std::ptr::eq((inverse.target)(), model)
-                        && inverse.by.join(".") == reference.name
+                    std::ptr::eq((inverse.target)().whole(), model)
+                        && is_by(inverse, model, reference)
                 });
                 let two_way = reference.counterpart.and_then(|counterpart| {
                     references(target).find(|back| {
@@ -218,6 +228,13 @@ impl Collector {
             }
         }
     }
+}
+
+/// Whether a relation goes by the reference. A model whose documents have variants names it with that of the variant.
+fn is_by(inverse: &InverseMeta, model: &ModelMeta, reference: &ReferenceMeta) -> bool {
+    let (by, name) = (inverse.by.join("."), reference.name.as_str());
+    let of_variant = name.split_once('.').map(|(_, name)| name);
+    by == name || !model.variants.is_empty() && of_variant == Some(by.as_str())
 }
 
 /// The number of the box of a model or a struct.
@@ -299,7 +316,17 @@ fn note_index(attributes: &mut [Attribute], spec: &Document) {
         return;
     };
     let top = first.split('.').next().unwrap_or(first);
-    let Some(attribute) = attributes.iter_mut().find(|one| one.name == top) else {
+    let partial = spec.get_document("partialFilterExpression").ok();
+    let is_of = |variant: &str| {
+        partial.is_some_and(|filter| filter.values().any(|value| value.as_str() == Some(variant)))
+    };
+    // Several variants may have a field of this name.
+    let place = |one: &Attribute| one.name == top && one.variant.is_none_or(is_of);
+    let place = attributes
+        .iter()
+        .position(place)
+        .or_else(|| attributes.iter().position(|one| one.name == top));
+    let Some(attribute) = place.and_then(|place| attributes.get_mut(place)) else {
         return;
     };
     let is_unique = spec.get("unique") == Some(&Bson::Boolean(true));

@@ -45,7 +45,7 @@ fn refusal(meta: &ModelMeta, index: &IndexMeta, keys: &[(KeyPath, KeyKind)]) -> 
     }
     arrays(keys)
         .or_else(|| kinds(index, keys))
-        .or_else(|| options(index, keys))
+        .or_else(|| options(meta, index, keys))
         .or_else(|| ttl(meta, index, keys))
 }
 
@@ -146,7 +146,7 @@ fn kinds(index: &IndexMeta, keys: &[(KeyPath, KeyKind)]) -> Option<String> {
     })
 }
 
-fn options(index: &IndexMeta, keys: &[(KeyPath, KeyKind)]) -> Option<String> {
+fn options(meta: &ModelMeta, index: &IndexMeta, keys: &[(KeyPath, KeyKind)]) -> Option<String> {
     let wildcard = keys.iter().any(|(_, kind)| *kind == KeyKind::Wildcard);
     if wildcard && (index.unique || index.sparse) {
         return Some(
@@ -157,6 +157,12 @@ fn options(index: &IndexMeta, keys: &[(KeyPath, KeyKind)]) -> Option<String> {
     if index.sparse && index.partial.is_some() {
         return Some(
             "an index is sparse or partial, not both: put the `exists` into the filter".to_owned(),
+        );
+    }
+    if index.sparse && (index.variant.is_some() || meta.variant_of.is_some()) {
+        return Some(
+            "an index on a field of a variant is partial, and can't be sparse, too: write `partial = |m| m.field.exists(true)`"
+                .to_owned(),
         );
     }
     let whole = keys
@@ -187,7 +193,7 @@ fn ttl(meta: &ModelMeta, index: &IndexMeta, keys: &[(KeyPath, KeyKind)]) -> Opti
             i32::MAX
         ));
     }
-    if meta.capped.is_some() {
+    if meta.whole().capped.is_some() {
         return Some(
             "documents of a capped collection can't expire; remove one of the two".to_owned(),
         );

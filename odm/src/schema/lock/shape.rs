@@ -52,28 +52,11 @@ pub(super) fn of(model: &'static ModelMeta) -> Result<LockedModel> {
         };
         lines.document(Fact::Index, &name, &spec);
     }
-    for rule in model.rules {
-        lines.document(Fact::Rule, rule.name, &(rule.filter)().map_err(named)?);
-    }
-    for keywords in model.keywords {
-        let value = doc! {
-            "from": keywords.sources.to_vec(),
-            "language": keywords.language,
-            "max": i64_to_bson(keywords.max.into()),
-        };
-        lines.document(Fact::Keywords, keywords.field, &value);
-    }
-    for relation in model.declared_relations {
-        match relation {
-            RelationMeta::Inverse(meta) => {
-                lines.document(Fact::Relation, meta.name, &options::inverse(meta));
-            }
-            RelationMeta::Recent(meta) => {
-                lines.document(Fact::Relation, meta.field, &options::recent(meta));
-            }
-            // The lines of the fields have the references.
-            RelationMeta::Reference(_) => {}
-        }
+    add_declared(model, "", &mut lines).map_err(named)?;
+    for variant in model.variants() {
+        let at = format!("{}.", variant.name);
+        options::add_maintained(variant, &at, &mut lines);
+        add_declared(variant, &at, &mut lines).map_err(named)?;
     }
     for tree in model.trees {
         let name = if tree.name.is_empty() {
@@ -84,6 +67,32 @@ pub(super) fn of(model: &'static ModelMeta) -> Result<LockedModel> {
         lines.document(Fact::Tree, name, &options::tree(tree));
     }
     Ok(lines)
+}
+
+/// Adds rules, keywords and relations; those of a variant have names that start with `at`.
+fn add_declared(model: &'static ModelMeta, at: &str, lines: &mut LockedModel) -> Result<()> {
+    for rule in model.rules {
+        let name = format!("{at}{}", rule.name);
+        lines.document(Fact::Rule, &name, &(rule.filter)()?);
+    }
+    for keywords in model.keywords {
+        let value = doc! {
+            "from": keywords.sources.to_vec(),
+            "language": keywords.language,
+            "max": i64_to_bson(keywords.max.into()),
+        };
+        lines.document(Fact::Keywords, &format!("{at}{}", keywords.field), &value);
+    }
+    for relation in model.declared_relations {
+        let (name, value) = match relation {
+            RelationMeta::Inverse(meta) => (meta.name, options::inverse(meta)),
+            RelationMeta::Recent(meta) => (meta.field, options::recent(meta)),
+            // The lines of the fields have the references.
+            RelationMeta::Reference(_) => continue,
+        };
+        lines.document(Fact::Relation, &format!("{at}{name}"), &value);
+    }
+    Ok(())
 }
 
 impl LockedModel {

@@ -383,7 +383,7 @@ impl Effect {
     /// The step of a plan.
     pub(super) fn step(&self, collection: &str, documents: u64) -> Result<Step> {
         let (model, relation) = (self.place.model, self.relation);
-        let statements = self.statements()?;
+        let statements = model.shown(self.statements()?);
         let command = if self.policy == OnDelete::Cascade {
             doc! {"delete": collection, "deletes": statements}
         } else {

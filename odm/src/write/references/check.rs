@@ -190,7 +190,8 @@ impl ReferenceChecker {
         let mut models = self.declared.targets().iter().map(|target| target.model);
         let model = models.find(|model| database.is_none() && model.collection == collection);
         let collection = match model {
-            Some(model) => channel.collection(model),
+            // Other DBRefs may lead to other variants in the collection.
+            Some(model) => channel.collection(model).whole(),
             None => CollectionName::Chosen(collection.into()),
         };
         let is_legal = |name: &str| !name.is_empty() && !name.contains(['$', '\0']);

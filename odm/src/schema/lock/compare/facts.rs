@@ -115,6 +115,7 @@ impl Changes<'_> {
                     (Impact::Compatible, "")
                 }
             }
+            "view" if is_added && !before.is_empty() => (Impact::Compatible, "sync changes it"),
             "time_series" | "collation" | "view" => (
                 Impact::Rewrite,
                 "MongoDB can't change this: copy the documents into a new collection",

@@ -73,6 +73,15 @@ pub(super) fn add(model: &'static ModelMeta, lines: &mut LockedModel) -> Result<
     if let Some(schema) = model.schema {
         option("schema_version", doc! {"field": schema.field});
     }
+    add_maintained(model, "", lines);
+    Ok(())
+}
+
+/// Adds the options about maintained fields, under names that start with `at`.
+pub(super) fn add_maintained(model: &ModelMeta, at: &str, lines: &mut LockedModel) {
+    let mut option = |name: &str, value: Document| {
+        lines.document(Fact::Option, &format!("{at}{name}"), &value);
+    };
     if let Some(field) = model.version {
         option("version", doc! {"field": field});
     }
@@ -88,7 +97,6 @@ pub(super) fn add(model: &'static ModelMeta, lines: &mut LockedModel) -> Result<
         ];
         option("timestamps", given(all));
     }
-    Ok(())
 }
 
 fn unsigned(number: u64) -> Bson {

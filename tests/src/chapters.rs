@@ -41,6 +41,7 @@ chapters! {
     ids = "../../book/src/ids.md";
     slots = "../../book/src/slots.md";
     tailing = "../../book/src/tailing.md";
+    variants = "../../book/src/variants.md";
     views = "../../book/src/views.md";
     foreign_types = "../../book/src/foreign-types.md";
     web_services = "../../book/src/web-services.md";

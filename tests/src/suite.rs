@@ -93,6 +93,7 @@ mod updates;
 mod upserts_by_lists;
 mod validation;
 mod values;
+mod variants;
 mod views;
 mod watch;
 
@@ -194,6 +195,7 @@ pub(crate) fn cases() -> Vec<Case> {
         upserts_by_lists::CASES,
         values::CASES,
         validation::CASES,
+        &variants::all(),
         views::CASES,
         watch::CASES,
     ]

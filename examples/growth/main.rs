@@ -1,6 +1,6 @@
 //! Data that grows and changes: files that are larger than a document, traffic that is logged, numbered, counted and viewed,
-//! models of data that other programs have stored, versions of a schema, collections for a cluster, documents that MongoDB does not
-//! store, and shapes that change.
+//! models of data that other programs have stored, several models in one collection, versions of a schema, collections for a
+//! cluster, documents that MongoDB does not store, and shapes that change.
 //!
 //! ```sh
 //! cargo run --example growth                                     # on the engine in this process
@@ -17,6 +17,7 @@ mod limits;
 mod shapes;
 mod shards;
 mod traffic;
+mod variants;
 mod versions;
 
 use odm::prelude::*;
@@ -43,6 +44,7 @@ async fn show(db: &Db) -> Result<(), Box<dyn std::error::Error>> {
     files::show(db).await?;
     traffic::show(db).await?;
     existing::show(db).await?;
+    variants::show(db).await?;
     shards::show(db).await?;
     limits::show(db).await?;
     shapes::show(db).await?;

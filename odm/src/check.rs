@@ -352,7 +352,7 @@ impl<'s> Check<'s> {
             }
         };
         let condition = match model.variant_of {
-            Some(of) => both(doc! {of.tag: of.name}, condition),
+            Some(of) => both(of.filter(), condition),
             None => condition,
         };
         let mut models = self.settings.models.iter();

@@ -1,7 +1,7 @@
 //! One interface to the in-memory engine and to the official driver: operations in, responses out.
 //!
-//! This module knows no models but for where their documents are. The typed layer builds the documents that an operation holds;
-//! documents come back as raw bytes.
+//! Of a model, this module knows the name of its collection, and the tag of a variant. The typed layer builds the documents that
+//! an operation holds; documents come back as raw bytes.
 
 #[cfg(not(all(feature = "memory", feature = "mongodb")))]
 mod absent;

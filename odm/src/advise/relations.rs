@@ -247,7 +247,7 @@ impl Related {
             };
             let mut condition = any_of(path, part);
             if let Some(of) = self.referring.variant_of {
-                condition.insert(of.tag, of.name);
+                condition.extend(of.filter());
             }
             let pipeline = vec![
                 doc! {"$match": condition},

@@ -118,7 +118,7 @@ fn finds(model: &ModelMeta, index: &Document, path: &str) -> bool {
         // Queries of a variant have its tag.
         Some(filter) => model
             .variant_of
-            .is_some_and(|of| *filter == Bson::Document(doc! {of.tag: of.name})),
+            .is_some_and(|of| *filter == Bson::Document(of.filter())),
     };
     is_path && !is_hidden && has_all
 }

@@ -381,7 +381,8 @@ impl<'c> Raw<'c, '_> {
 
 /// Adds the model's name and the names of its rules to an error.
 pub(crate) fn refused(error: Error, model: &'static ModelMeta) -> Error {
-    error.with_model(model.name).with_rules(&model.rule_names())
+    let rules = model.whole().rule_names();
+    error.with_model(model.name).with_rules(&rules)
 }
 
 /// The field `n` of a document that a pipeline has counted.

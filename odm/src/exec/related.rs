@@ -119,7 +119,7 @@ fn conjunction(mut filters: Vec<Document>) -> Document {
 /// The stage that restricts a `$lookup` to the documents of the model, if its collection has those of others as well.
 pub(crate) fn among_variant(model: &ModelMeta) -> Option<Document> {
     let of = model.variant_of?;
-    Some(doc! {"$match": {of.tag: of.name}})
+    Some(doc! {"$match": of.filter()})
 }
 
 /// Stages that look up documents on the other side, each into a field of its own.

@@ -1,5 +1,7 @@
 //! Several models in one collection: an enum that derives `Document`, and the structs of its variants.
 
+use bson::{Document, doc};
+
 use super::ModelMeta;
 
 /// A model whose documents are one variant of the enum `M`: a struct with `#[odm(variant_of = M)]`. The derive on the enum
@@ -82,6 +84,13 @@ pub struct VariantOfMeta {
     pub name: &'static str,
 }
 
+impl VariantOfMeta {
+    /// The filter of the documents of this variant.
+    pub(crate) fn filter(&self) -> Document {
+        doc! {self.tag: self.name}
+    }
+}
+
 impl ModelMeta {
     /// The models of the variants, if the model is an enum.
     pub(crate) fn variants(&self) -> impl Iterator<Item = &'static Self> {
@@ -108,7 +117,7 @@ impl ModelMeta {
     }
 
     /// The statements as they are sent, for plans: those of a variant have its tag in their filters.
-    pub(crate) fn shown(&self, mut statements: Vec<bson::Document>) -> Vec<bson::Document> {
+    pub(crate) fn shown(&self, mut statements: Vec<Document>) -> Vec<Document> {
         if let Some(of) = self.variant_of {
             for statement in &mut statements {
                 if let Ok(filter) = statement.get_document_mut("q") {
@@ -119,11 +128,10 @@ impl ModelMeta {
         statements
     }
 
-    /// The names of the expression rules in the validator of the collection, in its order.
-    pub(crate) fn rule_names(&'static self) -> Vec<&'static str> {
-        let whole = self.whole();
-        let rules = whole.rules.iter();
-        let of_variants = whole.variants().flat_map(|variant| variant.rules);
-        rules.chain(of_variants).map(|rule| rule.name).collect()
+    /// The names of the rules, those of variants included, in the order of the validator.
+    pub(crate) fn rule_names(&self) -> Vec<&'static str> {
+        let of_variants = self.variants().flat_map(|variant| variant.rules);
+        let rules = self.rules.iter().chain(of_variants);
+        rules.map(|rule| rule.name).collect()
     }
 }

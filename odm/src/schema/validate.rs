@@ -145,10 +145,7 @@ impl ModelValidator {
 }
 
 fn named(error: Error, meta: &ModelMeta) -> Error {
-    let rules = meta.rules.iter();
-    let of_variants = meta.variants().flat_map(|variant| variant.rules);
-    let rules: Vec<_> = rules.chain(of_variants).map(|rule| rule.name).collect();
-    error.with_model(meta.name).with_rules(&rules)
+    error.with_model(meta.name).with_rules(&meta.rule_names())
 }
 
 /// The compiled validators, by type: `Page<Film>` and `Page<Actor>` have one each.

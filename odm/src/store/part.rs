@@ -16,20 +16,11 @@ const OF_COLLECTION: [&str; 3] = ["$collStats", "$indexStats", "$planCacheStats"
 
 impl Request {
     /// The request on the whole collection, which reaches only the documents of the part that it names.
-    #[inline]
-    pub(crate) fn on_whole(self) -> Result<Self> {
-        if self.collection.part().is_none() {
-            return Ok(self);
+    pub(crate) fn on_whole(mut self) -> Result<Self> {
+        if let Some(part) = self.collection.part().cloned() {
+            self.operation = part.restricted(self.operation)?;
+            self.collection = self.collection.whole();
         }
-        self.restricted()
-    }
-
-    fn restricted(mut self) -> Result<Self> {
-        let Some(part) = self.collection.part().cloned() else {
-            return Ok(self);
-        };
-        self.operation = part.restricted(self.operation)?;
-        self.collection = self.collection.whole();
         Ok(self)
     }
 }

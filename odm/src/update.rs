@@ -267,6 +267,20 @@ impl<M> Update<M> {
         Ok(sent.modification.into_bson())
     }
 
+    /// The same changes of another model's documents, which store the changed fields by the same names.
+    pub(crate) fn of_other<T>(self) -> Update<T> {
+        Update::from_changes(self.changes)
+    }
+
+    /// Refuses changes of anything but the elements of the list with this stored name, and such as add some.
+    pub(crate) fn expect_elements_of(&self, list: &str) -> Result<()> {
+        let checked = match &self.changes {
+            Ok(changes) => changes.expect_elements_of(list),
+            Err(error) => Err(error.clone()),
+        };
+        checked.map_err(|error| error.to_error())
+    }
+
     pub(crate) fn into_changes(self) -> Result<Changes, Deferred> {
         self.changes
     }

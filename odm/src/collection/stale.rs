@@ -101,6 +101,11 @@ impl Stale {
         Self::of_changed(model, &Changed::All)
     }
 
+    /// What a change of the field at this stored path may make stale.
+    pub(crate) fn of_change(model: &'static ModelMeta, path: &str) -> Result<Self> {
+        Self::of_changed(model, &Changed::Some(vec![path.to_owned()], Vec::new()))
+    }
+
     /// What may have to be written because of, and in, a document that an upsert inserts.
     pub(crate) fn of_new(model: &'static ModelMeta) -> Result<Self> {
         Ok(Self {

@@ -79,6 +79,12 @@ pub(crate) enum State {
     OtherCurrency(String),
 }
 
+/// Whether the path of an update leads into elements of the list that it chooses by `$[]` or `$[name]`.
+fn is_in_elements(path: &str, list: &str) -> bool {
+    let inside = path.strip_prefix(list);
+    inside.is_some_and(|inside| inside.starts_with(".$["))
+}
+
 impl Stage {
     fn into_document(self) -> Document {
         match self {
@@ -172,6 +178,35 @@ impl Changes {
                 "an update is either operators or a pipeline: write the changes as stages of the pipeline",
             )),
         }
+    }
+
+    /// Refuses changes of anything but the elements of the list with this stored name, and such as add some.
+    pub(crate) fn expect_elements_of(&self, list: &str) -> Result<(), Deferred> {
+        let Self::Operators(parts) = self else {
+            return Err(Deferred::usage(
+                list,
+                "a pipeline may change more than the elements of this list: write operators",
+            ));
+        };
+        let changes_elements = |part: &Part| match part {
+            Part::Field(change) if change.path == list => {
+                matches!(change.operator, "$pull" | "$pullAll")
+            }
+            Part::Field(change) => is_in_elements(&change.path, list),
+            Part::Elements(elements) => {
+                elements.array == list || is_in_elements(&elements.array, list)
+            }
+            Part::ArrayFilter(_) => true,
+            Part::Raw(_) | Part::Unless(_) => false,
+        };
+        if parts.is_empty() || !parts.iter().all(changes_elements) {
+            return Err(Deferred::usage(
+                list,
+                "this changes elements of the list, wherever they are stored: remove some by `pull`, `pull_all` or `pull_where`, or \
+                 change some by `update_where` or `all_elements`; `push` adds elements",
+            ));
+        }
+        Ok(())
     }
 
     pub(crate) fn array_filters(&self) -> Result<Vec<Document>, Deferred> {

@@ -33,7 +33,8 @@ pub trait WriteSeveral: Send + Sync {
     /// Where the writes are sent.
     fn channel(&self) -> Channel<'static>;
 
-    /// The result if nothing needs to be written. It is asked before a transaction begins.
+    /// The result if no transaction is needed: nothing has to be written, or one command has written all. It is asked before a
+    /// transaction begins.
     fn done(&self, _in_session: bool) -> impl Future<Output = Result<Option<Self::Done>>> + Send {
         std::future::ready(Ok(None))
     }

@@ -16,6 +16,7 @@ pub(crate) const CONTAINER: &[&str] = &[
     HAS_ONE,
     HAS_SQUILLIONS,
     INDEX,
+    OVERFLOW,
     RULE,
     SCHEMA,
     SHARD_KEY,
@@ -174,6 +175,9 @@ pub(crate) const SCHEMA_WORDS: &[&str] = &[FIELD_NAME, NEWER, STEPS, VERSION];
 /// Words of `time_series(…)`.
 pub(crate) const TIME_SERIES_WORDS: &[&str] = &[EXPIRE_AFTER, GRANULARITY, META, TIME];
 
+/// Words of `overflow(…)`.
+pub(crate) const OVERFLOWS: &[&str] = &[BY, LIST, MAX, NUMBER];
+
 /// Words of `range(…)`.
 pub(crate) const RANGES: &[&str] = &["exclusive_max", "exclusive_min", MAX, MIN];
 
@@ -243,6 +247,7 @@ pub(crate) const KEYWORDS: &str = "keywords";
 pub(crate) const LARGEST: &str = "largest";
 pub(crate) const LEFT: &str = "left";
 pub(crate) const LENGTH: &str = "length";
+pub(crate) const LIST: &str = "list";
 pub(crate) const MAX: &str = "max";
 pub(crate) const MAX_CHILDREN: &str = "max_children";
 pub(crate) const MAX_DEPTH: &str = "max_depth";
@@ -253,6 +258,7 @@ pub(crate) const MIN: &str = "min";
 pub(crate) const MIN_OF: &str = "min_of";
 pub(crate) const NAME: &str = "name";
 pub(crate) const NEWER: &str = "newer";
+pub(crate) const NUMBER: &str = "number";
 pub(crate) const OF: &str = "of";
 pub(crate) const OFTEN: &str = "often";
 pub(crate) const OLDER_THAN: &str = "older_than";
@@ -262,6 +268,7 @@ pub(crate) const ONCE: &str = "once";
 pub(crate) const ONE_OF: &str = "one_of";
 pub(crate) const ONLY: &str = "only";
 pub(crate) const ORDER: &str = "order";
+pub(crate) const OVERFLOW: &str = "overflow";
 pub(crate) const PARENT: &str = "parent";
 pub(crate) const PARTIAL: &str = "partial";
 pub(crate) const PATH: &str = "path";
@@ -410,6 +417,10 @@ const USAGES: &[(&str, &str)] = &[
     (OLDER_THAN, "`older_than = \"1d\"`"),
     (ON, "`on = Book`"),
     (ON_DELETE, "`on_delete = cascade`"),
+    (
+        OVERFLOW,
+        "`overflow(list = readers, by = book, number = number, max = 1_000)`",
+    ),
     (ONE_OF, "`one_of(\"a\", \"b\")`"),
     (ONLY, "`only(field, other)`"),
     (PARTIAL, "`partial = |m| m.field.exists(true)`"),

@@ -13,6 +13,7 @@ mod index;
 mod keywords;
 mod list;
 mod names;
+mod overflow;
 mod relation;
 mod rule;
 mod schema;
@@ -37,6 +38,7 @@ pub(crate) fn model(facts: &Facts<'_>, errors: &mut Errors) {
     gridfs::check(facts, errors);
     shard_key::check(facts, errors);
     bucket::check(facts, errors);
+    overflow::check(facts, errors);
     time_series::check(facts, errors);
     view::check(facts, errors);
     schema::check(facts, errors);

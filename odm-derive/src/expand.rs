@@ -21,6 +21,7 @@ mod header;
 mod keys;
 mod keywords;
 pub(crate) mod meta;
+mod overflow;
 pub(crate) mod projection;
 pub(crate) mod relations;
 mod schema;

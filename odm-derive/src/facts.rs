@@ -6,6 +6,7 @@ pub(crate) mod bucket;
 pub(crate) mod document_enum;
 pub(crate) mod field;
 pub(crate) mod index;
+pub(crate) mod overflow;
 pub(crate) mod relations;
 pub(crate) mod summaries;
 
@@ -17,6 +18,7 @@ use self::bucket::BucketFacts;
 use self::document_enum::DocumentEnum;
 use self::field::FieldFacts;
 use self::index::Index;
+use self::overflow::OverflowFacts;
 use self::relations::Relations;
 use crate::model::rust_type::{holds_only_scalars, is_option, unknown_span};
 use crate::model::{
@@ -42,6 +44,8 @@ pub(crate) struct Facts<'a> {
     pub(crate) relations: Relations<'a>,
     /// The bucket that a document is, if its declaration is complete.
     pub(crate) bucket: Option<BucketFacts<'a>>,
+    /// The overflow whose documents these are, if its declaration is complete.
+    pub(crate) overflow: Option<OverflowFacts<'a>>,
 }
 
 /// The field that is stored as `_id`.
@@ -98,6 +102,7 @@ impl<'a> Facts<'a> {
             assertions: Assertions::new(model, &fields, &indexes, shard_key.as_ref()),
             relations: Relations::new(model, &fields),
             bucket: BucketFacts::new(model),
+            overflow: OverflowFacts::new(model),
             fields,
             indexes,
             shard_key,

@@ -2,6 +2,7 @@
 
 mod bucket;
 mod document_enum;
+mod overflow;
 pub(crate) mod projection;
 pub(crate) mod rust_type;
 pub(crate) mod shape;
@@ -11,6 +12,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::{Data, DeriveInput, Generics, Ident, Lifetime, Path, Type, TypeReference, Visibility};
 
+pub(crate) use self::overflow::OverflowRole;
 pub(crate) use self::shape::{
     Enum, Field, Opaque, Shape, Tagging, TupleValue, Variant, VariantContent,
 };
@@ -80,6 +82,7 @@ impl Model {
             let indexes = tree::indexes(&attributes, fields);
             attributes.indexes.extend(indexes);
             bucket::complete(&mut attributes, fields);
+            overflow::complete(&mut attributes, fields);
         }
         if let Shape::Enum(shape) = &mut shape
             && derive == Derive::Document

@@ -7,6 +7,7 @@ pub(crate) mod container;
 pub(crate) mod field;
 pub(crate) mod index;
 pub(crate) mod keywords;
+pub(crate) mod overflow;
 pub(crate) mod relation;
 pub(crate) mod rule;
 pub(crate) mod schema;

@@ -84,6 +84,7 @@ pub mod gridfs;
 pub(crate) mod markup;
 pub mod migrate;
 pub mod model;
+pub mod overflow;
 pub mod plan;
 #[cfg(feature = "pull")]
 pub mod pull;

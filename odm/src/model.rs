@@ -22,6 +22,8 @@ pub mod keywords;
 pub mod name;
 pub(crate) mod newest;
 mod once;
+#[doc(hidden)]
+pub mod overflow;
 pub mod path;
 mod place;
 pub mod projection;
@@ -63,6 +65,8 @@ pub use self::index::{CollationMeta, IndexMeta, KeyKind, KeyMeta};
 pub use self::keywords::KeywordsMeta;
 #[doc(hidden)]
 pub(crate) use self::once::{Found, once};
+#[doc(hidden)]
+pub use self::overflow::OverflowMeta;
 #[doc(hidden)]
 pub use self::path::{Path, Segment};
 pub use self::projection::{ProjectedField, Projection};
@@ -254,6 +258,9 @@ pub struct ModelMeta {
     /// The bucket that each document is (`#[odm(bucket(…))]`).
     #[doc(hidden)]
     pub bucket: Option<&'static BucketMeta>,
+    /// The overflow whose documents these are (`#[odm(overflow(…))]`).
+    #[doc(hidden)]
+    pub overflow: Option<&'static OverflowMeta>,
     /// The options of a time-series collection (`#[odm(time_series(…))]`).
     #[doc(hidden)]
     pub time_series: Option<TimeSeriesMeta>,
@@ -310,6 +317,7 @@ impl ModelMeta {
         gridfs: None,
         shard_key: &[],
         bucket: None,
+        overflow: None,
         time_series: None,
         schema: None,
         view: None,

@@ -3,6 +3,7 @@
 pub mod bytes;
 mod collection;
 mod flaws;
+mod overflow;
 mod probe;
 mod rows;
 mod serializer;
@@ -19,6 +20,7 @@ pub use serde::de::DeserializeOwned;
 pub use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use self::collection::{collection_flaw, files_flaw};
+pub use self::overflow::{cascades_by, has_bounded_list, has_list, has_versions};
 pub use crate::buckets::BucketModel;
 pub use crate::collection::decodes;
 pub use crate::collection::transaction::Tries;
@@ -35,12 +37,13 @@ pub use crate::model::{
     Bound, BsonType, BucketMeta, Budget, Capped, Clock, CollationMeta, Contents, CopyMeta,
     CounterpartKind, CounterpartMeta, Document, Embedded, EmbeddedMeta, EnumMeta, ExpressionRule,
     FieldMeta, FieldType, Guarantee, IndexMeta, InverseKind, InverseMeta, KeptKind, KeptMeta,
-    KeyKind, KeyMeta, KeyReferenceMeta, Keys, KeywordsMeta, MapKey, ModelMeta, OnDelete, Path,
-    Presence, ProjectedField, Projection, RecentMeta, RefTarget, RefreshMeta, RelationMeta, Rule,
-    SchemaMeta, StepMeta, StepResult, SummaryKind, SummaryMeta, Tagging, Tailable, TimeSeriesMeta,
-    TimestampsMeta, TypeMeta, ValidationAction, ValidationLevel, VariantMeta, VariantOf,
-    VariantOfMeta, Versioned, ViewMeta, Writable,
+    KeyKind, KeyMeta, KeyReferenceMeta, Keys, KeywordsMeta, MapKey, ModelMeta, OnDelete,
+    OverflowMeta, Path, Presence, ProjectedField, Projection, RecentMeta, RefTarget, RefreshMeta,
+    RelationMeta, Rule, SchemaMeta, StepMeta, StepResult, SummaryKind, SummaryMeta, Tagging,
+    Tailable, TimeSeriesMeta, TimestampsMeta, TypeMeta, ValidationAction, ValidationLevel,
+    VariantMeta, VariantOf, VariantOfMeta, Versioned, ViewMeta, Writable,
 };
+pub use crate::overflow::OverflowModel;
 pub use crate::query::kind::{
     Additive, Bits, Growable, Integer, Keyed, Multiple, Number, Optional, Sequence, Temporal, Text,
 };

@@ -34,8 +34,8 @@ const FLOORS: &[&[&str]] = &[
     &["collection"],
     &["write"],
     &[
-        "advise", "buckets", "counter", "dump", "gridfs", "migrate", "relation", "server",
-        "sharding", "tree",
+        "advise", "buckets", "counter", "dump", "gridfs", "migrate", "overflow", "relation",
+        "server", "sharding", "tree",
     ],
     &["check", "pull"],
     &["repair", "report", "scrub"],

@@ -347,8 +347,8 @@ fn of_none(one: &FieldFacts<'_>, errors: &mut Errors) {
     }
 }
 
-/// Reports declared indexes with the keys of the one that a bucket adds: both would have one name.
-fn index(model: &Model, errors: &mut Errors) {
+/// Reports declared indexes with the keys of the one that a bucket or an overflow adds: both would have one name.
+pub(super) fn index(model: &Model, errors: &mut Errors) {
     let all = &model.attributes.indexes;
     let Some(needed) = all.iter().find(|index| index.is_implied) else {
         return;
@@ -363,7 +363,10 @@ fn index(model: &Model, errors: &mut Errors) {
     for index in all.iter().filter(same) {
         errors.at(
             &index.word,
-            "`bucket` adds an index over these keys; remove this one",
+            format!(
+                "`{}` adds an index over these keys; remove this one",
+                needed.word
+            ),
         );
     }
 }

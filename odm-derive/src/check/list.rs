@@ -219,10 +219,10 @@ fn bounds(field: &Field, list: &List, errors: &mut Errors) {
         return;
     };
     let mut refuse = |message: String| errors.push(syn::Error::new(span, message));
-    if max == 0 && !list.is_bucket() {
+    if max == 0 && !list.is_filled() {
         refuse("this list could hold nothing; declare a `max` of at least 1".to_owned());
-    } else if list.is_recent() || list.is_bucket() {
-        // `$slice` bounds a list of the newest, whose size counts toward a budget only; `bucket::check` has the bounds of buckets.
+    } else if list.is_recent() || list.is_filled() {
+        // `$slice` bounds a list of the newest, whose size counts toward a budget only; `bucket::check` and `overflow::check` have bounds of their own.
     } else if let Some(reason) = &list.allow {
         allowed(list, reason, max, errors);
     } else if list.embeds() && max > MAX_EMBEDDED {

@@ -82,6 +82,7 @@ fn other_words(model: &Model, series: &TimeSeries, errors: &mut Errors) {
                 "takes other options to be sharded, which odm does not send"
             }
             attribute_names::BUCKET => "makes buckets by itself",
+            attribute_names::OVERFLOW => "does not push into lists",
             attribute_names::TREE => "has no trees, whose nodes are updated",
             attribute_names::RULE | attribute_names::VALIDATION => "has no validator",
             attribute_names::UNIQUE => "has no unique indexes",

@@ -26,10 +26,11 @@ const OF_VARIANT: [&str; 12] = [
 ];
 
 /// What an enum can't declare.
-const NOT_OF_ENUM: [&str; 9] = [
+const NOT_OF_ENUM: [&str; 10] = [
     attribute_names::BUCKET,
     attribute_names::GRIDFS,
     attribute_names::KEYWORDS,
+    attribute_names::OVERFLOW,
     attribute_names::SCHEMA,
     attribute_names::SUBSET,
     attribute_names::TIME_SERIES,
@@ -67,7 +68,8 @@ fn of_struct(model: &Model, errors: &mut Errors) {
                 attribute_names::TREE
                 | attribute_names::SCHEMA
                 | attribute_names::SUBSET
-                | attribute_names::BUCKET => {
+                | attribute_names::BUCKET
+                | attribute_names::OVERFLOW => {
                     format!(
                         "`{text}` needs a collection of its own, and this struct shares one with the other variants of `{of}`; \
                      store its documents in a model without `variant_of`"

@@ -23,6 +23,7 @@ pub(crate) fn all(facts: &Facts<'_>) -> TokenStream {
     tokens.extend(nested(facts));
     tokens.extend(super::relations::checks(facts));
     tokens.extend(super::bucket::checks(facts));
+    tokens.extend(super::overflow::checks(facts));
     tokens.extend(super::time_series::checks(facts.model));
     tokens
 }

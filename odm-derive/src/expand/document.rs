@@ -8,6 +8,7 @@ use syn::{Ident, LitStr};
 use super::bucket;
 use super::handle_type::sound;
 use super::header::{document_target, header, tailable, versioned, writable};
+use super::overflow;
 use super::relations;
 use super::schema;
 use super::time_series;
@@ -101,6 +102,9 @@ pub(super) fn document(
     let bucket = facts.bucket.as_ref();
     let implementation = bucket.map(|one| bucket::implementation(model, one));
     let bucket = option(bucket.map(|one| bucket::meta(model, one)).as_ref());
+    let overflow = facts.overflow.as_ref();
+    let overflows = overflow.map(|one| overflow::implementation(model, one));
+    let overflow = option(overflow.map(|one| overflow::meta(model, one)).as_ref());
     let time_series = option(time_series::meta(model).as_ref());
     let schema = option(schema::meta(model).as_ref());
     // A view with a tree is refused, and the code of the tree writes.
@@ -138,6 +142,7 @@ pub(super) fn document(
         #versioned
         #files
         #implementation
+        #overflows
         #writable
         #tailable
         #header {
@@ -157,6 +162,7 @@ pub(super) fn document(
                 gridfs: #gridfs,
                 shard_key: &[#(#shard_key),*],
                 bucket: #bucket,
+                overflow: #overflow,
                 time_series: #time_series,
                 schema: #schema,
                 view: #view,

@@ -52,6 +52,7 @@ pub(super) fn complete(container: &mut Container, fields: &mut [Field]) {
             word: bucket.word.clone(),
             max: Some(bucket.max),
             allow: None,
+            of_references: false,
         });
     }
     let ident_of = |kind| {

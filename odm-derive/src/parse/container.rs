@@ -8,6 +8,7 @@ use syn::{Attribute, Expr, Ident, LitInt, LitStr, Path, Token, Type};
 use super::bucket::{Bucket, bucket};
 use super::collation::{Collation, collation};
 use super::index::{self, Index};
+use super::overflow::{Overflow, overflow};
 use super::relation::{self, Inverse, InverseKind};
 use super::rule::{ExpressionRule, expression_rule};
 use super::schema::{Schema, schema};
@@ -26,6 +27,7 @@ pub(crate) struct Container {
     pub(crate) budget: Option<Budget>,
     pub(crate) deny_undeclared: Option<Ident>,
     pub(crate) gridfs: Option<GridFs>,
+    pub(crate) overflow: Option<Overflow>,
     pub(crate) shard_key: Option<Index>,
     pub(crate) schema: Option<Schema>,
     pub(crate) time_series: Option<TimeSeries>,
@@ -173,6 +175,9 @@ pub(crate) fn container(list: &[Attribute], errors: &mut Errors) -> Container {
                 once(&mut container.depth, word, depth)
             }
             attribute_names::GRIDFS => once(&mut container.gridfs, word, gridfs(word, input)?),
+            attribute_names::OVERFLOW => {
+                once(&mut container.overflow, word, overflow(word, input)?)
+            }
             attribute_names::VIEW => once(&mut container.view, word, view(word, input)?),
             attribute_names::VARIANT_OF => {
                 let one = VariantOf {

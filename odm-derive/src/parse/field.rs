@@ -163,23 +163,37 @@ pub(crate) struct CurrencyField {
 
 /// A declared cardinality.
 pub(crate) struct List {
-    /// `embed`, `keywords`, `references` or `recent`; `bucket` for the items of a bucket.
+    /// `embed`, `keywords`, `references` or `recent`; `bucket` or `overflow` for a list that the struct bounds.
     pub(crate) word: Ident,
     /// `None` for one document: `embed` alone.
     pub(crate) max: Option<(u32, Span)>,
     /// Why `max` is larger than the rule of thumb.
     pub(crate) allow: Option<LitStr>,
+    /// Whether `overflow` bounds it, and its elements are references.
+    pub(crate) of_references: bool,
 }
 
 impl List {
-    /// Whether it keeps documents, and not references: `embed`, `recent` or the items of a bucket.
+    /// Whether it keeps documents, and not references: `embed`, `recent`, the items of a bucket or the elements of an overflow.
     pub(crate) fn embeds(&self) -> bool {
-        self.word == attribute_names::EMBED || self.is_recent() || self.is_bucket()
+        self.word == attribute_names::EMBED
+            || self.is_recent()
+            || (self.is_filled() && !self.of_references)
     }
 
     /// Whether `bucket` on the struct bounds it.
     pub(crate) fn is_bucket(&self) -> bool {
         self.word == attribute_names::BUCKET
+    }
+
+    /// Whether `overflow` on the struct bounds it.
+    pub(crate) fn is_overflow(&self) -> bool {
+        self.word == attribute_names::OVERFLOW
+    }
+
+    /// Whether a word on the struct bounds it.
+    pub(crate) fn is_filled(&self) -> bool {
+        self.is_bucket() || self.is_overflow()
     }
 
     /// Whether it is `keywords`.
@@ -236,6 +250,7 @@ pub(crate) fn field(list: &[Attribute], ident: &Ident, errors: &mut Errors) -> F
                     word: word.clone(),
                     max: Some(recent.max),
                     allow: None,
+                    of_references: false,
                 };
                 once(&mut field.list, word, list)?;
                 once(&mut field.recent, word, recent)
@@ -333,6 +348,7 @@ fn cardinality(word: &Ident, input: ParseStream<'_>) -> syn::Result<List> {
                 word,
                 max: None,
                 allow: None,
+                of_references: false,
             });
         }
         return Err(syn::Error::new_spanned(word, format!("write {usage}")));
@@ -369,6 +385,7 @@ fn cardinality(word: &Ident, input: ParseStream<'_>) -> syn::Result<List> {
             word: word.clone(),
             max,
             allow,
+            of_references: false,
         }),
         _ => Err(syn::Error::new_spanned(word, format!("write {usage}"))),
     }

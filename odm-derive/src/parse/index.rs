@@ -60,14 +60,14 @@ pub(crate) struct Index {
     pub(crate) default_language: Option<LitStr>,
     pub(crate) language_override: Option<LitStr>,
     pub(crate) projection: Option<Projection>,
-    /// Whether a tree or a bucket needs it, and no attribute declares it.
+    /// Whether a tree, a bucket or an overflow needs it, and no attribute declares it.
     pub(crate) is_implied: bool,
     /// The stored name of the variant whose documents it has, if it is on a field of one.
     pub(crate) variant: Option<String>,
 }
 
 impl Index {
-    /// The index that a tree needs.
+    /// The index that a tree or an overflow needs.
     pub(crate) fn of_tree(word: &Ident, keys: Vec<Ident>, unique: bool) -> Self {
         let keys = keys.into_iter().map(|field| Key {
             path: vec![field],

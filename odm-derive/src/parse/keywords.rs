@@ -70,6 +70,7 @@ pub(super) fn on_field(
         word: word.clone(),
         max,
         allow,
+        of_references: false,
     };
     Ok((list, sources))
 }

@@ -31,8 +31,8 @@ pub enum AdviceCode {
     /// elements that it may have, and the median has at most
     /// [`BOUND_MEDIAN_PERCENT`](super::thresholds::BOUND_MEDIAN_PERCENT). The next writes to it are refused.
     ///
-    /// Arrays that are nearly full in most documents count as filled on purpose, as other programs fill buckets. `recent` lists and the items of a
-    /// `bucket` are not examined.
+    /// Arrays that are nearly full in most documents count as filled on purpose, as other programs fill buckets. `recent` lists, the items of a
+    /// `bucket` and the lists of overflow documents are not examined.
     ArrayNearBound,
     /// `bloated-documents`: MongoDB's "bloated documents". Documents have [`BLOATED_SIZE`](super::thresholds::BLOATED_SIZE) or
     /// more on average, and at most [`HEAVY_FIELDS`](super::thresholds::HEAVY_FIELDS) of their fields carry

@@ -100,8 +100,9 @@ fn kept_fields(model: &'static ModelMeta) -> Vec<&'static str> {
         ];
         names.extend(fields.into_iter().flatten());
     }
-    // Buckets are filled on purpose.
+    // Buckets and overflow documents are filled on purpose.
     names.extend(model.bucket.map(|bucket| bucket.items));
+    names.extend(model.overflow.map(|overflow| overflow.list));
     let stored = |rust: &str| {
         let mut fields = (model.embedded)().fields.iter();
         fields.find(|field| field.rust == rust).map(|it| it.name)

@@ -139,6 +139,13 @@ impl Changes<'_> {
                 Impact::Rewrite,
                 "stored buckets have other bounds or fields",
             ),
+            "overflow" if is_added && same_but(before, after, "max") => {
+                (Impact::Compatible, "full overflow documents get no more")
+            }
+            "overflow" => (
+                Impact::Rewrite,
+                "stored overflow documents are of another list, or are found by other fields",
+            ),
             _ => (Impact::Compatible, ""),
         }
     }

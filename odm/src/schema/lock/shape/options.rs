@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::model::tree::{Pattern, RootParent, TreeDelete};
 use crate::model::{
     BucketMeta, Clock, Guarantee, InverseKind, InverseMeta, KeptKind, ModelMeta, OnDelete,
-    RecentMeta, TreeMeta, ValidationAction, ValidationLevel,
+    OverflowMeta, RecentMeta, TreeMeta, ValidationAction, ValidationLevel,
 };
 use crate::schema::indexes::{collation, i64_to_bson};
 use crate::schema::shard_key;
@@ -44,6 +44,9 @@ pub(super) fn add(model: &'static ModelMeta, lines: &mut LockedModel) -> Result<
     }
     if let Some(meta) = model.bucket {
         option("bucket", bucket(meta));
+    }
+    if let Some(meta) = model.overflow {
+        option("overflow", overflow(meta));
     }
     if let Some(series) = &model.time_series {
         let seconds = series.expire_after_seconds;
@@ -134,6 +137,16 @@ fn bucket(meta: &BucketMeta) -> Document {
         "max": i64_to_bson(meta.max.into()),
         "span": i64_to_bson(meta.span),
         "kept": kept,
+    }
+}
+
+fn overflow(meta: &OverflowMeta) -> Document {
+    doc! {
+        "of": (meta.of)().collection,
+        "by": meta.by,
+        "number": meta.number,
+        "list": meta.list,
+        "max": i64_to_bson(meta.max.into()),
     }
 }
 

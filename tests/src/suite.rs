@@ -52,6 +52,7 @@ mod named_rows;
 mod newest;
 mod one_field;
 mod optional_has_one;
+mod overflow;
 mod pages;
 mod pages_beside_writers;
 mod pipelines;
@@ -153,6 +154,7 @@ pub(crate) fn cases() -> Vec<Case> {
         newest::CASES,
         one_field::CASES,
         optional_has_one::CASES,
+        overflow::CASES,
         any_money::CASES,
         pages::CASES,
         pages_beside_writers::CASES,

@@ -22,6 +22,7 @@ mod interleavings {
     pub(crate) mod library;
     pub(crate) mod newest;
     mod nodes;
+    pub(crate) mod overflow;
     pub(crate) mod summaries;
     pub(crate) mod trees;
     pub(crate) mod two_way;
@@ -32,7 +33,7 @@ mod interleavings {
 use interleavings::explorer::{Explored, Operation, Orders, explore};
 use interleavings::library::{Source, delete_book, fill, insert_by_hand, insert_note, is_sound};
 use interleavings::ways::{Way, ways};
-use interleavings::{copies, newest, summaries, trees, two_way};
+use interleavings::{copies, newest, overflow, summaries, trees, two_way};
 
 /// Explores the operations on a filled library.
 fn explored(name: &str, operations: &[Operation], orders: Orders) -> Explored {
@@ -534,6 +535,68 @@ fn stopped_writes_of_listed_documents() {
         }
         println!("a stopped write of listed documents ({way:?}), strict: {is_strict}: {all}");
     }
+}
+
+/// Explores operations on lists that overflow.
+fn overflowing(operations: &[Operation], orders: Orders) -> Explored {
+    explore(overflow::fill, operations, orders, |db| {
+        Box::pin(overflow::is_sound(db))
+    })
+}
+
+/// An insert by hand writes no fence: MongoDB lets it commit beside the delete.
+#[test]
+fn an_overflow_document_by_hand_leaves_damage() {
+    let delete = || overflow::operations(10).swap_remove(5).1;
+    let pair = [overflow::insert_by_hand(), delete()];
+    let explored = overflowing(&pair, Orders::All);
+    assert!(explored.unsound > 0, "{explored}");
+}
+
+#[test]
+fn pushes_removals_and_deletes_of_lists_that_overflow() {
+    let mut all = Explored::default();
+    let (ones, others) = (overflow::operations(10), overflow::operations(20));
+    for (at, (name, one)) in ones.iter().enumerate() {
+        for (other_name, other) in &others[at..] {
+            let pair = [one.clone(), other.clone()];
+            // More orders of the push that opens a document.
+            let explored = overflowing(&pair, Orders::Switches(1 + usize::from(at == 1)));
+            assert_eq!(
+                explored.unsound, 0,
+                "{name} beside {other_name}: {explored}"
+            );
+            all.add(&explored);
+        }
+    }
+    println!("lists that overflow, two operations: {all}");
+    // Two pushes that open a document, beside a removal or a delete.
+    for third in [4, 5] {
+        let third = overflow::operations(30).swap_remove(third);
+        let three = [ones[1].1.clone(), others[1].1.clone(), third.1];
+        let explored = overflowing(&three, Orders::Switches(1));
+        assert_eq!(explored.unsound, 0, "{}: {explored}", third.0);
+        all.add(&explored);
+    }
+    println!("lists that overflow: {all}");
+}
+
+#[test]
+fn stopped_operations_on_lists_that_overflow() {
+    let mut all = Explored::default();
+    for (name, one) in overflow::operations(10) {
+        for commands in 1.. {
+            let push = overflow::operations(20).swap_remove(1).1;
+            let operations = [one.clone().abandoned_after(commands), push];
+            let explored = overflowing(&operations, Orders::Switches(1));
+            if !explored.stopped {
+                break;
+            }
+            assert_eq!(explored.unsound, 0, "{name}: {explored}");
+            all.add(&explored);
+        }
+    }
+    println!("lists that overflow, stopped: {all}");
 }
 
 /// Any two changes of a tree, in transactions that take no turns.

@@ -1,5 +1,5 @@
 //! Data that grows and changes: files that are larger than a document, traffic that is logged, numbered, counted and viewed,
-//! models of data that other programs have stored, several models in one collection, versions of a schema, collections for a
+//! models of data that other programs have stored, lists that overflow, several models in one collection, versions of a schema, collections for a
 //! cluster, documents that MongoDB does not store, and shapes that change.
 //!
 //! ```sh
@@ -14,6 +14,7 @@
 mod existing;
 mod files;
 mod limits;
+mod outliers;
 mod shapes;
 mod shards;
 mod traffic;
@@ -44,6 +45,7 @@ async fn show(db: &Db) -> Result<(), Box<dyn std::error::Error>> {
     files::show(db).await?;
     traffic::show(db).await?;
     existing::show(db).await?;
+    outliers::show(db).await?;
     variants::show(db).await?;
     shards::show(db).await?;
     limits::show(db).await?;

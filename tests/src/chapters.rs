@@ -63,6 +63,7 @@ chapters! {
     features = "../../book/src/features.md";
     limits = "../../book/src/limits.md";
     engine_limits = "../../book/src/engine-limits.md";
+    outliers = "../../book/src/outliers.md";
     derive_document = "../../odm-derive/docs/document.md";
     derive_embedded = "../../odm-derive/docs/embedded.md";
     derive_projection = "../../odm-derive/docs/projection.md";

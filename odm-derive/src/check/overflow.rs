@@ -15,7 +15,7 @@ use crate::parse::serde::unraw;
 /// The most elements of an overflow document. Every push writes the whole document.
 const MAX_ELEMENTS: u32 = 5_000;
 
-/// What a model of overflow documents can't be, and why.
+/// Words that contradict `overflow`, and why.
 const OTHERS: [(&str, &str); 7] = [
     (
         attribute_names::BUCKET,

@@ -9,7 +9,7 @@ use crate::parse::field::List;
 use crate::parse::index::Index;
 use crate::parse::overflow::Overflow;
 
-/// What a field is for in an overflow.
+/// The role of a field in an overflow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OverflowRole {
     List,

@@ -101,7 +101,7 @@ impl Stale {
         Self::of_changed(model, &Changed::All)
     }
 
-    /// What a change of the field at this stored path may make stale.
+    /// The derived data that a change of the field at this stored path may make stale.
     pub(crate) fn of_change(model: &'static ModelMeta, path: &str) -> Result<Self> {
         Self::of_changed(model, &Changed::Some(vec![path.to_owned()], Vec::new()))
     }

@@ -1,4 +1,4 @@
-//! What the derive implements for overflow documents.
+//! The trait that the derive implements for overflow documents.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;

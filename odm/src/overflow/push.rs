@@ -6,7 +6,6 @@ use std::fmt;
 use bson::oid::ObjectId;
 use bson::raw::{RawBsonRef, RawDocument};
 use bson::{Bson, Document, RawDocumentBuf, doc};
-
 use odm_language::value::number::Number;
 
 use super::handle::size_of;
@@ -25,7 +24,7 @@ use crate::store::{Operation, Session};
 use crate::update::{Update, maintain};
 use crate::write::{Atomic, WriteSeveral, inserts_propagate};
 
-/// The bytes of elements beyond which an overflow document gets no more: half of the largest document.
+/// The bytes beyond which a push into several documents gives a document no more elements: half of the largest document.
 const FULL_BYTES: usize = 8 * 1024 * 1024;
 
 /// The codes of a document beyond 16 MB, as an update makes it and as an insert does.
@@ -98,8 +97,7 @@ impl<M: OverflowModel> ItemsPush<M> {
         let list = shape.meta.list;
         let encode = |(position, item): (usize, I)| {
             let in_item = |error: Error| error.with_path(list).context(format!("item {position}"));
-            let item = encode_field(item.borrow()).map_err(in_item)?;
-            Ok(item)
+            encode_field(item.borrow()).map_err(in_item)
         };
         let items: Result<Vec<Bson>> = items.into_iter().enumerate().map(encode).collect();
         Ok(Self {

@@ -116,7 +116,7 @@ impl<M: OverflowModel> Overflow<M> {
     /// # let db = a_book().await?;
     /// let overflow = db.overflow::<MoreReaders>();
     /// overflow.push(1, names(0..9)).await?;
-    /// let with_8 = overflow.collection().find_one(|m| m.readers.contains("reader 8")).await?;
+    /// let with_8 = overflow.collection().find_one(|m| m.readers.any().eq("reader 8")).await?;
     /// assert_eq!(with_8.map(|found| found.number), Some(2));
     /// # Ok(())
     /// # }

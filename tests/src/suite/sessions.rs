@@ -117,21 +117,23 @@ async fn raw_commands_wait_at_most_their_time_limit(db: &Db) {
 /// Like a program that ensures its indexes at start.
 async fn creating_an_existing_index_does_not_wait(db: &Db) {
     let counters = counters(db, 1).await;
-    let create = |key: &str| {
+    // A call that waited for the transaction would use up its time.
+    let (long, short) = (20_000, 200);
+    let create = |key: &str, limit: i32| {
         doc! {
             "createIndexes": "counters",
             "indexes": [{ "key": { key: 1 }, "name": key }],
-            "maxTimeMS": 200,
+            "maxTimeMS": limit,
         }
     };
-    db.run_command(create("n")).await.unwrap();
+    db.run_command(create("n", long)).await.unwrap();
     let mut session = counting(db, &counters).await;
-    let reply = db.run_command(create("n")).await.unwrap();
+    let reply = db.run_command(create("n", long)).await.unwrap();
     assert_eq!(reply.get_str("note").unwrap(), "all indexes already exist");
     assert_eq!(reply.get_i32("numIndexesAfter").unwrap(), 2);
-    let late = db.run_command(create("other")).await.unwrap_err();
+    let late = db.run_command(create("other", short)).await.unwrap_err();
     assert_eq!(late.code(), Some(50.into()), "{late}");
-    let unknown = doc! { "dropIndexes": "counters", "index": { "q": 1 }, "maxTimeMS": 200 };
+    let unknown = doc! { "dropIndexes": "counters", "index": { "q": 1 }, "maxTimeMS": long };
     let unknown = db.run_command(unknown).await.unwrap_err();
     assert_eq!(unknown.code(), Some(27.into()), "{unknown}");
     session.abort_transaction().await.unwrap();

@@ -57,6 +57,8 @@
 //! At least one of `memory` and `mongodb` must be enabled.
 
 #![warn(missing_docs)]
+// docs.rs shows the feature that an item needs.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(
     not(all(feature = "memory", feature = "mongodb")),
     expect(dead_code, reason = "some code serves only the store that is left out")

@@ -240,6 +240,111 @@ fn the_book_lists_every_feature() {
     assert_eq!(listed, declared, "the features in book/src/features.md");
 }
 
+/// `repository` of the root manifest says where the repository is; a package page and the book can't read it.
+#[test]
+fn mentions_of_the_repository_agree() {
+    const HOST: &str = "https://github.com/";
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    let url = manifest
+        .lines()
+        .find_map(|line| line.strip_prefix("repository = \"")?.split('"').next())
+        .unwrap();
+    let name = url.rsplit('/').next().unwrap();
+    let (mut agreeing, mut others) = (Vec::new(), Vec::new());
+    for path in text_files() {
+        let text = fs::read_to_string(root().join(&path)).unwrap();
+        for (at, _) in text.match_indices(HOST) {
+            let mut parts = text[at + HOST.len()..]
+                .split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')));
+            let (owner, repository) = (parts.next().unwrap(), parts.next().unwrap_or_default());
+            let mention = format!("{HOST}{owner}/{repository}");
+            if mention == url {
+                agreeing.push(path.clone());
+            } else if repository == name || owner == "OWNER" {
+                others.push(format!("{path}: {mention}"));
+            }
+        }
+    }
+    assert!(
+        others.is_empty(),
+        "Cargo.toml says {url}:\n{}",
+        others.join("\n")
+    );
+    for path in ["Cargo.toml", "book/book.toml", ".github/SECURITY.md"] {
+        assert!(
+            agreeing.iter().any(|agreeing| agreeing == path),
+            "{path} does not name {url}"
+        );
+    }
+}
+
+/// crates.io resolves relative links in the folder of the package, so the README of the package is a copy with other links.
+#[test]
+fn the_package_has_the_readme_of_the_repository() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let mut parts = readme.split("](");
+    let mut expected = parts.next().unwrap().to_owned();
+    for part in parts {
+        let target = part.split([')', '#']).next().unwrap();
+        expected.push_str("](");
+        if !target.is_empty() && !target.contains("://") {
+            assert!(
+                root().join(target).exists(),
+                "README.md links to {target}, which does not exist"
+            );
+            expected.push_str("../");
+        }
+        expected.push_str(part);
+    }
+    let copy = root().join("odm/README.md");
+    if std::env::var_os("ODM_WRITE").is_some() {
+        fs::write(&copy, &expected).unwrap();
+    }
+    assert!(
+        fs::read_to_string(copy).unwrap() == expected,
+        "odm/README.md is not README.md with its links: \
+         ODM_WRITE=1 cargo test --workspace --test tidy writes it"
+    );
+}
+
+/// The files in which people and machines look for the repository, as paths from its root.
+fn text_files() -> Vec<String> {
+    fn walk(folder: &str, found: &mut Vec<String>) {
+        for entry in fs::read_dir(root().join(folder)).unwrap() {
+            let entry = entry.unwrap();
+            let path = format!("{folder}{}", entry.file_name().to_str().unwrap());
+            if !entry.path().is_dir() {
+                found.push(path);
+            } else if !folder.is_empty() {
+                walk(&format!("{path}/"), found);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    for folder in [
+        "",
+        ".ci/",
+        ".github/",
+        "book/",
+        "examples/",
+        "odm/",
+        "odm-derive/",
+    ] {
+        walk(folder, &mut found);
+    }
+    let endings = ["md", "toml", "yml", "rs"];
+    found.retain(|path| {
+        let ending = Path::new(path)
+            .extension()
+            .and_then(|ending| ending.to_str());
+        match ending {
+            Some(ending) => endings.contains(&ending),
+            None => path.starts_with(".ci/"),
+        }
+    });
+    found
+}
+
 /// A block that begins with the name of a file shows parts of it, with `// …` between them.
 #[test]
 fn the_book_shows_the_examples_as_they_are() {

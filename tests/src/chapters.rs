@@ -61,6 +61,7 @@ chapters! {
     advise = "../../book/src/advise.md";
     report = "../../book/src/report.md";
     features = "../../book/src/features.md";
+    stability = "../../book/src/stability.md";
     limits = "../../book/src/limits.md";
     engine_limits = "../../book/src/engine-limits.md";
     outliers = "../../book/src/outliers.md";

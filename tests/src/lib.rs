@@ -20,6 +20,7 @@ mod categories;
 mod chapters;
 #[path = "../../examples/documents/all.rs"]
 mod examples;
+mod polls;
 mod random;
 mod runner;
 mod spared;
@@ -27,4 +28,5 @@ mod suite;
 
 pub use self::backend::{Backend, Share, with_database};
 pub use self::case::Case;
+pub use self::polls::dropped_after;
 pub use self::runner::run;

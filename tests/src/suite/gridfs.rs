@@ -13,6 +13,7 @@ use tokio::io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt};
 
 use self::drivers::cases_of_the_drivers_pass;
 use crate::case::cases;
+use crate::polls::dropped_after;
 use crate::random::Random;
 
 cases![
@@ -231,20 +232,6 @@ impl tokio::io::AsyncRead for Slow {
         }
         std::task::Poll::Ready(Ok(()))
     }
-}
-
-/// Polls a future this many times, then drops it.
-async fn dropped_after<F: Future>(polls: usize, future: F) -> Option<F::Output> {
-    let mut future = Box::pin(future);
-    let mut polled = 0;
-    std::future::poll_fn(|cx| {
-        if polled == polls {
-            return std::task::Poll::Ready(None);
-        }
-        polled += 1;
-        future.as_mut().poll(cx).map(Some)
-    })
-    .await
 }
 
 async fn uploads_that_are_dropped_at_any_poll_leave_a_file_or_nothing(db: &Db) {

@@ -8,6 +8,7 @@ use odm::collection::WriteError;
 use odm::prelude::*;
 
 use super::{Hour, Reading, Run, assert_sound, below, hours, minute, reading, step, synced};
+use crate::polls::dropped_after;
 use crate::random::Random;
 
 pub(super) async fn concurrent_writers_never_overfill(db: &Db) {
@@ -205,20 +206,6 @@ pub(super) async fn refused_items_are_listed(db: &Db) {
     assert_eq!(days.items(1).all().await.unwrap().len(), 1);
     let report = db.check(models![Day]).await.unwrap();
     assert!(report.is_sound(), "{report}");
-}
-
-/// Polls a future this many times, then drops it.
-async fn dropped_after<F: Future>(polls: usize, future: F) -> Option<F::Output> {
-    let mut future = Box::pin(future);
-    let mut polled = 0;
-    std::future::poll_fn(|cx| {
-        if polled == polls {
-            return std::task::Poll::Ready(None);
-        }
-        polled += 1;
-        future.as_mut().poll(cx).map(Some)
-    })
-    .await
 }
 
 pub(super) async fn dropped_inserts_leave_sound_buckets(db: &Db) {

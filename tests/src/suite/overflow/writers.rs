@@ -6,6 +6,7 @@ use futures::future::{join, join_all};
 use odm::prelude::*;
 
 use super::{Book, MoreReaders, assert_sound, filled, lengths, numbers, readers};
+use crate::polls::dropped_after;
 use crate::random::Random;
 
 pub(super) async fn concurrent_pushes_never_overfill(db: &Db) {
@@ -149,18 +150,6 @@ pub(super) async fn a_push_that_opens_documents_needs_a_transaction(db: &Db) {
     let removal = overflow.update(1, |m| m.readers.pull_where(|r| r.number.gte(3)));
     assert_eq!(removal.non_atomic().await.unwrap().deleted, 2);
     assert_sound(db).await;
-}
-
-/// Polls the future this many times, and drops it.
-async fn dropped_after<F: Future>(polls: usize, future: F) {
-    let mut future = Box::pin(future);
-    for _ in 0..polls {
-        let poll = std::future::poll_fn(|cx| std::task::Poll::Ready(future.as_mut().poll(cx)));
-        if poll.await.is_ready() {
-            return;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(1)).await;
-    }
 }
 
 /// Pushes that need no transaction: each is one command, or two.

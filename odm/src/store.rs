@@ -44,7 +44,7 @@ pub use self::capability::Capability;
 pub(crate) use self::capability::Transactions;
 pub(crate) use self::changes::RawChanges;
 pub(crate) use self::cursor::RawCursor;
-use self::driver::{Driver, DriverChanges, DriverSession, ImplicitCursor, RawBatch, SessionCursor};
+use self::driver::{Driver, DriverChanges, DriverCursor, DriverSession, RawBatch};
 pub(crate) use self::memory::Memory;
 use self::memory::{MemoryChanges, MemoryCursor, MemoryPage, MemorySession};
 pub use self::monitor::CommandEvent;

@@ -19,6 +19,7 @@ mod definitions;
 mod dependents;
 mod document_limits;
 mod documents;
+mod dropped;
 mod elements;
 mod errors;
 mod everyday;
@@ -123,6 +124,7 @@ pub(crate) fn cases() -> Vec<Case> {
         elements::CASES,
         document_limits::CASES,
         documents::CASES,
+        dropped::CASES,
         errors::CASES,
         everyday::CASES,
         expected_plans::CASES,

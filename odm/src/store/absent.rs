@@ -34,10 +34,9 @@ pub(crate) type MemorySession = Absent;
 // The names in `store::driver`.
 pub(crate) type Driver = Absent;
 pub(crate) type DriverChanges<'s> = Absent;
+pub(crate) type DriverCursor<'s> = Absent;
 pub(crate) type DriverSession = Absent;
-pub(crate) type ImplicitCursor = Absent;
 pub(crate) type RawBatch = Absent;
-pub(crate) type SessionCursor<'s> = Absent;
 
 /// Declares methods without a body: nobody has a value to call them on.
 macro_rules! methods {

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::store::batch::Batch;
 use crate::store::monitor::{Monitor, Sent};
 use crate::store::session::Attempt;
-use crate::store::{ImplicitCursor, MemoryCursor, Part, SessionCursor};
+use crate::store::{DriverCursor, MemoryCursor, Part};
 
 /// The results of a `find` or an `aggregate`; `'s` is the session's borrow.
 pub(crate) struct RawCursor<'s> {
@@ -35,8 +35,7 @@ struct PartOf {
 /// The source of further batches.
 pub(crate) enum Source<'s> {
     Memory(Box<MemoryCursor>),
-    Driver(Box<ImplicitCursor>),
-    DriverSession(SessionCursor<'s>),
+    Driver(DriverCursor<'s>),
     /// There are no further batches, or a fetch failed.
     Exhausted(std::marker::PhantomData<&'s ()>),
 }
@@ -192,7 +191,6 @@ impl<'s> RawCursor<'s> {
         let polled = match &mut self.source {
             Source::Memory(cursor) => cursor.poll_batch(cx).map(Some),
             Source::Driver(cursor) => cursor.poll_batch(cx),
-            Source::DriverSession(cursor) => cursor.poll_batch(cx),
             Source::Exhausted(_) => Poll::Ready(None),
         };
         let Poll::Ready(Some(outcome)) = polled else {

@@ -5,6 +5,7 @@ mod changes;
 mod connect;
 mod cursor;
 mod errors;
+mod lease;
 mod options;
 mod session;
 
@@ -12,7 +13,7 @@ mod session;
 macro_rules! in_session {
     ($action:expr, $session:expr) => {
         match $session {
-            Some(session) => $action.session(&mut session.session),
+            Some(session) => $action.session(session),
             None => $action,
         }
     };
@@ -20,19 +21,21 @@ macro_rules! in_session {
 
 /// Runs an action that returns a cursor. It is a macro because the action types share no trait.
 macro_rules! opened {
-    ($action:expr, $session:expr, $batch_size:expr) => {
-        match $session {
+    ($action:expr, $client:expr, $session:expr, $batch_size:expr) => {{
+        let (cursor, session) = match $session {
             Some(session) => {
-                let cursor = $action.session(&mut session.session).batch().await;
-                let cursor = cursor.map_err(error)?;
-                SessionCursor::open(cursor, &mut session.session, $batch_size).await?
+                let opened = $action.session(&mut *session).batch().await;
+                (opened, Holder::Lent(session))
             }
             None => {
-                let cursor = $action.batch().await.map_err(error)?;
-                ImplicitCursor::open(cursor, $batch_size).await?
+                let mut lease = Lease::for_cursor($client).await?;
+                let (own, in_flight) = lease.lend()?;
+                let opened = in_flight.watch($action.session(own).batch()).await;
+                (opened, Holder::Own(Box::new(lease)))
             }
-        }
-    };
+        };
+        DriverCursor::open(cursor.map_err(error)?, session, $batch_size).await?
+    }};
 }
 
 // Must follow the macros that it uses.
@@ -44,12 +47,13 @@ use std::future::ready;
 use bson::Document;
 use bson::raw::RawDocumentBuf;
 pub(crate) use mongodb::raw_batch_cursor::RawBatch;
-use mongodb::{Collection, Database};
+use mongodb::{ClientSession, Collection, Database};
 
 use self::action::Action;
 pub(crate) use self::changes::DriverChanges;
-pub(crate) use self::cursor::{ImplicitCursor, SessionCursor};
+pub(crate) use self::cursor::DriverCursor;
 use self::errors::error;
+use self::lease::{Holder, InFlight, Lease};
 pub(crate) use self::session::DriverSession;
 use self::session::KnownTransactions;
 use crate::error::Result;
@@ -113,7 +117,7 @@ impl Driver {
         chosen.snapshot = options.snapshot;
         let action = self.database.client().start_session().with_options(chosen);
         let session = action.await.map_err(error)?;
-        let session = DriverSession::new(session, self.transactions.clone());
+        let session = DriverSession::new(session, self.database.clone(), self.transactions.clone());
         let backend = Backend::Driver(Box::new(session));
         Ok(Session::new(backend, options.transactions))
     }
@@ -132,8 +136,9 @@ impl Driver {
         request: Request,
         session: Option<&'s mut Session>,
     ) -> Answer<'s> {
-        let session = match client_session(session) {
-            Ok(session) => session,
+        let in_transaction = session.as_deref().is_some_and(Session::in_transaction);
+        let (session, in_flight) = match lend(session) {
+            Ok(lent) => lent.unzip(),
             Err(error) => return Box::pin(ready(Err(error))),
         };
         let action = Action {
@@ -142,8 +147,16 @@ impl Driver {
             collection: request.collection,
             options: request.options,
             session,
+            in_transaction,
         };
-        action.run(request.operation)
+        // Others leave nothing open, and a write is not to be killed halfway.
+        let may_leave_open = in_transaction || request.operation.opens_cursor();
+        let in_flight = in_flight.filter(|_| may_leave_open);
+        let answer = action.run(request.operation);
+        match in_flight {
+            Some(in_flight) => Box::pin(async move { in_flight.watch(answer).await }),
+            None => answer,
+        }
     }
 
     pub(crate) async fn run_command(
@@ -151,9 +164,19 @@ impl Driver {
         command: Document,
         session: Option<&mut Session>,
     ) -> Result<Document> {
-        let session = client_session(session)?;
         let action = self.database.run_command(command);
-        in_session!(action, session).await.map_err(error)
+        let in_transaction = session.as_deref().is_some_and(Session::in_transaction);
+        let reply = match lend(session)? {
+            None => action.await,
+            Some((session, in_flight)) if in_transaction => {
+                in_flight.sent();
+                let reply = action.session(session).await;
+                in_flight.answered();
+                reply
+            }
+            Some((session, _)) => action.session(session).await,
+        };
+        reply.map_err(error)
     }
 
     pub(crate) async fn run_cursor<'s>(
@@ -162,8 +185,17 @@ impl Driver {
         session: Option<&'s mut Session>,
     ) -> Result<RawCursor<'s>> {
         let action = self.database.run_cursor_command(command);
-        let session = client_session(session)?;
-        Ok(opened!(action, session, None))
+        let (session, in_flight) = lend(session)?.unzip();
+        // Boxed, because few calls need this large future, and callers' futures contain it.
+        let open = Box::pin(async { Ok(opened!(action, self.database.client(), session, None)) });
+        if let Some(in_flight) = &in_flight {
+            in_flight.sent();
+        }
+        let opened = open.await;
+        if let Some(in_flight) = &in_flight {
+            in_flight.answered();
+        }
+        opened
     }
 
     pub(crate) async fn drop_database(&self) -> Result<()> {
@@ -171,11 +203,12 @@ impl Driver {
     }
 }
 
-fn client_session(session: Option<&mut Session>) -> Result<Option<&mut DriverSession>> {
+/// The driver's session for one command, with the flag that the command sets while it is in flight.
+fn lend(session: Option<&mut Session>) -> Result<Option<(&mut ClientSession, InFlight)>> {
     match session {
         None => Ok(None),
         Some(session) => match &mut session.backend {
-            Backend::Driver(session) => Ok(Some(session)),
+            Backend::Driver(session) => session.lend().map(Some),
             Backend::Memory(_) => Err(Session::foreign()),
         },
     }

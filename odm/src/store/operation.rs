@@ -189,6 +189,11 @@ impl Operation {
         }
     }
 
+    /// Whether the reply has a cursor, which may stay open.
+    pub(crate) fn opens_cursor(&self) -> bool {
+        matches!(self, Self::Find { .. } | Self::Aggregate { .. })
+    }
+
     /// The filter of an update or a replacement.
     pub(crate) fn filter(&self) -> Option<&Condition> {
         match self {

@@ -19,6 +19,9 @@ pub use self::options::{SessionOptions, TransactionOptions};
 ///
 /// Most programs use [`transaction!`](crate::transaction) instead, which starts a session and retries
 /// transactions as MongoDB's driver specification requires.
+///
+/// A session that is dropped aborts its transaction, even while a command is in flight. If that is the commit, the transaction is
+/// committed or aborted.
 #[derive(Debug)]
 pub struct Session {
     pub(crate) backend: Backend,

@@ -3,10 +3,11 @@
 use bson::raw::{RawDocumentBuf, cstr};
 use bson::{Bson, Document};
 use mongodb::options::UpdateModifications;
-use mongodb::{Collection, Database};
+use mongodb::{ClientSession, Collection, Database};
 
-use super::cursor::{ImplicitCursor, SessionCursor};
-use super::{DriverSession, error, errors, options};
+use super::cursor::{self, DriverCursor};
+use super::lease::{Holder, Lease};
+use super::{error, errors, options};
 use crate::error::{Error, Result};
 use crate::store::operation::{Condition, Modification, Operation, Request, Update, operators};
 use crate::store::options::Chosen;
@@ -21,7 +22,8 @@ pub(super) struct Action<'d, 's> {
     pub(super) collection: CollectionName,
     pub(super) target: Collection<RawDocumentBuf>,
     pub(super) options: Chosen,
-    pub(super) session: Option<&'s mut DriverSession>,
+    pub(super) session: Option<&'s mut ClientSession>,
+    pub(super) in_transaction: bool,
 }
 
 impl<'s> Action<'_, 's> {
@@ -64,7 +66,12 @@ impl<'s> Action<'_, 's> {
                 .target
                 .find(filter.into_document())
                 .with_options(options);
-            let cursor = opened!(action, self.session, self.options.batch_size);
+            if one && self.session.is_none() {
+                let cursor = action.batch().await.map_err(error)?;
+                return Ok(Response::Cursor(cursor::of_one_batch(cursor).await?));
+            }
+            let client = self.target.client();
+            let cursor = opened!(action, client, self.session, self.options.batch_size);
             Ok(Response::Cursor(cursor))
         })
     }
@@ -73,7 +80,8 @@ impl<'s> Action<'_, 's> {
         Box::pin(async move {
             let options = self.options.chosen().map(options::aggregate).transpose()?;
             let action = self.target.aggregate(pipeline).with_options(options);
-            let cursor = opened!(action, self.session, self.options.batch_size);
+            let client = self.target.client();
+            let cursor = opened!(action, client, self.session, self.options.batch_size);
             Ok(Response::Cursor(cursor))
         })
     }
@@ -228,10 +236,7 @@ impl<'s> Action<'_, 's> {
         let database = self.database.clone();
         Box::pin(async move {
             let mut command = request.raw_command()?;
-            let in_transaction = self
-                .session
-                .as_ref()
-                .is_some_and(|session| session.in_transaction());
+            let in_transaction = self.in_transaction;
             if request.options.write_concern.is_none()
                 && !in_transaction
                 && let Some(concern) = database.write_concern()

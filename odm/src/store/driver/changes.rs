@@ -6,12 +6,11 @@ use std::task::{Context, Poll};
 use bson::raw::RawDocumentBuf;
 use bson::{Bson, Document};
 use futures_core::future::BoxFuture;
-use mongodb::ClientSession;
-use mongodb::change_stream::ChangeStream;
 use mongodb::change_stream::event::ResumeToken;
 use mongodb::change_stream::session::SessionChangeStream;
 
-use super::{Driver, client_session, error, options};
+use super::lease::{Holder, Lease};
+use super::{Driver, error, lend, options};
 use crate::error::{Error, Result};
 use crate::store::changes::{RawChanges, Source, Step};
 use crate::store::session::Session;
@@ -27,18 +26,16 @@ enum State<'s> {
     Gone,
 }
 
-enum Stream<'s> {
-    Implicit(Box<ChangeStream<RawDocumentBuf>>),
-    Session(
-        Box<SessionChangeStream<RawDocumentBuf>>,
-        &'s mut ClientSession,
-    ),
+/// A stream of the driver, and the session in which it is read.
+struct Stream<'s> {
+    changes: Box<SessionChangeStream<RawDocumentBuf>>,
+    session: Holder<'s>,
 }
 
 /// The result of a step, and the stream after it.
 struct Stepped<'s> {
     stream: Stream<'s>,
-    event: mongodb::error::Result<Option<RawDocumentBuf>>,
+    event: Result<Option<RawDocumentBuf>>,
     token: Option<ResumeToken>,
     is_alive: bool,
 }
@@ -50,21 +47,30 @@ impl Driver {
         session: Option<&'s mut Session>,
     ) -> Result<RawChanges<'s>> {
         let options = options::change_stream(&watch)?;
-        let session = client_session(session)?;
+        let lent = lend(session)?;
         /// Opens the stream of a scope. It is a macro because the action types share no trait.
         macro_rules! open {
             ($of:expr) => {{
                 let action = $of.watch().pipeline(watch.pipeline).with_options(options);
-                match session {
-                    Some(session) => {
-                        let session = &mut session.session;
-                        let opened = action.session(&mut *session).await.map_err(error)?;
-                        Stream::Session(Box::new(opened.with_type()), session)
+                let (opened, session) = match lent {
+                    Some((session, in_flight)) => {
+                        in_flight.sent();
+                        let opened = action.session(&mut *session).await;
+                        in_flight.answered();
+                        (opened, Holder::Lent(session))
                     }
                     None => {
-                        let opened = action.await.map_err(error)?;
-                        Stream::Implicit(Box::new(opened.with_type()))
+                        let mut lease = Lease::for_cursor(self.database.client()).await?;
+                        let (session, in_flight) = lease.lend()?;
+                        in_flight.sent();
+                        let opened = action.session(session).await;
+                        in_flight.answered();
+                        (opened, Holder::Own(Box::new(lease)))
                     }
+                };
+                Stream {
+                    changes: Box::new(opened.map_err(error)?.with_type()),
+                    session,
                 }
             }};
         }
@@ -84,24 +90,18 @@ impl Driver {
 
 impl<'s> Stream<'s> {
     fn token(&self) -> Option<ResumeToken> {
-        match self {
-            Self::Implicit(stream) => stream.resume_token(),
-            Self::Session(stream, _) => stream.resume_token(),
-        }
+        self.changes.resume_token()
     }
 
     /// Reads one event, or at most one batch without events.
     async fn step(mut self) -> Stepped<'s> {
-        let event = match &mut self {
-            Self::Implicit(stream) => stream.next_if_any().await,
-            Self::Session(stream, session) => stream.next_if_any(session).await,
+        let event = match self.session.session() {
+            Ok(session) => self.changes.next_if_any(session).await.map_err(error),
+            Err(error) => Err(error),
         };
         Stepped {
             token: self.token(),
-            is_alive: match &self {
-                Self::Implicit(stream) => stream.is_alive(),
-                Self::Session(stream, _) => stream.is_alive(),
-            },
+            is_alive: self.changes.is_alive(),
             event,
             stream: self,
         }
@@ -121,7 +121,7 @@ impl DriverChanges<'_> {
             return Poll::Pending;
         };
         self.0 = State::Idle(stepped.stream);
-        Poll::Ready(match stepped.event.map_err(error) {
+        Poll::Ready(match stepped.event {
             Ok(Some(event)) => Ok(Step::Event(event)),
             Ok(None) if stepped.is_alive => {
                 stepped.token.map(document).transpose().map(Step::Token)

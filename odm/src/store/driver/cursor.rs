@@ -2,73 +2,55 @@
 
 use std::fmt;
 use std::future::poll_fn;
+use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use futures_core::Stream;
 use futures_core::future::BoxFuture;
-use mongodb::ClientSession;
-use mongodb::raw_batch_cursor::{RawBatch, RawBatchCursor, SessionRawBatchCursor};
+use mongodb::raw_batch_cursor::{RawBatchCursor, SessionRawBatchCursor};
 
 use super::error;
+use super::lease::Holder;
 use crate::error::{Error, Result};
 use crate::store::batch::{Batch, Reply};
 use crate::store::cursor::{RawCursor, Source};
 
-/// A cursor outside of sessions.
-pub(crate) struct ImplicitCursor(RawBatchCursor);
-
-impl ImplicitCursor {
-    /// Takes the first batch, which is already here.
-    pub(crate) async fn open<'s>(
-        mut cursor: RawBatchCursor,
-        batch_size: Option<u32>,
-    ) -> Result<RawCursor<'s>> {
-        let first = batch(next(&mut cursor).await).unwrap_or_else(|| Err(no_batch()))?;
-        let source = Source::Driver(Box::new(Self(cursor)));
-        Ok(RawCursor::new(first, source, batch_size))
-    }
-
-    pub(crate) fn poll_batch(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Batch>>> {
-        Pin::new(&mut self.0).poll_next(cx).map(batch)
-    }
-}
-
-/// A cursor in a session. Every fetch needs both, so cursor and session move into the fetch and come
-/// back with the batch.
-pub(crate) struct SessionCursor<'s>(State<'s>);
+/// A cursor, and the session in which it is read. Every fetch needs both, so they move into the fetch and come back with the
+/// batch.
+pub(crate) struct DriverCursor<'s>(State<'s>);
 
 enum State<'s> {
-    Idle(Box<SessionRawBatchCursor>, &'s mut ClientSession),
+    Idle(Box<SessionRawBatchCursor>, Holder<'s>),
     Fetching(BoxFuture<'s, Fetched<'s>>),
     Gone,
 }
 
 struct Fetched<'s> {
     cursor: Box<SessionRawBatchCursor>,
-    session: &'s mut ClientSession,
-    batch: Option<mongodb::error::Result<RawBatch>>,
+    session: Holder<'s>,
+    batch: Option<Result<Batch>>,
 }
 
-impl<'s> SessionCursor<'s> {
+impl<'s> DriverCursor<'s> {
     /// Takes the first batch, which is already here.
-    pub(crate) async fn open(
+    pub(super) async fn open(
         cursor: SessionRawBatchCursor,
-        session: &'s mut ClientSession,
+        mut session: Holder<'s>,
         batch_size: Option<u32>,
     ) -> Result<RawCursor<'s>> {
         let mut cursor = Box::new(cursor);
-        let first = next(&mut cursor.stream(session)).await;
-        let first = batch(first).unwrap_or_else(|| Err(no_batch()))?;
-        let source = Source::DriverSession(Self(State::Idle(cursor, session)));
+        let first = next(&mut cursor, &mut session).await;
+        let first = first.unwrap_or_else(|| Err(no_batch()))?;
+        let source = Source::Driver(Self(State::Idle(cursor, session)));
         Ok(RawCursor::new(first, source, batch_size))
     }
 
     pub(crate) fn poll_batch(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Batch>>> {
         let mut fetch = match std::mem::replace(&mut self.0, State::Gone) {
             State::Fetching(fetch) => fetch,
-            State::Idle(mut cursor, session) => Box::pin(async move {
-                let batch = next(&mut cursor.stream(session)).await;
+            State::Idle(mut cursor, mut session) => Box::pin(async move {
+                let batch = next(&mut cursor, &mut session).await;
                 Fetched {
                     cursor,
                     session,
@@ -84,32 +66,44 @@ impl<'s> SessionCursor<'s> {
             }
             Poll::Ready(fetched) => {
                 self.0 = State::Idle(fetched.cursor, fetched.session);
-                Poll::Ready(batch(fetched.batch))
+                Poll::Ready(fetched.batch)
             }
         }
     }
 }
 
-async fn next<S: Stream + Unpin>(stream: &mut S) -> Option<S::Item> {
-    poll_fn(|cx| Pin::new(&mut *stream).poll_next(cx)).await
+/// The results of a query that asks for one batch. MongoDB closes its cursor.
+pub(super) async fn of_one_batch<'s>(mut cursor: RawBatchCursor) -> Result<RawCursor<'s>> {
+    let first = poll_fn(|cx| Pin::new(&mut cursor).poll_next(cx)).await;
+    let first = first.ok_or_else(no_batch)?.map_err(error)?;
+    let first = Batch::new(Reply::Driver(first))?;
+    Ok(RawCursor::new(first, Source::Exhausted(PhantomData), None))
 }
 
-fn batch(fetched: Option<mongodb::error::Result<RawBatch>>) -> Option<Result<Batch>> {
-    fetched.map(|fetched| Batch::new(Reply::Driver(fetched.map_err(error)?)))
+/// The next batch. If its future is dropped, so is the cursor, whose id the driver knows and kills.
+async fn next(
+    cursor: &mut SessionRawBatchCursor,
+    session: &mut Holder<'_>,
+) -> Option<Result<Batch>> {
+    let session = match session.session() {
+        Ok(session) => session,
+        Err(error) => return Some(Err(error)),
+    };
+    let mut batches = cursor.stream(session);
+    let batch = poll_fn(|cx| Pin::new(&mut batches).poll_next(cx)).await?;
+    Some(
+        batch
+            .map_err(error)
+            .and_then(|batch| Batch::new(Reply::Driver(batch))),
+    )
 }
 
 fn no_batch() -> Error {
     Error::malformed_reply("a first batch")
 }
 
-impl fmt::Debug for ImplicitCursor {
+impl fmt::Debug for DriverCursor<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("ImplicitCursor")
-    }
-}
-
-impl fmt::Debug for SessionCursor<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("SessionCursor")
+        f.write_str("DriverCursor")
     }
 }

@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use bson::doc;
 use mongodb::options as theirs;
-use mongodb::{Client, ClientSession};
+use mongodb::{Client, ClientSession, Database};
 
 use super::errors::error;
+use super::lease::{InFlight, Lease, end};
 use super::options;
 use crate::error::{Error, Result};
 use crate::store::session::TransactionOptions;
@@ -57,27 +58,36 @@ pub(super) async fn capability(client: &Client) -> Result<Capability> {
 /// The driver's session. The driver does not expose the transaction's state, so it is tracked here.
 #[derive(Debug)]
 pub(crate) struct DriverSession {
-    pub(super) session: ClientSession,
+    lease: Lease,
     in_transaction: bool,
     transactions: KnownTransactions,
 }
 
 impl DriverSession {
-    pub(super) fn new(session: ClientSession, transactions: KnownTransactions) -> Self {
+    pub(super) fn new(
+        session: ClientSession,
+        database: Database,
+        transactions: KnownTransactions,
+    ) -> Self {
         Self {
-            session,
+            lease: Lease::for_transactions(session, database),
             in_transaction: false,
             transactions,
         }
     }
 
+    /// The session for one command, and the flag that the command sets while it is in flight.
+    pub(super) fn lend(&mut self) -> Result<(&mut ClientSession, InFlight)> {
+        self.lease.lend()
+    }
+
     /// Fails if the deployment has no transactions. Without this check, the first write of the transaction would fail,
     /// with a message about transaction numbers.
-    async fn check_transactions(&self) -> Result<()> {
+    async fn check_transactions(&mut self) -> Result<()> {
         if self.transactions.0.load(Ordering::Relaxed) > KnownTransactions::NONE {
             return Ok(());
         }
-        match capability(&self.session.client()).await {
+        match capability(&self.lease.session()?.client()).await {
             Ok(capability) if !capability.transactions => Err(Error::unsupported(
                 "this deployment is a standalone mongod, which has no transactions: start it with `--replSet` and \
                  initiate the replica set, even of one member",
@@ -105,19 +115,37 @@ impl DriverSession {
             .as_ref()
             .map(options::selection_criteria);
         chosen.max_commit_time = ours.max_commit_time;
-        let action = self.session.start_transaction().with_options(chosen);
-        action.await.map_err(error)?;
+        let action = self.lease.session()?.start_transaction();
+        action.with_options(chosen).await.map_err(error)?;
         self.in_transaction = true;
         Ok(())
     }
 
     pub(crate) async fn commit_transaction(&mut self) -> Result<()> {
         self.in_transaction = false;
-        self.session.commit_transaction().await.map_err(error)
+        let (session, in_flight) = self.lease.lend()?;
+        let was_dropped = in_flight.is_set();
+        in_flight.sent();
+        let committed = session.commit_transaction().await;
+        if !was_dropped {
+            in_flight.answered();
+        }
+        // A dropped command may arrive yet. If it was the first one of the transaction, the driver has sent no commit.
+        committed.map_err(error)
     }
 
     pub(crate) async fn abort_transaction(&mut self) -> Result<()> {
         self.in_transaction = false;
-        self.session.abort_transaction().await.map_err(error)
+        let database = self.lease.database();
+        let (session, in_flight) = self.lease.lend()?;
+        let was_dropped = in_flight.is_set();
+        in_flight.sent();
+        let aborted = if was_dropped {
+            Box::pin(end(session, database.as_ref())).await
+        } else {
+            session.abort_transaction().await
+        };
+        in_flight.answered();
+        aborted.map_err(error)
     }
 }

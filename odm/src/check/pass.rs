@@ -142,7 +142,7 @@ impl Pass {
         };
         Self {
             reader: Reader {
-                channel: channel.within(None),
+                channel: channel.in_session(None),
                 model,
                 selection,
                 after: after.clone(),

@@ -93,7 +93,7 @@ impl<M: Document> Collection<M> {
 
 impl<'s, M: Document> Delete<'s, M> {
     options!(
-        session within command explain hint comment collation let_vars write_concern leave_dangling
+        session in_session command explain hint comment collation let_vars write_concern leave_dangling
     );
 
     #[inline]

@@ -216,7 +216,7 @@ impl<M: Document> Collection<M> {
 
 impl<'s, M: Document, T: DeserializeOwned + 'static> FindOneAndUpdate<'s, M, T> {
     options!(
-        session within command sort upsert return_document hint comment collation let_vars max_time
+        session in_session command sort upsert return_document hint comment collation let_vars max_time
         bypass_document_validation write_concern leave_stale
     );
 

@@ -150,7 +150,7 @@ impl<'s, M: Document> InsertMany<'s, M> {
     }
 
     options!(
-        session within command comment ordered bypass_document_validation write_concern leave_stale
+        session in_session command comment ordered bypass_document_validation write_concern leave_stale
     );
 
     async fn run(self) -> Result<InsertManyResult<M::Id>> {

@@ -25,9 +25,9 @@ macro_rules! options {
             self
         }
     };
-    (@ within) => {
+    (@ in_session) => {
         /// Runs in the session of a channel, if it has one.
-        pub(crate) fn within(mut self, session: Option<&'s mut crate::store::Session>) -> Self {
+        pub(crate) fn in_session(mut self, session: Option<&'s mut crate::store::Session>) -> Self {
             self.call.session = session;
             self
         }

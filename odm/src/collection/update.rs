@@ -123,7 +123,7 @@ impl<M: Document> Collection<M> {
 
 impl<'s, M: Document> UpdateDocuments<'s, M> {
     options!(
-        session within command explain upsert hint comment collation let_vars bypass_document_validation
+        session in_session command explain upsert hint comment collation let_vars bypass_document_validation
         write_concern leave_stale
     );
 

@@ -110,7 +110,7 @@ impl<'s> Channel<'s> {
     }
 
     /// The same store in this session, or in none.
-    pub(crate) fn within<'b>(&self, session: Option<&'b mut Session>) -> Channel<'b> {
+    pub(crate) fn in_session<'b>(&self, session: Option<&'b mut Session>) -> Channel<'b> {
         Channel {
             store: self.store.clone(),
             options: self.options.clone(),

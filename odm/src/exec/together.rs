@@ -37,7 +37,7 @@ pub(crate) async fn run_all<T: Task>(
 /// Runs a task on a channel of its own.
 fn apart<'c, T: Task + 'c>(channel: &'c Channel<'_>, task: T) -> BoxFuture<'c, Result<T::Output>> {
     Box::pin(async move {
-        let mut own = channel.within(None);
+        let mut own = channel.in_session(None);
         task.run(&mut own).await
     })
 }

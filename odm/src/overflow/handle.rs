@@ -294,7 +294,7 @@ impl<'s, M: OverflowModel> CountItems<'s, M> {
         let meta = M::model().overflow_shape()?.meta;
         let id = self.id?;
         let channel = self.collection.channel();
-        let mut channel = channel.within(self.session);
+        let mut channel = channel.in_session(self.session);
         // A transaction takes no `$unionWith`.
         let of_document = doc! {"_id": {"$eq": id.clone()}};
         let inside = sum(&mut channel, M::Of::model(), of_document, meta.list).await?;

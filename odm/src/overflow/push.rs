@@ -140,7 +140,7 @@ impl<M: OverflowModel> ItemsPush<M> {
             .sort(|_| Sort::from_keys(vec![(self.shape.meta.number.to_owned(), Bson::from(-1))]))
             .projection(doc! {"_id": 1})
             .with_type::<Document>()
-            .within(session);
+            .in_session(session);
         let found = if self.follows.outer {
             change.propagate().await
         } else {
@@ -174,7 +174,7 @@ impl<M: OverflowModel> ItemsPush<M> {
             |_| Filter::from_raw(filter),
             |_| self.update(items, self.shape.inner.max),
         );
-        let change = change.within(session);
+        let change = change.in_session(session);
         let matched = if self.follows.inner {
             change.propagate().await?.update.matched
         } else {
@@ -200,7 +200,7 @@ impl<M: OverflowModel> ItemsPush<M> {
                 |_| Filter::from_raw(filter),
                 |_| self.update(items, meta.max),
             )
-            .within(session);
+            .in_session(session);
         let matched = if self.follows.outer {
             change.propagate().await?.update.matched
         } else {

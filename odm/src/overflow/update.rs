@@ -63,7 +63,7 @@ impl<M: OverflowModel> ItemsUpdate<M> {
         let of = self.collection.other::<M::Of>();
         let change = self.change.clone().of_other();
         let change = of.update_one(|_| Filter::from_raw(filter), |_| change);
-        let change = change.within(channel.session());
+        let change = change.in_session(channel.session());
         let result = if self.follows.inner {
             change.propagate().await?.update
         } else {
@@ -79,7 +79,7 @@ impl<M: OverflowModel> ItemsUpdate<M> {
         let change = self
             .collection
             .update_many(|_| Filter::from_raw(filter), |_| change)
-            .within(channel.session());
+            .in_session(channel.session());
         let result = if self.follows.outer {
             change.propagate().await?.update
         } else {
@@ -96,7 +96,7 @@ impl<M: OverflowModel> ItemsUpdate<M> {
         };
         let delete = self.collection.delete_many(|_| Filter::from_raw(filter));
         let is_in_transaction = channel.is_in_transaction();
-        let delete = delete.within(channel.session());
+        let delete = delete.in_session(channel.session());
         if check_dependents(M::model(), false).is_ok() {
             return Ok(delete.await?.deleted);
         }

@@ -320,10 +320,10 @@ impl<M: Document, T: Document> WriteSeveral for RestInsert<M, T> {
     async fn write(&self, channel: &mut Channel<'_>) -> Result<Self::Done> {
         let rest = self.collection.other::<T>();
         let rest = rest.insert_encoded(vec![self.rest.clone()], vec![self.rest_id.clone()]);
-        rest.within(channel.session()).await?;
+        rest.in_session(channel.session()).await?;
         let (document, id) = (vec![self.document.clone()], vec![self.id.clone()]);
         let document = self.collection.insert_encoded(document, id);
-        document.within(channel.session()).await?;
+        document.in_session(channel.session()).await?;
         Ok(InsertWithRestResult {
             inserted_id: self.id.clone(),
             rest_id: self.rest_id.clone(),
@@ -390,10 +390,10 @@ impl<M: Document + Writable, T: Document + Writable> WriteSeveral for RestDelete
         let document = self
             .collection
             .delete_one(|_| Filter::from_raw(equals("_id")));
-        let deleted = document.within(channel.session()).await?.deleted;
+        let deleted = document.in_session(channel.session()).await?.deleted;
         let rest = self.collection.other::<T>();
         let rest = rest.delete_one(|_| Filter::from_raw(equals(&self.by)));
-        let deleted_rest = rest.within(channel.session()).await?.deleted;
+        let deleted_rest = rest.in_session(channel.session()).await?.deleted;
         Ok(DeleteWithRestResult {
             deleted,
             deleted_rest,

@@ -81,7 +81,7 @@ impl Batches<'_> {
         let ids = Keys::of(ids)?;
         let model = self.checker.model();
         if self.channel.store().transactions().await.is_none() {
-            let mut outside = self.channel.within(None);
+            let mut outside = self.channel.in_session(None);
             return self.write(&mut outside, &ids).await;
         }
         let mut tries = Tries::joined(self.channel.store());
@@ -89,14 +89,14 @@ impl Batches<'_> {
             let session = tries.begin().await?;
             let written = async {
                 let Some(repair) = self.images else {
-                    let mut inside = self.channel.within(Some(session));
+                    let mut inside = self.channel.in_session(Some(session));
                     return self.write(&mut inside, &ids).await;
                 };
                 let images = Images::default();
-                let mut inside = self.channel.within(Some(&mut *session));
+                let mut inside = self.channel.in_session(Some(&mut *session));
                 inside = inside.keeping(Some(&images));
                 let done = self.write(&mut inside, &ids).await?;
-                let mut inside = self.channel.within(Some(session));
+                let mut inside = self.channel.in_session(Some(session));
                 images::store(&mut inside, model, repair, images).await?;
                 Ok(done)
             };

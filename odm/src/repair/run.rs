@@ -284,7 +284,7 @@ impl Run<'_> {
                     return Ok(Ended::Done);
                 };
                 let selection = self.settings.selection(model);
-                let channel = self.channel.within(None);
+                let channel = self.channel.in_session(None);
                 let pass = Pass::new(channel, model, selection, vec![checker], after);
                 return self.pass(phase, model, pass).await.map_err(named);
             }
@@ -347,7 +347,7 @@ impl Run<'_> {
     }
 
     async fn changes(&mut self, model: &'static ModelMeta) -> Result<()> {
-        let mut outside = self.channel.within(None);
+        let mut outside = self.channel.in_session(None);
         let changes = resume_propagations(&mut outside, model).await?;
         let kind = FindingKind::UnfinishedChange;
         self.tally.add(model.name, kind, "", changes);
@@ -456,7 +456,7 @@ impl Run<'_> {
             let session = tries.begin().await?;
             let written = async {
                 let images = Images::default();
-                let mut inside = self.channel.within(Some(&mut *session));
+                let mut inside = self.channel.in_session(Some(&mut *session));
                 inside = inside.keeping(Some(&images));
                 let documents = inside.of(model);
                 if is_delete {
@@ -464,7 +464,7 @@ impl Run<'_> {
                 } else {
                     documents.update(statements.to_vec()).await?;
                 }
-                let mut inside = self.channel.within(Some(session));
+                let mut inside = self.channel.in_session(Some(session));
                 images::store(&mut inside, model, repair, images).await
             };
             let written = written.await;

@@ -108,7 +108,7 @@ impl UndoRepair {
                 filter: doc! {"_id": range}.into(),
                 one: false,
             };
-            let mut outside = self.channel.within(None);
+            let mut outside = self.channel.in_session(None);
             let options = Options {
                 sort: Some(doc! {"_id": -1}),
                 limit: Some(BATCH),
@@ -153,7 +153,7 @@ async fn undo(
     let mut tries = Tries::joined(channel.store());
     loop {
         let session = tries.begin().await?;
-        let mut inside = channel.within(Some(session));
+        let mut inside = channel.in_session(Some(session));
         let undone = write(&mut inside, model, record).await;
         if let Some(ended) = tries.end(undone).await {
             return ended.and_then(std::convert::identity);

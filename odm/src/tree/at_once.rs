@@ -46,11 +46,11 @@ macro_rules! at_once {
     ($tree:expr, $session:expr, $is_torn:expr, |$tree_store:ident| $body:expr) => {
         match Reads::new($session, $tree.store(), $is_torn).await {
             Reads::Here(session) => {
-                let $tree_store = &mut $tree.within(session);
+                let $tree_store = &mut $tree.in_session(session);
                 $body.await
             }
             Reads::Snapshot(mut tries) => loop {
-                let $tree_store = &mut $tree.within(Some(tries.begin().await?));
+                let $tree_store = &mut $tree.in_session(Some(tries.begin().await?));
                 let result: Result<_> = $body.await;
                 if let Some(ended) = tries.end(result).await {
                     break ended.and_then(std::convert::identity);

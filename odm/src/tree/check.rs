@@ -213,7 +213,7 @@ impl TreeStore<'_> {
     async fn look_again(&self, first: TreeReport) -> Result<TreeReport> {
         let tree_store = self;
         if tree_store.store().transactions().await.is_none() {
-            let mut tree_store = tree_store.within(None);
+            let mut tree_store = tree_store.in_session(None);
             let sort = tree_store.pre_order_sort();
             let nodes = tree_store.nodes(Document::new(), sort, None).await?;
             let mut second = tree_store.compare(&nodes)?;

@@ -16,7 +16,7 @@ use super::journal::{Fence, Inserts, Unfinished, Writes};
 use super::node::{id_key, raw_id_key, same_scope};
 use super::places::{Shape, Visit};
 use super::position::Target;
-use super::queue::Within;
+use super::queue::TurnOf;
 use super::tree_store::{TreeStore, TreeWrite};
 use super::{NodeId, Position, Tree};
 use crate::collection::{Collection, encode_with_id};
@@ -419,7 +419,7 @@ impl<D: DeclaredTree> WriteSeveral for Branches<D> {
     }
 
     fn channel(&self) -> Channel<'static> {
-        self.tree_store.channel.within(None)
+        self.tree_store.channel.in_session(None)
     }
 
     async fn done(&self, _in_session: bool) -> Result<Option<TreeWrite>> {
@@ -431,8 +431,8 @@ impl<D: DeclaredTree> WriteSeveral for Branches<D> {
         let Some(first) = self.nodes.documents.first() else {
             return Ok(None);
         };
-        let within = Within::Scope(self.tree_store.scope_of(first)?);
-        self.tree_store.within(None).turn(within).await
+        let of = TurnOf::Scope(self.tree_store.scope_of(first)?);
+        self.tree_store.in_session(None).turn(of).await
     }
 
     async fn write(&self, channel: &mut Channel<'_>) -> Result<TreeWrite> {

@@ -12,7 +12,7 @@ use super::load::Loading;
 use super::node::{Node, id_key};
 use super::places::ChildrenBy;
 use super::position::Target;
-use super::queue::Within;
+use super::queue::TurnOf;
 use super::tree_store::{TreeStore, TreeWrite};
 use super::write::InsertedNode;
 use super::{NodeId, Tree};
@@ -298,7 +298,7 @@ impl<D: DeclaredTree> WriteSeveral for MissingNodes<D> {
     }
 
     fn channel(&self) -> Channel<'static> {
-        self.tree_store.channel.within(None)
+        self.tree_store.channel.in_session(None)
     }
 
     async fn done(&self, in_session: bool) -> Result<Option<InsertedNode<D::Model>>> {
@@ -318,8 +318,8 @@ impl<D: DeclaredTree> WriteSeveral for MissingNodes<D> {
     }
 
     async fn turn(&self) -> Result<Turn> {
-        let within = Within::Scope(self.scope.clone());
-        self.tree_store.within(None).turn(within).await
+        let of = TurnOf::Scope(self.scope.clone());
+        self.tree_store.in_session(None).turn(of).await
     }
 
     async fn write(&self, channel: &mut Channel<'_>) -> Result<InsertedNode<D::Model>> {

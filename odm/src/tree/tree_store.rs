@@ -72,9 +72,9 @@ impl TreeStore<'_> {
     }
 
     /// The same tree in this session, or in none.
-    pub(super) fn within<'b>(&self, session: Option<&'b mut Session>) -> TreeStore<'b> {
+    pub(super) fn in_session<'b>(&self, session: Option<&'b mut Session>) -> TreeStore<'b> {
         TreeStore {
-            channel: self.channel.within(session),
+            channel: self.channel.in_session(session),
             model: self.model,
             tree: self.tree,
             ways: self.ways,

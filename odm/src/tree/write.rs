@@ -7,7 +7,7 @@ use bson::Bson;
 use bson::raw::{RawDocument, RawDocumentBuf};
 
 use super::position::Target;
-use super::queue::Within;
+use super::queue::TurnOf;
 use super::tree_store::{TreeStore, TreeWrite};
 use super::{NodeId, Position, Tree};
 use crate::collection::{Collection, decode_document, encode_with_id};
@@ -407,12 +407,12 @@ impl<D, K> WriteSeveral for NodeChange<D, K> {
     }
 
     fn channel(&self) -> Channel<'static> {
-        self.tree_store.channel.within(None)
+        self.tree_store.channel.in_session(None)
     }
 
     async fn turn(&self) -> Result<Turn> {
-        let within = Within::TreeOf(self.change.node());
-        self.tree_store.within(None).turn(within).await
+        let of = TurnOf::Node(self.change.node());
+        self.tree_store.in_session(None).turn(of).await
     }
 
     async fn write(&self, channel: &mut Channel<'_>) -> Result<TreeWrite> {
@@ -443,12 +443,12 @@ impl<D: DeclaredTree> WriteSeveral for NodeInsert<D> {
     }
 
     fn channel(&self) -> Channel<'static> {
-        self.tree_store.channel.within(None)
+        self.tree_store.channel.in_session(None)
     }
 
     async fn turn(&self) -> Result<Turn> {
-        let within = Within::Scope(self.tree_store.scope_of(&self.document)?);
-        self.tree_store.within(None).turn(within).await
+        let of = TurnOf::Scope(self.tree_store.scope_of(&self.document)?);
+        self.tree_store.in_session(None).turn(of).await
     }
 
     async fn write(&self, channel: &mut Channel<'_>) -> Result<InsertedNode<D::Model>> {

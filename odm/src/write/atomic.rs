@@ -189,7 +189,7 @@ impl<W: WriteSeveral> Atomic<'_, W> {
             let base = writes.channel();
             match place {
                 Place::Here(session) => {
-                    let mut channel = base.within(session);
+                    let mut channel = base.in_session(session);
                     let done = writes.write(&mut channel).await?;
                     match channel.session().filter(|it| it.in_transaction()) {
                         None => writes.settle(done).await,
@@ -205,7 +205,7 @@ impl<W: WriteSeveral> Atomic<'_, W> {
                     let mut tries = Tries::joined(base.store());
                     loop {
                         let session = tries.begin().await?;
-                        let result = writes.write(&mut base.within(Some(session))).await;
+                        let result = writes.write(&mut base.in_session(Some(session))).await;
                         if let Some(ended) = tries.end(result).await {
                             let done = ended.and_then(std::convert::identity)?;
                             break writes.settle(done).await;

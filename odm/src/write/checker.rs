@@ -113,7 +113,7 @@ async fn look_again<C: Checker>(
     ids: Keys,
 ) -> Result<Vec<Damage<C::Kind>>> {
     let Some(transactions) = channel.store().transactions().await else {
-        let mut outside = channel.within(None);
+        let mut outside = channel.in_session(None);
         let mut damages = read_and_look(&mut outside, checker, &ids).await?;
         for _ in 1..LOOKS {
             if damages.is_empty() {
@@ -134,7 +134,7 @@ async fn look_again<C: Checker>(
     let store = channel.store().clone();
     let mut tries = Tries::new(&Db { store }, options);
     loop {
-        let mut inside = channel.within(Some(tries.begin().await?));
+        let mut inside = channel.in_session(Some(tries.begin().await?));
         let found = read_and_look(&mut inside, checker, &ids).await;
         if let Some(ended) = tries.end(found).await {
             return ended?;
@@ -201,7 +201,7 @@ pub(super) async fn check<C: Checker>(
     let Some(checker) = checker else {
         return Ok(Report::default());
     };
-    let (model, channel) = (checker.model(), chunks.channel().within(None));
+    let (model, channel) = (checker.model(), chunks.channel().in_session(None));
     let options = checker.options(&channel);
     let mut checked = Checked {
         checker,

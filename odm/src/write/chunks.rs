@@ -131,7 +131,7 @@ impl Chunks<'_> {
             filter: std::mem::take(&mut self.filter).into(),
             one: false,
         };
-        let mut channel = self.channel.within(None);
+        let mut channel = self.channel.in_session(None);
         let mut cursor = self.channel.cursor(model, find, options.clone()).await?;
         let (mut documents, mut bytes, mut read) = (Vec::new(), 0, 0);
         loop {

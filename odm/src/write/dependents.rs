@@ -132,7 +132,7 @@ pub(crate) async fn act(
 impl DeletePlan {
     /// The plan of writes in a session.
     async fn of<W: WriteSteps>(writes: &W, session: Option<&mut Session>) -> Result<Self> {
-        let mut channel = writes.channel().within(session);
+        let mut channel = writes.channel().in_session(session);
         let planned = Planned::of(writes, &mut channel).await?;
         Ok(Self {
             planned: Arc::new(planned),
@@ -389,7 +389,7 @@ pub(crate) async fn delete_with_dependents(
     };
     let mut delete = DependentDelete::<()> {
         model,
-        channel: channel.within(None),
+        channel: channel.in_session(None),
         filter: filter.into(),
         multi: true,
         options: options.into(),
@@ -480,7 +480,7 @@ impl<M> DependentDelete<M> {
 
     /// Looks again after the delete has taken effect.
     pub(super) async fn look_again(&self, done: &mut Vec<Propagated>) -> Result<()> {
-        let mut channel = self.channel.within(None);
+        let mut channel = self.channel.in_session(None);
         let settled = self.derived.settle(&mut channel, done).await;
         settled.map_err(|error| {
             error.context("the documents are deleted, and summaries may be stale: `resume_propagation` writes them")
@@ -553,7 +553,7 @@ impl<M> WriteSeveral for DependentDelete<M> {
     }
 
     fn channel(&self) -> Channel<'static> {
-        self.channel.within(None)
+        self.channel.in_session(None)
     }
 
     fn enter(&mut self, is_callers: bool) {

@@ -116,7 +116,7 @@ impl<'c, 's> Journal<'c, 's> {
             filter: filter.into(),
             one: false,
         };
-        let mut outside = self.channel.within(None);
+        let mut outside = self.channel.in_session(None);
         let fences = outside.named(COLLECTION, self.model);
         let mut recorded = Vec::new();
         for fence in fences.documents(operation, Chosen::default()).await? {

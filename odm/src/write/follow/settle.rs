@@ -80,7 +80,7 @@ impl Relation {
         let Some((model, options)) = self.held(channel) else {
             return Ok(());
         };
-        let chunks = Chunks::new(channel.within(None));
+        let chunks = Chunks::new(channel.in_session(None));
         let mut scan = Scan {
             relation: self,
             batch,
@@ -150,7 +150,7 @@ impl Visit for Scan<'_> {
         channel: &mut Channel<'_>,
         documents: Vec<RawDocumentBuf>,
     ) -> Result<()> {
-        let mut channel = channel.within(None);
+        let mut channel = channel.in_session(None);
         let refreshed = self.relation.refresh(&mut channel, documents, self.batch);
         refreshed.await
     }

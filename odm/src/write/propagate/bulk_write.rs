@@ -201,7 +201,7 @@ impl<M: Document> PropagatedBulk<M> {
                 }
                 Run::Deletes(statements) => {
                     for matching in statements.deletes()? {
-                        let delete = DependentDelete::of_matching(channel.within(None), matching)?;
+                        let delete = DependentDelete::of_matching(channel.in_session(None), matching)?;
                         parts.push(Part::Delete(delete));
                     }
                 }
@@ -446,7 +446,7 @@ impl<M: Document> WriteSeveral for PropagatedBulk<M> {
     }
 
     fn channel(&self) -> Channel<'static> {
-        self.channel.within(None)
+        self.channel.in_session(None)
     }
 
     fn enter(&mut self, is_callers: bool) {

@@ -63,7 +63,7 @@ impl<'s, W: Propagates> Atomic<'s, W> {
     /// ```
     pub async fn plan(self) -> Result<UpdatePlan> {
         let (writes, session) = self.into_parts()?;
-        let mut channel = writes.channel().within(session);
+        let mut channel = writes.channel().in_session(session);
         let planned = Planned::of(&writes, &mut channel).await?;
         Ok(UpdatePlan {
             planned: Arc::new(planned),

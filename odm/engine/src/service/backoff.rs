@@ -35,7 +35,8 @@ impl Backoff {
     /// any transaction.
     pub fn pause(&mut self, conflict: ServerError) -> Result<Duration, ServerError> {
         let waited = self.started.elapsed();
-        if self.limit.is_some_and(|limit| waited + self.pause >= limit) {
+        let left = self.limit.map(|limit| limit.saturating_sub(waited));
+        if left.is_some_and(|left| left.is_zero()) {
             return Err(ServerError::new(
                 Code::MAX_TIME_MS_EXPIRED,
                 "operation exceeded time limit",
@@ -46,6 +47,26 @@ impl Backoff {
         }
         let pause = self.pause;
         self.pause = (pause * 2).min(LONGEST_PAUSE);
-        Ok(pause)
+        Ok(left.map_or(pause, |left| pause.min(left)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_waits_until_its_limit() {
+        let limit = Duration::from_millis(30);
+        let mut patience = Backoff::new(Some(limit));
+        let conflict = || ServerError::new(Code::WRITE_CONFLICT, "conflict");
+        let expired = loop {
+            match patience.pause(conflict()) {
+                Ok(pause) => std::thread::sleep(pause),
+                Err(expired) => break expired,
+            }
+        };
+        assert_eq!(expired.code(), Code::MAX_TIME_MS_EXPIRED);
+        assert!(patience.started.elapsed() >= limit);
     }
 }

@@ -44,6 +44,7 @@ pub(crate) mod transaction;
 mod update;
 pub(crate) mod versions;
 mod watch;
+mod within;
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -92,6 +93,7 @@ pub use self::watch::{
     Change, ChangeFields, ChangeStream, FullDocument, FullDocumentBeforeChange, Namespace,
     Operation, OperationType, ResumeToken, TruncatedArray, UpdateDescription, Watch, Watched,
 };
+pub use self::within::{DeadlineOutput, Within, WithinFuture};
 pub use crate::error::{BulkWriteResult, Withheld, WithheldReason, WriteError};
 use crate::error::{Error, Result};
 use crate::exec::Channel;

@@ -10,6 +10,7 @@
 mod bulk;
 mod config;
 mod connection;
+mod deadline;
 mod declaration;
 mod decode;
 mod encode;
@@ -40,6 +41,7 @@ pub(crate) use self::bulk::BulkError;
 pub use self::bulk::{BulkWriteResult, WriteError};
 pub(crate) use self::config::ConfigError;
 pub(crate) use self::connection::ConnectionError;
+pub(crate) use self::deadline::DeadlineError;
 pub(crate) use self::declaration::DeclarationError;
 pub(crate) use self::decode::DecodeError;
 pub(crate) use self::encode::EncodeError;

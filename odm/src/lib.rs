@@ -140,7 +140,7 @@ pub mod support;
 pub use bson;
 pub use odm_derive::{Document, Embedded, Projection};
 
-pub use crate::collection::{Capability, Collection, Cursor, Db, Session};
+pub use crate::collection::{Capability, Collection, Cursor, Db, Session, Within};
 pub use crate::error::{
     BulkWriteResult, Code, Error, Result, ServerError, ValidationFailure, Violation, WriteError,
 };

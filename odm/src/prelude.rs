@@ -21,6 +21,8 @@ pub use bson::{DateTime, doc};
 pub use serde::{Deserialize, Serialize};
 
 pub use crate::collection::{Collection, Db, Session};
+// A trait: without it, `books.find_all().within(…)` does not compile.
+pub use crate::collection::Within as _;
 pub use crate::plan::Allow;
 pub use crate::query::Filter;
 pub use crate::relation::Resolved;

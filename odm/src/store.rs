@@ -10,6 +10,7 @@ mod call;
 mod capability;
 mod changes;
 mod cursor;
+mod deadline;
 #[cfg(feature = "mongodb")]
 mod driver;
 pub(crate) mod limits;
@@ -44,6 +45,7 @@ pub use self::capability::Capability;
 pub(crate) use self::capability::Transactions;
 pub(crate) use self::changes::RawChanges;
 pub(crate) use self::cursor::RawCursor;
+pub(crate) use self::deadline::{Bounded, Deadline, Timer};
 use self::driver::{Driver, DriverChanges, DriverCursor, DriverSession, RawBatch};
 pub(crate) use self::memory::Memory;
 use self::memory::{MemoryChanges, MemoryCursor, MemoryPage, MemorySession};
@@ -74,6 +76,7 @@ struct Inner {
     names: CollectionNames,
     /// Shared by all handles of the deployment.
     turns: Turns,
+    deadline: Option<Deadline>,
 }
 
 #[derive(Debug, Clone)]
@@ -90,6 +93,7 @@ impl Store {
             monitor: Monitor::default(),
             names: CollectionNames::default(),
             turns: Turns::default(),
+            deadline: None,
         }))
     }
 
@@ -159,6 +163,29 @@ impl Store {
         self.with(|inner| inner.monitor = monitor)
     }
 
+    /// The same store, for calls that must be done before the deadline.
+    pub(crate) fn within(&self, deadline: Deadline) -> Self {
+        self.with(|inner| inner.deadline = Some(deadline))
+    }
+
+    /// The deadline of the handle and of the session, which is also that of the cursors that a call returns.
+    fn own_deadline(&self, session: Option<&Session>) -> Option<Deadline> {
+        Deadline::earlier(self.0.deadline.clone(), session.and_then(Session::deadline))
+    }
+
+    /// Runs a step that changes nothing in MongoDB, until the deadline of the handle.
+    async fn bounded<T>(&self, step: impl Future<Output = Result<T>>) -> Result<T> {
+        match self.own_deadline(None) {
+            None => step.await,
+            Some(deadline) => Bounded::new(step, deadline).await?,
+        }
+    }
+
+    /// The earliest deadline of a command that is about to be sent.
+    fn deadline(&self, session: Option<&Session>) -> Option<Deadline> {
+        Deadline::earlier(Deadline::current(), self.own_deadline(session))
+    }
+
     /// The same store, for a handle whose operations mostly use this collection.
     pub(crate) fn at(&self, collection: &str) -> Self {
         self.with(|inner| match &mut inner.backend {
@@ -208,7 +235,7 @@ impl Store {
     pub(crate) async fn capability(&self) -> Result<Capability> {
         match &self.0.backend {
             Backend::Memory(_) => Ok(Capability::MEMORY),
-            Backend::Driver(driver) => driver.capability().await,
+            Backend::Driver(driver) => self.bounded(driver.capability()).await,
         }
     }
 
@@ -224,7 +251,7 @@ impl Store {
         options.check()?;
         match &self.0.backend {
             Backend::Memory(memory) => memory.session(options),
-            Backend::Driver(driver) => driver.start_session(options).await,
+            Backend::Driver(driver) => self.bounded(driver.start_session(options)).await,
         }
     }
 
@@ -240,6 +267,42 @@ impl Store {
             let part = Arc::clone(part);
             return self.exec_on_part(part, request, session);
         }
+        match self.deadline(session.as_deref()) {
+            Some(deadline) => self.exec_within(deadline, request, session),
+            None => self.exec_whole(request, session),
+        }
+    }
+
+    /// Runs one operation on a whole collection, until the deadline.
+    fn exec_within(
+        self,
+        deadline: Deadline,
+        mut request: Request,
+        session: Option<&mut Session>,
+    ) -> Answer<'_> {
+        let left = match deadline.max_time() {
+            Ok(left) => left,
+            Err(error) => return Box::pin(ready(Err(error))),
+        };
+        if request.operation.has_time_limit() && !request.options.tails {
+            let own = request.options.max_time;
+            request.options.max_time = own.into_iter().chain(left).min();
+        }
+        let name = format!("{} on {}", request.operation.verb(), request.collection);
+        let own = self.own_deadline(session.as_deref());
+        let answer = self.exec_whole(request, session);
+        Box::pin(async move {
+            let mut response = deadline.watch(name, answer).await?;
+            if let (Response::Cursor(cursor), Some(own)) = (&mut response, own) {
+                cursor.within(own);
+            }
+            Ok(response)
+        })
+    }
+
+    /// Runs one operation on a whole collection.
+    #[inline]
+    fn exec_whole(self, request: Request, session: Option<&mut Session>) -> Answer<'_> {
         match session {
             Some(session) => self.exec_in(request, session),
             None => self.answer(request, None),
@@ -373,6 +436,19 @@ impl Store {
         command: Document,
         session: Option<&mut Session>,
     ) -> Result<Document> {
+        let Some(deadline) = self.deadline(session.as_deref()) else {
+            return self.send_command(command, session).await;
+        };
+        let (name, command) = limited(command, &deadline)?;
+        // Boxed, because most calls have no deadline.
+        Box::pin(deadline.watch(name, self.send_command(command, session))).await
+    }
+
+    async fn send_command(
+        &self,
+        command: Document,
+        session: Option<&mut Session>,
+    ) -> Result<Document> {
         let shown = self.shown(
             is_in_transaction(session.as_deref()),
             || Ok(command.clone()),
@@ -401,6 +477,18 @@ impl Store {
 
     /// [`run_cursor`](Self::run_cursor), in a session if one is given.
     pub(crate) async fn run_cursor_in(
+        &self,
+        command: Document,
+        session: Option<&mut Session>,
+    ) -> Result<Vec<Document>> {
+        let Some(deadline) = self.deadline(session.as_deref()) else {
+            return self.read_cursor(command, session).await;
+        };
+        let (name, command) = limited(command, &deadline)?;
+        Box::pin(deadline.watch(name, self.read_cursor(command, session))).await
+    }
+
+    async fn read_cursor(
         &self,
         command: Document,
         session: Option<&mut Session>,
@@ -457,6 +545,24 @@ impl Store {
                 part.whole
             )));
         }
+        let Some(deadline) = self.deadline(session.as_deref()) else {
+            return self.open_changes(watch, session).await;
+        };
+        deadline.left()?;
+        let name = "aggregate with $changeStream".to_owned();
+        let own = self.own_deadline(session.as_deref());
+        let mut changes = Box::pin(deadline.watch(name, self.open_changes(watch, session))).await?;
+        if let Some(own) = own {
+            changes.within(own);
+        }
+        Ok(changes)
+    }
+
+    async fn open_changes(
+        self,
+        watch: Watch,
+        session: Option<&mut Session>,
+    ) -> Result<RawChanges<'_>> {
         let shown = self.shown(false, || watch.command())?;
         let answer = async {
             match &self.0.backend {
@@ -475,9 +581,30 @@ impl Store {
                 self.run_command(bson::doc! { "dropDatabase": 1 }).await?;
                 Ok(())
             }
-            Backend::Driver(driver) => driver.drop_database().await,
+            Backend::Driver(driver) => match self.deadline(None) {
+                None => driver.drop_database().await,
+                Some(deadline) => {
+                    deadline.left()?;
+                    let name = "dropDatabase".to_owned();
+                    Box::pin(deadline.watch(name, driver.drop_database())).await
+                }
+            },
         }
     }
+}
+
+/// The name of a command, and the command with what is left as its `maxTimeMS`.
+fn limited(mut command: Document, deadline: &Deadline) -> Result<(String, Document)> {
+    let left = deadline.max_time()?;
+    let name = command.keys().next().cloned().unwrap_or_default();
+    // A `getMore` takes one only from a tailable cursor.
+    if let Some(left) = left
+        && name != "getMore"
+        && !command.contains_key("maxTimeMS")
+    {
+        command.insert("maxTimeMS", options::millis(left));
+    }
+    Ok((name, command))
 }
 
 fn is_in_transaction(session: Option<&Session>) -> bool {

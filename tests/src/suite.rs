@@ -14,12 +14,14 @@ mod chosen_names;
 mod collections;
 mod copies;
 mod dbrefs;
+mod deadlines;
 mod declared_views;
 mod definitions;
 mod dependents;
 mod document_limits;
 mod documents;
 mod dropped;
+mod dropped_calls;
 mod elements;
 mod errors;
 mod everyday;
@@ -117,6 +119,7 @@ pub(crate) fn cases() -> Vec<Case> {
         collections::CASES,
         copies::CASES,
         dbrefs::CASES,
+        deadlines::CASES,
         declared_views::CASES,
         definitions::CASES,
         dependents::CASES,
@@ -125,6 +128,7 @@ pub(crate) fn cases() -> Vec<Case> {
         document_limits::CASES,
         documents::CASES,
         dropped::CASES,
+        dropped_calls::CASES,
         errors::CASES,
         everyday::CASES,
         expected_plans::CASES,

@@ -160,7 +160,7 @@ const LONGEST_CYCLE: usize = 5;
 /// kind of error.
 const LONGER_CYCLES: &[(&str, usize)] = &[
     ("odm collection::guarded", 6),
-    ("odm error", 26),
+    ("odm error", 27),
     ("odm store::cursor", 13),
     ("odm/engine catalog", 6),
     ("odm/engine index", 7),

@@ -67,6 +67,8 @@ fn leaves(tree: &UseTree, names: &mut Vec<String>) {
     match tree {
         UseTree::Path(one) => leaves(&one.tree, names),
         UseTree::Name(one) => names.push(one.ident.to_string()),
+        // A trait without a name is in scope for its methods alone.
+        UseTree::Rename(one) if one.rename == "_" => {}
         UseTree::Rename(one) => names.push(one.rename.to_string()),
         UseTree::Group(group) => group.items.iter().for_each(|tree| leaves(tree, names)),
         UseTree::Glob(_) => panic!("name each item"),

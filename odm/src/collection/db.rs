@@ -230,6 +230,33 @@ impl Db {
         self.store.database()
     }
 
+    /// A handle for calls that must be done within this time, from now on: the calls of a request, for example. See
+    /// [`Within`](crate::Within), which does it for one call.
+    ///
+    /// Everything that starts at the handle has the deadline: collections, their calls, and the cursors that they return.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// use std::time::Duration;
+    ///
+    /// let db = db.within(Duration::from_millis(50));
+    /// assert_eq!(db.collection::<Book>().find_all().count().await?, 3);
+    /// tokio::time::sleep(Duration::from_millis(60)).await;
+    /// let late = db.collection::<Book>().find_all().count().await.unwrap_err();
+    /// assert!(late.is_deadline());
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn within(&self, limit: std::time::Duration) -> Self {
+        Self {
+            store: self.store.within(crate::store::Deadline::after(limit)),
+        }
+    }
+
     /// Another database on the same server, or in the same engine.
     ///
     /// ```

@@ -70,8 +70,8 @@ impl Error {
         matches!(self.kind(), Kind::Connection(_))
     }
 
-    /// Whether the error is a timeout: of the connection, of server selection, or of the operation
-    /// (`max_time`, code 50).
+    /// Whether the error is a timeout: of the connection, of server selection, of the operation
+    /// (`max_time`, code 50), or of the call ([`within`](crate::Within::within)).
     ///
     /// ```
     /// # use odm::prelude::*;
@@ -87,6 +87,7 @@ impl Error {
     pub fn is_timeout(&self) -> bool {
         match self.kind() {
             Kind::Connection(error) => error.timeout,
+            Kind::Deadline(_) => true,
             kind => kind.server().is_some_and(|error| {
                 matches!(
                     error.code(),

@@ -6,10 +6,10 @@ use super::other::OtherError;
 use super::page_token::PageTokenError;
 use super::reply::ReplyError;
 use super::{
-    BulkError, ConfigError, ConnectionError, DeclarationError, DecodeError, EncodeError, FileError,
-    GridFsError, OutdatedPlanError, PositionError, ReferenceError, SchemaError, ServerError,
-    StaleError, SummaryError, TreeError, UnsupportedError, UsageError, ValidationFailure,
-    WithheldError,
+    BulkError, ConfigError, ConnectionError, DeadlineError, DeclarationError, DecodeError,
+    EncodeError, FileError, GridFsError, OutdatedPlanError, PositionError, ReferenceError,
+    SchemaError, ServerError, StaleError, SummaryError, TreeError, UnsupportedError, UsageError,
+    ValidationFailure, WithheldError,
 };
 
 /// The kind of an error: one variant for each file in this folder.
@@ -18,6 +18,7 @@ pub(crate) enum Kind {
     Bulk(BulkError),
     Config(ConfigError),
     Connection(ConnectionError),
+    Deadline(DeadlineError),
     Declaration(DeclarationError),
     Decode(DecodeError),
     Encode(EncodeError),
@@ -78,6 +79,7 @@ impl fmt::Display for Kind {
             Self::Bulk(error) => fmt::Display::fmt(error, f),
             Self::Config(error) => fmt::Display::fmt(error, f),
             Self::Connection(error) => fmt::Display::fmt(error, f),
+            Self::Deadline(error) => fmt::Display::fmt(error, f),
             Self::Declaration(error) => fmt::Display::fmt(error, f),
             Self::Decode(error) => fmt::Display::fmt(error, f),
             Self::Encode(error) => fmt::Display::fmt(error, f),

@@ -8,12 +8,14 @@ use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_language::value::raw;
 
 use crate::error::{Error, Result};
-use crate::store::{DriverChanges, MemoryChanges};
+use crate::store::{Deadline, DriverChanges, MemoryChanges, Timer};
 
 /// A stream of raw change events; `'s` is the session's borrow.
 pub(crate) struct RawChanges<'s> {
     source: Source<'s>,
     token: Option<Document>,
+    /// The deadline of the handle or the session.
+    timer: Option<Box<Timer>>,
 }
 
 /// The source of the events.
@@ -34,7 +36,16 @@ pub(crate) enum Step {
 
 impl<'s> RawChanges<'s> {
     pub(crate) fn new(source: Source<'s>, token: Option<Document>) -> Self {
-        Self { source, token }
+        Self {
+            source,
+            token,
+            timer: None,
+        }
+    }
+
+    /// Ends the stream at the deadline.
+    pub(crate) fn within(&mut self, deadline: Deadline) {
+        self.timer = Some(Box::new(Timer::new(deadline)));
     }
 
     /// The token that resumes after the last event, or after the last batch that had no events.
@@ -48,10 +59,14 @@ impl<'s> RawChanges<'s> {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<RawDocumentBuf>>> {
         loop {
-            let step = match &mut self.source {
+            let mut poll = |cx: &mut Context<'_>| match &mut self.source {
                 Source::Memory(changes) => changes.poll_step(cx),
                 Source::Driver(changes) => changes.poll_step(cx),
-                Source::Over(_) => return Poll::Ready(None),
+                Source::Over(_) => Poll::Ready(Ok(Step::Over)),
+            };
+            let step = match &mut self.timer {
+                None => poll(cx),
+                Some(timer) => timer.poll_before(cx, poll).map(|step| step?),
             };
             match std::task::ready!(step) {
                 Ok(Step::Event(event)) => {
@@ -63,7 +78,10 @@ impl<'s> RawChanges<'s> {
                         self.token = token;
                     }
                 }
-                Ok(Step::Over) => self.end(),
+                Ok(Step::Over) => {
+                    self.end();
+                    return Poll::Ready(None);
+                }
                 Err(error) => {
                     self.end();
                     return Poll::Ready(Some(Err(error)));

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::store::batch::Batch;
 use crate::store::monitor::{Monitor, Sent};
 use crate::store::session::Attempt;
-use crate::store::{DriverCursor, MemoryCursor, Part};
+use crate::store::{Deadline, DriverCursor, MemoryCursor, Part, Timer};
 
 /// The results of a `find` or an `aggregate`; `'s` is the session's borrow.
 pub(crate) struct RawCursor<'s> {
@@ -23,6 +23,8 @@ pub(crate) struct RawCursor<'s> {
     /// The transaction that the cursor belongs to.
     attempt: Option<Attempt>,
     part: Option<Box<PartOf>>,
+    /// The deadline of the handle or the session.
+    timer: Option<Box<Timer>>,
 }
 
 /// The part of a collection that a cursor reads.
@@ -62,7 +64,13 @@ impl<'s> RawCursor<'s> {
             watch: None,
             attempt: None,
             part: None,
+            timer: None,
         }
+    }
+
+    /// Ends the cursor at the deadline.
+    pub(crate) fn within(&mut self, deadline: Deadline) {
+        self.timer = Some(Box::new(Timer::new(deadline)));
     }
 
     /// Records the result of every `getMore` in the transaction.
@@ -188,10 +196,17 @@ impl<'s> RawCursor<'s> {
             return Poll::Ready(None);
         }
         self.start_watch();
-        let polled = match &mut self.source {
+        let source = &mut self.source;
+        let mut poll = |cx: &mut Context<'_>| match source {
             Source::Memory(cursor) => cursor.poll_batch(cx).map(Some),
             Source::Driver(cursor) => cursor.poll_batch(cx),
             Source::Exhausted(_) => Poll::Ready(None),
+        };
+        let polled = match &mut self.timer {
+            None => poll(cx),
+            Some(timer) => timer
+                .poll_before(cx, poll)
+                .map(|polled| polled.unwrap_or_else(|error| Some(Err(error)))),
         };
         let Poll::Ready(Some(outcome)) = polled else {
             return polled;

@@ -189,6 +189,36 @@ impl Operation {
         }
     }
 
+    /// The name of the command.
+    pub(crate) fn verb(&self) -> &'static str {
+        match self {
+            Self::Find { .. } => "find",
+            Self::Aggregate { .. } | Self::Count { .. } => "aggregate",
+            Self::InsertOne { .. } | Self::InsertMany { .. } => "insert",
+            Self::Update(_) | Self::Replace { .. } | Self::Updates { .. } => "update",
+            Self::Delete { .. } | Self::Deletes { .. } => "delete",
+            Self::FindAndUpdate(_) | Self::FindAndReplace { .. } | Self::FindAndDelete { .. } => {
+                "findAndModify"
+            }
+            Self::EstimatedCount => "count",
+            Self::Distinct { .. } => "distinct",
+            Self::Drop => "drop",
+        }
+    }
+
+    /// Whether the driver sends a `maxTimeMS` with it.
+    pub(crate) fn has_time_limit(&self) -> bool {
+        !matches!(
+            self,
+            Self::InsertOne { .. }
+                | Self::InsertMany { .. }
+                | Self::Update(_)
+                | Self::Replace { .. }
+                | Self::Delete { .. }
+                | Self::Drop
+        )
+    }
+
     /// Whether the reply has a cursor, which may stay open.
     pub(crate) fn opens_cursor(&self) -> bool {
         matches!(self, Self::Find { .. } | Self::Aggregate { .. })

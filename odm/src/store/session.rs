@@ -4,11 +4,12 @@ mod attempt;
 mod options;
 
 use std::fmt;
+use std::time::Duration;
 
 use futures_core::future::BoxFuture;
 
 use crate::error::{Error, Result};
-use crate::store::{DriverSession, MemorySession};
+use crate::store::{Deadline, DriverSession, MemorySession};
 
 use self::attempt::Current;
 pub(crate) use self::attempt::{Attempt, Outcome};
@@ -31,6 +32,7 @@ pub struct Session {
     transaction: Option<Current>,
     /// What runs after the transaction under way has been committed.
     after_commit: AfterCommit,
+    deadline: Option<Deadline>,
 }
 
 /// Work that follows a commit. It runs outside of the session.
@@ -58,7 +60,37 @@ impl Session {
             defaults,
             transaction: None,
             after_commit: AfterCommit::default(),
+            deadline: None,
         }
+    }
+
+    /// Ends the session's calls with an error unless they are done within this time, from now on: see
+    /// [`Within`](crate::Within), which does it for one call.
+    ///
+    /// An abort has no deadline.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (db, books) = three_books().await?;
+    /// use std::time::Duration;
+    ///
+    /// let mut session = db.start_session().await?.within(Duration::from_secs(2));
+    /// session.start_transaction().await?;
+    /// books.delete_one(|b| b.id.eq(1)).session(&mut session).await?;
+    /// session.commit_transaction().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn within(mut self, limit: Duration) -> Self {
+        self.deadline = Some(Deadline::after(limit));
+        self
+    }
+
+    pub(crate) fn deadline(&self) -> Option<Deadline> {
+        self.deadline.clone()
     }
 
     /// Runs this after the transaction under way has been committed. It is dropped if the transaction is aborted.
@@ -139,12 +171,25 @@ impl Session {
     /// # }
     /// ```
     pub async fn commit_transaction(&mut self) -> Result<()> {
+        if let Some(deadline) = &self.deadline {
+            // A commit that is not sent leaves the transaction open, so that it can be aborted.
+            deadline.left()?;
+        }
         if let Some(transaction) = &self.transaction {
             transaction.committing();
         }
-        let committed = match &mut self.backend {
-            Backend::Memory(session) => session.commit().await,
-            Backend::Driver(session) => session.commit_transaction().await,
+        let deadline = self.deadline.clone();
+        let commit = async {
+            match &mut self.backend {
+                Backend::Memory(session) => session.commit().await,
+                Backend::Driver(session) => session.commit_transaction().await,
+            }
+        };
+        let committed = match deadline {
+            None => commit.await,
+            Some(deadline) => {
+                Box::pin(deadline.watch("commitTransaction".to_owned(), commit)).await
+            }
         };
         let committed = match &self.transaction {
             Some(transaction) => transaction.commit(committed),

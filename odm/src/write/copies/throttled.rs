@@ -56,7 +56,10 @@ impl Facts {
             let mut options = exact_read(channel, model, Some(doc! {"_id": 1}));
             // MongoDB closes a cursor that is not read for 10 minutes.
             options.batch_size = u32::try_from(throttle.documents).ok();
-            let mut cursor = channel.in_session(None).cursor(model, find, options).await?;
+            let mut cursor = channel
+                .in_session(None)
+                .cursor(model, find, options)
+                .await?;
             let mut ids = Keys::default();
             loop {
                 let next = cursor.next().await.transpose();

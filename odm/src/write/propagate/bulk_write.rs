@@ -201,7 +201,8 @@ impl<M: Document> PropagatedBulk<M> {
                 }
                 Run::Deletes(statements) => {
                     for matching in statements.deletes()? {
-                        let delete = DependentDelete::of_matching(channel.in_session(None), matching)?;
+                        let delete =
+                            DependentDelete::of_matching(channel.in_session(None), matching)?;
                         parts.push(Part::Delete(delete));
                     }
                 }

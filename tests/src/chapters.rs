@@ -15,9 +15,11 @@ chapters! {
     introduction = "../../book/src/introduction.md";
     getting_started = "../../book/src/getting-started.md";
     coming_from = "../../book/src/coming-from.md";
+    comparison = "../../book/src/comparison.md";
     models = "../../book/src/models.md";
     queries_and_updates = "../../book/src/queries-and-updates.md";
     cookbook = "../../book/src/cookbook.md";
+    questions = "../../book/src/questions.md";
     relations = "../../book/src/relations.md";
     relation_kinds = "../../book/src/relation-kinds.md";
     derived_data = "../../book/src/derived-data.md";

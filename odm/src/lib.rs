@@ -29,6 +29,10 @@
 //! ```
 //!
 //! # Where to start
+#![cfg_attr(
+    odm_site,
+    doc = "- [The book](../../index.html): how to use odm, by subject."
+)]
 //! - [`prelude`]: the names that nearly every program uses, in one import. [`tree::prelude`] has those of trees.
 //! - [`derive@Document`], [`derive@Embedded`], [`derive@Projection`]: the derive macros, with every
 //!   attribute.

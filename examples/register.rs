@@ -65,7 +65,9 @@ async fn main() -> odm::Result<()> {
     if let Some(id) = register(&db, "ada@example.com").await? {
         assert!(rename(&db, id, "Ada").await?);
     }
-    assert!(!page(&db, 1).await?.is_empty());
+    for entry in page(&db, 1).await? {
+        assert!(entry.email.contains('@') && entry.name.is_some());
+    }
     Ok(())
 }
 

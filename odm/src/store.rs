@@ -173,14 +173,6 @@ impl Store {
         Deadline::earlier(self.0.deadline.clone(), session.and_then(Session::deadline))
     }
 
-    /// Runs a step that changes nothing in MongoDB, until the deadline of the handle.
-    async fn bounded<T>(&self, step: impl Future<Output = Result<T>>) -> Result<T> {
-        match self.own_deadline(None) {
-            None => step.await,
-            Some(deadline) => Bounded::new(step, deadline).await?,
-        }
-    }
-
     /// The earliest deadline of a command that is about to be sent.
     fn deadline(&self, session: Option<&Session>) -> Option<Deadline> {
         Deadline::earlier(Deadline::current(), self.own_deadline(session))
@@ -235,7 +227,10 @@ impl Store {
     pub(crate) async fn capability(&self) -> Result<Capability> {
         match &self.0.backend {
             Backend::Memory(_) => Ok(Capability::MEMORY),
-            Backend::Driver(driver) => self.bounded(driver.capability()).await,
+            Backend::Driver(driver) => match self.own_deadline(None) {
+                None => driver.capability().await,
+                Some(deadline) => Bounded::new(driver.capability(), deadline).await?,
+            },
         }
     }
 
@@ -251,7 +246,10 @@ impl Store {
         options.check()?;
         match &self.0.backend {
             Backend::Memory(memory) => memory.session(options),
-            Backend::Driver(driver) => self.bounded(driver.start_session(options)).await,
+            Backend::Driver(driver) => match self.own_deadline(None) {
+                None => driver.start_session(options).await,
+                Some(deadline) => Bounded::new(driver.start_session(options), deadline).await?,
+            },
         }
     }
 
@@ -433,29 +431,22 @@ impl Store {
     /// [`run_command`](Self::run_command), in a session if one is given.
     pub(crate) async fn run_command_in(
         &self,
-        command: Document,
+        mut command: Document,
         session: Option<&mut Session>,
     ) -> Result<Document> {
-        let Some(deadline) = self.deadline(session.as_deref()) else {
-            return self.send_command(command, session).await;
-        };
-        let (name, command) = limited(command, &deadline)?;
-        // Boxed, because most calls have no deadline.
-        Box::pin(deadline.watch(name, self.send_command(command, session))).await
-    }
-
-    async fn send_command(
-        &self,
-        command: Document,
-        session: Option<&mut Session>,
-    ) -> Result<Document> {
+        let limit = limit(self.deadline(session.as_deref()), &mut command)?;
         let shown = self.shown(
             is_in_transaction(session.as_deref()),
             || Ok(command.clone()),
         )?;
         let attempt = session.as_deref().and_then(Session::attempt);
         let answer = self.execute(command, session);
-        let reply = self.monitored(shown, answer, Document::clone).await;
+        let answer = self.monitored(shown, answer, Document::clone);
+        let reply = match limit {
+            None => answer.await,
+            // Boxed, because most calls have no deadline.
+            Some((deadline, name)) => Box::pin(deadline.watch(name, answer)).await,
+        };
         match attempt {
             Some(attempt) => attempt.note_reply(reply),
             None => reply,
@@ -478,21 +469,10 @@ impl Store {
     /// [`run_cursor`](Self::run_cursor), in a session if one is given.
     pub(crate) async fn run_cursor_in(
         &self,
-        command: Document,
+        mut command: Document,
         session: Option<&mut Session>,
     ) -> Result<Vec<Document>> {
-        let Some(deadline) = self.deadline(session.as_deref()) else {
-            return self.read_cursor(command, session).await;
-        };
-        let (name, command) = limited(command, &deadline)?;
-        Box::pin(deadline.watch(name, self.read_cursor(command, session))).await
-    }
-
-    async fn read_cursor(
-        &self,
-        command: Document,
-        session: Option<&mut Session>,
-    ) -> Result<Vec<Document>> {
+        let limit = limit(self.deadline(session.as_deref()), &mut command)?;
         let shown = self.shown(
             is_in_transaction(session.as_deref()),
             || Ok(command.clone()),
@@ -504,11 +484,16 @@ impl Store {
                 Backend::Driver(driver) => driver.run_cursor(command, session).await,
             }
         };
-        let opened = self
-            .monitored(shown, answer, |cursor: &RawCursor<'_>| {
-                cursor::shown_reply(&cursor.reply())
-            })
-            .await;
+        let answer = self.monitored(shown, answer, |cursor: &RawCursor<'_>| {
+            cursor::shown_reply(&cursor.reply())
+        });
+        let (opened, deadline) = match limit {
+            None => (answer.await, None),
+            Some((deadline, name)) => {
+                let opened = Box::pin(deadline.clone().watch(name, answer)).await;
+                (opened, Some(deadline))
+            }
+        };
         let mut cursor = match attempt {
             None => opened?,
             Some(attempt) => {
@@ -517,6 +502,9 @@ impl Store {
                 cursor
             }
         };
+        if let Some(deadline) = deadline {
+            cursor.within(deadline);
+        }
         let mut documents = Vec::new();
         while let Some(document) = cursor.next().await {
             documents.push(
@@ -545,24 +533,11 @@ impl Store {
                 part.whole
             )));
         }
-        let Some(deadline) = self.deadline(session.as_deref()) else {
-            return self.open_changes(watch, session).await;
-        };
-        deadline.left()?;
-        let name = "aggregate with $changeStream".to_owned();
         let own = self.own_deadline(session.as_deref());
-        let mut changes = Box::pin(deadline.watch(name, self.open_changes(watch, session))).await?;
-        if let Some(own) = own {
-            changes.within(own);
+        let deadline = self.deadline(session.as_deref());
+        if let Some(deadline) = &deadline {
+            deadline.left()?;
         }
-        Ok(changes)
-    }
-
-    async fn open_changes(
-        self,
-        watch: Watch,
-        session: Option<&mut Session>,
-    ) -> Result<RawChanges<'_>> {
         let shown = self.shown(false, || watch.command())?;
         let answer = async {
             match &self.0.backend {
@@ -571,7 +546,18 @@ impl Store {
             }
         };
         let done = bson::doc! { "ok": 1 };
-        self.monitored(shown, answer, |_| done).await
+        let answer = self.monitored(shown, answer, |_| done);
+        let mut changes = match deadline {
+            None => answer.await?,
+            Some(deadline) => {
+                let name = "aggregate with $changeStream".to_owned();
+                Box::pin(deadline.watch(name, answer)).await?
+            }
+        };
+        if let Some(own) = own {
+            changes.within(own);
+        }
+        Ok(changes)
     }
 
     /// Drops the whole database.
@@ -593,8 +579,11 @@ impl Store {
     }
 }
 
-/// The name of a command, and the command with what is left as its `maxTimeMS`.
-fn limited(mut command: Document, deadline: &Deadline) -> Result<(String, Document)> {
+/// Adds what is left of the deadline to a command as its `maxTimeMS`. Returns the deadline with the command's name.
+fn limit(deadline: Option<Deadline>, command: &mut Document) -> Result<Option<(Deadline, String)>> {
+    let Some(deadline) = deadline else {
+        return Ok(None);
+    };
     let left = deadline.max_time()?;
     let name = command.keys().next().cloned().unwrap_or_default();
     // A `getMore` takes one only from a tailable cursor.
@@ -604,7 +593,7 @@ fn limited(mut command: Document, deadline: &Deadline) -> Result<(String, Docume
     {
         command.insert("maxTimeMS", options::millis(left));
     }
-    Ok((name, command))
+    Ok(Some((deadline, name)))
 }
 
 fn is_in_transaction(session: Option<&Session>) -> bool {

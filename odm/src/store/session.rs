@@ -178,16 +178,16 @@ impl Session {
         if let Some(transaction) = &self.transaction {
             transaction.committing();
         }
-        let deadline = self.deadline.clone();
-        let commit = async {
-            match &mut self.backend {
-                Backend::Memory(session) => session.commit().await,
-                Backend::Driver(session) => session.commit_transaction().await,
-            }
-        };
-        let committed = match deadline {
-            None => commit.await,
-            Some(deadline) => {
+        let committed = match (&mut self.backend, self.deadline.clone()) {
+            (Backend::Memory(session), None) => session.commit().await,
+            (Backend::Driver(session), None) => session.commit_transaction().await,
+            (backend, Some(deadline)) => {
+                let commit = async {
+                    match backend {
+                        Backend::Memory(session) => session.commit().await,
+                        Backend::Driver(session) => session.commit_transaction().await,
+                    }
+                };
                 Box::pin(deadline.watch("commitTransaction".to_owned(), commit)).await
             }
         };

@@ -55,6 +55,7 @@ chapters! {
     server = "../../book/src/server.md";
     performance = "../../book/src/performance.md";
     support = "../../book/src/support.md";
+    conformance = "../../book/src/conformance.md";
     bytes = "../../book/src/bytes.md";
     errors = "../../book/src/errors.md";
     untrusted_input = "../../book/src/untrusted-input.md";

@@ -15,7 +15,7 @@ LOADED = {("script", "src"), ("img", "src"), ("iframe", "src"), ("source", "src"
 LOADING = {"stylesheet", "icon", "alternate icon", "shortcut icon", "preload", "modulepreload", "prefetch"}
 
 # Links of rustdoc to nothing: lists of implementations that are empty, and paths in the documentation of other crates' traits.
-RUSTDOC = re.compile(r"/(trait|type)\.impl/|^[\w]+::")
+RUSTDOC = re.compile(r"/(trait|type)\.impl/|^\w+(::|$)")
 
 
 class Page(HTMLParser):

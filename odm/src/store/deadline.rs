@@ -43,7 +43,7 @@ impl Deadline {
     pub(crate) fn after(limit: Duration) -> Self {
         let outer = Self::current();
         let now = Instant::now();
-        // A limit of centuries is none.
+        // A limit beyond the clock's range ends in decades.
         let end = now
             .checked_add(limit)
             .unwrap_or_else(|| now + Duration::from_secs(1 << 31));
@@ -85,7 +85,7 @@ impl Deadline {
         }
     }
 
-    /// What is left as `maxTimeMS`, which has at most 31 bits.
+    /// The time that is left as a `maxTimeMS`, which has at most 31 bits.
     pub(crate) fn max_time(&self) -> Result<Option<Duration>> {
         let left = self.left()?;
         // Zero stands for no limit.

@@ -45,7 +45,7 @@ pub use self::capability::Capability;
 pub(crate) use self::capability::Transactions;
 pub(crate) use self::changes::RawChanges;
 pub(crate) use self::cursor::RawCursor;
-pub(crate) use self::deadline::{Bounded, Deadline, Timer};
+pub(crate) use self::deadline::{Bounded, Deadline, Deadlines, Timer};
 use self::driver::{Driver, DriverChanges, DriverCursor, DriverSession, RawBatch};
 pub(crate) use self::memory::Memory;
 use self::memory::{MemoryChanges, MemoryCursor, MemoryPage, MemorySession};
@@ -173,9 +173,10 @@ impl Store {
         Deadline::earlier(self.0.deadline.clone(), session.and_then(Session::deadline))
     }
 
-    /// The earliest deadline of a command that is about to be sent.
-    fn deadline(&self, session: Option<&Session>) -> Option<Deadline> {
-        Deadline::earlier(Deadline::current(), self.own_deadline(session))
+    /// The deadlines of a command that is about to be sent.
+    fn deadlines(&self, session: Option<&Session>) -> Option<Deadlines> {
+        let of_session = session.and_then(Session::deadline);
+        Deadlines::of_command(self.0.deadline.clone().into_iter().chain(of_session))
     }
 
     /// The same store, for a handle whose operations mostly use this collection.
@@ -265,8 +266,8 @@ impl Store {
             let part = Arc::clone(part);
             return self.exec_on_part(part, request, session);
         }
-        match self.deadline(session.as_deref()) {
-            Some(deadline) => self.exec_within(deadline, request, session),
+        match self.deadlines(session.as_deref()) {
+            Some(deadlines) => self.exec_within(deadlines, request, session),
             None => self.exec_whole(request, session),
         }
     }
@@ -274,11 +275,11 @@ impl Store {
     /// Runs one operation on a whole collection, until the deadline.
     fn exec_within(
         self,
-        deadline: Deadline,
+        deadlines: Deadlines,
         mut request: Request,
         session: Option<&mut Session>,
     ) -> Answer<'_> {
-        let left = match deadline.max_time() {
+        let left = match deadlines.max_time() {
             Ok(left) => left,
             Err(error) => return Box::pin(ready(Err(error))),
         };
@@ -290,7 +291,7 @@ impl Store {
         let own = self.own_deadline(session.as_deref());
         let answer = self.exec_whole(request, session);
         Box::pin(async move {
-            let mut response = deadline.watch(name, answer).await?;
+            let mut response = deadlines.watch(name, answer).await?;
             if let (Response::Cursor(cursor), Some(own)) = (&mut response, own) {
                 cursor.within(own);
             }
@@ -434,7 +435,7 @@ impl Store {
         mut command: Document,
         session: Option<&mut Session>,
     ) -> Result<Document> {
-        let limit = limit(self.deadline(session.as_deref()), &mut command)?;
+        let limit = limit(self.deadlines(session.as_deref()), &mut command)?;
         let shown = self.shown(
             is_in_transaction(session.as_deref()),
             || Ok(command.clone()),
@@ -445,7 +446,7 @@ impl Store {
         let reply = match limit {
             None => answer.await,
             // Boxed, because most calls have no deadline.
-            Some((deadline, name)) => Box::pin(deadline.watch(name, answer)).await,
+            Some((deadlines, name)) => Box::pin(deadlines.watch(name, answer)).await,
         };
         match attempt {
             Some(attempt) => attempt.note_reply(reply),
@@ -472,7 +473,7 @@ impl Store {
         mut command: Document,
         session: Option<&mut Session>,
     ) -> Result<Vec<Document>> {
-        let limit = limit(self.deadline(session.as_deref()), &mut command)?;
+        let limit = limit(self.deadlines(session.as_deref()), &mut command)?;
         let shown = self.shown(
             is_in_transaction(session.as_deref()),
             || Ok(command.clone()),
@@ -489,9 +490,10 @@ impl Store {
         });
         let (opened, deadline) = match limit {
             None => (answer.await, None),
-            Some((deadline, name)) => {
-                let opened = Box::pin(deadline.clone().watch(name, answer)).await;
-                (opened, Some(deadline))
+            Some((deadlines, name)) => {
+                let earliest = deadlines.earliest();
+                let opened = Box::pin(deadlines.watch(name, answer)).await;
+                (opened, Some(earliest))
             }
         };
         let mut cursor = match attempt {
@@ -534,9 +536,9 @@ impl Store {
             )));
         }
         let own = self.own_deadline(session.as_deref());
-        let deadline = self.deadline(session.as_deref());
-        if let Some(deadline) = &deadline {
-            deadline.left()?;
+        let deadlines = self.deadlines(session.as_deref());
+        if let Some(deadlines) = &deadlines {
+            deadlines.check()?;
         }
         let shown = self.shown(false, || watch.command())?;
         let answer = async {
@@ -547,11 +549,11 @@ impl Store {
         };
         let done = bson::doc! { "ok": 1 };
         let answer = self.monitored(shown, answer, |_| done);
-        let mut changes = match deadline {
+        let mut changes = match deadlines {
             None => answer.await?,
-            Some(deadline) => {
+            Some(deadlines) => {
                 let name = "aggregate with $changeStream".to_owned();
-                Box::pin(deadline.watch(name, answer)).await?
+                Box::pin(deadlines.watch(name, answer)).await?
             }
         };
         if let Some(own) = own {
@@ -567,24 +569,27 @@ impl Store {
                 self.run_command(bson::doc! { "dropDatabase": 1 }).await?;
                 Ok(())
             }
-            Backend::Driver(driver) => match self.deadline(None) {
+            Backend::Driver(driver) => match self.deadlines(None) {
                 None => driver.drop_database().await,
-                Some(deadline) => {
-                    deadline.left()?;
+                Some(deadlines) => {
+                    deadlines.check()?;
                     let name = "dropDatabase".to_owned();
-                    Box::pin(deadline.watch(name, driver.drop_database())).await
+                    Box::pin(deadlines.watch(name, driver.drop_database())).await
                 }
             },
         }
     }
 }
 
-/// Adds what is left of the deadline to a command as its `maxTimeMS`. Returns the deadline with the command's name.
-fn limit(deadline: Option<Deadline>, command: &mut Document) -> Result<Option<(Deadline, String)>> {
-    let Some(deadline) = deadline else {
+/// Adds the time that is left to a command as its `maxTimeMS`. Returns the deadlines with the command's name.
+fn limit(
+    deadlines: Option<Deadlines>,
+    command: &mut Document,
+) -> Result<Option<(Deadlines, String)>> {
+    let Some(deadlines) = deadlines else {
         return Ok(None);
     };
-    let left = deadline.max_time()?;
+    let left = deadlines.max_time()?;
     let name = command.keys().next().cloned().unwrap_or_default();
     // A `getMore` takes one only from a tailable cursor.
     if let Some(left) = left
@@ -593,7 +598,7 @@ fn limit(deadline: Option<Deadline>, command: &mut Document) -> Result<Option<(D
     {
         command.insert("maxTimeMS", options::millis(left));
     }
-    Ok(Some((deadline, name)))
+    Ok(Some((deadlines, name)))
 }
 
 fn is_in_transaction(session: Option<&Session>) -> bool {

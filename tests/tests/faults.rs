@@ -174,6 +174,7 @@ async fn faults_are_retried_or_told(uri: &str) {
 
     server.heal().await;
     transactions_end_in_other_ways(&server, &counters).await;
+    late_commits_are_named(&server, &counters).await;
 
     // A cursor that loses its server reports it once, and ends.
     let more = (100..150).map(counter);
@@ -309,6 +310,21 @@ async fn transactions_end_in_other_ways(server: &Server, counters: &Collection<C
 }
 
 /// A change stream resumes after recoverable errors without losing events; it reports other errors and ends.
+/// The error of a deadline names a commit that may still succeed.
+async fn late_commits_are_named(server: &Server, counters: &Collection<Counter>) {
+    let slow = doc! {"blockConnection": true, "blockTimeMS": 4_000};
+    server.fail(1, "commitTransaction", slow).await;
+    let write = transaction!(&server.db, |tx| {
+        counters.update_by_id(&1, |c| c.n.inc(1)).session(tx).await
+    });
+    let late = write.within(Duration::from_secs(2)).await.unwrap_err();
+    assert!(late.is_deadline(), "{late}");
+    let text = late.to_string();
+    let end = "had answered update on counters; it may still complete commitTransaction";
+    assert!(text.ends_with(end), "{text}");
+    server.heal().await;
+}
+
 async fn streams_survive_faults(server: &Server, counters: &Collection<Counter>) {
     let wait = Duration::from_millis(100);
     let mut changes = counters.watch().max_await_time(wait).await.unwrap();

@@ -61,8 +61,11 @@ pub trait Within: IntoFuture + Sized {
         Self::Output: DeadlineOutput,
     {
         let deadline = Deadline::after(limit);
-        // A call may prepare its command here.
-        let future = deadline.enter(|| self.into_future());
+        let future = {
+            // A call may prepare its command here.
+            let _entered = deadline.enter();
+            self.into_future()
+        };
         WithinFuture {
             future: Bounded::new(future, deadline),
             late: Self::Output::late,

@@ -9,7 +9,9 @@ use super::{Error, Kind};
 #[derive(Debug, Clone)]
 pub(crate) struct DeadlineError {
     pub(crate) limit: Duration,
-    /// The answered commands, such as `find on books`, each with how many of them followed each other.
+    /// How many commands were answered before the ones below.
+    pub(crate) earlier: u64,
+    /// The last answered commands, such as `find on books`, each with how many of them followed each other.
     pub(crate) answered: Vec<(String, u64)>,
     /// Commands that were sent and not answered.
     pub(crate) in_flight: Vec<String>,
@@ -25,6 +27,9 @@ impl fmt::Display for DeadlineError {
             f.write_str("no command was answered")?;
         } else {
             f.write_str("MongoDB had answered ")?;
+            if self.earlier > 0 {
+                write!(f, "{} commands, then ", self.earlier)?;
+            }
             list(
                 f,
                 self.answered.iter().map(|(name, count)| match count {

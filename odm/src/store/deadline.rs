@@ -4,9 +4,11 @@
 //! in the library. Handles and sessions may carry one as well.
 
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::fmt;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -29,13 +31,6 @@ struct State {
     /// The deadline around it, which is not earlier.
     outer: Option<Deadline>,
     progress: Mutex<Progress>,
-}
-
-#[derive(Default)]
-struct Progress {
-    answered: Vec<(String, u64)>,
-    in_flight: Vec<(u64, String)>,
-    sent: u64,
 }
 
 impl Deadline {
@@ -61,10 +56,9 @@ impl Deadline {
         CURRENT.with_borrow(Clone::clone)
     }
 
-    /// Runs this with the deadline as the current one.
-    pub(crate) fn enter<T>(&self, run: impl FnOnce() -> T) -> T {
-        let _entered = Entered(CURRENT.replace(Some(self.clone())));
-        run()
+    /// Makes it the current one until the guard is dropped.
+    pub(crate) fn enter(&self) -> Entered {
+        Entered(CURRENT.replace(Some(self.clone())))
     }
 
     /// The earlier one of two.
@@ -76,7 +70,7 @@ impl Deadline {
     }
 
     /// The time that is left, or an error if none is.
-    pub(crate) fn left(&self) -> Result<Duration> {
+    fn left(&self) -> Result<Duration> {
         let left = self.0.end.saturating_duration_since(Instant::now());
         if left.is_zero() {
             Err(self.error())
@@ -85,26 +79,22 @@ impl Deadline {
         }
     }
 
-    /// The time that is left as a `maxTimeMS`, which has at most 31 bits.
-    pub(crate) fn max_time(&self) -> Result<Option<Duration>> {
-        let left = self.left()?;
-        // Zero stands for no limit.
-        let millis = left.as_millis().max(1);
-        Ok(i32::try_from(millis)
-            .ok()
-            .map(|_| left.max(Duration::from_millis(1))))
-    }
-
     fn is_over(&self) -> bool {
         Instant::now() >= self.0.end
     }
 
+    /// Whether the end is at most a hundredth of a second away.
+    fn is_near(&self) -> bool {
+        self.0.end.saturating_duration_since(Instant::now()) <= Duration::from_millis(10)
+    }
+
     /// The error of a call that is not done, with what it has done.
-    pub(crate) fn error(&self) -> Error {
+    fn error(&self) -> Error {
         let progress = self.progress();
         Error::new(DeadlineError {
             limit: self.0.limit,
-            answered: progress.answered.clone(),
+            earlier: progress.earlier,
+            answered: progress.answered.iter().cloned().collect(),
             in_flight: progress
                 .in_flight
                 .iter()
@@ -113,77 +103,120 @@ impl Deadline {
         })
     }
 
-    fn progress(&self) -> std::sync::MutexGuard<'_, Progress> {
+    fn progress(&self) -> MutexGuard<'_, Progress> {
         self.0
             .progress
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
+}
 
-    /// Waits for the answer to a command, until the deadline. `name` is the command's for the error.
+/// The deadlines of one command: the earliest ends it, and each notes it for its error.
+pub(crate) struct Deadlines {
+    earliest: Deadline,
+    /// All of them, each once.
+    all: Vec<Deadline>,
+}
+
+impl Deadlines {
+    /// Those of the future that is being polled and of what the command uses, such as a session, with those around each.
+    pub(crate) fn of_command(own: impl IntoIterator<Item = Deadline>) -> Option<Self> {
+        let mut all: Vec<Deadline> = Vec::new();
+        let mut earliest: Option<Deadline> = None;
+        for deadline in Deadline::current().into_iter().chain(own) {
+            let mut around = Some(&deadline);
+            while let Some(deadline) = around {
+                if !all.iter().any(|known| Arc::ptr_eq(&known.0, &deadline.0)) {
+                    all.push(deadline.clone());
+                }
+                around = deadline.0.outer.as_ref();
+            }
+            earliest = Deadline::earlier(earliest, Some(deadline));
+        }
+        earliest.map(|earliest| Self { earliest, all })
+    }
+
+    pub(crate) fn earliest(&self) -> Deadline {
+        self.earliest.clone()
+    }
+
+    /// An error if the time is up.
+    pub(crate) fn check(&self) -> Result<()> {
+        self.earliest.left().map(drop)
+    }
+
+    /// The time that is left as a `maxTimeMS`, which has at most 31 bits.
+    pub(crate) fn max_time(&self) -> Result<Option<Duration>> {
+        let left = self.earliest.left()?;
+        // Zero stands for no limit.
+        let millis = left.as_millis().max(1);
+        Ok(i32::try_from(millis)
+            .ok()
+            .map(|_| left.max(Duration::from_millis(1))))
+    }
+
+    /// Waits for the answer to a command, until the earliest deadline. `name` is the command's for the error.
     pub(crate) async fn watch<T>(
         self,
         name: String,
         answer: impl Future<Output = Result<T>>,
     ) -> Result<T> {
         let number = self.sent(&name);
-        let answer = Bounded::new(answer, self.clone()).await?;
+        let answer = Bounded::new(answer, self.earliest.clone()).await?;
         self.answered(number, name);
         match answer {
             // MongoDB's limit was ours, and its clock ran a little ahead.
-            Err(error) if error.code() == Some(Code::MAX_TIME_MS_EXPIRED) && self.is_near() => {
-                Err(self.error())
+            Err(error)
+                if error.code() == Some(Code::MAX_TIME_MS_EXPIRED) && self.earliest.is_near() =>
+            {
+                Err(self.earliest.error())
             }
             answer => answer,
         }
     }
 
-    /// Whether the end is at most a hundredth of a second away.
-    fn is_near(&self) -> bool {
-        self.0.end.saturating_duration_since(Instant::now()) <= Duration::from_millis(10)
-    }
-
     fn sent(&self, name: &str) -> u64 {
-        let number = {
-            let mut progress = self.progress();
-            progress.sent += 1;
-            let number = progress.sent;
-            progress.in_flight.push((number, name.to_owned()));
-            number
-        };
-        if let Some(outer) = &self.0.outer {
-            outer.sent(name);
+        static SENT: AtomicU64 = AtomicU64::new(0);
+        let number = SENT.fetch_add(1, Ordering::Relaxed);
+        for deadline in &self.all {
+            let in_flight = &mut deadline.progress().in_flight;
+            in_flight.push((number, name.to_owned()));
         }
         number
     }
 
     fn answered(&self, number: u64, name: String) {
-        if let Some(outer) = &self.0.outer {
-            outer.answered_by_name(&name);
+        for deadline in &self.all {
+            deadline.progress().answered(number, &name);
         }
-        let mut progress = self.progress();
-        progress.in_flight.retain(|(sent, _)| *sent != number);
-        progress.note(name);
-    }
-
-    /// Like [`answered`](Self::answered), around the deadline that knows the number.
-    fn answered_by_name(&self, name: &str) {
-        if let Some(outer) = &self.0.outer {
-            outer.answered_by_name(name);
-        }
-        let mut progress = self.progress();
-        if let Some(index) = progress.in_flight.iter().position(|(_, sent)| sent == name) {
-            progress.in_flight.remove(index);
-        }
-        progress.note(name.to_owned());
     }
 }
 
+/// The commands of a deadline.
+#[derive(Default)]
+struct Progress {
+    /// The last commands that were answered, each with how many of them followed each other.
+    answered: VecDeque<(String, u64)>,
+    /// How many were answered before those.
+    earlier: u64,
+    /// Each with its number.
+    in_flight: Vec<(u64, String)>,
+}
+
 impl Progress {
-    fn note(&mut self, name: String) {
-        match self.answered.last_mut() {
+    /// A deadline may have thousands of commands, and its error names the last ones.
+    const KEPT: usize = 10;
+
+    fn answered(&mut self, number: u64, name: &str) {
+        self.in_flight.retain(|(sent, _)| *sent != number);
+        match self.answered.back_mut() {
             Some((last, count)) if *last == name => *count += 1,
-            _ => self.answered.push((name, 1)),
+            _ => self.answered.push_back((name.to_owned(), 1)),
+        }
+        if self.answered.len() > Self::KEPT
+            && let Some((_, count)) = self.answered.pop_front()
+        {
+            self.earlier += count;
         }
     }
 }
@@ -203,10 +236,10 @@ impl Timer {
         }
     }
 
-    /// Whether the time is up; otherwise the task wakes when it is.
-    fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
+    /// The error of a deadline that has passed; otherwise the task wakes when it does.
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Error> {
         if self.deadline.is_over() {
-            return Poll::Ready(());
+            return Poll::Ready(self.deadline.error());
         }
         // Without a runtime, the time is looked at whenever the future is polled.
         if self.sleep.is_none() && tokio::runtime::Handle::try_current().is_ok() {
@@ -214,24 +247,31 @@ impl Timer {
             self.sleep = Some(Box::pin(tokio::time::sleep_until(end)));
         }
         match &mut self.sleep {
-            Some(sleep) => sleep.as_mut().poll(context),
+            Some(sleep) => sleep.as_mut().poll(context).map(|()| self.deadline.error()),
             None => Poll::Pending,
         }
     }
 
-    /// Polls what must be ready before the deadline. What is ready at once needs no timer.
+    /// Polls a future that must be ready before the deadline. One that is ready at once needs no timer.
     pub(crate) fn poll_before<T>(
         &mut self,
         context: &mut Context<'_>,
         poll: impl FnOnce(&mut Context<'_>) -> Poll<T>,
     ) -> Poll<Result<T>> {
-        if self.deadline.is_over() {
-            return Poll::Ready(Err(self.deadline.error()));
-        }
-        match self.deadline.enter(|| poll(context)) {
+        let polled = {
+            let _entered = self.start()?;
+            poll(context)
+        };
+        match polled {
             Poll::Ready(output) => Poll::Ready(Ok(output)),
-            Poll::Pending => self.poll(context).map(|()| Err(self.deadline.error())),
+            Poll::Pending => self.poll(context).map(Err),
         }
+    }
+
+    /// Makes the deadline the current one, unless it has passed.
+    fn start(&self) -> Result<Entered> {
+        self.deadline.left()?;
+        Ok(self.deadline.enter())
     }
 }
 
@@ -269,7 +309,8 @@ impl<F: Future> Future for Bounded<F> {
 }
 
 /// Restores the current deadline when it is dropped.
-struct Entered(Option<Deadline>);
+#[must_use]
+pub(crate) struct Entered(Option<Deadline>);
 
 impl Drop for Entered {
     fn drop(&mut self) {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures_core::future::BoxFuture;
 
 use crate::error::{Error, Result};
-use crate::store::{Deadline, DriverSession, MemorySession};
+use crate::store::{Deadline, Deadlines, DriverSession, MemorySession};
 
 use self::attempt::Current;
 pub(crate) use self::attempt::{Attempt, Outcome};
@@ -171,24 +171,25 @@ impl Session {
     /// # }
     /// ```
     pub async fn commit_transaction(&mut self) -> Result<()> {
-        if let Some(deadline) = &self.deadline {
+        let deadlines = Deadlines::of_command(self.deadline.clone());
+        if let Some(deadlines) = &deadlines {
             // A commit that is not sent leaves the transaction open, so that it can be aborted.
-            deadline.left()?;
+            deadlines.check()?;
         }
         if let Some(transaction) = &self.transaction {
             transaction.committing();
         }
-        let committed = match (&mut self.backend, self.deadline.clone()) {
+        let committed = match (&mut self.backend, deadlines) {
             (Backend::Memory(session), None) => session.commit().await,
             (Backend::Driver(session), None) => session.commit_transaction().await,
-            (backend, Some(deadline)) => {
+            (backend, Some(deadlines)) => {
                 let commit = async {
                     match backend {
                         Backend::Memory(session) => session.commit().await,
                         Backend::Driver(session) => session.commit_transaction().await,
                     }
                 };
-                Box::pin(deadline.watch("commitTransaction".to_owned(), commit)).await
+                Box::pin(deadlines.watch("commitTransaction".to_owned(), commit)).await
             }
         };
         let committed = match &self.transaction {

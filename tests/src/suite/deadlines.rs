@@ -20,6 +20,8 @@ cases![
     a_transaction_ends_at_its_deadline,
     a_block_has_one_deadline,
     errors_list_what_was_done,
+    errors_list_the_last_of_many_commands,
+    errors_list_commands_of_every_deadline,
     the_earlier_of_two_deadlines_counts,
     a_handle_has_a_deadline,
     a_session_has_a_deadline,
@@ -275,6 +277,67 @@ async fn errors_list_what_was_done(db: &Db) {
     assert_eq!(
         late.to_string(),
         "the call was not done within 2s: MongoDB had answered 3 times insert on notes, aggregate on notes"
+    );
+}
+
+async fn errors_list_the_last_of_many_commands(db: &Db) {
+    let notes = notes(db).await;
+    let block = async {
+        for id in 0..100 {
+            notes.get(&id).await?;
+            notes.find_all().count().await?;
+        }
+        notes.insert_one(note(1_000)).await?;
+        std::future::pending::<odm::Result<()>>().await
+    };
+    let late = block.within(Duration::from_secs(8)).await.unwrap_err();
+    let text = late.to_string();
+    assert!(
+        text.contains("MongoDB had answered 191 commands, then aggregate on notes, find on notes, aggregate on notes, "),
+        "{text}"
+    );
+    assert!(
+        text.ends_with("aggregate on notes, insert on notes"),
+        "{text}"
+    );
+}
+
+/// A handle, a session and a block may have deadlines of their own.
+async fn errors_list_commands_of_every_deadline(db: &Db) {
+    notes(db).await;
+    for (of_handle, of_session, of_block) in [
+        (SHORT, LONG, LONG),
+        (LONG, SHORT, LONG),
+        (LONG, LONG, SHORT),
+    ] {
+        let handle = db.within(of_handle);
+        let notes = handle.collection::<Note>();
+        let mut session = handle.start_session().await.unwrap().within(of_session);
+        let block = async {
+            notes.find_all().count().session(&mut session).await?;
+            tokio::time::sleep(SHORT).await;
+            // The shortest of the three has passed.
+            notes.get(&1).session(&mut session).await
+        };
+        let late = block.within(of_block).await.unwrap_err();
+        assert!(late.is_deadline());
+        assert!(
+            late.to_string()
+                .ends_with("MongoDB had answered aggregate on notes"),
+            "{late}"
+        );
+    }
+    // A block that goes on after the deadline of a handle.
+    let soon = db.within(SHORT);
+    let block = async {
+        soon.collection::<Note>().find_all().count().await?;
+        std::future::pending::<odm::Result<()>>().await
+    };
+    let late = block.within(SHORT * 2).await.unwrap_err();
+    assert!(
+        late.to_string()
+            .ends_with("MongoDB had answered aggregate on notes"),
+        "{late}"
     );
 }
 

@@ -33,8 +33,8 @@ use self::repairs::{
     what_follows_from_repairs_is_repaired,
 };
 use self::scrubs::{
-    ranges_are_divided_and_joined, scrubs_find_what_checks_find, scrubs_share_the_work,
-    scrubs_stop_after_every_command,
+    ranges_are_divided_and_joined, scrubs_are_dropped, scrubs_find_what_checks_find,
+    scrubs_share_the_work, scrubs_stop_after_every_command,
 };
 use self::stopped_repairs::{
     repairs_are_undone, repairs_beside_writers, repairs_go_on_after_every_batch,
@@ -77,6 +77,7 @@ cases![
     scrubs_find_what_checks_find,
     ranges_are_divided_and_joined,
     scrubs_share_the_work,
+    scrubs_are_dropped,
     scrubs_stop_after_every_command,
 ];
 

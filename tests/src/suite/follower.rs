@@ -21,6 +21,7 @@ use self::pairs::{
 use self::random::random_writes_beside_stopping_followers_are_followed;
 use self::stops::{
     a_dropped_collection_is_followed, a_follower_continues_where_it_was,
+    a_follower_that_is_dropped_after_each_poll_loses_nothing,
     a_follower_without_history_reads_all_documents, a_malformed_position_is_forgotten,
     a_renamed_collection_is_followed, two_followers_of_one_name_do_no_harm,
 };
@@ -46,6 +47,7 @@ cases![
     the_side_that_was_written_decides,
     a_dropped_collection_is_followed,
     a_follower_continues_where_it_was,
+    a_follower_that_is_dropped_after_each_poll_loses_nothing,
     a_follower_without_history_reads_all_documents,
     a_malformed_position_is_forgotten,
     a_renamed_collection_is_followed,

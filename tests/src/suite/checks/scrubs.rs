@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use odm::bson::{Bson, Document as BsonDocument, doc};
-use odm::check::Aspect;
+use odm::check::{Aspect, CheckReport};
 use odm::prelude::*;
 
 use super::stopped_repairs::{Stopped, damage_all};
 use super::{Review, check, filled, insert, models};
+use crate::polls::dropped_after;
 
 async fn ranges(db: &Db, collection: &str) -> Vec<BsonDocument> {
     let find = doc! {
@@ -182,13 +183,50 @@ pub(super) async fn scrubs_share_the_work(db: &Db) {
     assert_eq!(scrub().await.unwrap().documents, 0);
 }
 
+/// As if nothing had been scrubbed.
+async fn forget(db: &Db) {
+    let all = doc! {"q": {}, "limit": 0};
+    let delete = doc! {"delete": "odm_scrubs", "deletes": [all]};
+    db.run_command(delete).await.unwrap();
+}
+
+/// The next process goes on with what one has left, once the lease is over.
+async fn goes_on(db: &Db, expected: &CheckReport, stop: usize) {
+    end_leases(db).await;
+    db.scrub(models()).range_documents(2).await.unwrap();
+    let status = db.scrub_status(models()).await.unwrap();
+    let findings: u64 = status.findings.values().sum();
+    assert_eq!(findings, expected.findings, "{stop}: {status}");
+    assert_eq!(status.documents, expected.read(), "{stop}: {status}");
+}
+
+pub(super) async fn scrubs_are_dropped(db: &Db) {
+    damage_all(db).await;
+    let expected = check(db).await;
+    // After each of the first polls, and after some of the later ones, which are much alike.
+    let numbers = std::iter::successors(Some(0), |polls| Some(polls + 1 + polls / 8));
+    for polls in numbers {
+        forget(db).await;
+        let scrub = db.scrub(models()).range_documents(2);
+        let ended = dropped_after(polls, scrub.into_future()).await;
+        if let Some(report) = ended {
+            assert_eq!(report.unwrap().findings, expected.findings);
+            return;
+        }
+        // A command that was sent may still run.
+        tokio::time::sleep(Duration::from_millis(2)).await;
+        for collection in ["authors", "books", "reviews", "shelves"] {
+            assert_no_gap(db, collection).await;
+        }
+        goes_on(db, &expected, polls).await;
+    }
+}
+
 pub(super) async fn scrubs_stop_after_every_command(db: &Db) {
     damage_all(db).await;
     let expected = check(db).await;
     for stop in 1.. {
-        let all = doc! {"q": {}, "limit": 0};
-        let delete = doc! {"delete": "odm_scrubs", "deletes": [all]};
-        db.run_command(delete).await.unwrap();
+        forget(db).await;
         let count = AtomicUsize::new(0);
         let watched = db.on_command(move |_| {
             if count.fetch_add(1, Ordering::Relaxed) + 1 == stop {
@@ -204,15 +242,6 @@ pub(super) async fn scrubs_stop_after_every_command(db: &Db) {
             assert_eq!(report.unwrap().findings, expected.findings);
             break;
         }
-        // The next process goes on, once the lease is over.
-        end_leases(db).await;
-        db.scrub(models()).range_documents(2).await.unwrap();
-        let status = db.scrub_status(models()).await.unwrap();
-        assert_eq!(
-            status.findings.values().sum::<u64>(),
-            expected.findings,
-            "{stop}: {status}"
-        );
-        assert_eq!(status.documents, expected.read(), "{stop}: {status}");
+        goes_on(db, &expected, stop).await;
     }
 }

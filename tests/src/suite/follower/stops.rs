@@ -9,6 +9,7 @@ use super::models::{
     caught_up, create, delete, fill, follow, insert, list, note, one, person, soon, task, until,
     update,
 };
+use crate::polls::dropped_after;
 
 pub(super) async fn a_follower_continues_where_it_was(db: &Db) {
     fill(db).await;
@@ -37,6 +38,34 @@ pub(super) async fn a_follower_continues_where_it_was(db: &Db) {
     let stored = position(db).await.unwrap();
     assert!(stored.get_datetime("at").is_ok());
     assert!(stored.get_document("token").unwrap().contains_key("_data"));
+}
+
+pub(super) async fn a_follower_that_is_dropped_after_each_poll_loses_nothing(db: &Db) {
+    fill(db).await;
+    for is_reopened in [false, true] {
+        let mut follower = follow(db).await;
+        for polls in 0..500 {
+            let owner = 1 + i32::from(polls % 2 == 0);
+            let name = format!("n{polls}");
+            update(db, "people", owner, doc! {"$set": {"name": name}}).await;
+            update(db, "tasks", 3, doc! {"$set": {"owner": owner}}).await;
+            let ended = dropped_after(polls, follower.next()).await;
+            if is_reopened {
+                follower = follow(db).await;
+            }
+            if let Some(batch) = ended {
+                batch.unwrap();
+                break;
+            }
+        }
+        caught_up(db, &mut follower).await;
+        let name = one(db, "tasks", 3)
+            .await
+            .get_str("owner_name")
+            .unwrap()
+            .to_owned();
+        assert!(name.starts_with('n'), "{name}");
+    }
 }
 
 async fn position(db: &Db) -> Option<BsonDocument> {

@@ -24,6 +24,7 @@ mod dropped;
 mod dropped_calls;
 mod elements;
 mod errors;
+mod errors_of_one_write;
 mod everyday;
 mod expected_plans;
 mod expressions;
@@ -130,6 +131,7 @@ pub(crate) fn cases() -> Vec<Case> {
         dropped::CASES,
         dropped_calls::CASES,
         errors::CASES,
+        errors_of_one_write::CASES,
         everyday::CASES,
         expected_plans::CASES,
         expressions::CASES,

@@ -87,6 +87,8 @@ pub(crate) struct Encoded<M: Document> {
     template: Template,
     pub(crate) documents: Vec<RawDocumentBuf>,
     ids: Vec<M::Id>,
+    /// Whether they are the document of an `insert_one`, whose error is not that of several writes.
+    is_one: bool,
 }
 
 impl<M: Document> Encoded<M> {
@@ -94,15 +96,16 @@ impl<M: Document> Encoded<M> {
     pub(super) fn of(call: Call<'_>, ids: Vec<M::Id>) -> Result<(Self, Option<&mut Session>)> {
         let template = Template::of(&call)?;
         let (_, request, session) = call.prepare()?;
-        let documents = match request.operation {
-            Operation::InsertOne { document } => vec![document],
-            Operation::InsertMany { documents } => documents,
+        let (documents, is_one) = match request.operation {
+            Operation::InsertOne { document } => (vec![document], true),
+            Operation::InsertMany { documents } => (documents, false),
             _ => return Err(Error::usage("only an insert has documents")),
         };
         let encoded = Self {
             template,
             documents,
             ids,
+            is_one,
         };
         Ok((encoded, session))
     }
@@ -113,6 +116,7 @@ impl<M: Document> Encoded<M> {
             template,
             documents,
             ids: Vec::new(),
+            is_one: false,
         }
     }
 
@@ -132,7 +136,7 @@ impl<M: Document> Encoded<M> {
         documents: Vec<RawDocumentBuf>,
         session: Option<&'s mut Session>,
     ) -> InsertMany<'s, M> {
-        let operation = Operation::InsertMany { documents };
+        let operation = insertion(documents, self.is_one);
         let call = self.template.call(M::model(), operation, session);
         let ids = self.ids.clone();
         InsertMany { call, ids }
@@ -163,8 +167,10 @@ impl<'s, M: Document> InsertMany<'s, M> {
             operation,
             options,
         } = request;
-        let Operation::InsertMany { documents } = operation else {
-            return Err(Error::malformed_reply("documents to insert"));
+        let (documents, is_one) = match operation {
+            Operation::InsertOne { document } => (vec![document], true),
+            Operation::InsertMany { documents } => (documents, false),
+            _ => return Err(Error::malformed_reply("documents to insert")),
         };
         let ordered = options.ordered != Some(false);
         let mut failure: Option<BulkError> = None;
@@ -172,7 +178,7 @@ impl<'s, M: Document> InsertMany<'s, M> {
         let mut sent = 0;
         for documents in limits::batches(documents, limits::WRITES, limits::INSERT_BYTES) {
             let count = documents.len();
-            let operation = Operation::InsertMany { documents };
+            let operation = insertion(documents, is_one);
             let documents = channel.named(collection.clone(), model);
             let written = match documents.send(operation, options.clone()).await {
                 Ok(response) => response.written(),
@@ -201,6 +207,16 @@ impl<'s, M: Document> InsertMany<'s, M> {
                 failure.result.inserted += inserted;
                 Err(refused(Error::new(failure), model))
             }
+        }
+    }
+}
+
+fn insertion(mut documents: Vec<RawDocumentBuf>, is_one: bool) -> Operation {
+    match documents.pop() {
+        Some(document) if is_one => Operation::InsertOne { document },
+        last => {
+            documents.extend(last);
+            Operation::InsertMany { documents }
         }
     }
 }

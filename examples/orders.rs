@@ -78,7 +78,7 @@ async fn place(db: &Db, by: Id<Customer>, id: &str, count: i64) -> odm::Result<O
 async fn main() -> odm::Result<()> {
     let db = Db::memory();
     let plan = db.sync(models![Customer, Product, Order]).plan().await?;
-    plan.apply(Allow::CREATE).await?;
+    plan.apply(Allow::CREATE).await?.require_complete()?;
     let (customers, orders) = (db.collection::<Customer>(), db.collection::<Order>());
     let products = db.collection::<Product>();
 

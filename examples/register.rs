@@ -55,7 +55,7 @@ async fn open(uri: Option<&str>) -> odm::Result<Db> {
         None => Db::memory(),
     };
     let plan = db.sync(models![User]).plan().await?;
-    plan.apply(Allow::CREATE).await?;
+    plan.apply(Allow::CREATE).await?.require_complete()?;
     Ok(db)
 }
 

@@ -575,7 +575,11 @@ pub(crate) fn hint<'a>(
         .into_iter()
         .map(|one| format!("`{one}`"))
         .collect();
-    all.truncate(16);
+    // All attributes of a field, but not all fields of a large struct.
+    if all.len() > 40 {
+        all.truncate(40);
+        all.push("…".to_owned());
+    }
     match all.as_slice() {
         [] => String::new(),
         [one] => format!("; expected {one}"),

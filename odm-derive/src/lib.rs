@@ -11,6 +11,7 @@ mod errors;
 mod expand;
 mod facts;
 mod model;
+mod other_words;
 mod parse;
 mod row;
 

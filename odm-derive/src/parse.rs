@@ -216,6 +216,21 @@ pub(crate) fn once<T>(slot: &mut Option<T>, word: &Ident, value: T) -> syn::Resu
     Ok(())
 }
 
+/// The error for a word that does not exist here, and may exist in another library with this `advice`.
+pub(crate) fn unknown_attribute(
+    word: &Ident,
+    what: &str,
+    known: &[&str],
+    advice: impl Fn(&str) -> Option<&'static str>,
+) -> syn::Error {
+    match advice(&word.unraw().to_string()) {
+        Some(advice) => {
+            syn::Error::new_spanned(word, format!("unknown {what}: `{word}`; {advice}"))
+        }
+        None => unknown(word, what, known),
+    }
+}
+
 /// The error for a word that does not exist.
 pub(crate) fn unknown(word: &Ident, what: &str, known: &[&str]) -> syn::Error {
     let text = word.unraw().to_string();

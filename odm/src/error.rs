@@ -4,6 +4,22 @@
 //! [`Error::code`], …), so that new kinds don't break them. Each kind lives in a file of its own with
 //! its constructor, its message and its predicate.
 //!
+//! What a web service answers depends on a few predicates:
+//!
+//! | predicate | is true if | status |
+//! | --- | --- | --- |
+//! | [`is_duplicate_key`](Error::is_duplicate_key) | a unique index refused a value; [`path`](Error::path) names the field | 409 |
+//! | [`is_stale`](Error::is_stale) | somebody else has changed or removed the document that is saved | 409 |
+//! | [`is_restricted`](Error::is_restricted) | other documents refer to the one that is to be deleted | 409 |
+//! | [`is_validation_failure`](Error::is_validation_failure) | the validator refused the document; [`validation_failure`](Error::validation_failure) lists fields and rules | 422 |
+//! | [`is_dangling`](Error::is_dangling) | a reference leads to no document | 422 |
+//! | [`is_page_token`](Error::is_page_token) | a page token is malformed, or belongs to another list | 400 |
+//! | [`is_deadline`](Error::is_deadline), [`is_timeout`](Error::is_timeout) | MongoDB takes too long | 503 |
+//! | [`is_retryable`](Error::is_retryable) | the same request may succeed later | 503 |
+//! | all others | | 500 |
+//!
+//! A document that does not exist is no error: `get` and `find_one` return `None`, and an update matches nothing.
+//!
 //! The engine does not use this type. It returns [`ServerError`], the failure of one command as
 //! MongoDB reports it; the store turns that into an [`Error`].
 

@@ -18,7 +18,7 @@
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> odm::Result<()> {
 //! let db = Db::memory(); // or Db::connect("mongodb://localhost/library").await?
-//! db.sync(models![Book]).plan().await?.apply(Allow::CREATE).await?;
+//! db.sync(models![Book]).plan().await?.apply(Allow::CREATE).await?.require_complete()?;
 //!
 //! let books = db.collection::<Book>();
 //! books.insert_one(&Book { id: 7, title: "Emma".into(), year: 1815 }).await?;
@@ -26,6 +26,15 @@
 //! assert_eq!(old.len(), 1);
 //! # Ok(())
 //! # }
+//! ```
+//!
+//! A program depends on three crates:
+//!
+//! ```toml
+//! [dependencies]
+//! mongodb-odm = "0.1" # in code: `odm`
+//! serde = { version = "1", features = ["derive"] }
+//! tokio = { version = "1", features = ["macros", "rt-multi-thread"] }
 //! ```
 //!
 //! # Where to start
@@ -47,6 +56,17 @@
 //! - `dump`: loads an in-memory database from a folder of files, and writes it to one.
 //! - [`error`]: the one error type and its predicates.
 //!
+//! # In a web service
+//! - [`Db`] is a handle: clones of it are the state of the handlers.
+//! - [`json::Plain`] reads and writes models as plain JSON: `axum::Json<Plain<Order>>` is an extractor and a response, and
+//!   `axum::extract::Path<Id<Order>>` reads an id.
+//! - The table in [`error`] says which error is which status code.
+//! - [`Within`] gives a handler a deadline, which holds for all of its commands.
+//! - [`InsertOne::check_references`](collection::InsertOne::check_references) refuses an order of an unknown customer.
+//! - [`transaction!`] writes several documents or none. Transactions, and what is built on them, need a replica set.
+//! - [`Find::page`](collection::Find::page) and [`Find::after_token`](collection::Find::after_token) make pages.
+//! - `Db::memory()` is the database of the tests.
+//!
 //! # Features
 //! - `memory` (on by default): the in-memory engine, `Db::memory`.
 //! - `mongodb` (on by default): MongoDB through the official driver, `Db::connect`.
@@ -54,6 +74,7 @@
 //! - `server`: the in-memory engine behind a port, for MongoDB's clients in other languages.
 //! - `jemalloc`: `server`, and the allocator jemalloc in the program `odm-server`.
 //! - `pull`: models of existing collections, `odm::pull` and the program `odm-pull`.
+//! - `admin`: an administrator's command of a program's models, `odm::admin`.
 //! - `tracing`: a span of the `tracing` crate for each command, `Db::with_tracing`.
 //! - `bigdecimal_0_4`: amounts of any precision, `money::PreciseMoney`.
 //! - `chrono_0_4`, `jiff_0_2`, `rust_decimal_1`, `serde_json_1`, `time_0_3`, `url_2`, `uuid_1`: [field types of other crates](foreign).

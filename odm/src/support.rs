@@ -72,8 +72,8 @@ pub use self::probe::{
 };
 pub use self::transaction::{ErrorOf, error_of};
 pub use self::type_checks::{
-    can_total, has_elements, has_fields, is_date, is_integer, is_known_date, is_list,
-    is_list_of_text, is_mean, is_measure, is_no_list, is_no_map, is_nullable, is_number,
+    can_total, has_elements, has_fields, is_date, is_integer, is_known_date, is_known_one_date,
+    is_list, is_list_of_text, is_mean, is_measure, is_no_list, is_no_map, is_nullable, is_number,
     is_object_id, is_one_date, is_one_number, is_one_value, is_start_date, is_text,
     may_hold_documents, may_hold_place, may_hold_text, takes_a_tag,
 };

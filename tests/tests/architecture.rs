@@ -78,7 +78,7 @@ const SERVER_FLOORS: &[&[&str]] = &[
 
 /// The modules of `odm-derive`, in the order of its steps.
 const DERIVE_FLOORS: &[&[&str]] = &[
-    &["attribute_names", "errors"],
+    &["attribute_names", "errors", "other_words"],
     &["parse"],
     &["model"],
     &["facts"],

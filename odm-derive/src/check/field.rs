@@ -3,6 +3,7 @@
 use super::{list, rule};
 use crate::attribute_names;
 use crate::errors::Errors;
+use crate::facts::assertions::DATES;
 use crate::facts::field::FieldFacts;
 use crate::model::rust_type::{BSON_TYPES, Kind, has_ambiguous_null, is_option, kind};
 use crate::model::{Derive, Field, Model, Shape};
@@ -196,12 +197,9 @@ fn timestamp(field: &Field, errors: &mut Errors) {
             word,
             format!("`_id` identifies the document; declare another field for `{word}`"),
         );
-    } else if field.encoder.is_some() || field.decoder.is_some() {
-        errors.at(
-            word,
-            format!("writes set `{word}` to a date; declare it as `bson::DateTime`, without a serializer of its own"),
-        );
-    } else if !is_instant(&field.ty) {
+    } else if field.module.is_none() && (field.encoder.is_some() || field.decoder.is_some()) {
+        errors.at(word, format!("writes set `{word}` to a date; {DATES}"));
+    } else if field.module.is_none() && !is_instant(&field.ty) {
         errors.at(
             &field.ty,
             format!("`{word}` is a date: declare it as `bson::DateTime`, or as an `Option` of it"),

@@ -10,7 +10,7 @@ use proc_macro2::Span;
 use quote::ToTokens;
 use syn::{Ident, LitStr, Type};
 
-pub(crate) use self::fields::{KEYWORDS, LIST, NUMBER, TEXT, UNIQUE_LIST, UNKNOWN_WORDS};
+pub(crate) use self::fields::{DATES, KEYWORDS, LIST, NUMBER, TEXT, UNIQUE_LIST, UNKNOWN_WORDS};
 pub(crate) use self::indexes::NO_PLACE;
 use super::field::FieldFacts;
 use super::index::{Index, Path};

@@ -14,9 +14,10 @@ use super::rule::{ExpressionRule, expression_rule};
 use super::schema::{Schema, schema};
 use super::time_series::{TimeSeries, time_series};
 use super::tree::{Tree, tree};
-use super::{attributes, bytes, choice, inner, number, once, unknown, value};
+use super::{attributes, bytes, choice, inner, number, once, unknown, unknown_attribute, value};
 use crate::attribute_names;
 use crate::errors::Errors;
+use crate::other_words;
 
 /// The `#[odm(…)]` attributes of a struct or an enum.
 #[derive(Default)]
@@ -230,7 +231,12 @@ pub(crate) fn container(list: &[Attribute], errors: &mut Errors) -> Container {
                 word,
                 format!("`{other}` belongs on a field, not on the struct"),
             )),
-            _ => Err(unknown(word, "attribute", attribute_names::CONTAINER)),
+            _ => Err(unknown_attribute(
+                word,
+                "attribute",
+                attribute_names::CONTAINER,
+                other_words::on_container,
+            )),
         }
     });
     container

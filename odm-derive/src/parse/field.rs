@@ -11,9 +11,10 @@ use super::keywords;
 use super::relation::{self, CopyOf, Counterpart, CounterpartKind, KeyReference, Recent};
 use super::rule::{FieldRule, Rule, field_rule};
 use super::summary::{self, SummaryKind, SummaryOf};
-use super::{attributes, number, once, unknown, value};
+use super::{attributes, number, once, unknown, unknown_attribute, value};
 use crate::attribute_names;
 use crate::errors::Errors;
+use crate::other_words;
 
 /// The `#[odm(…)]` attributes of a field.
 #[derive(Default)]
@@ -303,12 +304,18 @@ pub(crate) fn field(list: &[Attribute], ident: &Ident, errors: &mut Errors) -> F
             attribute_names::BSON_TYPE => once(&mut field.bson_type, word, value(input)?),
             other if attribute_names::CONTAINER.contains(&other) => Err(syn::Error::new_spanned(
                 word,
-                format!("`{other}` belongs on the struct, not on a field"),
+                match attribute_names::usage(other) {
+                    Some(usage) => {
+                        format!("`{other}` belongs on the struct, not on a field: {usage}")
+                    }
+                    None => format!("`{other}` belongs on the struct, not on a field"),
+                },
             )),
-            _ => Err(unknown(
+            _ => Err(unknown_attribute(
                 word,
                 "attribute of a field",
                 attribute_names::FIELD,
+                other_words::on_field,
             )),
         }
     });

@@ -134,6 +134,11 @@ pub const fn is_known_date(ty: &TypeMeta) -> bool {
     !holds_anything(ty) && is_date(ty)
 }
 
+/// Whether the type is known to be a single date.
+pub const fn is_known_one_date(ty: &TypeMeta) -> bool {
+    !is_list(ty) && is_known_date(ty)
+}
+
 const fn holds_anything(ty: &TypeMeta) -> bool {
     match ty.shape {
         Shape::Any | Shape::Tuple(_) => true,

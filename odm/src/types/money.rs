@@ -5,6 +5,10 @@
 //! 9990 for 9.99, it counts thousandths: that is [`Finer`]. [`AnyMoney`] and [`Amount`] are for currencies that are known
 //! only at run time.
 //!
+//! The rules of a field count in this unit, too: `#[odm(range(min = 0, max = 100_00))]` on a `Money<Usd>` allows up to 100
+//! dollars. Money is computed by [`try_add`](Money::try_add), [`try_mul`](Money::try_mul) and their kin, which return an
+//! error where an operator would overflow; [`from_minor`](Money::from_minor) and `"4.20".parse()` make an amount.
+//!
 //! ```
 //! use odm::money::{CodeOf, Finer, Money, Rounding, Usd};
 //! use odm::prelude::*;

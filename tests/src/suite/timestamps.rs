@@ -23,6 +23,7 @@ cases![
     raw_updates_set_no_time,
     copies_have_the_times_of_their_sources,
     validators_require_the_times,
+    times_of_other_crates_are_set,
 ];
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -52,6 +53,21 @@ struct Note {
     updated_at: Option<DateTime>,
     #[odm(version)]
     version: i64,
+}
+
+/// Times of other crates, which their modules store as dates.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = "entries")]
+struct Entry {
+    #[serde(rename = "_id")]
+    id: i32,
+    text: String,
+    #[serde(with = "odm::chrono_0_4")]
+    #[odm(created_at)]
+    created_at: chrono::DateTime<chrono::Utc>,
+    #[serde(default, with = "odm::jiff_0_2")]
+    #[odm(updated_at)]
+    updated_at: Option<jiff::Timestamp>,
 }
 
 const EPOCH: DateTime = DateTime::from_millis(0);
@@ -520,4 +536,47 @@ async fn validators_require_the_times(db: &Db) {
         .await
         .unwrap_err();
     assert!(missing.is_validation_failure(), "{missing}");
+}
+
+async fn times_of_other_crates_are_set(db: &Db) {
+    let plan = db.sync(models![Entry]).plan().await.unwrap();
+    plan.apply(Allow::CREATE).await.unwrap();
+    let start = chrono::Utc::now() - chrono::TimeDelta::milliseconds(1);
+    let entries = db.collection::<Entry>();
+    let entry = Entry {
+        id: 1,
+        text: "one".to_owned(),
+        created_at: chrono::DateTime::UNIX_EPOCH,
+        updated_at: None,
+    };
+    entries.insert_one(&entry).await.unwrap();
+    let mut loaded = entries.load(&1).await.unwrap().unwrap();
+    let created = loaded.created_at;
+    assert!(created >= start, "{created} is before {start}");
+    let updated = loaded.updated_at.unwrap();
+    assert_eq!(updated.as_millisecond(), created.timestamp_millis());
+
+    tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    loaded.text = "two".to_owned();
+    entries.save(&mut loaded).await.unwrap();
+    assert!(loaded.updated_at.unwrap() > updated);
+    let stored = entries.get(&1).await.unwrap().unwrap();
+    assert_eq!(stored, *loaded);
+    assert_eq!(stored.created_at, created);
+
+    let upsert = entries.update_by_id(&2, |e| e.text.set("three"));
+    upsert.upsert(true).await.unwrap();
+    let found = entries.find(|e| e.created_at.gt(created) & e.updated_at.gt(updated));
+    assert_eq!(found.all().await.unwrap()[0].id, 2);
+
+    // What another program has stored there is not a time.
+    let foreign = doc! {"_id": 3, "text": "x", "created_at": "today", "updated_at": null};
+    let insert =
+        doc! {"insert": "entries", "documents": [foreign], "bypassDocumentValidation": true};
+    db.run_command(insert).await.unwrap();
+    let unread = entries.get(&3).await.unwrap_err();
+    assert_eq!(
+        (unread.is_decode(), unread.path()),
+        (true, Some("created_at"))
+    );
 }

@@ -10,6 +10,8 @@ use crate::model::{Derive, Field, Model};
 use crate::parse::field::List;
 use crate::parse::rule::Rule;
 
+/// What `created_at` and `updated_at` can stand on.
+pub(crate) const DATES: &str = "declare it as `bson::DateTime`, or with a module that stores dates, such as `#[serde(with = \"odm::chrono_0_4\")]` on a `chrono::DateTime<Utc>`";
 /// The message for `range` on a wrong type.
 pub(crate) const NUMBER: &str = "bounds a number; for the length of a string write `length(…)`, for dates a `rule(\"…\", |m| …)` on the document";
 /// The message for `length`, `pattern` and `one_of` on a wrong type.
@@ -99,6 +101,12 @@ fn encoded<'a>(one: &FieldFacts<'a>) -> Vec<Assertion<'a>> {
             assertions.push(holds(field, &list.word, "may_hold_documents", message));
         }
         _ => {}
+    }
+    if let Some(word) = field.attributes.timestamp() {
+        let message = format!(
+            "writes set `{word}` to a date, and the serializer of this field does not say that it stores one; {DATES}"
+        );
+        assertions.push(holds(field, word, "is_known_one_date", message));
     }
     if is_option(&field.ty) && field.decoder.is_some() && !field.has_default {
         let (rust, path) = (&field.rust, module.literal.value());

@@ -151,6 +151,17 @@ macro_rules! transaction {
     ($db:expr, $options:expr, |$tx:ident| $body:expr $(,)?) => {
         $crate::transaction!(@run $db, $options, $tx, ::core::result::Result<_, _>, $body)
     };
+    ($db:expr, |mut $tx:ident| $($body:tt)*) => {
+        $crate::transaction!(@mutable)
+    };
+    ($db:expr, $options:expr, |mut $tx:ident| $($body:tt)*) => {
+        $crate::transaction!(@mutable)
+    };
+    (@mutable) => {
+        ::core::compile_error!(
+            "the body gets a `&mut Session`: write `|tx|`, and `.session(tx)` without `&mut`"
+        )
+    };
     ($($other:tt)*) => {
         ::core::compile_error!(
             "write `transaction!(db, |tx| { …; Ok(value) })`: the body is a closure without `async` \

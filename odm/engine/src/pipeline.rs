@@ -7,6 +7,7 @@
 //! which a higher layer implements.
 
 mod metadata;
+mod optimize;
 pub(crate) mod outline;
 pub(crate) mod projection;
 pub(crate) mod sort;
@@ -149,14 +150,22 @@ pub(crate) enum MergeWrite<'w> {
     },
 }
 
-/// The leading stages that the planner may take over: `[$match] [$sort] [$limit]`.
+/// The leading stages that the planner may take over: `[$match] [$sort] [$skip] [$limit]`.
 #[derive(Debug, Default)]
 pub(crate) struct Leading {
     pub(crate) filter: Option<RawDocumentBuf>,
     pub(crate) sort: Option<RawDocumentBuf>,
+    pub(crate) skip: u64,
     pub(crate) limit: Option<u64>,
     /// The number of these stages, for [`Pipeline::run`]'s `skip`.
     pub(crate) stages: usize,
+}
+
+impl Leading {
+    /// Whether a skip or a limit is among the stages.
+    fn is_cut(&self) -> bool {
+        self.skip > 0 || self.limit.is_some()
+    }
 }
 
 /// A parsed pipeline.
@@ -262,6 +271,12 @@ impl Pipeline {
         metadata::is_used(stages)
     }
 
+    /// Moves filters, sorts and limits towards the start.
+    pub(crate) fn optimized(mut self, globals: &Globals) -> Result<Self, ServerError> {
+        optimize::optimize(&mut self.stages, globals)?;
+        Ok(self)
+    }
+
     /// Evaluates the constant parts of the stages' expressions, as mongod does before it reads a document.
     pub(crate) fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
         self.stages
@@ -277,14 +292,15 @@ impl Pipeline {
         for stage in &self.stages {
             match stage.planned() {
                 Planned::Filter(filter)
-                    if leading.filter.is_none()
-                        && leading.sort.is_none()
-                        && leading.limit.is_none() =>
+                    if leading.filter.is_none() && leading.sort.is_none() && !leading.is_cut() =>
                 {
                     leading.filter = Some(filter.to_owned());
                 }
-                Planned::Sort(sort) if leading.sort.is_none() && leading.limit.is_none() => {
+                Planned::Sort(sort) if leading.sort.is_none() && !leading.is_cut() => {
                     leading.sort = Some(sort.to_owned());
+                }
+                Planned::Skip(skip) if leading.skip == 0 && leading.limit.is_none() => {
+                    leading.skip = skip;
                 }
                 Planned::Limit(limit) if leading.limit.is_none() => leading.limit = Some(limit),
                 _ => break,
@@ -319,7 +335,7 @@ impl Pipeline {
             return Err(outside(target.stage));
         }
         pipeline.check_places()?;
-        Ok(pipeline)
+        pipeline.optimized(globals)
     }
 
     /// The filter of the query that finds the documents of a leading `$geoNear`. `only_field` returns the field to

@@ -75,10 +75,42 @@ impl Expression {
         self.0.eval(&eval::Env::new(root, globals))
     }
 
+    /// The parts of the value that are top-level fields of the document as they are, each with its path in the value (empty for
+    /// the whole value) and the field's name.
+    pub fn copied_fields(&self) -> Vec<(String, &str)> {
+        fn collect<'n>(node: &'n ast::Node, path: &str, found: &mut Vec<(String, &'n str)>) {
+            match node {
+                ast::Node::Field(parts) => {
+                    if let [field] = &parts[..] {
+                        found.push((path.to_owned(), field));
+                    }
+                }
+                ast::Node::Object(fields) => {
+                    for (name, node) in fields {
+                        collect(node, &join(path, name), found);
+                    }
+                }
+                _ => {}
+            }
+        }
+        let mut found = Vec::new();
+        collect(&self.0, "", &mut found);
+        found
+    }
+
     /// Fails if a part that does not depend on the document fails: mongod refuses such an expression before it reads
     /// one.
     pub fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
         let env = eval::Env::new(crate::value::raw::empty_document(), globals);
         self.0.constant(&env, &[]).map(|_| ())
+    }
+}
+
+/// `a` and `b` as `a.b`; an empty path has no dot.
+fn join(path: &str, name: &str) -> String {
+    if path.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{path}.{name}")
     }
 }

@@ -1,6 +1,6 @@
 //! Pipelines of the supported stages.
 
-use odm::bson::{Document, doc};
+use odm::bson::{Bson, Document, doc};
 
 use crate::documents::{field, path};
 use crate::expressions::{expression, reference};
@@ -23,7 +23,62 @@ const ACCUMULATORS: &[&str] = &[
 pub(crate) fn pipeline(rng: &mut Rng, nested: bool) -> Vec<Document> {
     let mut out = Vec::new();
     for _ in 0..=rng.below(3) {
-        stage(rng, nested, &mut out);
+        if rng.chance(20) {
+            filtered(rng, nested, &mut out);
+        } else {
+            stage(rng, nested, &mut out);
+        }
+    }
+    out
+}
+
+/// A stage and a filter behind it, which mongod may move in front of it in whole or in part: some of its paths are those
+/// that the stage makes.
+fn filtered(rng: &mut Rng, nested: bool, out: &mut Vec<Document>) {
+    let stage = match rng.below(if nested { 6 } else { 7 }) {
+        0 => doc! { "$project": { "z": reference(rng), field(rng): 1, "w.a": reference(rng) } },
+        1 => {
+            doc! { "$addFields": { "z": reference(rng), path(rng): reference(rng), "w.a": reference(rng) } }
+        }
+        2 => doc! { "$group": { "_id": reference(rng), "n": { "$sum": 1 } } },
+        3 => {
+            doc! { "$group": { "_id": { "x": reference(rng), "y": reference(rng) }, "n": { "$sum": 1 } } }
+        }
+        4 => doc! { "$unwind": { "path": format!("${}", field(rng)), "includeArrayIndex": "n" } },
+        5 => doc! { "$sort": sort(rng, true) },
+        _ => {
+            doc! { "$lookup": { "from": "c", "localField": path(rng), "foreignField": path(rng), "as": "w" } }
+        }
+    };
+    let is_group = stage.contains_key("$group");
+    out.push(stage);
+    out.push(doc! { "$match": renamed(rng, filter(rng, 2)) });
+    if is_group {
+        out.push(doc! { "$sort": { "_id": 1 } });
+    }
+}
+
+/// The filter with other paths in some places.
+fn renamed(rng: &mut Rng, filter: Document) -> Document {
+    const MADE: &[&str] = &["z", "z.a", "w", "w.a", "_id", "_id.x", "_id.y.a", "n"];
+    let mut out = Document::new();
+    for (name, value) in filter {
+        match value {
+            Bson::Array(filters) if name.starts_with('$') => {
+                let filters = filters.into_iter().map(|filter| match filter {
+                    Bson::Document(filter) => renamed(rng, filter).into(),
+                    other => other,
+                });
+                let filters: Vec<Bson> = filters.collect();
+                out.insert(name, filters);
+            }
+            value if !name.starts_with('$') && rng.chance(60) => {
+                out.insert(rng.pick(MADE), value);
+            }
+            value => {
+                out.insert(name, value);
+            }
+        }
     }
     out
 }

@@ -158,6 +158,7 @@ impl<'a> Aggregate<'a> {
             check_target(call, target, &globals)?;
         }
         pipeline.check_constants(&globals)?;
+        let pipeline = pipeline.optimized(&globals)?;
         Ok(Self {
             leading: match input {
                 Some(_) => Leading::default(),
@@ -181,7 +182,7 @@ impl<'a> Aggregate<'a> {
             hint: self
                 .hint
                 .filter(|_| self.pipeline.begins() != Some(GEO_NEAR)),
-            skip: 0,
+            skip: self.leading.skip,
             limit: self.leading.limit,
             globals: self.globals.clone(),
             shape: QueryOutput {

@@ -88,7 +88,7 @@ impl<'c, 'a> CallSource<'c, 'a> {
             .with_random(random)
             .with_shuffle(shuffle)
             .at_pipeline_depth(depth);
-        let pipeline = Pipeline::parse(&view.stages, &inner)?;
+        let pipeline = Pipeline::parse(&view.stages, &inner)?.optimized(&inner)?;
         let leading = pipeline.leading();
         let base = leading.filter.as_deref();
         let input = match pipeline.begins() {

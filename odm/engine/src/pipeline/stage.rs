@@ -18,6 +18,14 @@ pub(crate) trait Stage: fmt::Debug + Send + Sync {
         Ok(())
     }
 
+    /// What the stage does to the paths of its documents, for filters, sorts and limits behind it.
+    fn effect(&self) -> PathEffect {
+        PathEffect::barrier()
+    }
+
+    /// Keeps only the first documents of a sort, because a limit follows it.
+    fn bound(&mut self, _limit: u64) {}
+
     /// The other collections that the stage reads or writes.
     fn collections(&self) -> Vec<Other> {
         Vec::new()
@@ -81,7 +89,48 @@ pub(crate) enum Planned<'s> {
     Filter(&'s bson::raw::RawDocument),
     Sort(&'s bson::raw::RawDocument),
     Limit(u64),
+    Skip(u64),
     No,
+}
+
+/// What a stage does to the paths of documents.
+#[derive(Debug)]
+pub(crate) struct PathEffect {
+    pub(crate) fields: Touched,
+    /// Paths of the output that are top-level fields of the input, with the names of those.
+    pub(crate) copies: Vec<(String, String)>,
+    /// Whether each document becomes one document, in the same order.
+    pub(crate) is_one_to_one: bool,
+    /// Whether documents that are sorted before the stage are sorted behind it.
+    pub(crate) keeps_order: bool,
+}
+
+/// The paths of which documents before a stage have other values than behind it.
+#[derive(Debug)]
+pub(crate) enum Touched {
+    Only(Vec<String>),
+    /// All but these and what is below them.
+    AllBut(Vec<String>),
+}
+
+impl PathEffect {
+    /// That of a stage that nothing passes.
+    pub(crate) fn barrier() -> Self {
+        Self {
+            fields: Touched::AllBut(Vec::new()),
+            copies: Vec::new(),
+            is_one_to_one: false,
+            keeps_order: false,
+        }
+    }
+
+    /// That of a stage that changes these paths.
+    pub(crate) fn of_paths(changed: Vec<String>) -> Self {
+        Self {
+            fields: Touched::Only(changed),
+            ..Self::barrier()
+        }
+    }
 }
 
 /// The context of a running stage.

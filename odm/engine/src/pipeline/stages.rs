@@ -22,6 +22,8 @@ mod stats;
 mod union_with;
 mod unwind;
 
+pub(super) use self::matching::of_filter;
+
 use bson::raw::RawBsonRef;
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::Globals;

@@ -26,6 +26,19 @@ pub struct Shape {
     tree: Tree,
 }
 
+/// What a shape does to paths.
+#[derive(Debug)]
+pub struct ShapePaths {
+    /// What happens to other paths.
+    pub kind: Kind,
+    /// Paths that stay as they are.
+    pub kept: Vec<String>,
+    /// Paths that are dropped or computed.
+    pub changed: Vec<String>,
+    /// Computed paths that are top-level fields of the input, with the names of those.
+    pub copies: Vec<(String, String)>,
+}
+
 /// The treatment of the fields that the shape does not name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -100,6 +113,18 @@ impl Shape {
         self.tree.document(Some(document), run)
     }
 
+    /// The paths that the shape names.
+    pub fn paths(&self) -> ShapePaths {
+        let mut paths = ShapePaths {
+            kind: self.kind,
+            kept: Vec::new(),
+            changed: Vec::new(),
+            copies: Vec::new(),
+        };
+        self.tree.collect_paths("", &mut paths);
+        paths
+    }
+
     /// Fails if a constant part of an expression fails.
     pub fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
         self.tree.check_constants(globals)
@@ -131,6 +156,27 @@ impl Tree {
             Entry::Below(tree) => tree.first_array(),
             Entry::Keep | Entry::Drop | Entry::Compute(_) | Entry::Transform(_) => None,
         })
+    }
+
+    fn collect_paths(&self, above: &str, paths: &mut ShapePaths) {
+        for (name, entry) in &self.fields {
+            let path = super::join(above, name);
+            match entry {
+                Entry::Keep => paths.kept.push(path),
+                Entry::Below(tree) => tree.collect_paths(&path, paths),
+                Entry::Compute(expression) => {
+                    for (below, field) in expression.copied_fields() {
+                        let copy = match below.as_str() {
+                            "" => path.clone(),
+                            below => super::join(&path, below),
+                        };
+                        paths.copies.push((copy, field.to_owned()));
+                    }
+                    paths.changed.push(path);
+                }
+                Entry::Drop | Entry::Transform(_) => paths.changed.push(path),
+            }
+        }
     }
 
     fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {

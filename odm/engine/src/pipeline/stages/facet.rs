@@ -50,7 +50,7 @@ pub(super) fn parse(
         if pipeline.searches_text(globals) {
             return Err(meta::unavailable());
         }
-        parsed.push((name.to_owned(), pipeline));
+        parsed.push((name.to_owned(), pipeline.optimized(globals)?));
     }
     Ok(Box::new(Facet(parsed)))
 }

@@ -16,7 +16,7 @@ use odm_language::value::raw::append;
 use odm_language::value::raw::elements;
 
 use crate::pipeline::Documents;
-use crate::pipeline::stage::{Cx, Stage};
+use crate::pipeline::stage::{Cx, PathEffect, Stage};
 
 use self::field::{Field, State};
 
@@ -109,6 +109,24 @@ impl Stage for Group {
         self.fields
             .iter()
             .try_for_each(|field| field.check_constants(globals))
+    }
+
+    fn effect(&self) -> PathEffect {
+        let (above, id) = match &self.id {
+            Id::Expression(id) => ("_id".to_owned(), id),
+            Id::One(name, id) => (format!("_id.{name}"), id),
+        };
+        let copies = id.copied_fields().into_iter().map(|(below, field)| {
+            let path = match below.as_str() {
+                "" => above.clone(),
+                below => format!("{above}.{below}"),
+            };
+            (path, field.to_owned())
+        });
+        PathEffect {
+            copies: copies.collect(),
+            ..PathEffect::barrier()
+        }
     }
 
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {

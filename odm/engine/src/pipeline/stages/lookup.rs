@@ -10,7 +10,7 @@ use odm_language::value::path::Path;
 use odm_language::value::raw::{elements, get};
 
 use crate::pipeline::outline::{self, Place};
-use crate::pipeline::stage::{Cx, Stage};
+use crate::pipeline::stage::{Cx, PathEffect, Stage};
 use crate::pipeline::stages::foreign::{self, any_of, both, spread};
 use crate::pipeline::stages::unwind::with;
 use crate::pipeline::{Documents, Other, Pipeline, not_first};
@@ -240,6 +240,14 @@ fn filter(local: &Path, foreign: &str, document: &RawDocument) -> RawDocumentBuf
 }
 
 impl Stage for Lookup {
+    fn effect(&self) -> PathEffect {
+        PathEffect {
+            is_one_to_one: true,
+            keeps_order: true,
+            ..PathEffect::of_paths(vec![self.into.join(".")])
+        }
+    }
+
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         let mut same: Option<RawArrayBuf> = None;
         Ok(Box::new(input.map(move |document| {

@@ -1,6 +1,6 @@
 //! `$match`: keeps the documents that match a filter.
 
-use bson::raw::{RawBsonRef, RawDocumentBuf};
+use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::Globals;
 use odm_language::matcher::{Matcher, without_where};
@@ -25,6 +25,14 @@ pub(super) fn parse(
             "the match filter must be an expression in an object",
         ));
     };
+    of_filter(filter, globals)
+}
+
+/// A `$match` with this filter.
+pub(in crate::pipeline) fn of_filter(
+    filter: &RawDocument,
+    globals: &Globals,
+) -> Result<Box<dyn Stage>, ServerError> {
     Ok(Box::new(Match {
         filter: filter.to_owned(),
         matcher: Matcher::parse(filter, globals).map_err(without_where)?,

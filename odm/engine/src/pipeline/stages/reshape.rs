@@ -2,11 +2,11 @@
 
 use bson::raw::RawBsonRef;
 use odm_language::error::ServerError;
-use odm_language::expression::projection::Shape;
+use odm_language::expression::projection::{Kind, Shape};
 use odm_language::expression::{Globals, replace_root};
 
 use crate::pipeline::Documents;
-use crate::pipeline::stage::{Cx, Stage};
+use crate::pipeline::stage::{Cx, PathEffect, Stage, Touched};
 
 type Parsed = Result<Box<dyn Stage>, ServerError>;
 
@@ -40,6 +40,19 @@ impl Stage for Shape {
     fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
         Self::check_constants(self, globals)
     }
+
+    fn effect(&self) -> PathEffect {
+        let paths = self.paths();
+        PathEffect {
+            fields: match paths.kind {
+                Kind::Include => Touched::AllBut(paths.kept),
+                Kind::Exclude | Kind::Set => Touched::Only(paths.changed),
+            },
+            copies: paths.copies,
+            is_one_to_one: true,
+            keeps_order: false,
+        }
+    }
 }
 
 impl Stage for replace_root::NewRoot {
@@ -51,5 +64,12 @@ impl Stage for replace_root::NewRoot {
 
     fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
         Self::check_constants(self, globals)
+    }
+
+    fn effect(&self) -> PathEffect {
+        PathEffect {
+            is_one_to_one: true,
+            ..PathEffect::barrier()
+        }
     }
 }

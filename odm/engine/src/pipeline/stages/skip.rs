@@ -5,7 +5,7 @@ use odm_language::error::ServerError;
 use odm_language::expression::Globals;
 
 use crate::pipeline::Documents;
-use crate::pipeline::stage::{Cx, Stage};
+use crate::pipeline::stage::{Cx, Planned, Stage};
 use crate::pipeline::stages::limit::count;
 
 #[derive(Debug)]
@@ -30,5 +30,9 @@ impl Stage for Skip {
             }
             true
         })))
+    }
+
+    fn planned(&self) -> Planned<'_> {
+        Planned::Skip(self.0)
     }
 }

@@ -6,12 +6,17 @@ use odm_language::expression::Globals;
 
 use crate::pipeline::Documents;
 use crate::pipeline::sort::SortPattern;
-use crate::pipeline::stage::{Cx, Planned, Stage};
+use crate::pipeline::stage::{Cx, PathEffect, Planned, Stage};
+
+/// How many documents a sort with a limit collects at least before it drops those behind the limit.
+const LEAST_ROOM: usize = 1_024;
 
 #[derive(Debug)]
 struct Sort {
     spec: RawDocumentBuf,
     pattern: SortPattern,
+    /// How many of the first documents are needed.
+    limit: Option<usize>,
 }
 
 pub(super) fn parse(
@@ -28,6 +33,7 @@ pub(super) fn parse(
     Ok(Box::new(Sort {
         spec: spec.to_owned(),
         pattern: SortPattern::parse(spec)?,
+        limit: None,
     }))
 }
 
@@ -39,6 +45,13 @@ impl Stage for Sort {
             let known = cx.globals.known();
             let key = self.pattern.key(&document, cx.globals.collator(), &known)?;
             keyed.push((key, document, known));
+            if let Some(limit) = self.limit
+                && cx.globals.shuffle().is_none()
+                && keyed.len() >= limit.saturating_mul(2).max(LEAST_ROOM)
+            {
+                keyed.sort_by(|(left, ..), (right, ..)| left.cmp(right));
+                keyed.truncate(limit);
+            }
         }
         if let Some(shuffle) = cx.globals.shuffle() {
             shuffle.shuffle(&mut keyed);
@@ -49,6 +62,14 @@ impl Stage for Sort {
             cx.globals.set_known(known);
             Ok(document)
         })))
+    }
+
+    fn effect(&self) -> PathEffect {
+        PathEffect::of_paths(Vec::new())
+    }
+
+    fn bound(&mut self, limit: u64) {
+        self.limit = usize::try_from(limit).ok();
     }
 
     fn planned(&self) -> Planned<'_> {

@@ -7,7 +7,7 @@ use odm_language::value::raw::append;
 use odm_language::value::raw::{elements, get, values};
 
 use crate::pipeline::Documents;
-use crate::pipeline::stage::{Cx, Stage};
+use crate::pipeline::stage::{Cx, PathEffect, Stage};
 
 #[derive(Debug)]
 struct Unwind {
@@ -195,6 +195,15 @@ impl Unwind {
 }
 
 impl Stage for Unwind {
+    fn effect(&self) -> PathEffect {
+        let changed = [Some(&self.path), self.index.as_ref()];
+        let changed = changed.into_iter().flatten().map(|path| path.join("."));
+        PathEffect {
+            keeps_order: true,
+            ..PathEffect::of_paths(changed.collect())
+        }
+    }
+
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         let unwound = input.flat_map(|document| match document {
             Ok(document) => self.unwound(document).into_iter().map(Ok).collect(),

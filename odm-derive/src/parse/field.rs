@@ -306,7 +306,9 @@ pub(crate) fn field(list: &[Attribute], ident: &Ident, errors: &mut Errors) -> F
                 word,
                 match attribute_names::usage(other) {
                     Some(usage) => {
-                        format!("`{other}` belongs on the struct, not on a field: {usage}")
+                        format!(
+                            "`{other}` belongs on the struct, not on a field; it is written {usage}"
+                        )
                     }
                     None => format!("`{other}` belongs on the struct, not on a field"),
                 },

@@ -2,6 +2,7 @@
 
     conformance.py suites                  prints the names of the suites
     conformance.py show SUITE KEY          prints a value of a suite, a list one line each
+    conformance.py whole FILE              fails if pytest did not come to its end in the run that noted this file
     conformance.py again SUITE RESULTS     prints the tests whose outcome is not the same on both servers
     conformance.py differences RESULTS     prints what .ci/conformance.toml does not explain; fails if an entry explains nothing
     conformance.py page RESULTS [SUITE…]   writes book/src/conformance.md, of these suites or of all
@@ -117,6 +118,19 @@ class Plugin:
         elif outcome == "skipped" and self.reports:
             error = f"skipped: {self.reports[0].longrepr}"
         self.note(test=nodeid, outcome=outcome, error=shortened(error), asks=self.requests > self.before)
+        if failed:
+            self.expect_server()
+
+    def expect_server(self):
+        """Ends the run if the server has ended: every later test would wait for it, and then say nothing about it."""
+        import socket
+
+        import pytest
+
+        try:
+            socket.create_connection(("127.0.0.1", self.port), timeout=30).close()
+        except ConnectionRefusedError:
+            pytest.exit("the server has ended", returncode=3)
 
     def pytest_collectreport(self, report):
         if report.failed:
@@ -388,6 +402,7 @@ if __name__ == "__main__":
     commands = {
         "suites": lambda: print(*(suite["name"] for suite in LIST["suite"]), sep="\n"),
         "show": show,
+        "whole": lambda path: noted(pathlib.Path(path)),
         "again": again,
         "differences": differences,
         "page": page,

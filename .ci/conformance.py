@@ -5,7 +5,7 @@
     conformance.py whole FILE              fails if pytest did not come to its end in the run that noted this file
     conformance.py again SUITE RESULTS     prints the tests whose outcome is not the same on both servers
     conformance.py differences RESULTS     prints what .ci/conformance.toml does not explain; fails if an entry explains nothing
-    conformance.py page RESULTS [SUITE…]   writes book/src/conformance.md, of these suites or of all
+    conformance.py page RESULTS MINUTES    writes book/src/conformance.md; MINUTES is how long the suites took
 
 pytest loads it as a plugin, too: it leaves out tests, leads connections to the server under test and notes the outcomes.
 """
@@ -273,13 +273,13 @@ starts empty and accepts test commands. One command fetches the suites, runs the
 .ci/conformance
 ```
 
-It needs Python 3.11 with pip. It takes long, so `.ci/run` does not run it.
+It needs Python 3.11 with pip. The runs behind this page took {minutes} minutes, so `.ci/run` does not include them.
 """
 
 TABLE = """
 A test that ends otherwise on one server runs again on both, up to three times, and one pass is enough. *Asks* counts the
 tests that send a request to the server: many test a library without one. *Failed on both* are tests with which the suite or
-its surroundings have trouble: they want an older driver, or meet a collection that an earlier test left, for example. A test
+its surroundings have trouble: they want an older driver, or a package that the suite does not depend on, for example. A test
 *differs* if it ends otherwise on odm-server, and does not pass there. Tests differ as *expected* if the book names the reason,
 and are *findings* if it does not.
 """
@@ -323,10 +323,10 @@ def operators():
         yield heading, counts
 
 
-def page(results, *names):
-    found = load(results, names)
+def page(results, minutes):
+    found = load(results, ())
     by_entry, unexplained = checked(found)
-    lines = [HEAD, "## Suites"]
+    lines = [HEAD.format(minutes=minutes), "## Suites"]
     lines.append(TABLE)
     columns = ["suite", "tests", "asks", "passed on both", "failed on both", "skipped", "expected", "findings"]
     columns.append("odm-server alone passes")
@@ -355,12 +355,7 @@ def page(results, *names):
         edited = f"; on both servers {suite.suite['edited']}" if "edited" in suite.suite else ""
         part = f". {suite.suite['part']}" if "part" in suite.suite else ""
         lines.append(wrapped(f"- {suite.name}: {suite.suite['about']}{edited}{part}."))
-    missing = [suite["name"] for suite in LIST["suite"] if suite["name"] not in [suite.name for suite in found]]
-    if missing:
-        lines.append(wrapped(f"- Not in the table, because their runs did not end: {', '.join(missing)}."))
     for entry in LIST["skip"]:
-        if entry["suite"] not in [suite.name for suite in found]:
-            continue
         left_out = [test for suite in found if suite.name == entry["suite"] for test in suite.left_out]
         count = sum(any(matches(p, test) for p in entry["tests"]) for test in left_out)
         lines.append(wrapped(f"- Left out on both: {count} tests of {entry['suite']}, which {entry['because']}."))

@@ -75,6 +75,40 @@ impl Expression {
         self.0.eval(&eval::Env::new(root, globals))
     }
 
+    /// The name of the top-level field of which the value is a copy.
+    pub fn copied_field(&self) -> Option<&str> {
+        match &self.0 {
+            ast::Node::Field(parts) => match &parts[..] {
+                [field] => Some(field),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The paths in the document that the value depends on; `None` if that is the whole document, or its metadata.
+    pub fn paths(&self) -> Option<Vec<String>> {
+        let mut paths = Some(Vec::new());
+        self.0.visit(&mut |node| {
+            let path = match node {
+                ast::Node::Field(parts) => Some(parts.join(".")),
+                ast::Node::Variable(name, parts) if matches!(name.as_str(), "CURRENT" | "ROOT") => {
+                    Some(parts.join("."))
+                }
+                ast::Node::Form(form) if matches!(**form, ast::Form::Meta(_)) => {
+                    Some(String::new())
+                }
+                _ => None,
+            };
+            match (path, &mut paths) {
+                (Some(path), Some(all)) if !path.is_empty() => all.push(path),
+                (Some(_), paths) => *paths = None,
+                (None, _) => {}
+            }
+        });
+        paths
+    }
+
     /// The parts of the value that are top-level fields of the document as they are, each with its path in the value (empty for
     /// the whole value) and the field's name.
     pub fn copied_fields(&self) -> Vec<(String, &str)> {

@@ -52,7 +52,8 @@ fn filtered(rng: &mut Rng, nested: bool, out: &mut Vec<Document>) {
     };
     let is_group = stage.contains_key("$group");
     out.push(stage);
-    out.push(doc! { "$match": renamed(rng, filter(rng, 2)) });
+    let filter = filter(rng, 2);
+    out.push(doc! { "$match": renamed(rng, filter) });
     if is_group {
         out.push(doc! { "$sort": { "_id": 1 } });
     }

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use bson::raw::{RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_language::error::ServerError;
-use odm_language::expression::Globals;
+use odm_language::expression::{Expression, Globals};
 use odm_language::value::raw::{append, elements, values};
 
 use super::stage::{PathEffect, Planned, Stage, Touched};
@@ -41,10 +41,12 @@ fn step(stages: &mut Stages, at: usize, globals: &Globals) -> Result<bool, Serve
             Ok(true)
         }
         (_, Planned::Filter(filter)) => {
-            let effect = before.effect();
+            let Some(effect) = before.effect() else {
+                return Ok(false);
+            };
             let (mut moved, mut left) = (Vec::new(), Vec::new());
             for condition in conditions(filter) {
-                match effect.before(&condition) {
+                match effect.before(&condition, globals) {
                     Some(condition) => moved.push(condition),
                     None => left.push(condition),
                 }
@@ -62,7 +64,9 @@ fn step(stages: &mut Stages, at: usize, globals: &Globals) -> Result<bool, Serve
             Ok(true)
         }
         (Planned::No, Planned::Sort(sort)) => {
-            let is_free = before.effect().keeps_sort(sort);
+            let is_free = before
+                .effect()
+                .is_some_and(|effect| effect.keeps_sort(sort));
             if is_free {
                 stages.swap(at - 1, at);
                 // Of two adjacent sorts, mongod runs only the second.
@@ -74,7 +78,7 @@ fn step(stages: &mut Stages, at: usize, globals: &Globals) -> Result<bool, Serve
             Ok(is_free)
         }
         (Planned::No, Planned::Limit(_) | Planned::Skip(_)) => {
-            let is_free = before.effect().is_one_to_one;
+            let is_free = before.effect().is_some_and(|effect| effect.is_one_to_one);
             if is_free {
                 stages.swap(at - 1, at);
             }
@@ -154,21 +158,30 @@ fn conditions(filter: &RawDocument) -> Vec<RawDocumentBuf> {
 
 impl PathEffect {
     /// The filter that finds before the stage what this one finds behind it, if there is one.
-    fn before(&self, filter: &RawDocument) -> Option<RawDocumentBuf> {
+    fn before(&self, filter: &RawDocument, globals: &Globals) -> Option<RawDocumentBuf> {
         let mut moved = RawDocumentBuf::new();
         for (name, value) in elements(filter) {
             match (name, value) {
                 ("$and" | "$or" | "$nor", RawBsonRef::Array(filters)) => {
                     let mut all = RawArrayBuf::new();
                     for filter in values(filters) {
-                        all.push(self.before(filter.as_document()?)?);
+                        all.push(self.before(filter.as_document()?, globals)?);
                     }
                     append(&mut moved, name, RawBsonRef::Array(&all));
                 }
-                ("$expr" | "$jsonSchema", value) if self.changes_nothing() => {
+                ("$expr", value) if self.keeps_expression(value, globals) => {
+                    append(&mut moved, name, value);
+                }
+                ("$jsonSchema", value) if self.changes_nothing() => {
                     append(&mut moved, name, value);
                 }
                 (operator, _) if operator.starts_with('$') => return None,
+                (path, value)
+                    if asks(value, &["$elemMatch", "$size"])
+                        || self.never_missing == Some(path) && asks(value, &["$exists"]) =>
+                {
+                    return None;
+                }
                 (path, value) => append(&mut moved, &self.path_before(path)?, value),
             }
         }
@@ -186,8 +199,20 @@ impl PathEffect {
             })
     }
 
+    /// Whether an expression has the same value before the stage.
+    fn keeps_expression(&self, expression: RawBsonRef<'_>, globals: &Globals) -> bool {
+        let parsed = Expression::parse(expression, &globals.scope());
+        let paths = parsed.ok().and_then(|expression| expression.paths());
+        self.changes_nothing()
+            || paths.is_some_and(|paths| {
+                let is_kept =
+                    |path: &String| matches!(self.path_before(path), Some(Cow::Borrowed(_)));
+                paths.iter().all(is_kept)
+            })
+    }
+
     fn changes_nothing(&self) -> bool {
-        matches!(&self.fields, Touched::Only(paths) if paths.is_empty())
+        self.copies.is_empty() && matches!(&self.fields, Touched::Only(paths) if paths.is_empty())
     }
 
     /// The path that has before the stage what this one has behind it, if there is one.
@@ -196,14 +221,41 @@ impl PathEffect {
             let below = below(path, copy)?;
             Some(Cow::Owned(format!("{field}{below}")))
         });
+        // As in mongod, a copy below a path is no change of that path.
+        let named = named(path);
         let is_as_it_was = match &self.fields {
             Touched::Only(changed) => !changed
                 .iter()
-                .any(|one| below(path, one).is_some() || below(one, path).is_some()),
-            Touched::AllBut(kept) => kept.iter().any(|one| below(path, one).is_some()),
+                .any(|one| below(named, one).is_some() || below(one, named).is_some()),
+            Touched::AllBut(kept) => kept.iter().any(|one| below(named, one).is_some()),
         };
         copied.or_else(|| is_as_it_was.then_some(Cow::Borrowed(path)))
     }
+}
+
+/// Whether a condition on a value has one of the operators.
+fn asks(condition: RawBsonRef<'_>, names: &[&str]) -> bool {
+    let RawBsonRef::Document(operators) = condition else {
+        return false;
+    };
+    elements(operators).any(|(name, value)| match (name, value) {
+        ("$not", value) => asks(value, names),
+        ("$all", RawBsonRef::Array(items)) => values(items).any(|item| asks(item, names)),
+        (name, _) => names.contains(&name),
+    })
+}
+
+/// The path in front of its first number, which may be the position of an element.
+fn named(path: &str) -> &str {
+    let is_number = |segment: &str| segment.bytes().all(|byte| byte.is_ascii_digit());
+    let mut end = 0;
+    for (at, segment) in path.split('.').enumerate() {
+        if at > 0 && is_number(segment) {
+            return path.get(..end).unwrap_or(path);
+        }
+        end += segment.len() + usize::from(at > 0);
+    }
+    path
 }
 
 /// What follows `above` in the path, with its dot: of `a.b`, below `a`, `.b`.

@@ -18,9 +18,10 @@ pub(crate) trait Stage: fmt::Debug + Send + Sync {
         Ok(())
     }
 
-    /// What the stage does to the paths of its documents, for filters, sorts and limits behind it.
-    fn effect(&self) -> PathEffect {
-        PathEffect::barrier()
+    /// What the stage does to the paths of its documents, for filters, sorts and limits behind it; `None` lets none of
+    /// them pass.
+    fn effect(&self) -> Option<PathEffect> {
+        None
     }
 
     /// Keeps only the first documents of a sort, because a limit follows it.
@@ -99,6 +100,8 @@ pub(crate) struct PathEffect {
     pub(crate) fields: Touched,
     /// Paths of the output that are top-level fields of the input, with the names of those.
     pub(crate) copies: Vec<(String, String)>,
+    /// The copy that is null where the field is missing.
+    pub(crate) never_missing: Option<&'static str>,
     /// Whether each document becomes one document, in the same order.
     pub(crate) is_one_to_one: bool,
     /// Whether documents that are sorted before the stage are sorted behind it.
@@ -114,21 +117,14 @@ pub(crate) enum Touched {
 }
 
 impl PathEffect {
-    /// That of a stage that nothing passes.
-    pub(crate) fn barrier() -> Self {
+    /// That of a stage that makes several documents of one, or one of several.
+    pub(crate) fn new(fields: Touched) -> Self {
         Self {
-            fields: Touched::AllBut(Vec::new()),
+            fields,
             copies: Vec::new(),
+            never_missing: None,
             is_one_to_one: false,
             keeps_order: false,
-        }
-    }
-
-    /// That of a stage that changes these paths.
-    pub(crate) fn of_paths(changed: Vec<String>) -> Self {
-        Self {
-            fields: Touched::Only(changed),
-            ..Self::barrier()
         }
     }
 }

@@ -76,3 +76,57 @@ impl Zip {
         self.inputs.iter().chain(&self.defaults)
     }
 }
+
+impl Node {
+    /// Visits the node and all nodes below it.
+    pub(super) fn visit(&self, see: &mut dyn FnMut(&Self)) {
+        see(self);
+        match self {
+            Self::Literal(_) | Self::Field(_) | Self::Variable(..) => {}
+            Self::Object(fields) => fields.iter().for_each(|(_, node)| node.visit(see)),
+            Self::Array(nodes) => nodes.iter().for_each(|node| node.visit(see)),
+            Self::Call { arguments, .. } => {
+                arguments.iter().flatten().for_each(|node| node.visit(see));
+            }
+            Self::Form(form) => form.nodes().into_iter().for_each(|node| node.visit(see)),
+        }
+    }
+}
+
+impl Form {
+    /// The nodes right below it.
+    fn nodes(&self) -> Vec<&Node> {
+        match self {
+            Self::And(nodes, _) | Self::Or(nodes, _) | Self::IfNull(nodes) => {
+                nodes.iter().collect()
+            }
+            Self::Cond {
+                condition,
+                then,
+                otherwise,
+            } => vec![condition, then, otherwise],
+            Self::Switch { branches, default } => {
+                let branches = branches.iter().flat_map(|(case, then)| [case, then]);
+                branches.chain(default).collect()
+            }
+            Self::Let { variables, within } => {
+                let variables = variables.iter().map(|(_, node)| node);
+                variables.chain([within]).collect()
+            }
+            Self::Map { input, within, .. } => vec![input, within],
+            Self::Filter {
+                input,
+                condition,
+                limit,
+                ..
+            } => [input, condition].into_iter().chain(limit).collect(),
+            Self::Meta(_) => Vec::new(),
+            Self::Zip(zip) => zip.nodes().collect(),
+            Self::Reduce {
+                input,
+                initial,
+                within,
+            } => vec![input, initial, within],
+        }
+    }
+}

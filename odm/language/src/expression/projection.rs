@@ -33,7 +33,7 @@ pub struct ShapePaths {
     pub kind: Kind,
     /// Paths that stay as they are.
     pub kept: Vec<String>,
-    /// Paths that are dropped or computed.
+    /// Paths that are dropped or computed, but for the copies.
     pub changed: Vec<String>,
     /// Computed paths that are top-level fields of the input, with the names of those.
     pub copies: Vec<(String, String)>,
@@ -164,16 +164,10 @@ impl Tree {
             match entry {
                 Entry::Keep => paths.kept.push(path),
                 Entry::Below(tree) => tree.collect_paths(&path, paths),
-                Entry::Compute(expression) => {
-                    for (below, field) in expression.copied_fields() {
-                        let copy = match below.as_str() {
-                            "" => path.clone(),
-                            below => super::join(&path, below),
-                        };
-                        paths.copies.push((copy, field.to_owned()));
-                    }
-                    paths.changed.push(path);
-                }
+                Entry::Compute(expression) => match expression.copied_field() {
+                    Some(field) => paths.copies.push((path, field.to_owned())),
+                    None => paths.changed.push(path),
+                },
                 Entry::Drop | Entry::Transform(_) => paths.changed.push(path),
             }
         }

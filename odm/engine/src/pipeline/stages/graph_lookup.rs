@@ -13,7 +13,7 @@ use odm_language::value::raw::{elements, get, values};
 
 use crate::pipeline::Documents;
 use crate::pipeline::outline::Place;
-use crate::pipeline::stage::{Cx, Other, PathEffect, Stage};
+use crate::pipeline::stage::{Cx, Other, PathEffect, Stage, Touched};
 use crate::pipeline::stages::foreign::{self, both, one, spread};
 use crate::pipeline::stages::unwind::with;
 
@@ -236,8 +236,8 @@ impl GraphLookup {
 }
 
 impl Stage for GraphLookup {
-    fn effect(&self) -> PathEffect {
-        PathEffect::of_paths(vec![self.into.join(".")])
+    fn effect(&self) -> Option<PathEffect> {
+        Some(PathEffect::new(Touched::Only(vec![self.into.join(".")])))
     }
 
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {

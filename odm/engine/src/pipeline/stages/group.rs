@@ -16,7 +16,7 @@ use odm_language::value::raw::append;
 use odm_language::value::raw::elements;
 
 use crate::pipeline::Documents;
-use crate::pipeline::stage::{Cx, PathEffect, Stage};
+use crate::pipeline::stage::{Cx, PathEffect, Stage, Touched};
 
 use self::field::{Field, State};
 
@@ -111,7 +111,7 @@ impl Stage for Group {
             .try_for_each(|field| field.check_constants(globals))
     }
 
-    fn effect(&self) -> PathEffect {
+    fn effect(&self) -> Option<PathEffect> {
         let (above, id) = match &self.id {
             Id::Expression(id) => ("_id".to_owned(), id),
             Id::One(name, id) => (format!("_id.{name}"), id),
@@ -123,10 +123,11 @@ impl Stage for Group {
             };
             (path, field.to_owned())
         });
-        PathEffect {
+        Some(PathEffect {
             copies: copies.collect(),
-            ..PathEffect::barrier()
-        }
+            never_missing: Some("_id"),
+            ..PathEffect::new(Touched::AllBut(Vec::new()))
+        })
     }
 
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {

@@ -10,7 +10,7 @@ use odm_language::value::path::Path;
 use odm_language::value::raw::{elements, get};
 
 use crate::pipeline::outline::{self, Place};
-use crate::pipeline::stage::{Cx, PathEffect, Stage};
+use crate::pipeline::stage::{Cx, PathEffect, Stage, Touched};
 use crate::pipeline::stages::foreign::{self, any_of, both, spread};
 use crate::pipeline::stages::unwind::with;
 use crate::pipeline::{Documents, Other, Pipeline, not_first};
@@ -240,12 +240,12 @@ fn filter(local: &Path, foreign: &str, document: &RawDocument) -> RawDocumentBuf
 }
 
 impl Stage for Lookup {
-    fn effect(&self) -> PathEffect {
-        PathEffect {
+    fn effect(&self) -> Option<PathEffect> {
+        Some(PathEffect {
             is_one_to_one: true,
             keeps_order: true,
-            ..PathEffect::of_paths(vec![self.into.join(".")])
-        }
+            ..PathEffect::new(Touched::Only(vec![self.into.join(".")]))
+        })
     }
 
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {

@@ -41,17 +41,17 @@ impl Stage for Shape {
         Self::check_constants(self, globals)
     }
 
-    fn effect(&self) -> PathEffect {
+    fn effect(&self) -> Option<PathEffect> {
         let paths = self.paths();
-        PathEffect {
-            fields: match paths.kind {
-                Kind::Include => Touched::AllBut(paths.kept),
-                Kind::Exclude | Kind::Set => Touched::Only(paths.changed),
-            },
+        let fields = match paths.kind {
+            Kind::Include => Touched::AllBut(paths.kept),
+            Kind::Exclude | Kind::Set => Touched::Only(paths.changed),
+        };
+        Some(PathEffect {
             copies: paths.copies,
             is_one_to_one: true,
-            keeps_order: false,
-        }
+            ..PathEffect::new(fields)
+        })
     }
 }
 
@@ -66,10 +66,10 @@ impl Stage for replace_root::NewRoot {
         Self::check_constants(self, globals)
     }
 
-    fn effect(&self) -> PathEffect {
-        PathEffect {
+    fn effect(&self) -> Option<PathEffect> {
+        Some(PathEffect {
             is_one_to_one: true,
-            ..PathEffect::barrier()
-        }
+            ..PathEffect::new(Touched::AllBut(Vec::new()))
+        })
     }
 }

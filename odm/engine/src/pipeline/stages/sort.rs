@@ -6,7 +6,7 @@ use odm_language::expression::Globals;
 
 use crate::pipeline::Documents;
 use crate::pipeline::sort::SortPattern;
-use crate::pipeline::stage::{Cx, PathEffect, Planned, Stage};
+use crate::pipeline::stage::{Cx, PathEffect, Planned, Stage, Touched};
 
 /// How many documents a sort with a limit collects at least before it drops those behind the limit.
 const LEAST_ROOM: usize = 1_024;
@@ -64,8 +64,8 @@ impl Stage for Sort {
         })))
     }
 
-    fn effect(&self) -> PathEffect {
-        PathEffect::of_paths(Vec::new())
+    fn effect(&self) -> Option<PathEffect> {
+        Some(PathEffect::new(Touched::Only(Vec::new())))
     }
 
     fn bound(&mut self, limit: u64) {

@@ -7,7 +7,7 @@ use odm_language::value::raw::append;
 use odm_language::value::raw::{elements, get, values};
 
 use crate::pipeline::Documents;
-use crate::pipeline::stage::{Cx, PathEffect, Stage};
+use crate::pipeline::stage::{Cx, PathEffect, Stage, Touched};
 
 #[derive(Debug)]
 struct Unwind {
@@ -195,13 +195,13 @@ impl Unwind {
 }
 
 impl Stage for Unwind {
-    fn effect(&self) -> PathEffect {
+    fn effect(&self) -> Option<PathEffect> {
         let changed = [Some(&self.path), self.index.as_ref()];
         let changed = changed.into_iter().flatten().map(|path| path.join("."));
-        PathEffect {
+        Some(PathEffect {
             keeps_order: true,
-            ..PathEffect::of_paths(changed.collect())
-        }
+            ..PathEffect::new(Touched::Only(changed.collect()))
+        })
     }
 
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pymongo
-from bson import Int64, json_util
+from bson import Decimal128, Int64, json_util
 
 DOCUMENTS = [
     {"_id": 1, "a": 3, "b": "x", "c": [1, 2], "o": {"p": 1, "q": 2}, "g": [{"x": 2, "y": 1}, {"x": 1, "y": 9}]},
@@ -87,6 +87,21 @@ FILES["combined"] = [
     [{"$sort": {"_id": -1}}, {"$skip": 1}, {"$limit": 2}, {"$count": "n"}], [{"$facet": {"a": [{"$sortByCount": "$b"}, {"$limit": 1}], "b": []}}, {"$project": {"a": 1, "n": {"$size": "$b"}}}],
     [BY_ID, {"$set": {"t": {"$switch": {"branches": [{"case": {"$eq": [{"$type": "$c"}, "array"]}, "then": {"$size": "$c"}}], "default": -1}}}}, {"$project": {"t": 1}}],
 ]
+
+DECISIONS = ("$$DESCEND", "$$PRUNE", "$$KEEP")
+BELOW = {"$cond": [{"$ifNull": ["$p", "$x"]}, "$$KEEP", "$$DESCEND"]}
+FILES["redact"] = [[BY_ID, {"$redact": spec}] for spec in (
+    *DECISIONS, "descend", {"$literal": "prune"}, {"$concat": ["ke", "ep"]}, {"$let": {"vars": {"x": "$$PRUNE"}, "in": "$$x"}}, {"$ifNull": ["$zz", "$$DESCEND"]}, BELOW,
+    # Documents in documents and in arrays, which the expression sees as `$$CURRENT`.
+    {"$cond": [{"$gt": ["$x", 1]}, "$$PRUNE", "$$DESCEND"]}, {"$cond": [{"$gte": ["$p", 2]}, "$$PRUNE", "$$DESCEND"]}, {"$cond": [{"$eq": ["$k", 1]}, "$$PRUNE", "$$DESCEND"]}, {"$cond": [{"$eq": ["$$CURRENT.p", "$p"]}, "$$DESCEND", "$$PRUNE"]},
+    {"$cond": [{"$eq": ["$$ROOT.b", "x"]}, "$$DESCEND", {"$cond": ["$_id", "$$DESCEND", "$$PRUNE"]}]}, {"$cond": [{"$eq": ["$$ROOT", "$$CURRENT"]}, "$$DESCEND", "$$PRUNE"]}, {"$let": {"vars": {"CURRENT": "$o"}, "in": {"$cond": ["$p", "$$KEEP", "$$PRUNE"]}}},
+    {"$switch": {"branches": [{"case": {"$eq": ["$_id", 5]}, "then": "$$DESCEND"}, {"case": "$_id", "then": "$$PRUNE"}], "default": {"$cond": [{"$lt": ["$p", 6]}, "$$KEEP", "$$PRUNE"]}}},
+    # Anything else is an error.
+    "DESCEND", 5, None, True, [], {}, Decimal128("1.5"), "$a", "$zz", "$$ROOT.a", "$$REMOVE", "$$DESCEND.x", {"a": "$$PRUNE"}, ["$$KEEP"], {"$cond": [{"$eq": ["$p", 1]}, "$nope", "$$DESCEND"]}, {"$cond": ["$o.p", 1.0, "$$KEEP"]},
+    "$$NOPE", {"$foo": 1}, {"$divide": [1, 0]}, {"$cond": ["$a", "$$KEEP", {"$add": ["x", 1]}]}, {"$let": {"vars": {"KEEP": 1}, "in": "$$KEEP"}}, {"$switch": {"branches": [{"case": {"$eq": ["$p", 1]}, "then": "$$PRUNE"}]}})] + [
+    [BY_ID, {"$project": {"b": 1}}, {"$redact": {"$cond": [{"$eq": ["$b", "x"]}, "$$KEEP", "$$PRUNE"]}}, {"$count": "n"}], [{"$project": {"x": "$$KEEP"}}], [{"$match": {"$expr": "$$PRUNE"}}], [{"$match": {"_id": 9}}, {"$redact": 5}],
+    [BY_ID, {"$facet": {"x": [{"$redact": BELOW}, {"$project": {"g": 1}}], "y": [{"$redact": "$$PRUNE"}]}}], [BY_ID, {"$limit": 2}, lookup(**{"let": {"v": "$_id"}, "pipeline": [{"$redact": {"$cond": [{"$eq": ["$_id", "$$v"]}, "$$KEEP", "$$PRUNE"]}}, {"$project": {"b": 1}}]}), {"$project": {"r": 1}}],
+    [{"$match": {"_id": 1}}, {"$project": {"b": 1}}, {"$unionWith": {"coll": "stage_cases", "pipeline": [{"$redact": {"$cond": [{"$lt": ["$_id", 3]}, "$$DESCEND", "$$PRUNE"]}}, BY_ID, {"$project": {"b": 1}}]}}]]
 
 INHIBIT = "$_internalInhibitOptimization"
 FILES["inhibit"] = [[{INHIBIT: v}] for v in ({"a": 1}, 1, None, [], "x")] + [

@@ -28,6 +28,7 @@ mod parse;
 mod parse_number;
 pub mod projection;
 mod random;
+pub mod redact;
 mod regex;
 pub mod replace_root;
 mod set;

@@ -2,7 +2,7 @@
 
 use odm::bson::{Bson, Document, doc};
 
-use crate::documents::{field, path};
+use crate::documents::{field, path, scalar};
 use crate::expressions::{expression, reference};
 use crate::filters::filter;
 use crate::rng::Rng;
@@ -85,7 +85,7 @@ fn renamed(rng: &mut Rng, filter: Document) -> Document {
 }
 
 fn stage(rng: &mut Rng, nested: bool, out: &mut Vec<Document>) {
-    let stage = match rng.below(18) {
+    let stage = match rng.below(19) {
         0..3 => doc! { "$match": filter(rng, 2) },
         3 | 4 => doc! { "$project": projection(rng, false) },
         5 => {
@@ -124,7 +124,22 @@ fn stage(rng: &mut Rng, nested: bool, out: &mut Vec<Document>) {
         17 if !nested => {
             doc! { "$unionWith": { "coll": "c", "pipeline": [{ "$match": filter(rng, 1) }] } }
         }
+        18 => doc! { "$redact": redact(rng, 2) },
         _ => doc! { "$set": { "p": expression(rng, 3) } },
     };
     out.push(stage);
+}
+
+fn redact(rng: &mut Rng, depth: u32) -> Bson {
+    if depth == 0 || rng.chance(20) {
+        return rng
+            .pick(&["$$DESCEND", "$$DESCEND", "$$KEEP", "$$PRUNE"])
+            .into();
+    }
+    let condition = if rng.chance(50) {
+        doc! { rng.pick(&["$eq", "$lt", "$gte"]): [reference(rng), scalar(rng)] }.into()
+    } else {
+        expression(rng, 1)
+    };
+    doc! { "$cond": [condition, redact(rng, depth - 1), redact(rng, depth - 1)] }.into()
 }

@@ -239,6 +239,7 @@ cases::files!("command", file, input: [], [
     read_faults,
     read_options,
     record_ids_and_sort_keys,
+    redact_options,
     refusal_codes,
     regex_syntax,
     rename_faults,

@@ -13,6 +13,7 @@ mod lookup;
 mod matching;
 mod merge;
 mod out;
+mod redact;
 mod reshape;
 mod sample;
 mod skip;
@@ -84,6 +85,7 @@ const STAGES: &[(&str, Parse, &[&str])] = &[
     ("$out", out::parse, &["coll", "db"]),
     ("$planCacheStats", stats::plans, &[]),
     ("$project", reshape::project, &[]),
+    ("$redact", redact::parse, &[]),
     ("$replaceRoot", reshape::replace, &["newRoot"]),
     ("$replaceWith", reshape::replace, &[]),
     ("$sample", sample::parse, &["size"]),
@@ -127,7 +129,6 @@ const UNSUPPORTED: &[&str] = &[
     "$mergeCursors",
     "$operationMetrics",
     "$queue",
-    "$redact",
     "$search",
     "$setVariableFromSubPipeline",
     "$setWindowFields",

@@ -118,6 +118,7 @@ fn run(case: &Document, source: &Held) -> Result<Vec<RawDocumentBuf>, ServerErro
     };
     outline::check(&stages, place)?;
     let pipeline = Pipeline::parse(&stages, &globals)?;
+    pipeline.check_constants(&globals)?;
     let input = Box::new(source.0.iter().cloned().map(Ok));
     let cx = super::Cx {
         source,
@@ -185,6 +186,7 @@ cases::files!("stage", file, input: ["documents"], [
     sample,
     set,
     projected_paths,
+    redact,
     sort,
     sort_by_count,
     union_with,

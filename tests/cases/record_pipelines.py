@@ -9,6 +9,7 @@ from record_commands import BY_ID, find, insert, main, run, update
 
 TOPICS = {}
 FOLDED = {"locale": "en", "strength": 2}
+INHIBIT = {"$_internalInhibitOptimization": {}}
 
 
 def topic(function):
@@ -39,6 +40,32 @@ def redact_options():
     yield update("a", {"q": {}, "u": [{"$redact": "$$KEEP"}]})
     yield run({"$redact": "$$KEEP"}, {"$out": "kept"})
     yield {"count": "kept"}
+
+
+@topic
+def bucket_options():
+    def bucket(boundaries, **options):
+        return {"$bucket": {"groupBy": "$a", "boundaries": boundaries, **options}}
+
+    yield words()
+    for boundaries in (["a", "B", "c"], ["A", "a"], ["b", "A"], ["a", "C", "z"], ["A", "Z"]):
+        for default in (0, "B", "zz"):
+            for options in ({}, {"collation": FOLDED}):
+                yield {**run(INHIBIT, bucket(boundaries, default=default)), **options}
+    for boundaries, default, variables in ((["a", "$$v"], "$$w", {"v": "c", "w": 5}), (["$$v", "a"], 0, {"v": "c"}), (["a", "c"], "$$v", {"v": "b"}), (["a", "$$v"], 0, {"w": 1})):
+        yield {**run(INHIBIT, bucket(boundaries, default=default)), "let": variables}
+    yield {**run(INHIBIT, bucket(["a", "z"], default=0, output={"n": {"$push": "$$v"}})), "let": {"v": 1}}
+    # Variables of a $lookup have no value when the stage is parsed.
+    yield run({"$limit": 1}, {"$lookup": {"from": "a", "as": "r", "let": {"v": 5}, "pipeline": [bucket(["a", "z"], default="$$v")]}})
+    yield {**run({"$limit": 1}, {"$lookup": {"from": "a", "as": "r", "pipeline": [INHIBIT, bucket(["a", "z"], default="$$v")]}}, {"$project": {"r": 1}}), "let": {"v": 5}}
+    yield {**run(INHIBIT, bucket(["a", "z"], default=0)), "allowDiskUse": True}
+    yield run(bucket(["a", "z"]), collection="missing")
+    yield run(bucket(["z", "a"]), collection="missing")
+    yield {"create": "v", "viewOn": "a", "pipeline": [bucket(["a", "z"], default=0)]}
+    yield find("v", {}, sort={"_id": 1})
+    yield {"create": "w", "viewOn": "a", "pipeline": [bucket(["z", "a"])]}
+    for stages in ([bucket(["a", "z"])], [{"$set": {"x": 1}}, bucket(["a", "z"])], [{"$sortByCount": "$a"}], [{"$count": "n"}], [{"$group": {"_id": 1}}]):
+        yield update("a", {"q": {}, "u": stages})
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pymongo
-from bson import Decimal128, Int64, json_util
+from bson import Decimal128, Int64, MaxKey, MinKey, json_util
 
 DOCUMENTS = [
     {"_id": 1, "a": 3, "b": "x", "c": [1, 2], "o": {"p": 1, "q": 2}, "g": [{"x": 2, "y": 1}, {"x": 1, "y": 9}]},
@@ -102,6 +102,34 @@ FILES["redact"] = [[BY_ID, {"$redact": spec}] for spec in (
     [BY_ID, {"$project": {"b": 1}}, {"$redact": {"$cond": [{"$eq": ["$b", "x"]}, "$$KEEP", "$$PRUNE"]}}, {"$count": "n"}], [{"$project": {"x": "$$KEEP"}}], [{"$match": {"$expr": "$$PRUNE"}}], [{"$match": {"_id": 9}}, {"$redact": 5}],
     [BY_ID, {"$facet": {"x": [{"$redact": BELOW}, {"$project": {"g": 1}}], "y": [{"$redact": "$$PRUNE"}]}}], [BY_ID, {"$limit": 2}, lookup(**{"let": {"v": "$_id"}, "pipeline": [{"$redact": {"$cond": [{"$eq": ["$_id", "$$v"]}, "$$KEEP", "$$PRUNE"]}}, {"$project": {"b": 1}}]}), {"$project": {"r": 1}}],
     [{"$match": {"_id": 1}}, {"$project": {"b": 1}}, {"$unionWith": {"coll": "stage_cases", "pipeline": [{"$redact": {"$cond": [{"$lt": ["$_id", 3]}, "$$DESCEND", "$$PRUNE"]}}, BY_ID, {"$project": {"b": 1}}]}}]]
+
+
+def over(values, *stages):
+    """The stages over documents `{a: value}`. mongod runs them in its classic engine, whose error codes the engine has."""
+    return [{"$match": {"_id": 1}}, {"$project": {"_id": 0, "a": {"$literal": values}}}, {"$unwind": {"path": "$a", "includeArrayIndex": "i"}}, {"$_internalInhibitOptimization": {}}, *stages]
+
+
+MIXED = [1, 5, 10.0, 12, "x", None, Decimal128("7"), float("nan"), Int64(5), [1], {"x": 1}, True, -1]
+
+
+def bucket(groupBy="$a", boundaries=(0, 5, 10), **options):
+    return {"$bucket": {"groupBy": groupBy, "boundaries": list(boundaries), **options}}
+
+
+FILES["bucket"] = [over(MIXED, bucket(**options)) for options in (
+    {}, *({"default": value} for value in ("other", 20, 10, 10.0, Decimal128("10"), -1, None, [1], {"a": 1}, {"a": {"$add": [1, 1]}}, {"$add": [10, 1]}, {"$literal": "$i"}, {"$literal": {"$add": ["$i", 50]}}, "$$REMOVE", MinKey(), MaxKey(), float("nan"))),
+    *({"default": "o", "boundaries": value} for value in ([1, 2.5, Decimal128("8")], ["a", "z"], [False, True], [[0], [2]], [{"x": 0}, {"x": 2}], [float("nan"), 2], [1, {"$add": [1, 4]}, {"$literal": 11}], [{"$literal": "$i"}, {"$literal": "$z"}], [Int64(1), 6.0, 11])),
+    *({"groupBy": value, "default": "o"} for value in ("$i", {"$add": ["$i", 1]}, {"$literal": 3}, "$$ROOT", "$zz", "$a.x", {"$cond": ["$a", "$i", "$zz"]}, {"$divide": [1, "$i"]})),
+    *({"output": value, "default": "o"} for value in ({}, {"n": {"$sum": 1}}, {"n": {"$push": "$i"}, "m": {"$max": "$a"}, "f": {"$first": "$a"}}, {"n": {"$topN": {"n": 2, "sortBy": {"i": -1}, "output": "$i"}}}, {"n": {"$firstN": {"n": 2, "input": "$a"}}}, {"count": {"$avg": "$i"}})))] + [
+    [bucket(**options)] for options in (
+        *({"default": value} for value in (0, 5, 9.9, {"$add": [1, 1]}, Decimal128("5"), "$a", "$$ROOT", {"x": "$a"}, {"$rand": {}}, {"$divide": [1, 0]}, "$$nope")),
+        *({"boundaries": value} for value in ([MinKey(), MaxKey()], [], [1], [None, 5], [1, 1], [2, 1], [1, 1.0], [1, "x"], [None, None], [1, 2, 2], [3, 2, "x"], [1, "$a"], [1, "$$ROOT"], [1, {"$rand": {}}], ["$$REMOVE", 1], ["$$REMOVE", "$$REMOVE"], [1, {"$divide": [1, 0]}], [1, "$$NOW"])),
+        *({"groupBy": value} for value in ("a", 5, None, True, {}, {"x": "$a"}, ["$a"], {"x": 1, "$add": 1}, "$", {"$foo": 1}, {"$divide": [1, 0]}, "$$nope")),
+        *({"output": value} for value in (5, None, {"n": 5}, {"_id": {"$sum": 1}}, {"n.x": {"$sum": 1}}, {"$n": {"$sum": 1}}, {"n": {"$foo": 1}}, {"n": {"$sum": 1, "$avg": 1}}, {"n": {"$sum": ["$a", 1]}}, {"n": {"$sum": {"$divide": [1, 0]}}})),
+        {"x": 1}, {"default": 7, "output": {"n": {"$foo": 1}}}, {"default": 7, "groupBy": "$$nope"})] + [
+    [{"$bucket": spec}] for spec in (5, None, [], "a", {}, {"groupBy": "$a"}, {"boundaries": [1, 2], "default": "o"}, {"x": 1, "groupBy": 5}, {"output": 5, "groupBy": 5}, {"boundaries": [1], "groupBy": 5}, {"boundaries": [2, 1], "output": 5}, {"groupBy": "$a", "boundaries": 5}, {"groupBy": "$a", "boundaries": "$a"})] + [
+    [{"$match": {"_id": 9}}, bucket()], [BY_ID, {"$facet": {"x": [bucket(default="o")]}}], [bucket(default="o"), {"$match": {"_id": "o"}}], [bucket(default="o"), {"$sort": {"_id": -1}}, {"$limit": 1}],
+    [BY_ID, {"$limit": 1}, lookup(pipeline=[bucket(default="o", output={"i": {"$sum": "$_id"}})]), {"$project": {"r": 1}}], [BY_ID, {"$limit": 1}, lookup(**{"let": {"v": 9}, "pipeline": [bucket(default="$$v")]})], [{"$match": {"_id": 9}}, {"$unionWith": {"coll": "stage_cases", "pipeline": [bucket("$_id", (1, 3, 9))]}}]]
 
 INHIBIT = "$_internalInhibitOptimization"
 FILES["inhibit"] = [[{INHIBIT: v}] for v in ({"a": 1}, 1, None, [], "x")] + [

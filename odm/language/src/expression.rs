@@ -133,11 +133,16 @@ impl Expression {
         found
     }
 
+    /// The value, if the expression does not depend on the document. Fails if a constant part fails.
+    pub fn constant<'a>(&'a self, globals: &'a Globals) -> Result<Option<Value<'a>>, ServerError> {
+        let env = eval::Env::new(crate::value::raw::empty_document(), globals);
+        self.0.constant(&env, &[])
+    }
+
     /// Fails if a part that does not depend on the document fails: mongod refuses such an expression before it reads
     /// one.
     pub fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
-        let env = eval::Env::new(crate::value::raw::empty_document(), globals);
-        self.0.constant(&env, &[]).map(|_| ())
+        self.constant(globals).map(drop)
     }
 }
 

@@ -85,7 +85,7 @@ fn renamed(rng: &mut Rng, filter: Document) -> Document {
 }
 
 fn stage(rng: &mut Rng, nested: bool, out: &mut Vec<Document>) {
-    let stage = match rng.below(19) {
+    let stage = match rng.below(20) {
         0..3 => doc! { "$match": filter(rng, 2) },
         3 | 4 => doc! { "$project": projection(rng, false) },
         5 => {
@@ -125,6 +125,7 @@ fn stage(rng: &mut Rng, nested: bool, out: &mut Vec<Document>) {
             doc! { "$unionWith": { "coll": "c", "pipeline": [{ "$match": filter(rng, 1) }] } }
         }
         18 => doc! { "$redact": redact(rng, 2) },
+        19 => bucket(rng),
         _ => doc! { "$set": { "p": expression(rng, 3) } },
     };
     out.push(stage);
@@ -142,4 +143,28 @@ fn redact(rng: &mut Rng, depth: u32) -> Bson {
         expression(rng, 1)
     };
     doc! { "$cond": [condition, redact(rng, depth - 1), redact(rng, depth - 1)] }.into()
+}
+
+fn output(rng: &mut Rng) -> Document {
+    doc! { "p": { rng.pick(ACCUMULATORS): expression(rng, 1) }, "q": { "$push": "$_id" } }
+}
+
+fn bucket(rng: &mut Rng) -> Document {
+    let mut boundaries: Vec<_> = (0..=rng.below(3) + 1).map(|_| rng.int(-2, 12)).collect();
+    boundaries.sort_unstable();
+    let mut bucket = doc! { "groupBy": expression(rng, 1), "boundaries": boundaries };
+    if rng.chance(85) {
+        bucket.insert(
+            "default",
+            if rng.chance(70) {
+                "other".into()
+            } else {
+                scalar(rng)
+            },
+        );
+    }
+    if rng.chance(40) {
+        bucket.insert("output", output(rng));
+    }
+    doc! { "$bucket": bucket }
 }

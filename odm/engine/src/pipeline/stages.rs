@@ -1,5 +1,6 @@
 //! The table of stages.
 
+mod bucket;
 mod change_stream;
 mod count;
 mod facet;
@@ -42,6 +43,11 @@ type Parse = fn(&str, RawBsonRef<'_>, &Globals) -> Result<Box<dyn Stage>, Server
 const STAGES: &[(&str, Parse, &[&str])] = &[
     ("$_internalInhibitOptimization", inhibit::parse, &[]),
     ("$addFields", reshape::set, &[]),
+    (
+        "$bucket",
+        bucket::parse,
+        &["boundaries", "default", "groupBy", "output"],
+    ),
     ("$changeStream", change_stream::parse, &[]),
     ("$collStats", stats::collection, stats::PARTS),
     ("$count", count::parse, &[]),
@@ -116,7 +122,6 @@ const OUTLINES: &[(&str, Outline)] = &[
 
 /// mongod's stages that the engine does not support, sorted; using one is an error.
 const UNSUPPORTED: &[&str] = &[
-    "$bucket",
     "$bucketAuto",
     "$currentOp",
     "$densify",

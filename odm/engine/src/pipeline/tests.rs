@@ -168,6 +168,7 @@ fn file(name: &str) {
 }
 
 cases::files!("stage", file, input: ["documents"], [
+    bucket,
     combined,
     count,
     facet,

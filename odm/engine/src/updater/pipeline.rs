@@ -82,10 +82,16 @@ impl Stage {
             "$replaceRoot" | "$replaceWith" => {
                 replace_root::NewRoot::parse(name, spec, &scope).map(Self::Root)
             }
-            other if STAGES.contains(&other) => Err(ServerError::new(
-                Code::INVALID_OPTIONS,
-                format!("{other} is not allowed to be used within an update"),
-            )),
+            other if STAGES.contains(&other) => {
+                let other = match other {
+                    "$bucket" | "$count" | "$sortByCount" => "$group",
+                    other => other,
+                };
+                Err(ServerError::new(
+                    Code::INVALID_OPTIONS,
+                    format!("{other} is not allowed to be used within an update"),
+                ))
+            }
             other => Err(ServerError::new(
                 Code::location(40324),
                 format!("Unrecognized pipeline stage name: '{other}'"),

@@ -46,9 +46,12 @@ impl Node {
             Self::Literal(value) => Ok(Some(Value::Ref(value.as_raw_bson_ref()))),
             Self::Field(_) => Ok(None),
             Self::Variable(name, _) => {
+                let has_value = || {
+                    let value = env.globals.variable(name);
+                    value.is_some_and(|value| value.get().is_some())
+                };
                 let fixed = !bound.contains(&name.as_str())
-                    && (matches!(name.as_str(), "NOW" | "CLUSTER_TIME" | "REMOVE")
-                        || env.globals.variable(name).is_some());
+                    && (matches!(name.as_str(), "NOW" | "CLUSTER_TIME" | "REMOVE") || has_value());
                 fixed.then(|| self.eval(env)).transpose()
             }
             Self::Object(fields) => {

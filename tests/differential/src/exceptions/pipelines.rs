@@ -28,11 +28,11 @@ pub(super) const KNOWN: &[Exception] = &[
     ("Batches of no documents", unread),
 ];
 
-const GROUPS: &[&str] = &["$group", "$sortByCount", "$count"];
+const GROUPS: &[&str] = &["$bucket", "$group", "$sortByCount", "$count"];
 
 fn group_errors(seen: &Seen<'_>) -> bool {
     let said = message(seen.server);
-    code(seen.server) == 4_822_806 && seen.has(&["$group"])
+    code(seen.server) == 4_822_806 && seen.has(&["$bucket", "$group"])
         || said.starts_with("PlanExecutor") && said.contains("mergeObjects")
         || seen.has(GROUPS) && !seen.both_answer()
 }

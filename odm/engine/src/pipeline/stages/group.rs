@@ -83,7 +83,10 @@ pub(super) fn parse(
     let mut fields = Vec::new();
     for (name, value) in elements(spec) {
         if name == "_id" {
-            id = Some(Id::parse(value, &scope)?);
+            let parsed = Id::parse(value, &scope)?;
+            if id.replace(parsed).is_some() {
+                return refuse(15948, "a group's _id may only be specified once");
+            }
         } else {
             fields.push(Field::parse(name, value, &scope)?);
         }

@@ -1,6 +1,6 @@
 //! `$lookup`: joins each document with documents of another collection.
 
-use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::raw::{RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::memory_limit;
 use odm_language::expression::{
@@ -155,10 +155,10 @@ pub(super) fn parse(
         collection: from.clone(),
         depth: Some(depth),
     }];
-    // Compiled once with the variables in scope; each document then binds their values.
-    let bound = variables.iter().fold(inner, |globals, (name, _)| {
-        globals.with_variable(name, RawBson::Null)
-    });
+    // Compiled once with the variables in scope, without values; each document then binds their values.
+    let bound = variables
+        .iter()
+        .fold(inner, |globals, (name, _)| globals.with_binding(name, None));
     let is_random = stages.as_ref().is_some_and(|stages| {
         let shown = messages::stored(RawBsonRef::Array(stages));
         shown.contains("$rand") || shown.contains("$sample")

@@ -68,5 +68,29 @@ def bucket_options():
         yield update("a", {"q": {}, "u": stages})
 
 
+@topic
+def bucket_auto_options():
+    def bucket_auto(buckets=3, **options):
+        return {"$bucketAuto": {"groupBy": "$a", "buckets": buckets, **options}}
+
+    yield words()
+    for buckets in (1, 2, 3, 5):
+        for options in ({}, {"collation": FOLDED}):
+            yield {**run(BY_ID, bucket_auto(buckets, output={"p": {"$push": "$a"}, "_id": {"$sum": 1}} if buckets == 5 else {"p": {"$push": "$a"}})), **options}
+    first = {"n": {"$firstN": {"n": "$$v", "input": "$_id"}}}
+    for stage in (bucket_auto(output=first), bucket_auto("$$v"), {"$bucketAuto": {"groupBy": "$$v", "buckets": 2}}):
+        yield {**run(BY_ID, stage), "let": {"v": 2}}
+    yield run({"$limit": 1}, {"$lookup": {"from": "a", "as": "r", "let": {"v": 2}, "pipeline": [bucket_auto(output=first)]}})
+    yield {**run(bucket_auto()), "allowDiskUse": True}
+    yield {**run(bucket_auto()), "allowDiskUse": False}
+    yield run(bucket_auto(), collection="missing")
+    yield run(bucket_auto(0), collection="missing")
+    yield {"create": "v", "viewOn": "a", "pipeline": [bucket_auto()]}
+    yield find("v", {}, sort={"_id": 1})
+    yield run(bucket_auto(), collection="v")
+    yield update("a", {"q": {}, "u": [bucket_auto()]})
+    yield run({"$changeStream": {}}, bucket_auto())
+
+
 if __name__ == "__main__":
     main(*sys.argv[1:], topics=TOPICS)

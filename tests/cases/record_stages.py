@@ -131,6 +131,41 @@ FILES["bucket"] = [over(MIXED, bucket(**options)) for options in (
     [{"$match": {"_id": 9}}, bucket()], [BY_ID, {"$facet": {"x": [bucket(default="o")]}}], [bucket(default="o"), {"$match": {"_id": "o"}}], [bucket(default="o"), {"$sort": {"_id": -1}}, {"$limit": 1}],
     [BY_ID, {"$limit": 1}, lookup(pipeline=[bucket(default="o", output={"i": {"$sum": "$_id"}})]), {"$project": {"r": 1}}], [BY_ID, {"$limit": 1}, lookup(**{"let": {"v": 9}, "pipeline": [bucket(default="$$v")]})], [{"$match": {"_id": 9}}, {"$unionWith": {"coll": "stage_cases", "pipeline": [bucket("$_id", (1, 3, 9))]}}]]
 
+
+def bucket_auto(groupBy="$a", buckets=2, **options):
+    return {"$bucketAuto": {"groupBy": groupBy, "buckets": buckets, **options}}
+
+
+def first_n(n, operator="$firstN"):
+    return {"v": {operator: {"n": n, "input": "$i"}}}
+
+
+FILES["bucket_auto"] = [over(MIXED, bucket_auto(**options)) for options in (
+    *({"buckets": value} for value in (1, 2, 3, 5, 20, 2.0, Decimal128("3"), Int64(4), 2**31 - 1)), *({"groupBy": value} for value in ("$i", {"$multiply": ["$i", -1]}, {"$literal": 3}, "$zz", "$$ROOT", {"$type": "$a"}, {"$divide": [1, "$i"]})),
+    *({"output": value} for value in ({}, {"n": {"$sum": 1}}, {"n": {"$push": "$i"}, "m": {"$max": "$a"}}, {"f": {"$first": "$i"}, "l": {"$last": "$i"}}, {"n": {"$topN": {"n": 2, "sortBy": {"i": -1}, "output": "$i"}}}, {"a": {"$avg": "$i"}, "t": {"$top": {"sortBy": {"i": 1}, "output": "$a"}}}, first_n(2), first_n({"$cond": [True, 1, "$a"]}), first_n(2, "$maxN"), first_n(0), first_n("x"), {"n": {"$mergeObjects": "$a"}})),
+    {"granularity": "R5"}, {"groupBy": "$zz", "granularity": "R5"})] + [
+    [bucket_auto(**options)] for options in (
+        *({"buckets": value} for value in (0, -1, 1.5, "x", None, True, {"$add": [1, 1]}, "$a", 2**31, Int64(2**40), 1e10, Decimal128("2.5"), Decimal128("1E+30"), float("nan"), float("inf"))), *({"groupBy": value} for value in ("a", 5, None, {}, {"x": "$a"}, ["$a"], {"x": 1, "$add": 1}, "$", {"$foo": 1}, {"$divide": [1, 0]}, "$$nope")),
+        *({"output": value} for value in (5, None, {"n": 5}, {"n.x": {"$sum": 1}}, {"$n": {"$sum": 1}}, {"n": {"$foo": 1}}, {"n": {"$sum": 1, "$avg": 1}}, {"n": {"$sum": ["$a", 1]}}, {"n": {"$sum": {"$divide": [1, 0]}}}, first_n("$min"), first_n("$$ROOT"), first_n({"$rand": {}}), first_n({"$divide": [1, 0]}), {"n": {"$topN": {"n": "$min", "sortBy": {"i": 1}, "output": "$i"}}})),
+        *({"granularity": value} for value in ("R6", "r5", "", 5, None)), {"x": 1}, {"buckets": 0, "granularity": "x"}, {"buckets": 0, "output": first_n("$min")}, {"groupBy": "$", "buckets": 0})] + [
+    [{"$bucketAuto": spec}] for spec in (5, None, [], "a", {}, {"groupBy": "$a"}, {"buckets": 2}, {"buckets": 0}, {"x": 1, "groupBy": 5}, {"buckets": "x", "groupBy": 5}, {"buckets": 2, "output": 5}, {"buckets": 2, "granularity": "x"})] + [
+    [{"$match": {"_id": 9}}, bucket_auto()], [BY_ID, {"$facet": {"x": [bucket_auto("$_id", 3)], "y": [bucket_auto("$b")]}}], [bucket_auto("$_id", 3), {"$match": {"count": 2}}, {"$sort": {"_id.min": -1}}],
+    [BY_ID, {"$limit": 1}, lookup(pipeline=[bucket_auto("$_id")]), {"$project": {"r": 1}}], [BY_ID, {"$limit": 1}, lookup(**{"let": {"v": 2}, "pipeline": [bucket_auto("$_id", output={"n": {"$firstN": {"n": "$$v", "input": "$_id"}}})]})], [{"$match": {"_id": 9}}, {"$unionWith": {"coll": "stage_cases", "pipeline": [bucket_auto("$_id")]}}]]
+# How many documents a bucket has, and that equal values stay together.
+FILES["bucket_auto_sizes"] = [over(values, bucket_auto(buckets=buckets)) for values in ([3], [1, 2, 3], [1, 1, 2, 2, 3, 5, 5, 5, 5, 8], list(range(15)), [1, 5, 5, 5, 5, 5, 8], [5, Int64(5), 5.0, 5, 6], ["b", "a", "B", "c"]) for buckets in (2, 3, 4, 8)] + [
+    # A $first that has its value evaluates nothing.
+    over(["x", 5, None], bucket_auto("$i", 1, output={"v": {operator: {"$concat": ["$a", "y"]}}})) for operator in ("$first", "$last")]
+NUMBERS = [0, 1, 1, 2, 3, 5, 8, 13, Int64(55), 89.0, Decimal128("144"), 0.3, 1.0, 1e5, 2**31]
+DECIMALS = [Decimal128(text) for text in ("1", "0.3", "0.01", "7", "123.456", "1E+30", "1E-30", "1E+6000", "1E-6000", "0", "4", "0E+5")]
+EXTREMES = [1e-300, 5e-324, 1e200, 1.7e308, float("inf"), Decimal128("Infinity"), 2.0**62, 2.0**63, Int64(2**62), 4]
+GRANULARITIES = ("1-2-5", "E6", "E12", "E24", "E48", "E96", "E192", "POWERSOF2", "R5", "R10", "R20", "R40", "R80")
+# The boundaries and the sizes in one document.
+BOUNDARIES = {"$group": {"_id": None, "min": {"$first": "$_id.min"}, "max": {"$push": "$_id.max"}, "n": {"$push": "$count"}}}
+FILES["bucket_auto_granularity"] = [over(values, bucket_auto(buckets=buckets, granularity=granularity), BOUNDARIES) for granularity in GRANULARITIES for values, buckets in ((NUMBERS, 4), (DECIMALS, 20), (EXTREMES, 20))] + [
+    # Each number of a series: one document lies between two of them.
+    [{"$match": {"_id": 1}}, {"$project": {"a": {"$range": [100, 1000, step]}}}, {"$unwind": "$a"}, bucket_auto(buckets=1000, granularity=granularity), {"$group": {"_id": None, "max": {"$push": "$_id.max"}}}] for granularity, step in (("1-2-5", 50), ("E6", 20), ("E12", 10), ("E24", 5), ("E48", 4), ("E96", 2), ("E192", 1), ("R5", 25), ("R10", 10), ("R20", 5), ("R40", 5), ("R80", 3))] + [
+    over(values, bucket_auto(granularity=granularity)) for granularity in ("R5", "POWERSOF2") for values in ([0, 0, 0], [0, 2], [-0.0, 2], [Decimal128("-0"), 2], [2, -1], [float("nan")], [Decimal128("NaN")], [Decimal128("-1")], [None], ["x"], [True], [1, 1, 1, 1])]
+
 INHIBIT = "$_internalInhibitOptimization"
 FILES["inhibit"] = [[{INHIBIT: v}] for v in ({"a": 1}, 1, None, [], "x")] + [
     [BY_ID, {INHIBIT: {}}, {"$match": {"a": 3}}, {"$project": {"b": 1}}], [{"$match": {"_id": 1}}, {INHIBIT: {}}, {"$unwind": "$c"}],

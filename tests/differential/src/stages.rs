@@ -85,7 +85,7 @@ fn renamed(rng: &mut Rng, filter: Document) -> Document {
 }
 
 fn stage(rng: &mut Rng, nested: bool, out: &mut Vec<Document>) {
-    let stage = match rng.below(20) {
+    let stage = match rng.below(21) {
         0..3 => doc! { "$match": filter(rng, 2) },
         3 | 4 => doc! { "$project": projection(rng, false) },
         5 => {
@@ -126,6 +126,7 @@ fn stage(rng: &mut Rng, nested: bool, out: &mut Vec<Document>) {
         }
         18 => doc! { "$redact": redact(rng, 2) },
         19 => bucket(rng),
+        20 => bucket_auto(rng),
         _ => doc! { "$set": { "p": expression(rng, 3) } },
     };
     out.push(stage);
@@ -167,4 +168,25 @@ fn bucket(rng: &mut Rng) -> Document {
         bucket.insert("output", output(rng));
     }
     doc! { "$bucket": bucket }
+}
+
+fn bucket_auto(rng: &mut Rng) -> Document {
+    let mut bucket = doc! { "groupBy": expression(rng, 1), "buckets": rng.int(1, 5) };
+    if rng.chance(40) {
+        bucket.insert("output", output(rng));
+    }
+    if rng.chance(20) {
+        let names = [
+            "R5",
+            "R20",
+            "R80",
+            "1-2-5",
+            "E6",
+            "E24",
+            "E192",
+            "POWERSOF2",
+        ];
+        bucket.insert("granularity", rng.pick(&names));
+    }
+    doc! { "$bucketAuto": bucket }
 }

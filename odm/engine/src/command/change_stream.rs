@@ -133,7 +133,7 @@ pub(crate) fn open(
 /// The stage that mongod rewrites a stage to before it checks whether a change stream allows it.
 fn made_of(name: &str) -> &str {
     match name {
-        "$bucket" | "$bucketAuto" | "$count" | "$sortByCount" => "$group",
+        "$bucket" | "$count" | "$sortByCount" => "$group",
         "$densify" => "$sort",
         name => name,
     }

@@ -138,6 +138,7 @@ fn file(name: &str) {
 cases::files!("command", file, input: [], [
     aggregates,
     argument_types,
+    bucket_auto_options,
     bucket_options,
     capped,
     changed_indexes,

@@ -80,7 +80,7 @@ pub(super) fn check_support(stages: &RawArray, globals: &Globals) -> Result<(), 
             if let Some(opaque) = opaque {
                 return Err(unsupported(&format!("$meta after {opaque}")));
             }
-            if !transparent && !matches!(name, "$bucket" | "$group") {
+            if !transparent && !matches!(name, "$bucket" | "$bucketAuto" | "$group") {
                 return Err(unsupported(&format!("$meta in {name}")));
             }
         }

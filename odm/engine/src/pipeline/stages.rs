@@ -1,6 +1,7 @@
 //! The table of stages.
 
 mod bucket;
+mod bucket_auto;
 mod change_stream;
 mod count;
 mod facet;
@@ -47,6 +48,11 @@ const STAGES: &[(&str, Parse, &[&str])] = &[
         "$bucket",
         bucket::parse,
         &["boundaries", "default", "groupBy", "output"],
+    ),
+    (
+        "$bucketAuto",
+        bucket_auto::parse,
+        &["buckets", "granularity", "groupBy", "output"],
     ),
     ("$changeStream", change_stream::parse, &[]),
     ("$collStats", stats::collection, stats::PARTS),
@@ -122,7 +128,6 @@ const OUTLINES: &[(&str, Outline)] = &[
 
 /// mongod's stages that the engine does not support, sorted; using one is an error.
 const UNSUPPORTED: &[&str] = &[
-    "$bucketAuto",
     "$currentOp",
     "$densify",
     "$documents",

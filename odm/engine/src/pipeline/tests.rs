@@ -169,6 +169,9 @@ fn file(name: &str) {
 
 cases::files!("stage", file, input: ["documents"], [
     bucket,
+    bucket_auto,
+    bucket_auto_granularity,
+    bucket_auto_sizes,
     combined,
     count,
     facet,

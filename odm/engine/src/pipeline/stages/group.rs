@@ -18,7 +18,7 @@ use odm_language::value::raw::elements;
 use crate::pipeline::Documents;
 use crate::pipeline::stage::{Cx, PathEffect, Stage, Touched};
 
-use self::field::{Field, State};
+pub(super) use self::field::{Field, State};
 
 #[derive(Debug)]
 pub(super) struct Group {

@@ -13,8 +13,8 @@ use crate::pipeline::sort::SortPattern;
 use crate::pipeline::stages::group::refuse;
 
 #[derive(Debug)]
-pub(super) struct Field {
-    pub(super) name: String,
+pub(in crate::pipeline::stages) struct Field {
+    pub(in crate::pipeline::stages) name: String,
     argument: Expression,
     rule: Rule,
 }
@@ -32,14 +32,14 @@ enum Rule {
 
 /// The state of one field in one group.
 #[derive(Debug)]
-pub(super) enum State {
+pub(in crate::pipeline::stages) enum State {
     Plain(Accumulator),
     Many(TopN),
     One(TopN),
 }
 
 impl State {
-    pub(super) fn finish(self, globals: &Globals) -> RawBson {
+    pub(in crate::pipeline::stages) fn finish(self, globals: &Globals) -> RawBson {
         match self {
             Self::Plain(accumulator) => accumulator.finish(globals),
             Self::Many(ranked) => RawBson::Array(ranked.into_array()),
@@ -55,7 +55,7 @@ pub(crate) fn runs(operator: &str) -> bool {
 }
 
 impl Field {
-    pub(super) fn parse(
+    pub(in crate::pipeline::stages) fn parse(
         name: &str,
         spec: RawBsonRef<'_>,
         scope: &Scope,
@@ -106,15 +106,29 @@ impl Field {
         })
     }
 
-    pub(super) fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
+    pub(in crate::pipeline::stages) fn check_constants(
+        &self,
+        globals: &Globals,
+    ) -> Result<(), ServerError> {
         if let Rule::TopN { n: Some(n), .. } = &self.rule {
             n.check_constants(globals)?;
         }
         self.argument.check_constants(globals)
     }
 
+    /// Whether the number of values to keep is the same for every group.
+    pub(in crate::pipeline::stages) fn has_fixed_size(
+        &self,
+        globals: &Globals,
+    ) -> Result<bool, ServerError> {
+        match &self.rule {
+            Rule::TopN { n: Some(n), .. } => Ok(n.constant(globals)?.is_some()),
+            _ => Ok(true),
+        }
+    }
+
     /// The state of a new group. The number of values to keep is computed from the group's id.
-    pub(super) fn start(
+    pub(in crate::pipeline::stages) fn start(
         &self,
         id: RawBsonRef<'_>,
         globals: &Globals,
@@ -135,7 +149,35 @@ impl Field {
         })
     }
 
-    pub(super) fn add(
+    /// Like `add`, as mongod's classic engine does it, which has other errors than the one of `$group`, and evaluates
+    /// nothing for a `$first` that has its value.
+    pub(in crate::pipeline::stages) fn add_classic(
+        &self,
+        state: &mut State,
+        document: &RawDocument,
+        globals: &Globals,
+    ) -> Result<(), ServerError> {
+        if matches!(state, State::Plain(Accumulator::First(Some(_)))) {
+            return Ok(());
+        }
+        let Err(error) = self.add(state, document, globals) else {
+            return Ok(());
+        };
+        if error.code() != Code::location(5_911_200) {
+            return Err(error);
+        }
+        let value = self.argument.eval(document, globals)?;
+        refuse(
+            40400,
+            format!(
+                "$mergeObjects requires object inputs, but input {} is of type {}",
+                messages::computed(value.or_null()),
+                messages::type_name(value.get())
+            ),
+        )
+    }
+
+    pub(in crate::pipeline::stages) fn add(
         &self,
         state: &mut State,
         document: &RawDocument,

@@ -1,11 +1,14 @@
-"""Records what a mongod makes of stages with what a command adds: collations, variables and views.
+"""Records what a mongod makes of stages with what a command adds: collations, variables, views, transactions, and no collection.
 
     python3 record_pipelines.py 'mongodb://127.0.0.1:27017/?directConnection=true' [TOPIC…]
 """
 
 import sys
 
-from record_commands import BY_ID, find, insert, main, run, update
+from bson import Binary, Decimal128, Int64
+
+from record_commands import BY_ID, LAST, find, insert, main, run, update
+from record_options import only
 
 TOPICS = {}
 FOLDED = {"locale": "en", "strength": 2}
@@ -15,6 +18,13 @@ INHIBIT = {"$_internalInhibitOptimization": {}}
 def topic(function):
     TOPICS[function.__name__] = function
     return function
+
+
+def inside(number, command, **fields):
+    """A command in a transaction of its own, and the end of that."""
+    session = {"lsid": {"id": Binary(b"s" * 16, 4)}, "txnNumber": Int64(number), "autocommit": False}
+    yield {**command, **session, "startTransaction": True, **fields}
+    yield {"abortTransaction": 1, **session, "$on": "admin"}
 
 
 def words():
@@ -90,6 +100,63 @@ def bucket_auto_options():
     yield run(bucket_auto(), collection="v")
     yield update("a", {"q": {}, "u": [bucket_auto()]})
     yield run({"$changeStream": {}}, bucket_auto())
+
+
+@topic
+def documents_stage():
+    """Pipelines without a collection."""
+    def documents(value, *stages, **options):
+        return {**run({"$documents": value}, *stages, collection=1), **options}
+
+    yield insert("a", {"_id": 1, "a": 1}, {"_id": 2, "a": 5})
+    for value in ([{"a": 1}, {"b": {"$add": [1, 2]}}], [], [{"a": "$x", "b": "$$ROOT"}], [{"a": {"$divide": [1, 0]}}], 5, "$x", {}, {"a": {"$foo": 1}}, {"$map": {"input": [1, 2], "in": {"x": "$$this"}}}, "$$nope", [{"a": Decimal128("1.5"), "b": Int64(1)}], [{"a": {"$meta": "textScore"}}]):
+        yield documents(value)
+    # The message has a random name in it.
+    for value in ([5], [None], [[{"a": 1}]], [{"a": 1}, "x"], {"$range": [0, 2]}):
+        yield only(documents(value), "ok", "code", "codeName")
+    yield documents([{"a": "$$v"}], let={"v": 7})
+    yield documents("$$v", let={"v": [{"x": 1}]})
+    yield documents([{"a": "x"}, {"a": "X"}, {"a": "y"}], {"$match": {"a": "x"}}, collation=FOLDED)
+    numbers = [{"a": 1}, {"a": 2}, {"a": 3}]
+    for stages in ([{"$match": {"a": {"$gt": 1}}}], [{"$sort": {"a": -1}}, {"$limit": 1}], [{"$count": "n"}], [{"$facet": {"x": [{"$count": "n"}]}}], [{"$unionWith": "a"}], [{"$lookup": {"from": "a", "localField": "a", "foreignField": "a", "as": "r"}}], [{"$unionWith": {"pipeline": [{"$documents": [{"x": 1}]}]}}], [{"$documents": []}], [{"$facet": {"x": [{"$documents": []}]}}],
+                   [{"$match": {"$text": {"$search": "a"}}}], [{"$geoNear": {"near": [0, 0], "distanceField": "d"}}], [{"$collStats": {}}], [{"$foo": 1}], [{"$limit": "x"}], [{"$set": {"_id": "$a"}}, {"$out": "o"}], [{"$set": {"_id": "$a", "b": 1}}, {"$merge": "o"}]):
+        yield documents(numbers, *stages)
+    yield find("o", {}, sort={"_id": 1})
+    for options in ({"hint": "_id_"}, {"hint": {"$natural": 1}}, {"allowDiskUse": True}, {"readConcern": {"level": "majority"}}, {"comment": "x"}, {"bypassDocumentValidation": True}):
+        yield documents([{"a": 1}], **options)
+    yield documents(numbers, cursor={"batchSize": 1})
+    yield {"getMore": LAST, "collection": "$cmd.aggregate"}
+    yield {**documents([{"a": 1}]), "$on": "x_missing"}
+    yield from inside(1, documents([{"a": 1}]))
+    yield from inside(2, run({"$lookup": {"as": "r", "pipeline": [{"$documents": [{"x": 1}]}]}}))
+    # Over a collection, a missing one, a view.
+    yield {"create": "v", "viewOn": "a", "pipeline": []}
+    yield {"create": "w", "viewOn": "a", "pipeline": [{"$match": {"a": 1}}]}
+    for collection in ("a", "missing", "v", "w"):
+        yield run({"$documents": [{"a": 1}]}, collection=collection)
+        yield run({"$limit": 1}, {"$lookup": {"from": collection, "as": "r", "pipeline": [{"$documents": [{"a": 1}]}]}})
+        yield run({"$limit": 1}, {"$unionWith": {"coll": collection, "pipeline": [{"$documents": [{"a": 1}]}]}})
+        yield run({"$lookup": {"as": "r", "pipeline": [{"$documents": [{"a": 1}]}]}}, collection=collection)
+    for stages in ([{"$documents": 5}], [{"$match": {}}, {"$documents": 5}], [{"$documents": []}, {"$documents": []}], [{"$documents": []}, {"$limit": "x"}], [{"$documents": {"$foo": 1}}]):
+        yield run(*stages)
+    yield {**run({"$documents": []}), "let": {"v": "$x"}}
+    # In definitions of views.
+    for stages in ([{"$documents": [{"a": 1}]}], [{"$set": {"x": 1}}, {"$documents": []}], [{"$documents": 5}], [{"$facet": {"x": [{"$documents": []}]}}]):
+        yield {"create": "d", "viewOn": "a", "pipeline": stages}
+    for at, stage in enumerate(({"$lookup": {"as": "r", "pipeline": [{"$documents": [{"x": 1}]}]}}, {"$unionWith": {"pipeline": [{"$documents": [{"x": 1}]}]}})):
+        yield {"create": f"d{at}", "viewOn": "a", "pipeline": [BY_ID, stage]}
+        yield find(f"d{at}")
+    for stages in ([{"$documents": []}], [{"$documents": 5}], [{"$set": {"x": 1}}, {"$documents": []}]):
+        yield update("a", {"q": {}, "u": stages})
+    yield run({"$changeStream": {}}, {"$documents": []}, collection=1)
+    # Any other stage needs a collection.
+    plain = {"$match": {}, "$addFields": {"x": 1}, "$set": {"x": 1}, "$project": {"a": 1}, "$unset": "a", "$sort": {"a": 1}, "$limit": 1, "$skip": 1, "$group": {"_id": 1}, "$sortByCount": "$a", "$count": "n", "$unwind": "$a", "$replaceRoot": {"newRoot": "$a"}, "$replaceWith": "$a", "$unionWith": "a", "$facet": {"a": []}, "$sample": {"size": 1},
+             "$redact": "$$KEEP", "$bucket": {"groupBy": "$a", "boundaries": [1, 2]}, "$bucketAuto": {"groupBy": "$a", "buckets": 1}, "$out": "o", "$merge": "o", "$collStats": {}, "$indexStats": {}, "$geoNear": {"near": [0, 0], "distanceField": "d"}, "$_internalInhibitOptimization": {}, "$lookup": {"from": "a", "as": "x", "localField": "a", "foreignField": "a"},
+             "$graphLookup": {"from": "a", "startWith": "$a", "connectFromField": "a", "connectToField": "a", "as": "x"}}
+    for name, spec in plain.items():
+        yield run({name: spec}, collection=1)
+    for stages in ([], [{"$match": {"$foo": 1}}], [{"$limit": 1}, {"$documents": []}], [{"$limit": 1}, {"$foo": 1}], [{"$out": "o"}, {"$limit": 1}]):
+        yield run(*stages, collection=1)
 
 
 if __name__ == "__main__":

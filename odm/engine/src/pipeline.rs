@@ -384,6 +384,25 @@ impl Pipeline {
         })))
     }
 
+    /// Streams the documents of the first stage that match a filter through the other stages.
+    fn stream_own<'a>(
+        &'a self,
+        filter: &RawDocument,
+        cx: Cx<'a>,
+    ) -> Result<Documents<'a>, ServerError> {
+        let matcher = Matcher::parse(filter, cx.globals)?;
+        let own = match self.stages.first() {
+            Some(stage) => stage.run(Box::new(std::iter::empty()), cx)?,
+            None => Box::new(std::iter::empty()),
+        };
+        let matching = own.filter_map(move |document| {
+            document
+                .and_then(|document| Ok(matcher.matches(&document)?.then_some(document)))
+                .transpose()
+        });
+        self.stream(1, Box::new(matching), cx)
+    }
+
     /// Streams `input` through all stages of a pipeline nested in another, which adds the prefix to errors.
     pub(crate) fn run_within<'a>(
         &'a self,
@@ -435,6 +454,9 @@ pub(crate) fn is_change_stream(error: &ServerError) -> bool {
 /// The stage that reads its collection by a geospatial index.
 pub(crate) const GEO_NEAR: &str = "$geoNear";
 
+/// The stage that computes its documents.
+pub(crate) const DOCUMENTS: &str = "$documents";
+
 /// Whether an error is about the choice of an index.
 fn is_planning(error: &ServerError) -> bool {
     [
@@ -444,6 +466,26 @@ fn is_planning(error: &ServerError) -> bool {
         Code::NO_QUERY_EXECUTION_PLANS,
     ]
     .contains(&error.code())
+}
+
+/// Whether an error is about the position of a stage.
+pub(crate) fn is_of_place(error: &ServerError) -> bool {
+    [40601, 40602, 40603]
+        .map(Code::location)
+        .contains(&error.code())
+}
+
+/// The first of the stages that mongod makes of a stage, which its messages name.
+pub(crate) fn made_of(stage: &str) -> &str {
+    match stage {
+        "$bucket" | "$count" | "$sortByCount" => "$group",
+        "$densify" => "$sort",
+        "$fill" => "$addFields",
+        "$replaceWith" => "$replaceRoot",
+        "$setWindowFields" => "$_internalSetWindowFields",
+        "$unset" => "$project",
+        stage => stage,
+    }
 }
 
 /// The error for a stage that must come first but does not.

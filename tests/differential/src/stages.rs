@@ -85,7 +85,7 @@ fn renamed(rng: &mut Rng, filter: Document) -> Document {
 }
 
 fn stage(rng: &mut Rng, nested: bool, out: &mut Vec<Document>) {
-    let stage = match rng.below(21) {
+    let stage = match rng.below(22) {
         0..3 => doc! { "$match": filter(rng, 2) },
         3 | 4 => doc! { "$project": projection(rng, false) },
         5 => {
@@ -122,14 +122,30 @@ fn stage(rng: &mut Rng, nested: bool, out: &mut Vec<Document>) {
             ], "as": "l" } },
         },
         17 if !nested => {
-            doc! { "$unionWith": { "coll": "c", "pipeline": [{ "$match": filter(rng, 1) }] } }
+            let pipeline = if rng.chance(30) {
+                doc! { "pipeline": [computed(rng)] }
+            } else {
+                doc! { "coll": "c", "pipeline": [{ "$match": filter(rng, 1) }] }
+            };
+            doc! { "$unionWith": pipeline }
         }
         18 => doc! { "$redact": redact(rng, 2) },
         19 => bucket(rng),
         20 => bucket_auto(rng),
+        21 if !nested => {
+            doc! { "$lookup": { "let": { "v": reference(rng) }, "pipeline": [computed(rng), { "$set": { "v": "$$v" } }], "as": "l" } }
+        }
         _ => doc! { "$set": { "p": expression(rng, 3) } },
     };
     out.push(stage);
+}
+
+/// A `$documents`, for the start of a nested pipeline.
+fn computed(rng: &mut Rng) -> Document {
+    let documents: Vec<_> = (0..rng.below(3))
+        .map(|at| doc! { "_id": 100 + i32::try_from(at).unwrap_or(0), field(rng): expression(rng, 1) })
+        .collect();
+    doc! { "$documents": if rng.chance(90) { documents.into() } else { expression(rng, 2) } }
 }
 
 fn redact(rng: &mut Rng, depth: u32) -> Bson {

@@ -19,7 +19,7 @@ use crate::catalog::options::Options;
 use crate::catalog::{Catalog, Root};
 use crate::index::Index;
 use crate::index::spec::Spec;
-use crate::pipeline::{Pipeline, is_change_stream, outline};
+use crate::pipeline::{DOCUMENTS, Pipeline, is_change_stream, outline};
 
 /// The collection that lists the views of its database.
 pub(crate) const LISTING: &str = "system.views";
@@ -87,12 +87,17 @@ impl View {
         let invalid =
             |error: ServerError| error.within(&format!("Invalid pipeline for view {namespace}"));
         check_writes(pipeline, &namespace).map_err(invalid)?;
+        if raw::values(pipeline).any(|stage| has(stage, DOCUMENTS)) {
+            return Err(invalid(ServerError::new(
+                Code::INVALID_NAMESPACE,
+                format!("'{DOCUMENTS}' cannot be used in a view definition"),
+            )));
+        }
         let globals = Globals::new(now).with_collator(collation.clone());
         let parsed = Pipeline::parse(pipeline, &globals).map_err(|error| {
             let is_first = raw::values(pipeline)
                 .next()
-                .and_then(RawBsonRef::as_document)
-                .is_some_and(|stage| raw::get(stage, "$changeStream").is_some());
+                .is_some_and(|stage| has(stage, "$changeStream"));
             invalid(if is_first && is_change_stream(&error) {
                 ServerError::new(
                     Code::OPTION_NOT_SUPPORTED_ON_VIEW,
@@ -238,11 +243,16 @@ fn check_writes(pipeline: &RawArray, namespace: &Namespace) -> Result<(), Server
     Ok(())
 }
 
+/// Whether a stage has this name.
+fn has(stage: RawBsonRef<'_>, name: &str) -> bool {
+    stage
+        .as_document()
+        .is_some_and(|stage| raw::get(stage, name).is_some())
+}
+
 fn begins_with_statistics(pipeline: &RawArray) -> bool {
-    let first = raw::values(pipeline)
-        .next()
-        .and_then(RawBsonRef::as_document);
-    first.is_some_and(|stage| raw::get(stage, "$collStats").is_some())
+    let first = raw::values(pipeline).next();
+    first.is_some_and(|stage| has(stage, "$collStats"))
 }
 
 impl Root {

@@ -24,7 +24,7 @@ use crate::command::source::CallSource;
 use crate::command::view;
 use crate::cursor::query::{Found, Query, QueryOutput, owned};
 use crate::cursor::registry::{Cursor, Item, Results, Tail};
-use crate::pipeline::{self, Cx, GEO_NEAR, Leading, Pipeline, outline};
+use crate::pipeline::{self, Cx, DOCUMENTS, GEO_NEAR, Leading, Pipeline, outline};
 
 pub(crate) const FIELDS: &[Field] = &[
     field("pipeline", Kind::Any),
@@ -133,7 +133,11 @@ impl<'a> Aggregate<'a> {
         };
         let stages = &*stages;
         let asks = Pipeline::asks_for_metadata(asked.stages);
-        let pipeline = Pipeline::parse(stages, &globals)?;
+        let pipeline = Pipeline::parse(stages, &globals);
+        if pipeline.as_ref().err().is_none_or(pipeline::is_of_place) {
+            check_namespace(call, &namespace, stages)?;
+        }
+        let pipeline = pipeline?;
         view::check_collations(&root, &namespace.database, &pipeline, &globals)?;
         view::check_depth(&root, &namespace.database, &pipeline)?;
         view::check_statistics(&root, &namespace.database, &pipeline)?;
@@ -142,17 +146,10 @@ impl<'a> Aggregate<'a> {
             if input.is_some() {
                 return Err(pipeline::not_first(stage));
             }
-            check_telling(call, &namespace, stage)?;
+            check_telling(call, stage)?;
         }
         if call.transaction.is_some() {
             check_unions(stages)?;
-        }
-        let is_empty = raw::values(stages).next().is_none() && input.is_none();
-        if &*namespace.collection == "$cmd.aggregate" && is_empty {
-            return Err(ServerError::new(
-                Code::INVALID_NAMESPACE,
-                "{aggregate: 1} is not valid for an empty pipeline.",
-            ));
         }
         if let Some(target) = pipeline.target() {
             check_target(call, target, &globals)?;
@@ -272,25 +269,43 @@ fn stages_of<'a>(args: &Args<'a>) -> Result<&'a RawArray, ServerError> {
     Ok(stages)
 }
 
+/// The name of the first stage.
+fn first_stage(stages: &RawArray) -> Option<&str> {
+    let (name, _) = raw::elements(raw::values(stages).next()?.as_document()?).next()?;
+    Some(name)
+}
+
 /// The name of the first stage, if it reports statistics of the collection.
 fn statistics_stages(stages: &RawArray) -> Option<&str> {
-    let (name, _) = raw::elements(raw::values(stages).next()?.as_document()?).next()?;
+    let name = first_stage(stages)?;
     matches!(name, "$collStats" | "$indexStats" | "$planCacheStats").then_some(name)
 }
 
-/// Refuses a stage that brings its own documents without a collection, and a statistics stage in a transaction.
-fn check_telling(
+/// Refuses `$documents` over a collection, and any other stage without one.
+fn check_namespace(
     call: &Invocation<'_>,
     namespace: &Namespace,
-    stage: &str,
+    stages: &RawArray,
 ) -> Result<(), ServerError> {
-    if &*namespace.collection == "$cmd.aggregate" {
-        return Err(ServerError::new(
-            Code::INVALID_NAMESPACE,
-            format!("{{aggregate: 1}} is not valid for '{stage}'; a collection is required."),
-        ));
+    let refuse = |message| Err(ServerError::new(Code::INVALID_NAMESPACE, message));
+    let needs_none = &*namespace.collection == "$cmd.aggregate";
+    match first_stage(stages) {
+        Some(DOCUMENTS) if needs_none => Ok(()),
+        Some(DOCUMENTS) => refuse(format!(
+            "'{DOCUMENTS}' can only be run with {{aggregate: 1}}"
+        )),
+        _ if !needs_none || call.context.input().is_some() => Ok(()),
+        Some(stage) => refuse(format!(
+            "{{aggregate: 1}} is not valid for '{}'; a collection is required.",
+            pipeline::made_of(stage)
+        )),
+        None => refuse("{aggregate: 1} is not valid for an empty pipeline.".to_owned()),
     }
-    if call.transaction.is_some() && stage != GEO_NEAR {
+}
+
+/// Refuses a statistics stage in a transaction.
+fn check_telling(call: &Invocation<'_>, stage: &str) -> Result<(), ServerError> {
+    if call.transaction.is_some() && !matches!(stage, DOCUMENTS | GEO_NEAR) {
         return Err(match stage {
             "$planCacheStats" => generic_arguments::not_in_transaction(stage),
             _ => not_inside(stage),

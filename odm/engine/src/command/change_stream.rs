@@ -14,7 +14,7 @@ use crate::command::invocation::Invocation;
 use crate::command::reply::Page;
 use crate::cursor::registry::{Cursor, Tail};
 use crate::cursor::stream::{Images, Lookup, Scope, Stream, StreamOptions, Token};
-use crate::pipeline::{Pipeline, outline};
+use crate::pipeline::{self, Pipeline, outline};
 
 const STAGE: &str = "$changeStream";
 
@@ -93,7 +93,7 @@ pub(crate) fn open(
                 Code::ILLEGAL_OPERATION,
                 format!(
                     "{} is not permitted in a $changeStream pipeline",
-                    made_of(name)
+                    pipeline::made_of(name)
                 ),
             ));
         }
@@ -128,15 +128,6 @@ pub(crate) fn open(
     };
     first_batch(call, cursor, Some(batch_size.unwrap_or(FIRST_BATCH)), false)
         .map_err(|error| error.within("PlanExecutor error during aggregation"))
-}
-
-/// The stage that mongod rewrites a stage to before it checks whether a change stream allows it.
-fn made_of(name: &str) -> &str {
-    match name {
-        "$bucket" | "$count" | "$sortByCount" => "$group",
-        "$densify" => "$sort",
-        name => name,
-    }
 }
 
 /// Refuses a change stream in a transaction, and with a read concern other than `majority`.

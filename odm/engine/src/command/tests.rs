@@ -155,6 +155,7 @@ cases::files!("command", file, input: [], [
     dates_and_field_names,
     dbrefs,
     distinct_collation,
+    documents_stage,
     dropped_indexes,
     element_plans,
     explain_fields,

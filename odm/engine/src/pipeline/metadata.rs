@@ -37,8 +37,8 @@ fn searched(stages: &RawArray) -> impl Iterator<Item = StageMetadata<'_>> {
         };
         is_searched |= has_text;
         is_near |= name == GEO_NEAR;
-        // A nested pipeline checks its own use of metadata.
-        let own = matches!(name, "$lookup" | "$unionWith");
+        // A nested pipeline checks its own use of metadata, and a computed document has none.
+        let own = matches!(name, "$documents" | "$lookup" | "$unionWith");
         StageMetadata {
             name,
             is_first: at == 0,

@@ -4,6 +4,7 @@ mod bucket;
 mod bucket_auto;
 mod change_stream;
 mod count;
+mod documents;
 mod facet;
 mod foreign;
 mod geo_near;
@@ -57,6 +58,7 @@ const STAGES: &[(&str, Parse, &[&str])] = &[
     ("$changeStream", change_stream::parse, &[]),
     ("$collStats", stats::collection, stats::PARTS),
     ("$count", count::parse, &[]),
+    ("$documents", documents::parse, &[]),
     ("$facet", facet::parse, &[]),
     ("$geoNear", geo_near::parse, geo_near::OPTIONS),
     (
@@ -130,7 +132,6 @@ const OUTLINES: &[(&str, Outline)] = &[
 const UNSUPPORTED: &[&str] = &[
     "$currentOp",
     "$densify",
-    "$documents",
     "$fill",
     "$listCachedAndActiveUsers",
     "$listCatalog",

@@ -173,6 +173,7 @@ cases::files!("stage", file, input: ["documents"], [
     bucket_auto_granularity,
     bucket_auto_sizes,
     combined,
+    computed_documents,
     count,
     facet,
     find,

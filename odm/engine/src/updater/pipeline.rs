@@ -22,7 +22,8 @@ enum Stage {
 impl UpdatePipeline {
     pub(super) fn parse(stages: &RawArray, globals: &Globals) -> Result<Self, ServerError> {
         values(stages)
-            .map(|stage| Stage::parse(stage, globals))
+            .enumerate()
+            .map(|(at, stage)| Stage::parse(stage, at == 0, globals))
             .collect::<Result<_, _>>()
             .map(Self)
     }
@@ -60,7 +61,11 @@ impl UpdatePipeline {
 }
 
 impl Stage {
-    fn parse(stage: RawBsonRef<'_>, globals: &Globals) -> Result<Self, ServerError> {
+    fn parse(
+        stage: RawBsonRef<'_>,
+        is_first: bool,
+        globals: &Globals,
+    ) -> Result<Self, ServerError> {
         let RawBsonRef::Document(stage) = stage else {
             return Err(ServerError::new(
                 Code::TYPE_MISMATCH,
@@ -82,6 +87,14 @@ impl Stage {
             "$replaceRoot" | "$replaceWith" => {
                 replace_root::NewRoot::parse(name, spec, &scope).map(Self::Root)
             }
+            "$documents" if !is_first => Err(ServerError::new(
+                Code::location(40602),
+                "$documents is only valid as the first stage in a pipeline",
+            )),
+            "$documents" => Err(ServerError::new(
+                Code::INVALID_NAMESPACE,
+                "'$documents' can only be run with {aggregate: 1}",
+            )),
             other if STAGES.contains(&other) => {
                 let other = match other {
                     "$bucket" | "$count" | "$sortByCount" => "$group",
@@ -110,7 +123,6 @@ const STAGES: &[&str] = &[
     "$count",
     "$currentOp",
     "$densify",
-    "$documents",
     "$facet",
     "$fill",
     "$geoNear",

@@ -42,7 +42,12 @@ pub fn project(spec: RawBsonRef<'_>, scope: &Scope) -> Result<Shape, ServerError
             "Invalid $project :: caused by :: projection specification must have at least one field",
         );
     }
-    Shape::project(spec, scope, &|_, _, _| None, Kind::Include).map_err(invalid("$project"))
+    fields("$project", spec, scope)
+}
+
+/// The projection of a stage that mongod turns into a `$project`.
+pub fn fields(stage: &str, spec: &RawDocument, scope: &Scope) -> Result<Shape, ServerError> {
+    Shape::project(spec, scope, &|_, _, _| None, Kind::Include).map_err(invalid(stage))
 }
 
 /// `$unset`.

@@ -10,7 +10,7 @@ use odm_language::value::raw::{elements, values};
 
 use crate::pipeline::outline::{self, Place};
 use crate::pipeline::stage::{Cx, Other, Stage};
-use crate::pipeline::{CHANGE_STREAM, Documents, Pipeline};
+use crate::pipeline::{CHANGE_STREAM, Documents, Pipeline, is_of_place};
 
 #[derive(Debug)]
 struct Facet(Vec<(String, Pipeline)>);
@@ -19,6 +19,7 @@ struct Facet(Vec<(String, Pipeline)>);
 const OUTSIDE_ONLY: &[&str] = &[
     "$changeStream",
     "$collStats",
+    "$documents",
     "$facet",
     "$geoNear",
     "$indexStats",
@@ -53,13 +54,6 @@ pub(super) fn parse(
         parsed.push((name.to_owned(), pipeline.optimized(globals)?));
     }
     Ok(Box::new(Facet(parsed)))
-}
-
-/// Whether the error is about the position of a stage.
-fn is_of_place(error: &ServerError) -> bool {
-    [40601, 40602, 40603]
-        .map(Code::location)
-        .contains(&error.code())
 }
 
 /// Rejects stages that are not allowed inside `$facet`.

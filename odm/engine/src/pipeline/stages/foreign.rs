@@ -8,6 +8,8 @@ use odm_language::value::path::Path;
 use odm_language::value::raw::append;
 use odm_language::value::raw::{elements, get, values};
 
+use crate::pipeline::DOCUMENTS;
+
 /// The values at a path; an array at its end is replaced by its elements.
 pub(super) fn spread<'d>(path: &Path, document: &'d RawDocument) -> Vec<RawBsonRef<'d>> {
     let mut found = Vec::new();
@@ -65,10 +67,13 @@ pub(super) fn one(name: &str, value: RawBsonRef<'_>) -> RawDocumentBuf {
     document
 }
 
+/// mongod's name for the collection of a pipeline that needs none.
+pub(super) const NO_COLLECTION: &str = "$cmd.aggregate";
+
 /// Whether a pipeline begins with `$documents`, so that it needs no collection.
 pub(super) fn has_documents(stages: Option<&RawArray>) -> bool {
     let first = stages.and_then(|stages| values(stages).next());
-    matches!(first, Some(RawBsonRef::Document(stage)) if get(stage, "$documents").is_some())
+    matches!(first, Some(RawBsonRef::Document(stage)) if get(stage, DOCUMENTS).is_some())
 }
 
 /// Parses the `from` of a stage, which must be a name. mongod accepts another database only for some internal

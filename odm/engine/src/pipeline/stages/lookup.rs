@@ -13,7 +13,7 @@ use crate::pipeline::outline::{self, Place};
 use crate::pipeline::stage::{Cx, PathEffect, Stage, Touched};
 use crate::pipeline::stages::foreign::{self, any_of, both, spread};
 use crate::pipeline::stages::unwind::with;
-use crate::pipeline::{Documents, Other, Pipeline, not_first};
+use crate::pipeline::{DOCUMENTS, Documents, Other, Pipeline, not_first};
 
 #[derive(Debug)]
 struct Lookup {
@@ -147,14 +147,17 @@ pub(super) fn parse(
     if has_let && stages.is_none() {
         return refuse("$lookup with a 'let' argument must also specify 'pipeline'");
     }
-    let from = from.unwrap_or_default();
     let inner = globals.clone().inner_pipeline()?;
     let depth = inner.pipeline_depth();
-    let mut collections = vec![Other {
-        database: None,
-        collection: from.clone(),
-        depth: Some(depth),
-    }];
+    let mut collections: Vec<_> = from
+        .iter()
+        .map(|from| Other {
+            database: None,
+            collection: from.clone(),
+            depth: Some(depth),
+        })
+        .collect();
+    let from = from.unwrap_or_else(|| foreign::NO_COLLECTION.to_owned());
     // Compiled once with the variables in scope, without values; each document then binds their values.
     let bound = variables
         .iter()
@@ -167,7 +170,9 @@ pub(super) fn parse(
     let pipeline = Pipeline::parse_inner("$lookup", 51047, &stages.unwrap_or_default(), &bound)?;
     collections.extend(pipeline.collections());
     // `localField` and `foreignField` become a filter in front of the pipeline.
-    if let (Some(stage), Some(_)) = (pipeline.begins(), &fields) {
+    if let (Some(stage), Some(_)) = (pipeline.begins(), &fields)
+        && stage != DOCUMENTS
+    {
         return Err(not_first(stage));
     }
     Ok(Box::new(Lookup {
@@ -211,8 +216,13 @@ impl Lookup {
             globals: &globals,
         };
         let mut found = RawArrayBuf::new();
-        let input: Documents<'_> = Box::new(others.into_iter().map(Ok));
-        for other in self.pipeline.stream(skip, input, inner)? {
+        let documents = if self.pipeline.begins() == Some(DOCUMENTS) {
+            self.pipeline.stream_own(&filter, inner)?
+        } else {
+            let input: Documents<'_> = Box::new(others.into_iter().map(Ok));
+            self.pipeline.stream(skip, input, inner)?
+        };
+        for other in documents {
             found.push(other?);
             if found.as_bytes().len() > memory_limit::LIMIT {
                 return Err(ServerError::new(

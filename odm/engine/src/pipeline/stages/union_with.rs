@@ -45,7 +45,7 @@ pub(super) fn parse(
     let stages = spec.stages.unwrap_or_default();
     let pipeline = Pipeline::parse_inner("$unionWith", 31441, &stages, &inner)?;
     Ok(Box::new(UnionWith {
-        collection: spec.collection.unwrap_or_default().to_owned(),
+        collection: spec.collection.unwrap_or(foreign::NO_COLLECTION).to_owned(),
         pipeline,
         depth,
     }))
@@ -157,11 +157,13 @@ impl Stage for UnionWith {
 
     fn collections(&self) -> Vec<Other> {
         let mut collections = self.pipeline.collections();
-        collections.push(Other {
-            database: None,
-            collection: self.collection.clone(),
-            depth: Some(self.depth),
-        });
+        if self.collection != foreign::NO_COLLECTION {
+            collections.push(Other {
+                database: None,
+                collection: self.collection.clone(),
+                depth: Some(self.depth),
+            });
+        }
         collections
     }
 }

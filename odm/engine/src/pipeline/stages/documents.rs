@@ -1,0 +1,67 @@
+//! `$documents`: the documents that an expression computes, instead of those of a collection.
+
+use bson::raw::{RawBsonRef, RawDocumentBuf};
+use odm_language::error::{Code, ServerError};
+use odm_language::expression::projection::Shape;
+use odm_language::expression::{Globals, compat::messages, replace_root};
+use odm_language::value::raw::{empty_document, get, values};
+
+use crate::pipeline::stage::{Cx, Stage};
+use crate::pipeline::stages::foreign::one;
+use crate::pipeline::{DOCUMENTS, Documents};
+
+/// The field that holds the array. mongod gives it a random name.
+const FIELD: &str = "documents";
+
+/// A projection of the array. As in mongod, it also decides which specifications are invalid.
+#[derive(Debug)]
+struct Computed(Shape);
+
+pub(super) fn parse(
+    name: &str,
+    spec: RawBsonRef<'_>,
+    globals: &Globals,
+) -> Result<Box<dyn Stage>, ServerError> {
+    let spec = one(FIELD, spec);
+    let shape = replace_root::fields(name, &spec, &globals.scope())?;
+    Ok(Box::new(Computed(shape)))
+}
+
+fn refuse<T>(code: i32, message: impl Into<String>) -> Result<T, ServerError> {
+    Err(ServerError::new(Code::location(code), message))
+}
+
+/// One of the documents.
+fn document(value: RawBsonRef<'_>) -> Result<RawDocumentBuf, ServerError> {
+    match value {
+        RawBsonRef::Document(document) => Ok(document.to_owned()),
+        other => refuse(
+            40228,
+            format!(
+                "elements within the array passed to $documents must evaluate to an object, but resulting value was: {}. Type of resulting value: '{}'. Input document: {}",
+                messages::computed(other),
+                messages::type_name(Some(other)),
+                messages::computed(RawBsonRef::Document(&one(FIELD, other)))
+            ),
+        ),
+    }
+}
+
+impl Stage for Computed {
+    fn run<'a>(&'a self, _input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
+        let computed = self.0.apply(empty_document(), cx.globals, None)?;
+        let Some(RawBsonRef::Array(array)) = get(&computed, FIELD) else {
+            return refuse(5_858_203, "an array is expected");
+        };
+        let documents: Vec<_> = values(array).map(document).collect();
+        Ok(Box::new(documents.into_iter()))
+    }
+
+    fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
+        self.0.check_constants(globals)
+    }
+
+    fn begins(&self) -> Option<&'static str> {
+        Some(DOCUMENTS)
+    }
+}

@@ -48,6 +48,7 @@ use bson::raw::{RawBsonRef, RawDocument};
 
 use crate::error::ServerError;
 
+pub use self::date::units;
 pub use self::globals::check_pipeline_depth;
 pub use self::globals::{Globals, Scope};
 pub use self::implied_predicates::Implied;

@@ -2,7 +2,7 @@
 
 mod format;
 mod parts;
-mod units;
+pub mod units;
 mod zone;
 
 use bson::raw::RawBsonRef;

@@ -77,7 +77,7 @@ pub fn too_large(document: &RawDocument, limit: usize) -> ServerError {
 }
 
 /// The approximate size of a value.
-pub(super) fn size(value: &RawBson) -> usize {
+pub fn size(value: &RawBson) -> usize {
     match value {
         RawBson::String(text) => text.len(),
         RawBson::Array(array) => array.as_bytes().len(),

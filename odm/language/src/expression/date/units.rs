@@ -14,14 +14,52 @@ use crate::expression::operator::{Args, Outcome, integral, null, owned};
 
 const DAY: i64 = 86_400_000;
 
+/// A unit of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Unit {
+pub enum Unit {
     Year,
     Quarter,
     Month,
     /// A fixed number of milliseconds.
     Fixed(i64),
     Week,
+}
+
+impl Unit {
+    /// The unit of this name; `None` if the name is unknown.
+    pub fn new(name: &str) -> Option<Self> {
+        Some(match name {
+            "year" => Self::Year,
+            "quarter" => Self::Quarter,
+            "month" => Self::Month,
+            "week" => Self::Week,
+            "day" => Self::Fixed(86_400_000),
+            "hour" => Self::Fixed(3_600_000),
+            "minute" => Self::Fixed(60_000),
+            "second" => Self::Fixed(1_000),
+            "millisecond" => Self::Fixed(1),
+            _ => return None,
+        })
+    }
+
+    /// Like [`Self::new`], with mongod's error for an unknown name.
+    pub fn parse(name: &str) -> Result<Self, ServerError> {
+        Self::new(name).ok_or_else(|| {
+            ServerError::new(
+                Code::FAILED_TO_PARSE,
+                format!("unknown time unit value: {name}"),
+            )
+        })
+    }
+
+    /// The length in milliseconds; `None` if the calendar decides it.
+    pub fn millis(self) -> Option<i64> {
+        match self {
+            Self::Fixed(millis) => Some(millis),
+            Self::Week => Some(7 * DAY),
+            Self::Month | Self::Quarter | Self::Year => None,
+        }
+    }
 }
 
 fn unit<'v>(args: &'v Args<'_>, index: usize) -> Result<(Unit, &'v str), ServerError> {
@@ -41,27 +79,14 @@ fn unit<'v>(args: &'v Args<'_>, index: usize) -> Result<(Unit, &'v str), ServerE
             ),
         );
     };
-    let unit = match name {
-        "year" => Unit::Year,
-        "quarter" => Unit::Quarter,
-        "month" => Unit::Month,
-        "week" => Unit::Week,
-        "day" => Unit::Fixed(86_400_000),
-        "hour" => Unit::Fixed(3_600_000),
-        "minute" => Unit::Fixed(60_000),
-        "second" => Unit::Fixed(1_000),
-        "millisecond" => Unit::Fixed(1),
-        other => {
-            if matches!(args.operator, "$dateAdd" | "$dateSubtract") {
-                return Err(ServerError::new(
-                    Code::FAILED_TO_PARSE,
-                    format!("unknown time unit value: {other}"),
-                ));
-            }
+    let unit = match Unit::new(name) {
+        Some(unit) => unit,
+        None if matches!(args.operator, "$dateAdd" | "$dateSubtract") => Unit::parse(name)?,
+        None => {
             return refuse(
                 5_439_014,
                 format!(
-                    "{} parameter 'unit' value cannot be recognized as a time unit: {other}",
+                    "{} parameter 'unit' value cannot be recognized as a time unit: {name}",
                     args.operator
                 ),
             );
@@ -104,6 +129,22 @@ pub(super) fn add<'a>(args: &Args<'a>, sign: i64) -> Outcome<'a> {
             format!("invalid $dateSubtract 'amount' parameter value: {amount}"),
         );
     }
+    let moved = added(start, (unit, name), (amount, sign), &zone)?;
+    owned(DateTime::from_millis(moved))
+}
+
+/// The instant this many units later, in UTC.
+pub fn add_units(start: i64, unit: (Unit, &str), amount: i64) -> Result<i64, ServerError> {
+    added(start, unit, (amount, 1), &Zone::Fixed(0))
+}
+
+/// The instant this many units later, or earlier if the sign is negative.
+fn added(
+    start: i64,
+    (unit, name): (Unit, &str),
+    (amount, sign): (i64, i64),
+    zone: &Zone,
+) -> Result<i64, ServerError> {
     // Larger amounts overflow 64-bit milliseconds for any date.
     let most = match unit {
         Unit::Year => 584_942_417,
@@ -131,24 +172,20 @@ pub(super) fn add<'a>(args: &Args<'a>, sign: i64) -> Outcome<'a> {
     // Before 1970, for a time within a second, mongod's result is one second too early.
     let is_split = start < 0 && start % 1_000 != 0 && unit != Unit::Fixed(1);
     let moved = moved.and_then(|moved| moved.checked_sub(if is_split { 1_000 } else { 0 }));
-    match moved {
-        Some(moved) => owned(DateTime::from_millis(moved)),
-        None => refuse(5_166_406, "dateAdd overflowed"),
-    }
+    moved.map_or_else(|| refuse(5_166_406, "dateAdd overflowed"), Ok)
 }
 
 /// The date this many milliseconds later.
-fn moved_by<'a>(start: i64, millis: i64) -> Outcome<'a> {
-    match start.checked_add(millis) {
-        Some(moved) => owned(DateTime::from_millis(moved)),
-        None => Err(ServerError::new(
+fn moved_by(start: i64, millis: i64) -> Result<i64, ServerError> {
+    start.checked_add(millis).ok_or_else(|| {
+        ServerError::new(
             Code::DURATION_OVERFLOW,
             format!(
                 "Overflow while adding {millis}ms to {}ms",
                 start.wrapping_add(millis)
             ),
-        )),
-    }
+        )
+    })
 }
 
 fn moved(start: i64, unit: Unit, amount: i64) -> Option<i64> {

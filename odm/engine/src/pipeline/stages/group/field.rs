@@ -4,7 +4,7 @@ use bson::raw::{RawBson, RawBsonRef, RawDocument};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::accumulate::Accumulator;
 use odm_language::expression::top_n::{self, Keep, TopN};
-use odm_language::expression::{Expression, Globals, Scope, compat::messages};
+use odm_language::expression::{Expression, Globals, Scope, Value, compat::messages};
 use odm_language::refusal;
 use odm_language::value::key::{self, Direction};
 use odm_language::value::raw::{elements, empty_document};
@@ -31,7 +31,7 @@ enum Rule {
 }
 
 /// The state of one field in one group.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(in crate::pipeline::stages) enum State {
     Plain(Accumulator),
     Many(TopN),
@@ -79,23 +79,32 @@ impl Field {
                 ),
             ));
         }
+        let argument = match argument {
+            RawBsonRef::Document(none) if operator == "$count" && none.is_empty() => {
+                RawBsonRef::Null
+            }
+            _ if operator == "$count" => {
+                return Err(ServerError::new(
+                    Code::TYPE_MISMATCH,
+                    "$count takes no arguments, i.e. $count:{}",
+                ));
+            }
+            argument => argument,
+        };
+        Self::accumulator(name, (operator, argument), scope)
+    }
+
+    /// A field that collects the values of an expression with an accumulator.
+    pub(in crate::pipeline::stages) fn accumulator(
+        name: &str,
+        (operator, argument): (&str, RawBsonRef<'_>),
+        scope: &Scope,
+    ) -> Result<Self, ServerError> {
         let (rule, argument) = if let Some(keep) = Keep::new(operator) {
             Rule::ranked(operator, keep, argument, scope)?
         } else {
             let Some(fresh) = Accumulator::new(operator) else {
                 return refuse(15952, format!("unknown group operator '{operator}'"));
-            };
-            let argument = match argument {
-                RawBsonRef::Document(none) if operator == "$count" && none.is_empty() => {
-                    RawBsonRef::Null
-                }
-                _ if operator == "$count" => {
-                    return Err(ServerError::new(
-                        Code::TYPE_MISMATCH,
-                        "$count takes no arguments, i.e. $count:{}",
-                    ));
-                }
-                argument => argument,
             };
             (Rule::Plain(fresh), Expression::parse(argument, scope)?)
         };
@@ -104,6 +113,11 @@ impl Field {
             argument,
             rule,
         })
+    }
+
+    /// The expression whose values it collects.
+    pub(in crate::pipeline::stages) fn argument(&self) -> &Expression {
+        &self.argument
     }
 
     pub(in crate::pipeline::stages) fn check_constants(
@@ -187,17 +201,27 @@ impl Field {
         match state {
             State::Plain(accumulator) => accumulator.add(&value, globals),
             State::Many(ranked) | State::One(ranked) => {
-                let key = match &self.rule {
-                    Rule::TopN {
-                        sort,
-                        keep: Keep::Top | Keep::Bottom,
-                        ..
-                    } => sort_key(sort, document, globals)?,
-                    _ => key::of(value.or_null(), globals.collator()),
-                };
+                let key = self.key(&value, document, globals)?;
                 ranked.add(&value, || key);
                 ranked.check_size()
             }
+        }
+    }
+
+    /// The key that orders a value of the document among others.
+    pub(in crate::pipeline::stages) fn key(
+        &self,
+        value: &Value<'_>,
+        document: &RawDocument,
+        globals: &Globals,
+    ) -> Result<Vec<u8>, ServerError> {
+        match &self.rule {
+            Rule::TopN {
+                sort,
+                keep: Keep::Top | Keep::Bottom,
+                ..
+            } => sort_key(sort, document, globals),
+            _ => Ok(key::of(value.or_null(), globals.collator())),
         }
     }
 }

@@ -10,6 +10,8 @@ from pathlib import Path
 import pymongo
 from bson import Decimal128, Int64, MaxKey, MinKey, json_util
 
+import windows
+
 DOCUMENTS = [
     {"_id": 1, "a": 3, "b": "x", "c": [1, 2], "o": {"p": 1, "q": 2}, "g": [{"x": 2, "y": 1}, {"x": 1, "y": 9}]},
     {"_id": 2, "a": 1, "b": "y", "c": [], "o": {"p": 2}, "g": []},
@@ -185,6 +187,8 @@ INHIBIT = "$_internalInhibitOptimization"
 FILES["inhibit"] = [[{INHIBIT: v}] for v in ({"a": 1}, 1, None, [], "x")] + [
     [BY_ID, {INHIBIT: {}}, {"$match": {"a": 3}}, {"$project": {"b": 1}}], [{"$match": {"_id": 1}}, {INHIBIT: {}}, {"$unwind": "$c"}],
     [{INHIBIT: {}}, {"$sort": {"_id": -1}}, {INHIBIT: {}}, {"$limit": 2}, {"$project": {"_id": 1}}], [BY_ID, {"$facet": {"x": [{INHIBIT: {}}, {"$count": "n"}]}}]]
+
+FILES |= windows.FILES
 
 FINDS = [({}, p) for p in ({"a": 1}, {"a": 0}, {"c": {"$slice": 1}}, {"c": {"$slice": -1}}, {"c": {"$slice": [1, 1]}}, {"c": {"$slice": [-2, 1]}}, {"c": {"$slice": 1}, "a": 1}, {"c": {"$slice": 1}, "a": 0}, {"c": {"$slice": [0, 0]}}, {"c": {"$slice": "x"}}, {"g": {"$elemMatch": {"x": 1}}}, {"g": {"$elemMatch": {"x": 1}}, "b": 1}, {"c": {"$elemMatch": {"$gt": 1}}}, {"g": {"$elemMatch": 5}}, {"g.x": {"$elemMatch": {"$gt": 1}}}, {"g": {"$elemMatch": {"x": 1}}, "a": 0}, {"z": "$a"}, {"z": {"$add": [1, 2]}}, {"a": "lit"}, {"o": {"p": 1}}, {"g.x": {"$slice": 1}}, {"c": {"$slice": ["$c", 1]}} if False else {"c": {"$slice": 0}}, {"a": 1, "b": 0}, {"x": {"$foo": 1}}, {"": 1}, {"a.": 1}, {"_id": 0})] + [
     ({"c": 2}, {"c.$": 1}), ({"g.x": 1}, {"g.$": 1}), ({"g": {"$elemMatch": {"y": 9}}}, {"g.$": 1, "b": 1}), ({"a": 3}, {"c.$": 1}), ({"c": 2}, {"c.$": 0}), ({"c": 2}, {"c.$": 1, "g.$": 1}), ({"c": 2}, {"c.$.x": 1}), ({"c": 2}, {"$": 1}), ({"_id": 1}, {"b": 1, "g": {"$elemMatch": {"x": 1}}, "a": 1}), ({"_id": 1}, {"o": 0, "g": {"$slice": 1}}), ({"_id": 1}, {"o.p": 1, "g": {"$slice": 1}}), ({"_id": 5}, {"c": {"$elemMatch": {"k": 1}}}), ({"_id": 1}, {"_id": 0, "z": {"$size": "$c"}, "b": 1}), ({"_id": 1}, {"g.$.x": 1, "b": 1}), ({"c": {"$gt": 1}}, {"_id": 0, "c.$": 1}), ({"g.x": 1, "c": 2}, {"g.$": 1}), ({"c": 2}, {"c.$": 1, "a": 0})]

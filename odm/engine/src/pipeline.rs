@@ -32,6 +32,7 @@ use self::stage::{Planned, Stage};
 #[cfg(test)]
 pub(crate) use self::stages::{
     known as known_stages, known_options as known_stage_options, runs_accumulator,
+    runs_window_operator,
 };
 
 /// A stream of documents, as it flows between stages.
@@ -201,11 +202,15 @@ impl Pipeline {
         let mut parsed: Vec<Box<dyn Stage>> = Vec::new();
         for stage in values(stages) {
             let (name, spec) = single(stage)?;
-            let stage = stages::parse(name, spec, globals)?;
-            if let Planned::Sort(_) = stage.planned() {
-                drop_sort(&mut parsed);
+            let mut stage = stages::parse(name, spec, globals)?;
+            let parts = stage.parts();
+            let stages = if parts.is_empty() { vec![stage] } else { parts };
+            for stage in stages {
+                if let Planned::Sort(_) = stage.planned() {
+                    drop_sort(&mut parsed);
+                }
+                parsed.push(stage);
             }
-            parsed.push(stage);
         }
         metadata::check(stages)?;
         // Like mongod, drop filters of everything in front of a `$geoNear`, which must be first.

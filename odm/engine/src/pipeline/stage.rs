@@ -27,6 +27,11 @@ pub(crate) trait Stage: fmt::Debug + Send + Sync {
     /// Keeps only the first documents of a sort, because a limit follows it.
     fn bound(&mut self, _limit: u64) {}
 
+    /// Takes the stages out of a stage that stands for several; empty for any other.
+    fn parts(&mut self) -> Vec<Box<dyn Stage>> {
+        Vec::new()
+    }
+
     /// The other collections that the stage reads or writes.
     fn collections(&self) -> Vec<Other> {
         Vec::new()

@@ -19,6 +19,8 @@ mod out;
 mod redact;
 mod reshape;
 mod sample;
+mod sequence;
+mod set_window_fields;
 mod skip;
 mod sort;
 mod sort_by_count;
@@ -104,6 +106,11 @@ const STAGES: &[(&str, Parse, &[&str])] = &[
     ("$replaceWith", reshape::replace, &[]),
     ("$sample", sample::parse, &["size"]),
     ("$set", reshape::set, &[]),
+    (
+        "$setWindowFields",
+        set_window_fields::parse,
+        &["output", "partitionBy", "sortBy"],
+    ),
     ("$skip", skip::parse, &[]),
     ("$sort", sort::parse, &[]),
     ("$sortByCount", sort_by_count::parse, &[]),
@@ -142,7 +149,6 @@ const UNSUPPORTED: &[&str] = &[
     "$queue",
     "$search",
     "$setVariableFromSubPipeline",
-    "$setWindowFields",
     "$shardedDataDistribution",
 ];
 
@@ -184,6 +190,8 @@ pub(super) fn outline(name: &str) -> Result<Option<Outline>, ServerError> {
 
 #[cfg(test)]
 pub(crate) use self::group::runs as runs_accumulator;
+#[cfg(test)]
+pub(crate) use self::set_window_fields::runs as runs_window_operator;
 
 /// Every stage, and whether the engine supports it.
 #[cfg(test)]

@@ -25,6 +25,7 @@ const MODIFIERS: &str = "Modifiers, positions and stages of updates";
 const STAGES: &str = "Stages";
 const EXPRESSIONS: &str = "Expressions";
 const ACCUMULATORS: &str = "Accumulators";
+const WINDOW: &str = "Window operators";
 const META: &str = "Values of $meta";
 const INDEX_KINDS: &str = "Kinds of indexes";
 const INDEX_OPTIONS: &str = "Index options";
@@ -287,6 +288,16 @@ impl Used {
                             self.expression(argument);
                         }
                         _ => self.expression(value),
+                    }
+                }
+            }
+            "$setWindowFields" => {
+                self.options(STAGE_OPTIONS, name, options);
+                let output = options.get_document("output").ok();
+                for (_, function) in output.into_iter().flatten() {
+                    let named = function.as_document().into_iter().flat_map(Document::keys);
+                    for operator in named.filter(|name| name.starts_with('$')) {
+                        self.note(WINDOW, operator);
                     }
                 }
             }

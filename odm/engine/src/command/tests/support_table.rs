@@ -18,7 +18,7 @@ use crate::command::state::Engine;
 use crate::command::{known_commands, known_statements};
 use crate::context::Context;
 use crate::index::spec;
-use crate::pipeline::{known_stage_options, known_stages, runs_accumulator};
+use crate::pipeline::{known_stage_options, known_stages, runs_accumulator, runs_window_operator};
 use crate::updater;
 
 /// What to do when the chapter is stale.
@@ -76,8 +76,6 @@ pub(super) fn sections() -> Vec<(&'static str, Vec<Row>)> {
     let [top_level, on_field] = matcher::known_operators();
     let accumulators = listed("accumulators");
     let stages = known_stages();
-    let windowed = stages.contains(&("$setWindowFields", true));
-    assert!(!windowed, "window operators need a table to be listed from");
     let collection = known_commands()
         .iter()
         .find(|command| command.name == "create")
@@ -111,7 +109,11 @@ pub(super) fn sections() -> Vec<(&'static str, Vec<Row>)> {
         ),
         (
             "Window operators",
-            rows(listed("window").iter().map(|name| (name.as_str(), false))),
+            rows(
+                listed("window")
+                    .iter()
+                    .map(|name| (name.as_str(), runs_window_operator(name))),
+            ),
         ),
         (
             "Values of $meta",

@@ -1,6 +1,6 @@
 //! `$sort`: stable unless a [`Shuffle`](odm_language::shuffle::Shuffle) is set, by the order of BSON values.
 
-use bson::raw::{RawBsonRef, RawDocumentBuf};
+use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::Globals;
 
@@ -34,6 +34,18 @@ pub(super) fn parse(
         spec: spec.to_owned(),
         pattern: SortPattern::parse(spec)?,
         limit: None,
+    }))
+}
+
+/// A sort by `spec`, or by `planned` where the planner takes it over. mongod's two sorts differ so where a field is
+/// repeated.
+pub(super) fn of(
+    spec: &RawDocument,
+    planned: RawDocumentBuf,
+) -> Result<Box<dyn Stage>, ServerError> {
+    Ok(Box::new(Sort {
+        spec: planned,
+        pattern: SortPattern::parse(spec)?,
     }))
 }
 

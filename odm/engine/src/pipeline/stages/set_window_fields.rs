@@ -1,0 +1,417 @@
+//! `$setWindowFields`: adds fields that are computed over windows of documents, in partitions that are sorted.
+//!
+//! Like mongod, the stage becomes a `$sort` and a stage that expects sorted documents, so that the planner can use an
+//! index for the sort. A partition is a run of documents with equal values of the partition's expression.
+
+mod bounds;
+mod function;
+mod integral;
+mod output;
+mod parse;
+mod sequential;
+mod sliding;
+
+#[cfg(test)]
+pub(crate) use self::parse::runs;
+
+use std::collections::VecDeque;
+
+use bson::raw::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+use odm_language::error::{Code, ServerError};
+use odm_language::expression::{Expression, Globals, compat::messages, field_path};
+use odm_language::value::key;
+use odm_language::value::raw::{append, elements};
+
+use crate::pipeline::Documents;
+use crate::pipeline::sort::SortPattern;
+use crate::pipeline::stage::{Cx, Stage};
+use crate::pipeline::stages::sequence::Sequence;
+use crate::pipeline::stages::sort;
+
+use self::function::{Function, evaluated};
+use self::output::Paths;
+
+/// The values of a function for the documents of a partition; `None` where the value is missing.
+type Column = Vec<Option<RawBson>>;
+
+/// The options of the stage.
+#[derive(Debug, Default)]
+pub(super) struct Options<'s> {
+    pub(super) partition: Option<RawBsonRef<'s>>,
+    pub(super) sort: Option<&'s RawDocument>,
+    pub(super) output: Option<&'s RawDocument>,
+}
+
+pub(super) fn parse(
+    name: &str,
+    spec: RawBsonRef<'_>,
+    globals: &Globals,
+) -> Result<Box<dyn Stage>, ServerError> {
+    let RawBsonRef::Document(spec) = spec else {
+        return failed_to_parse(format!(
+            "the {name} stage specification must be an object, found {}",
+            messages::type_name(Some(spec))
+        ));
+    };
+    let mut options = Options::default();
+    for (option, value) in elements(spec) {
+        match option {
+            "partitionBy" => options.partition = Some(value),
+            "sortBy" => options.sort = document_option(name, option, value)?,
+            "output" => options.output = document_option(name, option, value)?,
+            other => return unknown_option(name, other),
+        }
+    }
+    Ok(Sequence::boxed(stages(&options, globals)?))
+}
+
+/// Reads an option that must be a document; `None` if it is null.
+pub(super) fn document_option<'s>(
+    stage: &str,
+    option: &str,
+    value: RawBsonRef<'s>,
+) -> Result<Option<&'s RawDocument>, ServerError> {
+    match value {
+        RawBsonRef::Document(document) => Ok(Some(document)),
+        RawBsonRef::Null | RawBsonRef::Undefined => Ok(None),
+        other => wrong_type(stage, option, other, "object"),
+    }
+}
+
+pub(super) fn wrong_type<T>(
+    stage: &str,
+    option: &str,
+    value: RawBsonRef<'_>,
+    expected: &str,
+) -> Result<T, ServerError> {
+    Err(ServerError::new(
+        Code::TYPE_MISMATCH,
+        format!(
+            "BSON field '{stage}.{option}' is the wrong type '{}', expected type '{expected}'",
+            messages::type_name(Some(value))
+        ),
+    ))
+}
+
+pub(super) fn unknown_option<T>(stage: &str, option: &str) -> Result<T, ServerError> {
+    refuse(
+        40415,
+        format!("BSON field '{stage}.{option}' is an unknown field."),
+    )
+}
+
+pub(super) fn missing_option<T>(stage: &str, option: &str) -> Result<T, ServerError> {
+    refuse(
+        40414,
+        format!("BSON field '{stage}.{option}' is missing but a required field"),
+    )
+}
+
+/// mongod's error for an array option that is null.
+pub(super) fn no_object<T>(option: &str) -> Result<T, ServerError> {
+    refuse(
+        10065,
+        format!("invalid parameter: expected an object ({option})"),
+    )
+}
+
+/// The stages that `$setWindowFields` becomes.
+pub(super) fn stages(
+    options: &Options<'_>,
+    globals: &Globals,
+) -> Result<Vec<Box<dyn Stage>>, ServerError> {
+    let Some(output) = options.output else {
+        return missing_option("$setWindowFields", "output");
+    };
+    let partition = match options.partition {
+        None => Partition::Whole,
+        Some(expression) => Partition::parse(expression, globals)?,
+    };
+    let sort = options.sort.filter(|sort| !sort.is_empty());
+    let pattern = sort.map(SortPattern::parse).transpose()?;
+    let sort_by = SortBy::parse(sort, globals)?;
+    let mut paths = Paths::default();
+    let mut functions = Vec::new();
+    for (path, spec) in elements(output) {
+        let function = parse::parse(path, spec, &sort_by, globals)?;
+        paths.add(&field_path(path)?, functions.len())?;
+        functions.push(function);
+    }
+    let mut stages = Vec::new();
+    if let Some((sort, planned)) = partition.sort(sort) {
+        stages.push(sort::of(&sort, planned)?);
+    }
+    let window: Box<dyn Stage> = Box::new(SetWindowFields {
+        partition,
+        pattern,
+        sort_by,
+        functions,
+        paths,
+    });
+    stages.push(window);
+    Ok(stages)
+}
+
+fn refuse<T>(code: i32, message: impl Into<String>) -> Result<T, ServerError> {
+    Err(ServerError::new(Code::location(code), message))
+}
+
+pub(super) fn failed_to_parse<T>(message: impl Into<String>) -> Result<T, ServerError> {
+    Err(ServerError::new(Code::FAILED_TO_PARSE, message))
+}
+
+/// What the functions know of `sortBy`.
+#[derive(Debug)]
+struct SortBy {
+    /// The number of its fields.
+    count: usize,
+    is_descending: bool,
+    /// The value of the first field.
+    field: Option<Expression>,
+}
+
+impl SortBy {
+    fn parse(sort: Option<&RawDocument>, globals: &Globals) -> Result<Self, ServerError> {
+        let fields = sort.into_iter().flat_map(elements);
+        let first = fields.clone().next();
+        let is_field = |value| !matches!(value, RawBsonRef::Document(_));
+        let field = first.filter(|(_, value)| is_field(*value));
+        Ok(Self {
+            count: fields.count(),
+            is_descending: first.is_some_and(|(_, direction)| is_negative(direction)),
+            field: field
+                .map(|(path, _)| {
+                    let path = format!("${path}");
+                    Expression::parse(RawBsonRef::String(&path), &globals.scope())
+                })
+                .transpose()?,
+        })
+    }
+}
+
+fn is_negative(direction: RawBsonRef<'_>) -> bool {
+    odm_language::value::number::Number::from_raw(direction)
+        .is_some_and(|number| number.to_f64() < 0.0)
+}
+
+/// How the documents are partitioned.
+#[derive(Debug)]
+enum Partition {
+    Whole,
+    /// By a field, which the `$sort` in front sorts by.
+    Field {
+        path: String,
+        expression: Expression,
+    },
+    /// By an expression, which this stage sorts by.
+    Computed(Expression),
+}
+
+impl Partition {
+    fn parse(spec: RawBsonRef<'_>, globals: &Globals) -> Result<Self, ServerError> {
+        if matches!(spec, RawBsonRef::Null | RawBsonRef::Undefined) {
+            return Ok(Self::Whole);
+        }
+        let expression = Expression::parse(spec, &globals.scope())?;
+        let constant = expression
+            .constant(globals)
+            .map_err(|error| error.within("Failed to optimize partitionBy expression"))?;
+        if let Some(constant) = constant {
+            check_partition(constant.get())?;
+            return Ok(Self::Whole);
+        }
+        let RawBsonRef::String(path) = spec else {
+            return Ok(Self::Computed(expression));
+        };
+        let below = ["$$ROOT", "$$CURRENT"]
+            .iter()
+            .find_map(|root| path.strip_prefix(root));
+        let path = match below {
+            Some("") => {
+                return refuse(16409, "FieldPath::tail() called on single element path");
+            }
+            Some(below) => below.strip_prefix('.'),
+            None => path.strip_prefix('$').filter(|path| !path.starts_with('$')),
+        };
+        Ok(match path {
+            Some(path) => Self::Field {
+                path: path.to_owned(),
+                expression,
+            },
+            None => Self::Computed(expression),
+        })
+    }
+
+    /// The sort of the stage in front, and as the planner sees it: there, the partition's field takes its direction
+    /// from `sortBy`, if it is there.
+    fn sort(&self, sort: Option<&RawDocument>) -> Option<(RawDocumentBuf, RawDocumentBuf)> {
+        let fields = sort.into_iter().flat_map(elements);
+        let path = match self {
+            Self::Computed(_) => return None,
+            Self::Whole => return sort.map(|sort| (sort.to_owned(), sort.to_owned())),
+            Self::Field { path, .. } => path,
+        };
+        let given = fields.clone().find(|(name, _)| name == path);
+        let ascending = RawBsonRef::Int32(1);
+        let by = |direction| {
+            let mut new = RawDocumentBuf::new();
+            append(&mut new, path, direction);
+            for (name, direction) in fields.clone().filter(|(name, _)| name != path) {
+                append(&mut new, name, direction);
+            }
+            new
+        };
+        let planned = given.map_or(ascending, |(_, direction)| direction);
+        Some((by(ascending), by(planned)))
+    }
+
+    fn expression(&self) -> Option<&Expression> {
+        match self {
+            Self::Whole => None,
+            Self::Field { expression, .. } | Self::Computed(expression) => Some(expression),
+        }
+    }
+
+    /// The key of a document's partition. A missing value counts as null.
+    fn key(&self, document: &RawDocument, globals: &Globals) -> Result<Vec<u8>, ServerError> {
+        let Some(expression) = self.expression() else {
+            return Ok(Vec::new());
+        };
+        let value = expression.eval(document, globals)?;
+        check_partition(value.get())?;
+        Ok(key::of(value.or_null(), globals.collator()))
+    }
+}
+
+fn check_partition(value: Option<RawBsonRef<'_>>) -> Result<(), ServerError> {
+    match value {
+        Some(RawBsonRef::Array(_)) => Err(ServerError::new(
+            Code::TYPE_MISMATCH,
+            "An expression used to partition cannot evaluate to value of type array",
+        )),
+        _ => Ok(()),
+    }
+}
+
+#[derive(Debug)]
+struct SetWindowFields {
+    partition: Partition,
+    pattern: Option<SortPattern>,
+    sort_by: SortBy,
+    functions: Vec<Function>,
+    paths: Paths,
+}
+
+/// A document with the key of its partition.
+type Keyed = (Vec<u8>, RawDocumentBuf);
+
+impl SetWindowFields {
+    /// The documents with the keys of their partitions, which follow each other.
+    fn keyed<'a>(
+        &'a self,
+        input: Documents<'a>,
+        cx: Cx<'a>,
+    ) -> Result<Box<dyn Iterator<Item = Result<Keyed, ServerError>> + 'a>, ServerError> {
+        let keyed = input.map(move |document| {
+            let document = document?;
+            Ok((self.partition.key(&document, cx.globals)?, document))
+        });
+        if !matches!(self.partition, Partition::Computed(_)) {
+            return Ok(Box::new(keyed));
+        }
+        let mut all = Vec::new();
+        for document in keyed {
+            let (partition, document) = document?;
+            let key = match &self.pattern {
+                None => Vec::new(),
+                Some(pattern) => {
+                    pattern.key(&document, cx.globals.collator(), &cx.globals.known())?
+                }
+            };
+            all.push((partition, key, document));
+        }
+        if let Some(shuffle) = cx.globals.shuffle() {
+            shuffle.shuffle(&mut all);
+        }
+        all.sort_by(|(p1, k1, _), (p2, k2, _)| p1.cmp(p2).then_with(|| k1.cmp(k2)));
+        let keyed = all.into_iter();
+        Ok(Box::new(
+            keyed.map(|(partition, _, document)| Ok((partition, document))),
+        ))
+    }
+
+    /// The documents of a partition with the computed fields.
+    fn computed(
+        &self,
+        documents: Vec<RawDocumentBuf>,
+        cx: Cx<'_>,
+    ) -> Result<VecDeque<RawDocumentBuf>, ServerError> {
+        if self.functions.is_empty() {
+            return Ok(documents.into());
+        }
+        let sorted = match &self.sort_by.field {
+            Some(field) if self.functions.iter().any(Function::is_sorted) => {
+                evaluated(field, &documents, cx.globals)?
+            }
+            _ => vec![None; documents.len()],
+        };
+        let mut columns = Vec::with_capacity(self.functions.len());
+        for function in &self.functions {
+            columns.push(function.column(&documents, &sorted, cx)?.into_iter());
+        }
+        let written = documents.into_iter().map(|document| {
+            let values: Vec<_> = columns
+                .iter_mut()
+                .map(|column| column.next().flatten())
+                .collect();
+            self.paths.write(&document, &values)
+        });
+        Ok(written.collect())
+    }
+}
+
+impl Stage for SetWindowFields {
+    fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
+        if let Some(expression) = self.partition.expression() {
+            expression.check_constants(globals)?;
+        }
+        self.functions
+            .iter()
+            .try_for_each(|function| function.check_constants(globals))
+    }
+
+    fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
+        for function in &self.functions {
+            function.prepare(cx.globals)?;
+        }
+        let mut keyed = self.keyed(input, cx)?;
+        let mut ready = VecDeque::new();
+        // The first document of the next partition.
+        let mut next: Option<Keyed> = None;
+        let mut partition = move || {
+            let first = next.take().map(Ok).or_else(|| keyed.next()).transpose()?;
+            let Some((key, first)) = first else {
+                return Ok(VecDeque::new());
+            };
+            let mut documents = vec![first];
+            for document in keyed.by_ref() {
+                let (other, document) = document?;
+                if other != key {
+                    next = Some((other, document));
+                    break;
+                }
+                documents.push(document);
+            }
+            self.computed(documents, cx)
+        };
+        Ok(Box::new(std::iter::from_fn(move || {
+            if ready.is_empty() {
+                match partition() {
+                    Ok(documents) => ready = documents,
+                    Err(error) => return Some(Err(error)),
+                }
+            }
+            ready.pop_front().map(Ok)
+        })))
+    }
+}

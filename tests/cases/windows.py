@@ -156,3 +156,21 @@ FILES["window_places_in_pipelines"] = [
     given(PLAIN) + [{"$unionWith": {"coll": "stage_cases", "pipeline": window({"n": {"$rank": {}}}, sortBy={"_id": 1}) + [{"$project": {"n": 1}}]}}],
     given(PLAIN) + [{"$sort": {"x": -1}}] + window({"n": {"$documentNumber": {}}}, sortBy={"x": 1}) + [{"$match": {"n": {"$gt": 1}}}, {"$limit": 1}],
     given(PLAIN) + window({"n": {"$sum": "$v"}}) + window({"m": {"$sum": "$n"}})]
+
+HOLES = [{"_id": 1, "x": 1, "g": 1, "v": 1}, {"_id": 2, "x": 2, "g": 2, "v": 5}, {"_id": 3, "x": 3, "g": 1}, {"_id": 4, "x": 4, "g": 2, "v": None}, {"_id": 5, "x": 5, "g": 1, "v": 9}, {"_id": 6, "x": 6, "g": 2, "v": 6, "w": 2}]
+
+
+def fill(documents=HOLES, **spec):
+    return given(documents) + [{"$fill": spec}]
+
+
+LOCF, LINEAR = {"v": {"method": "locf"}}, {"v": {"method": "linear"}}
+FILES["fill"] = [[{"$fill": spec}] for spec in (5, None, {}, {"output": 5}, {"output": {}}, {"output": None}, {"foo": 1, "output": {"a": {"value": 1}}})] + [
+    fill(HOLES[:2], output=output, **sort) for sort in ({"sortBy": {"x": 1}}, {}) for output in (
+        {"a": 5}, {"a": None}, {"a": {}}, {"a": {"foo": 1}}, {"a": {"method": "foo"}}, {"a": {"method": 5}}, {"a": {"method": None}}, LOCF, LINEAR, {"a": {"method": "locf", "value": 1}}, {"a": {"method": "linear", "foo": 1}}, {"a": {"value": {"$foo": 1}}}, {"a": {"value": {"$add": [1, "a"]}}}, {"a": {"value": None}}, {"a.b": {"value": 1}}, {"$a": {"value": 1}}, {"": {"value": 1}}, {"a": {"value": 1}, "c": {"value": "$a"}}, {"a": {"method": "locf"}, "a.b": {"method": "locf"}})] + [
+    fill(output=output, **options) for output in (LOCF, LINEAR, {**LOCF, "w": {"value": {"$add": ["$x", 1]}}}) for options in (
+        {"sortBy": {"x": 1}}, {"sortBy": {"x": -1}, "partitionByFields": ["g"]}, {"sortBy": {"x": 1}, "partitionBy": {"a": "$g"}}, {"sortBy": {"x": 1, "g": 1}}, {"sortBy": {"x": 1}, "partitionByFields": []})] + [
+    fill(HOLES[:2], output=output, sortBy={"x": 1}, **options) for output in (LOCF, {"v": {"value": 1}}) for options in (
+        {"partitionBy": "$g"}, {"partitionBy": {}}, {"partitionBy": None}, {"partitionBy": {"$foo": 1}}, {"partitionBy": {"$add": [1, "a"]}}, {"partitionBy": {"a": "$g"}, "partitionByFields": ["g"]}, {"partitionByFields": 5}, {"partitionByFields": [5]}, {"partitionByFields": ["$g"]}, {"partitionByFields": ["g.h"]}, {"partitionByFields": ["x", "g"]})] + [
+    fill(HOLES[:2], output={"v": {"value": 1}}, sortBy=sort) for sort in (5, {"x": 2}, None)] + [
+    fill([], output=LOCF, sortBy={"x": 1}), fill([{"v": [1, None]}, {"v": {"a": None}}], output={"v.a": {"value": 3}})]

@@ -6,6 +6,7 @@ mod change_stream;
 mod count;
 mod documents;
 mod facet;
+mod fill;
 mod foreign;
 mod geo_near;
 mod graph_lookup;
@@ -62,6 +63,11 @@ const STAGES: &[(&str, Parse, &[&str])] = &[
     ("$count", count::parse, &[]),
     ("$documents", documents::parse, &[]),
     ("$facet", facet::parse, &[]),
+    (
+        "$fill",
+        fill::parse,
+        &["output", "partitionBy", "partitionByFields", "sortBy"],
+    ),
     ("$geoNear", geo_near::parse, geo_near::OPTIONS),
     (
         "$graphLookup",
@@ -139,7 +145,7 @@ const OUTLINES: &[(&str, Outline)] = &[
 const UNSUPPORTED: &[&str] = &[
     "$currentOp",
     "$densify",
-    "$fill",
+    "$documents",
     "$listCachedAndActiveUsers",
     "$listCatalog",
     "$listLocalSessions",

@@ -176,6 +176,7 @@ cases::files!("stage", file, input: ["documents"], [
     computed_documents,
     count,
     facet,
+    fill,
     find,
     group,
     group_more,

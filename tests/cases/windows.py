@@ -174,3 +174,37 @@ FILES["fill"] = [[{"$fill": spec}] for spec in (5, None, {}, {"output": 5}, {"ou
         {"partitionBy": "$g"}, {"partitionBy": {}}, {"partitionBy": None}, {"partitionBy": {"$foo": 1}}, {"partitionBy": {"$add": [1, "a"]}}, {"partitionBy": {"a": "$g"}, "partitionByFields": ["g"]}, {"partitionByFields": 5}, {"partitionByFields": [5]}, {"partitionByFields": ["$g"]}, {"partitionByFields": ["g.h"]}, {"partitionByFields": ["x", "g"]})] + [
     fill(HOLES[:2], output={"v": {"value": 1}}, sortBy=sort) for sort in (5, {"x": 2}, None)] + [
     fill([], output=LOCF, sortBy={"x": 1}), fill([{"v": [1, None]}, {"v": {"a": None}}], output={"v.a": {"value": 3}})]
+
+PARTED = [{"_id": i, **({} if g is ... else {"g": g}), "x": x} for i, (g, x) in enumerate([(1, 1), (1, 4), (2, 2), (2, 6), (None, 3), (..., 5)])]
+
+
+def densify(documents, bounds, step=1, field="x", parts=None, unit=None):
+    spec = {"field": field, "range": {"step": step, **({"unit": unit} if unit else {}), "bounds": bounds}}
+    return given(documents) + [{"$densify": spec | ({} if parts is None else {"partitionByFields": parts})}]
+
+
+def at(*values):
+    return [{"_id": i, **({} if x is ... else {"x": x})} for i, x in enumerate(values)]
+
+
+INSTANTS = [datetime(2020, 1, 31, 1), datetime(2020, 2, 2, 5), datetime(2020, 3, 31)]
+LONG_AGO = [datetime(1960, 1, 1, 0, 0, 0, 500000), datetime(1960, 1, 4)]
+# mongod returns what it adds behind the last document in no particular order of the partitions.
+ORDER = [{"$sort": {"g": 1, "x": 1, "_id": 1}}]
+FILES["densify"] = [
+    densify(at(*values), "full", step) for values in ([1, 4], [1, 4.5], [1.0, 4], [1, Int64(4)], [Int64(1), 4], [1, Decimal128("4")], [Decimal128("1"), 4]) for step in (1, Int64(2), 1.5, Decimal128("1.5"))] + [
+    densify(at(*values), "full", step) for values, step in (([0.1, 0.9], 0.1), ([None, 1, ..., 3], 1), ([None], 1), ([], 1), ([1, 2.5, 4, 6], 1), ([1, 1, 3, 3], 1), ([2**31 - 2, Int64(2**31 + 1)], 1), ([Int64(2**63 - 3), Int64(2**63 - 1)], 1), (["a", 1], 1), ([DAY, 1], 1), ([DAY], 1), ([[1, 2]], 1), ([True], 1), ([{"y": 1}], 1))] + [
+    densify(at(*values), [1, 4]) for values in ([], [...], [0, 5], [2], [1.5], [10], [-10], [1, 4], [1, 1, 3, 3], [0.5, 2.5, 3.5], [2.0], [Int64(2)], [NAN, 1, 2, 2, INFINITY], [1, 4, "a"], [1, "a"], [True], [DAY], [None, 2])] + [
+    densify(at(2), bounds, step) for bounds, step in (([1, 5], 3), ([1, 4], 3), ([1, 1], 1), ([Decimal128("1"), Decimal128("4")], Decimal128("1")), ([1.0, 4.0], 0.5), ([Int64(1), Int64(4)], Int64(1)), ([1.0, 4.0], 1), ([1, 4.0], 1), ([1, 4], 1.0), ([1, 4], Int64(1)))] + [
+    densify(PARTED[:5] if bounds == "full" else PARTED, bounds, step, parts=["g"]) + ORDER for bounds in ("full", "partition", [0, 4]) for step in (1, 2)] + [
+    densify(PARTED[:4], bounds, 2, parts=["g"]) for bounds in ("partition", [0, 4])] + [
+    densify(documents, "full", 2, field="x.y", parts=parts) + [{"$sort": {"x": 1}}] for documents in ([{"x": {"y": 1, "z": 5}}, {"x": {"y": 4, "z": 7}}], [{"x": [{"y": 1}]}, {"x": {"y": 4}}], [{"x": 5}, {"x": {"y": 1}}, {"x": {"y": 5}}]) for parts in ([], ["x.z"], ["g.h"])] + [
+    densify([{"g": {"h": 1}, "x": 1}, {"g": 1, "x": 4}], bounds, 2, parts=["g.h", "k"]) + [{"$sort": {"x": 1, "g": 1}}] for bounds in ("full", "partition", [0, 4])] + [
+    densify([], bounds, parts=["g"]) for bounds in ("full", "partition", [1, 3])] + [
+    densify(at(*INSTANTS), bounds, step, unit=unit) for unit, step, bounds in (("month", 1, "full"), ("month", 2, [datetime(2020, 1, 30), datetime(2020, 7, 30)]), ("hour", 400, "full"), ("week", 1.0, "full"), ("day", Decimal128("9"), [datetime(2020, 1, 30), datetime(2020, 2, 28)]), ("year", Int64(1), [datetime(2019, 1, 1), datetime(2021, 1, 1)]), ("quarter", 1, "full"), ("minute", 30000, "full"), ("second", 10**6, "full"), ("millisecond", 10**9, "full"))] + [
+    densify(at(*LONG_AGO), "full", unit="day"), densify(at(1), "full", unit="day"), densify(at(1), [DAY, DAY], unit="day"), densify(at(None, "a"), "full", unit="day"), densify(at(1, 2), "full", parts=["x"]), densify(at(1, 3), "full", parts=["x"])] + [
+    [{"$densify": spec}] for spec in (5, None, {}, {"field": "x"}, {"field": 5}, {"field": "x", "range": 5}, {"field": "x", "range": {}}, {"field": "x", "range": {"step": 1}}, {"field": "x", "range": {"bounds": "full"}}, {"field": "x", "foo": 1})] + [
+    [{"$densify": {"field": field, "range": {"step": 1, "bounds": "full"}}}] for field in ("", "$x", "x.", "x..y")] + [
+    [{"$densify": {"field": "x", "partitionByFields": parts, "range": {"step": 1, "bounds": "partition"}}}] for parts in (5, [5], [], None, [""], ["$g"])] + [
+    [{"$densify": {"field": "x", "range": {"step": 1, "bounds": "full", **part}}}] for part in (
+        {"step": 0}, {"step": -1}, {"step": "a"}, {"step": NAN}, {"bounds": "foo"}, {"bounds": "partition"}, {"bounds": 5}, {"bounds": [1]}, {"bounds": [1, 2, 3]}, {"bounds": [2, 1]}, {"bounds": ["a", "b"]}, {"bounds": [None, 1]}, {"bounds": [1, DAY]}, {"bounds": [DAY, DAY]}, {"bounds": [1, 2], "unit": "day"}, {"bounds": [DAY, datetime(2020, 1, 1)], "unit": "day"}, {"bounds": [DAY, DAY], "step": 1.5, "unit": "day"}, {"step": 1.5, "unit": "day"}, {"unit": "foo"}, {"unit": 5}, {"foo": 1})]

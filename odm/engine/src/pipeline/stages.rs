@@ -4,7 +4,7 @@ mod bucket;
 mod bucket_auto;
 mod change_stream;
 mod count;
-mod documents;
+mod densify;
 mod facet;
 mod fill;
 mod foreign;
@@ -61,7 +61,11 @@ const STAGES: &[(&str, Parse, &[&str])] = &[
     ("$changeStream", change_stream::parse, &[]),
     ("$collStats", stats::collection, stats::PARTS),
     ("$count", count::parse, &[]),
-    ("$documents", documents::parse, &[]),
+    (
+        "$densify",
+        densify::parse,
+        &["field", "partitionByFields", "range"],
+    ),
     ("$facet", facet::parse, &[]),
     (
         "$fill",
@@ -144,7 +148,6 @@ const OUTLINES: &[(&str, Outline)] = &[
 /// mongod's stages that the engine does not support, sorted; using one is an error.
 const UNSUPPORTED: &[&str] = &[
     "$currentOp",
-    "$densify",
     "$documents",
     "$listCachedAndActiveUsers",
     "$listCatalog",

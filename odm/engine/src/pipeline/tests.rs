@@ -175,6 +175,7 @@ cases::files!("stage", file, input: ["documents"], [
     combined,
     computed_documents,
     count,
+    densify,
     facet,
     fill,
     find,

@@ -5,6 +5,7 @@ mod bucket_auto;
 mod change_stream;
 mod count;
 mod densify;
+mod documents;
 mod facet;
 mod fill;
 mod foreign;
@@ -66,6 +67,7 @@ const STAGES: &[(&str, Parse, &[&str])] = &[
         densify::parse,
         &["field", "partitionByFields", "range"],
     ),
+    ("$documents", documents::parse, &[]),
     ("$facet", facet::parse, &[]),
     (
         "$fill",
@@ -148,7 +150,6 @@ const OUTLINES: &[(&str, Outline)] = &[
 /// mongod's stages that the engine does not support, sorted; using one is an error.
 const UNSUPPORTED: &[&str] = &[
     "$currentOp",
-    "$documents",
     "$listCachedAndActiveUsers",
     "$listCatalog",
     "$listLocalSessions",

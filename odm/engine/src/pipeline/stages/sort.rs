@@ -46,6 +46,7 @@ pub(super) fn of(
     Ok(Box::new(Sort {
         spec: planned,
         pattern: SortPattern::parse(spec)?,
+        limit: None,
     }))
 }
 

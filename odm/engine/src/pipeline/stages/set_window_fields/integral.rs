@@ -88,7 +88,8 @@ impl Integral {
             return RawBson::Null;
         }
         let total = match self.sum.number() {
-            total if self.nans > 0 && !total.is_nan() => Number::Double(f64::NAN),
+            // Also where decimals would make it a decimal.
+            _ if self.nans > 0 => Number::Double(f64::NAN),
             total => total,
         };
         let total = match self.unit {

@@ -164,7 +164,7 @@ const LONGER_CYCLES: &[(&str, usize)] = &[
     ("odm store::cursor", 13),
     ("odm/engine catalog", 6),
     ("odm/engine index", 7),
-    ("odm/engine pipeline", 27),
+    ("odm/engine pipeline", 11),
     ("odm/engine planner", 8),
     ("odm/server command", 17),
 ];

@@ -6,7 +6,7 @@ use odm_language::error::{Code, ServerError};
 use odm_language::expression::{Globals, meta};
 use odm_language::value::raw::{array_document, elements, values};
 
-use crate::pipeline::GEO_NEAR;
+use crate::pipeline::stage::GEO_NEAR;
 
 /// Stages that pass documents on one by one or with their metadata. Sorted.
 const TRANSPARENT: &[&str] = &[

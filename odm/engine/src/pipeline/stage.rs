@@ -3,10 +3,10 @@
 use std::fmt;
 
 use bson::raw::RawDocumentBuf;
-use odm_language::error::ServerError;
+use odm_language::error::{Code, ServerError};
 use odm_language::expression::Globals;
 
-use crate::pipeline::{Documents, Source};
+use crate::pipeline::source::{Documents, Source, WriteTarget};
 
 /// One parsed stage.
 pub(crate) trait Stage: fmt::Debug + Send + Sync {
@@ -77,18 +77,6 @@ pub(crate) struct Other {
     pub(crate) depth: Option<usize>,
 }
 
-/// The collection that a pipeline writes to.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct WriteTarget<'s> {
-    /// `$merge` or `$out`.
-    pub(crate) stage: &'static str,
-    /// `None` for the database that the command runs on.
-    pub(crate) database: Option<&'s str>,
-    pub(crate) collection: &'s str,
-    /// The fields that must have a unique index.
-    pub(crate) unique: Option<&'s [String]>,
-}
-
 /// The planner's view of a stage.
 #[derive(Debug)]
 pub(crate) enum Planned<'s> {
@@ -141,4 +129,27 @@ pub(crate) struct Cx<'a> {
     /// The collection that the input documents come from.
     pub(crate) collection: &'a str,
     pub(crate) globals: &'a Globals,
+}
+
+/// mongod's name for the first of the internal stages that `$changeStream` expands to.
+pub(crate) const CHANGE_STREAM: &str = "$_internalChangeStreamOplogMatch";
+
+/// The stage that reads its collection by a geospatial index.
+pub(crate) const GEO_NEAR: &str = "$geoNear";
+
+/// The stage that computes its documents.
+pub(crate) const DOCUMENTS: &str = "$documents";
+
+/// The error for a stage that must come first but does not.
+pub(crate) fn not_first(name: &str) -> ServerError {
+    if name == GEO_NEAR {
+        return ServerError::new(
+            Code::location(40603),
+            format!("{name} is only valid as the first stage in an optimized pipeline"),
+        );
+    }
+    ServerError::new(
+        Code::location(40602),
+        format!("{name} is only valid as the first stage in a pipeline"),
+    )
 }

@@ -9,7 +9,7 @@ use odm_language::value::bson_type::Bracket;
 use odm_language::value::order;
 use odm_language::value::raw::{append, elements, values};
 
-use crate::pipeline::Documents;
+use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, Stage};
 use crate::pipeline::stages::foreign::one;
 use crate::pipeline::stages::{group, sort};

@@ -13,7 +13,7 @@ use odm_language::value::number::Number;
 use odm_language::value::raw::{append, elements};
 use odm_language::value::{key, order};
 
-use crate::pipeline::Documents;
+use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, Stage};
 use crate::pipeline::stages::bucket::is_computed;
 use crate::pipeline::stages::foreign::one;

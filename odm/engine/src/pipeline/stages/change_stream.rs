@@ -5,8 +5,7 @@ use odm_language::error::{Code, ServerError};
 use odm_language::expression::{Globals, compat::messages};
 
 use crate::pipeline::outline::Place;
-use crate::pipeline::stage::Stage;
-use crate::pipeline::{CHANGE_STREAM, not_first};
+use crate::pipeline::stage::{CHANGE_STREAM, Stage, not_first};
 
 pub(super) fn outline(spec: RawBsonRef<'_>, _place: Place<'_>) -> Result<(), ServerError> {
     if let RawBsonRef::Document(_) = spec {

@@ -17,7 +17,7 @@ use odm_language::value::number::Number;
 use odm_language::value::raw::get;
 use odm_language::value::{key, order};
 
-use crate::pipeline::Documents;
+use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, Stage};
 use crate::pipeline::stages::unwind;
 

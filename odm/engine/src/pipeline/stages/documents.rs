@@ -6,9 +6,9 @@ use odm_language::expression::projection::Shape;
 use odm_language::expression::{Globals, compat::messages, replace_root};
 use odm_language::value::raw::{empty_document, get, values};
 
-use crate::pipeline::stage::{Cx, Stage};
+use crate::pipeline::source::Documents;
+use crate::pipeline::stage::{Cx, DOCUMENTS, Stage};
 use crate::pipeline::stages::foreign::one;
-use crate::pipeline::{DOCUMENTS, Documents};
 
 /// The field that holds the array. mongod gives it a random name.
 const FIELD: &str = "documents";

@@ -9,8 +9,9 @@ use odm_language::value::raw::append;
 use odm_language::value::raw::{elements, values};
 
 use crate::pipeline::outline::{self, Place};
-use crate::pipeline::stage::{Cx, Other, Stage};
-use crate::pipeline::{CHANGE_STREAM, Documents, Pipeline, is_of_place};
+use crate::pipeline::source::Documents;
+use crate::pipeline::stage::{CHANGE_STREAM, Cx, Other, Stage};
+use crate::pipeline::{Pipeline, is_of_place};
 
 #[derive(Debug)]
 struct Facet(Vec<(String, Pipeline)>);

@@ -8,7 +8,7 @@ use odm_language::value::path::Path;
 use odm_language::value::raw::append;
 use odm_language::value::raw::{elements, get, values};
 
-use crate::pipeline::DOCUMENTS;
+use crate::pipeline::stage::DOCUMENTS;
 
 /// The values at a path; an array at its end is replaced by its elements.
 pub(super) fn spread<'d>(path: &Path, document: &'d RawDocument) -> Vec<RawBsonRef<'d>> {

@@ -7,10 +7,10 @@ use odm_language::matcher::Matcher;
 use odm_language::value::number::Number;
 use odm_language::value::raw::{self, append, get};
 
-use crate::pipeline::stage::{Cx, Stage};
+use crate::pipeline::source::Documents;
+use crate::pipeline::stage::{Cx, GEO_NEAR, Stage};
 use crate::pipeline::stages::foreign::{both, one};
 use crate::pipeline::stages::unwind::with;
-use crate::pipeline::{Documents, GEO_NEAR};
 
 pub(super) const OPTIONS: &[&str] = &[
     "distanceField",

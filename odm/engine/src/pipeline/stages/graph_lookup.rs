@@ -11,8 +11,8 @@ use odm_language::value::number::Number;
 use odm_language::value::path::Path;
 use odm_language::value::raw::{elements, get, values};
 
-use crate::pipeline::Documents;
 use crate::pipeline::outline::Place;
+use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, Other, PathEffect, Stage, Touched};
 use crate::pipeline::stages::foreign::{self, both, one, spread};
 use crate::pipeline::stages::unwind::with;

@@ -15,7 +15,7 @@ use odm_language::value::number::Number;
 use odm_language::value::raw::append;
 use odm_language::value::raw::elements;
 
-use crate::pipeline::Documents;
+use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, PathEffect, Stage, Touched};
 
 pub(super) use self::field::{Field, State};

@@ -5,7 +5,7 @@ use odm_language::error::{Code, ServerError};
 use odm_language::expression::Globals;
 use odm_language::value::print;
 
-use crate::pipeline::Documents;
+use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, Stage};
 
 #[derive(Debug)]

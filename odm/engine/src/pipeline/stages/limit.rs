@@ -5,7 +5,7 @@ use odm_language::error::{Code, ServerError};
 use odm_language::expression::{Globals, compat::messages};
 use odm_language::value::number::Number;
 
-use crate::pipeline::Documents;
+use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, Planned, Stage};
 
 #[derive(Debug)]

@@ -9,11 +9,12 @@ use odm_language::expression::{
 use odm_language::value::path::Path;
 use odm_language::value::raw::{elements, get};
 
+use crate::pipeline::Pipeline;
 use crate::pipeline::outline::{self, Place};
-use crate::pipeline::stage::{Cx, PathEffect, Stage, Touched};
+use crate::pipeline::source::Documents;
+use crate::pipeline::stage::{Cx, DOCUMENTS, Other, PathEffect, Stage, Touched, not_first};
 use crate::pipeline::stages::foreign::{self, any_of, both, spread};
 use crate::pipeline::stages::unwind::with;
-use crate::pipeline::{DOCUMENTS, Documents, Other, Pipeline, not_first};
 
 #[derive(Debug)]
 struct Lookup {

@@ -5,7 +5,7 @@ use odm_language::error::{Code, ServerError};
 use odm_language::expression::Globals;
 use odm_language::matcher::{Matcher, without_where};
 
-use crate::pipeline::Documents;
+use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, Planned, Stage};
 
 #[derive(Debug)]

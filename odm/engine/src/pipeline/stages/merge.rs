@@ -8,9 +8,9 @@ use odm_language::expression::Expression;
 use odm_language::value::raw::append;
 use odm_language::value::raw::{elements, get};
 
-use crate::pipeline::stage::{Cx, Other, Stage, WriteTarget};
+use crate::pipeline::source::{Documents, MergeWrite, Merging, WriteTarget};
+use crate::pipeline::stage::{Cx, Other, Stage};
 use crate::pipeline::stages::foreign::one;
-use crate::pipeline::{Documents, MergeWrite, Merging};
 
 pub(super) use self::parse::{outline, parse};
 

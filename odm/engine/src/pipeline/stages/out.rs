@@ -6,9 +6,9 @@ use odm_language::expression::memory_limit;
 use odm_language::expression::{Globals, compat::messages};
 use odm_language::value::raw::{elements, get};
 
-use crate::pipeline::Documents;
 use crate::pipeline::outline::Place;
-use crate::pipeline::stage::{Cx, Other, Stage, WriteTarget};
+use crate::pipeline::source::{Documents, WriteTarget};
+use crate::pipeline::stage::{Cx, Other, Stage};
 
 #[derive(Debug)]
 struct Out {

@@ -5,7 +5,7 @@ use odm_language::error::ServerError;
 use odm_language::expression::Globals;
 use odm_language::expression::redact::Redact;
 
-use crate::pipeline::Documents;
+use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, Stage};
 
 pub(super) fn parse(

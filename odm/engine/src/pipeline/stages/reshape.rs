@@ -5,7 +5,7 @@ use odm_language::error::ServerError;
 use odm_language::expression::projection::{Kind, Shape};
 use odm_language::expression::{Globals, replace_root};
 
-use crate::pipeline::Documents;
+use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, PathEffect, Stage, Touched};
 
 type Parsed = Result<Box<dyn Stage>, ServerError>;

@@ -6,7 +6,7 @@ use odm_language::expression::Globals;
 use odm_language::value::number::Number;
 use odm_language::value::raw::elements;
 
-use crate::pipeline::Documents;
+use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, Stage};
 
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use odm_language::error::ServerError;
 use odm_language::expression::Globals;
 
-use crate::pipeline::Documents;
+use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, Stage};
 
 /// The stages to run in its place. The pipeline takes them, so that the planner sees a `$sort` among them.

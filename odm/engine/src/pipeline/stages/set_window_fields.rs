@@ -4,6 +4,7 @@
 //! index for the sort. A partition is a run of documents with equal values of the partition's expression.
 
 mod bounds;
+mod common;
 mod function;
 mod integral;
 mod output;
@@ -16,23 +17,23 @@ pub(crate) use self::parse::runs;
 
 use std::collections::VecDeque;
 
-use bson::raw::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::{Expression, Globals, compat::messages, field_path};
 use odm_language::value::key;
 use odm_language::value::raw::{append, elements};
 
-use crate::pipeline::Documents;
 use crate::pipeline::sort::SortPattern;
+use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, Stage};
 use crate::pipeline::stages::sequence::Sequence;
 use crate::pipeline::stages::sort;
 
+pub(super) use self::common::failed_to_parse;
+
+use self::common::{SortBy, refuse};
 use self::function::{Function, evaluated};
 use self::output::Paths;
-
-/// The values of a function for the documents of a partition; `None` where the value is missing.
-type Column = Vec<Option<RawBson>>;
 
 /// The options of the stage.
 #[derive(Debug, Default)]
@@ -150,48 +151,6 @@ pub(super) fn stages(
     });
     stages.push(window);
     Ok(stages)
-}
-
-fn refuse<T>(code: i32, message: impl Into<String>) -> Result<T, ServerError> {
-    Err(ServerError::new(Code::location(code), message))
-}
-
-pub(super) fn failed_to_parse<T>(message: impl Into<String>) -> Result<T, ServerError> {
-    Err(ServerError::new(Code::FAILED_TO_PARSE, message))
-}
-
-/// What the functions know of `sortBy`.
-#[derive(Debug)]
-struct SortBy {
-    /// The number of its fields.
-    count: usize,
-    is_descending: bool,
-    /// The value of the first field.
-    field: Option<Expression>,
-}
-
-impl SortBy {
-    fn parse(sort: Option<&RawDocument>, globals: &Globals) -> Result<Self, ServerError> {
-        let fields = sort.into_iter().flat_map(elements);
-        let first = fields.clone().next();
-        let is_field = |value| !matches!(value, RawBsonRef::Document(_));
-        let field = first.filter(|(_, value)| is_field(*value));
-        Ok(Self {
-            count: fields.count(),
-            is_descending: first.is_some_and(|(_, direction)| is_negative(direction)),
-            field: field
-                .map(|(path, _)| {
-                    let path = format!("${path}");
-                    Expression::parse(RawBsonRef::String(&path), &globals.scope())
-                })
-                .transpose()?,
-        })
-    }
-}
-
-fn is_negative(direction: RawBsonRef<'_>) -> bool {
-    odm_language::value::number::Number::from_raw(direction)
-        .is_some_and(|number| number.to_f64() < 0.0)
 }
 
 /// How the documents are partitioned.

@@ -4,7 +4,7 @@ use bson::raw::RawBsonRef;
 use odm_language::error::ServerError;
 use odm_language::expression::Globals;
 
-use crate::pipeline::Documents;
+use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, Planned, Stage};
 use crate::pipeline::stages::limit::count;
 

@@ -4,8 +4,8 @@ use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::Globals;
 
-use crate::pipeline::Documents;
 use crate::pipeline::sort::SortPattern;
+use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, PathEffect, Planned, Stage, Touched};
 
 /// How many documents a sort with a limit collects at least before it drops those behind the limit.

@@ -8,8 +8,8 @@ use odm_language::value::print;
 use odm_language::value::raw::elements;
 
 use crate::pipeline::outline::Place;
+use crate::pipeline::source::{Documents, Statistics, StatisticsOf};
 use crate::pipeline::stage::{Cx, Stage};
-use crate::pipeline::{Documents, Statistics, StatisticsOf};
 
 const COLLECTION: &str = "$collStats";
 const INDEXES: &str = "$indexStats";

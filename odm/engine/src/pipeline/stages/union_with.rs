@@ -5,10 +5,11 @@ use odm_language::error::{Code, ServerError};
 use odm_language::expression::{Globals, compat::messages};
 use odm_language::value::raw::{elements, values};
 
+use crate::pipeline::Pipeline;
 use crate::pipeline::outline::{self, Place};
-use crate::pipeline::stage::{Cx, Stage};
+use crate::pipeline::source::Documents;
+use crate::pipeline::stage::{Cx, Other, Stage};
 use crate::pipeline::stages::foreign;
-use crate::pipeline::{Documents, Other, Pipeline};
 
 #[derive(Debug)]
 struct UnionWith {

@@ -6,7 +6,7 @@ use odm_language::expression::{Globals, compat::messages, field_path};
 use odm_language::value::raw::append;
 use odm_language::value::raw::{elements, get, values};
 
-use crate::pipeline::Documents;
+use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, PathEffect, Stage, Touched};
 
 #[derive(Debug)]

@@ -13,7 +13,7 @@ use odm_language::value::number::Number;
 use odm_language::value::order;
 use odm_language::value::raw::{elements, get, values};
 
-use super::{SortBy, failed_to_parse, refuse};
+use super::common::{SortBy, failed_to_parse, refuse};
 
 /// One end of a window.
 #[derive(Debug, Clone, Copy)]

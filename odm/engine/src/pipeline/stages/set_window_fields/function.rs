@@ -14,8 +14,8 @@ use odm_language::value::raw::empty_document;
 use crate::pipeline::stage::Cx;
 use crate::pipeline::stages::group::{Field, State};
 
-use super::Column;
 use super::bounds::Window;
+use super::common::Column;
 use super::integral::{self, Integral};
 use super::sequential::{self, Rank};
 use super::sliding::{Covariance, Deviation, Entry, List, Ordered, Sliding};

@@ -9,7 +9,7 @@ use odm_language::expression::sum::RemovableSum;
 use odm_language::expression::units::Unit;
 use odm_language::value::number::Number;
 
-use super::refuse;
+use super::common::refuse;
 use super::sliding::Entry;
 
 /// The state of `$integral`. Its entries are the sort field and the input, one after the other.
@@ -196,7 +196,7 @@ pub(super) fn slope(
 /// The `unit` of these functions in milliseconds.
 pub(super) fn unit(unit: RawBsonRef<'_>) -> Result<i64, ServerError> {
     let RawBsonRef::String(name) = unit else {
-        return super::failed_to_parse(format!(
+        return super::common::failed_to_parse(format!(
             "unit' must be a string, but got {}",
             messages::type_name(Some(unit))
         ));

@@ -4,7 +4,7 @@ use bson::raw::{RawArray, RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocu
 use odm_language::error::ServerError;
 use odm_language::value::raw::{append, elements, empty_document, values};
 
-use super::refuse;
+use super::common::refuse;
 
 /// The output paths as a tree.
 #[derive(Debug, Default)]

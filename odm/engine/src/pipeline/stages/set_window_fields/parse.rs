@@ -12,10 +12,10 @@ use odm_language::value::raw::{elements, get};
 use crate::pipeline::stages::group::Field;
 
 use super::bounds::Window;
+use super::common::{SortBy, failed_to_parse, refuse};
 use super::function::{Function, Kind};
 use super::integral;
 use super::sequential::Rank;
-use super::{SortBy, failed_to_parse, refuse};
 
 /// The functions that collect values like the accumulators of `$group`; sorted.
 const ACCUMULATORS: &[&str] = &[

@@ -11,8 +11,8 @@ use odm_language::value::decimal::Decimal;
 use odm_language::value::number::Number;
 use odm_language::value::order;
 
+use super::common::{Column, refuse};
 use super::integral::apart;
-use super::{Column, refuse};
 
 /// `$rank`, `$denseRank` and `$documentNumber`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

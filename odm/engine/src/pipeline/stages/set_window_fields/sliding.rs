@@ -13,8 +13,8 @@ use odm_language::expression::top_n::Keep;
 use odm_language::value::number::Number;
 use odm_language::value::raw::values;
 
+use super::common::refuse;
 use super::integral::Integral;
-use super::refuse;
 
 /// What a document gives to a function.
 #[derive(Debug)]

@@ -278,18 +278,18 @@ async fn times(command: &Document, mongod: (&Db, i64), engine: &Db) -> (Duration
     let (server, process) = mongod;
     let start = cpu_of(process);
     let mut runs = 0;
-    while runs < MOST_RUNS && cpu_of(process) - start < ROUND {
+    while runs < MOST_RUNS && cpu_of(process).saturating_sub(start) < ROUND {
         server.run_command(command.clone()).await.unwrap();
         runs += 1;
     }
-    let there = (cpu_of(process) - start) / runs;
+    let there = cpu_of(process).saturating_sub(start) / runs;
     let start = own_cpu();
     let mut here_runs = 0;
-    while here_runs < runs.max(1) && own_cpu() - start < ROUND {
+    while here_runs < runs.max(1) && own_cpu().saturating_sub(start) < ROUND {
         engine.run_command(command.clone()).await.unwrap();
         here_runs += 1;
     }
-    (there, (own_cpu() - start) / here_runs)
+    (there, own_cpu().saturating_sub(start) / here_runs)
 }
 
 fn median(mut times: Vec<Duration>) -> Duration {

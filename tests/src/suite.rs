@@ -52,6 +52,7 @@ mod lock_file;
 mod maintained_fields;
 mod models_in_macros;
 mod money;
+mod moved_stages;
 mod named_rows;
 mod newest;
 mod one_field;
@@ -158,6 +159,7 @@ pub(crate) fn cases() -> Vec<Case> {
         maintained_fields::CASES,
         models_in_macros::CASES,
         money::CASES,
+        moved_stages::CASES,
         named_rows::CASES,
         newest::CASES,
         one_field::CASES,

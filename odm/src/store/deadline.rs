@@ -163,7 +163,7 @@ impl Deadlines {
     ) -> Result<T> {
         let number = self.sent(&name);
         let answer = Bounded::new(answer, self.earliest.clone()).await?;
-        self.answered(number, name);
+        self.answered(number, &name);
         match answer {
             // MongoDB's limit was ours, and its clock ran a little ahead.
             Err(error)
@@ -185,9 +185,9 @@ impl Deadlines {
         number
     }
 
-    fn answered(&self, number: u64, name: String) {
+    fn answered(&self, number: u64, name: &str) {
         for deadline in &self.all {
-            deadline.progress().answered(number, &name);
+            deadline.progress().answered(number, name);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The error of a write of one document is the same, whatever else the call checks and writes.
 
+use odm::ValidationFailure;
 use odm::prelude::*;
 
 use crate::case::cases;
@@ -61,14 +62,14 @@ fn seen(error: &odm::Error) -> Seen {
     let text = error.to_string();
     let violations = error
         .validation_failure()
-        .map(|failure| failure.violations());
+        .map(ValidationFailure::violations);
     Seen {
         is_bulk: error.is_bulk(),
         is_validation_failure: error.is_validation_failure(),
         rules: violations
             .into_iter()
             .flatten()
-            .map(|one| one.to_string())
+            .map(ToString::to_string)
             .collect(),
         duplicate: error.duplicate_index().map(ToOwned::to_owned),
         model: error.model().map(ToOwned::to_owned),

@@ -557,7 +557,7 @@ async fn times_of_other_crates_are_set(db: &Db) {
     assert_eq!(updated.as_millisecond(), created.timestamp_millis());
 
     tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-    loaded.text = "two".to_owned();
+    loaded.text = "two".into();
     entries.save(&mut loaded).await.unwrap();
     assert!(loaded.updated_at.unwrap() > updated);
     let stored = entries.get(&1).await.unwrap().unwrap();

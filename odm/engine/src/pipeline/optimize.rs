@@ -36,7 +36,8 @@ fn step(stages: &mut Stages, at: usize, globals: &Globals) -> Result<bool, Serve
     };
     match (before.planned(), stage.planned()) {
         (Planned::Filter(first), Planned::Filter(second)) => {
-            let both = of_filter(&and([first, second]), globals)?;
+            let both = and(parts(first).into_iter().chain(parts(second)));
+            let both = of_filter(&both, globals)?;
             stages.splice(at - 1..=at, [both]);
             Ok(true)
         }
@@ -55,9 +56,10 @@ fn step(stages: &mut Stages, at: usize, globals: &Globals) -> Result<bool, Serve
                 return Ok(false);
             }
             let moved = of_filter(&one(moved), globals)?;
-            let left = match left.is_empty() {
-                true => None,
-                false => Some(of_filter(&one(left), globals)?),
+            let left = if left.is_empty() {
+                None
+            } else {
+                Some(of_filter(&one(left), globals)?)
             };
             let passed = stages.remove(at - 1);
             stages.splice(at - 1..at, [moved, passed].into_iter().chain(left));
@@ -70,9 +72,10 @@ fn step(stages: &mut Stages, at: usize, globals: &Globals) -> Result<bool, Serve
             if is_free {
                 stages.swap(at - 1, at);
                 // Of two adjacent sorts, mongod runs only the second.
-                let is_sort = |stage: &Box<dyn Stage>| matches!(stage.planned(), Planned::Sort(_));
-                if at >= 2 && stages.get(at - 2).is_some_and(is_sort) {
-                    stages.remove(at - 2);
+                if let Some(earlier) = at.checked_sub(2)
+                    && let Some(Planned::Sort(_)) = stages.get(earlier).map(|stage| stage.planned())
+                {
+                    stages.remove(earlier);
                 }
             }
             Ok(is_free)
@@ -110,7 +113,18 @@ fn bound_sorts(stages: &mut Stages) {
     }
 }
 
-/// `{$and: [first, second]}`.
+/// The filters of an `$and` alone, or the filter itself: a merge of many filters must not nest them.
+fn parts(filter: &RawDocument) -> Vec<&RawDocument> {
+    let mut all = elements(filter);
+    match (all.next(), all.next()) {
+        (Some(("$and", RawBsonRef::Array(filters))), None) => values(filters)
+            .filter_map(RawBsonRef::as_document)
+            .collect(),
+        _ => vec![filter],
+    }
+}
+
+/// The filters as one `$and`.
 fn and<'f>(filters: impl IntoIterator<Item = &'f RawDocument>) -> RawDocumentBuf {
     let mut all = RawArrayBuf::new();
     for filter in filters {

@@ -1,0 +1,204 @@
+//! Filters, sorts and limits behind stages that do not change what they read: the documents are the same, and no more of them
+//! are read than by a filter in front.
+
+use odm::bson::{Bson, Document as BsonDocument, doc};
+use odm::prelude::*;
+
+use crate::case::cases;
+
+cases![
+    filters_behind_stages_use_an_index,
+    filters_of_what_a_stage_makes_stay,
+    dropped_documents_are_not_computed,
+    many_filters_are_one,
+];
+
+/// 300 documents, ten for each value of the indexed `a`.
+async fn filled(db: &Db) {
+    let documents: Vec<BsonDocument> = (0..300)
+        .map(|id| doc! { "_id": id, "a": id % 30, "b": id, "l": [id, 1_000], "o": { "x": id } })
+        .collect();
+    db.run_command(doc! { "insert": "c", "documents": documents })
+        .await
+        .unwrap();
+    let index = doc! { "key": { "a": 1 }, "name": "a_1" };
+    db.run_command(doc! { "createIndexes": "c", "indexes": [index] })
+        .await
+        .unwrap();
+}
+
+fn aggregate(stages: Vec<BsonDocument>) -> BsonDocument {
+    doc! { "aggregate": "c", "pipeline": stages, "cursor": {} }
+}
+
+async fn run(db: &Db, stages: Vec<BsonDocument>) -> Vec<BsonDocument> {
+    db.run_command(aggregate(stages)).all().await.unwrap()
+}
+
+/// How many documents the plan reads; mongod nests the statistics in a `$cursor`, if stages follow it.
+async fn examined(db: &Db, stages: Vec<BsonDocument>) -> i64 {
+    fn find(value: &Bson) -> Option<i64> {
+        match value {
+            Bson::Document(document) => document.iter().find_map(|(name, value)| match value {
+                Bson::Int32(count) if name == "totalDocsExamined" => Some((*count).into()),
+                Bson::Int64(count) if name == "totalDocsExamined" => Some(*count),
+                value => find(value),
+            }),
+            Bson::Array(values) => values.iter().find_map(find),
+            _ => None,
+        }
+    }
+    let explain = doc! { "explain": aggregate(stages), "verbosity": "executionStats" };
+    let reply = db.run_command(explain).await.unwrap();
+    find(&reply.into()).unwrap()
+}
+
+async fn filters_behind_stages_use_an_index(db: &Db) {
+    filled(db).await;
+    let lookup = doc! { "from": "c", "localField": "b", "foreignField": "_id", "as": "found" };
+    let seven = doc! { "a": 7 };
+    let cases = [
+        (
+            doc! { "$addFields": { "z": { "$add": ["$b", 1] } } },
+            seven.clone(),
+            10,
+        ),
+        (doc! { "$project": { "a": 1 } }, seven.clone(), 10),
+        (doc! { "$unset": "b" }, seven.clone(), 10),
+        (doc! { "$project": { "z": "$a" } }, doc! { "z": 7 }, 10),
+        (
+            doc! { "$addFields": { "w.z": "$a" } },
+            doc! { "w.z": 7 },
+            10,
+        ),
+        (doc! { "$sort": { "b": -1 } }, seven.clone(), 10),
+        (doc! { "$unwind": "$l" }, seven.clone(), 20),
+        (doc! { "$lookup": lookup }, seven, 10),
+        (
+            doc! { "$group": { "_id": "$a", "n": { "$sum": 1 } } },
+            doc! { "_id": 7 },
+            1,
+        ),
+        (
+            doc! { "$group": { "_id": { "k": "$a" }, "n": { "$sum": 1 } } },
+            doc! { "_id.k": 7 },
+            1,
+        ),
+    ];
+    for (stage, filter, found) in cases {
+        let stages = vec![stage.clone(), doc! { "$match": filter }];
+        assert_eq!(run(db, stages.clone()).await.len(), found, "{stage}");
+        // A mongod may answer the group by the index alone, and counts what a $lookup reads.
+        assert!(examined(db, stages).await <= 20, "{stage}");
+    }
+}
+
+async fn filters_of_what_a_stage_makes_stay(db: &Db) {
+    filled(db).await;
+    let cases = [
+        (
+            vec![
+                doc! { "$addFields": { "a": 7 } },
+                doc! { "$match": { "a": 7 } },
+            ],
+            300,
+        ),
+        (
+            vec![
+                doc! { "$project": { "b": 1 } },
+                doc! { "$match": { "a": 7 } },
+            ],
+            0,
+        ),
+        (
+            vec![doc! { "$unset": "a" }, doc! { "$match": { "a": null } }],
+            300,
+        ),
+        (
+            vec![doc! { "$unwind": "$l" }, doc! { "$match": { "l": 1_000 } }],
+            300,
+        ),
+        (
+            vec![
+                doc! { "$unwind": { "path": "$l", "includeArrayIndex": "a" } },
+                doc! { "$match": { "a": 1 } },
+            ],
+            300,
+        ),
+        (
+            vec![
+                doc! { "$group": { "_id": "$nope", "a": { "$first": "$a" } } },
+                doc! { "$match": { "_id": { "$exists": true } } },
+            ],
+            1,
+        ),
+        (
+            vec![
+                doc! { "$group": { "_id": "$a", "n": { "$sum": 1 } } },
+                doc! { "$match": { "_id": { "$lt": 3 }, "n": 10 } },
+            ],
+            3,
+        ),
+        (
+            vec![
+                doc! { "$sort": { "b": 1 } },
+                doc! { "$limit": 5 },
+                doc! { "$match": { "a": 7 } },
+            ],
+            0,
+        ),
+        (
+            vec![
+                doc! { "$count": "n" },
+                doc! { "$match": { "$expr": { "$gt": ["$n", 1] } } },
+            ],
+            1,
+        ),
+        (
+            vec![
+                doc! { "$facet": { "all": [] } },
+                doc! { "$match": { "$expr": false } },
+            ],
+            0,
+        ),
+        (
+            vec![
+                doc! { "$replaceWith": "$o" },
+                doc! { "$match": { "x": { "$lt": 4 } } },
+            ],
+            4,
+        ),
+    ];
+    for (stages, found) in cases {
+        let shown = format!("{stages:?}");
+        assert_eq!(run(db, stages).await.len(), found, "{shown}");
+    }
+    // The first documents of a sort, whose skip and limit stand behind a projection.
+    let stages = vec![
+        doc! { "$sort": { "b": -1 } },
+        doc! { "$project": { "b": 1 } },
+        doc! { "$skip": 2 },
+        doc! { "$limit": 2 },
+    ];
+    let expected = [doc! { "_id": 297, "b": 297 }, doc! { "_id": 296, "b": 296 }];
+    assert_eq!(run(db, stages).await, expected);
+}
+
+async fn dropped_documents_are_not_computed(db: &Db) {
+    filled(db).await;
+    // Of the document 0, the expression fails.
+    let divide = doc! { "$addFields": { "q": { "$divide": [1, "$b"] } } };
+    let failed = db.run_command(aggregate(vec![divide.clone()])).await;
+    assert_eq!(failed.unwrap_err().code().unwrap().number(), 2);
+    let filtered = vec![divide.clone(), doc! { "$match": { "a": 1 } }];
+    assert_eq!(run(db, filtered).await.len(), 10);
+    let sorted = doc! { "$sort": { "_id": -1 } };
+    let first = vec![sorted, divide, doc! { "$limit": 3 }];
+    assert_eq!(run(db, first).await.len(), 3);
+}
+
+async fn many_filters_are_one(db: &Db) {
+    filled(db).await;
+    let stages = (0..200).map(|least| doc! { "$match": { "b": { "$gte": least } } });
+    assert_eq!(run(db, stages.collect()).await.len(), 101);
+}

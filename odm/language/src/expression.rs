@@ -111,6 +111,16 @@ impl Expression {
         paths
     }
 
+    /// Whether the value differs each time, by a `$rand`.
+    pub fn is_random(&self) -> bool {
+        let mut is_random = false;
+        self.0.visit(&mut |node| {
+            is_random |=
+                matches!(node, ast::Node::Call { operator, .. } if operator.name == "$rand");
+        });
+        is_random
+    }
+
     /// The parts of the value that are top-level fields of the document as they are, each with its path in the value (empty for
     /// the whole value) and the field's name.
     pub fn copied_fields(&self) -> Vec<(String, &str)> {

@@ -11,6 +11,7 @@ cases![
     filters_of_what_a_stage_makes_stay,
     dropped_documents_are_not_computed,
     many_filters_are_one,
+    random_filters_stay,
 ];
 
 /// 300 documents, ten for each value of the indexed `a`.
@@ -201,4 +202,14 @@ async fn many_filters_are_one(db: &Db) {
     filled(db).await;
     let stages = (0..200).map(|least| doc! { "$match": { "b": { "$gte": least } } });
     assert_eq!(run(db, stages.collect()).await.len(), 101);
+}
+
+async fn random_filters_stay(db: &Db) {
+    filled(db).await;
+    let random = doc! { "$match": { "$expr": { "$lt": [{ "$rand": {} }, 0.5] } } };
+    let group = doc! { "$group": { "_id": "$a", "n": { "$sum": 1 } } };
+    // Whole groups, not groups of some documents.
+    for found in run(db, vec![group, random]).await {
+        assert_eq!(found.get_i32("n").unwrap(), 10);
+    }
 }

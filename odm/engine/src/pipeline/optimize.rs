@@ -215,10 +215,15 @@ impl PathEffect {
 
     /// Whether an expression has the same value before the stage.
     fn keeps_expression(&self, expression: RawBsonRef<'_>, globals: &Globals) -> bool {
-        let parsed = Expression::parse(expression, &globals.scope());
-        let paths = parsed.ok().and_then(|expression| expression.paths());
+        let Ok(expression) = Expression::parse(expression, &globals.scope()) else {
+            return false;
+        };
+        // A random choice of groups is not one of documents.
+        if expression.is_random() {
+            return false;
+        }
         self.changes_nothing()
-            || paths.is_some_and(|paths| {
+            || expression.paths().is_some_and(|paths| {
                 let is_kept =
                     |path: &String| matches!(self.path_before(path), Some(Cow::Borrowed(_)));
                 paths.iter().all(is_kept)

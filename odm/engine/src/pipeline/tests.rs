@@ -119,6 +119,7 @@ fn run(case: &Document, source: &Held) -> Result<Vec<RawDocumentBuf>, ServerErro
     outline::check(&stages, place)?;
     let pipeline = Pipeline::parse(&stages, &globals)?;
     pipeline.check_constants(&globals)?;
+    let pipeline = pipeline.optimized(&globals)?;
     let input = Box::new(source.0.iter().cloned().map(Ok));
     let cx = super::Cx {
         source,

@@ -137,9 +137,9 @@ impl Backend {
             }
             Self::Server(uri) => (None, uri.clone()),
         };
-        let db = Db::connect(&with_database(&uri, &fresh_name()))
-            .await
-            .expect("the server answers");
+        let uri = with_database(&uri, &fresh_name());
+        let db = Db::connect(&uri).await.expect("the server answers");
+        CONNECTED.set(uri);
         Place { db, server }
     }
 }
@@ -213,6 +213,13 @@ pub struct Place {
 thread_local! {
     /// By how many milliseconds the clock is ahead of the engine that this thread's case runs on.
     static AHEAD: RefCell<Arc<AtomicI64>> = RefCell::default();
+    /// What this thread's case is connected to.
+    static CONNECTED: RefCell<String> = RefCell::default();
+}
+
+/// The URI of the server that this thread's case runs on, with the database of the case.
+pub(crate) fn connected_uri() -> String {
+    CONNECTED.with_borrow(String::clone)
 }
 
 /// An engine whose clock the case can move.

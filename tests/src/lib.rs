@@ -20,6 +20,7 @@ mod categories;
 mod chapters;
 #[path = "../../examples/documents/all.rs"]
 mod examples;
+mod in_flight;
 mod polls;
 mod random;
 mod runner;

@@ -14,6 +14,7 @@ use odm::tree::prelude::*;
 use odm::tree::{Branch, Position, TreeDelete};
 
 use crate::case::cases;
+use crate::in_flight::InFlight;
 use crate::polls::dropped_after;
 
 cases![
@@ -300,12 +301,14 @@ async fn handles_work_after_dropped_reads(db: &Db) {
 }
 
 async fn check(db: &Db) -> CheckReport {
-    db.check(models()).await.unwrap()
+    let check = db.check(models());
+    check.unfinished_after(Duration::ZERO).await.unwrap()
 }
 
 async fn repair(db: &Db) {
     let repair = db
         .repair(models())
+        .unfinished_after(Duration::ZERO)
         .answer::<Book, _, _>(|b| b.author, Answer::Delete)
         .answer::<Person, _, _>(|p| p.tasks, Answer::Follow);
     repair.plan().await.unwrap().run().await.unwrap();
@@ -315,10 +318,12 @@ async fn repair(db: &Db) {
 async fn drop_each(db: &Db, calls: &[(&str, Run)]) -> u32 {
     fill(db).await;
     let whole = documents(db).await;
+    let (watched, in_flight) = InFlight::watch(db).await;
     let mut repaired = 0;
     for (name, run) in calls {
         for polls in 0.. {
-            let ended = dropped_after(polls, run(db.clone())).await;
+            let ended = dropped_after(polls, run(watched.clone())).await;
+            in_flight.end().await;
             if !check(db).await.is_sound() {
                 repair(db).await;
                 repaired += 1;
@@ -349,13 +354,15 @@ async fn dropped_writes_of_several_commands_leave_what_a_repair_completes(db: &D
 async fn late_writes_leave_all_or_nothing(db: &Db) {
     fill(db).await;
     let whole = documents(db).await;
+    let (watched, in_flight) = InFlight::watch(db).await;
     for (name, run) in WHOLE_WRITES {
         for limit in [100, 500, 1_000, 2_000, 5_000, 60_000_000] {
             let limit = Duration::from_micros(limit);
-            match run(db.clone()).within(limit).await {
+            match run(watched.clone()).within(limit).await {
                 Ok(()) => {}
                 Err(error) => assert!(error.is_deadline(), "{name}: {error}"),
             }
+            in_flight.end().await;
             let left = check(db).await;
             assert!(left.is_sound(), "{name}, after {limit:?}: {left}");
             put_back(db, &whole).await;
@@ -366,12 +373,14 @@ async fn late_writes_leave_all_or_nothing(db: &Db) {
 }
 
 async fn dropped_syncs_are_completed_by_the_next_one(db: &Db) {
+    let (watched, in_flight) = InFlight::watch(db).await;
     for polls in 0.. {
         let sync = async {
-            let plan = db.sync(models()).plan().await?;
+            let plan = watched.sync(models()).plan().await?;
             plan.apply(Allow::CREATE).await
         };
         let ended = dropped_after(polls, sync).await;
+        in_flight.end().await;
         let rest = db.sync(models()).plan().await.unwrap();
         rest.apply(Allow::CREATE).await.unwrap();
         let plan = db.sync(models()).plan().await.unwrap();

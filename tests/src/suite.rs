@@ -18,6 +18,7 @@ mod deadlines;
 mod declared_views;
 mod definitions;
 mod dependents;
+mod distinct_scans;
 mod document_limits;
 mod documents;
 mod dropped;
@@ -127,6 +128,7 @@ pub(crate) fn cases() -> Vec<Case> {
         dependents::CASES,
         field_copies::CASES,
         elements::CASES,
+        distinct_scans::CASES,
         document_limits::CASES,
         documents::CASES,
         dropped::CASES,

@@ -23,6 +23,7 @@ use odm_language::error::{Code, ServerError};
 use odm_language::expression::Globals;
 use odm_language::expression::memory_limit;
 use odm_language::matcher::Matcher;
+use odm_language::value::path::Path;
 use odm_language::value::raw::{elements, values};
 
 pub(crate) use self::source::{
@@ -44,6 +45,8 @@ pub(crate) struct Leading {
     pub(crate) sort: Option<RawDocumentBuf>,
     pub(crate) skip: u64,
     pub(crate) limit: Option<u64>,
+    /// The path by which the next stage reads only the first document of each value.
+    pub(crate) first_by: Option<Path>,
     /// The number of these stages, for [`Pipeline::run`]'s `skip`.
     pub(crate) stages: usize,
 }
@@ -197,6 +200,11 @@ impl Pipeline {
                 _ => break,
             }
             leading.stages += 1;
+        }
+        if !leading.is_cut() {
+            let next = self.stages.get(leading.stages);
+            let path = next.and_then(|stage| stage.reads_first_by());
+            leading.first_by = path.as_deref().map(Path::new);
         }
         leading
     }

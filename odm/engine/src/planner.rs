@@ -11,6 +11,7 @@ pub(crate) mod access_path;
 mod bounds;
 pub(crate) mod compat;
 pub(crate) mod conditions;
+pub(crate) mod distinct;
 pub(crate) mod geo;
 mod hint;
 pub(crate) mod interval;
@@ -32,6 +33,7 @@ use crate::index::spec::Kind;
 
 use bounds::{ConditionSet, Draft};
 use conditions::{Condition, Conditions};
+use distinct::Distinct;
 use hint::Hinted;
 use interval::Interval;
 use order::Sort;
@@ -41,7 +43,7 @@ use plan::{IndexScan, Node, Step};
 const MAX_CANDIDATES: usize = 64;
 
 /// The requirements of a query on its plan.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Requirements<'a> {
     pub(crate) filter: Option<&'a Predicate>,
     pub(crate) sort: Option<Sort<'a>>,
@@ -57,6 +59,8 @@ pub(crate) struct Requirements<'a> {
     pub(crate) made_of: Option<&'a [Path]>,
     /// Whether there is a projection.
     pub(crate) projects: bool,
+    /// Whether a part of the matching documents is enough.
+    pub(crate) distinct: Option<Distinct<'a>>,
     /// Whether only the number of results matters.
     pub(crate) counts: bool,
     /// Whether the query needs the scores of a `$text`.
@@ -75,6 +79,24 @@ pub(crate) fn plan(
     if let Some(node) = access_path::plan(indexes, requirements)? {
         return Ok(vec![node]);
     }
+    if let Some(distinct) = requirements.distinct {
+        let all = Requirements {
+            distinct: None,
+            ..*requirements
+        };
+        return match distinct_scan(indexes, requirements, distinct, pick)? {
+            distinct::Planned::Scan(node) => Ok(vec![node]),
+            distinct::Planned::NoPlan => plan(indexes, &all, pick),
+            distinct::Planned::Unskippable => {
+                let whole = Requirements {
+                    projects: false,
+                    made_of: None,
+                    ..all
+                };
+                plan(indexes, &whole, pick)
+            }
+        };
+    }
     if let Some(node) = by_id(indexes, requirements) {
         // One document at most is found: neither a sort nor a limit would change that.
         let is_projected = requirements.projects && !requirements.counts;
@@ -84,20 +106,8 @@ pub(crate) fn plan(
             node
         }]);
     }
-    let conditions = requirements.filter.map_or_else(
-        || Conditions {
-            complete: true,
-            ..Conditions::default()
-        },
-        |filter| conditions::of(filter, requirements.collation),
-    );
-    let search = Search {
-        requirements,
-        children: requirements
-            .filter
-            .map_or(0, |filter| conditions::children(filter).len()),
-        conditions: &conditions,
-    };
+    let conditions = Conditions::of_query(requirements);
+    let search = Search::new(requirements, &conditions);
     let hinted = hint::find(indexes, requirements)?;
     let usable: Vec<&Index> = match &hinted {
         Hinted::Records { backwards } => {
@@ -108,7 +118,7 @@ pub(crate) fn plan(
             if let Some(backwards) = requirements.natural {
                 return Ok(vec![search.records(backwards)]);
             }
-            indexes.iter().filter(|index| !index.spec.hidden).collect()
+            visible(indexes).collect()
         }
     };
     let is_hinted = matches!(hinted, Hinted::Index(_));
@@ -146,6 +156,40 @@ pub(crate) fn plan(
         });
     }
     Ok(candidates)
+}
+
+fn distinct_scan(
+    indexes: &[Index],
+    requirements: &Requirements<'_>,
+    distinct: Distinct<'_>,
+    pick: Pick<'_>,
+) -> Result<distinct::Planned, ServerError> {
+    let hinted = hint::find(indexes, requirements)?;
+    let usable = match &hinted {
+        Hinted::Records { .. } => Vec::new(),
+        Hinted::Index(index) => vec![*index],
+        Hinted::No => visible(indexes).collect(),
+    };
+    let conditions = Conditions::of_query(requirements);
+    let search = Search::new(requirements, &conditions);
+    let is_hinted = matches!(hinted, Hinted::Index(_));
+    distinct::plan(&search, &usable, distinct, is_hinted, pick)
+}
+
+fn visible(indexes: &[Index]) -> impl Iterator<Item = &Index> {
+    indexes.iter().filter(|index| !index.spec.hidden)
+}
+
+impl<'a> Conditions<'a> {
+    fn of_query(requirements: &Requirements<'a>) -> Self {
+        requirements.filter.map_or_else(
+            || Self {
+                complete: true,
+                ..Self::default()
+            },
+            |filter| conditions::of(filter, requirements.collation),
+        )
+    }
 }
 
 /// The plan that looks up one `_id`, if the filter tests nothing else.
@@ -235,6 +279,18 @@ struct Search<'s, 'w> {
     /// The number of children of the filter's top-level conjunction.
     children: usize,
     conditions: &'s Conditions<'w>,
+}
+
+impl<'s, 'w> Search<'s, 'w> {
+    fn new(requirements: &'s Requirements<'w>, conditions: &'s Conditions<'w>) -> Self {
+        Self {
+            requirements,
+            children: requirements
+                .filter
+                .map_or(0, |filter| conditions::children(filter).len()),
+            conditions,
+        }
+    }
 }
 
 impl Search<'_, '_> {

@@ -111,6 +111,14 @@ impl Expression {
         paths
     }
 
+    /// The path whose value the expression is, if it is nothing else.
+    pub fn as_path(&self) -> Option<String> {
+        match &self.0 {
+            ast::Node::Field(parts) => Some(parts.join(".")),
+            _ => None,
+        }
+    }
+
     /// Whether the value differs each time, by a `$rand`.
     pub fn is_random(&self) -> bool {
         let mut is_random = false;

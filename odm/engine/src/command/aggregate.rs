@@ -25,6 +25,7 @@ use crate::command::view;
 use crate::cursor::query::{Found, Query, QueryOutput, owned};
 use crate::cursor::registry::{Cursor, Item, Results, Tail};
 use crate::pipeline::{self, Cx, DOCUMENTS, GEO_NEAR, Leading, Pipeline, outline};
+use crate::planner::distinct::Distinct;
 
 pub(crate) const FIELDS: &[Field] = &[
     field("pipeline", Kind::Any),
@@ -184,6 +185,7 @@ impl<'a> Aggregate<'a> {
             globals: self.globals.clone(),
             shape: QueryOutput {
                 scored: self.asks,
+                distinct: self.leading.first_by.as_ref().map(Distinct::First),
                 ..QueryOutput::default()
             },
         }

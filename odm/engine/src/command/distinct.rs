@@ -1,7 +1,6 @@
 //! `distinct`.
 
 use std::collections::BTreeMap;
-use std::slice;
 
 use bson::raw::{CStr, RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 use odm_language::error::{Code, ServerError};
@@ -11,7 +10,7 @@ use odm_language::value::key;
 use odm_language::value::path::{self, Path, Segment};
 use odm_language::value::raw;
 
-use crate::catalog::collection::{Collection, document};
+use crate::catalog::collection::document;
 use crate::command::args::{Field, Kind, field, required, type_name};
 use crate::command::compat::explain::explained::Explained;
 use crate::command::compat::explain::goal::OuterStages;
@@ -23,9 +22,8 @@ use crate::command::generic_arguments::InTransaction;
 use crate::command::view;
 use crate::cursor::query::{Query, QueryOutput};
 use crate::cursor::sort::check_path;
-use crate::cursor::tally::summary;
-use crate::index::spec::Kind as IndexKind;
-use crate::index::{Index, keys};
+use crate::index::Index;
+use crate::planner::distinct::Distinct;
 
 pub(crate) const FIELDS: &[Field] = &[
     required("key", Kind::Str),
@@ -82,27 +80,20 @@ fn distinct(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
     }
     let path = Path::new(key);
     let only = projection(key);
-    let index = collection
-        .as_deref()
-        .filter(|_| only.is_some() && filter.is_none_or(RawDocument::is_empty))
-        .and_then(|collection| index_of(collection, &path, globals.collator()));
-    let scanned = collection
-        .as_deref()
-        .zip(index)
-        .and_then(|(collection, name)| Some(summary("DISTINCT_SCAN", collection.index(name)?)));
     let query = Query {
         filter,
         sort: None,
-        hint: index.map(RawBsonRef::String),
+        hint: None,
         skip: 0,
         limit: None,
         globals,
         shape: QueryOutput {
             projection: only.as_deref(),
+            distinct: only.as_ref().map(|_| Distinct::Value(&path)),
             ..QueryOutput::default()
         },
     };
-    let mut values = Values::new(path, index.is_some(), query.globals.collator());
+    let mut values = Values::new(&path, query.globals.collator());
     if call.find_view(&namespace).is_some() {
         if key.is_empty() {
             return Err(ServerError::new(
@@ -129,13 +120,6 @@ fn distinct(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
                 values.add(document)?;
             }
         }
-        if let (Some(profile), Some(index)) = (call.profile, scanned) {
-            // mongod seeks from each value to the next, and so examines one key for each value.
-            profile.tally.take();
-            profile.tally.name_plan(&index);
-            let values = u64::try_from(values.found.len()).unwrap_or(u64::MAX);
-            profile.tally.add((values, 0));
-        }
     } else {
         call.name_plan("EOF");
     }
@@ -156,28 +140,6 @@ pub(crate) fn projection(key: &str) -> Option<RawDocumentBuf> {
         only.append(name, 1);
     }
     Some(only)
-}
-
-/// The index whose keys provide the values. mongod reads them, and so returns null for missing values, and undefined
-/// for empty arrays.
-fn index_of<'c>(
-    collection: &'c Collection,
-    path: &Path,
-    collation: Option<&Collator>,
-) -> Option<&'c str> {
-    let serves = |index: &&Index| {
-        let spec = &index.spec;
-        spec.kind == IndexKind::Ordered
-            && spec.paths.first() == Some(path)
-            && !(spec.hidden || spec.partial.is_some())
-            && collation.is_none()
-            && spec.collation.is_none()
-    };
-    collection
-        .indexes
-        .iter()
-        .find(serves)
-        .map(|index| index.spec.name.as_str())
 }
 
 /// The values at a path. Unlike in filters, a number in the path selects only an element of an array, not also a field
@@ -223,9 +185,7 @@ fn collect<'a>(value: RawBsonRef<'a>, path: &[Segment], found: &mut Vec<RawBsonR
 /// The distinct values so far, in sort order, as on mongod.
 #[derive(Debug)]
 struct Values<'c> {
-    path: Path,
-    /// Whether the values are index keys.
-    by_keys: bool,
+    path: &'c Path,
     collation: Option<&'c Collator>,
     /// Whether to add the values of one document in binary order. Of values that a collation makes equal, mongod shows
     /// the first in this order, but on a view the first in the document.
@@ -235,10 +195,9 @@ struct Values<'c> {
 }
 
 impl<'c> Values<'c> {
-    fn new(path: Path, by_keys: bool, collation: Option<&'c Collator>) -> Self {
+    fn new(path: &'c Path, collation: Option<&'c Collator>) -> Self {
         Self {
             path,
-            by_keys,
             collation,
             in_order: true,
             found: BTreeMap::new(),
@@ -249,21 +208,8 @@ impl<'c> Values<'c> {
     /// Adds the values of a document; an array adds its elements.
     fn add(&mut self, document: &RawDocument) -> Result<(), ServerError> {
         let mut found = Vec::new();
-        if self.by_keys {
-            keys::generate(document, slice::from_ref(&self.path), &mut |values| {
-                found.push(
-                    values
-                        .first()
-                        .copied()
-                        .flatten()
-                        .unwrap_or(RawBsonRef::Null),
-                );
-                Ok(())
-            })?;
-        } else {
-            let document = RawBsonRef::Document(document);
-            collect(document, self.path.segments(), &mut found);
-        }
+        let document = RawBsonRef::Document(document);
+        collect(document, self.path.segments(), &mut found);
         let mut elements = Vec::with_capacity(found.len());
         for value in found {
             match value {
@@ -323,6 +269,8 @@ fn explain(
     let collection = call.find_collection(namespace);
     let kept = collection.is_some_and(|collection| collection.indexes.iter().any(has_key));
     query.shape.projection = only.as_deref().filter(|_| kept);
+    let path = Path::new(key);
+    query.shape.distinct = only.as_ref().map(|_| Distinct::Value(&path));
     let around = OuterStages {
         projection: query.shape.projection,
         is_distinct: true,

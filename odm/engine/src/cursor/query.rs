@@ -28,6 +28,7 @@ use crate::cursor::tally::Tally;
 use crate::cursor::trial::{self, Tried};
 use crate::pipeline::sort::ScoredBy;
 use crate::planner::access_path::{self, text::TextScan};
+use crate::planner::distinct::Distinct;
 use crate::planner::plan::{Node, Step};
 use crate::planner::{self, Requirements, compat::exclusive_options};
 
@@ -149,6 +150,8 @@ pub(crate) struct Query<'a> {
 )]
 pub(crate) struct QueryOutput<'a> {
     pub(crate) projection: Option<&'a RawDocument>,
+    /// Only one of the documents with the same value is needed. A covered result then has the fields of an index key.
+    pub(crate) distinct: Option<Distinct<'a>>,
     /// Only the number of results is needed.
     pub(crate) counts: bool,
     pub(crate) min: Option<&'a RawDocument>,
@@ -347,6 +350,7 @@ impl Query<'_> {
             max: self.shape.max,
             made_of: prepared.made_of.as_deref(),
             projects: self.shape.projection.is_some(),
+            distinct: self.shape.distinct,
             counts: self.shape.counts,
             scored: has_text && (sorts_by_score || self.shape.scored),
         };

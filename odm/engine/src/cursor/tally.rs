@@ -103,6 +103,9 @@ fn summarize(node: &Node, collection: &Collection, leaves: &mut Vec<String>) {
         Step::Nothing => leaves.push("EOF".to_owned()),
         Step::Records { .. } => leaves.push("COLLSCAN".to_owned()),
         Step::ById(_) => leaves.push("IDHACK".to_owned()),
+        Step::Index(scan) if scan.distinct.is_some() => {
+            leaves.push(by_index("DISTINCT_SCAN", scan.path.as_deref()));
+        }
         Step::Index(scan) => leaves.push(by_index("IXSCAN", scan.path.as_deref())),
         Step::CountIndex(scan) => leaves.push(by_index("COUNT_SCAN", scan.path.as_deref())),
         Step::AccessPath(special) => leaves.push(by_index(special.summary(), None)),

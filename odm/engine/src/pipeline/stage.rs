@@ -42,6 +42,11 @@ pub(crate) trait Stage: fmt::Debug + Send + Sync {
         Planned::No
     }
 
+    /// The path whose values decide which documents the stage reads: of several documents with one value, only the first.
+    fn reads_first_by(&self) -> Option<String> {
+        None
+    }
+
     /// The stage's name, if it produces its own documents instead of reading the collection; it must then be first.
     fn begins(&self) -> Option<&'static str> {
         None

@@ -19,6 +19,8 @@ pub(crate) struct IndexScan {
     pub(crate) tested: Vec<usize>,
     /// Whether keys are enough to build the result, so that no document is fetched.
     pub(crate) covers: bool,
+    /// Only the first key counts of those that are equal up to this field.
+    pub(crate) distinct: Option<usize>,
     /// Further bounds on keys, from `min` and `max`.
     pub(crate) limits: Option<Limits>,
 }
@@ -119,6 +121,11 @@ impl Node {
     /// Whether the test holds for any step of the tree.
     pub(crate) fn any(&self, test: &dyn Fn(&Step) -> bool) -> bool {
         test(&self.step) || self.inputs.iter().any(|input| input.any(test))
+    }
+
+    /// Whether a walk reads only the first of equal keys.
+    pub(crate) fn is_distinct(&self) -> bool {
+        self.any(&|step| matches!(step, Step::Index(scan) if scan.distinct.is_some()))
     }
 
     /// The search of a `$near`.

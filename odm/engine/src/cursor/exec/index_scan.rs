@@ -27,6 +27,8 @@ pub(super) enum Output {
     Record,
     /// A result made of its key: the query is covered.
     Key,
+    /// The fields of its key.
+    WholeKey,
 }
 
 #[derive(Debug)]
@@ -56,7 +58,7 @@ impl IndexScanStep {
             None => index.multikey(),
         };
         let mut walk = Walk::new(index, scan);
-        walk.key = shared.keys.is_some().then(Vec::new);
+        walk.key = (shared.keys.is_some() || output == Output::WholeKey).then(Vec::new);
         Some(Self {
             walk,
             tests: (!scan.tested.is_empty())
@@ -65,7 +67,8 @@ impl IndexScanStep {
                 .map(|matcher| only(matcher, &scan.tested)),
             name: scan.name.clone(),
             path: scan.path.clone(),
-            seen: multikey.then(HashSet::new),
+            // The keys that a distinct scan reads differ.
+            seen: (multikey && scan.distinct.is_none()).then(HashSet::new),
             output,
             done: false,
             made: None,
@@ -135,6 +138,16 @@ impl IndexScanStep {
                 shared.forget(record);
                 return Ok(Work::Again);
             }
+        }
+        if let (Output::WholeKey, Some(key)) = (self.output, &self.walk.key) {
+            let shown = stored()
+                .and_then(|stored| document(stored.bytes))
+                .map(|document| index.shown_key(document, key));
+            let Some(shown) = shown.transpose()?.flatten() else {
+                return Ok(Work::Again);
+            };
+            let made = &*self.made.insert(shown.into_bytes().into());
+            return Ok(Work::Row((record, Bytes::Made(made))));
         }
         if self.output == Output::Key {
             let Some(stored) = stored() else {

@@ -34,6 +34,8 @@ pub(super) struct Walk {
     /// The rest of the range, in index order.
     low: Bound<Vec<u8>>,
     high: Bound<Vec<u8>>,
+    /// How many fields of each examined key the walk leaves behind, if it is a distinct scan.
+    left_behind: Option<usize>,
     /// `None` if the range alone decides.
     fields: Option<Vec<Field>>,
     here: Option<CurrentLeaf>,
@@ -115,6 +117,7 @@ impl Walk {
             low: Bound::Unbounded,
             high: Bound::Unbounded,
             done: fields.iter().any(|field| field.intervals.is_empty()),
+            left_behind: scan.distinct.map(|field| field + 1),
             fields: None,
             here: None,
             seeks: 0,
@@ -125,7 +128,7 @@ impl Walk {
             walk.high = limits.max.clone().map_or(Bound::Unbounded, Bound::Excluded);
             return walk;
         }
-        if scan.is_one_range() {
+        if scan.is_one_range() && walk.left_behind.is_none() {
             let mut prefix = Vec::new();
             for field in &fields {
                 let Some(interval) = field.intervals.first() else {
@@ -230,7 +233,18 @@ impl Walk {
             return StepOutcome::Record(record_of(entry));
         };
         match check(key_of(entry), fields) {
-            Checked::Within => StepOutcome::Record(record_of(entry)),
+            Checked::Within => {
+                let record = record_of(entry);
+                if let Some(count) = self.left_behind {
+                    let prefix = prefix(key_of(entry), fields, count).to_vec();
+                    self.seek(if self.backwards {
+                        Bound::Excluded(prefix)
+                    } else {
+                        after(prefix)
+                    });
+                }
+                StepOutcome::Record(record)
+            }
             Checked::Done => {
                 self.done = true;
                 StepOutcome::Last
@@ -381,6 +395,20 @@ fn check(bytes: &[u8], fields: &[Field]) -> Checked {
         at += stored.len();
     }
     Checked::Within
+}
+
+/// The first fields of a key.
+fn prefix<'k>(key: &'k [u8], fields: &[Field], count: usize) -> &'k [u8] {
+    let mut at = 0;
+    for field in fields.iter().take(count) {
+        let rest = key.get(at..).unwrap_or_default();
+        at += if field.hashed {
+            HASH
+        } else {
+            key::length(rest, field.flipped).unwrap_or(rest.len())
+        };
+    }
+    key.get(..at).unwrap_or(key)
 }
 
 fn is_below(value: &[u8], edge: &Edge) -> bool {

@@ -133,6 +133,12 @@ impl Stage for Group {
         })
     }
 
+    fn reads_first_by(&self) -> Option<String> {
+        let (Id::Expression(id) | Id::One(_, id)) = &self.id;
+        id.as_path()
+            .filter(|_| self.fields.iter().all(Field::is_first))
+    }
+
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         let mut places: HashMap<Vec<u8>, usize> = HashMap::new();
         let mut groups: Vec<(RawBson, Vec<State>)> = Vec::new();

@@ -86,6 +86,7 @@ pub(crate) fn answer(
         subplanned: query.hint.is_none()
             && query.shape.min.is_none()
             && query.shape.max.is_none()
+            && !winner.node.is_distinct()
             && tree.filter.is_some_and(is_disjunction),
         fast: query.shape.counts
             && tree.filter.is_none()

@@ -165,6 +165,8 @@ impl Tree<'_> {
                 shown.insert("indexBounds", self.bounds(scan));
                 if let Some(counters) = counters {
                     shown.insert("keysExamined", number(counters.keys));
+                }
+                if let Some(counters) = counters.filter(|_| scan.distinct.is_none()) {
                     shown.insert("seeks", number(counters.seeks));
                     shown.insert("dupsTested", number(counters.dups_tested));
                     shown.insert("dupsDropped", number(counters.dups_dropped));
@@ -382,6 +384,7 @@ fn name(node: &Node, around: &OuterStages<'_>) -> &'static str {
         Step::Nothing => "EOF",
         Step::Records { .. } => "COLLSCAN",
         Step::ById(_) => "IDHACK",
+        Step::Index(scan) if scan.distinct.is_some() => "DISTINCT_SCAN",
         Step::Index(_) => "IXSCAN",
         Step::CountIndex(_) => "COUNT_SCAN",
         Step::AccessPath(special) => special.stage(),

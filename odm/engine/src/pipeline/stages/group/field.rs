@@ -55,6 +55,11 @@ pub(crate) fn runs(operator: &str) -> bool {
 }
 
 impl Field {
+    /// Whether the field depends only on the first document.
+    pub(in crate::pipeline::stages) fn is_first(&self) -> bool {
+        matches!(self.rule, Rule::Plain(Accumulator::First(_)))
+    }
+
     pub(in crate::pipeline::stages) fn parse(
         name: &str,
         spec: RawBsonRef<'_>,

@@ -18,7 +18,6 @@ mod deadlines;
 mod declared_views;
 mod definitions;
 mod dependents;
-mod distinct_scans;
 mod document_limits;
 mod documents;
 mod dropped;
@@ -41,6 +40,7 @@ mod found_or_inserted;
 mod geometries;
 mod gridfs;
 mod ids;
+mod index_only;
 mod indexes;
 mod joined_rows;
 mod joins;
@@ -128,7 +128,6 @@ pub(crate) fn cases() -> Vec<Case> {
         dependents::CASES,
         field_copies::CASES,
         elements::CASES,
-        distinct_scans::CASES,
         document_limits::CASES,
         documents::CASES,
         dropped::CASES,
@@ -168,6 +167,7 @@ pub(crate) fn cases() -> Vec<Case> {
         optional_has_one::CASES,
         overflow::CASES,
         any_money::CASES,
+        index_only::CASES,
         pages::CASES,
         pages_beside_writers::CASES,
         pipelines::CASES,

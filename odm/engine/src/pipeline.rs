@@ -47,6 +47,8 @@ pub(crate) struct Leading {
     pub(crate) limit: Option<u64>,
     /// The path by which the next stage reads only the first document of each value.
     pub(crate) first_by: Option<Path>,
+    /// The paths that the stages behind these read, if that is not the whole document.
+    pub(crate) needs: Option<Vec<Path>>,
     /// The number of these stages, for [`Pipeline::run`]'s `skip`.
     pub(crate) stages: usize,
 }
@@ -201,10 +203,11 @@ impl Pipeline {
             }
             leading.stages += 1;
         }
-        if !leading.is_cut() {
-            let next = self.stages.get(leading.stages);
-            let path = next.and_then(|stage| stage.reads_first_by());
-            leading.first_by = path.as_deref().map(Path::new);
+        if let Some(next) = self.stages.get(leading.stages) {
+            let first_by = next.reads_first_by().filter(|_| !leading.is_cut());
+            leading.first_by = first_by.as_deref().map(Path::new);
+            let needs = next.needs();
+            leading.needs = needs.map(|needs| needs.iter().map(|path| Path::new(path)).collect());
         }
         leading
     }

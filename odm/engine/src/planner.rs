@@ -221,6 +221,12 @@ fn by_id(indexes: &[Index], requirements: &Requirements<'_>) -> Option<Node> {
 }
 
 impl Requirements<'_> {
+    /// Whether nothing of the results matters but their number.
+    fn only_counts(&self) -> bool {
+        let is_whole = self.sort.is_none() && self.skip == 0 && self.limit.is_none();
+        self.counts || is_whole && self.made_of.is_some_and(<[_]>::is_empty)
+    }
+
     /// Adds the steps above the records: sort, skip, projection and limit.
     fn top(&self, mut node: Node, sorted: bool) -> Node {
         // A count applies skip and limit itself.
@@ -563,7 +569,7 @@ impl Search<'_, '_> {
             && walks.is_none()
             && (self.requirements.sort.is_none() || sorted)
             && self.made_of_keys(index, &draft.scan);
-        let counts = self.requirements.counts
+        let counts = self.requirements.only_counts()
             && draft.scan.covers
             && draft.exact
             && draft.scan.limits.is_none()

@@ -6,8 +6,10 @@ use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::Globals;
 use odm_language::expression::meta::Known;
+use odm_language::value::path::{Path, Segment};
 use odm_language::value::raw;
 
+use crate::catalog::collection::document;
 use crate::catalog::namespace::Namespace;
 use crate::command::args::{Args, Field, Kind, field};
 use crate::command::batch::{first_batch, session_of, transaction_of};
@@ -185,6 +187,7 @@ impl<'a> Aggregate<'a> {
             globals: self.globals.clone(),
             shape: QueryOutput {
                 scored: self.asks,
+                made_of: self.leading.needs.as_deref(),
                 distinct: self.leading.first_by.as_ref().map(Distinct::First),
                 ..QueryOutput::default()
             },
@@ -227,6 +230,7 @@ impl<'a> Aggregate<'a> {
                             error.within("PlanExecutor error during aggregation")
                         })?,
                         &self.globals,
+                        self.leading.needs.as_deref(),
                     )),
                 };
             let requested = self.pipeline.begins().map(|_| &self.base);
@@ -379,11 +383,17 @@ pub(crate) fn namespace(
     Ok(namespace)
 }
 
-/// The documents of a query. Sets the metadata of each document before it yields it.
+/// The documents of a query, of which only some paths may be needed. Sets the metadata of each document before it yields
+/// it.
 fn documents(
     mut found: Found,
     globals: &Globals,
+    needs: Option<&[Path]>,
 ) -> impl Iterator<Item = Result<RawDocumentBuf, ServerError>> {
+    let fields: Option<Vec<&str>> = needs.map(|paths| {
+        let fields = paths.iter().filter_map(|path| path.segments().first());
+        fields.map(Segment::name).collect()
+    });
     std::iter::from_fn(move || {
         let row = match found.next()? {
             Ok(row) => row,
@@ -395,8 +405,25 @@ fn documents(
                 ..found.known(&row)
             });
         }
-        Some(Ok(owned(&row.1)))
+        Some(Ok(match &fields {
+            None => owned(&row.1),
+            Some(fields) => only(&row.1, fields),
+        }))
     })
+}
+
+/// These fields of a record's document.
+fn only(bytes: &[u8], fields: &[&str]) -> RawDocumentBuf {
+    let mut kept = RawDocumentBuf::new();
+    let Some(document) = document(bytes).filter(|_| !fields.is_empty()) else {
+        return kept;
+    };
+    for (name, value) in raw::elements(document) {
+        if fields.contains(&name) {
+            raw::append(&mut kept, name, value);
+        }
+    }
+    kept
 }
 
 /// Refuses targets that the last stage must not write to.

@@ -144,6 +144,7 @@ impl<'a> Find<'a> {
                 scored: asks_for_metadata(projection_document),
                 projection: projection_document,
                 counts: false,
+                made_of: None,
                 distinct: None,
                 min,
                 max,

@@ -150,6 +150,8 @@ pub(crate) struct Query<'a> {
 )]
 pub(crate) struct QueryOutput<'a> {
     pub(crate) projection: Option<&'a RawDocument>,
+    /// The paths that the caller reads, if it has no projection.
+    pub(crate) made_of: Option<&'a [Path]>,
     /// Only one of the documents with the same value is needed. A covered result then has the fields of an index key.
     pub(crate) distinct: Option<Distinct<'a>>,
     /// Only the number of results is needed.
@@ -165,10 +167,13 @@ pub(crate) struct QueryOutput<'a> {
 }
 
 impl QueryOutput<'_> {
-    /// The paths of the results, if the projection is a plain inclusion.
+    /// The paths of the results, if these are known and the projection is a plain inclusion.
     fn made_of(&self) -> Option<Vec<Path>> {
         if self.counts {
             return Some(Vec::new());
+        }
+        if let Some(paths) = self.made_of {
+            return Some(paths.to_vec());
         }
         let mut id = true;
         let mut paths = Vec::new();

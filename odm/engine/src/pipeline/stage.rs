@@ -42,6 +42,11 @@ pub(crate) trait Stage: fmt::Debug + Send + Sync {
         Planned::No
     }
 
+    /// The paths that the stage reads, if nothing else of its documents reaches the stages behind it.
+    fn needs(&self) -> Option<Vec<String>> {
+        None
+    }
+
     /// The path whose values decide which documents the stage reads: of several documents with one value, only the first.
     fn reads_first_by(&self) -> Option<String> {
         None

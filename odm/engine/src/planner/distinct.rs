@@ -98,8 +98,8 @@ fn whole(search: &Search<'_, '_>, indexes: &[&Index], distinct: Distinct<'_>) ->
     let index = indexes.min_by_key(|index| index.spec.paths.len())?;
     let mut scan = Draft::whole(index).scan;
     scan.distinct = Some(0);
-    scan.covers = matches!(distinct, Distinct::Value(_));
-    let covers = scan.covers;
+    let covers = matches!(distinct, Distinct::Value(_)) || search.made_of_keys(index, &scan);
+    scan.covers = covers;
     let mut node = Node::leaf(Step::Index(scan));
     if !covers {
         node = node.under(Step::Fetch {

@@ -1,13 +1,15 @@
 //! An index scan as a step of a plan.
 
 use std::collections::HashSet;
+use std::slice;
 use std::sync::Arc;
 
-use bson::raw::RawDocumentBuf;
+use bson::raw::{RawBsonRef, RawDocumentBuf};
 use bson::{Bson, Document};
 use odm_language::error::ServerError;
 use odm_language::matcher::Matcher;
 use odm_language::value::path::Path;
+use odm_language::value::raw;
 
 use crate::catalog::collection::document;
 use crate::cursor::exec::stage::Counters;
@@ -36,7 +38,7 @@ pub(super) struct IndexScanStep {
     walk: Walk,
     name: String,
     /// The path in a wildcard index.
-    path: Option<String>,
+    path: Option<Path>,
     /// The conditions that the index scan tests.
     tests: Option<Matcher>,
     /// The records found so far, for multikey indexes: a record may have several keys.
@@ -57,6 +59,14 @@ impl IndexScanStep {
             }
             None => index.multikey(),
         };
+        let distinct = scan.distinct.and_then(|field| index.spec.paths.get(field));
+        let output = match output {
+            // The value is one of several in the document.
+            Output::Key if distinct.is_some_and(|path| index.arrays.has(path.as_str())) => {
+                Output::WholeKey
+            }
+            output => output,
+        };
         let mut walk = Walk::new(index, scan);
         walk.key = (shared.keys.is_some() || output == Output::WholeKey).then(Vec::new);
         Some(Self {
@@ -66,7 +76,7 @@ impl IndexScanStep {
                 .flatten()
                 .map(|matcher| only(matcher, &scan.tested)),
             name: scan.name.clone(),
-            path: scan.path.clone(),
+            path: scan.path.as_deref().map(Path::new),
             // The keys that a distinct scan reads differ.
             seen: (multikey && scan.distinct.is_none()).then(HashSet::new),
             output,
@@ -168,17 +178,22 @@ impl IndexScanStep {
             .as_deref()
             .filter(|paths| !paths.is_empty())?;
         let stored = document(bytes)?;
-        let mut made = Document::new();
-        let wanted = |path: &&Path| paths.contains(path);
-        let own: Vec<Path> = match &self.path {
-            Some(path) => vec![Path::new(path)],
-            None => index.spec.paths.clone(),
+        let own = match &self.path {
+            Some(path) => slice::from_ref(path),
+            None => &index.spec.paths,
         };
-        for path in own.iter().filter(wanted) {
-            let value = path
-                .get_plain(stored)
-                .and_then(|value| Bson::try_from(value).ok())
-                .unwrap_or(Bson::Null);
+        let own = own.iter().filter(|path| paths.contains(path));
+        let value = |path: &Path| path.get_plain(stored).unwrap_or(RawBsonRef::Null);
+        if own.clone().all(|path| path.segments().len() == 1) {
+            let mut made = RawDocumentBuf::new();
+            for path in own {
+                raw::append(&mut made, path.as_str(), value(path));
+            }
+            return Some(made.into_bytes().into());
+        }
+        let mut made = Document::new();
+        for path in own {
+            let value = Bson::try_from(value(path)).unwrap_or(Bson::Null);
             place(&mut made, path.as_str(), value);
         }
         let made = RawDocumentBuf::try_from(&made).ok()?;

@@ -89,9 +89,6 @@ impl Stage {
             Step::Nothing => State::End,
             Step::Records { backwards } => State::Records(CollectionScan::new(*backwards)),
             Step::ById(scan) => indexed(scan, Output::ById),
-            Step::Index(scan) if scan.distinct.is_some() && scan.covers => {
-                indexed(scan, Output::WholeKey)
-            }
             Step::Index(scan) if scan.covers => indexed(scan, Output::Key),
             Step::Index(scan) => indexed(scan, Output::Record),
             Step::CountIndex(scan) => indexed(scan, Output::Count),

@@ -34,6 +34,10 @@ pub(super) fn parse(
 }
 
 impl Stage for Count {
+    fn needs(&self) -> Option<Vec<String>> {
+        Some(Vec::new())
+    }
+
     fn run<'a>(&'a self, input: Documents<'a>, _cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         let mut count = 0_i64;
         for document in input {

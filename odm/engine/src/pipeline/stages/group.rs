@@ -133,6 +133,15 @@ impl Stage for Group {
         })
     }
 
+    fn needs(&self) -> Option<Vec<String>> {
+        let (Id::Expression(id) | Id::One(_, id)) = &self.id;
+        let mut needs = id.paths()?;
+        for field in &self.fields {
+            needs.extend(field.paths()?);
+        }
+        Some(needs)
+    }
+
     fn reads_first_by(&self) -> Option<String> {
         let (Id::Expression(id) | Id::One(_, id)) = &self.id;
         id.as_path()

@@ -61,6 +61,10 @@ pub(super) fn parse(
 }
 
 impl Stage for SortByCount {
+    fn needs(&self) -> Option<Vec<String>> {
+        self.group.needs()
+    }
+
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         self.sort.run(self.group.run(input, cx)?, cx)
     }

@@ -55,6 +55,17 @@ pub(crate) fn runs(operator: &str) -> bool {
 }
 
 impl Field {
+    /// The paths that its values depend on; `None` if that is the whole document.
+    pub(in crate::pipeline::stages) fn paths(&self) -> Option<Vec<String>> {
+        let mut paths = self.argument.paths()?;
+        if let Rule::TopN { n, sort, .. } = &self.rule {
+            for expression in n.iter().chain(sort.iter().map(|(by, _)| by)) {
+                paths.extend(expression.paths()?);
+            }
+        }
+        Some(paths)
+    }
+
     /// Whether the field depends only on the first document.
     pub(in crate::pipeline::stages) fn is_first(&self) -> bool {
         matches!(self.rule, Rule::Plain(Accumulator::First(_)))

@@ -1,4 +1,5 @@
-//! Distinct values and the first documents of groups, read from an index: the plans, and that they answer as a scan does.
+//! What an index answers without other documents: distinct values, the first documents of groups, counts, and pipelines that
+//! read only indexed fields.
 
 use std::collections::BTreeSet;
 
@@ -11,6 +12,7 @@ use crate::random::Random;
 cases![
     distinct_values_are_read_from_an_index,
     the_first_documents_of_groups_are_read_from_an_index,
+    pipelines_read_only_the_fields_that_they_need,
     values_keep_their_types_and_nulls,
     an_index_answers_as_a_scan_does,
 ];
@@ -47,8 +49,8 @@ async fn fill(db: &Db) {
     insert(db, documents.chain([doc! { "_id": 200 }])).await;
 }
 
-/// The plan of a command and how many index keys it examined, as the profiler shows them.
-async fn plan(db: &Db, command: BsonDocument) -> (String, i32) {
+/// The plan of a command, and how many index keys and documents it examined, as the profiler shows them.
+async fn examined(db: &Db, command: BsonDocument) -> (String, i32, i32) {
     run(db, doc! { "profile": 2 }).await;
     run(db, command).await;
     run(db, doc! { "profile": 0 }).await;
@@ -59,7 +61,14 @@ async fn plan(db: &Db, command: BsonDocument) -> (String, i32) {
     let batch = batch.get_array("firstBatch").unwrap();
     let entry = batch[0].as_document().unwrap();
     let plan = entry.get_str("planSummary").unwrap().to_owned();
-    (plan, entry.get_i32("keysExamined").unwrap_or(0))
+    let count = |name| entry.get_i32(name).unwrap_or(0);
+    (plan, count("keysExamined"), count("docsExamined"))
+}
+
+/// The plan of a command, and how many index keys it examined.
+async fn plan(db: &Db, command: BsonDocument) -> (String, i32) {
+    let (plan, keys, _) = examined(db, command).await;
+    (plan, keys)
 }
 
 async fn distinct_values_are_read_from_an_index(db: &Db) {
@@ -265,6 +274,118 @@ async fn the_first_documents_of_groups_are_read_from_an_index(db: &Db) {
         let aggregate = doc! { "aggregate": "c", "pipeline": pipeline, "cursor": {} };
         let found = plan(db, aggregate).await;
         assert_eq!(found, (expected.to_owned(), keys), "{shown}");
+    }
+}
+
+async fn pipelines_read_only_the_fields_that_they_need(db: &Db) {
+    fill(db).await;
+    let all = doc! { "$match": { "a": { "$gte": 0 } } };
+    let push = |value: Bson| doc! { "$group": { "_id": "$a", "p": { "$push": value } } };
+    let group = |id: BsonDocument| doc! { "$group": { "_id": id, "n": { "$sum": 1 } } };
+    let of = |path: &str| Bson::String(path.to_owned());
+    let (a, a_b, a_e) = (
+        doc! { "a": 1 },
+        doc! { "a": 1, "b": 1 },
+        doc! { "a": 1, "d.e": 1 },
+    );
+    let count = doc! { "$count": "n" };
+    let (by_a, by_a_b, by_a_e) = (
+        "IXSCAN { a: 1 }",
+        "IXSCAN { a: 1, b: 1 }",
+        "IXSCAN { a: 1, d.e: 1 }",
+    );
+    let cases = [
+        (vec![all.clone(), push(of("$b"))], &a_b, by_a_b, 100, 0),
+        (
+            vec![all.clone(), push(of("$$CURRENT.b"))],
+            &a_b,
+            by_a_b,
+            100,
+            0,
+        ),
+        (vec![all.clone(), push(of("$b"))], &a, by_a, 100, 100),
+        (
+            vec![all.clone(), push(of("$$ROOT"))],
+            &a_b,
+            by_a_b,
+            100,
+            100,
+        ),
+        (
+            vec![all.clone(), push(doc! { "x": "$b" }.into())],
+            &a_b,
+            by_a_b,
+            100,
+            0,
+        ),
+        (
+            vec![all.clone(), push(doc! { "$getField": "b" }.into())],
+            &a_b,
+            by_a_b,
+            100,
+            100,
+        ),
+        (vec![all.clone(), push(of("$d.e"))], &a_e, by_a_e, 100, 0),
+        (vec![all.clone(), push(of("$d"))], &a_e, by_a_e, 100, 100),
+        (
+            vec![all.clone(), group(doc! { "$type": "$b" })],
+            &a_b,
+            by_a_b,
+            100,
+            0,
+        ),
+        (
+            vec![all.clone(), doc! { "$sortByCount": "$b" }],
+            &a_b,
+            by_a_b,
+            100,
+            0,
+        ),
+        (
+            vec![
+                all.clone(),
+                doc! { "$sort": { "a": 1 } },
+                doc! { "$limit": 7 },
+                push(of("$b")),
+            ],
+            &a_b,
+            by_a_b,
+            7,
+            0,
+        ),
+        (
+            vec![all.clone(), count.clone()],
+            &a,
+            "COUNT_SCAN { a: 1 }",
+            101,
+            0,
+        ),
+        (
+            vec![all, group(doc! {})],
+            &a_b,
+            "COUNT_SCAN { a: 1, b: 1 }",
+            101,
+            0,
+        ),
+        (vec![count], &a, "COLLSCAN", 0, 101),
+    ];
+    for (pipeline, indexed, expected, keys, documents) in cases {
+        index(db, indexed.clone()).await;
+        let shown = format!("{pipeline:?} by {indexed}");
+        let aggregate = doc! { "aggregate": "c", "pipeline": pipeline, "cursor": {} };
+        let found = examined(db, aggregate).await;
+        assert_eq!(found, (expected.to_owned(), keys, documents), "{shown}");
+    }
+    // A missing field has the key null, which a pipeline that reads keys alone gets.
+    insert(db, [doc! { "_id": 300, "a": 99 }]).await;
+    index(db, a_b.clone()).await;
+    for (hint, expected) in [(a_b, vec![Bson::Null]), (doc! { "$natural": 1 }, vec![])] {
+        let pipeline = vec![doc! { "$match": { "a": 99 } }, push(of("$b"))];
+        let command = doc! { "aggregate": "c", "pipeline": pipeline, "hint": hint, "cursor": {} };
+        let reply = run(db, command).await;
+        let cursor = reply.get_document("cursor").unwrap();
+        let found = cursor.get_array("firstBatch").unwrap();
+        assert_eq!(found[0], doc! { "_id": 99, "p": expected }.into());
     }
 }
 

@@ -6,7 +6,8 @@
 //!
 //! The mongod must run on this machine, whose `/proc` has its CPU time. 100,000 events and 20,000 films are stored on both.
 //! Each command runs on both by turns, over as many rounds as `ODM_BENCH_ROUNDS` says (5 by default); a round repeats it until
-//! the mongod has used a fifth of a second. *Ratio* is mongod's time ÷ the engine's: below 1, the engine is slower.
+//! the mongod has used a fifth of a second. *Ratio* is mongod's time ÷ the engine's: below 1, the engine is slower. Both times
+//! end with the reply in bytes: the client's decoding counts on neither side.
 //! `ODM_BENCH_ONLY` chooses the rows whose names contain it.
 #![expect(
     clippy::print_stdout,
@@ -17,9 +18,10 @@
 use std::time::Duration;
 use std::{env, fs};
 
-use mongodb::bson::{Bson, Document, doc};
+use mongodb::bson::{Bson, Document, RawDocumentBuf, doc};
 use odm::Db;
 use odm_benches::mongod_uri;
+use odm_engine::{Context, Service};
 use tokio::runtime::Builder;
 
 const EVENTS: i32 = 100_000;
@@ -65,7 +67,23 @@ fn film(id: i32) -> Document {
     }
 }
 
-async fn fill(db: &Db) {
+/// The database on the engine.
+const DATABASE: &str = "bench";
+
+/// A command in bytes, for the database on the engine.
+fn bytes(command: &Document) -> RawDocumentBuf {
+    let mut command = command.clone();
+    command.insert("$db", DATABASE);
+    RawDocumentBuf::try_from(&command).unwrap()
+}
+
+/// Runs a command on both.
+async fn run(db: &Db, engine: &Service, command: Document) {
+    engine.try_run(&bytes(&command)).unwrap();
+    db.run_command(command).await.unwrap();
+}
+
+async fn fill(db: &Db, engine: &Service) {
     db.drop().await.unwrap();
     let users = (0..USERS).map(|id| doc! { "_id": id, "name": format!("user {id}"), "alias": id });
     for (name, count, make) in [
@@ -75,13 +93,11 @@ async fn fill(db: &Db) {
         for from in (0..count).step_by(usize::try_from(CHUNK).unwrap()) {
             let documents: Vec<Document> = (from..(from + CHUNK).min(count)).map(make).collect();
             let insert = doc! { "insert": name, "documents": documents };
-            db.run_command(insert).await.unwrap();
+            run(db, engine, insert).await;
         }
     }
     let users: Vec<Document> = users.collect();
-    db.run_command(doc! { "insert": "users", "documents": users })
-        .await
-        .unwrap();
+    run(db, engine, doc! { "insert": "users", "documents": users }).await;
     for (collection, key) in [
         ("events", doc! { "user": 1 }),
         ("events", doc! { "kind": 1, "value": 1 }),
@@ -91,7 +107,7 @@ async fn fill(db: &Db) {
         let name = key.keys().cloned().collect::<Vec<_>>().join("_");
         let index = doc! { "key": key, "name": name };
         let create = doc! { "createIndexes": collection, "indexes": [index] };
-        db.run_command(create).await.unwrap();
+        run(db, engine, create).await;
     }
 }
 
@@ -274,7 +290,7 @@ fn own_cpu() -> Duration {
 }
 
 /// The time of one run of a command on mongod and on the engine.
-async fn times(command: &Document, mongod: (&Db, i64), engine: &Db) -> (Duration, Duration) {
+async fn times(command: &Document, mongod: (&Db, i64), engine: &Service) -> (Duration, Duration) {
     let (server, process) = mongod;
     let start = cpu_of(process);
     let mut runs = 0;
@@ -283,10 +299,11 @@ async fn times(command: &Document, mongod: (&Db, i64), engine: &Db) -> (Duration
         runs += 1;
     }
     let there = cpu_of(process).saturating_sub(start) / runs;
+    let command = bytes(command);
     let start = own_cpu();
     let mut here_runs = 0;
     while here_runs < runs.max(1) && own_cpu().saturating_sub(start) < ROUND {
-        engine.run_command(command.clone()).await.unwrap();
+        engine.try_run(&command).unwrap();
         here_runs += 1;
     }
     (there, own_cpu().saturating_sub(start) / here_runs)
@@ -312,9 +329,8 @@ fn main() {
             .await
             .unwrap();
         let process = status.get_i64("pid").unwrap();
-        let engine = Db::memory();
-        fill(&server).await;
-        fill(&engine).await;
+        let engine = Service::new(Context::system());
+        fill(&server, &engine).await;
         println!(
             "{:42} {:>12} {:>12} {:>7}",
             "", "mongod ms", "engine ms", "ratio"

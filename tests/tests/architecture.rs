@@ -165,7 +165,7 @@ const LONGER_CYCLES: &[(&str, usize)] = &[
     ("odm/engine catalog", 6),
     ("odm/engine index", 7),
     ("odm/engine pipeline", 11),
-    ("odm/engine planner", 8),
+    ("odm/engine planner::plan", 6),
     ("odm/server command", 17),
 ];
 

@@ -11,61 +11,34 @@ pub(crate) mod access_path;
 mod bounds;
 pub(crate) mod compat;
 pub(crate) mod conditions;
-pub(crate) mod distinct;
+mod distinct;
 pub(crate) mod geo;
 mod hint;
 pub(crate) mod interval;
 pub(crate) mod order;
 pub(crate) mod plan;
+pub(crate) mod requirements;
 mod sparse_coverage;
 mod wildcard;
 
 use std::sync::Arc;
 
-use bson::raw::{RawBsonRef, RawDocument};
+use bson::raw::RawBsonRef;
 use odm_language::error::ServerError;
 use odm_language::matcher::{Comparison, Predicate, Test};
-use odm_language::value::collation::Collator;
-use odm_language::value::path::Path;
 
 use crate::index::Index;
 use crate::index::spec::Kind;
 
 use bounds::{ConditionSet, Draft};
 use conditions::{Condition, Conditions};
-use distinct::Distinct;
 use hint::Hinted;
 use interval::Interval;
-use order::Sort;
 use plan::{IndexScan, Node, Step};
+use requirements::{Distinct, Requirements, Sort};
 
 /// The most candidates to try; mongod has the same limit.
 const MAX_CANDIDATES: usize = 64;
-
-/// The requirements of a query on its plan.
-#[derive(Debug, Default, Clone, Copy)]
-pub(crate) struct Requirements<'a> {
-    pub(crate) filter: Option<&'a Predicate>,
-    pub(crate) sort: Option<Sort<'a>>,
-    /// `$natural`: true means backwards.
-    pub(crate) natural: Option<bool>,
-    pub(crate) hint: Option<RawBsonRef<'a>>,
-    pub(crate) collation: Option<&'a Collator>,
-    pub(crate) skip: u64,
-    pub(crate) limit: Option<u64>,
-    pub(crate) min: Option<&'a RawDocument>,
-    pub(crate) max: Option<&'a RawDocument>,
-    /// The paths that the results are built from, if paths are enough to build them; empty for a count.
-    pub(crate) made_of: Option<&'a [Path]>,
-    /// Whether there is a projection.
-    pub(crate) projects: bool,
-    /// Whether a part of the matching documents is enough.
-    pub(crate) distinct: Option<Distinct<'a>>,
-    /// Whether only the number of results matters.
-    pub(crate) counts: bool,
-    /// Whether the query needs the scores of a `$text`.
-    pub(crate) scored: bool,
-}
 
 /// Runs a trial of several plans for the same records and returns the position of the best.
 pub(crate) type Pick<'p> = &'p mut dyn FnMut(Vec<Node>) -> Result<usize, ServerError>;
@@ -85,9 +58,9 @@ pub(crate) fn plan(
             ..*requirements
         };
         return match distinct_scan(indexes, requirements, distinct, pick)? {
-            distinct::Planned::Scan(node) => Ok(vec![node]),
-            distinct::Planned::NoPlan => plan(indexes, &all, pick),
-            distinct::Planned::Unskippable => {
+            DistinctScan::Plan(node) => Ok(vec![*node]),
+            DistinctScan::NoPlan => plan(indexes, &all, pick),
+            DistinctScan::Unskippable => {
                 let whole = Requirements {
                     projects: false,
                     made_of: None,
@@ -158,22 +131,54 @@ pub(crate) fn plan(
     Ok(candidates)
 }
 
+/// The outcome of planning with the indexes that contain the path of a [`Distinct`].
+enum DistinctScan {
+    Plan(Box<Node>),
+    /// There are plans, but none can skip keys. mongod then reads whole documents, without a projection.
+    Unskippable,
+    NoPlan,
+}
+
 fn distinct_scan(
     indexes: &[Index],
     requirements: &Requirements<'_>,
     distinct: Distinct<'_>,
     pick: Pick<'_>,
-) -> Result<distinct::Planned, ServerError> {
+) -> Result<DistinctScan, ServerError> {
     let hinted = hint::find(indexes, requirements)?;
-    let usable = match &hinted {
+    let mut usable: Vec<&Index> = match &hinted {
         Hinted::Records { .. } => Vec::new(),
         Hinted::Index(index) => vec![*index],
         Hinted::No => visible(indexes).collect(),
     };
+    usable.retain(|index| distinct::position(index, distinct).is_some());
     let conditions = Conditions::of_query(requirements);
     let search = Search::new(requirements, &conditions);
+    if requirements.filter.is_none() && requirements.sort.is_none() {
+        let index = distinct::shortest(&usable, distinct, requirements.collation);
+        return Ok(index.map_or(DistinctScan::NoPlan, |index| {
+            DistinctScan::Plan(Box::new(search.whole_distinct(index, distinct)))
+        }));
+    }
+    if let (Distinct::First(path), Some((paths, _))) = (distinct, requirements.sort)
+        && paths.first() != Some(path)
+    {
+        return Ok(DistinctScan::NoPlan);
+    }
     let is_hinted = matches!(hinted, Hinted::Index(_));
-    distinct::plan(&search, &usable, distinct, is_hinted, pick)
+    let mut candidates = search.candidates(&usable, is_hinted);
+    if !is_hinted {
+        candidates.splice(0..0, search.alternatives(&usable, pick)?);
+    }
+    let is_found = !candidates.is_empty();
+    let mut skipping = candidates
+        .into_iter()
+        .filter_map(|node| distinct::skipping(node, &usable, distinct));
+    Ok(match (skipping.next(), distinct) {
+        (Some(node), _) => DistinctScan::Plan(Box::new(node)),
+        (None, Distinct::Value(_)) if is_found => DistinctScan::Unskippable,
+        (None, _) => DistinctScan::NoPlan,
+    })
 }
 
 fn visible(indexes: &[Index]) -> impl Iterator<Item = &Index> {
@@ -221,12 +226,6 @@ fn by_id(indexes: &[Index], requirements: &Requirements<'_>) -> Option<Node> {
 }
 
 impl Requirements<'_> {
-    /// Whether nothing of the results matters but their number.
-    fn only_counts(&self) -> bool {
-        let is_whole = self.sort.is_none() && self.skip == 0 && self.limit.is_none();
-        self.counts || is_whole && self.made_of.is_some_and(<[_]>::is_empty)
-    }
-
     /// Adds the steps above the records: sort, skip, projection and limit.
     fn top(&self, mut node: Node, sorted: bool) -> Node {
         // A count applies skip and limit itself.
@@ -362,6 +361,24 @@ impl Search<'_, '_> {
             conditions: &conditions,
         };
         !search.candidates(&[index], true).is_empty()
+    }
+
+    /// Plans a walk from value to value over a whole index.
+    fn whole_distinct(&self, index: &Index, distinct: Distinct<'_>) -> Node {
+        let mut scan = Draft::whole(index).scan;
+        scan.distinct = Some(0);
+        scan.covers = matches!(distinct, Distinct::Value(_)) || self.made_of_keys(index, &scan);
+        let covers = scan.covers;
+        let node = Node::leaf(Step::Index(scan));
+        let node = if covers {
+            node
+        } else {
+            node.under(Step::Fetch {
+                answered: Vec::new(),
+                all: true,
+            })
+        };
+        self.requirements.top(node, true)
     }
 
     /// Plans a walk over a whole index that provides the sort order.

@@ -27,7 +27,7 @@ use crate::command::view;
 use crate::cursor::query::{Found, Query, QueryOutput, owned};
 use crate::cursor::registry::{Cursor, Item, Results, Tail};
 use crate::pipeline::{self, Cx, DOCUMENTS, GEO_NEAR, Leading, Pipeline, outline};
-use crate::planner::distinct::Distinct;
+use crate::planner::requirements::Distinct;
 
 pub(crate) const FIELDS: &[Field] = &[
     field("pipeline", Kind::Any),

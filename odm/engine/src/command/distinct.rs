@@ -23,7 +23,7 @@ use crate::command::view;
 use crate::cursor::query::{Query, QueryOutput};
 use crate::cursor::sort::check_path;
 use crate::index::Index;
-use crate::planner::distinct::Distinct;
+use crate::planner::requirements::Distinct;
 
 pub(crate) const FIELDS: &[Field] = &[
     required("key", Kind::Str),

@@ -28,9 +28,9 @@ use crate::cursor::tally::Tally;
 use crate::cursor::trial::{self, Tried};
 use crate::pipeline::sort::ScoredBy;
 use crate::planner::access_path::{self, text::TextScan};
-use crate::planner::distinct::Distinct;
 use crate::planner::plan::{Node, Step};
-use crate::planner::{self, Requirements, compat::exclusive_options};
+use crate::planner::requirements::{Distinct, Requirements};
+use crate::planner::{self, compat::exclusive_options};
 
 /// The time by which an operation must end.
 #[derive(Debug, Clone)]

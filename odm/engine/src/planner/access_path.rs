@@ -7,9 +7,9 @@ pub(crate) mod text;
 
 use crate::index::Index;
 use crate::index::geo::Grid;
-use crate::planner::Requirements;
 use crate::planner::geo::{self, NearPlan};
 use crate::planner::plan::Node;
+use crate::planner::requirements::Requirements;
 
 use odm_language::error::ServerError;
 use text::TextScan;

@@ -19,13 +19,13 @@ use odm_language::value::print;
 use crate::index::Index;
 use crate::index::geo::{Grid, Plane, hash_value, places, relation, square_hashes};
 use crate::index::spec::Kind;
-use crate::planner::Requirements;
 use crate::planner::access_path::AccessPath;
 use crate::planner::bounds::{ConditionSet, Draft, nearest};
 use crate::planner::conditions::{self, Conditions, intersect};
 use crate::planner::hint::{self, Hinted};
 use crate::planner::interval::{self, Interval};
 use crate::planner::plan::{IndexScan, Node, Step};
+use crate::planner::requirements::Requirements;
 use crate::planner::sparse_coverage::is_complete;
 
 /// The number of cells that cover a region, approximately at most.

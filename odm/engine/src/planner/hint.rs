@@ -8,10 +8,10 @@ use odm_language::value::{print, raw};
 
 use crate::index::spec::{Kind, same_key};
 use crate::index::{Index, append};
-use crate::planner::Requirements;
 use crate::planner::compat::exclusive_options::is_backwards;
 use crate::planner::interval::is_collated;
 use crate::planner::plan::Limits;
+use crate::planner::requirements::Requirements;
 
 /// The access path that a hint names.
 pub(super) enum Hinted<'i> {

@@ -9,12 +9,10 @@ use crate::index::Index;
 use crate::index::spec::Kind;
 use crate::planner::interval::Interval;
 use crate::planner::plan::IndexScan;
+use crate::planner::requirements::Sort;
 
 /// The most walks that lists of values may be split into, for merging in order.
 const MAX_WALKS: usize = 200;
-
-/// The paths and directions of a sort.
-pub(crate) type Sort<'a> = (&'a [Path], &'a [Direction]);
 
 /// Whether a walk provides the sort order: `Some(true)` if it must go backwards.
 pub(super) fn direction(index: &Index, scan: &IndexScan, sort: Sort<'_>) -> Option<bool> {

@@ -12,7 +12,8 @@ use crate::index::text::Ordered;
 use crate::planner::access_path::AccessPath;
 use crate::planner::bounds::{self, ConditionSet};
 use crate::planner::plan::{Node, Step};
-use crate::planner::{Requirements, conditions, sparse_coverage};
+use crate::planner::requirements::Requirements;
+use crate::planner::{conditions, sparse_coverage};
 
 /// A search in a text index.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -61,7 +61,7 @@ impl InFlight {
             Some(EventHandler::callback(move |event| noted.command(&event)));
         let noted = Arc::clone(&commands);
         options.cmap_event_handler = Some(EventHandler::callback(move |event| {
-            noted.connection(&event)
+            noted.connection(&event);
         }));
         let client = Client::with_options(options).unwrap();
         let admin = Some(client.database("admin"));

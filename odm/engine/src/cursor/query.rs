@@ -152,7 +152,7 @@ pub(crate) struct QueryOutput<'a> {
     pub(crate) projection: Option<&'a RawDocument>,
     /// The paths that the caller reads, if it has no projection.
     pub(crate) made_of: Option<&'a [Path]>,
-    /// Only one of the documents with the same value is needed. A covered result then has the fields of an index key.
+    /// One document is enough of those with the same value at a path.
     pub(crate) distinct: Option<Distinct<'a>>,
     /// Only the number of results is needed.
     pub(crate) counts: bool,

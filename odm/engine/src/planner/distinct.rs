@@ -1,5 +1,4 @@
-//! Plans for the distinct values of a path (mongod's `DISTINCT_SCAN`): a walk that reads the first key of each value and
-//! seeks on to the next value.
+//! Which walks over an index can seek from one value of a path to the next (mongod's `DISTINCT_SCAN`).
 
 use odm_language::value::collation::Collator;
 

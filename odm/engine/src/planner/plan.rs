@@ -19,7 +19,7 @@ pub(crate) struct IndexScan {
     pub(crate) tested: Vec<usize>,
     /// Whether keys are enough to build the result, so that no document is fetched.
     pub(crate) covers: bool,
-    /// Only the first key counts of those that are equal up to this field.
+    /// The field up to which keys must differ: of equal ones, the walk returns only the first, and seeks past the others.
     pub(crate) distinct: Option<usize>,
     /// Further bounds on keys, from `min` and `max`.
     pub(crate) limits: Option<Limits>,

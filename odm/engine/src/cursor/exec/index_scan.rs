@@ -77,7 +77,7 @@ impl IndexScanStep {
                 .map(|matcher| only(matcher, &scan.tested)),
             name: scan.name.clone(),
             path: scan.path.as_deref().map(Path::new),
-            // The keys that a distinct scan reads differ.
+            // A distinct scan returns a record once for each of its values.
             seen: (multikey && scan.distinct.is_none()).then(HashSet::new),
             output,
             done: false,

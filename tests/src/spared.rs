@@ -25,6 +25,7 @@ const SPARED: &[(&str, &str)] = &[
     ),
     ("summaries::one_aggregation_computes_a_relation", COMMANDS),
     ("documents::", COMMANDS),
+    ("index_only::", PROFILE),
     ("newest::an_insert_pushes", COMMANDS),
     ("newest::one_query_reads_a_list", COMMANDS),
     ("joins::several_references_of_each_row", COMMANDS),

@@ -261,12 +261,6 @@ async fn the_first_documents_of_groups_are_read_from_an_index(db: &Db) {
             "IXSCAN { a: 1, b: 1 }",
             101,
         ),
-        (
-            vec![by(doc! { "a": 1 }), doc! { "$limit": 5 }, group],
-            doc! { "a": 1 },
-            "IXSCAN { a: 1 }",
-            5,
-        ),
     ];
     for (pipeline, indexed, expected, keys) in cases {
         index(db, indexed.clone()).await;
@@ -339,18 +333,6 @@ async fn pipelines_read_only_the_fields_that_they_need(db: &Db) {
             &a_b,
             by_a_b,
             100,
-            0,
-        ),
-        (
-            vec![
-                all.clone(),
-                doc! { "$sort": { "a": 1 } },
-                doc! { "$limit": 7 },
-                push(of("$b")),
-            ],
-            &a_b,
-            by_a_b,
-            7,
             0,
         ),
         (

@@ -10,6 +10,7 @@ cases![
     filters_behind_stages_use_an_index,
     filters_of_what_a_stage_makes_stay,
     dropped_documents_are_not_computed,
+    limits_stop_a_walk_of_keys,
     many_filters_are_one,
     random_filters_stay,
 ];
@@ -36,22 +37,46 @@ async fn run(db: &Db, stages: Vec<BsonDocument>) -> Vec<BsonDocument> {
     db.run_command(aggregate(stages)).all().await.unwrap()
 }
 
-/// How many documents the plan reads; mongod nests the statistics in a `$cursor`, if stages follow it.
+/// How many documents the plan reads.
 async fn examined(db: &Db, stages: Vec<BsonDocument>) -> i64 {
-    fn find(value: &Bson) -> Option<i64> {
+    counted(db, stages, "totalDocsExamined").await
+}
+
+/// A counter of the plan; mongod nests the statistics in a `$cursor`, if stages follow it.
+async fn counted(db: &Db, stages: Vec<BsonDocument>, counter: &str) -> i64 {
+    fn find(value: &Bson, counter: &str) -> Option<i64> {
         match value {
             Bson::Document(document) => document.iter().find_map(|(name, value)| match value {
-                Bson::Int32(count) if name == "totalDocsExamined" => Some((*count).into()),
-                Bson::Int64(count) if name == "totalDocsExamined" => Some(*count),
-                value => find(value),
+                Bson::Int32(count) if name == counter => Some((*count).into()),
+                Bson::Int64(count) if name == counter => Some(*count),
+                value => find(value, counter),
             }),
-            Bson::Array(values) => values.iter().find_map(find),
+            Bson::Array(values) => values.iter().find_map(|value| find(value, counter)),
             _ => None,
         }
     }
     let explain = doc! { "explain": aggregate(stages), "verbosity": "executionStats" };
     let reply = db.run_command(explain).await.unwrap();
-    find(&reply.into()).unwrap()
+    find(&reply.into(), counter).unwrap()
+}
+
+async fn limits_stop_a_walk_of_keys(db: &Db) {
+    filled(db).await;
+    let all = doc! { "$match": { "a": { "$gte": 0 } } };
+    let sort = doc! { "$sort": { "a": 1 } };
+    let limit = doc! { "$limit": 7 };
+    let counts = doc! { "$group": { "_id": "$a", "n": { "$sum": 1 } } };
+    let values = doc! { "$group": { "_id": "$a" } };
+    for (stages, found) in [
+        (
+            vec![all, sort.clone(), limit.clone(), counts],
+            doc! { "_id": 0, "n": 7 },
+        ),
+        (vec![sort, limit, values], doc! { "_id": 0 }),
+    ] {
+        assert_eq!(run(db, stages.clone()).await, [found]);
+        assert_eq!(counted(db, stages, "totalKeysExamined").await, 7);
+    }
 }
 
 async fn filters_behind_stages_use_an_index(db: &Db) {

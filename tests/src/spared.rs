@@ -28,6 +28,10 @@ const SPARED: &[(&str, &str)] = &[
     ("index_only::", PROFILE),
     ("newest::an_insert_pushes", COMMANDS),
     ("newest::one_query_reads_a_list", COMMANDS),
+    (
+        "join_indexes::joins_read_the_foreign_collection_a_few_times",
+        PROFILE,
+    ),
     ("joins::several_references_of_each_row", COMMANDS),
     ("joins::two_commands_for_all_rows", COMMANDS),
     ("keys::a_unique_field_is_joined", COMMANDS),

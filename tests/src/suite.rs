@@ -42,6 +42,7 @@ mod gridfs;
 mod ids;
 mod index_only;
 mod indexes;
+mod join_indexes;
 mod joined_rows;
 mod joins;
 mod joins_through_lists;
@@ -150,6 +151,7 @@ pub(crate) fn cases() -> Vec<Case> {
         ids::CASES,
         indexes::CASES,
         joins::CASES,
+        join_indexes::CASES,
         joined_rows::CASES,
         joins_through_lists::CASES,
         keys::CASES,

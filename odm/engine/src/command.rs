@@ -32,6 +32,7 @@ mod get_more;
 mod hello;
 mod insert;
 pub(crate) mod invocation;
+mod join_indexes;
 mod list_indexes;
 mod modify;
 mod profile;

@@ -13,12 +13,14 @@ use odm_language::matcher::Matcher;
 use odm_language::value::collation::Collator;
 use odm_language::value::raw;
 
+use crate::catalog::collection::Version;
 use crate::catalog::namespace::Namespace;
 use crate::catalog::view::Resolved;
 use crate::catalog::{Edit, Root};
 use crate::command::compat::canonical_query::{CanonicalQuery, SIMPLE};
 use crate::command::insert::{Times, prepare};
 use crate::command::invocation::Invocation;
+use crate::command::join_indexes::JoinIndexes;
 use crate::command::modify;
 use crate::command::stats_stages::StatsContext;
 use crate::context::Context;
@@ -48,6 +50,7 @@ pub(crate) struct CallSource<'c, 'a> {
     requested_within: RefCell<Option<Namespace>>,
     /// The hint of the aggregation, for its first stage.
     hint: Option<RawBsonRef<'c>>,
+    joins: RefCell<JoinIndexes>,
 }
 
 impl<'c, 'a> CallSource<'c, 'a> {
@@ -60,6 +63,7 @@ impl<'c, 'a> CallSource<'c, 'a> {
             requested,
             requested_within: RefCell::default(),
             hint: None,
+            joins: RefCell::default(),
         }
     }
 
@@ -96,6 +100,7 @@ impl<'c, 'a> CallSource<'c, 'a> {
             None => self.read(
                 &view.namespace,
                 depth,
+                None,
                 base.unwrap_or_else(|| raw::empty_document()),
                 &inner,
             )?,
@@ -129,6 +134,7 @@ impl<'c, 'a> CallSource<'c, 'a> {
         &self,
         namespace: &Namespace,
         depth: usize,
+        joined_by: Option<&str>,
         filter: &RawDocument,
         globals: &Globals,
     ) -> Result<Vec<RawDocumentBuf>, ServerError> {
@@ -150,8 +156,24 @@ impl<'c, 'a> CallSource<'c, 'a> {
             shape: QueryOutput::default(),
         };
         let deadline = self.deadline.borrow().clone();
-        query
-            .prepare(Some(&collection))?
+        let mut joins = self.joins.borrow_mut();
+        let join = joined_by.and_then(|path| joins.join(namespace, path, globals.collator()));
+        if let Some(indexed) = join.as_ref().and_then(|join| join.indexed()) {
+            return joined(&query, indexed, deadline);
+        }
+        let prepared = query.prepare(Some(&collection))?;
+        if let Some(join) = join
+            && prepared.is_scan()
+            && join.scanned()
+        {
+            let length = u64::try_from(collection.len()).unwrap_or(u64::MAX);
+            self.deadline.borrow_mut().check(length)?;
+            join.build(&collection);
+            if let Some(tally) = deadline.tally() {
+                tally.add((0, length));
+            }
+        }
+        prepared
             .run(collection, deadline)?
             .map(|row| row.map(|(_, bytes)| owned(&bytes)))
             .collect()
@@ -170,6 +192,27 @@ impl<'c, 'a> CallSource<'c, 'a> {
     fn namespace(&self, database: Option<&str>, collection: &str) -> Namespace {
         Namespace::new(database.unwrap_or(self.database), collection)
     }
+}
+
+/// The documents that a query finds by the index of a join, in the order of a scan. The profiler counts the documents, and no
+/// keys of an index that the collection does not have.
+fn joined(
+    query: &Query<'_>,
+    indexed: &Version,
+    deadline: Deadline,
+) -> Result<Vec<RawDocumentBuf>, ServerError> {
+    let tally = deadline.tally().cloned();
+    let found = query
+        .prepare(Some(indexed))?
+        .run(Version::clone(indexed), deadline.tallied(None))?;
+    let mut rows = found.collect::<Result<Vec<_>, _>>()?;
+    if let Some(tally) = tally {
+        tally.add((0, u64::try_from(rows.len()).unwrap_or(u64::MAX)));
+    }
+    if query.globals.shuffle().is_none() {
+        rows.sort_by_key(|(record, _)| *record);
+    }
+    Ok(rows.iter().map(|(_, bytes)| owned(bytes)).collect())
 }
 
 /// The error of a `$geoNear` whose collection does not exist.
@@ -249,10 +292,12 @@ impl Source for CallSource<'_, '_> {
         &self,
         depth: usize,
         collection: &str,
+        joined_by: Option<&str>,
         filter: &RawDocument,
         globals: &Globals,
     ) -> Result<Vec<RawDocumentBuf>, ServerError> {
-        self.read(&self.namespace(None, collection), depth, filter, globals)
+        let namespace = self.namespace(None, collection);
+        self.read(&namespace, depth, joined_by, filter, globals)
     }
 
     fn nearest(

@@ -17,6 +17,7 @@ mod depth;
 mod duplicates;
 mod garbage;
 mod hostility;
+mod joins;
 mod laws;
 mod recorded;
 mod requests;

@@ -432,6 +432,12 @@ impl Prepared {
         self.tried(self.plans.clone(), collection, deadline, self.limit)
     }
 
+    /// Whether every plan scans the collection.
+    pub(crate) fn is_scan(&self) -> bool {
+        let scans = |plan: &Node| plan.any(&|step| matches!(step, Step::Records { .. }));
+        self.plans.iter().all(scans)
+    }
+
     /// Replaces the chosen plans with a collection scan.
     pub(crate) fn use_no_index(&mut self) {
         let natural = |step: &Step| matches!(step, Step::Records { .. } | Step::Nothing);

@@ -343,6 +343,7 @@ impl Source for NoCollections {
         &self,
         _depth: usize,
         _collection: &str,
+        _joined_by: Option<&str>,
         _filter: &RawDocument,
         _globals: &Globals,
     ) -> Result<Vec<RawDocumentBuf>, ServerError> {

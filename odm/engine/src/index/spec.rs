@@ -124,22 +124,30 @@ const BOOLEANS: &[&str] = &["background", "unique", "sparse", "hidden", "prepare
 impl Spec {
     /// The index on `_id` that every collection has.
     pub(crate) fn id(collation: Option<&Collator>) -> Self {
-        let key = bson::doc! { "_id": 1 };
-        let mut document = bson::doc! { "v": 2, "key": key.clone(), "name": "_id_" };
+        Self {
+            unique: true,
+            ..Self::ascending("_id_", "_id", collation)
+        }
+    }
+
+    /// An ascending index on one field, without options.
+    pub(crate) fn ascending(name: &str, path: &str, collation: Option<&Collator>) -> Self {
+        let key = bson::doc! { path: 1 };
+        let mut document = bson::doc! { "v": 2, "key": key.clone(), "name": name };
         if let Some(collation) = collation {
             document.insert("collation", collation.document());
         }
         Self {
-            name: "_id_".to_owned(),
+            name: name.to_owned(),
             key,
             kind: Kind::Ordered,
-            paths: vec![Path::new("_id")],
+            paths: vec![Path::new(path)],
             parts: vec![Part {
                 direction: Direction::Ascending,
                 hashed: false,
                 geo: None,
             }],
-            unique: true,
+            unique: false,
             prepare_unique: false,
             sparse: false,
             hidden: false,

@@ -16,11 +16,13 @@ pub(crate) type Located = Box<dyn Iterator<Item = Result<(RawDocumentBuf, Known)
 pub(crate) trait Source {
     /// Returns the documents of another collection of the database that match a filter, found with the best plan. A
     /// missing collection counts as empty. `depth` is the number of sub-pipelines around this read; `globals` carries
-    /// the collation and the variables of a `$expr`.
+    /// the collation and the variables of a `$expr`. A stage that reads the collection once for each document of its
+    /// input names the path whose values the filters ask for, `joined_by`.
     fn find(
         &self,
         depth: usize,
         collection: &str,
+        joined_by: Option<&str>,
         filter: &RawDocument,
         globals: &Globals,
     ) -> Result<Vec<RawDocumentBuf>, ServerError>;

@@ -19,6 +19,7 @@ impl Source for Held {
         &self,
         _depth: usize,
         collection: &str,
+        _joined_by: Option<&str>,
         filter: &RawDocument,
         globals: &Globals,
     ) -> Result<Vec<RawDocumentBuf>, ServerError> {

@@ -198,9 +198,10 @@ impl GraphLookup {
             }
             let filter = both(Some(self.filter_for(&frontier)), self.restriction.clone());
             let mut next = Vec::new();
+            let by = Some(self.connect_to.as_str());
             for found in cx
                 .source
-                .find(self.depth, &self.from, &filter, cx.globals)?
+                .find(self.depth, &self.from, by, &filter, cx.globals)?
             {
                 let Some(id) = get(&found, "_id") else {
                     return Err(ServerError::new(

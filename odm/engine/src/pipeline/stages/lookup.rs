@@ -205,7 +205,11 @@ impl Lookup {
         let filter = both(equality, leading);
         let others = match self.pipeline.begins() {
             Some(_) => Vec::new(),
-            None => cx.source.find(self.depth, &self.from, &filter, &globals)?,
+            None => {
+                let by = self.fields.as_ref().map(|(_, foreign)| foreign.as_str());
+                cx.source
+                    .find(self.depth, &self.from, by, &filter, &globals)?
+            }
         };
         if self.pipeline.begins().is_some() {
             // Its documents have metadata of their own.

@@ -177,7 +177,7 @@ impl UnionWith {
             Some(_) => Vec::new(),
             None => cx
                 .source
-                .find(self.depth, &self.collection, &filter, cx.globals)?,
+                .find(self.depth, &self.collection, None, &filter, cx.globals)?,
         };
         let inner = Cx {
             collection: &self.collection,

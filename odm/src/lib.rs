@@ -171,4 +171,4 @@ pub use crate::error::{
 };
 pub use crate::model::{Document, Embedded, Projection};
 #[cfg(feature = "memory")]
-pub use odm_engine::{Context, Hostility};
+pub use odm_engine::{Context, Hostility, ServerVersion};

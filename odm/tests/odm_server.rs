@@ -137,6 +137,11 @@ fn invalid_arguments_are_reported() {
         (vec!["--listen", "nowhere"], "can't be opened"),
         (vec!["--user", "ann"], "ODM_SERVER_PASSWORD"),
         (vec!["--nonsense"], "--nonsense"),
+        (vec!["--version", "8"], "as in 8.0, not 8"),
+        (
+            vec!["--version", "5.0"],
+            "no version 5.0, only 6.0, 7.0 and 8.0",
+        ),
         (vec!["--seed"], "--seed"),
         (vec!["--seed", "/nowhere"], "/nowhere: it can't be read"),
         (vec!["--seed", broken], "books.json: document 2: EOF"),

@@ -47,7 +47,7 @@ const FLOORS: &[&[&str]] = &[
 const ROOF: &[&str] = &["prelude", "support"];
 
 const LANGUAGE_FLOORS: &[&[&str]] = &[
-    &["clock", "error", "refusal", "shuffle"],
+    &["clock", "error", "refusal", "shuffle", "version"],
     &["value"],
     &["regex"],
     &["expression"],

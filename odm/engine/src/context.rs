@@ -12,6 +12,7 @@ use bson::raw::RawDocumentBuf;
 use bson::{DateTime, oid::ObjectId};
 use odm_language::error::ServerError;
 use odm_language::shuffle::Shuffle;
+use odm_language::version::ServerVersion;
 
 pub use self::hostility::{Fault, Hostility, Target};
 
@@ -30,6 +31,7 @@ pub struct Context {
     gate: Option<Gate>,
     given: Option<Arc<[RawDocumentBuf]>>,
     hostility: Option<Hostility>,
+    version: ServerVersion,
 }
 
 /// What a retryable write must pass before it is published.
@@ -77,6 +79,7 @@ impl Context {
             gate: None,
             given: None,
             hostility: None,
+            version: ServerVersion::default(),
         }
     }
 
@@ -103,6 +106,20 @@ impl Context {
     pub fn with_random(mut self, random: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
         self.random = Arc::new(random);
         self
+    }
+
+    /// This context for an engine that reports another version of MongoDB, and has what that version adds to 6.0. The book
+    /// lists it in *What the engine supports*.
+    #[must_use]
+    pub fn with_version(mut self, version: ServerVersion) -> Self {
+        self.version = version;
+        self
+    }
+
+    /// The version of MongoDB that the engine reports.
+    #[doc(hidden)]
+    pub fn version(&self) -> ServerVersion {
+        self.version
     }
 
     /// This context for an engine that does what MongoDB may do and mongod seldom does, for tests.

@@ -1,4 +1,5 @@
-//! The in-memory engine of `mongodb-odm`: commands of MongoDB 6.0 in, replies out.
+//! The in-memory engine of `mongodb-odm`: commands of MongoDB in, replies out. It behaves as 6.0, or with what a later
+//! [`ServerVersion`] adds.
 //!
 //! [`Service`] is the one way in, for the memory store, the server behind a port and the tools that load and dump
 //! files. Programs depend on `mongodb-odm`: the items of this crate change without notice, except [`Context`], which
@@ -47,3 +48,4 @@ pub use crate::service::{AWAIT, Backoff, Listener, Service, is_empty_batch};
 pub use crate::txn::TRANSIENT;
 pub use crate::txn::lsid::NOBODY;
 pub use crate::txn::session::Mode;
+pub use odm_language::version::ServerVersion;

@@ -10,6 +10,7 @@ use std::time::Duration;
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_language::error::ServerError;
 use odm_language::value::raw;
+use odm_language::version::ServerVersion;
 
 pub use self::backoff::Backoff;
 pub use self::listener::Listener;
@@ -112,6 +113,11 @@ impl Service {
     /// The time of the engine's clock.
     pub fn now(&self) -> bson::DateTime {
         self.context.now()
+    }
+
+    /// The version of MongoDB that the engine reports.
+    pub fn version(&self) -> ServerVersion {
+        self.context.version()
     }
 
     /// Runs the periodic expiry, as commands do from time to time.

@@ -9,6 +9,7 @@ pub mod accumulate;
 mod arithmetic;
 mod array;
 mod ast;
+mod bits;
 pub mod calendar;
 mod comparison;
 pub mod compat;
@@ -26,6 +27,7 @@ mod object;
 mod operator;
 mod parse;
 mod parse_number;
+pub mod percentile;
 pub mod projection;
 mod random;
 pub mod redact;
@@ -55,7 +57,7 @@ pub use self::implied_predicates::Implied;
 pub use self::meta::VALUES as META_VALUES;
 pub use self::object::merge_into;
 pub use self::parse::{check_variable_name, field_path};
-pub use self::table::{known as known_operators, known_arguments};
+pub use self::table::{added as added_operators, known as known_operators, known_arguments};
 pub use self::value::Value;
 
 /// A compiled expression.

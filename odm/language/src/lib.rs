@@ -16,3 +16,4 @@ pub mod refusal;
 pub mod regex;
 pub mod shuffle;
 pub mod value;
+pub mod version;

@@ -29,6 +29,7 @@ Options:
       --user NAME         lets in only who knows the password in the environment variable ODM_SERVER_PASSWORD
       --seed FOLDER       loads the collections in it first: files of mongodump, or Extended JSON; see below
       --dump FOLDER       writes all collections to it at the end, in the files of mongodump; replaces an older dump
+      --version VERSION   version of MongoDB to report, whose operators it has: 6.0, 7.0 or 8.0 [default: 6.0]
       --test-commands     takes configureFailPoint, with which tests have commands fail
       --bind-all          lets other machines in, too: --listen takes any address; needs --user
   -h, --help              print this
@@ -53,6 +54,7 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
     let mut options = Server::options();
     let mut seed = None;
     let mut dump = None;
+    let mut version = (6, 0);
     let mut arguments = lexopt::Parser::from_env();
     while let Some(argument) = arguments.next()? {
         use lexopt::prelude::{Long, Short, ValueExt};
@@ -80,6 +82,7 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
             Long("seed") => seed = Some(PathBuf::from(arguments.value()?)),
             Long("dump") => dump = Some(PathBuf::from(arguments.value()?)),
             Long("test-commands") => options = options.test_commands(),
+            Long("version") => version = numbers(&arguments.value()?.string()?)?,
             Long("bind-all") => options = options.bind_all(),
             Short('h') | Long("help") => {
                 print!("{USAGE}");
@@ -94,7 +97,7 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
         // After the first signal nothing waits for another, so a failure to send does not matter.
         let _ = sender.send(());
     })?;
-    let db = Db::memory();
+    let db = Db::memory_as(version.0, version.1)?;
     if let Some(folder) = seed {
         for skipped in db.import(folder)?.skipped {
             eprintln!(
@@ -137,4 +140,13 @@ fn end_with(db: &Db, folder: PathBuf) -> Result<(), Box<dyn std::error::Error>> 
         Ok(()) => Err(format!("{error}; all is in {} instead", rescued.display()).into()),
         Err(_) => Err(error.into()),
     }
+}
+
+/// The two numbers of a version.
+fn numbers(version: &str) -> Result<(u8, u8), String> {
+    let parsed = version.split_once('.').and_then(|(major, minor)| {
+        let numbers = (major.parse().ok()?, minor.parse().ok()?);
+        Some(numbers)
+    });
+    parsed.ok_or_else(|| format!("--version needs two numbers, as in 8.0, not {version}"))
 }

@@ -4,7 +4,9 @@
 mod tests;
 
 use super::{Change, ChangeStream, Collection};
-use crate::error::Result;
+#[cfg(feature = "memory")]
+use crate::error::ConfigError;
+use crate::error::{Error, Result};
 use crate::model::Document;
 #[cfg(feature = "tracing")]
 use crate::store::TracedValues;
@@ -18,7 +20,7 @@ pub struct Db {
 
 impl Db {
     /// Creates an empty in-memory database, independent of all others. Dropping its last clone frees
-    /// the data. It behaves like MongoDB 6.0.
+    /// the data. It behaves like MongoDB 6.0; [`memory_as`](Self::memory_as) makes one of a later version.
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
@@ -34,6 +36,52 @@ impl Db {
     #[cfg(feature = "memory")]
     pub fn memory() -> Self {
         Self::memory_with(odm_engine::Context::system())
+    }
+
+    /// Creates an in-memory database that reports another version of MongoDB: 6.0, 7.0 or 8.0. Tests of a program that runs
+    /// on a later server use it for the operators that this version adds to 6.0, and to see that an older one refuses them.
+    ///
+    /// What 7.0 and 8.0 add follows MongoDB's documentation and was not compared with a server; the book lists it in *What
+    /// the engine supports*. All else stays as in 6.0, the server that the engine is compared with.
+    ///
+    /// ```
+    /// use odm::bson::{Document as BsonDocument, doc};
+    /// use odm::prelude::*;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// #[derive(Debug, Serialize, Deserialize, Document)]
+    /// #[odm(collection = "visits")]
+    /// struct Visit {
+    ///     #[serde(rename = "_id")]
+    ///     id: i32,
+    ///     millis: i32,
+    /// }
+    ///
+    /// let db = Db::memory_as(8, 0)?;
+    /// let visits = db.collection::<Visit>();
+    /// visits.insert_many([Visit { id: 1, millis: 20 }, Visit { id: 2, millis: 90 }]).await?;
+    /// let slowest = doc! { "$percentile": { "input": "$millis", "p": [0.99], "method": "approximate" } };
+    /// let stages = [doc! { "$group": { "_id": null, "p99": slowest } }];
+    /// let found = visits.aggregate(stages).with_type::<BsonDocument>().first().await?;
+    /// assert_eq!(found, Some(doc! { "_id": null, "p99": [90.0] }));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`is_config`](crate::Error::is_config): the engine has no such version.
+    #[cfg(feature = "memory")]
+    pub fn memory_as(major: u8, minor: u8) -> Result<Self> {
+        let version = odm_engine::ServerVersion::new(major, minor).ok_or_else(|| {
+            let message = format!(
+                "the in-memory database has no version {major}.{minor}, only 6.0, 7.0 and 8.0"
+            );
+            Error::new(ConfigError::new(message))
+        })?;
+        Ok(Self::memory_with(
+            odm_engine::Context::system().with_version(version),
+        ))
     }
 
     /// Creates an in-memory database with a custom clock, id generator and source of randomness. Tests use it to
@@ -531,7 +579,7 @@ const _: () = {
     const fn shared<T: Send + Sync>() {}
     const fn sent<T: Send>() {}
     shared::<Db>();
-    shared::<crate::error::Error>();
+    shared::<Error>();
     sent::<Session>();
     sent::<ChangeStream<'static, Change<bson::Document>>>();
 };

@@ -6,6 +6,7 @@ use odm_language::error::{Code, ServerError};
 use odm_language::matcher::Matcher;
 use odm_language::value::collation::Collator;
 use odm_language::value::raw;
+use odm_language::version::ServerVersion;
 
 use crate::index::spec::stored_globals;
 
@@ -54,7 +55,7 @@ impl Options {
     }
 
     /// Compiles the options in `document`, which has the form of `listCollections`.
-    pub(crate) fn compile(document: Document) -> Result<Self, ServerError> {
+    pub(crate) fn compile(document: Document, version: ServerVersion) -> Result<Self, ServerError> {
         let integer = |name: &str| match document.get(name) {
             Some(Bson::Int64(value)) => u64::try_from(*value).ok(),
             Some(Bson::Int32(value)) => u64::try_from(*value).ok(),
@@ -69,7 +70,9 @@ impl Options {
             Err(_) => None,
         };
         let validator = match document.get_document("validator") {
-            Ok(filter) if !filter.is_empty() => Some(Self::validator(filter, collation.as_ref())?),
+            Ok(filter) if !filter.is_empty() => {
+                Some(Self::validator(filter, collation.as_ref(), version)?)
+            }
             _ => None,
         };
         let level = match document.get_str("validationLevel") {
@@ -94,9 +97,12 @@ impl Options {
     pub(crate) fn validator(
         filter: &Document,
         collation: Option<&Collator>,
+        version: ServerVersion,
     ) -> Result<Matcher, ServerError> {
         check_operators(filter, false)?;
-        let globals = stored_globals().with_collator(collation.cloned());
+        let globals = stored_globals()
+            .with_version(version)
+            .with_collator(collation.cloned());
         Matcher::parse_validator(&to_raw(filter)?, &globals)
     }
 

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use bson::raw::{RawArray, RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf};
-use bson::{Bson, DateTime, Document, doc};
+use bson::{Bson, Document, doc};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::Globals;
 use odm_language::value::collation::Collator;
@@ -68,7 +68,7 @@ impl View {
         on: &str,
         pipeline: &RawArray,
         collation: Option<Collator>,
-        now: DateTime,
+        globals: Globals,
     ) -> Result<Self, ServerError> {
         if on.is_empty() {
             return Err(ServerError::new(
@@ -93,7 +93,7 @@ impl View {
                 format!("'{DOCUMENTS}' cannot be used in a view definition"),
             )));
         }
-        let globals = Globals::new(now).with_collator(collation.clone());
+        let globals = globals.with_collator(collation.clone());
         let parsed = Pipeline::parse(pipeline, &globals).map_err(|error| {
             let is_first = raw::values(pipeline)
                 .next()

@@ -3,6 +3,7 @@
 use bson::raw::{RawBsonRef, RawDocumentBuf};
 use bson::{DateTime, doc};
 use odm_language::error::{Code, ServerError};
+use odm_language::version::ServerVersion;
 
 use crate::catalog::Edit;
 use crate::catalog::changes::definition;
@@ -66,8 +67,9 @@ fn convert(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
         ));
     }
     let (uuid, now) = (call.uuid(), call.now);
+    let version = call.context.version();
     let converted = call.alter(&namespace, |collection| {
-        let made = capped(collection, namespace.clone(), (uuid, now), size)?;
+        let made = capped(collection, namespace.clone(), (uuid, now), (size, version))?;
         Ok(Edit::Replace(Box::new(made), ()))
     })?;
     match converted {
@@ -99,7 +101,12 @@ fn clone(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
         return Err(no_source(&source));
     };
     let exists = |message| Err(ServerError::new(Code::NAMESPACE_EXISTS, message));
-    let clone = capped(&collection, target.clone(), (call.uuid(), call.now), size)?;
+    let clone = capped(
+        &collection,
+        target.clone(),
+        (call.uuid(), call.now),
+        (size, call.context.version()),
+    )?;
     let mut root = call.engine.catalog.publish();
     if root.view(&target).is_some() {
         return exists(format!("A view already exists. NS: {target}"));
@@ -154,7 +161,7 @@ fn capped(
     source: &Collection,
     namespace: Namespace,
     (uuid, now): ([u8; 16], DateTime),
-    size: i64,
+    (size, version): (i64, ServerVersion),
 ) -> Result<Collection, ServerError> {
     let mut options = doc! { "capped": true, "size": int(size) };
     for (name, value) in &source.options.document {
@@ -162,7 +169,7 @@ fn capped(
             options.insert(name, value);
         }
     }
-    let options = Options::compile(options)?;
+    let options = Options::compile(options, version)?;
     let id = Index::new(Spec::id(options.collation.as_ref()).into());
     id.spec.uses.begin(now);
     let mut made = Collection::new(namespace, uuid, options, vec![id]);

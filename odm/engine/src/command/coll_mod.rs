@@ -119,7 +119,7 @@ fn coll_mod(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
     let records = call.args.flag(RECORDED);
     let says_records = call.args.get(RECORDED).is_some();
     let elsewhere = elsewhere(&call.args);
-    let now = call.now;
+    let (now, version) = (call.now, call.context.version());
     let fields = call.alter(&namespace, |collection| {
         let capped = ["size", "max"]
             .iter()
@@ -153,7 +153,7 @@ fn coll_mod(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
         if records || changes.contains_key(IMAGES) {
             document = with_images(document);
         }
-        let options = Options::compile(document).map_err(|error| {
+        let options = Options::compile(document, version).map_err(|error| {
             ServerError::new(
                 error.code(),
                 format!(
@@ -310,6 +310,7 @@ fn change_view(call: &Invocation<'_>, namespace: Namespace) -> Result<RawDocumen
         .array("pipeline")
         .map(|stages| objects(stages).collect::<RawArrayBuf>());
     let uuid = call.uuid();
+    let globals = call.simple_globals();
     call.engine.catalog.change_views(call.database, |root| {
         let Some(before) = root.view(&namespace).cloned() else {
             return Err(ServerError::new(
@@ -322,7 +323,7 @@ fn change_view(call: &Invocation<'_>, namespace: Namespace) -> Result<RawDocumen
             on.unwrap_or(&before.on.collection),
             stages.as_deref().unwrap_or(&before.pipeline),
             before.collation.clone(),
-            call.now,
+            globals.clone(),
         )?;
         view.check(root)?;
         let event = definition::viewed(&view, Definition::Modify);

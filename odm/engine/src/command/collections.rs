@@ -4,7 +4,6 @@ use bson::raw::{RawDocument, RawDocumentBuf, cstr};
 use bson::spec::BinarySubtype;
 use bson::{Binary, Document, doc};
 use odm_language::error::{Code, ServerError};
-use odm_language::expression::Globals;
 use odm_language::matcher::Matcher;
 use odm_language::value::number::Number;
 use odm_language::value::raw;
@@ -134,7 +133,7 @@ fn list_collections(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerE
     let filter = call
         .args
         .filled("filter")
-        .map(|filter| Matcher::parse(filter, &Globals::new(call.now)))
+        .map(|filter| Matcher::parse(filter, &call.simple_globals()))
         .transpose()?;
     let mut rows = Vec::new();
     let root = call.root();

@@ -123,7 +123,7 @@ fn create(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
         call.follow(&namespace)?;
         is_free = call.find_collection(&namespace).is_none();
     }
-    if is_free && call.create(&namespace, options(&namespace, &call.args)?, true)? {
+    if is_free && call.create(&namespace, options(call, &namespace)?, true)? {
         return reply(note);
     }
     Err(ServerError::new(
@@ -171,8 +171,9 @@ fn check_together(args: &Args<'_>) -> Result<(), ServerError> {
 }
 
 /// Parses and checks the collection's options.
-fn options(namespace: &Namespace, args: &Args<'_>) -> Result<Options, ServerError> {
-    let options = Options::compile(document(args)?)?;
+fn options(call: &Invocation<'_>, namespace: &Namespace) -> Result<Options, ServerError> {
+    let args = &call.args;
+    let options = Options::compile(document(args)?, call.context.version())?;
     if args.bool("autoIndexId") == Some(false) {
         return Err(ServerError::new(
             Code::location(50001),
@@ -211,7 +212,7 @@ fn create_view(call: &Invocation<'_>, namespace: Namespace, on: &str) -> Result<
     if call.find_view(&namespace).is_some() {
         return exists("Namespace already exists");
     }
-    let view = View::new(namespace, on, &stages, collation, call.now)?;
+    let view = View::new(namespace, on, &stages, collation, call.simple_globals())?;
     call.engine.catalog.change_views(call.database, |root| {
         free(root, &view.namespace)?;
         if root.view(&view.namespace).is_some() {

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use bson::raw::{RawBsonRef, RawDocumentBuf};
 use bson::{Bson, doc};
 use odm_language::error::{Code, ServerError};
-use odm_language::expression::Globals;
 use odm_language::matcher::Matcher;
 use odm_language::value::raw;
 
@@ -62,7 +61,7 @@ fn list_databases(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerErr
     let filter = call
         .args
         .filled("filter")
-        .map(|filter| Matcher::parse(filter, &Globals::new(call.now)))
+        .map(|filter| Matcher::parse(filter, &call.simple_globals()))
         .transpose()?;
     let root = call.root();
     let mut total = 0;

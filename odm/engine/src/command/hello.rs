@@ -52,11 +52,12 @@ pub(crate) const IS_MASTER: Command = Command {
 pub(crate) const BUILD_INFO: Command = Command {
     name: "buildInfo",
     idl: "buildInfo",
-    run: |_| {
+    run: |call| {
+        let [major, minor, patch] = call.context.version().full();
         reply(doc! {
-            "version": "6.0.5",
+            "version": format!("{major}.{minor}.{patch}"),
             "modules": [],
-            "versionArray": [6, 0, 5, 0],
+            "versionArray": [i32::from(major), i32::from(minor), i32::from(patch), 0],
             "bits": 64,
             "debug": cfg!(debug_assertions),
             "maxBsonObjectSize": 16 * 1024 * 1024,
@@ -76,7 +77,7 @@ fn hello(call: &Invocation<'_>, primary: &str) -> Result<RawDocumentBuf, ServerE
         "logicalSessionTimeoutMinutes": 30,
         "connectionId": 1,
         "minWireVersion": 0,
-        "maxWireVersion": 17,
+        "maxWireVersion": call.context.version().wire(),
         "readOnly": false,
     };
     if call.args.flag("helloOk") {

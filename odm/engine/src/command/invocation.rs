@@ -168,6 +168,11 @@ impl Invocation<'_> {
         }
     }
 
+    /// The environment of filters without collation and variables.
+    pub(crate) fn simple_globals(&self) -> Globals {
+        Globals::new(self.now).with_version(self.context.version())
+    }
+
     /// The environment of filters and expressions: the clock, the collation (the command's, or else the collection's),
     /// and the variables of `let`.
     pub(crate) fn globals(
@@ -192,7 +197,8 @@ impl Invocation<'_> {
                 Some(collation) => Collator::parse(collation, "collation")?,
                 None => default.cloned(),
             };
-        let mut globals = Globals::new(self.now)
+        let mut globals = self
+            .simple_globals()
             .with_collator(collator)
             .with_random(self.context.randomness())
             .with_shuffle(self.context.shuffle())

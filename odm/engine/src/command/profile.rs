@@ -101,7 +101,10 @@ fn profile(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
 /// Creates `system.profile` unless it exists. Its documents have no `_id`, so it has no index.
 fn ensure(call: &Invocation<'_>) -> Result<(), ServerError> {
     let namespace = Namespace::new(call.database, Namespace::PROFILE);
-    let options = Options::compile(doc! { "capped": true, "size": SIZE })?;
+    let options = Options::compile(
+        doc! { "capped": true, "size": SIZE },
+        call.context.version(),
+    )?;
     let made = Collection::new(namespace.clone(), call.uuid(), options, Vec::new());
     let mut root = call.engine.catalog.publish();
     match root.collection(&namespace) {

@@ -88,6 +88,7 @@ impl<'c, 'a> CallSource<'c, 'a> {
             (call.now, context.randomness(), context.shuffle())
         };
         let inner = Globals::new(now)
+            .with_version(globals.version())
             .with_collator(view.collation.clone())
             .with_random(random)
             .with_shuffle(shuffle)

@@ -24,6 +24,7 @@ mod requests;
 mod stress;
 mod support_table;
 mod transactions;
+mod versions;
 
 pub(super) fn run(engine: &Engine, context: &Context, db: &str, command: &Document) -> Document {
     let mut command = command.clone();

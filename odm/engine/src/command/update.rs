@@ -1,10 +1,13 @@
 //! `update`.
 
+use std::borrow::Cow;
+
 use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
 use bson::{Document, doc};
 use odm_language::error::{Code, ServerError};
 use odm_language::value::collation::Collator;
 use odm_language::value::raw;
+use odm_language::version::ServerVersion;
 use smallvec::SmallVec;
 
 use crate::command::args::{Args, Field, Kind, field, is_of_no_series, required};
@@ -21,6 +24,7 @@ use crate::command::profiler;
 use crate::command::reply::Written;
 use crate::command::retry::{Retry, STATEMENT_ID, STATEMENT_IDS};
 use crate::command::statements::{self, Progress, Tally, no_multi};
+use crate::cursor::sort::Order;
 use crate::pipeline::outline;
 use crate::txn::session::{Effect, Statement};
 use crate::txn::writer::Writer;
@@ -47,6 +51,17 @@ pub(crate) const STATEMENT: &[Field] = &[
     field("hint", Kind::Any),
 ];
 
+/// A field of a statement that 8.0 has added.
+const SORT: Field = field("sort", Kind::Object);
+
+/// The fields of a statement.
+pub(crate) fn statement_fields(version: ServerVersion) -> Cow<'static, [Field]> {
+    if version < ServerVersion::V8_0 {
+        return Cow::Borrowed(STATEMENT);
+    }
+    STATEMENT.iter().copied().chain([SORT]).collect()
+}
+
 pub(crate) const UPDATE: Command = Command {
     name: "update",
     idl: "update",
@@ -69,6 +84,8 @@ pub(crate) struct UpdateStatement<'a> {
     pub(crate) array_filters: Option<&'a RawArray>,
     pub(crate) collation: Option<&'a RawDocument>,
     pub(crate) hint: Option<RawBsonRef<'a>>,
+    /// The order whose first document is updated.
+    pub(crate) sort: Option<&'a RawDocument>,
     /// Whether the statement has `c`, the constants of a pipeline, beside an update that is not a pipeline.
     has_constants: bool,
 }
@@ -94,12 +111,17 @@ impl<'a> UpdateStatement<'a> {
             array_filters: None,
             collation: None,
             hint: None,
+            sort: None,
             has_constants: false,
         })
     }
 
-    pub(crate) fn parse(statement: &'a RawDocument) -> Result<Self, ServerError> {
-        let args = Args::of_statement(statement, "update.updates", STATEMENT)?;
+    pub(crate) fn parse(
+        statement: &'a RawDocument,
+        version: ServerVersion,
+    ) -> Result<Self, ServerError> {
+        let fields = statement_fields(version);
+        let args = Args::of_statement(statement, "update.updates", &fields)?;
         let u = args.get("u").unwrap_or(RawBsonRef::Null);
         let has_constants = args.get("c").is_some() && !matches!(u, RawBsonRef::Array(_));
         if !has_constants && args.filled("c").is_some() {
@@ -107,11 +129,19 @@ impl<'a> UpdateStatement<'a> {
         }
         let q = args.document("q").unwrap_or_else(|| raw::empty_document());
         let row = Self::new(q, u, args.flag("multi"))?;
+        let sort = args.filled("sort");
+        if row.multi && sort.is_some() {
+            return Err(ServerError::new(
+                Code::FAILED_TO_PARSE,
+                "Cannot specify sort with multi=true",
+            ));
+        }
         Ok(Self {
             upsert: args.flag("upsert"),
             array_filters: args.array("arrayFilters"),
             collation: args.filled("collation"),
             hint: args.hint()?,
+            sort,
             has_constants,
             ..row
         })
@@ -143,6 +173,9 @@ impl<'a> UpdateStatement<'a> {
         if let Some(hint) = self.hint {
             entry.insert("hint", profiler::recorded_hint(hint));
         }
+        if let Some(sort) = self.sort {
+            entry.insert("sort", profiler::recorded(RawBsonRef::Document(sort)));
+        }
         entry.insert("multi", self.multi);
         entry.insert("upsert", self.upsert);
         if let Some(collation) = self.collation {
@@ -162,8 +195,10 @@ impl<'a> UpdateStatement<'a> {
     ) -> Result<Selection<'a>, ServerError> {
         self.check_constants()?;
         let globals = call.globals_under(self.collation, variables, default)?;
+        Order::parse(self.sort)?;
         Ok(Selection {
             hint: self.hint,
+            sort: self.sort,
             multi: self.multi,
             ..Selection::new(self.q, globals, default.cloned(), call.deadline())
         })
@@ -192,7 +227,7 @@ fn update(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
     let array = call.args.array_or_empty("updates");
     let statements = batch(array)?
         .into_iter()
-        .map(UpdateStatement::parse)
+        .map(|statement| UpdateStatement::parse(statement, call.context.version()))
         .collect::<Result<Vec<_>, _>>()?;
     let update = Update {
         statements: &statements,
@@ -332,10 +367,11 @@ fn explain(
     call.check_not_view(namespace)?;
     let array = args.array_or_empty("updates");
     let statement = report::one(&batch(array)?)?;
-    let row = UpdateStatement::parse(statement)?;
+    let row = UpdateStatement::parse(statement, call.context.version())?;
     row.check_constants()?;
     let mut query = report::plain(call, namespace, Some(row.q), row.collation)?;
     query.hint = row.hint;
+    query.sort = row.sort;
     let around = OuterStages {
         goal: Goal::Update {
             update: Box::new(crate::updater::Update::parse(

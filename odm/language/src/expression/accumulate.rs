@@ -7,6 +7,7 @@ use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocumentBuf};
 use crate::error::{ServerError, refuse};
 use crate::expression::memory_limit;
 use crate::expression::operator::{ANY, Args, Operator, Outcome, integer, listed};
+use crate::expression::percentile::Percentile;
 use crate::expression::sum::Sum;
 use crate::expression::{Globals, Value, merge_into};
 use crate::value::number::Number;
@@ -70,6 +71,7 @@ pub enum Accumulator {
     First(Option<RawBson>),
     Last(Option<RawBson>),
     MergeObjects(RawDocumentBuf),
+    Percentile(Percentile),
     Push(RawArrayBuf),
     StdDev {
         sample: bool,
@@ -157,6 +159,7 @@ impl Accumulator {
                 Some(RawBsonRef::Document(document)) => merge_into(merged, document),
                 Some(_) => return refuse(5_911_200, "$mergeObjects only supports objects"),
             },
+            Self::Percentile(percentile) => percentile.add(value.get()),
             Self::Push(array) => {
                 if let Some(value) = value.get() {
                     array.push(value);
@@ -197,6 +200,7 @@ impl Accumulator {
                 }
                 None => RawBson::Array(set),
             },
+            Self::Percentile(mut percentile) => percentile.value(),
             Self::Push(array) => RawBson::Array(array),
             Self::Avg { count: 0, .. } => RawBson::Null,
             Self::Avg { sum, count } => match sum.number() {

@@ -16,6 +16,7 @@ use crate::expression::value::Value;
 use crate::regex::Regex;
 use crate::shuffle::Shuffle;
 use crate::value::collation::Collator;
+use crate::version::ServerVersion;
 
 /// The environment of an operation's expressions. Cheap to clone: the matcher keeps one in its `$expr`.
 #[derive(Debug, Clone)]
@@ -37,6 +38,7 @@ struct Inner {
     has_sort_keys: bool,
     /// How many pipelines of `$lookup` and `$unionWith` enclose this one.
     pipelines: usize,
+    version: ServerVersion,
 }
 
 /// mongod's limit on the nesting of `$lookup` and `$unionWith` pipelines.
@@ -89,6 +91,7 @@ impl Globals {
             clock: None,
             has_sort_keys: false,
             pipelines: 0,
+            version: ServerVersion::default(),
         }))
     }
 
@@ -155,6 +158,18 @@ impl Globals {
     /// The collation, unless it is the simple one.
     pub fn collator(&self) -> Option<&Collator> {
         self.0.collator.as_ref()
+    }
+
+    /// Sets the version whose language the operation has.
+    #[must_use]
+    pub fn with_version(mut self, version: ServerVersion) -> Self {
+        Arc::make_mut(&mut self.0).version = version;
+        self
+    }
+
+    /// The version whose language the operation has.
+    pub fn version(&self) -> ServerVersion {
+        self.0.version
     }
 
     /// Sets the source of bits for `$rand`.
@@ -286,6 +301,7 @@ impl Globals {
             has_plain_sets: false,
             has_sort_keys: self.0.has_sort_keys,
             sees_document: Arc::default(),
+            version: self.0.version,
             names: self
                 .0
                 .variables
@@ -309,6 +325,7 @@ pub struct Scope {
     has_plain_sets: bool,
     has_sort_keys: bool,
     sees_document: Arc<AtomicBool>,
+    version: ServerVersion,
     names: Vec<String>,
 }
 
@@ -319,6 +336,20 @@ impl Scope {
         let mut scope = self.clone();
         scope.names.push(name.into());
         scope
+    }
+
+    /// The version whose operators the expression may use.
+    pub fn version(&self) -> ServerVersion {
+        self.version
+    }
+
+    /// This scope for an expression that is observed by itself: see [`sees_document`](Self::sees_document).
+    #[must_use]
+    pub fn apart(&self) -> Self {
+        Self {
+            sees_document: Arc::default(),
+            ..self.clone()
+        }
     }
 
     /// Whether strings are compared by a collation.

@@ -7,6 +7,7 @@ use crate::expression::Globals;
 use crate::expression::compat::messages;
 use crate::expression::named::Named;
 use crate::expression::value::Value;
+use crate::version::ServerVersion;
 
 /// The result of an evaluation.
 pub(super) type Outcome<'a> = Result<Value<'a>, ServerError>;
@@ -17,6 +18,18 @@ pub(super) struct Operator {
     pub(super) name: &'static str,
     pub(super) shape: ArgumentForm,
     pub(super) eval: Eval,
+    /// The first version that has it.
+    pub(super) since: ServerVersion,
+}
+
+impl Operator {
+    /// This row, for an operator that a later version has added.
+    pub(super) const fn since(self, version: ServerVersion) -> Self {
+        Self {
+            since: version,
+            ..self
+        }
+    }
 }
 
 /// The implementation of an operator.
@@ -24,7 +37,12 @@ pub(super) type Eval = for<'a> fn(&mut Args<'a>) -> Outcome<'a>;
 
 /// A row of a family's table.
 pub(super) const fn row(name: &'static str, shape: ArgumentForm, eval: Eval) -> Operator {
-    Operator { name, shape, eval }
+    Operator {
+        name,
+        shape,
+        eval,
+        since: ServerVersion::V6_0,
+    }
 }
 
 /// A row of an operator with a list of arguments, of at least `least` and at most `most`.

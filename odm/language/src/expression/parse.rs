@@ -9,6 +9,7 @@ use crate::expression::compat::argument_order::{WrittenOrder, arrange};
 use crate::expression::globals::Scope;
 use crate::expression::named::{BareArgument, Constant, Named};
 use crate::expression::operator::{ANY, ArgumentForm, WrongCount};
+use crate::expression::percentile::not_constant;
 use crate::expression::set::SUBSET_AS_WRITTEN;
 use crate::expression::special_forms;
 use crate::expression::sum::Sum;
@@ -201,7 +202,8 @@ pub(super) fn parse_operator(
     if let Some(form) = special_forms::parse(name, argument, scope) {
         return form.map(|form| Node::Form(Box::new(form)));
     }
-    let Some(operator) = table::find(name) else {
+    let known = table::find(name).filter(|operator| operator.since <= scope.version());
+    let Some(operator) = known else {
         return Err(if table::UNSUPPORTED.binary_search(&name).is_ok() {
             ServerError::new(
                 Code::COMMAND_NOT_SUPPORTED,
@@ -402,6 +404,13 @@ fn by_name(
             Some(slot) if (name, key) == ("$sortArray", "sortBy") => {
                 sort_by(value)?;
                 *slot = Some(Node::Literal(value.into()));
+            }
+            Some(slot) if (name, key) == ("$percentile", "p") => {
+                let apart = scope.apart();
+                *slot = Some(parse(value, &apart)?);
+                if apart.sees_document() {
+                    return not_constant(value);
+                }
             }
             Some(slot) => *slot = Some(parse(value, scope)?),
             None => return Err(named.unknown(name, key, document)),

@@ -2,19 +2,22 @@
 
 use crate::expression::operator::Operator;
 use crate::expression::{
-    accumulate, arithmetic, array, comparison, date, exponential, hash, object, random, regex, set,
-    string, top_n, trigonometry, types,
+    accumulate, arithmetic, array, bits, comparison, date, exponential, hash, object, percentile,
+    random, regex, set, string, top_n, trigonometry, types,
 };
+use crate::version::ServerVersion;
 
 const FAMILIES: &[&[Operator]] = &[
     accumulate::OPERATORS,
     arithmetic::OPERATORS,
     array::OPERATORS,
+    bits::OPERATORS,
     comparison::OPERATORS,
     date::OPERATORS,
     hash::OPERATORS,
     object::OPERATORS,
     exponential::OPERATORS,
+    percentile::OPERATORS,
     random::OPERATORS,
     top_n::OPERATORS,
     regex::OPERATORS,
@@ -37,9 +40,17 @@ pub(super) fn find(name: &str) -> Option<&'static Operator> {
     })
 }
 
-/// Every operator, and whether it is supported.
+/// The operators that a version has added.
+pub fn added(version: ServerVersion) -> Vec<&'static str> {
+    let rows = FAMILIES.iter().copied().flatten();
+    rows.filter(|row| row.since == version)
+        .map(|row| row.name)
+        .collect()
+}
+
+/// Every operator of 6.0, and whether it is supported.
 pub fn known() -> Vec<(&'static str, bool)> {
-    let rows = FAMILIES.iter().copied().flatten().map(|row| row.name);
+    let rows = added(ServerVersion::V6_0).into_iter();
     rows.chain(super::special_forms::names())
         .chain(super::parse::LITERALS.iter().copied())
         .map(|name| (name, true))
@@ -51,6 +62,7 @@ pub fn known() -> Vec<(&'static str, bool)> {
 pub fn known_arguments() -> Vec<(&'static str, Vec<&'static str>)> {
     use crate::expression::operator::ArgumentForm;
     let rows = FAMILIES.iter().copied().flatten();
+    let rows = rows.filter(|row| row.since == ServerVersion::V6_0);
     let named = rows.filter_map(|row| match row.shape {
         ArgumentForm::Named(named) => Some((row.name, named.names.to_vec())),
         ArgumentForm::Listed(..) | ArgumentForm::Whole => None,

@@ -82,7 +82,7 @@ fn hello(call: &mut Call<'_>, primary: &str) -> Result<Document, ServerError> {
         "logicalSessionTimeoutMinutes": 30,
         "connectionId": i32::try_from(call.client.id).unwrap_or(i32::MAX),
         "minWireVersion": 0,
-        "maxWireVersion": 17,
+        "maxWireVersion": state.service.version().wire(),
         "readOnly": false,
     });
     let names = call.client.compressors.iter();

@@ -89,11 +89,14 @@ fn get_log(call: &mut Call<'_>) -> Result<Document, ServerError> {
 
 fn set_version(call: &mut Call<'_>) -> Result<Document, ServerError> {
     only_admin(call)?;
+    let version = call.state.service.version().to_string();
     match raw::get(call.command, call.name).unwrap_or(RawBsonRef::Null) {
-        RawBsonRef::String("6.0") => Ok(doc! {}),
-        RawBsonRef::String("5.0" | "5.3") => Err(args::unsupported(
-            "to be downgraded: its feature compatibility version is 6.0",
-        )),
+        RawBsonRef::String(same) if same == version => Ok(doc! {}),
+        RawBsonRef::String(older @ ("5.0" | "5.3" | "6.0" | "7.0")) if *older < *version => {
+            Err(args::unsupported(&format!(
+                "to be downgraded: its feature compatibility version is {version}"
+            )))
+        }
         RawBsonRef::String(_) => Err(ServerError::new(
             Code::location(4_926_900),
             "Invalid feature compatibility version value, expected '5.0' or '5.3' or '6.0. See \
@@ -114,7 +117,7 @@ fn parameters(state: &ServerState) -> Document {
         "authenticationMechanisms": ["SCRAM-SHA-256"],
         "cursorTimeoutMillis": 600_000,
         "enableTestCommands": state.options.test_commands,
-        "featureCompatibilityVersion": { "version": "6.0" },
+        "featureCompatibilityVersion": { "version": state.service.version().to_string() },
         "localLogicalSessionTimeoutMinutes": 30,
         "requireApiVersion": false,
         "transactionLifetimeLimitSeconds": 60,

@@ -33,6 +33,11 @@ pub(super) const CONN_POOL_STATS: Command = Command {
     is_open: false,
 };
 
+fn version(call: &Call<'_>) -> String {
+    let [major, minor, patch] = call.state.service.version().full();
+    format!("{major}.{minor}.{patch}")
+}
+
 fn server_status(call: &Call<'_>) -> Document {
     let state = call.state;
     let uptime = state.started.elapsed();
@@ -47,7 +52,7 @@ fn server_status(call: &Call<'_>) -> Document {
     let running = running.iter().filter(|(_, it)| it.running.is_some());
     let mut status = doc! {
         "host": &address,
-        "version": "6.0.5",
+        "version": version(call),
         "process": "odm-server",
         "pid": i64::from(std::process::id()),
         "uptime": uptime.as_secs_f64().floor(),

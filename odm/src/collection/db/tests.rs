@@ -294,3 +294,18 @@ async fn a_seed_leads_to_the_same_faults() {
     assert_eq!(outcomes(7).await, outcomes(7).await);
     assert_ne!(outcomes(7).await, outcomes(8).await);
 }
+
+#[tokio::test]
+async fn an_engine_has_one_of_three_versions() {
+    for (major, minor, version) in [(6, 0, "6.0.5"), (7, 0, "7.0.0"), (8, 0, "8.0.0")] {
+        let db = Db::memory_as(major, minor).unwrap();
+        let info = db.run_command(bson::doc! { "buildInfo": 1 }).await.unwrap();
+        assert_eq!(info.get_str("version").unwrap(), version);
+    }
+    for (major, minor) in [(5, 0), (6, 1), (8, 1), (9, 0)] {
+        let error = Db::memory_as(major, minor).unwrap_err();
+        assert!(error.is_config(), "{error}");
+        let expected = format!("no version {major}.{minor}, only 6.0, 7.0 and 8.0");
+        assert!(error.to_string().ends_with(&expected), "{error}");
+    }
+}

@@ -8,13 +8,16 @@ use std::{env, fs};
 
 use bson::raw::RawDocumentBuf;
 use bson::{Document, doc};
+use odm_language::expression::percentile;
 use odm_language::refusal::{self, Absent};
 use odm_language::value::collation;
+use odm_language::version::ServerVersion;
 use odm_language::{expression, matcher};
 
 use crate::cases;
 use crate::command::args::{GENERIC, Kind};
 use crate::command::state::Engine;
+use crate::command::update::statement_fields;
 use crate::command::{known_commands, known_statements};
 use crate::context::Context;
 use crate::index::spec;
@@ -386,6 +389,56 @@ fn other_commands() -> Vec<Row> {
     rows
 }
 
+/// Later versions: what is added, the kind, and the names.
+fn additions() -> Vec<(ServerVersion, &'static str, Vec<&'static str>)> {
+    let [old, new] = [ServerVersion::V6_0, ServerVersion::V8_0].map(|version| {
+        statement_fields(version)
+            .iter()
+            .map(|field| field.name)
+            .collect::<Vec<_>>()
+    });
+    let fields = new.into_iter().filter(|name| !old.contains(name)).collect();
+    let expressions = |version| (version, "expressions", expression::added_operators(version));
+    let mut rows = vec![
+        expressions(ServerVersion::V7_0),
+        (
+            ServerVersion::V7_0,
+            "accumulators and window operators",
+            percentile::ACCUMULATORS.to_vec(),
+        ),
+        expressions(ServerVersion::V8_0),
+        (ServerVersion::V8_0, "fields of `update.updates`", fields),
+    ];
+    rows.retain(|(_, _, names)| !names.is_empty());
+    rows
+}
+
+/// What 7.0 and 8.0 have, and the engine does not.
+const NOT_ADDED: &[(ServerVersion, &str)] = &[
+    (ServerVersion::V7_0, "compound wildcard indexes"),
+    (
+        ServerVersion::V8_0,
+        "`bulkWrite`, `$toUUID`, `$convert` from and to binary data",
+    ),
+];
+
+fn write_additions(page: &mut String) {
+    page.push_str(
+        "\n## What 7.0 and 8.0 add\n\
+         An engine of a later version (`Db::memory_as(8, 0)`, `odm-server --version 8.0`) has this as well. It follows MongoDB's \
+         documentation and was not compared with a server; codes of errors may differ. `$percentile` and `$median` are exact, \
+         where MongoDB approximates them for many numbers.\n\n\
+         | since | | |\n| --- | --- | --- |\n",
+    );
+    for (version, kind, names) in additions() {
+        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        writeln!(page, "| {version} | {kind} | {} |", names.join(" ")).unwrap();
+    }
+    for (version, missing) in NOT_ADDED {
+        writeln!(page, "| {version} | planned | {missing} |").unwrap();
+    }
+}
+
 fn write_commands(page: &mut String) {
     page.push_str(
         "\n## Commands\n| command | options | planned | refused |\n| --- | --- | --- | --- |\n",
@@ -439,6 +492,7 @@ fn the_book_lists_the_supported_features() {
         }
     }
     write_commands(&mut page);
+    write_additions(&mut page);
     // What the feature `server` adds is written by its own test.
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../book/src/support.md");
     let before = fs::read_to_string(&path).unwrap_or_default();

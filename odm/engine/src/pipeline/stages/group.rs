@@ -1,6 +1,7 @@
 //! `$group`: one document for each value of an expression, with accumulators over its documents.
 
 mod field;
+mod percentile;
 
 #[cfg(test)]
 pub(crate) use self::field::runs;

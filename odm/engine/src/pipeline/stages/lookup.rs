@@ -203,13 +203,12 @@ impl Lookup {
         let leading = self.pipeline.leading().filter;
         let skip = usize::from(leading.is_some());
         let filter = both(equality, leading);
+        let by = self.fields.as_ref().map(|(_, foreign)| foreign.as_str());
         let others = match self.pipeline.begins() {
             Some(_) => Vec::new(),
-            None => {
-                let by = self.fields.as_ref().map(|(_, foreign)| foreign.as_str());
-                cx.source
-                    .find(self.depth, &self.from, by, &filter, &globals)?
-            }
+            None => cx
+                .source
+                .find(self.depth, &self.from, by, &filter, &globals)?,
         };
         if self.pipeline.begins().is_some() {
             // Its documents have metadata of their own.

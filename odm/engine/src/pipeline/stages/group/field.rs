@@ -3,6 +3,7 @@
 use bson::raw::{RawBson, RawBsonRef, RawDocument};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::accumulate::Accumulator;
+use odm_language::expression::percentile::{Percentile, is_named};
 use odm_language::expression::top_n::{self, Keep, TopN};
 use odm_language::expression::{Expression, Globals, Scope, Value, compat::messages};
 use odm_language::refusal;
@@ -10,6 +11,7 @@ use odm_language::value::key::{self, Direction};
 use odm_language::value::raw::{elements, empty_document};
 
 use crate::pipeline::sort::SortPattern;
+use crate::pipeline::stages::group::percentile::Spec;
 use crate::pipeline::stages::group::refuse;
 
 #[derive(Debug)]
@@ -28,6 +30,8 @@ enum Rule {
         n: Option<Expression>,
         sort: Vec<(Expression, Direction)>,
     },
+    /// `$median` and `$percentile`.
+    Percentile(Spec),
 }
 
 /// The state of one field in one group.
@@ -118,6 +122,9 @@ impl Field {
     ) -> Result<Self, ServerError> {
         let (rule, argument) = if let Some(keep) = Keep::new(operator) {
             Rule::ranked(operator, keep, argument, scope)?
+        } else if is_named(operator, scope.version()) {
+            let (spec, input) = Spec::parse(operator, argument, scope)?;
+            (Rule::Percentile(spec), input)
         } else {
             let Some(fresh) = Accumulator::new(operator) else {
                 return refuse(15952, format!("unknown group operator '{operator}'"));
@@ -131,6 +138,17 @@ impl Field {
         })
     }
 
+    /// The state of `$median` and `$percentile`.
+    pub(in crate::pipeline::stages) fn percentile(
+        &self,
+        globals: &Globals,
+    ) -> Result<Option<Percentile>, ServerError> {
+        match &self.rule {
+            Rule::Percentile(spec) => spec.start(globals).map(Some),
+            _ => Ok(None),
+        }
+    }
+
     /// The expression whose values it collects.
     pub(in crate::pipeline::stages) fn argument(&self) -> &Expression {
         &self.argument
@@ -140,8 +158,10 @@ impl Field {
         &self,
         globals: &Globals,
     ) -> Result<(), ServerError> {
-        if let Rule::TopN { n: Some(n), .. } = &self.rule {
-            n.check_constants(globals)?;
+        match &self.rule {
+            Rule::TopN { n: Some(n), .. } => n.check_constants(globals)?,
+            Rule::Percentile(spec) => spec.start(globals).map(drop)?,
+            _ => {}
         }
         self.argument.check_constants(globals)
     }
@@ -165,6 +185,7 @@ impl Field {
     ) -> Result<State, ServerError> {
         Ok(match &self.rule {
             Rule::Plain(fresh) => State::Plain(fresh.clone()),
+            Rule::Percentile(spec) => State::Plain(Accumulator::Percentile(spec.start(globals)?)),
             Rule::TopN { keep, n: None, .. } => State::One(TopN::new(*keep, 1)),
             Rule::TopN {
                 keep, n: Some(n), ..

@@ -135,7 +135,10 @@ impl Function {
                 if window.only_grows() {
                     return grown(field, documents, &ranges, cx);
                 }
-                let state = sliding(name, n.as_ref(), cx.globals)?;
+                let state = match field.percentile(cx.globals)? {
+                    Some(percentile) => Sliding::Percentile(percentile),
+                    None => sliding(name, n.as_ref(), cx.globals)?,
+                };
                 let entries = entries(field, documents, &state, cx.globals)?;
                 slide(state, &entries, &ranges, cx)
             }

@@ -3,6 +3,7 @@
 use bson::raw::{RawBson, RawBsonRef, RawDocument};
 use odm_language::error::ServerError;
 use odm_language::expression::compat::messages;
+use odm_language::expression::percentile;
 use odm_language::expression::top_n::Keep;
 use odm_language::expression::{Expression, Globals, Scope};
 use odm_language::value::decimal::Decimal;
@@ -106,7 +107,7 @@ pub(super) fn parse(
         scope: &globals.scope(),
         globals,
     };
-    if ACCUMULATORS.binary_search(&name).is_ok() {
+    if ACCUMULATORS.binary_search(&name).is_ok() || percentile::is_named(name, globals.version()) {
         return accumulator(&call);
     }
     let other = OTHERS.binary_search_by_key(&name, |(known, _)| known);

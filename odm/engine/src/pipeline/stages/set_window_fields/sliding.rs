@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 use bson::raw::{RawBson, RawBsonRef};
 use odm_language::error::ServerError;
 use odm_language::expression::memory_limit::{self, LIMIT};
+use odm_language::expression::percentile::Percentile;
 use odm_language::expression::sum::RemovableSum;
 use odm_language::expression::top_n::Keep;
 use odm_language::value::number::Number;
@@ -48,6 +49,8 @@ pub(super) enum Sliding {
     Deviation(Deviation),
     Covariance(Covariance),
     Integral(Integral),
+    /// `$median` and `$percentile`.
+    Percentile(Percentile),
     /// `$push`.
     List(List),
     /// `$firstN` and `$lastN`.
@@ -110,6 +113,14 @@ impl Sliding {
                 }
             }
             Self::Integral(integral) => integral.change(entry, adds)?,
+            Self::Percentile(percentile) => {
+                let value = entry.value.as_ref().map(RawBson::as_raw_bson_ref);
+                if adds {
+                    percentile.add(value);
+                } else {
+                    percentile.remove(value);
+                }
+            }
             Self::List(list) if entry.value.is_some() => list.change(entry, adds)?,
             Self::End { list, .. } => list.change(entry, adds)?,
             Self::Set(ordered) if entry.value.is_some() => ordered.change(entry, adds)?,
@@ -141,6 +152,7 @@ impl Sliding {
             Self::Deviation(deviation) => deviation.value(),
             Self::Covariance(covariance) => covariance.value(),
             Self::Integral(integral) => integral.value(),
+            Self::Percentile(percentile) => percentile.value(),
             Self::List(list) => RawBson::Array(list.items.iter().cloned().collect()),
             Self::End { list, n, last } => {
                 let skipped = list.items.len().saturating_sub(*n);

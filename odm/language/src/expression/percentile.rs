@@ -171,8 +171,8 @@ impl Percentile {
     /// Adds a value, unless it is NaN or no number.
     pub fn add(&mut self, value: Option<RawBsonRef<'_>>) {
         if let Some(number) = Self::number(value) {
-            self.is_sorted =
-                self.is_sorted && self.numbers.last().is_none_or(|last| *last <= number);
+            let last = self.numbers.last();
+            self.is_sorted &= last.is_none_or(|last| last.total_cmp(&number).is_le());
             self.numbers.push(number);
         }
     }
@@ -226,6 +226,28 @@ impl Percentile {
                 let results: RawArrayBuf = fractions.iter().map(|at| self.at(*at)).collect();
                 RawBson::Array(results)
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn removed_numbers_are_those_that_were_added() {
+        let numbers = [0.0, -0.0, 7.0, f64::INFINITY, -0.0, f64::NAN, -3.0];
+        for start in 0..numbers.len() {
+            let mut median = Percentile::median();
+            for number in numbers {
+                median.add(Some(RawBsonRef::Double(number)));
+            }
+            for step in 0..numbers.len() {
+                let number = numbers[(start + step) % numbers.len()];
+                median.remove(Some(RawBsonRef::Double(number)));
+            }
+            assert!(median.numbers.is_empty(), "{:?}", median.numbers);
+            assert_eq!(median.value(), RawBson::Null);
         }
     }
 }

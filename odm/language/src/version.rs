@@ -21,6 +21,9 @@ impl ServerVersion {
     /// Every version, the oldest first.
     pub const ALL: [Self; 3] = [Self::V6_0, Self::V7_0, Self::V8_0];
 
+    /// The latest version.
+    pub const LATEST: Self = Self::V8_0;
+
     /// The version with these numbers, if it is one of [`ALL`](Self::ALL).
     pub fn new(major: u8, minor: u8) -> Option<Self> {
         Self::ALL

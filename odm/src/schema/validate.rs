@@ -10,6 +10,7 @@ use bson::{RawDocument, RawDocumentBuf, doc};
 use odm_language::expression::Globals;
 use odm_language::matcher::Matcher;
 use odm_language::value::collation::Collator;
+use odm_language::version::ServerVersion;
 
 use crate::codec::encode;
 use crate::error::{Code, Error, Result, ServerError};
@@ -167,7 +168,8 @@ fn compiled(of: TypeId, meta: &ModelMeta) -> Result<Arc<Matcher>> {
 }
 
 fn compile(meta: &ModelMeta) -> Result<Matcher> {
-    let mut globals = Globals::stored();
+    // The rules of a model may need a later server than the one of the tests; a server refuses what it does not know.
+    let mut globals = Globals::stored().with_version(ServerVersion::LATEST);
     // A validator compares strings by the collation of its collection.
     if let Some(collation) = &meta.collation {
         let collation = raw(&collation::document(collation))?;

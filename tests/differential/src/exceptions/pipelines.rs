@@ -25,6 +25,7 @@ pub(super) const KNOWN: &[Exception] = &[
     ("Moved stages", moved),
     ("Moved stages", moved_into_view),
     ("Moved stages", moved_null),
+    ("Moved stages", moved_path),
     ("Batches of no documents", unread),
 ];
 
@@ -167,6 +168,14 @@ fn moved_null(seen: &Seen<'_>) -> bool {
         && seen.stages() > 0
         && seen.has(&["$set", "$addFields"])
         && seen.mentions(&|key, value| key.contains('.') && *value == Bson::Null)
+}
+
+/// A server finds nothing by a renamed path alone.
+fn moved_path(seen: &Seen<'_>) -> bool {
+    let is_path = |key: &str, value: &Bson| {
+        key == "$expr" && value.as_str().is_some_and(|path| path.starts_with('$'))
+    };
+    seen.loses() && seen.stages() > 1 && seen.mentions(&is_path)
 }
 
 fn unread(seen: &Seen<'_>) -> bool {

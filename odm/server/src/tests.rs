@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use bson::{Bson, DateTime, Document, Uuid, doc};
-use odm_engine::{Context, Service};
+use odm_engine::{Context, ServerVersion, Service};
 
 use super::{GRACE, Options, Served, Server};
 
@@ -104,6 +104,30 @@ fn a_stream_started_at_the_time_of_a_write_reports_it() {
             .unwrap();
         assert_eq!(event.get_timestamp("clusterTime").unwrap(), time);
         assert_eq!(events.len(), 1);
+    }
+}
+
+#[test]
+fn a_server_reports_the_version_of_its_engine() {
+    for (version, wire, shown, number) in [
+        (ServerVersion::V6_0, 17, "6.0", "6.0.5"),
+        (ServerVersion::V8_0, 25, "8.0", "8.0.0"),
+    ] {
+        let server = serve(Context::system().with_version(version)).1;
+        let mut client = Client::to(server.address());
+        let mut ask = |mut command: Document| {
+            command.insert("$db", "admin");
+            client.try_ask(command).unwrap()
+        };
+        let hello = ask(doc! { "hello": 1 });
+        assert_eq!(hello.get_i32("maxWireVersion").ok(), Some(wire));
+        let status = ask(doc! { "serverStatus": 1 });
+        assert_eq!(status.get_str("version").ok(), Some(number));
+        let set = |to: &str| doc! { "setFeatureCompatibilityVersion": to };
+        assert_eq!(ask(set(shown)).get_f64("ok").ok(), Some(1.0));
+        // CommandNotSupported
+        assert_eq!(ask(set("5.0")).get_i32("code").ok(), Some(115));
+        assert_eq!(ask(set("9.0")).get_i32("code").ok(), Some(4_926_900));
     }
 }
 

@@ -26,7 +26,7 @@ pub(crate) struct Join {
 }
 
 impl JoinIndexes {
-    /// The join by this path under a collation, new if there is none.
+    /// Returns the join by this path under a collation, and adds it the first time.
     pub(crate) fn join(
         &mut self,
         namespace: &Namespace,

@@ -84,8 +84,8 @@ pub fn check_method(method: RawBsonRef<'_>) -> Result<(), ServerError> {
 /// The accumulators of this module.
 pub const ACCUMULATORS: [&str; 2] = ["$median", "$percentile"];
 
-/// Whether the version has this accumulator, and it is one of this module.
-pub fn is_named(operator: &str, version: ServerVersion) -> bool {
+/// Whether the operator is one of [`ACCUMULATORS`], and the version has it.
+pub fn has_accumulator(operator: &str, version: ServerVersion) -> bool {
     version >= ServerVersion::V7_0 && ACCUMULATORS.contains(&operator)
 }
 
@@ -103,7 +103,7 @@ pub fn not_constant<T>(value: RawBsonRef<'_>) -> Result<T, ServerError> {
 /// Numbers, and which fractions of them are asked for.
 #[derive(Debug, Clone)]
 pub struct Percentile {
-    /// `None` for the median, whose result is no array.
+    /// `None` for the median, which returns one number instead of an array.
     fractions: Option<Vec<f64>>,
     numbers: Vec<f64>,
     is_sorted: bool,
@@ -215,7 +215,7 @@ impl Percentile {
         number.map_or(RawBson::Null, |number| RawBson::Double(*number))
     }
 
-    /// The result: a double, or null if there is no number; for `$percentile` one for each fraction.
+    /// Returns a double, or null if no number was added. `$percentile` returns an array of them, one for each fraction.
     ///
     /// MongoDB computes an approximation by a t-digest, which is this result for a few hundred numbers.
     pub fn value(&mut self) -> RawBson {

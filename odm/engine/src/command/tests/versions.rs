@@ -46,6 +46,24 @@ fn evaluated(run: &impl Fn(Document) -> Document, expression: Document) -> Resul
     }
 }
 
+/// Checks expressions of 7.0, which 6.0 refuses.
+fn check<const N: usize>(cases: [(Document, Result<Bson, i32>); N]) {
+    let old = filled(ServerVersion::V6_0);
+    let new = filled(ServerVersion::V7_0);
+    for (expression, expected) in cases {
+        assert_eq!(
+            evaluated(&new, expression.clone()),
+            expected,
+            "{expression}"
+        );
+        assert_eq!(
+            evaluated(&old, expression.clone()),
+            Err(UNKNOWN),
+            "{expression}"
+        );
+    }
+}
+
 fn results(reply: &Document, name: &str) -> Vec<Bson> {
     let cursor = reply.get_document("cursor").unwrap();
     let batch = cursor.get_array("firstBatch").unwrap();
@@ -74,9 +92,7 @@ fn a_version_is_reported() {
 
 #[test]
 fn bits_are_combined() {
-    let old = filled(ServerVersion::V6_0);
-    let new = filled(ServerVersion::V7_0);
-    for (expression, expected) in [
+    check([
         (doc! { "$bitAnd": [6, 3] }, Ok(Bson::Int32(2))),
         (doc! { "$bitAnd": [] }, Ok(Bson::Int32(-1))),
         (doc! { "$bitAnd": [-1, 5_i64] }, Ok(Bson::Int64(5))),
@@ -91,24 +107,11 @@ fn bits_are_combined() {
         (doc! { "$bitAnd": [1, 1.0] }, Err(14)),
         (doc! { "$bitNot": "x" }, Err(14)),
         (doc! { "$bitNot": [1, 2] }, Err(16020)),
-    ] {
-        assert_eq!(
-            evaluated(&new, expression.clone()),
-            expected,
-            "{expression}"
-        );
-        assert_eq!(
-            evaluated(&old, expression.clone()),
-            Err(UNKNOWN),
-            "{expression}"
-        );
-    }
+    ]);
 }
 
 #[test]
 fn percentiles_of_arrays() {
-    let old = filled(ServerVersion::V6_0);
-    let new = filled(ServerVersion::V7_0);
     let percentile = |input: Bson, p: Bson| {
         doc! { "$percentile": { "input": input, "p": p, "method": "approximate" } }
     };
@@ -122,7 +125,7 @@ fn percentiles_of_arrays() {
         ])
     };
     let doubles = |list: &[f64]| Ok(list.iter().copied().collect::<Bson>());
-    for (expression, expected) in [
+    check([
         (
             percentile(list(), vec![0.0, 0.25, 0.5, 0.51, 1.0].into()),
             doubles(&[1.0, 1.0, 2.0, 3.0, 4.0]),
@@ -158,18 +161,7 @@ fn percentiles_of_arrays() {
             Err(40_415),
         ),
         (doc! { "$median": list() }, Err(7_436_201)),
-    ] {
-        assert_eq!(
-            evaluated(&new, expression.clone()),
-            expected,
-            "{expression}"
-        );
-        assert_eq!(
-            evaluated(&old, expression.clone()),
-            Err(UNKNOWN),
-            "{expression}"
-        );
-    }
+    ]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use bson::raw::{RawBson, RawBsonRef, RawDocument};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::accumulate::Accumulator;
-use odm_language::expression::percentile::{Percentile, is_named};
+use odm_language::expression::percentile::{Percentile, has_accumulator};
 use odm_language::expression::top_n::{self, Keep, TopN};
 use odm_language::expression::{Expression, Globals, Scope, Value, compat::messages};
 use odm_language::refusal;
@@ -122,7 +122,7 @@ impl Field {
     ) -> Result<Self, ServerError> {
         let (rule, argument) = if let Some(keep) = Keep::new(operator) {
             Rule::ranked(operator, keep, argument, scope)?
-        } else if is_named(operator, scope.version()) {
+        } else if has_accumulator(operator, scope.version()) {
             let (spec, input) = Spec::parse(operator, argument, scope)?;
             (Rule::Percentile(spec), input)
         } else {

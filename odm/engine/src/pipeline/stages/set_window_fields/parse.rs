@@ -107,7 +107,9 @@ pub(super) fn parse(
         scope: &globals.scope(),
         globals,
     };
-    if ACCUMULATORS.binary_search(&name).is_ok() || percentile::is_named(name, globals.version()) {
+    if ACCUMULATORS.binary_search(&name).is_ok()
+        || percentile::has_accumulator(name, globals.version())
+    {
         return accumulator(&call);
     }
     let other = OTHERS.binary_search_by_key(&name, |(known, _)| known);

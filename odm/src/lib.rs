@@ -107,11 +107,13 @@ pub mod counter;
 pub mod dump;
 pub mod error;
 pub(crate) mod exec;
+pub mod expr;
 pub mod gridfs;
 pub(crate) mod markup;
 pub mod migrate;
 pub mod model;
 pub mod overflow;
+pub mod pipeline;
 pub mod plan;
 #[cfg(feature = "pull")]
 pub mod pull;

@@ -1,4 +1,4 @@
-//! `aggregate`: runs raw stages and returns typed results.
+//! `aggregate`: runs a pipeline and returns typed results.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -12,6 +12,7 @@ use super::options::options;
 use super::{Collection, Cursor};
 use crate::error::Result;
 use crate::model::Document;
+use crate::pipeline::IntoStages;
 use crate::store::Operation;
 
 /// Runs a pipeline: [`Collection::aggregate`].
@@ -22,8 +23,10 @@ pub struct Aggregate<'s, M: Document, T = BsonDocument> {
 }
 
 impl<M: Document> Collection<M> {
-    /// Runs a pipeline of raw stages over the collection. Choose the type of its results with
-    /// [`with_type`](Aggregate::with_type).
+    /// Runs a typed [pipeline](crate::pipeline) over the collection, and reads its results into the struct that it makes.
+    ///
+    /// It runs stages written by hand, too. Their results are documents, unless [`with_type`](Aggregate::with_type) names
+    /// a struct.
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/books.rs"));
@@ -39,14 +42,10 @@ impl<M: Document> Collection<M> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn aggregate<'s>(
-        &self,
-        pipeline: impl IntoIterator<Item = BsonDocument>,
-    ) -> Aggregate<'s, M> {
+    pub fn aggregate<'s, P: IntoStages<M>>(&self, pipeline: P) -> Aggregate<'s, M, P::Result> {
+        let stages = pipeline.into_stages();
         Aggregate {
-            call: self.call(Operation::Aggregate {
-                pipeline: pipeline.into_iter().collect(),
-            }),
+            call: self.try_call(stages.map(|pipeline| Operation::Aggregate { pipeline })),
             of: PhantomData,
         }
     }

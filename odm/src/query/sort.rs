@@ -145,6 +145,10 @@ impl<M> Sort<M> {
         sort_document(&self.keys).map_err(|error| error.to_error())
     }
 
+    pub(crate) fn into_document(self) -> Result<Document, Deferred> {
+        sort_document(&self.keys)
+    }
+
     /// The value of `$sort` in a `$push`: a direction for scalars, else a document.
     pub(crate) fn to_element_order(&self) -> Result<Bson, Deferred> {
         match self.keys.as_slice() {

@@ -4,17 +4,17 @@ use bson::{Bson, doc};
 
 use super::Update;
 use super::operators::{Changes, Stage};
-use crate::error::Result;
-use crate::model::{Path, Segment};
-use crate::query::compare::stored_path;
+use crate::expr::kind::Stores;
+use crate::expr::{IntoExpr, names_only};
+use crate::model::Path;
 use crate::query::deferred::Deferred;
 use crate::query::{Encode, Field, IntoValue};
 
 impl<M, T, E> Field<M, T, E> {
     /// Stores the value of an expression: the stage `{$set: {field: expression}}` of a pipeline.
     ///
-    /// The expression is raw: strings that start with `$` are paths. Joined with `&`, the stages run one
-    /// after the other, so that a later one sees what an earlier one stored.
+    /// Joined with `&`, the stages run one after the other, so that a later one sees what an earlier one stored. An
+    /// expression without a method of its own is written by hand: [`raw_expr`](crate::expr::raw_expr).
     ///
     /// ```
     /// use bson::bson;
@@ -24,11 +24,12 @@ impl<M, T, E> Field<M, T, E> {
     /// #[derive(Serialize, Deserialize, Embedded)]
     /// struct Book {
     ///     total: i32,
+    ///     available: i32,
     ///     out: i32,
     /// }
     ///
     /// let book = fields::<Book>();
-    /// let update = book.total.set_expr(doc! {"$add": ["$available", book.out.expr()?]}) & book.out.set_literal(0);
+    /// let update = book.total.set_expr(book.available + &book.out) & book.out.set_literal(0);
     /// assert_eq!(
     ///     update.to_bson()?,
     ///     bson!([
@@ -38,8 +39,14 @@ impl<M, T, E> Field<M, T, E> {
     /// );
     /// # Ok::<(), odm::Error>(())
     /// ```
-    pub fn set_expr(&self, expression: impl Into<Bson>) -> Update<M> {
-        Update::from_changes(stage(self.path(), Ok(expression.into())))
+    pub fn set_expr<X>(&self, expression: X) -> Update<M>
+    where
+        E: Encode<T, Stored: Sized>,
+        X: IntoExpr<M>,
+        X::Value: Stores<E::Stored>,
+    {
+        let expression = expression.into_expr().into_bson();
+        Update::from_changes(stage(self.path(), expression))
     }
 
     /// Stores `value` in an update by a pipeline: the stage `{$set: {field: {$literal: value}}}`.
@@ -60,54 +67,19 @@ impl<M, T, E> Field<M, T, E> {
     {
         let value = Self::encode(value);
         let literal = value.map(|value| Bson::Document(doc! {"$literal": value}));
+        let literal = literal.map_err(|error| Deferred::encode(self.path().to_string(), &error));
         Update::from_changes(stage(self.path(), literal))
     }
-
-    /// The field's value in an expression: `"$field"`.
-    ///
-    /// ```
-    /// # use odm::prelude::*;
-    /// # use odm::query::fields;
-    /// # #[derive(Serialize, Deserialize, Embedded)]
-    /// # struct Stock { available: i32 }
-    /// # #[derive(Serialize, Deserialize, Embedded)]
-    /// # struct Book { stock: Stock }
-    /// let available = fields::<Book>().stock.available.expr()?;
-    /// assert_eq!(available, "$stock.available");
-    /// # Ok::<(), odm::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// The path reaches into an array by position, which expressions can't do.
-    pub fn expr(&self) -> Result<String> {
-        match names_only(self.path()) {
-            Ok(path) => Ok(format!("${path}")),
-            Err(error) => Err(error.to_error()),
-        }
-    }
 }
 
-fn stage(path: &Path, value: Result<Bson>) -> Result<Changes, Deferred> {
-    let path = names_only(path)?;
-    let value = value.map_err(|error| Deferred::encode(&*path, &error))?;
-    Ok(Changes::Pipeline(vec![Stage::Set {
-        path,
-        expression: value,
-    }]))
-}
-
-fn names_only(path: &Path) -> Result<String, Deferred> {
-    let stored = stored_path(path)?;
-    let names = path
-        .segments()
-        .all(|segment| matches!(segment, Segment::Name(_)));
-    if names && !path.is_root() {
-        Ok(stored)
-    } else {
-        Err(Deferred::usage(
-            stored,
+fn stage(path: &Path, expression: Result<Bson, Deferred>) -> Result<Changes, Deferred> {
+    if path.is_root() {
+        return Err(Deferred::usage(
+            "",
             "a pipeline has no paths into arrays by position: compute the whole array with an expression",
-        ))
+        ));
     }
+    let path = names_only(path)?;
+    let expression = expression?;
+    Ok(Changes::Pipeline(vec![Stage::Set { path, expression }]))
 }

@@ -242,9 +242,8 @@ fn conflicts_are_refused() {
 #[test]
 fn pipelines() {
     let (a, b) = (f::<i32>("a"), f::<Vec<i32>>("b"));
-    let update = a.set_expr(doc! {"$size": b.expr().unwrap()})
-        & Update::pipeline([doc! {"$unset": "c"}])
-        & b.set_literal([1]);
+    let update =
+        a.set_expr(b.expr().size()) & Update::pipeline([doc! {"$unset": "c"}]) & b.set_literal([1]);
     assert_eq!(
         update.to_bson().unwrap(),
         bson!([

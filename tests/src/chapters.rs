@@ -18,6 +18,7 @@ chapters! {
     comparison = "../../book/src/comparison.md";
     models = "../../book/src/models.md";
     queries_and_updates = "../../book/src/queries-and-updates.md";
+    pipelines = "../../book/src/pipelines.md";
     cookbook = "../../book/src/cookbook.md";
     questions = "../../book/src/questions.md";
     relations = "../../book/src/relations.md";

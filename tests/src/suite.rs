@@ -97,6 +97,7 @@ mod transactions;
 mod tree_declarations;
 mod trees;
 mod two_way;
+mod typed_pipelines;
 mod updates;
 mod upserts_by_lists;
 mod validation;
@@ -207,6 +208,7 @@ pub(crate) fn cases() -> Vec<Case> {
         tree_declarations::CASES,
         &trees::cases(),
         two_way::CASES,
+        typed_pipelines::CASES,
         updates::CASES,
         upserts_by_lists::CASES,
         values::CASES,

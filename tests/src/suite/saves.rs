@@ -3,6 +3,7 @@
 use odm::bson::Bson;
 use odm::bson::{self, doc};
 use odm::collection::{Loaded, ReturnDocument};
+use odm::expr::literal;
 use odm::model::BsonType;
 use odm::prelude::*;
 use odm::query::raw;
@@ -315,12 +316,16 @@ async fn typed_updates_increment_the_version(db: &Db) {
         .unwrap();
     assert_eq!(version(&orders).await, 14);
     // By a pipeline of typed stages.
-    let shout = || doc! {"$concat": ["$state", "!"]};
-    let update = || orders.update_one(|o| o.id.eq(1), |o| o.state.set_expr(shout()));
+    let update = || {
+        orders.update_one(
+            |o| o.id.eq(1),
+            |o| o.state.set_expr(o.state.expr().concat("!")),
+        )
+    };
     assert_eq!(
         sent(&update().command().unwrap()),
         &bson::bson!([
-            {"$set": {"state": shout()}},
+            {"$set": {"state": {"$concat": ["$state", "!"]}}},
             {"$set": {"version": {"$add": [{"$ifNull": ["$version", 0]}, 1_i64]}}},
         ])
     );
@@ -427,7 +432,7 @@ async fn a_typed_update_cannot_set_the_version(db: &Db) {
         fields.version.set(1),
         fields.version.inc(1) & fields.state.set("x"),
         fields.version.set_on_insert(1),
-        fields.version.set_expr(1),
+        fields.version.set_expr(literal(1_i64)),
         fields.state.set("x") & raw(doc! {"$set": {"version": 1}}),
     ] {
         let update = orders.update_one(|o| o.id.eq(1), |_| change);

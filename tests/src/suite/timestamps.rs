@@ -202,7 +202,7 @@ async fn updates_by_pipelines_set_the_time_of_the_change(db: &Db) {
     articles
         .update_one(
             |a| a.id.eq(1),
-            |a| a.title.set_expr(doc! {"$concat": ["$title", "!"]}),
+            |a| a.title.set_expr(a.title.expr().concat("!")),
         )
         .upsert(true)
         .await

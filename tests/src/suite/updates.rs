@@ -322,9 +322,7 @@ async fn nested_documents_and_maps(db: &Db) {
 async fn pipelines_compute_from_the_document(db: &Db) {
     makes!(
         db,
-        |s| s
-            .age
-            .set_expr(doc! {"$add": ["$age", {"$size": "$grades"}]}),
+        |s| s.age.set_expr(s.age.expr() + s.grades.expr().size()),
         |s| s.age = 24
     );
     makes!(db, |s| s.name.set_literal("$age"), |s| s.name =

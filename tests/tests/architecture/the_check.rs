@@ -52,7 +52,7 @@ fn higher_modules_may_not_be_named() {
 #[test]
 fn neighbouring_modules_may_not_be_named() {
     let text = "use crate::update::Update;";
-    fails("odm", "plan", text, "a neighbour on floor 5");
+    fails("odm", "plan", text, "a neighbour on floor 6");
     let text = "use super::updater::Update;";
     fails("odm/engine", "index", text, "a neighbour on floor 1");
 }

@@ -4,6 +4,7 @@ use std::fmt::Debug;
 
 use odm::bson::DateTime;
 use odm::collection::Loaded;
+use odm::expr::literal;
 use odm::prelude::*;
 use odm::write::{DeletePlan, UpdatePlan};
 
@@ -286,7 +287,7 @@ pub(super) async fn write(
         Verb::UpdateById => run!(how, Update, hosts.update_by_id(&1, change).propagate()),
         Verb::UpdateByPipeline => {
             let by_pipeline = move |h: <Host as Embedded>::Fields<Host>| {
-                h.name.set_expr(doc! {"$concat": [name, "$note"]})
+                h.name.set_expr(literal(name).concat(h.note))
             };
             let write = hosts.update_many(ranked, by_pipeline);
             run!(how, Update, write.propagate())

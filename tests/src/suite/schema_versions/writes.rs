@@ -279,7 +279,7 @@ pub(super) async fn upserts_find_older_documents(db: &Db) {
 
 pub(super) async fn pipelines_and_raw_updates_rewrite_first(db: &Db) {
     let people = three(db).await;
-    let by_pipeline = people.update_by_id(&1, |p| p.family.set_expr("$given"));
+    let by_pipeline = people.update_by_id(&1, |p| p.family.set_expr(p.given));
     assert_eq!(by_pipeline.await.unwrap().modified, 1);
     is_current(db, &person(1, "Ada", "Ada", 10)).await;
     let by_raw = people.update_by_id(&2, |_| raw(doc! {"$set": {"family": "raw"}}));

@@ -9,7 +9,7 @@ mod pointer;
 use std::ops::Range;
 use std::str;
 
-pub use self::append::{append, document_with_capacity};
+pub use self::append::{DocumentWriter, append, document_with_capacity};
 use bson::{
     DateTime, Decimal128, RawBsonRef, RawDocument, Timestamp,
     oid::ObjectId,

@@ -353,13 +353,15 @@ fn append_array(bytes: &mut Vec<u8>, elements: Elements<'_>, collator: Option<&C
 /// Appends text and the terminator `0, 1`. A zero byte becomes `0, 255`, so the terminator sorts below any
 /// continuation.
 fn append_escaped(bytes: &mut Vec<u8>, text: &[u8]) {
-    for byte in text {
-        bytes.push(*byte);
-        if *byte == 0 {
-            bytes.push(0xFF);
-        }
+    let mut rest = text;
+    while let Some(zero) = memchr::memchr(0, rest) {
+        let (before, after) = rest.split_at(zero);
+        bytes.extend_from_slice(before);
+        bytes.extend_from_slice(&[0, 0xFF]);
+        rest = after.get(1..).unwrap_or_default();
     }
-    bytes.extend([0, 1]);
+    bytes.extend_from_slice(rest);
+    bytes.extend_from_slice(&[0, 1]);
 }
 
 fn append_length(bytes: &mut Vec<u8>, length: usize) {

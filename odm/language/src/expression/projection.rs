@@ -12,7 +12,8 @@ use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use crate::error::{ServerError, refuse};
 use crate::expression::{Expression, Globals};
-use crate::value::raw::{append, document_with_capacity, elements, get, values};
+use crate::value::path::Segment;
+use crate::value::raw::{DocumentWriter, Element, values, walk};
 
 pub use self::parse::{ExclusiveOperators, ProjectionEffect, check_position};
 
@@ -52,7 +53,7 @@ pub enum Kind {
 
 #[derive(Debug, Default)]
 struct Tree {
-    fields: Vec<(String, Entry)>,
+    fields: Vec<(Segment, Entry)>,
 }
 
 #[derive(Debug)]
@@ -84,6 +85,13 @@ pub trait Transform: fmt::Debug + Send + Sync {
     ) -> Result<Option<RawBson>, ServerError>;
 }
 
+/// What becomes of the fields that a tree does not name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Others {
+    Left,
+    Written,
+}
+
 /// The state of one application.
 #[derive(Clone, Copy)]
 struct Run<'r> {
@@ -113,6 +121,40 @@ impl Shape {
         self.tree.document(Some(document), run)
     }
 
+    /// The top-level fields that an inclusion reads; `None` if it reads more, or is no inclusion.
+    pub fn fields_read(&self) -> Option<Vec<Segment>> {
+        let mut read = Vec::new();
+        let is_known = self.kind == Kind::Include && self.tree.collect_read(true, &mut read);
+        is_known.then_some(read)
+    }
+
+    /// The top-level fields that the shape computes, if it leaves all others as they are.
+    pub fn changed_fields(&self) -> Option<impl Iterator<Item = &Segment>> {
+        let is_computed =
+            |(_, entry): &(Segment, Entry)| matches!(entry, Entry::Compute(_) | Entry::Below(_));
+        (self.kind == Kind::Set && self.tree.fields.iter().all(is_computed))
+            .then(|| self.tree.fields.iter().map(|(name, _)| name))
+    }
+
+    /// The new values of the [changed fields](Self::changed_fields). A field that is not among them is removed.
+    pub fn changes(
+        &self,
+        document: &RawDocument,
+        globals: &Globals,
+    ) -> Result<RawDocumentBuf, ServerError> {
+        let run = Run {
+            kind: self.kind,
+            root: document,
+            globals,
+            matched_index: None,
+            positioned: false,
+        };
+        let mut changes = DocumentWriter::with_capacity(FEW_FIELDS);
+        self.tree
+            .write(Some(document), run, Others::Left, &mut changes)?;
+        Ok(changes.finish())
+    }
+
     /// The paths that the shape names.
     pub fn paths(&self) -> ShapePaths {
         let mut paths = ShapePaths {
@@ -132,11 +174,13 @@ impl Shape {
 }
 
 impl Tree {
-    fn entry(&self, name: &str) -> Option<&Entry> {
-        self.fields
-            .iter()
-            .find(|(known, _)| known == name)
-            .map(|(_, entry)| entry)
+    #[inline]
+    fn entry(&self, element: &Element<'_>) -> Option<&(Segment, Entry)> {
+        self.fields.iter().find(|(name, _)| element.is(name.key()))
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.fields.iter().any(|(known, _)| known.name() == name)
     }
 
     fn computes(&self) -> bool {
@@ -158,9 +202,25 @@ impl Tree {
         })
     }
 
+    /// Adds the top-level fields that the tree reads; false if it reads the whole document.
+    fn collect_read(&self, is_top: bool, read: &mut Vec<Segment>) -> bool {
+        self.fields.iter().all(|(name, entry)| {
+            read.extend(is_top.then(|| name.clone()));
+            match entry {
+                Entry::Compute(expression) => expression.paths().is_some_and(|paths| {
+                    let heads = paths.iter().filter_map(|path| path.split('.').next());
+                    read.extend(heads.map(Segment::new));
+                    true
+                }),
+                Entry::Below(tree) => tree.collect_read(false, read),
+                Entry::Keep | Entry::Drop | Entry::Transform(_) => true,
+            }
+        })
+    }
+
     fn collect_paths(&self, above: &str, paths: &mut ShapePaths) {
         for (name, entry) in &self.fields {
-            let path = super::join(above, name);
+            let path = super::join(above, name.name());
             match entry {
                 Entry::Keep => paths.kept.push(path),
                 Entry::Below(tree) => tree.collect_paths(&path, paths),
@@ -188,67 +248,87 @@ impl Tree {
         run: Run<'_>,
     ) -> Result<RawDocumentBuf, ServerError> {
         let size = document.map_or(0, |document| document.as_bytes().len());
-        let mut new = document_with_capacity(match run.kind {
+        let mut new = DocumentWriter::with_capacity(match run.kind {
             Kind::Include => size.min(FEW_FIELDS),
             Kind::Exclude | Kind::Set => size,
         });
-        for (name, value) in document.into_iter().flat_map(elements) {
-            match self.entry(name) {
-                None if run.kind == Kind::Include => {}
-                None | Some(Entry::Keep) => append(&mut new, name, value),
-                Some(Entry::Drop) => {}
-                Some(Entry::Compute(expression)) => {
+        let others = match run.kind {
+            Kind::Include => Others::Left,
+            Kind::Exclude | Kind::Set => Others::Written,
+        };
+        self.write(document, run, others, &mut new)?;
+        Ok(new.finish())
+    }
+
+    fn write(
+        &self,
+        document: Option<&RawDocument>,
+        run: Run<'_>,
+        others: Others,
+        new: &mut DocumentWriter,
+    ) -> Result<(), ServerError> {
+        for element in document.into_iter().flat_map(walk) {
+            let Some((name, entry)) = self.entry(&element) else {
+                if others == Others::Written {
+                    new.push(&element);
+                }
+                continue;
+            };
+            match entry {
+                Entry::Keep => new.push(&element),
+                Entry::Drop => {}
+                Entry::Compute(expression) => {
                     // An inclusion puts computed fields at the end, wherever the document has them.
                     if run.kind != Kind::Include
                         && let Some(value) = expression.eval(run.root, run.globals)?.get()
                     {
-                        append(&mut new, name, value);
+                        new.append(name.name(), value);
                     }
                 }
-                Some(Entry::Transform(transform)) => {
+                Entry::Transform(transform) => {
                     if run.positioned && transform.takes_first_array() {
-                        append(&mut new, name, value);
+                        new.push(&element);
                     } else if run.kind == Kind::Include && transform.is_computed() {
-                    } else if let Some(value) = transform.apply(value, run.matched_index)? {
-                        append(&mut new, name, value.as_raw_bson_ref());
+                    } else if let Some(value) = element.value()
+                        && let Some(value) = transform.apply(value, run.matched_index)?
+                    {
+                        new.append(name.name(), value.as_raw_bson_ref());
                     }
                 }
-                Some(Entry::Below(tree)) => {
-                    if let Some(value) = tree.value(value, run)? {
-                        append(&mut new, name, value.as_raw_bson_ref());
+                Entry::Below(tree) => {
+                    if let Some(value) = element.value()
+                        && let Some(value) = tree.value(value, run)?
+                    {
+                        new.append(name.name(), value.as_raw_bson_ref());
                     }
                 }
             }
         }
         for (name, entry) in &self.fields {
-            let there = document.is_some_and(|document| get(document, name).is_some());
+            let old = || document.and_then(|document| walk(document).find_name(name.key()));
             match entry {
-                Entry::Compute(expression) if !there || run.kind == Kind::Include => {
+                Entry::Compute(expression) if run.kind == Kind::Include || old().is_none() => {
                     if let Some(value) = expression.eval(run.root, run.globals)?.get() {
-                        append(&mut new, name, value);
+                        new.append(name.name(), value);
                     }
                 }
                 Entry::Transform(transform)
                     if run.kind == Kind::Include && transform.is_computed() =>
                 {
-                    let value = document.and_then(|document| get(document, name));
-                    if let Some(value) = value
+                    if let Some(value) = old().and_then(|element| element.value())
                         && let Some(value) = transform.apply(value, run.matched_index)?
                     {
-                        append(&mut new, name, value.as_raw_bson_ref());
+                        new.append(name.name(), value.as_raw_bson_ref());
                     }
                 }
-                Entry::Below(tree) if !there && tree.computes() => {
-                    append(
-                        &mut new,
-                        name,
-                        RawBsonRef::Document(&tree.document(None, run)?),
-                    );
+                Entry::Below(tree) if tree.computes() && old().is_none() => {
+                    let below = tree.document(None, run)?;
+                    new.append(name.name(), RawBsonRef::Document(&below));
                 }
                 _ => {}
             }
         }
-        Ok(new)
+        Ok(())
     }
 
     fn value(&self, value: RawBsonRef<'_>, run: Run<'_>) -> Result<Option<RawBson>, ServerError> {

@@ -22,7 +22,8 @@ pub struct Segment {
 }
 
 impl Segment {
-    fn new(name: &str) -> Self {
+    /// The part with this name.
+    pub fn new(name: &str) -> Self {
         Self {
             name: name.into(),
             word: raw::word_of(name.as_bytes()),

@@ -10,6 +10,7 @@ use crate::expression::parse::is_of_reference;
 use crate::expression::projection::{Entry, Kind, Shape, Transform, Tree};
 use crate::expression::{Expression, Scope, Value, field_path};
 use crate::value::number::Number;
+use crate::value::path::Segment;
 use crate::value::raw::elements;
 
 /// How a projection operator of `find` affects the kind of the projection.
@@ -100,7 +101,7 @@ impl Shape {
             .or(parser.otherwise)
             .unwrap_or(Kind::Exclude);
         match (kind, parser.id) {
-            (Kind::Include, None) if parser.tree.entry("_id").is_none() => {
+            (Kind::Include, None) if !parser.tree.has("_id") => {
                 parser.tree.insert("_id", Entry::Keep)?;
             }
             (Kind::Include, Some(true)) => parser.tree.insert("_id", Entry::Keep)?,
@@ -243,9 +244,13 @@ impl Tree {
         let last = parts.len().saturating_sub(1);
         let mut tree = self;
         for (depth, part) in parts.into_iter().enumerate() {
-            let known = tree.fields.iter().position(|(known, _)| *known == part);
+            let known = tree
+                .fields
+                .iter()
+                .position(|(known, _)| known.name() == part);
             if known.is_none() {
-                tree.fields.push((part, Entry::Below(Self::default())));
+                tree.fields
+                    .push((Segment::new(&part), Entry::Below(Self::default())));
             }
             let at = known.unwrap_or(tree.fields.len() - 1);
             match tree.fields.get_mut(at) {
@@ -264,14 +269,14 @@ impl Tree {
         let existing = self
             .fields
             .iter_mut()
-            .find(|(known, _)| known == head)
+            .find(|(known, _)| known.name() == head)
             .map(|(_, entry)| entry);
         match (existing, rest) {
-            (None, []) => self.fields.push((head.clone(), entry)),
+            (None, []) => self.fields.push((Segment::new(head), entry)),
             (None, rest) => {
                 let mut below = Self::default();
                 below.place(rest, path, entry)?;
-                self.fields.push((head.clone(), Entry::Below(below)));
+                self.fields.push((Segment::new(head), Entry::Below(below)));
             }
             (Some(Entry::Below(below)), rest @ [_, ..]) => below.place(rest, path, entry)?,
             (Some(_), []) => return refuse(31250, format!("Path collision at {path}")),
@@ -344,7 +349,7 @@ impl Parser<'_> {
         if self.id.is_some() && target.starts_with("_id.") {
             return Err(collides_above(target));
         }
-        let is_known = self.id.is_some() || path == "_id" && self.tree.entry("_id").is_some();
+        let is_known = self.id.is_some() || path == "_id" && self.tree.has("_id");
         if is_known && target == "_id" {
             return refuse(31250, "Path collision at _id");
         }

@@ -1,8 +1,10 @@
 //! Replies.
 
-use bson::raw::{CStr, RawArrayBuf, RawDocument, RawDocumentBuf, cstr};
+use bson::raw::{CStr, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
+use bson::spec::ElementType;
 use bson::{Bson, Document, Timestamp, doc};
 use odm_language::error::{Code, ServerError};
+use odm_language::value::raw::DocumentWriter;
 use smallvec::SmallVec;
 
 use crate::catalog::namespace::Namespace;
@@ -10,6 +12,12 @@ use crate::cursor::registry::Item;
 
 /// The maximum size of a batch in bytes.
 const BATCH_BYTES: usize = 16 * 1024 * 1024;
+
+/// Room for the type and the name of an element of a batch.
+const NAME_ROOM: usize = 8;
+
+/// Room for the fields of a reply beside its documents; others may be added to it.
+const REPLY_ROOM: usize = 1024;
 
 /// A successful reply: the fields, then `ok: 1`.
 pub fn reply(mut fields: Document) -> Result<RawDocumentBuf, ServerError> {
@@ -125,24 +133,26 @@ impl Page {
 
     /// `{cursor: {firstBatch, id, ns}, ok: 1}`.
     pub fn to_reply(&self, name: &CStr) -> RawDocumentBuf {
-        let mut documents = RawArrayBuf::new();
-        for item in &self.documents {
-            documents.push(item.document());
-        }
-        let mut cursor = RawDocumentBuf::new();
-        cursor.append(name, documents);
-        if let Some(token) = &self.token {
-            cursor.append(cstr!("postBatchResumeToken"), &**token);
-        }
-        cursor.append(cstr!("id"), self.id);
-        cursor.append(cstr!("ns"), self.namespace.to_string());
-        if let Some(time) = self.time {
-            cursor.append(cstr!("atClusterTime"), time);
-        }
-        let mut reply = RawDocumentBuf::new();
-        reply.append(cstr!("cursor"), cursor);
-        reply.append(cstr!("ok"), 1.0);
-        reply
+        let documents: usize = self.documents.iter().map(Item::size).sum();
+        let room = documents + NAME_ROOM * self.documents.len() + REPLY_ROOM;
+        let mut reply = DocumentWriter::with_capacity(room);
+        reply.nest("cursor", ElementType::EmbeddedDocument, |cursor| {
+            cursor.nest(name.as_str(), ElementType::Array, |array| {
+                for (at, item) in self.documents.iter().enumerate() {
+                    array.append_item(at, item.document());
+                }
+            });
+            if let Some(token) = &self.token {
+                cursor.append("postBatchResumeToken", RawBsonRef::Document(token));
+            }
+            cursor.append("id", RawBsonRef::Int64(self.id));
+            cursor.append("ns", RawBsonRef::String(&self.namespace.to_string()));
+            if let Some(time) = self.time {
+                cursor.append("atClusterTime", RawBsonRef::Timestamp(time));
+            }
+        });
+        reply.append("ok", RawBsonRef::Double(1.0));
+        reply.finish()
     }
 }
 

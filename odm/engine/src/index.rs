@@ -8,6 +8,7 @@
 mod affects;
 mod compat;
 pub(crate) mod geo;
+pub(crate) mod key_list;
 pub(crate) mod key_pattern;
 pub(crate) mod keys;
 pub(crate) mod multikey;

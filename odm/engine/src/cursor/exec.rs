@@ -57,6 +57,8 @@ enum Bytes<'a> {
     Stored(Stored<'a>),
     /// A document made of index keys.
     Made(&'a Arc<[u8]>),
+    /// A document of either kind that a step has kept.
+    Kept(&'a Content),
 }
 
 impl<'a> Bytes<'a> {
@@ -65,6 +67,7 @@ impl<'a> Bytes<'a> {
             Self::None => None,
             Self::Stored(stored) => Some(stored.bytes),
             Self::Made(bytes) => Some(bytes),
+            Self::Kept(content) => Some(content),
         }
     }
 
@@ -73,6 +76,7 @@ impl<'a> Bytes<'a> {
             Self::None => Content::NONE,
             Self::Stored(stored) => stored.keep(),
             Self::Made(bytes) => Content::own(Arc::clone(bytes)),
+            Self::Kept(content) => content.clone(),
         }
     }
 }

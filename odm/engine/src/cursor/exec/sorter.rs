@@ -3,8 +3,8 @@
 //! With a limit, each candidate's key is built in one buffer and compared with the last row kept: most candidates need
 //! no allocation.
 
+use std::cmp::Ordering;
 use std::collections::BinaryHeap;
-use std::sync::Arc;
 
 use odm_language::error::ServerError;
 use odm_language::value::key::Head;
@@ -12,60 +12,77 @@ use odm_language::value::key::Head;
 use crate::catalog::collection::document;
 use crate::cursor::exec::{Bytes, Lent, Shared};
 use crate::index::RecordId;
+use crate::index::key_list::KeyList;
+use crate::index::tree::records::Content;
 
-/// A record that is kept for later. Stored documents are looked up again by record id.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// A record that is kept for later, with its document if that was read.
+#[derive(Debug)]
 pub(super) struct SavedRow {
     record: RecordId,
-    bytes: SavedBytes,
-}
-
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum SavedBytes {
-    None,
-    Stored,
-    Made(Arc<[u8]>),
+    bytes: Option<Content>,
 }
 
 impl SavedRow {
     pub(super) fn of((record, bytes): Lent<'_>) -> Self {
         let bytes = match bytes {
-            Bytes::None => SavedBytes::None,
-            Bytes::Stored(_) => SavedBytes::Stored,
-            Bytes::Made(made) => SavedBytes::Made(Arc::clone(made)),
+            Bytes::None => None,
+            bytes => Some(bytes.keep()),
         };
         Self { record, bytes }
     }
 
-    pub(super) fn lend<'a>(&'a self, shared: &'a Shared) -> Lent<'a> {
-        let bytes = match &self.bytes {
-            SavedBytes::None => Bytes::None,
-            SavedBytes::Stored => shared
-                .collection
-                .stored(self.record)
-                .map_or(Bytes::None, Bytes::Stored),
-            SavedBytes::Made(made) => Bytes::Made(made),
-        };
-        (self.record, bytes)
+    pub(super) fn lend(&self) -> Lent<'_> {
+        let bytes = self.bytes.as_ref();
+        (self.record, bytes.map_or(Bytes::None, Bytes::Kept))
     }
 }
 
+/// Rows are ordered by their keys; nothing else tells them apart.
+impl Ord for SavedRow {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.record.cmp(&other.record)
+    }
+}
+
+impl PartialOrd for SavedRow {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for SavedRow {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for SavedRow {}
+
 /// A kept record with its key and its number: among equal keys, the earlier record is less.
 type Keyed = (Vec<u8>, u64, SavedRow);
+
+/// The rows in their order.
+#[derive(Debug)]
+enum Sorted {
+    First(std::vec::IntoIter<Keyed>),
+    /// The numbers of the rows in `all`.
+    All(std::vec::IntoIter<usize>),
+}
 
 #[derive(Debug)]
 pub(super) struct Sorter {
     limit: Option<usize>,
     /// With a limit: the first rows so far, with the last of them on top.
     first: BinaryHeap<Keyed>,
-    /// Without a limit: all rows.
-    all: Vec<Keyed>,
+    /// Without a limit: all rows, and their keys.
+    all: Vec<Option<SavedRow>>,
+    keys: KeyList,
     count: u64,
     /// The key of the candidate.
     key: Vec<u8>,
     /// The head of the last kept row's key, once the limit is reached.
     bar: Option<Head>,
-    sorted: Option<std::vec::IntoIter<Keyed>>,
+    sorted: Option<Sorted>,
     shown: Option<SavedRow>,
     /// Whether it has reported the end.
     done: bool,
@@ -77,6 +94,7 @@ impl Sorter {
             limit,
             first: BinaryHeap::new(),
             all: Vec::new(),
+            keys: KeyList::default(),
             count: 0,
             key: Vec::new(),
             bar: None,
@@ -101,13 +119,13 @@ impl Sorter {
         {
             return Ok(());
         }
-        self.key.clear();
-        key_into(row, shared, &mut self.key)?;
         let Some(limit) = self.limit else {
-            self.all
-                .push((self.key.clone(), self.count, SavedRow::of(row)));
+            self.keys.add(|key| key_into(row, shared, key))?;
+            self.all.push(Some(SavedRow::of(row)));
             return Ok(());
         };
+        self.key.clear();
+        key_into(row, shared, &mut self.key)?;
         if self.first.len() < limit {
             self.first
                 .push((self.key.clone(), self.count, SavedRow::of(row)));
@@ -128,20 +146,24 @@ impl Sorter {
 
     pub(super) fn finish(&mut self) {
         let sorted = if self.limit.is_some() {
-            std::mem::take(&mut self.first).into_sorted_vec()
+            let first = std::mem::take(&mut self.first).into_sorted_vec();
+            Sorted::First(first.into_iter())
         } else {
-            let mut all = std::mem::take(&mut self.all);
-            all.sort_unstable();
-            all
+            let keys = std::mem::take(&mut self.keys);
+            Sorted::All(keys.sorted(0..keys.len()).into_iter())
         };
-        self.sorted = Some(sorted.into_iter());
+        self.sorted = Some(sorted);
     }
 
-    pub(super) fn next<'a>(&'a mut self, shared: &'a Shared) -> Option<Lent<'a>> {
-        let next = self.sorted.as_mut().and_then(Iterator::next);
+    pub(super) fn next(&mut self) -> Option<Lent<'_>> {
+        let next = match self.sorted.as_mut()? {
+            Sorted::First(rows) => rows.next().map(|(.., row)| row),
+            Sorted::All(numbers) => numbers
+                .next()
+                .and_then(|number| self.all.get_mut(number)?.take()),
+        };
         self.done = next.is_none();
-        let (.., kept) = next?;
-        Some(self.shown.insert(kept).lend(shared))
+        Some(self.shown.insert(next?).lend())
     }
 }
 

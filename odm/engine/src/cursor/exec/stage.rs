@@ -302,7 +302,7 @@ impl State {
             Self::Merge(merge) => merge.advance(counters, inputs, shared, units),
             Self::Sort(sorter) => {
                 if sorter.is_sorted() {
-                    return Ok(sorter.next(shared).map_or(Work::End, Work::Row));
+                    return Ok(sorter.next().map_or(Work::End, Work::Row));
                 }
                 let Some(input) = inputs.first_mut() else {
                     sorter.finish();
@@ -404,7 +404,7 @@ impl Merge {
                 return Ok(Work::End);
             };
             self.waiting.push_back(at);
-            return Ok(Work::Row(self.shown.insert(kept).lend(shared)));
+            return Ok(Work::Row(self.shown.insert(kept).lend()));
         };
         let work = match inputs.get_mut(at) {
             Some(input) => input.advance(shared, units)?,

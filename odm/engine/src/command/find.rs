@@ -380,6 +380,7 @@ fn run_plan(
             .args
             .flag("returnKey")
             .then(|| sort_keys(find.projection_document)),
+        is_plain: find.query.shape.made_of().is_some(),
         projection: find.projection,
         matcher,
         reads_metadata,

@@ -168,7 +168,7 @@ pub(crate) struct QueryOutput<'a> {
 
 impl QueryOutput<'_> {
     /// The paths of the results, if these are known and the projection is a plain inclusion.
-    fn made_of(&self) -> Option<Vec<Path>> {
+    pub(crate) fn made_of(&self) -> Option<Vec<Path>> {
         if self.counts {
             return Some(Vec::new());
         }

@@ -97,6 +97,8 @@ impl Results for ListedFields {
 pub(super) struct Projected {
     pub(super) found: Found,
     pub(super) projection: Option<Projection>,
+    /// Whether the projection includes fields and does nothing else.
+    pub(super) is_plain: bool,
     /// Set if the projection has a positional `$`.
     pub(super) matcher: Option<Matcher>,
     pub(super) globals: Globals,
@@ -140,6 +142,7 @@ impl Projected {
             Some(_) => self.found.key_of(&row)?.unwrap_or_default(),
             None => RawDocumentBuf::new(),
         };
+        let is_made = row.1.is_made();
         let item = Item::Stored(row.1);
         if let Some(known) = known {
             let sort_key = self.sort.as_ref();
@@ -155,6 +158,8 @@ impl Projected {
         }
         let item = match &self.projection {
             None => item,
+            // Such a projection includes all fields of an index that it is made of.
+            Some(_) if self.is_plain && is_made => item,
             Some(projection) => Item::Made(project(
                 projection,
                 self.matcher.as_ref(),

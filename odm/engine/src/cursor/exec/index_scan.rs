@@ -9,13 +9,13 @@ use bson::{Bson, Document};
 use odm_language::error::ServerError;
 use odm_language::matcher::Matcher;
 use odm_language::value::path::Path;
-use odm_language::value::raw;
+use odm_language::value::raw::{self, DocumentWriter};
 
 use crate::catalog::collection::document;
 use crate::cursor::exec::stage::Counters;
 use crate::cursor::exec::walk::{StepOutcome, Walk};
 use crate::cursor::exec::{Bytes, Lent, Shared, Work};
-use crate::index::{Index, RecordId};
+use crate::index::RecordId;
 use crate::planner::conditions;
 use crate::planner::plan::IndexScan;
 
@@ -37,14 +37,16 @@ pub(super) enum Output {
 pub(super) struct IndexScanStep {
     walk: Walk,
     name: String,
-    /// The path in a wildcard index.
-    path: Option<Path>,
     /// The conditions that the index scan tests.
     tests: Option<Matcher>,
     /// The records found so far, for multikey indexes: a record may have several keys.
     seen: Option<HashSet<RecordId>>,
     output: Output,
     done: bool,
+    /// The paths of a covered result, in the order of the index; `None` if it has no fields.
+    shown: Option<Vec<Path>>,
+    /// The memory in which results are made.
+    buffer: RawDocumentBuf,
     /// The last result made of a key.
     made: Option<Arc<[u8]>>,
 }
@@ -67,6 +69,13 @@ impl IndexScanStep {
             }
             output => output,
         };
+        let path = scan.path.as_deref().map(Path::new);
+        let own = path.as_ref().map_or(&*index.spec.paths, slice::from_ref);
+        let shown = shared.made_of.as_deref().filter(|paths| !paths.is_empty());
+        let shown = shown.map(|paths| {
+            let own = own.iter().filter(|path| paths.contains(path));
+            own.cloned().collect()
+        });
         let mut walk = Walk::new(index, scan);
         walk.key = (shared.keys.is_some() || output == Output::WholeKey).then(Vec::new);
         Some(Self {
@@ -76,11 +85,12 @@ impl IndexScanStep {
                 .flatten()
                 .map(|matcher| only(matcher, &scan.tested)),
             name: scan.name.clone(),
-            path: scan.path.as_deref().map(Path::new),
             // A distinct scan returns a record once for each of its values.
             seen: (multikey && scan.distinct.is_none()).then(HashSet::new),
             output,
             done: false,
+            shown,
+            buffer: RawDocumentBuf::new(),
             made: None,
         })
     }
@@ -163,7 +173,7 @@ impl IndexScanStep {
             let Some(stored) = stored() else {
                 return Ok(Work::Again);
             };
-            let made = self.made_of_key(stored.bytes, index, shared);
+            let made = self.made_of_key(stored.bytes);
             let made = made.map(|made| &*self.made.insert(made));
             return Ok(Work::Row((record, made.map_or(Bytes::None, Bytes::Made))));
         }
@@ -172,25 +182,24 @@ impl IndexScanStep {
 
     /// The values of a key as a document, in the order of the index. Indexes store a missing value as null, so the
     /// result has null, too.
-    fn made_of_key(&self, bytes: &[u8], index: &Index, shared: &Shared) -> Option<Arc<[u8]>> {
-        let paths = shared
-            .made_of
-            .as_deref()
-            .filter(|paths| !paths.is_empty())?;
+    fn made_of_key(&mut self, bytes: &[u8]) -> Option<Arc<[u8]>> {
+        let own = self.shown.as_deref()?;
         let stored = document(bytes)?;
-        let own = match &self.path {
-            Some(path) => slice::from_ref(path),
-            None => &index.spec.paths,
-        };
-        let own = own.iter().filter(|path| paths.contains(path));
-        let value = |path: &Path| path.get_plain(stored).unwrap_or(RawBsonRef::Null);
-        if own.clone().all(|path| path.segments().len() == 1) {
-            let mut made = RawDocumentBuf::new();
+        if own.iter().all(|path| path.only().is_some()) {
+            let mut made = DocumentWriter::reusing(std::mem::take(&mut self.buffer));
             for path in own {
-                raw::append(&mut made, path.as_str(), value(path));
+                match path
+                    .only()
+                    .and_then(|name| raw::walk(stored).find_name(name))
+                {
+                    Some(element) => made.push(&element),
+                    None => made.append(path.as_str(), RawBsonRef::Null),
+                }
             }
-            return Some(made.into_bytes().into());
+            self.buffer = made.finish();
+            return Some(self.buffer.as_bytes().into());
         }
+        let value = |path: &Path| path.get_plain(stored).unwrap_or(RawBsonRef::Null);
         let mut made = Document::new();
         for path in own {
             let value = Bson::try_from(value(path)).unwrap_or(Bson::Null);

@@ -324,6 +324,11 @@ impl Content {
     pub(crate) fn own(bytes: impl Into<Arc<[u8]>>) -> Self {
         Self(Kind::Own(bytes.into()))
     }
+
+    /// Whether it was made, and is not a document of the collection.
+    pub(crate) fn is_made(&self) -> bool {
+        matches!(self.0, Kind::Own(_))
+    }
 }
 
 impl Deref for Content {

@@ -6,6 +6,7 @@
 //! What this module is not: it plans nothing and opens no collection. It reaches other collections through [`Source`],
 //! which a higher layer implements.
 
+mod document;
 mod metadata;
 mod optimize;
 pub(crate) mod outline;
@@ -21,11 +22,11 @@ use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::Globals;
-use odm_language::expression::memory_limit;
 use odm_language::matcher::Matcher;
 use odm_language::value::path::Path;
 use odm_language::value::raw::{elements, values};
 
+pub(crate) use self::document::PipelineDocument;
 pub(crate) use self::source::{
     Documents, Located, MergeWrite, Merging, Source, Statistics, StatisticsOf, WriteTarget,
 };
@@ -281,7 +282,7 @@ impl Pipeline {
         })?;
         Ok(Box::new(documents.map(|document| {
             document
-                .and_then(memory_limit::checked)
+                .and_then(PipelineDocument::checked)
                 .map_err(while_running)
         })))
     }

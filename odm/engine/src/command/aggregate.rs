@@ -6,10 +6,8 @@ use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::Globals;
 use odm_language::expression::meta::Known;
-use odm_language::value::path::{Path, Segment};
 use odm_language::value::raw;
 
-use crate::catalog::collection::document;
 use crate::catalog::namespace::Namespace;
 use crate::command::args::{Args, Field, Kind, field};
 use crate::command::batch::{first_batch, session_of, transaction_of};
@@ -24,9 +22,11 @@ use crate::command::invocation::Invocation;
 use crate::command::reply::Page;
 use crate::command::source::CallSource;
 use crate::command::view;
-use crate::cursor::query::{Found, Query, QueryOutput, owned};
+use crate::cursor::query::{Found, Query, QueryOutput};
 use crate::cursor::registry::{Cursor, Item, Results, Tail};
-use crate::pipeline::{self, Cx, DOCUMENTS, GEO_NEAR, Leading, Pipeline, outline};
+use crate::pipeline::{
+    self, Cx, DOCUMENTS, Documents, GEO_NEAR, Leading, Pipeline, PipelineDocument, outline,
+};
 use crate::planner::requirements::Distinct;
 
 pub(crate) const FIELDS: &[Field] = &[
@@ -195,10 +195,7 @@ impl<'a> Aggregate<'a> {
     }
 
     /// All result documents of the pipeline.
-    pub(crate) fn run(
-        &self,
-        call: &mut Invocation<'_>,
-    ) -> Result<Vec<RawDocumentBuf>, ServerError> {
+    pub(crate) fn run(&self, call: &mut Invocation<'_>) -> Result<Vec<Item>, ServerError> {
         let collection = call.find_collection(&self.base);
         let prepared = self
             .query()
@@ -220,17 +217,19 @@ impl<'a> Aggregate<'a> {
         }
         {
             let given = call.context.input().cloned();
-            let input: Box<dyn Iterator<Item = Result<RawDocumentBuf, ServerError>>> =
+            let input: Documents<'_> =
                 match collection.filter(|_| self.pipeline.begins().is_none() && given.is_none()) {
                     None => Box::new(given.into_iter().flat_map(|documents| {
-                        documents.iter().cloned().map(Ok).collect::<Vec<_>>()
+                        let documents = documents.iter().cloned();
+                        documents
+                            .map(|document| Ok(PipelineDocument::from(document)))
+                            .collect::<Vec<_>>()
                     })),
                     Some(collection) => Box::new(documents(
                         prepared.run(collection, call.deadline()).map_err(|error| {
                             error.within("PlanExecutor error during aggregation")
                         })?,
                         &self.globals,
-                        self.leading.needs.as_deref(),
                     )),
                 };
             let requested = self.pipeline.begins().map(|_| &self.base);
@@ -242,7 +241,8 @@ impl<'a> Aggregate<'a> {
             };
             let documents = self.pipeline.run(self.leading.stages, input, cx)?;
             for document in documents {
-                output.push(document?);
+                let document = document?.into_stored();
+                output.push(document.map_or_else(Item::Made, Item::Stored));
             }
         }
         Ok(output)
@@ -383,17 +383,11 @@ pub(crate) fn namespace(
     Ok(namespace)
 }
 
-/// The documents of a query, of which only some paths may be needed. Sets the metadata of each document before it yields
-/// it.
+/// The documents of a query. Sets the metadata of each document before it yields it.
 fn documents(
     mut found: Found,
     globals: &Globals,
-    needs: Option<&[Path]>,
-) -> impl Iterator<Item = Result<RawDocumentBuf, ServerError>> {
-    let fields: Option<Vec<&str>> = needs.map(|paths| {
-        let fields = paths.iter().filter_map(|path| path.segments().first());
-        fields.map(Segment::name).collect()
-    });
+) -> impl Iterator<Item = Result<PipelineDocument, ServerError>> {
     std::iter::from_fn(move || {
         let row = match found.next()? {
             Ok(row) => row,
@@ -405,25 +399,8 @@ fn documents(
                 ..found.known(&row)
             });
         }
-        Some(Ok(match &fields {
-            None => owned(&row.1),
-            Some(fields) => only(&row.1, fields),
-        }))
+        Some(Ok(PipelineDocument::stored(row.1)))
     })
-}
-
-/// These fields of a record's document.
-fn only(bytes: &[u8], fields: &[&str]) -> RawDocumentBuf {
-    let mut kept = RawDocumentBuf::new();
-    let Some(document) = document(bytes).filter(|_| !fields.is_empty()) else {
-        return kept;
-    };
-    for (name, value) in raw::elements(document) {
-        if fields.contains(&name) {
-            raw::append(&mut kept, name, value);
-        }
-    }
-    kept
 }
 
 /// Refuses targets that the last stage must not write to.
@@ -554,7 +531,7 @@ fn aggregate(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
 pub(crate) fn open(
     call: &Invocation<'_>,
     namespace: Namespace,
-    documents: Vec<RawDocumentBuf>,
+    documents: Vec<Item>,
     batch_size: Option<u64>,
 ) -> Result<Page, ServerError> {
     let cursor = Cursor {
@@ -590,11 +567,11 @@ fn cursor_option(args: &Args<'_>) -> Result<Option<u64>, ServerError> {
 
 /// The results of a pipeline. As on mongod, the cursor learns of the end only by requesting one more document.
 #[derive(Debug)]
-struct Output(std::vec::IntoIter<RawDocumentBuf>);
+struct Output(std::vec::IntoIter<Item>);
 
 impl Results for Output {
     fn next(&mut self) -> Option<Result<Item, ServerError>> {
-        self.0.next().map(|document| Ok(Item::Made(document)))
+        self.0.next().map(Ok)
     }
 
     fn is_at_end(&self) -> bool {

@@ -101,7 +101,7 @@ fn count_view(
     let documents = aggregate.run(call)?;
     let n = documents
         .first()
-        .and_then(|counted| raw::get(counted, "n"))
+        .and_then(|counted| raw::get(counted.document(), "n"))
         .and_then(whole)
         .unwrap_or(0);
     // mongod replies with an integer `ok` to a `count` that runs as a pipeline.

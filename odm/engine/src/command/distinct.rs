@@ -106,7 +106,7 @@ fn distinct(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
         values.collation = aggregate.globals.collator();
         values.in_order = false;
         for document in aggregate.run(call)? {
-            values.add(&document)?;
+            values.add(document.document())?;
         }
         return Ok(values.into_reply(call, RawBson::Int32(1)));
     }

@@ -106,7 +106,7 @@ impl<'c, 'a> CallSource<'c, 'a> {
                 &inner,
             )?,
         };
-        let input = Box::new(input.into_iter().map(Ok));
+        let input = Box::new(input.into_iter().map(|document| Ok(document.into())));
         let matcher = Matcher::parse(filter, globals)?;
         let mut found = Vec::new();
         let cx = Cx {
@@ -124,7 +124,7 @@ impl<'c, 'a> CallSource<'c, 'a> {
             let document = document?;
             self.check_deadline()?;
             if matcher.matches(&document)? {
-                found.push(document);
+                found.push(document.into_owned());
             }
         }
         Ok(found)

@@ -17,7 +17,9 @@ use crate::catalog::Catalog;
 use crate::catalog::changes::{ChangeKind, Event, Place, Read};
 use crate::catalog::namespace::Namespace;
 use crate::cursor::registry::{Item, Results};
-use crate::pipeline::{Cx, Located, Merging, Pipeline, Source, Statistics, WriteTarget};
+use crate::pipeline::{
+    Cx, Located, Merging, Pipeline, PipelineDocument, Source, Statistics, WriteTarget,
+};
 
 pub(crate) use self::token::Token;
 
@@ -319,13 +321,14 @@ fn run(
     document: RawDocumentBuf,
     globals: &Globals,
 ) -> Result<Option<RawDocumentBuf>, ServerError> {
-    let input = Box::new(std::iter::once(Ok(document)));
+    let input = Box::new(std::iter::once(Ok(document.into())));
     let cx = Cx {
         source: &NoCollections,
         collection: "",
         globals,
     };
-    pipeline.run_within(input, cx)?.next().transpose()
+    let document = pipeline.run_within(input, cx)?.next().transpose()?;
+    Ok(document.map(PipelineDocument::into_owned))
 }
 
 /// A document as error messages about change streams show it.

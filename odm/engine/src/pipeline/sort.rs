@@ -7,7 +7,7 @@ use odm_language::expression::meta::Known;
 use odm_language::value::collation::Collator;
 use odm_language::value::key::{self, Direction};
 use odm_language::value::number::Number;
-use odm_language::value::path::Path;
+use odm_language::value::path::{Path, Segment};
 use odm_language::value::raw::{elements, get};
 
 use crate::index::keys;
@@ -113,14 +113,33 @@ impl SortPattern {
             .zip(self.directions.iter().copied())
     }
 
-    /// Bytes that sort like the documents: the least key that an index over the fields would have, with the document's
-    /// score at its positions.
+    /// The top-level fields that the sort reads.
+    pub(crate) fn fields(&self) -> Vec<Segment> {
+        let fields = self.paths.iter().filter_map(|path| path.segments().first());
+        fields.cloned().collect()
+    }
+
+    /// The bytes that [`key_into`](Self::key_into) appends.
     pub(crate) fn key(
         &self,
         document: &RawDocument,
         collator: Option<&Collator>,
         known: &Known,
     ) -> Result<Vec<u8>, ServerError> {
+        let mut bytes = Vec::with_capacity(16 * self.paths.len());
+        self.key_into(document, collator, known, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Appends bytes that sort like the documents: the least key that an index over the fields would have, with the
+    /// document's score at its positions.
+    pub(crate) fn key_into(
+        &self,
+        document: &RawDocument,
+        collator: Option<&Collator>,
+        known: &Known,
+        bytes: &mut Vec<u8>,
+    ) -> Result<(), ServerError> {
         let score = self.scored_by.of(known);
         if let [path] = self.paths.as_slice()
             && self.scores.is_empty()
@@ -128,20 +147,18 @@ impl SortPattern {
         {
             // As in the index on `_id`, an array is one value.
             let id = get(document, "_id").unwrap_or(RawBsonRef::Null);
-            let mut bytes = Vec::new();
             for direction in self.directions.iter().take(1) {
-                key::append(&mut bytes, id, *direction, collator);
+                key::append(bytes, id, *direction, collator);
             }
-            return Ok(bytes);
+            return Ok(());
         }
-        let mut bytes = Vec::with_capacity(16 * self.paths.len());
         keys::least(
             document,
             &self.paths,
             &self.directions,
             collator,
             (&self.scores, score),
-            &mut bytes,
+            bytes,
         )
         .map_err(|error| match error.code() {
             Code::CANNOT_INDEX_PARALLEL_ARRAYS => ServerError::new(
@@ -149,8 +166,7 @@ impl SortPattern {
                 "cannot sort with keys that are parallel arrays",
             ),
             _ => error,
-        })?;
-        Ok(bytes)
+        })
     }
 }
 

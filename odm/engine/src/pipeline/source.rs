@@ -6,8 +6,18 @@ use odm_language::error::ServerError;
 use odm_language::expression::Globals;
 use odm_language::expression::meta::Known;
 
+use crate::pipeline::document::PipelineDocument;
+
 /// A stream of documents, as it flows between stages.
-pub(crate) type Documents<'a> = Box<dyn Iterator<Item = Result<RawDocumentBuf, ServerError>> + 'a>;
+pub(crate) type Documents<'a> =
+    Box<dyn Iterator<Item = Result<PipelineDocument, ServerError>> + 'a>;
+
+/// A stream of documents that a stage has made.
+pub(crate) fn made<'a>(
+    documents: impl Iterator<Item = Result<RawDocumentBuf, ServerError>> + 'a,
+) -> Documents<'a> {
+    Box::new(documents.map(|document| document.map(PipelineDocument::from)))
+}
 
 /// A stream of documents with their distances.
 pub(crate) type Located = Box<dyn Iterator<Item = Result<(RawDocumentBuf, Known), ServerError>>>;

@@ -8,6 +8,7 @@ use odm_language::matcher::Matcher;
 
 use super::outline::{self, Place};
 use super::projection::Projection;
+use super::source::made;
 use super::{Located, Pipeline, Source};
 use crate::cases;
 
@@ -121,13 +122,16 @@ fn run(case: &Document, source: &Held) -> Result<Vec<RawDocumentBuf>, ServerErro
     let pipeline = Pipeline::parse(&stages, &globals)?;
     pipeline.check_constants(&globals)?;
     let pipeline = pipeline.optimized(&globals)?;
-    let input = Box::new(source.0.iter().cloned().map(Ok));
+    let input = made(source.0.iter().cloned().map(Ok));
     let cx = super::Cx {
         source,
         collection: "stage_cases",
         globals: &globals,
     };
-    pipeline.run(0, input, cx)?.collect()
+    let documents = pipeline.run(0, input, cx)?;
+    documents
+        .map(|document| Ok(document?.into_owned()))
+        .collect()
 }
 
 fn check(case: &Document, source: &Held) -> Result<(), String> {

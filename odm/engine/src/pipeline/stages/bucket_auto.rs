@@ -13,7 +13,8 @@ use odm_language::value::number::Number;
 use odm_language::value::raw::{append, elements};
 use odm_language::value::{key, order};
 
-use crate::pipeline::source::Documents;
+use crate::pipeline::document::PipelineDocument;
+use crate::pipeline::source::{Documents, made};
 use crate::pipeline::stage::{Cx, Stage};
 use crate::pipeline::stages::bucket::is_computed;
 use crate::pipeline::stages::foreign::one;
@@ -201,9 +202,7 @@ impl Stage for BucketAuto {
             left: self.buckets,
             lower: None,
         };
-        Ok(Box::new(std::iter::from_fn(move || {
-            buckets.next().transpose()
-        })))
+        Ok(made(std::iter::from_fn(move || buckets.next().transpose())))
     }
 
     fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
@@ -255,7 +254,7 @@ fn check_number(value: Option<RawBsonRef<'_>>) -> Result<(), ServerError> {
 struct Entry {
     key: Vec<u8>,
     value: RawBson,
-    document: RawDocumentBuf,
+    document: PipelineDocument,
     known: Known,
 }
 

@@ -5,7 +5,7 @@ use odm_language::error::{Code, ServerError};
 use odm_language::expression::Globals;
 use odm_language::value::raw::append;
 
-use crate::pipeline::source::Documents;
+use crate::pipeline::source::{Documents, made};
 use crate::pipeline::stage::{Cx, Stage};
 
 #[derive(Debug)]
@@ -47,6 +47,6 @@ impl Stage for Count {
         let number = i32::try_from(count).map_or(RawBsonRef::Int64(count), RawBsonRef::Int32);
         let mut document = RawDocumentBuf::new();
         append(&mut document, &self.0, number);
-        Ok(Box::new((count > 0).then_some(Ok(document)).into_iter()))
+        Ok(made((count > 0).then_some(Ok(document)).into_iter()))
     }
 }

@@ -17,7 +17,7 @@ use odm_language::value::number::Number;
 use odm_language::value::raw::get;
 use odm_language::value::{key, order};
 
-use crate::pipeline::source::Documents;
+use crate::pipeline::source::{Documents, made};
 use crate::pipeline::stage::{Cx, Stage};
 use crate::pipeline::stages::unwind;
 
@@ -268,7 +268,7 @@ impl Run<'_> {
             if let Some(value) = value_of(&document, &self.stage.field) {
                 self.lead(&mut sequence, value)?;
             }
-            self.output.push(document);
+            self.output.push(document.into_owned());
             current = Some((key, sequence));
         }
         let mut last = match current {
@@ -306,7 +306,7 @@ impl Run<'_> {
                 }
                 greatest = Some(value.into());
             }
-            self.output.push(document);
+            self.output.push(document.into_owned());
         }
         if let Some(greatest) = greatest {
             for sequence in &mut sequences {
@@ -335,6 +335,6 @@ impl Stage for Densify {
         } else {
             run.by_partition(input)?;
         }
-        Ok(Box::new(run.output.into_iter().map(Ok)))
+        Ok(made(run.output.into_iter().map(Ok)))
     }
 }

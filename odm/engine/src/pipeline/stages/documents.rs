@@ -6,7 +6,7 @@ use odm_language::expression::projection::Shape;
 use odm_language::expression::{Globals, compat::messages, replace_root};
 use odm_language::value::raw::{empty_document, get, values};
 
-use crate::pipeline::source::Documents;
+use crate::pipeline::source::{Documents, made};
 use crate::pipeline::stage::{Cx, DOCUMENTS, Stage};
 use crate::pipeline::stages::foreign::one;
 
@@ -54,7 +54,7 @@ impl Stage for Computed {
             return refuse(5_858_203, "an array is expected");
         };
         let documents: Vec<_> = values(array).map(document).collect();
-        Ok(Box::new(documents.into_iter()))
+        Ok(made(documents.into_iter()))
     }
 
     fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {

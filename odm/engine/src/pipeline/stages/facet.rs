@@ -9,9 +9,9 @@ use odm_language::value::raw::append;
 use odm_language::value::raw::{elements, values};
 
 use crate::pipeline::outline::{self, Place};
-use crate::pipeline::source::Documents;
+use crate::pipeline::source::{Documents, made};
 use crate::pipeline::stage::{CHANGE_STREAM, Cx, Other, Stage};
-use crate::pipeline::{Pipeline, is_of_place};
+use crate::pipeline::{Pipeline, PipelineDocument, is_of_place};
 
 #[derive(Debug)]
 struct Facet(Vec<(String, Pipeline)>);
@@ -139,13 +139,13 @@ fn facet<'s>(
 
 impl Stage for Facet {
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
-        let documents: Vec<RawDocumentBuf> = input.collect::<Result<_, _>>()?;
+        let documents: Vec<PipelineDocument> = input.collect::<Result<_, _>>()?;
         let mut result = RawDocumentBuf::new();
         for (name, pipeline) in &self.0 {
             let copies = Box::new(documents.clone().into_iter().map(Ok));
             let mut array = RawArrayBuf::new();
             for document in pipeline.stream(0, copies, cx)? {
-                array.push(document?);
+                array.push(&*document?);
                 let size = result.as_bytes().len() + array.as_bytes().len();
                 if size > memory_limit::LIMIT {
                     return Err(ServerError::new(
@@ -159,7 +159,7 @@ impl Stage for Facet {
             }
             append(&mut result, name, RawBsonRef::Array(&array));
         }
-        Ok(Box::new(std::iter::once(Ok(result))))
+        Ok(made(std::iter::once(Ok(result))))
     }
 
     fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {

@@ -7,7 +7,7 @@ use odm_language::matcher::Matcher;
 use odm_language::value::number::Number;
 use odm_language::value::raw::{self, append, get};
 
-use crate::pipeline::source::Documents;
+use crate::pipeline::source::{Documents, made};
 use crate::pipeline::stage::{Cx, GEO_NEAR, Stage};
 use crate::pipeline::stages::foreign::{both, one};
 use crate::pipeline::stages::unwind::with;
@@ -202,7 +202,7 @@ impl Stage for GeoNear {
     fn run<'a>(&'a self, _input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         let filter = |field: &str| self.filter(field, cx.globals);
         let found = (cx.source).nearest(cx.collection, self.key.as_deref(), &filter, cx.globals)?;
-        Ok(Box::new(found.map(move |located| {
+        Ok(made(found.map(move |located| {
             let (document, known) = located?;
             let distance = known.distance.unwrap_or_default() * self.multiplier.unwrap_or(1.0);
             let mut shown = with(

@@ -12,7 +12,7 @@ use odm_language::value::path::Path;
 use odm_language::value::raw::{elements, get, values};
 
 use crate::pipeline::outline::Place;
-use crate::pipeline::source::Documents;
+use crate::pipeline::source::{Documents, made};
 use crate::pipeline::stage::{Cx, Other, PathEffect, Stage, Touched};
 use crate::pipeline::stages::foreign::{self, both, one, spread};
 use crate::pipeline::stages::unwind::with;
@@ -242,7 +242,7 @@ impl Stage for GraphLookup {
     }
 
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
-        Ok(Box::new(input.map(move |document| {
+        Ok(made(input.map(move |document| {
             let document = document?;
             let reached = self.reached(&document, cx)?;
             Ok(with(

@@ -11,12 +11,13 @@ use std::collections::HashMap;
 use bson::raw::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::{Expression, Globals, Scope, Value};
-use odm_language::value::key;
+use odm_language::value::key::{self, Direction};
 use odm_language::value::number::Number;
+use odm_language::value::path::Segment;
 use odm_language::value::raw::append;
 use odm_language::value::raw::elements;
 
-use crate::pipeline::source::Documents;
+use crate::pipeline::source::{Documents, made};
 use crate::pipeline::stage::{Cx, PathEffect, Stage, Touched};
 
 pub(super) use self::field::{Field, State};
@@ -152,13 +153,22 @@ impl Stage for Group {
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         let mut places: HashMap<Vec<u8>, usize> = HashMap::new();
         let mut groups: Vec<(RawBson, Vec<State>)> = Vec::new();
+        let fields: Option<Vec<Segment>> = self.needs().map(|paths| {
+            let heads = paths.iter().filter_map(|path| path.split('.').next());
+            heads.map(Segment::new).collect()
+        });
+        let (mut key, mut buffer) = (Vec::new(), RawDocumentBuf::new());
         for document in input {
             let document = document?;
-            let id = self.id.eval(&document, cx.globals)?;
-            let place = *places
-                .entry(key::of(id.or_null(), cx.globals.collator()))
-                .or_insert(groups.len());
-            if place == groups.len() {
+            let document = document.with_fields(fields.as_deref(), &mut buffer);
+            let id = self.id.eval(document, cx.globals)?;
+            key.clear();
+            let ascending = Direction::Ascending;
+            key::append(&mut key, id.or_null(), ascending, cx.globals.collator());
+            let known = places.get(&key).copied();
+            let place = known.unwrap_or(groups.len());
+            if known.is_none() {
+                places.insert(key.clone(), place);
                 let fresh = self
                     .fields
                     .iter()
@@ -168,14 +178,14 @@ impl Stage for Group {
             }
             if let Some((_, states)) = groups.get_mut(place) {
                 for (field, state) in self.fields.iter().zip(states) {
-                    field.add(state, &document, cx.globals)?;
+                    field.add(state, document, cx.globals)?;
                 }
             }
         }
         if let Some(shuffle) = cx.globals.shuffle() {
             shuffle.shuffle(&mut groups);
         }
-        Ok(Box::new(groups.into_iter().map(|(id, states)| {
+        Ok(made(groups.into_iter().map(|(id, states)| {
             let mut document = RawDocumentBuf::new();
             append(&mut document, "_id", id.as_raw_bson_ref());
             for (field, state) in self.fields.iter().zip(states) {

@@ -11,7 +11,7 @@ use odm_language::value::raw::{elements, get};
 
 use crate::pipeline::Pipeline;
 use crate::pipeline::outline::{self, Place};
-use crate::pipeline::source::Documents;
+use crate::pipeline::source::{Documents, made};
 use crate::pipeline::stage::{Cx, DOCUMENTS, Other, PathEffect, Stage, Touched, not_first};
 use crate::pipeline::stages::foreign::{self, any_of, both, spread};
 use crate::pipeline::stages::unwind::with;
@@ -223,11 +223,11 @@ impl Lookup {
         let documents = if self.pipeline.begins() == Some(DOCUMENTS) {
             self.pipeline.stream_own(&filter, inner)?
         } else {
-            let input: Documents<'_> = Box::new(others.into_iter().map(Ok));
+            let input = made(others.into_iter().map(Ok));
             self.pipeline.stream(skip, input, inner)?
         };
         for other in documents {
-            found.push(other?);
+            found.push(&*other?);
             if found.as_bytes().len() > memory_limit::LIMIT {
                 return Err(ServerError::new(
                     Code::location(4568),
@@ -264,7 +264,7 @@ impl Stage for Lookup {
 
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         let mut same: Option<RawArrayBuf> = None;
-        Ok(Box::new(input.map(move |document| {
+        Ok(made(input.map(move |document| {
             let document = document?;
             let found = match same.take() {
                 Some(found) => found,

@@ -73,8 +73,8 @@ impl Merge {
         let needs_id = self.on.iter().any(|field| field == "_id");
         for document in input {
             let document = match document {
-                Ok(document) if needs_id => with_id(document, cx),
-                Ok(document) => document,
+                Ok(document) if needs_id => with_id(document.into_owned(), cx),
+                Ok(document) => document.into_owned(),
                 Err(error) => return (batches, Some(error)),
             };
             let size = document.as_bytes().len();

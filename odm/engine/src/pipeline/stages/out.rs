@@ -2,7 +2,6 @@
 
 use bson::raw::RawBsonRef;
 use odm_language::error::{Code, ServerError};
-use odm_language::expression::memory_limit;
 use odm_language::expression::{Globals, compat::messages};
 use odm_language::value::raw::{elements, get};
 
@@ -89,7 +88,7 @@ impl Stage for Out {
         cx.source
             .check_replaced(self.database.as_deref(), &self.collection)?;
         let documents = input
-            .map(|document| document.and_then(memory_limit::checked))
+            .map(|document| Ok::<_, ServerError>(document?.checked()?.into_owned()))
             .collect::<Result<_, _>>()?;
         cx.source
             .replace_all(self.database.as_deref(), &self.collection, documents)?;

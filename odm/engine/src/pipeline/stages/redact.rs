@@ -5,7 +5,7 @@ use odm_language::error::ServerError;
 use odm_language::expression::Globals;
 use odm_language::expression::redact::Redact;
 
-use crate::pipeline::source::Documents;
+use crate::pipeline::source::{Documents, made};
 use crate::pipeline::stage::{Cx, Stage};
 
 pub(super) fn parse(
@@ -18,7 +18,7 @@ pub(super) fn parse(
 
 impl Stage for Redact {
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
-        Ok(Box::new(input.filter_map(move |document| {
+        Ok(made(input.filter_map(move |document| {
             document
                 .and_then(|document| self.apply(&document, cx.globals))
                 .transpose()

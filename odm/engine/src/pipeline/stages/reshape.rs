@@ -1,11 +1,15 @@
 //! `$addFields $project $replaceRoot $replaceWith $set $unset`: turn each document into one other document.
 
-use bson::raw::RawBsonRef;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use bson::raw::{RawBsonRef, RawDocumentBuf};
 use odm_language::error::ServerError;
 use odm_language::expression::projection::{Kind, Shape};
 use odm_language::expression::{Globals, replace_root};
 
-use crate::pipeline::source::Documents;
+use crate::pipeline::document::{Names, PipelineDocument};
+use crate::pipeline::source::{Documents, made};
 use crate::pipeline::stage::{Cx, PathEffect, Stage, Touched};
 
 type Parsed = Result<Box<dyn Stage>, ServerError>;
@@ -32,9 +36,22 @@ pub(super) fn replace(name: &str, spec: RawBsonRef<'_>, globals: &Globals) -> Pa
 
 impl Stage for Shape {
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
-        Ok(Box::new(
-            input.map(|document| self.apply(&document?, cx.globals, None)),
-        ))
+        let Some(fields) = self.changed_fields() else {
+            let read = self.fields_read();
+            let mut buffer = RawDocumentBuf::new();
+            return Ok(made(input.map(move |document| {
+                let document = document?;
+                let document = document.with_fields(read.as_deref(), &mut buffer);
+                self.apply(document, cx.globals, None)
+            })));
+        };
+        let names: Names = fields.cloned().collect();
+        Ok(Box::new(input.map(move |document| {
+            let document = document?;
+            let values = self.changes(&document, cx.globals)?;
+            let names = Arc::clone(&names);
+            Ok(PipelineDocument::changed(Rc::new(document), names, values))
+        })))
     }
 
     fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
@@ -57,7 +74,7 @@ impl Stage for Shape {
 
 impl Stage for replace_root::NewRoot {
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
-        Ok(Box::new(
+        Ok(made(
             input.map(|document| self.apply(&document?, cx.globals)),
         ))
     }

@@ -23,6 +23,7 @@ use odm_language::expression::{Expression, Globals, compat::messages, field_path
 use odm_language::value::key;
 use odm_language::value::raw::{append, elements};
 
+use crate::pipeline::document::PipelineDocument;
 use crate::pipeline::sort::SortPattern;
 use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, Stage};
@@ -262,7 +263,7 @@ struct SetWindowFields {
 }
 
 /// A document with the key of its partition.
-type Keyed = (Vec<u8>, RawDocumentBuf);
+type Keyed = (Vec<u8>, PipelineDocument);
 
 impl SetWindowFields {
     /// The documents with the keys of their partitions, which follow each other.
@@ -302,9 +303,9 @@ impl SetWindowFields {
     /// The documents of a partition with the computed fields.
     fn computed(
         &self,
-        documents: Vec<RawDocumentBuf>,
+        documents: Vec<PipelineDocument>,
         cx: Cx<'_>,
-    ) -> Result<VecDeque<RawDocumentBuf>, ServerError> {
+    ) -> Result<VecDeque<PipelineDocument>, ServerError> {
         if self.functions.is_empty() {
             return Ok(documents.into());
         }
@@ -323,7 +324,7 @@ impl SetWindowFields {
                 .iter_mut()
                 .map(|column| column.next().flatten())
                 .collect();
-            self.paths.write(&document, &values)
+            self.paths.write(&document, &values).into()
         });
         Ok(written.collect())
     }

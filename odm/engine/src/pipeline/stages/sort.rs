@@ -3,12 +3,15 @@
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::Globals;
+use odm_language::expression::meta::Known;
 
+use crate::index::key_list::KeyList;
+use crate::pipeline::document::PipelineDocument;
 use crate::pipeline::sort::SortPattern;
 use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, PathEffect, Planned, Stage, Touched};
 
-/// How many documents a sort with a limit collects at least before it drops those behind the limit.
+/// The least number of documents that a sort with a limit collects before it drops those behind the limit.
 const LEAST_ROOM: usize = 1_024;
 
 #[derive(Debug)]
@@ -50,30 +53,77 @@ pub(super) fn of(
     }))
 }
 
+/// A document with its metadata.
+type Described = (PipelineDocument, Known);
+
+/// The documents of a sort with their keys.
+#[derive(Default)]
+struct Kept {
+    keys: KeyList,
+    documents: Vec<Option<Described>>,
+    /// The number of the last document that a limit lets pass, once that many are kept.
+    last: Option<usize>,
+}
+
+impl Kept {
+    /// Keeps the document of the last key, unless it is behind a limit.
+    fn push(&mut self, document: Described, limit: Option<usize>) {
+        if let Some(last) = self.last
+            && self.keys.get(self.documents.len()) >= self.keys.get(last)
+        {
+            self.keys.remove_last();
+            return;
+        }
+        self.documents.push(Some(document));
+        if let Some(limit) = limit
+            && self.documents.len() >= limit.saturating_mul(2).max(LEAST_ROOM)
+        {
+            self.cut(limit);
+        }
+    }
+
+    /// Drops the documents behind a limit.
+    fn cut(&mut self, limit: usize) {
+        let mut order = self.keys.sorted(0..self.keys.len());
+        order.truncate(limit);
+        let documents = &mut self.documents;
+        let first = order
+            .iter()
+            .map(|number| documents.get_mut(*number).and_then(Option::take))
+            .collect();
+        self.keys = self.keys.only(&order);
+        self.documents = first;
+        self.last = limit.checked_sub(1);
+    }
+}
+
 impl Stage for Sort {
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
-        let mut keyed = Vec::new();
+        let fields = self.pattern.fields();
+        let limit = self.limit.filter(|_| cx.globals.shuffle().is_none());
+        let mut kept = Kept::default();
+        let mut buffer = RawDocumentBuf::new();
         for document in input {
             let document = document?;
             let known = cx.globals.known();
-            let key = self.pattern.key(&document, cx.globals.collator(), &known)?;
-            keyed.push((key, document, known));
-            if let Some(limit) = self.limit
-                && cx.globals.shuffle().is_none()
-                && keyed.len() >= limit.saturating_mul(2).max(LEAST_ROOM)
-            {
-                keyed.sort_by(|(left, ..), (right, ..)| left.cmp(right));
-                keyed.truncate(limit);
-            }
+            let read = document.with_fields(Some(&fields), &mut buffer);
+            kept.keys.add(|key| {
+                self.pattern
+                    .key_into(read, cx.globals.collator(), &known, key)
+            })?;
+            kept.push((document, known), limit);
         }
+        let mut numbers: Vec<usize> = (0..kept.keys.len()).collect();
         if let Some(shuffle) = cx.globals.shuffle() {
-            shuffle.shuffle(&mut keyed);
+            shuffle.shuffle(&mut numbers);
         }
-        keyed.sort_by(|(left, ..), (right, ..)| left.cmp(right));
-        Ok(Box::new(keyed.into_iter().map(|(_, document, known)| {
+        let order = kept.keys.sorted(numbers.into_iter());
+        let mut documents = kept.documents;
+        Ok(Box::new(order.into_iter().filter_map(move |number| {
+            let (document, known) = documents.get_mut(number)?.take()?;
             // Restores the metadata of the document.
             cx.globals.set_known(known);
-            Ok(document)
+            Some(Ok(document))
         })))
     }
 

@@ -8,7 +8,7 @@ use odm_language::value::print;
 use odm_language::value::raw::elements;
 
 use crate::pipeline::outline::Place;
-use crate::pipeline::source::{Documents, Statistics, StatisticsOf};
+use crate::pipeline::source::{Documents, Statistics, StatisticsOf, made};
 use crate::pipeline::stage::{Cx, Stage};
 
 const COLLECTION: &str = "$collStats";
@@ -21,7 +21,7 @@ pub(super) const PARTS: &[&str] = &["count", "latencyStats", "queryExecStats", "
 impl Stage for Statistics {
     fn run<'a>(&'a self, _input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         let reported = cx.source.statistics(cx.collection, self)?;
-        Ok(Box::new(reported.into_iter().map(Ok)))
+        Ok(made(reported.into_iter().map(Ok)))
     }
 
     fn begins(&self) -> Option<&'static str> {

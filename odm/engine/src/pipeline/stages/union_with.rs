@@ -7,7 +7,7 @@ use odm_language::value::raw::{elements, values};
 
 use crate::pipeline::Pipeline;
 use crate::pipeline::outline::{self, Place};
-use crate::pipeline::source::Documents;
+use crate::pipeline::source::{Documents, made};
 use crate::pipeline::stage::{Cx, Other, Stage};
 use crate::pipeline::stages::foreign;
 
@@ -184,6 +184,6 @@ impl UnionWith {
             ..cx
         };
         self.pipeline
-            .stream(0, Box::new(found.into_iter().map(Ok)), inner)
+            .stream(0, made(found.into_iter().map(Ok)), inner)
     }
 }

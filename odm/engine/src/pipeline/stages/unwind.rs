@@ -1,17 +1,27 @@
 //! `$unwind`: one document for each element of an array.
 
-use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::spec::ElementType;
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::{Globals, compat::messages, field_path};
-use odm_language::value::raw::append;
-use odm_language::value::raw::{elements, get, values};
+use odm_language::value::path::{Path, Segment};
+use odm_language::value::raw::{self, DocumentWriter, Element, Name, elements};
 
+use crate::pipeline::document::{Names, PipelineDocument};
 use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, PathEffect, Stage, Touched};
 
+/// Room for the fields of most documents that the stage makes.
+const FEW_BYTES: usize = 32;
+
 #[derive(Debug)]
 struct Unwind {
-    path: Vec<String>,
+    path: Path,
+    /// The parts of the path.
+    parts: Vec<String>,
     keep_empty: bool,
     index: Option<Vec<String>>,
 }
@@ -95,20 +105,24 @@ pub(super) fn parse(
         );
     };
     Ok(Box::new(Unwind {
-        path: field_path(path)?,
+        path: Path::new(path),
+        parts: field_path(path)?,
         keep_empty,
         index,
     }))
 }
 
-/// The value at a path that passes through documents only.
-fn at<'a>(document: &'a RawDocument, path: &[String]) -> Option<RawBsonRef<'a>> {
+/// The element at a path that passes through documents only.
+fn at<'a>(document: &'a RawDocument, path: &[Segment]) -> Option<Element<'a>> {
     let (head, rest) = path.split_first()?;
-    match (get(document, head)?, rest) {
-        (value, []) => Some(value),
-        (RawBsonRef::Document(below), rest) => at(below, rest),
-        _ => None,
+    let mut element = raw::walk(document).find_name(head.key())?;
+    for name in rest {
+        if element.element_type() != Some(ElementType::EmbeddedDocument) {
+            return None;
+        }
+        element = element.children()?.find_name(name.key())?;
     }
+    Some(element)
 }
 
 /// Returns the document with the value at the path set or removed.
@@ -120,83 +134,163 @@ pub(super) fn with(
     let Some((head, rest)) = path.split_first() else {
         return document.to_owned();
     };
-    let mut new = RawDocumentBuf::new();
-    let below = |old: Option<RawBsonRef<'_>>| {
-        let empty = RawDocumentBuf::new();
-        match old {
-            Some(RawBsonRef::Document(document)) => with(document, rest, value),
-            _ => with(&empty, rest, value),
-        }
+    let size = document.as_bytes().len() + value.map_or(0, room_for);
+    let mut new = DocumentWriter::with_capacity(size);
+    let below = |old: Option<&RawDocument>| {
+        let old = old.unwrap_or_else(|| raw::empty_document());
+        with(old, rest, value)
     };
+    let name = Name::new(head.as_bytes());
     let mut placed = false;
-    for (name, old) in elements(document) {
-        if name != head {
-            append(&mut new, name, old);
+    for old in raw::walk(document) {
+        if !old.is(name) {
+            new.push(&old);
             continue;
         }
         placed = true;
         match (rest, value) {
-            ([], Some(value)) => append(&mut new, name, value),
+            ([], Some(value)) => new.append(head, value),
             ([], None) => {}
-            _ => append(&mut new, name, RawBsonRef::Document(&below(Some(old)))),
+            _ => {
+                let old = old.value().and_then(RawBsonRef::as_document);
+                new.append(head, RawBsonRef::Document(&below(old)));
+            }
         }
     }
     match (placed, rest, value) {
         (true, _, _) | (false, _, None) => {}
-        (false, [], Some(value)) => append(&mut new, head, value),
-        (false, _, Some(_)) => append(&mut new, head, RawBsonRef::Document(&below(None))),
+        (false, [], Some(value)) => new.append(head, value),
+        (false, _, Some(_)) => new.append(head, RawBsonRef::Document(&below(None))),
     }
-    new
+    new.finish()
+}
+
+/// The bytes to reserve for a value.
+fn room_for(value: RawBsonRef<'_>) -> usize {
+    const FEW: usize = 64;
+    match value {
+        RawBsonRef::Array(array) => array.as_bytes().len() + FEW,
+        RawBsonRef::Document(document) => document.as_bytes().len() + FEW,
+        _ => FEW,
+    }
+}
+
+/// What a document has at the path to unwind.
+enum Unwindable {
+    Items,
+    EmptyArray,
+    /// Nothing, or null.
+    Nothing,
+    /// A value that stands for an array of itself.
+    Value,
+}
+
+impl Unwindable {
+    fn of(element: Option<Element<'_>>) -> Self {
+        let kind = element.and_then(|element| Some((element.element_type()?, element)));
+        match kind {
+            None | Some((ElementType::Null | ElementType::Undefined, _)) => Self::Nothing,
+            Some((ElementType::Array, element)) => {
+                match element.children().and_then(|mut items| items.next()) {
+                    Some(_) => Self::Items,
+                    None => Self::EmptyArray,
+                }
+            }
+            Some(_) => Self::Value,
+        }
+    }
 }
 
 impl Unwind {
-    fn unwound(&self, document: RawDocumentBuf) -> Vec<RawDocumentBuf> {
-        match at(&document, &self.path) {
-            Some(RawBsonRef::Array(items)) if !items.is_empty() => self.items(&document, items),
+    fn unwound(&self, document: PipelineDocument, names: &Names) -> Vec<PipelineDocument> {
+        match Unwindable::of(at(&document, self.path.segments())) {
+            Unwindable::Items => self.items(&Rc::new(document), names),
             // The index replaces the array, either under its name or below it.
-            Some(RawBsonRef::Array(_))
+            Unwindable::EmptyArray
                 if self.keep_empty
                     && self
                         .index
                         .as_ref()
-                        .is_some_and(|index| index.starts_with(&self.path)) =>
+                        .is_some_and(|index| index.starts_with(&self.parts)) =>
             {
-                vec![self.numbered(document, None)]
+                vec![self.numbered(document, names)]
             }
-            Some(RawBsonRef::Array(_)) if self.keep_empty => {
-                vec![self.numbered(with(&document, &self.path, None), None)]
+            Unwindable::EmptyArray if self.keep_empty => {
+                let fields = with(&self.fields(&document, names), &self.parts, None);
+                let values = self.with_index(fields, RawBsonRef::Null);
+                let base = Rc::new(document);
+                vec![PipelineDocument::changed(base, Arc::clone(names), values)]
             }
-            None | Some(RawBsonRef::Null | RawBsonRef::Undefined) if self.keep_empty => {
-                vec![self.numbered(document, None)]
-            }
-            None | Some(RawBsonRef::Array(_) | RawBsonRef::Null | RawBsonRef::Undefined) => {
-                Vec::new()
-            }
-            Some(_) => vec![self.numbered(document, None)],
+            Unwindable::Nothing if self.keep_empty => vec![self.numbered(document, names)],
+            Unwindable::Nothing | Unwindable::EmptyArray => Vec::new(),
+            Unwindable::Value => vec![self.numbered(document, names)],
         }
     }
 
-    fn items(&self, document: &RawDocument, items: &RawArray) -> Vec<RawDocumentBuf> {
-        values(items)
-            .zip(0_i64..)
-            .map(|(item, index)| self.numbered(with(document, &self.path, Some(item)), Some(index)))
+    /// One document for each element of the array, all of the same document.
+    fn items(&self, base: &Rc<PipelineDocument>, names: &Names) -> Vec<PipelineDocument> {
+        let array = at(base, self.path.segments());
+        let items = array.and_then(|array| array.children());
+        let is_plain = self.parts.len() == 1 && self.index.is_none();
+        let fields = (!is_plain).then(|| self.fields(base, names));
+        let values = items.into_iter().flatten().zip(0_i64..).map(|(item, at)| {
+            let Some(fields) = &fields else {
+                let mut values = DocumentWriter::with_capacity(FEW_BYTES);
+                values.push_as(self.path.as_str(), &item);
+                return values.finish();
+            };
+            let fields = with(fields, &self.parts, item.value());
+            self.with_index(fields, RawBsonRef::Int64(at))
+        });
+        values
+            .map(|values| PipelineDocument::changed(Rc::clone(base), Arc::clone(names), values))
             .collect()
     }
 
-    fn numbered(&self, document: RawDocumentBuf, index: Option<i64>) -> RawDocumentBuf {
-        match &self.index {
-            None => document,
-            Some(path) => {
-                let index = index.map_or(RawBsonRef::Null, RawBsonRef::Int64);
-                with(&document, path, Some(index))
+    /// The fields that the stage changes, as the document has them.
+    fn fields(&self, document: &RawDocument, names: &[Segment]) -> RawDocumentBuf {
+        let mut fields = DocumentWriter::with_capacity(FEW_BYTES);
+        for element in raw::walk(document) {
+            if names.iter().any(|name| element.is(name.key())) {
+                fields.push(&element);
             }
         }
+        fields.finish()
+    }
+
+    /// The document with a null as its index, if the stage shows the index.
+    fn numbered(&self, document: PipelineDocument, names: &Names) -> PipelineDocument {
+        if self.index.is_none() {
+            return document;
+        }
+        let values = self.with_index(self.fields(&document, names), RawBsonRef::Null);
+        PipelineDocument::changed(Rc::new(document), Arc::clone(names), values)
+    }
+
+    fn with_index(&self, fields: RawDocumentBuf, index: RawBsonRef<'_>) -> RawDocumentBuf {
+        match &self.index {
+            None => fields,
+            Some(path) => with(&fields, path, Some(index)),
+        }
+    }
+
+    /// The top-level fields that the stage changes.
+    fn changed(&self) -> Names {
+        let index = self.index.iter().flatten().take(1);
+        let names = self.parts.iter().take(1).chain(index);
+        let mut changed: Vec<Segment> = Vec::new();
+        for name in names {
+            if changed.iter().all(|known| known.name() != name) {
+                changed.push(Segment::new(name));
+            }
+        }
+        changed.into()
     }
 }
 
 impl Stage for Unwind {
     fn effect(&self) -> Option<PathEffect> {
-        let changed = [Some(&self.path), self.index.as_ref()];
+        let changed = [Some(&self.parts), self.index.as_ref()];
         let changed = changed.into_iter().flatten().map(|path| path.join("."));
         Some(PathEffect {
             keeps_order: true,
@@ -205,9 +299,13 @@ impl Stage for Unwind {
     }
 
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
-        let unwound = input.flat_map(|document| match document {
-            Ok(document) => self.unwound(document).into_iter().map(Ok).collect(),
-            Err(error) => vec![Err(error)],
+        let names = self.changed();
+        let unwound = input.flat_map(move |document| {
+            let (unwound, error) = match document {
+                Ok(document) => (self.unwound(document, &names), None),
+                Err(error) => (Vec::new(), Some(Err(error))),
+            };
+            unwound.into_iter().map(Ok).chain(error)
         });
         // Several of these stages can produce very many documents.
         Ok(Box::new(unwound.map(move |document| {

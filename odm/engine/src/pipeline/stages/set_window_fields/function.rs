@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocumentBuf};
+use bson::raw::{RawArrayBuf, RawBson, RawBsonRef};
 use odm_language::error::ServerError;
 use odm_language::expression::accumulate::Accumulator;
 use odm_language::expression::sum::RemovableSum;
@@ -11,6 +11,7 @@ use odm_language::expression::{Expression, Globals, Value};
 use odm_language::value::decimal::Decimal;
 use odm_language::value::raw::empty_document;
 
+use crate::pipeline::document::PipelineDocument;
 use crate::pipeline::stage::Cx;
 use crate::pipeline::stages::group::{Field, State};
 
@@ -117,7 +118,7 @@ impl Function {
     /// The values for all documents of a partition.
     pub(super) fn column(
         &self,
-        documents: &[RawDocumentBuf],
+        documents: &[PipelineDocument],
         sorted: &[Option<RawBson>],
         cx: Cx<'_>,
     ) -> Result<Column, ServerError> {
@@ -228,7 +229,7 @@ impl Function {
 /// The values of an expression for some documents.
 pub(super) fn evaluated(
     argument: &Expression,
-    documents: &[RawDocumentBuf],
+    documents: &[PipelineDocument],
     globals: &Globals,
 ) -> Result<Column, ServerError> {
     let values = documents.iter();
@@ -285,11 +286,11 @@ fn sliding(name: &str, n: Option<&Expression>, globals: &Globals) -> Result<Slid
 
 fn entries(
     field: &Field,
-    documents: &[RawDocumentBuf],
+    documents: &[PipelineDocument],
     state: &Sliding,
     globals: &Globals,
 ) -> Result<Vec<Entry>, ServerError> {
-    let entry = |document: &RawDocumentBuf| {
+    let entry = |document: &PipelineDocument| {
         let value: Value<'_> = field.argument().eval(document, globals)?;
         let key = if state.is_ordered() {
             field.key(&value, document, globals)?
@@ -331,7 +332,7 @@ fn slide(
 /// The values of windows that only grow, from the accumulators of `$group`.
 fn grown(
     field: &Field,
-    documents: &[RawDocumentBuf],
+    documents: &[PipelineDocument],
     ranges: &[Range<usize>],
     cx: Cx<'_>,
 ) -> Result<Column, ServerError> {

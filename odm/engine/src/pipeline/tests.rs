@@ -1,7 +1,7 @@
 //! Runs the cases of `tests/cases/stage`, recorded from a real server.
 
-use bson::Document;
 use bson::raw::{RawArrayBuf, RawBson, RawDocument, RawDocumentBuf};
+use bson::{Document, doc};
 use odm_language::error::ServerError;
 use odm_language::expression::Globals;
 use odm_language::matcher::Matcher;
@@ -132,6 +132,31 @@ fn run(case: &Document, source: &Held) -> Result<Vec<RawDocumentBuf>, ServerErro
     documents
         .map(|document| Ok(document?.into_owned()))
         .collect()
+}
+
+#[test]
+fn a_limit_keeps_the_first_documents_of_a_sort_in_their_order() {
+    // More documents than a sort with a limit collects at once, with many equal keys.
+    let number = |at: i32| at.wrapping_mul(7_919).rem_euclid(97);
+    let documents = (0..5_000).map(|at| doc! { "_id": at, "n": number(at) });
+    let source = Held(documents.map(|document| raw(&document)).collect());
+    let stages = |limit: Option<i32>| {
+        let mut stages = vec![
+            doc! { "$set": { "key": { "$subtract": [10, "$n"] } } },
+            doc! { "$sort": { "key": 1 } },
+        ];
+        stages.extend(limit.map(|limit| doc! { "$limit": limit }));
+        run(&doc! { "pipeline": stages }, &source).unwrap()
+    };
+    let all = stages(None);
+    let mut wanted: Vec<i32> = (0..5_000).collect();
+    wanted.sort_by_key(|at| 10 - number(*at));
+    let ids = all.iter().map(|one| one.get_i32("_id").unwrap());
+    assert_eq!(ids.collect::<Vec<_>>(), wanted);
+    for limit in [1, 20, 700, 6_000] {
+        let first = all.iter().take(usize::try_from(limit).unwrap());
+        assert!(stages(Some(limit)).iter().eq(first), "{limit}");
+    }
 }
 
 fn check(case: &Document, source: &Held) -> Result<(), String> {

@@ -26,8 +26,8 @@ use crate::command::stats_stages::StatsContext;
 use crate::context::Context;
 use crate::cursor::query::{Deadline, Query, QueryOutput, owned};
 use crate::pipeline::{
-    Cx, GEO_NEAR, Located, MergeWrite, Merging, Pipeline, Source, Statistics, WriteTarget,
-    not_first,
+    Cx, Documents, GEO_NEAR, Located, MergeWrite, Merging, Pipeline, PipelineDocument, Source,
+    Statistics, WriteTarget, not_first,
 };
 use crate::planner::geo::only_field;
 use crate::txn::writer::Writer;
@@ -96,8 +96,8 @@ impl<'c, 'a> CallSource<'c, 'a> {
         let pipeline = Pipeline::parse(&view.stages, &inner)?.optimized(&inner)?;
         let leading = pipeline.leading();
         let base = leading.filter.as_deref();
-        let input = match pipeline.begins() {
-            Some(_) => Vec::new(),
+        let input: Documents<'_> = match pipeline.begins() {
+            Some(_) => Box::new(std::iter::empty()),
             None => self.read(
                 &view.namespace,
                 depth,
@@ -106,7 +106,6 @@ impl<'c, 'a> CallSource<'c, 'a> {
                 &inner,
             )?,
         };
-        let input = Box::new(input.into_iter().map(|document| Ok(document.into())));
         let matcher = Matcher::parse(filter, globals)?;
         let mut found = Vec::new();
         let cx = Cx {
@@ -131,21 +130,24 @@ impl<'c, 'a> CallSource<'c, 'a> {
     }
 
     /// The documents of a collection or a view that match a filter.
-    fn read(
-        &self,
+    fn read<'s>(
+        &'s self,
         namespace: &Namespace,
         depth: usize,
         joined_by: Option<&str>,
         filter: &RawDocument,
         globals: &Globals,
-    ) -> Result<Vec<RawDocumentBuf>, ServerError> {
+    ) -> Result<Documents<'s>, ServerError> {
+        let listed = |documents: Vec<RawDocumentBuf>| -> Documents<'s> {
+            Box::new(documents.into_iter().map(|document| Ok(document.into())))
+        };
         self.deadline.borrow_mut().check(READ)?;
         let root = self.root(namespace)?;
         if let Some(view) = root.resolve(namespace)? {
-            return self.read_view(&view, depth, filter, globals);
+            return self.read_view(&view, depth, filter, globals).map(listed);
         }
         let Some(collection) = root.collection(namespace).cloned() else {
-            return Ok(Vec::new());
+            return Ok(listed(Vec::new()));
         };
         let query = Query {
             filter: Some(filter),
@@ -160,7 +162,7 @@ impl<'c, 'a> CallSource<'c, 'a> {
         let mut joins = self.joins.borrow_mut();
         let join = joined_by.and_then(|path| joins.join(namespace, path, globals.collator()));
         if let Some(indexed) = join.as_ref().and_then(|join| join.indexed()) {
-            return joined(&query, indexed, deadline);
+            return joined(&query, indexed, deadline).map(listed);
         }
         let prepared = query.prepare(Some(&collection))?;
         if let Some(join) = join
@@ -174,10 +176,10 @@ impl<'c, 'a> CallSource<'c, 'a> {
                 tally.add((0, length));
             }
         }
-        prepared
-            .run(collection, deadline)?
-            .map(|row| row.map(|(_, bytes)| owned(&bytes)))
-            .collect()
+        let found = prepared.run(collection, deadline)?;
+        Ok(Box::new(found.map(|row| {
+            row.map(|(_, bytes)| PipelineDocument::stored(bytes))
+        })))
     }
 
     /// The catalog in which to read a namespace.
@@ -289,14 +291,14 @@ impl Merging for MissingTarget {
 }
 
 impl Source for CallSource<'_, '_> {
-    fn find(
-        &self,
+    fn find<'s>(
+        &'s self,
         depth: usize,
         collection: &str,
         joined_by: Option<&str>,
         filter: &RawDocument,
         globals: &Globals,
-    ) -> Result<Vec<RawDocumentBuf>, ServerError> {
+    ) -> Result<Documents<'s>, ServerError> {
         let namespace = self.namespace(None, collection);
         self.read(&namespace, depth, joined_by, filter, globals)
     }

@@ -18,7 +18,7 @@ use crate::catalog::changes::{ChangeKind, Event, Place, Read};
 use crate::catalog::namespace::Namespace;
 use crate::cursor::registry::{Item, Results};
 use crate::pipeline::{
-    Cx, Located, Merging, Pipeline, PipelineDocument, Source, Statistics, WriteTarget,
+    Cx, Documents, Located, Merging, Pipeline, PipelineDocument, Source, Statistics, WriteTarget,
 };
 
 pub(crate) use self::token::Token;
@@ -342,14 +342,14 @@ fn compact(document: &RawDocument) -> String {
 struct NoCollections;
 
 impl Source for NoCollections {
-    fn find(
-        &self,
+    fn find<'s>(
+        &'s self,
         _depth: usize,
         _collection: &str,
         _joined_by: Option<&str>,
         _filter: &RawDocument,
         _globals: &Globals,
-    ) -> Result<Vec<RawDocumentBuf>, ServerError> {
+    ) -> Result<Documents<'s>, ServerError> {
         Err(unreachable_here())
     }
 

@@ -27,15 +27,15 @@ pub(crate) trait Source {
     /// Returns the documents of another collection of the database that match a filter, found with the best plan. A
     /// missing collection counts as empty. `depth` is the number of sub-pipelines around this read; `globals` carries
     /// the collation and the variables of a `$expr`. A stage that reads the collection once for each document of its
-    /// input names the path whose values the filters ask for, `joined_by`.
-    fn find(
-        &self,
+    /// input names the path whose values the filters ask for, `joined_by`. Documents are read as the caller asks for them.
+    fn find<'s>(
+        &'s self,
         depth: usize,
         collection: &str,
         joined_by: Option<&str>,
         filter: &RawDocument,
         globals: &Globals,
-    ) -> Result<Vec<RawDocumentBuf>, ServerError>;
+    ) -> Result<Documents<'s>, ServerError>;
 
     /// Fails if the command has passed its time limit or was killed. Stages that turn one document into many call this.
     fn check_deadline(&self) -> Result<(), ServerError>;

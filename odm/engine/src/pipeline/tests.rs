@@ -9,21 +9,21 @@ use odm_language::matcher::Matcher;
 use super::outline::{self, Place};
 use super::projection::Projection;
 use super::source::made;
-use super::{Located, Pipeline, Source};
+use super::{Documents, Located, Pipeline, Source};
 use crate::cases;
 
 /// One collection, `stage_cases`.
 struct Held(Vec<RawDocumentBuf>);
 
 impl Source for Held {
-    fn find(
-        &self,
+    fn find<'s>(
+        &'s self,
         _depth: usize,
         collection: &str,
         _joined_by: Option<&str>,
         filter: &RawDocument,
         globals: &Globals,
-    ) -> Result<Vec<RawDocumentBuf>, ServerError> {
+    ) -> Result<Documents<'s>, ServerError> {
         let matcher = Matcher::parse(filter, globals)?;
         let mut found = Vec::new();
         for document in self.0.iter().filter(|_| collection == "stage_cases") {
@@ -31,7 +31,7 @@ impl Source for Held {
                 found.push(document.clone());
             }
         }
-        Ok(found)
+        Ok(made(found.into_iter().map(Ok)))
     }
 
     fn nearest(

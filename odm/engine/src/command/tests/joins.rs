@@ -36,3 +36,20 @@ fn matches_have_the_order_of_insertion() {
         assert!(ids.len() >= 3 && ids.is_sorted(), "{row}");
     }
 }
+
+#[test]
+fn a_limit_stops_reading_the_other_collection() {
+    let (engine, context) = (Engine::new(), Context::system());
+    let run = |command: Document| run(&engine, &context, "x", &command);
+    let documents = [1, 1, 0].map(|n| doc! { "n": n }).to_vec();
+    run(doc! { "insert": "c", "documents": documents });
+    // The filter fails on the last document.
+    let filter = doc! { "$expr": { "$eq": [{ "$divide": [1, "$n"] }, 1] } };
+    for (limit, expected) in [(2, None), (3, Some(2))] {
+        let inner = vec![doc! { "$match": &filter }, doc! { "$limit": limit }];
+        let lookup = doc! { "from": "c", "pipeline": inner, "as": "x" };
+        let stages = vec![doc! { "$limit": 1 }, doc! { "$lookup": lookup }];
+        let reply = run(doc! { "aggregate": "c", "pipeline": stages, "cursor": {} });
+        assert_eq!(reply.get_i32("code").ok(), expected, "{reply}");
+    }
+}

@@ -6,18 +6,22 @@ mod parse;
 
 pub(super) use self::parse::parse;
 
+use std::cell::RefCell;
 use std::cmp::Ordering;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
+use std::rc::Rc;
 
 use bson::DateTime;
 use bson::raw::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
+use odm_language::expression::memory_limit::LIMIT;
 use odm_language::expression::units::{self, Unit};
 use odm_language::value::number::Number;
 use odm_language::value::raw::get;
 use odm_language::value::{key, order};
 
-use crate::pipeline::source::{Documents, made};
+use crate::pipeline::document::PipelineDocument;
+use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, Stage};
 use crate::pipeline::stages::unwind;
 
@@ -59,8 +63,8 @@ struct Sequence {
     fields: RawDocumentBuf,
     /// The next value; `None` before the first.
     next: Option<RawBson>,
-    /// Whether a document had a value.
-    is_begun: bool,
+    /// The value of the last document that had one.
+    last: Option<RawBson>,
     /// Whether the upper bound has been reached.
     is_done: bool,
 }
@@ -118,6 +122,11 @@ fn at<'d>(document: &'d RawDocument, path: &[String]) -> Option<RawBsonRef<'d>> 
 }
 
 impl Densify {
+    /// Whether all partitions have the bounds of all documents together.
+    fn shares_bounds(&self) -> bool {
+        matches!(self.bounds, Bounds::Full) && !self.partition.is_empty()
+    }
+
     /// The document of the partition's fields. A missing field is left out, but not the documents around it.
     fn partition_of(&self, document: &RawDocument) -> RawDocumentBuf {
         let mut fields = RawDocumentBuf::new();
@@ -136,12 +145,49 @@ impl Densify {
     }
 }
 
-/// A run of the stage.
+/// A sequence whose documents wait to be added.
+type Shared = Rc<RefCell<Sequence>>;
+
+/// A part of the output that is still to be made.
+enum Part {
+    /// Documents until the sequence reaches the end, or passes it if that is part of the sequence.
+    Fill {
+        sequence: Shared,
+        end: RawBson,
+        is_inclusive: bool,
+    },
+    /// The sequence continues behind a document with this value.
+    Follow {
+        sequence: Shared,
+        value: RawBson,
+    },
+    Document(PipelineDocument),
+}
+
+/// A run of the stage. It reads the next document when all parts before it are made.
 struct Run<'a> {
     stage: &'a Densify,
     cx: Cx<'a>,
-    output: Vec<RawDocumentBuf>,
+    input: Documents<'a>,
+    is_at_end: bool,
+    parts: VecDeque<Part>,
     added: usize,
+    /// The key of the current partition and its sequence, where partitions follow each other.
+    current: Option<(Vec<u8>, Shared)>,
+    /// Whether the documents behind the last one of a partition were added.
+    has_sequence: bool,
+    across: Across,
+}
+
+/// Partitions that share their bounds.
+#[derive(Default)]
+struct Across {
+    places: HashMap<Vec<u8>, usize>,
+    sequences: Vec<Shared>,
+    /// The bytes of the partitions' fields.
+    held: usize,
+    least: Option<RawBson>,
+    greatest: Option<RawBson>,
 }
 
 impl Run<'_> {
@@ -149,40 +195,89 @@ impl Run<'_> {
         order::compare(one, other, self.cx.globals.collator())
     }
 
-    /// Adds documents until the sequence reaches the end, or passes it if that is part of the sequence.
-    fn fill(
+    fn next(&mut self) -> Result<Option<PipelineDocument>, ServerError> {
+        let is_shared = self.stage.shares_bounds();
+        loop {
+            match self.parts.pop_front() {
+                Some(Part::Document(document)) => return Ok(Some(document)),
+                Some(Part::Follow { sequence, value }) => self.follow(&sequence, &value)?,
+                Some(Part::Fill {
+                    sequence,
+                    end,
+                    is_inclusive,
+                }) => {
+                    let added = self.add(&sequence, &end, is_inclusive)?;
+                    if added.is_some() {
+                        self.parts.push_front(Part::Fill {
+                            sequence,
+                            end,
+                            is_inclusive,
+                        });
+                        return Ok(added.map(PipelineDocument::from));
+                    }
+                }
+                None if self.is_at_end => return Ok(None),
+                None => match self.input.next() {
+                    Some(document) if is_shared => self.read_across(document?)?,
+                    Some(document) => self.read(document?)?,
+                    None => {
+                        self.is_at_end = true;
+                        self.end(is_shared);
+                    }
+                },
+            }
+        }
+    }
+
+    /// The next document of the sequence, unless it has reached the end.
+    fn add(
         &mut self,
-        sequence: &mut Sequence,
-        end: RawBsonRef<'_>,
+        sequence: &Shared,
+        end: &RawBson,
         is_inclusive: bool,
-    ) -> Result<(), ServerError> {
-        while let Some(next) = &sequence.next {
-            match self.compare(next.as_raw_bson_ref(), end) {
-                Ordering::Less => {}
-                Ordering::Equal if is_inclusive => {}
-                _ => break,
-            }
-            self.cx.source.check_deadline()?;
-            self.added += 1;
-            if self.added > MOST {
-                return refuse(
-                    5_897_900,
-                    format!(
-                        "Generated {} documents in $densify, which is over the limit of {MOST}. Increase the 'internalQueryMaxAllowedDensifyDocs' parameter to allow more generated documents",
-                        self.added
-                    ),
-                );
-            }
-            if self.stage.partition.contains(&self.stage.field) {
-                return refuse(
-                    5_733_306,
-                    "DocGenerator cannot include field that is being densified",
-                );
-            }
-            let value = Some(next.as_raw_bson_ref());
-            self.output
-                .push(unwind::with(&sequence.fields, &self.stage.field, value));
-            sequence.next = Some(self.stage.step.after(next.as_raw_bson_ref())?);
+    ) -> Result<Option<RawDocumentBuf>, ServerError> {
+        let mut sequence = sequence.borrow_mut();
+        let Some(next) = sequence.next.take() else {
+            return Ok(None);
+        };
+        let order = self.compare(next.as_raw_bson_ref(), end.as_raw_bson_ref());
+        if order.is_gt() || order.is_eq() && !is_inclusive {
+            sequence.next = Some(next);
+            return Ok(None);
+        }
+        self.cx.source.check_deadline()?;
+        self.added += 1;
+        if self.added > MOST {
+            return refuse(
+                5_897_900,
+                format!(
+                    "Generated {} documents in $densify, which is over the limit of {MOST}. Increase the 'internalQueryMaxAllowedDensifyDocs' parameter to allow more generated documents",
+                    self.added
+                ),
+            );
+        }
+        if at(&sequence.fields, &self.stage.field).is_some() {
+            return refuse(
+                5_733_306,
+                "DocGenerator cannot include field that is being densified",
+            );
+        }
+        let value = next.as_raw_bson_ref();
+        let document = unwind::with(&sequence.fields, &self.stage.field, Some(value));
+        sequence.next = Some(self.stage.step.after(value)?);
+        Ok(Some(document))
+    }
+
+    /// Moves the sequence behind the value, if it begins there or has reached it.
+    fn follow(&self, sequence: &Shared, value: &RawBson) -> Result<(), ServerError> {
+        let mut sequence = sequence.borrow_mut();
+        let value = value.as_raw_bson_ref();
+        let follows = match &sequence.next {
+            None => true,
+            Some(next) => self.compare(next.as_raw_bson_ref(), value).is_eq(),
+        };
+        if follows && !sequence.is_done {
+            sequence.next = Some(self.stage.step.after(value)?);
         }
         Ok(())
     }
@@ -198,14 +293,18 @@ impl Run<'_> {
     }
 
     /// Adds the documents in front of a document, whose value is neither null nor missing.
-    fn lead(&mut self, sequence: &mut Sequence, value: RawBsonRef<'_>) -> Result<(), ServerError> {
-        if sequence.is_done {
+    fn lead(&mut self, shared: &Shared, value: RawBsonRef<'_>) -> Result<(), ServerError> {
+        let mut sequence = shared.borrow_mut();
+        if sequence.is_done && self.stage.partition.is_empty() {
             return Ok(());
         }
         check_kind(value, matches!(self.stage.step, Step::Units { .. }))?;
+        if sequence.is_done {
+            return Ok(());
+        }
         let mut end = value;
-        let mut is_one = self.is_one() && !sequence.is_begun;
-        sequence.is_begun = true;
+        let mut is_one = self.is_one() && sequence.last.is_none();
+        sequence.last = Some(value.into());
         if let Bounds::Explicit(_, upper) = &self.stage.bounds {
             let upper = upper.as_raw_bson_ref();
             let order = self.compare(value, upper);
@@ -215,105 +314,141 @@ impl Run<'_> {
                 end = upper;
             }
         }
-        self.fill(sequence, end, is_one)?;
-        let follows = match &sequence.next {
-            None => true,
-            Some(next) => self.compare(next.as_raw_bson_ref(), value) == Ordering::Equal,
-        };
-        if follows && !sequence.is_done {
-            sequence.next = Some(self.stage.step.after(value)?);
-        }
+        self.parts.push_back(Part::Fill {
+            sequence: Rc::clone(shared),
+            end: end.into(),
+            is_inclusive: is_one,
+        });
+        self.parts.push_back(Part::Follow {
+            sequence: Rc::clone(shared),
+            value: value.into(),
+        });
         Ok(())
     }
 
-    /// Adds the documents behind the last document of a partition.
-    fn finish(&mut self, sequence: &mut Sequence) -> Result<(), ServerError> {
-        match &self.stage.bounds {
-            Bounds::Explicit(_, upper) if !sequence.is_done => {
-                let is_one = self.is_one() && !sequence.is_begun;
-                self.fill(sequence, upper.as_raw_bson_ref(), is_one)
-            }
-            _ => Ok(()),
+    /// Adds the documents behind the last document of a partition, if one of its documents had a value.
+    fn finish(&mut self, shared: &Shared) {
+        let sequence = shared.borrow();
+        if !self.stage.partition.is_empty() && sequence.last.is_none() {
+            return;
+        }
+        self.has_sequence = true;
+        if let Bounds::Explicit(_, upper) = &self.stage.bounds
+            && !sequence.is_done
+        {
+            self.parts.push_back(Part::Fill {
+                sequence: Rc::clone(shared),
+                end: upper.clone(),
+                is_inclusive: self.is_one() && sequence.last.is_none(),
+            });
         }
     }
 
     /// A sequence before its first value.
-    fn start(&self, fields: RawDocumentBuf) -> Sequence {
-        Sequence {
+    fn start(&self, fields: RawDocumentBuf) -> Shared {
+        Rc::new(RefCell::new(Sequence {
             fields,
             next: match &self.stage.bounds {
                 Bounds::Explicit(lower, _) => Some(lower.clone()),
                 Bounds::Full | Bounds::Partition => None,
             },
-            is_begun: false,
+            last: None,
             is_done: false,
-        }
+        }))
     }
 
-    /// Partitions that follow each other, each with the same bounds or with its own.
-    fn by_partition(&mut self, input: Documents<'_>) -> Result<(), ServerError> {
-        let mut current: Option<(Vec<u8>, Sequence)> = None;
-        for document in input {
-            let document = document?;
+    /// Takes a document where partitions follow each other, each with the same bounds or with its own.
+    fn read(&mut self, document: PipelineDocument) -> Result<(), ServerError> {
+        let fields = self.stage.partition_of(&document);
+        let key = key::of(RawBsonRef::Document(&fields), self.cx.globals.collator());
+        let sequence = match self.current.take() {
+            Some((other, sequence)) if other == key => sequence,
+            Some((_, before)) => {
+                self.finish(&before);
+                self.start(fields)
+            }
+            None => self.start(fields),
+        };
+        if let Some(value) = value_of(&document, &self.stage.field) {
+            self.lead(&sequence, value)?;
+        }
+        self.parts.push_back(Part::Document(document));
+        self.current = Some((key, sequence));
+        Ok(())
+    }
+
+    /// Takes a document where partitions share their bounds: the least and the greatest value of all documents, which
+    /// are in the order of these values.
+    fn read_across(&mut self, document: PipelineDocument) -> Result<(), ServerError> {
+        if let Some(value) = value_of(&document, &self.stage.field) {
+            let least = self
+                .across
+                .least
+                .get_or_insert_with(|| value.into())
+                .clone();
             let fields = self.stage.partition_of(&document);
             let key = key::of(RawBsonRef::Document(&fields), self.cx.globals.collator());
-            let mut sequence = match current.take() {
-                Some((other, sequence)) if other == key => sequence,
-                Some((_, mut before)) => {
-                    self.finish(&mut before)?;
-                    self.start(fields)
+            let count = self.across.sequences.len();
+            let place = *self.across.places.entry(key).or_insert(count);
+            if place == count {
+                self.across.held += fields.as_bytes().len();
+                if self.across.held > LIMIT {
+                    return refuse(
+                        6_007_200,
+                        format!("$densify exceeded memory limit of {LIMIT}"),
+                    );
                 }
-                None => self.start(fields),
-            };
-            if let Some(value) = value_of(&document, &self.stage.field) {
-                self.lead(&mut sequence, value)?;
+                check_kind(value, matches!(self.stage.step, Step::Units { .. }))?;
+                self.across.sequences.push(Rc::new(RefCell::new(Sequence {
+                    fields,
+                    next: Some(least),
+                    last: None,
+                    is_done: false,
+                })));
             }
-            self.output.push(document.into_owned());
-            current = Some((key, sequence));
+            if let Some(sequence) = self.across.sequences.get(place).map(Rc::clone) {
+                self.lead(&sequence, value)?;
+            }
+            self.across.greatest = Some(value.into());
         }
-        let mut last = match current {
-            Some((_, sequence)) => sequence,
-            None => self.start(RawDocumentBuf::new()),
-        };
-        self.finish(&mut last)
+        self.parts.push_back(Part::Document(document));
+        Ok(())
     }
 
-    /// Partitions that share their bounds: the least and the greatest value of all documents, which are in the order
-    /// of these values.
-    fn across_partitions(&mut self, input: Documents<'_>) -> Result<(), ServerError> {
-        let mut places: HashMap<Vec<u8>, usize> = HashMap::new();
-        let mut sequences: Vec<Sequence> = Vec::new();
-        let mut least: Option<RawBson> = None;
-        let mut greatest: Option<RawBson> = None;
-        for document in input {
-            let document = document?;
-            if let Some(value) = value_of(&document, &self.stage.field) {
-                let least = least.get_or_insert_with(|| value.into());
-                let fields = self.stage.partition_of(&document);
-                let key = key::of(RawBsonRef::Document(&fields), self.cx.globals.collator());
-                let place = *places.entry(key).or_insert(sequences.len());
-                if place == sequences.len() {
-                    check_kind(value, matches!(self.stage.step, Step::Units { .. }))?;
-                    sequences.push(Sequence {
-                        fields,
-                        next: Some(least.clone()),
-                        is_begun: false,
-                        is_done: false,
-                    });
-                }
-                if let Some(sequence) = sequences.get_mut(place) {
-                    self.lead(sequence, value)?;
-                }
-                greatest = Some(value.into());
+    /// Adds the documents behind the last document. If no document had a value, there is one sequence without partitions.
+    fn end(&mut self, is_shared: bool) {
+        if !is_shared {
+            if let Some((_, last)) = self.current.take() {
+                self.finish(&last);
             }
-            self.output.push(document.into_owned());
+            if let Bounds::Explicit(_, upper) = &self.stage.bounds
+                && !self.has_sequence
+            {
+                self.parts.push_back(Part::Fill {
+                    sequence: self.start(RawDocumentBuf::new()),
+                    end: upper.clone(),
+                    is_inclusive: self.is_one(),
+                });
+            }
+            return;
         }
-        if let Some(greatest) = greatest {
-            for sequence in &mut sequences {
-                self.fill(sequence, greatest.as_raw_bson_ref(), true)?;
+        if let Some(greatest) = self.across.greatest.take() {
+            for sequence in std::mem::take(&mut self.across.sequences) {
+                // A step may be too small to move a large number.
+                let is_there = sequence.borrow().last.as_ref().is_some_and(|last| {
+                    self.compare(last.as_raw_bson_ref(), greatest.as_raw_bson_ref())
+                        .is_eq()
+                });
+                if is_there {
+                    continue;
+                }
+                self.parts.push_back(Part::Fill {
+                    sequence,
+                    end: greatest.clone(),
+                    is_inclusive: true,
+                });
             }
         }
-        Ok(())
     }
 }
 
@@ -327,14 +462,14 @@ impl Stage for Densify {
         let mut run = Run {
             stage: self,
             cx,
-            output: Vec::new(),
+            input,
+            is_at_end: false,
+            parts: VecDeque::new(),
             added: 0,
+            current: None,
+            has_sequence: false,
+            across: Across::default(),
         };
-        if matches!(self.bounds, Bounds::Full) && !self.partition.is_empty() {
-            run.across_partitions(input)?;
-        } else {
-            run.by_partition(input)?;
-        }
-        Ok(made(run.output.into_iter().map(Ok)))
+        Ok(Box::new(std::iter::from_fn(move || run.next().transpose())))
     }
 }

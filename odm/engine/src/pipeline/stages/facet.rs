@@ -142,7 +142,7 @@ impl Stage for Facet {
         let documents: Vec<PipelineDocument> = input.collect::<Result<_, _>>()?;
         let mut result = RawDocumentBuf::new();
         for (name, pipeline) in &self.0 {
-            let copies = Box::new(documents.clone().into_iter().map(Ok));
+            let copies = Box::new(documents.iter().cloned().map(Ok));
             let mut array = RawArrayBuf::new();
             for document in pipeline.stream(0, copies, cx)? {
                 array.push(&*document?);

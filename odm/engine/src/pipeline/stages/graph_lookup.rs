@@ -203,6 +203,7 @@ impl GraphLookup {
                 .source
                 .find(self.depth, &self.from, by, &filter, cx.globals)?
             {
+                let found = found?;
                 let Some(id) = get(&found, "_id") else {
                     return Err(ServerError::new(
                         Code::location(40271),
@@ -217,12 +218,12 @@ impl GraphLookup {
                 }
                 // `connectFromField` is read after the depth was set, which may overwrite it
                 let found = match &self.depth_field {
-                    Some(field) => with(&found, field, Some(RawBsonRef::Int64(depth))),
+                    Some(field) => with(&found, field, Some(RawBsonRef::Int64(depth))).into(),
                     None => found,
                 };
                 let onward = spread(&self.connect_from, &found).into_iter();
                 next.extend(onward.map(RawBson::from));
-                reached.push(found);
+                reached.push(&*found);
                 if reached.as_bytes().len() > memory_limit::LIMIT {
                     return Err(ServerError::new(
                         Code::location(40099),

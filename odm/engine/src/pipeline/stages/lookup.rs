@@ -204,8 +204,8 @@ impl Lookup {
         let skip = usize::from(leading.is_some());
         let filter = both(equality, leading);
         let by = self.fields.as_ref().map(|(_, foreign)| foreign.as_str());
-        let others = match self.pipeline.begins() {
-            Some(_) => Vec::new(),
+        let others: Documents<'_> = match self.pipeline.begins() {
+            Some(_) => Box::new(std::iter::empty()),
             None => cx
                 .source
                 .find(self.depth, &self.from, by, &filter, &globals)?,
@@ -223,8 +223,7 @@ impl Lookup {
         let documents = if self.pipeline.begins() == Some(DOCUMENTS) {
             self.pipeline.stream_own(&filter, inner)?
         } else {
-            let input = made(others.into_iter().map(Ok));
-            self.pipeline.stream(skip, input, inner)?
+            self.pipeline.stream(skip, others, inner)?
         };
         for other in documents {
             found.push(&*other?);

@@ -7,7 +7,7 @@ use odm_language::value::raw::{elements, values};
 
 use crate::pipeline::Pipeline;
 use crate::pipeline::outline::{self, Place};
-use crate::pipeline::source::{Documents, made};
+use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, Other, Stage};
 use crate::pipeline::stages::foreign;
 
@@ -172,9 +172,10 @@ impl Stage for UnionWith {
 impl UnionWith {
     fn documents<'a>(&'a self, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         let leading = self.pipeline.leading();
+        let skip = usize::from(leading.filter.is_some());
         let filter = leading.filter.unwrap_or_default();
-        let found = match self.pipeline.begins() {
-            Some(_) => Vec::new(),
+        let found: Documents<'a> = match self.pipeline.begins() {
+            Some(_) => Box::new(std::iter::empty()),
             None => cx
                 .source
                 .find(self.depth, &self.collection, None, &filter, cx.globals)?,
@@ -183,7 +184,6 @@ impl UnionWith {
             collection: &self.collection,
             ..cx
         };
-        self.pipeline
-            .stream(0, made(found.into_iter().map(Ok)), inner)
+        self.pipeline.stream(skip, found, inner)
     }
 }

@@ -208,3 +208,20 @@ FILES["densify"] = [
     [{"$densify": {"field": "x", "partitionByFields": parts, "range": {"step": 1, "bounds": "partition"}}}] for parts in (5, [5], [], None, [""], ["$g"])] + [
     [{"$densify": {"field": "x", "range": {"step": 1, "bounds": "full", **part}}}] for part in (
         {"step": 0}, {"step": -1}, {"step": "a"}, {"step": NAN}, {"bounds": "foo"}, {"bounds": "partition"}, {"bounds": 5}, {"bounds": [1]}, {"bounds": [1, 2, 3]}, {"bounds": [2, 1]}, {"bounds": ["a", "b"]}, {"bounds": [None, 1]}, {"bounds": [1, DAY]}, {"bounds": [DAY, DAY]}, {"bounds": [1, 2], "unit": "day"}, {"bounds": [DAY, datetime(2020, 1, 1)], "unit": "day"}, {"bounds": [DAY, DAY], "step": 1.5, "unit": "day"}, {"step": 1.5, "unit": "day"}, {"unit": "foo"}, {"unit": 5}, {"foo": 1})]
+
+# What random pipelines found.
+NESTED = [{"h": {"k": 0}}, {"h": {"k": 1}}]
+TOPS = [{"a": [], "b": []}, {"a": [1], "b": [2]}, {"a": [1, 5]}, {"a": {"1": 5}, "b": 1}, {"a": {"1": 5}}, {"a": 1, "b": {"0": 2}}, {"a": [{"0": 1}], "b": 1}, {"b": []}]
+PAIRS = [{"x": 1, "v": 1}, {"x": 2, "v": 2}, {"x": 2, "g": 1, "v": 5}, {"x": 3, "g": 1}]
+FILES["window_edges"] = [
+    densify([{"g": 1, "x": x} for x in values], [-1, 1], 2, parts=parts) for values in ([1, "a"], [5, "a"], [1, DAY]) for parts in (None, ["g"])] + [
+    densify(documents, bounds, 3, field="h.k", parts=parts) for parts in (["h"], ["h.k"]) for bounds in ("full", [0, 3]) for documents in ([], [{}], [{"h": 7}], NESTED[:1], NESTED, [{}, NESTED[1]])] + [
+    densify(documents, bounds, parts=["g"]) for bounds in ([7, 9], [7, 7]) for documents in ([], [{"g": None}], [{"g": 1}, {"g": 2}], [{"g": 1}, {"g": 2, "x": 8}], [{"g": 1, "x": 10}, {"g": 2}], [{"g": 1, "x": 6}])] + [
+    densify([{"x": 2.0**53}], "full", parts=parts) for parts in (None, ["g"])] + [
+    densify(at(0, 10**6), "full") + [{"$limit": 3}]] + [
+    given([document]) + [stage, {"$project": {"_id": 0, "r": 1}}] for document in TOPS for sort in ({"a": 1}, {"a": 1, "b": -1}, {"b.c": 1, "b.0": 1}) for function in ({"$top": {"output": "$b", "sortBy": sort}}, {"$bottomN": {"n": 2, "output": "$b", "sortBy": sort}})
+    for stage in ({"$setWindowFields": {"output": {"r": function}}},)] + [
+    one({"$push": "$x"}, [{"x": x} for x in values], bounds={"range": bounds}) for values in ([1, "a"], [1, 2, "a"], [1, 2]) for bounds in ([1, "unbounded"], [-1, "unbounded"], [5, "unbounded"], ["current", "unbounded"])] + [
+    one({"$linearFill": "$v"}, documents, partitionBy="$g") for documents in (PAIRS, PAIRS[1:], PAIRS[::2], PAIRS[:2])] + [
+    window({"r": function}, [{}]) for function in ({"$linearFill": "$$nope"}, {"$shift": {"output": "$$nope"}}, {"$shift": 5}, {"$shift": {"output": "$v"}}, {"$shift": {"output": "$v", "by": 1}})] + [
+    window({"r": {}}, [{}], partitionBy=partition) for partition in ([], "$$nope", {"$size": "a"})]

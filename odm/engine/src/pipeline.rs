@@ -7,6 +7,7 @@
 //! which a higher layer implements.
 
 mod document;
+pub(crate) mod memory;
 mod metadata;
 mod optimize;
 pub(crate) mod outline;
@@ -50,6 +51,8 @@ pub(crate) struct Leading {
     pub(crate) first_by: Option<Path>,
     /// The paths that the stages behind these read, if that is not the whole document.
     pub(crate) needs: Option<Vec<Path>>,
+    /// Like `needs`, for a stage that reads them from documents.
+    pub(crate) reads: Option<Vec<Path>>,
     /// The number of these stages, for [`Pipeline::run`]'s `skip`.
     pub(crate) stages: usize,
 }
@@ -207,8 +210,9 @@ impl Pipeline {
         if let Some(next) = self.stages.get(leading.stages) {
             let first_by = next.reads_first_by().filter(|_| !leading.is_cut());
             leading.first_by = first_by.as_deref().map(Path::new);
-            let needs = next.needs();
-            leading.needs = needs.map(|needs| needs.iter().map(|path| Path::new(path)).collect());
+            let paths = |paths: Vec<String>| paths.iter().map(|path| Path::new(path)).collect();
+            leading.reads = next.reads().filter(|reads| !reads.is_empty()).map(paths);
+            leading.needs = next.needs().map(paths);
         }
         leading
     }

@@ -80,6 +80,7 @@ pub(crate) struct PipelineRequest<'s, 'a> {
     pub(crate) collation: Option<&'s RawDocument>,
     pub(crate) variables: Option<&'s RawDocument>,
     pub(crate) hint: Option<RawBsonRef<'a>>,
+    pub(crate) allows_disk_use: bool,
 }
 
 impl<'a> Aggregate<'a> {
@@ -99,6 +100,7 @@ impl<'a> Aggregate<'a> {
             collation: args.document("collation"),
             variables: args.document("let"),
             hint: args.hint()?,
+            allows_disk_use: args.allows_disk_use(),
         };
         Self::over(call, namespace, &asked)
     }
@@ -117,6 +119,9 @@ impl<'a> Aggregate<'a> {
             _ => root.resolve(&namespace)?,
         };
         let mut globals = call.globals(asked.collation, asked.variables, collection.as_deref())?;
+        if !asked.allows_disk_use {
+            globals = globals.without_disk_use();
+        }
         let (base, stages) = match view {
             None => (namespace.clone(), Cow::Borrowed(asked.stages)),
             Some(view) => {
@@ -188,6 +193,7 @@ impl<'a> Aggregate<'a> {
             shape: QueryOutput {
                 scored: self.asks,
                 made_of: self.leading.needs.as_deref(),
+                sorted: self.leading.reads.as_deref(),
                 distinct: self.leading.first_by.as_ref().map(Distinct::First),
                 ..QueryOutput::default()
             },

@@ -312,6 +312,11 @@ impl<'a> Args<'a> {
         self.bool(name).unwrap_or(false)
     }
 
+    /// `allowDiskUse`, which is true by default.
+    pub(crate) fn allows_disk_use(&self) -> bool {
+        self.bool("allowDiskUse").unwrap_or(true)
+    }
+
     pub(crate) fn int(&self, name: &str) -> Option<i64> {
         self.get(name).and_then(whole)
     }

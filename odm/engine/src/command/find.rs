@@ -118,8 +118,11 @@ impl<'a> Find<'a> {
         args: &Args<'a>,
         collection: Option<&Collection>,
     ) -> Result<Self, ServerError> {
-        let globals: Globals =
+        let mut globals: Globals =
             call.globals(args.document("collation"), args.document("let"), collection)?;
+        if !args.allows_disk_use() {
+            globals = globals.without_disk_use();
+        }
         let hint = args.hint()?;
         let projection_document = args.filled("projection");
         let sort = args.filled("sort");
@@ -145,6 +148,7 @@ impl<'a> Find<'a> {
                 projection: projection_document,
                 counts: false,
                 made_of: None,
+                sorted: None,
                 distinct: None,
                 min,
                 max,

@@ -87,12 +87,15 @@ impl<'c, 'a> CallSource<'c, 'a> {
             let context = call.context;
             (call.now, context.randomness(), context.shuffle())
         };
-        let inner = Globals::new(now)
+        let mut inner = Globals::new(now)
             .with_version(globals.version())
             .with_collator(view.collation.clone())
             .with_random(random)
             .with_shuffle(shuffle)
             .at_pipeline_depth(depth);
+        if !globals.allows_disk_use() {
+            inner = inner.without_disk_use();
+        }
         let pipeline = Pipeline::parse(&view.stages, &inner)?.optimized(&inner)?;
         let leading = pipeline.leading();
         let base = leading.filter.as_deref();

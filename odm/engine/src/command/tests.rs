@@ -19,6 +19,7 @@ mod garbage;
 mod hostility;
 mod joins;
 mod laws;
+mod memory;
 mod recorded;
 mod requests;
 mod stress;

@@ -69,6 +69,7 @@ pub(crate) fn find<'a>(
         variables: args.document("let"),
         // A `$natural` sort acts as a hint. The query's own hint, if any, agrees with it.
         hint: natural.map(RawBsonRef::Document).or(find.query.hint),
+        allows_disk_use: args.allows_disk_use(),
     };
     Aggregate::over(call, namespace, &asked).map_err(|error| {
         if error.message().contains("$elemMatch") {
@@ -100,6 +101,7 @@ pub(crate) fn query<'a>(
         collation,
         variables: None,
         hint: query.hint,
+        allows_disk_use: query.globals.allows_disk_use(),
     };
     Aggregate::over(call, namespace, &asked)
 }

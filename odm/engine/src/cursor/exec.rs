@@ -31,6 +31,7 @@ use crate::planner::conditions;
 use crate::planner::geo::NearPlan;
 use crate::planner::plan::Node;
 
+pub(crate) use self::sorter::SortMemory;
 pub(crate) use self::stage::Stage;
 
 /// A record with its document, or with a document made of index keys if the query is covered.
@@ -92,6 +93,8 @@ pub(crate) struct Shared {
     pub(crate) collation: Option<Collator>,
     /// The paths of a covered result.
     pub(crate) made_of: Option<Arc<[Path]>>,
+    /// How the memory of the sort is counted, if it is limited.
+    pub(crate) memory: Option<SortMemory>,
     /// The `$text` score of each record.
     pub(crate) scores: Option<Arc<HashMap<RecordId, f64>>>,
     /// The search of a `$near`, which measures distances.

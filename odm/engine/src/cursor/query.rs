@@ -21,11 +21,12 @@ use odm_language::value::raw;
 use crate::catalog::collection::{Collection, Version, document};
 use crate::catalog::text_scan::text_scores;
 use crate::context::Context;
-use crate::cursor::exec::{Execution, Row, Shared};
+use crate::cursor::exec::{Execution, Row, Shared, SortMemory};
 use crate::cursor::shuffled::{self, Shuffled};
 use crate::cursor::sort::{Order, Sort};
 use crate::cursor::tally::Tally;
 use crate::cursor::trial::{self, Tried};
+use crate::pipeline::memory;
 use crate::pipeline::sort::ScoredBy;
 use crate::planner::access_path::{self, text::TextScan};
 use crate::planner::plan::{Node, Step};
@@ -152,6 +153,8 @@ pub(crate) struct QueryOutput<'a> {
     pub(crate) projection: Option<&'a RawDocument>,
     /// The paths that the caller reads, if it has no projection.
     pub(crate) made_of: Option<&'a [Path]>,
+    /// The paths that a sort keeps, if it has no projection and keeps less than the whole document.
+    pub(crate) sorted: Option<&'a [Path]>,
     /// One document is enough of those with the same value at a path.
     pub(crate) distinct: Option<Distinct<'a>>,
     /// Only the number of results is needed.
@@ -213,6 +216,7 @@ pub(crate) struct Prepared {
     shuffle: Option<Shuffle>,
     collation: Option<Collator>,
     made_of: Option<Arc<[Path]>>,
+    memory: Option<SortMemory>,
     keyed: bool,
 }
 
@@ -276,6 +280,22 @@ impl Query<'_> {
         }
     }
 
+    /// How the memory of a sort is counted, if it is limited.
+    fn sort_memory(&self, order: &Order) -> Option<SortMemory> {
+        let Order::Fields(sort) = order else {
+            return None;
+        };
+        let kept = match self.shape.sorted {
+            Some(paths) => Some(paths.to_vec()),
+            None => self.shape.made_of().filter(|paths| !paths.is_empty()),
+        };
+        let fields = kept.map(|mut paths| {
+            paths.extend_from_slice(&sort.paths);
+            memory::top_level(paths.iter().map(Path::as_str)).into()
+        });
+        (!self.globals.allows_disk_use()).then_some(SortMemory { fields })
+    }
+
     fn prepare_shuffled(
         &self,
         collection: Option<&Collection>,
@@ -309,6 +329,7 @@ impl Query<'_> {
             limit: self.limit.map(|limit| limit.saturating_add(self.skip)),
             collation: self.globals.collator().cloned(),
             made_of: self.shape.made_of().map(Into::into),
+            memory: self.sort_memory(&order),
             keyed: self.shape.keyed,
             shuffle: None,
         };
@@ -386,6 +407,7 @@ impl Prepared {
             sort: self.sort.clone(),
             collation: self.collation.clone(),
             made_of: self.made_of.clone(),
+            memory: self.memory.clone(),
             scores: self
                 .text
                 .as_ref()

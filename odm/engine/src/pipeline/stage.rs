@@ -47,6 +47,12 @@ pub(crate) trait Stage: fmt::Debug + Send + Sync {
         None
     }
 
+    /// The paths that the stage reads, if no other fields reach the stages behind it. Unlike [`needs`](Self::needs), they
+    /// must not come from an index, which has null for a missing field.
+    fn reads(&self) -> Option<Vec<String>> {
+        self.needs()
+    }
+
     /// The path whose values decide which documents the stage reads: of several documents with one value, only the first.
     fn reads_first_by(&self) -> Option<String> {
         None

@@ -234,6 +234,7 @@ cases::files!("stage", file, input: ["documents"], [
     window_arguments,
     window_averages,
     window_covariance,
+    window_edges,
     window_fills,
     window_partitions,
     window_places,

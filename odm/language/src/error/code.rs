@@ -130,6 +130,7 @@ codes! {
     CHANGE_STREAM_HISTORY_LOST = 286 "ChangeStreamHistoryLost";
     TRANSACTION_EXCEEDED_LIFETIME_LIMIT_SECONDS = 290 "TransactionExceededLifetimeLimitSeconds";
     NO_QUERY_EXECUTION_PLANS = 291 "NoQueryExecutionPlans";
+    QUERY_EXCEEDED_MEMORY_LIMIT_NO_DISK_USE_ALLOWED = 292 "QueryExceededMemoryLimitNoDiskUseAllowed";
     OBJECT_IS_BUSY = 314 "ObjectIsBusy";
     API_VERSION_ERROR = 322 "APIVersionError";
     API_STRICT_ERROR = 323 "APIStrictError";

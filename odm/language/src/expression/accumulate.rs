@@ -189,6 +189,24 @@ impl Accumulator {
         Ok(())
     }
 
+    /// The approximate bytes of the collected values.
+    pub fn size(&self) -> usize {
+        match self {
+            Self::AddToSet { values: list, .. } | Self::Push(list) => list.as_bytes().len(),
+            Self::Extreme { best: value, .. } | Self::First(value) | Self::Last(value) => {
+                value.as_ref().map_or(0, |value| {
+                    memory_limit::variable_size(value.as_raw_bson_ref())
+                })
+            }
+            Self::MergeObjects(merged) => merged.as_bytes().len(),
+            Self::Avg { .. }
+            | Self::Count(_)
+            | Self::Percentile(_)
+            | Self::StdDev { .. }
+            | Self::Sum(_) => 0,
+        }
+    }
+
     pub fn finish(self, globals: &Globals) -> RawBson {
         match self {
             // The order of `$addToSet` is open.

@@ -39,6 +39,7 @@ struct Inner {
     /// How many pipelines of `$lookup` and `$unionWith` enclose this one.
     pipelines: usize,
     version: ServerVersion,
+    allows_disk_use: bool,
 }
 
 /// mongod's limit on the nesting of `$lookup` and `$unionWith` pipelines.
@@ -92,6 +93,7 @@ impl Globals {
             has_sort_keys: false,
             pipelines: 0,
             version: ServerVersion::default(),
+            allows_disk_use: true,
         }))
     }
 
@@ -170,6 +172,18 @@ impl Globals {
     /// The version whose language the operation has.
     pub fn version(&self) -> ServerVersion {
         self.0.version
+    }
+
+    /// Holds the stages to mongod's memory limits (`allowDiskUse: false`).
+    #[must_use]
+    pub fn without_disk_use(mut self) -> Self {
+        Arc::make_mut(&mut self.0).allows_disk_use = false;
+        self
+    }
+
+    /// Whether a stage may exceed the memory limit beyond which mongod writes to its disk.
+    pub fn allows_disk_use(&self) -> bool {
+        self.0.allows_disk_use
     }
 
     /// Sets the source of bits for `$rand`.

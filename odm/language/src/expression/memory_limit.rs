@@ -1,7 +1,6 @@
 //! Limits on the size of values while a pipeline runs.
 
-use bson::raw::RawBson;
-use bson::raw::{RawDocument, RawDocumentBuf};
+use bson::raw::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use crate::error::{Code, ServerError};
 use crate::expression::value::Value;
@@ -12,6 +11,9 @@ pub const LIMIT: usize = 100 * 1024 * 1024;
 
 /// Strings have to be shorter than this.
 const MAX_TEXT: usize = 16 * 1024 * 1024;
+
+/// The longest string that mongod keeps within a value.
+const SHORT_TEXT: usize = 14;
 
 /// The largest document that a client or a collection receives.
 pub const MAX_DOCUMENT: usize = 16 * 1024 * 1024 + 16 * 1024;
@@ -74,6 +76,17 @@ pub fn too_large(document: &RawDocument, limit: usize) -> ServerError {
             "BSONObj size: {size} (0x{size:X}) is invalid. Size must be between 0 and {limit}(16MB) First element: {first}"
         ),
     )
+}
+
+/// The approximate size of a value beyond a fixed part, which holds short strings.
+pub fn variable_size(value: RawBsonRef<'_>) -> usize {
+    match value {
+        RawBsonRef::String(text) if text.len() > SHORT_TEXT => text.len(),
+        RawBsonRef::Array(array) => array.as_bytes().len(),
+        RawBsonRef::Document(document) => document.as_bytes().len(),
+        RawBsonRef::Binary(binary) => binary.bytes.len(),
+        _ => 0,
+    }
 }
 
 /// The approximate size of a value.

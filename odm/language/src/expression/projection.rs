@@ -167,6 +167,12 @@ impl Shape {
         paths
     }
 
+    /// The paths that an inclusion reads; `None` if it reads the whole document, or is no inclusion.
+    pub fn reads(&self) -> Option<Vec<String>> {
+        let mut paths = Vec::new();
+        (self.kind == Kind::Include && self.tree.collect_reads("", &mut paths)).then_some(paths)
+    }
+
     /// Fails if a constant part of an expression fails.
     pub fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
         self.tree.check_constants(globals)
@@ -231,6 +237,29 @@ impl Tree {
                 Entry::Drop | Entry::Transform(_) => paths.changed.push(path),
             }
         }
+    }
+
+    /// Collects the paths that are read; false if that is the whole document.
+    fn collect_reads(&self, above: &str, paths: &mut Vec<String>) -> bool {
+        self.fields.iter().all(|(name, entry)| {
+            let path = super::join(above, name.name());
+            match entry {
+                Entry::Keep | Entry::Transform(_) => paths.push(path),
+                Entry::Drop => {}
+                Entry::Below(tree) => return tree.collect_reads(&path, paths),
+                Entry::Compute(expression) => {
+                    let Some(read) = expression.paths() else {
+                        return false;
+                    };
+                    paths.extend(read);
+                    // The value there says whether the path leads through arrays.
+                    if !above.is_empty() {
+                        paths.push(path);
+                    }
+                }
+            }
+            true
+        })
     }
 
     fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {

@@ -192,6 +192,11 @@ impl TopN {
         }
     }
 
+    /// The approximate size of the held values.
+    pub fn size(&self) -> usize {
+        self.bytes
+    }
+
     /// Fails if the held values exceed mongod's memory limit.
     pub fn check_size(&self) -> Result<(), ServerError> {
         if self.bytes <= memory_limit::LIMIT {

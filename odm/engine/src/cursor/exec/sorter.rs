@@ -5,6 +5,7 @@
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
+use std::sync::Arc;
 
 use odm_language::error::ServerError;
 use odm_language::value::key::Head;
@@ -14,6 +15,7 @@ use crate::cursor::exec::{Bytes, Lent, Shared};
 use crate::index::RecordId;
 use crate::index::key_list::KeyList;
 use crate::index::tree::records::Content;
+use crate::pipeline::memory::{self, Memory};
 
 /// A record that is kept for later, with its document if that was read.
 #[derive(Debug)]
@@ -58,6 +60,26 @@ impl PartialEq for SavedRow {
 
 impl Eq for SavedRow {}
 
+/// What mongod adds to the size of a document and its key.
+const KEPT: usize = 16;
+
+/// The memory of a sort that may not use the disk.
+#[derive(Debug, Clone)]
+pub(crate) struct SortMemory {
+    /// The top-level fields that it keeps; `None` for the whole document.
+    pub(crate) fields: Option<Arc<[String]>>,
+}
+
+impl SortMemory {
+    fn size(&self, (record, bytes): Lent<'_>, key: &[u8], shared: &Shared) -> usize {
+        let bytes = bytes.get().or_else(|| shared.collection.get(record));
+        let document = bytes.and_then(document).map_or(0, |document| {
+            memory::size_of(document, self.fields.as_deref())
+        });
+        KEPT + key.len() + document
+    }
+}
+
 /// A kept record with its key and its number: among equal keys, the earlier record is less.
 type Keyed = (Vec<u8>, u64, SavedRow);
 
@@ -86,6 +108,7 @@ pub(super) struct Sorter {
     shown: Option<SavedRow>,
     /// Whether it has reported the end.
     done: bool,
+    memory: Memory,
 }
 
 impl Sorter {
@@ -101,6 +124,7 @@ impl Sorter {
             sorted: None,
             shown: None,
             done: false,
+            memory: Memory::limited(true),
         }
     }
 
@@ -119,24 +143,39 @@ impl Sorter {
         {
             return Ok(());
         }
+        let size = |row: Lent<'_>, key: &[u8]| {
+            let memory = shared.memory.as_ref();
+            memory.map_or(0, |memory| memory.size(row, key, shared))
+        };
         let Some(limit) = self.limit else {
             self.keys.add(|key| key_into(row, shared, key))?;
+            self.memory.add(size(row, self.keys.get(self.all.len())));
+            if self.memory.is_exceeded() {
+                return Err(memory::sort_needs_disk(false));
+            }
             self.all.push(Some(SavedRow::of(row)));
             return Ok(());
         };
         self.key.clear();
         key_into(row, shared, &mut self.key)?;
+        let own = size(row, &self.key);
         if self.first.len() < limit {
+            self.memory.add(own);
             self.first
                 .push((self.key.clone(), self.count, SavedRow::of(row)));
         } else if let Some(mut last) = self.first.peek_mut()
             && self.key < last.0
         {
+            self.memory.remove(size(last.2.lend(), &last.0));
+            self.memory.add(own);
             last.0.clone_from(&self.key);
             last.1 = self.count;
             last.2 = SavedRow::of(row);
         } else {
             return Ok(());
+        }
+        if self.memory.is_exceeded() {
+            return Err(memory::sort_needs_disk(true));
         }
         if self.first.len() >= limit {
             self.bar = self.first.peek().and_then(|last| Head::at(&last.0));

@@ -71,6 +71,7 @@ fn work_is_counted_the_same_in_batches() {
             sort: Some(Arc::new(sort.clone())),
             collation: None,
             made_of: None,
+            memory: None,
             scores: None,
             near: None,
         };

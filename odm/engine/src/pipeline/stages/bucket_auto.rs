@@ -14,6 +14,7 @@ use odm_language::value::raw::{append, elements};
 use odm_language::value::{key, order};
 
 use crate::pipeline::document::PipelineDocument;
+use crate::pipeline::memory::{self, Memory};
 use crate::pipeline::source::{Documents, made};
 use crate::pipeline::stage::{Cx, Stage};
 use crate::pipeline::stages::bucket::is_computed;
@@ -177,12 +178,18 @@ fn buckets(value: RawBsonRef<'_>) -> Result<i64, ServerError> {
 
 impl Stage for BucketAuto {
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
+        let mut memory = Memory::new(cx.globals);
         let mut entries = Vec::new();
         for document in input {
             let document = document?;
             let value = self.value(&document, cx.globals)?;
+            let key = key::of(value.as_raw_bson_ref(), cx.globals.collator());
+            memory.add(memory::SORTED + key.len() + document.as_bytes().len());
+            if memory.is_exceeded() {
+                return Err(memory::sort_needs_disk(false));
+            }
             entries.push(Entry {
-                key: key::of(value.as_raw_bson_ref(), cx.globals.collator()),
+                key,
                 value,
                 document,
                 known: cx.globals.known(),
@@ -203,6 +210,14 @@ impl Stage for BucketAuto {
             lower: None,
         };
         Ok(made(std::iter::from_fn(move || buckets.next().transpose())))
+    }
+
+    fn reads(&self) -> Option<Vec<String>> {
+        let mut paths = self.group_by.paths()?;
+        for field in &self.fields {
+            paths.extend(field.paths()?);
+        }
+        Some(paths)
     }
 
     fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {

@@ -17,10 +17,15 @@ use odm_language::value::path::Segment;
 use odm_language::value::raw::append;
 use odm_language::value::raw::elements;
 
+use crate::pipeline::memory::{self, Memory};
 use crate::pipeline::source::{Documents, made};
 use crate::pipeline::stage::{Cx, PathEffect, Stage, Touched};
 
 pub(super) use self::field::{Field, State};
+
+/// What mongod's `$group` adds to the size of a group's key, and to that of each accumulator's values.
+const GROUP: usize = 16;
+const FIELD: usize = 64;
 
 #[derive(Debug)]
 pub(super) struct Group {
@@ -151,6 +156,7 @@ impl Stage for Group {
     }
 
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
+        let mut memory = Memory::new(cx.globals);
         let mut places: HashMap<Vec<u8>, usize> = HashMap::new();
         let mut groups: Vec<(RawBson, Vec<State>)> = Vec::new();
         let fields: Option<Vec<Segment>> = self.needs().map(|paths| {
@@ -168,6 +174,7 @@ impl Stage for Group {
             let known = places.get(&key).copied();
             let place = known.unwrap_or(groups.len());
             if known.is_none() {
+                memory.add(GROUP + key.len() + FIELD * self.fields.len());
                 places.insert(key.clone(), place);
                 let fresh = self
                     .fields
@@ -178,8 +185,18 @@ impl Stage for Group {
             }
             if let Some((_, states)) = groups.get_mut(place) {
                 for (field, state) in self.fields.iter().zip(states) {
+                    let before = memory.is_limited().then(|| state.size());
                     field.add(state, document, cx.globals)?;
+                    if let Some(before) = before {
+                        memory.remove(before);
+                        memory.add(state.size());
+                    }
                 }
+            }
+            if memory.is_exceeded() {
+                return Err(memory::needs_disk(
+                    "Exceeded memory limit for $group, but didn't allow external spilling; pass allowDiskUse:true to opt in",
+                ));
             }
         }
         if let Some(shuffle) = cx.globals.shuffle() {

@@ -58,6 +58,10 @@ impl Stage for Shape {
         Self::check_constants(self, globals)
     }
 
+    fn reads(&self) -> Option<Vec<String>> {
+        Self::reads(self)
+    }
+
     fn effect(&self) -> Option<PathEffect> {
         let paths = self.paths();
         let fields = match paths.kind {

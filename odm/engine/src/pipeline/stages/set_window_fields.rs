@@ -17,13 +17,14 @@ pub(crate) use self::parse::runs;
 
 use std::collections::VecDeque;
 
-use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::raw::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::{Expression, Globals, compat::messages, field_path};
 use odm_language::value::key;
 use odm_language::value::raw::{append, elements};
 
 use crate::pipeline::document::PipelineDocument;
+use crate::pipeline::memory::{self, Memory};
 use crate::pipeline::sort::SortPattern;
 use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, Stage};
@@ -125,19 +126,26 @@ pub(super) fn stages(
     let Some(output) = options.output else {
         return missing_option("$setWindowFields", "output");
     };
-    let partition = match options.partition {
-        None => Partition::Whole,
-        Some(expression) => Partition::parse(expression, globals)?,
-    };
+    let given = options
+        .partition
+        .filter(|spec| !matches!(spec, RawBsonRef::Null | RawBsonRef::Undefined));
+    let by = given
+        .map(|spec| Expression::parse(spec, &globals.scope()))
+        .transpose()?;
     let sort = options.sort.filter(|sort| !sort.is_empty());
     let pattern = sort.map(SortPattern::parse).transpose()?;
     let sort_by = SortBy::parse(sort, globals)?;
     let mut paths = Paths::default();
     let mut functions = Vec::new();
     for (path, spec) in elements(output) {
-        let function = parse::parse(path, spec, &sort_by, globals)?;
-        paths.add(&field_path(path)?, functions.len())?;
-        functions.push(function);
+        functions.push(parse::parse(path, spec, &sort_by, globals)?);
+    }
+    let partition = match given.zip(by) {
+        None => Partition::Whole,
+        Some((spec, expression)) => Partition::new(spec, expression, globals)?,
+    };
+    for (at, (path, _)) in elements(output).enumerate() {
+        paths.add(&field_path(path)?, at)?;
     }
     let mut stages = Vec::new();
     if let Some((sort, planned)) = partition.sort(sort) {
@@ -168,11 +176,12 @@ enum Partition {
 }
 
 impl Partition {
-    fn parse(spec: RawBsonRef<'_>, globals: &Globals) -> Result<Self, ServerError> {
-        if matches!(spec, RawBsonRef::Null | RawBsonRef::Undefined) {
-            return Ok(Self::Whole);
-        }
-        let expression = Expression::parse(spec, &globals.scope())?;
+    /// That of an expression, and as it was written.
+    fn new(
+        spec: RawBsonRef<'_>,
+        expression: Expression,
+        globals: &Globals,
+    ) -> Result<Self, ServerError> {
         let constant = expression
             .constant(globals)
             .map_err(|error| error.within("Failed to optimize partitionBy expression"))?;
@@ -253,6 +262,9 @@ fn check_partition(value: Option<RawBsonRef<'_>>) -> Result<(), ServerError> {
     }
 }
 
+/// What mongod adds to the size of a document in a partition.
+const HELD: usize = 104;
+
 #[derive(Debug)]
 struct SetWindowFields {
     partition: Partition,
@@ -279,6 +291,7 @@ impl SetWindowFields {
         if !matches!(self.partition, Partition::Computed(_)) {
             return Ok(Box::new(keyed));
         }
+        let mut memory = Memory::new(cx.globals);
         let mut all = Vec::new();
         for document in keyed {
             let (partition, document) = document?;
@@ -288,6 +301,10 @@ impl SetWindowFields {
                     pattern.key(&document, cx.globals.collator(), &cx.globals.known())?
                 }
             };
+            memory.add(memory::SORTED + partition.len() + key.len() + document.as_bytes().len());
+            if memory.is_exceeded() {
+                return Err(memory::sort_needs_disk(false));
+            }
             all.push((partition, key, document));
         }
         if let Some(shuffle) = cx.globals.shuffle() {
@@ -300,10 +317,12 @@ impl SetWindowFields {
         ))
     }
 
-    /// The documents of a partition with the computed fields.
+    /// The documents of a partition with the computed fields. `before` is the last value of the sort field in the
+    /// partition before, and then that of this one.
     fn computed(
         &self,
         documents: Vec<PipelineDocument>,
+        before: &mut Option<RawBson>,
         cx: Cx<'_>,
     ) -> Result<VecDeque<PipelineDocument>, ServerError> {
         if self.functions.is_empty() {
@@ -317,8 +336,13 @@ impl SetWindowFields {
         };
         let mut columns = Vec::with_capacity(self.functions.len());
         for function in &self.functions {
-            columns.push(function.column(&documents, &sorted, cx)?.into_iter());
+            columns.push(
+                function
+                    .column(&documents, &sorted, before.as_ref(), cx)?
+                    .into_iter(),
+            );
         }
+        *before = sorted.into_iter().next_back().flatten();
         let written = documents.into_iter().map(|document| {
             let values: Vec<_> = columns
                 .iter_mut()
@@ -345,7 +369,11 @@ impl Stage for SetWindowFields {
             function.prepare(cx.globals)?;
         }
         let mut keyed = self.keyed(input, cx)?;
+        // Windows that end before their partition let go of the documents in front of them.
+        let holds_all = self.functions.iter().any(Function::reads_to_the_end);
+        let is_limited = holds_all && !cx.globals.allows_disk_use();
         let mut ready = VecDeque::new();
+        let mut before = None;
         // The first document of the next partition.
         let mut next: Option<Keyed> = None;
         let mut partition = move || {
@@ -353,6 +381,8 @@ impl Stage for SetWindowFields {
             let Some((key, first)) = first else {
                 return Ok(VecDeque::new());
             };
+            let mut memory = Memory::limited(is_limited);
+            memory.add(HELD + first.as_bytes().len());
             let mut documents = vec![first];
             for document in keyed.by_ref() {
                 let (other, document) = document?;
@@ -360,9 +390,16 @@ impl Stage for SetWindowFields {
                     next = Some((other, document));
                     break;
                 }
+                memory.add(HELD + document.as_bytes().len());
+                if memory.is_exceeded() {
+                    return refuse(
+                        5_643_011,
+                        "Exceeded max memory. Set 'allowDiskUse: true' to spill to disk",
+                    );
+                }
                 documents.push(document);
             }
-            self.computed(documents, cx)
+            self.computed(documents, &mut before, cx)
         };
         Ok(Box::new(std::iter::from_fn(move || {
             if ready.is_empty() {

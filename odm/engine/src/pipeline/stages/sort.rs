@@ -7,6 +7,7 @@ use odm_language::expression::meta::Known;
 
 use crate::index::key_list::KeyList;
 use crate::pipeline::document::PipelineDocument;
+use crate::pipeline::memory::{self, Memory};
 use crate::pipeline::sort::SortPattern;
 use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, PathEffect, Planned, Stage, Touched};
@@ -66,13 +67,13 @@ struct Kept {
 }
 
 impl Kept {
-    /// Keeps the document of the last key, unless it is behind a limit.
-    fn push(&mut self, document: Described, limit: Option<usize>) {
+    /// Keeps the document of the last key, unless it is behind a limit; returns whether it is kept.
+    fn push(&mut self, document: Described, limit: Option<usize>) -> bool {
         if let Some(last) = self.last
             && self.keys.get(self.documents.len()) >= self.keys.get(last)
         {
             self.keys.remove_last();
-            return;
+            return false;
         }
         self.documents.push(Some(document));
         if let Some(limit) = limit
@@ -80,6 +81,16 @@ impl Kept {
         {
             self.cut(limit);
         }
+        true
+    }
+
+    /// The bytes that mongod's sort would hold.
+    fn size(&self) -> usize {
+        let sizes = self.documents.iter().enumerate().map(|(number, kept)| {
+            let document = kept.as_ref().map_or(0, |(it, _)| it.as_bytes().len());
+            memory::SORTED + self.keys.get(number).len() + document
+        });
+        sizes.sum()
     }
 
     /// Drops the documents behind a limit.
@@ -103,6 +114,7 @@ impl Stage for Sort {
         let limit = self.limit.filter(|_| cx.globals.shuffle().is_none());
         let mut kept = Kept::default();
         let mut buffer = RawDocumentBuf::new();
+        let mut memory = Memory::new(cx.globals);
         for document in input {
             let document = document?;
             let known = cx.globals.known();
@@ -111,7 +123,29 @@ impl Stage for Sort {
                 self.pattern
                     .key_into(read, cx.globals.collator(), &known, key)
             })?;
-            kept.push((document, known), limit);
+            let before = kept.documents.len();
+            let own = if memory.is_limited() {
+                memory::SORTED + kept.keys.get(before).len() + document.as_bytes().len()
+            } else {
+                0
+            };
+            if !kept.push((document, known), limit) {
+                continue;
+            }
+            memory.add(own);
+            if let Some(limit) = limit
+                && (kept.documents.len() <= before || memory.is_exceeded())
+            {
+                if kept.documents.len() > limit {
+                    kept.cut(limit);
+                }
+                if memory.is_limited() {
+                    memory.reset(kept.size());
+                }
+            }
+            if memory.is_exceeded() {
+                return Err(memory::sort_needs_disk(self.limit.is_some()));
+            }
         }
         let mut numbers: Vec<usize> = (0..kept.keys.len()).collect();
         if let Some(shuffle) = cx.globals.shuffle() {

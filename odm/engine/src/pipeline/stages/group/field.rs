@@ -1,6 +1,6 @@
 //! One field of `$group`: its accumulator, and the expression that feeds it.
 
-use bson::raw::{RawBson, RawBsonRef, RawDocument};
+use bson::raw::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::accumulate::Accumulator;
 use odm_language::expression::percentile::{Percentile, has_accumulator};
@@ -8,7 +8,8 @@ use odm_language::expression::top_n::{self, Keep, TopN};
 use odm_language::expression::{Expression, Globals, Scope, Value, compat::messages};
 use odm_language::refusal;
 use odm_language::value::key::{self, Direction};
-use odm_language::value::raw::{elements, empty_document};
+use odm_language::value::print;
+use odm_language::value::raw::{append, elements, empty_document, get};
 
 use crate::pipeline::sort::SortPattern;
 use crate::pipeline::stages::group::percentile::Spec;
@@ -43,6 +44,14 @@ pub(in crate::pipeline::stages) enum State {
 }
 
 impl State {
+    /// The approximate bytes of the collected values.
+    pub(in crate::pipeline::stages) fn size(&self) -> usize {
+        match self {
+            Self::Plain(accumulator) => accumulator.size(),
+            Self::Many(ranked) | Self::One(ranked) => ranked.size(),
+        }
+    }
+
     pub(in crate::pipeline::stages) fn finish(self, globals: &Globals) -> RawBson {
         match self {
             Self::Plain(accumulator) => accumulator.finish(globals),
@@ -264,15 +273,18 @@ impl Field {
 }
 
 /// The sort key of `$top` and `$bottom`. Unlike `$sort`, they compare arrays as whole values, except that an empty
-/// array comes first.
+/// array comes first. As mongod collects the values in an array and reads them by their position, it takes a number that
+/// is a field's name for a position, too.
 fn sort_key(
     sort: &[(Expression, Direction)],
     document: &RawDocument,
     globals: &Globals,
 ) -> Result<Vec<u8>, ServerError> {
+    let values = sort.iter().map(|(path, _)| path.eval(document, globals));
+    let values = values.collect::<Result<Vec<_>, _>>()?;
+    check_positions(&values)?;
     let mut bytes = Vec::new();
-    for (path, direction) in sort {
-        let value = path.eval(document, globals)?;
+    for (value, (_, direction)) in values.iter().zip(sort) {
         let value = match value.or_null() {
             RawBsonRef::Array(array) if array.is_empty() => RawBsonRef::Undefined,
             value => value,
@@ -280,6 +292,37 @@ fn sort_key(
         key::append(&mut bytes, value, *direction, globals.collator());
     }
     Ok(bytes)
+}
+
+/// Refuses several arrays, and a document in which a field has the name of a position.
+fn check_positions(values: &[Value<'_>]) -> Result<(), ServerError> {
+    let is_array = |value: &&Value<'_>| matches!(value.get(), Some(RawBsonRef::Array(_)));
+    if values.iter().filter(is_array).count() > 1 {
+        return Err(ServerError::new(
+            Code::BAD_VALUE,
+            "cannot sort with keys that are parallel arrays",
+        ));
+    }
+    let positions = (0..values.len()).map(|at| at.to_string());
+    for value in values {
+        let Some(RawBsonRef::Document(document)) = value.get() else {
+            continue;
+        };
+        if let Some(name) = positions.clone().find(|at| get(document, at).is_some()) {
+            let mut all = RawDocumentBuf::new();
+            for (at, value) in positions.zip(values) {
+                append(&mut all, &at, value.or_null());
+            }
+            return refuse(
+                16746,
+                format!(
+                    "Ambiguous field name found in array (do not use numeric field names in embedded elements in an array), field: '{name}' for array: {}",
+                    print::document(&all)
+                ),
+            );
+        }
+    }
+    Ok(())
 }
 
 /// The name and the operand of `{$sum: "$a"}`.

@@ -174,6 +174,20 @@ impl Window {
         )
     }
 
+    /// Whether a window ends with the partition.
+    pub(super) fn reaches_the_end(&self) -> bool {
+        matches!(
+            self,
+            Self::Documents {
+                upper: Bound::Unbounded,
+                ..
+            } | Self::Range {
+                upper: Bound::Unbounded,
+                ..
+            }
+        )
+    }
+
     pub(super) fn is_range(&self) -> bool {
         matches!(self, Self::Range { .. })
     }
@@ -219,6 +233,15 @@ impl Window {
                             )
                         }
                     };
+                    if let (Bound::By(_), Bound::Unbounded) = (lower, upper)
+                        && let Some(first) = sorted.get(start)
+                        && checked(first.as_ref(), unit.is_some()).is_err()
+                    {
+                        return refuse(
+                            5_429_412,
+                            "Failed to find the rightmost numeric document, while computing window bounds",
+                        );
+                    }
                     end = match upper {
                         Bound::Unbounded => count,
                         Bound::Current => at + 1,

@@ -99,6 +99,11 @@ impl Function {
         }
     }
 
+    /// Whether its first value depends on the last document of the partition.
+    pub(super) fn reads_to_the_end(&self) -> bool {
+        self.window().is_some_and(Window::reaches_the_end)
+    }
+
     /// Whether it depends on the values of the sort field.
     pub(super) fn is_sorted(&self) -> bool {
         let is_range = self.window().is_some_and(Window::is_range);
@@ -115,11 +120,13 @@ impl Function {
             )
     }
 
-    /// The values for all documents of a partition.
+    /// The values for all documents of a partition. `sorted` has their values of the sort field, `before` the last such
+    /// value of the partition before.
     pub(super) fn column(
         &self,
         documents: &[PipelineDocument],
         sorted: &[Option<RawBson>],
+        before: Option<&RawBson>,
         cx: Cx<'_>,
     ) -> Result<Column, ServerError> {
         let collator = cx.globals.collator();
@@ -220,7 +227,7 @@ impl Function {
             }
             Self::Carry(argument) => Ok(sequential::carried(input(argument)?)),
             Self::LinearFill(argument) => {
-                sequential::linear_fill(sorted, input(argument)?, collator)
+                sequential::linear_fill(sorted, before, input(argument)?, collator)
             }
         }
     }

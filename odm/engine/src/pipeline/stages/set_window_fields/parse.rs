@@ -332,6 +332,7 @@ fn fill(call: &Call<'_>) -> Result<Function, ServerError> {
     if name == "$locf" {
         return Ok(Function::Carry(call.expression(call.argument)?));
     }
+    let argument = call.expression(call.argument)?;
     if call.sort.count != 1 {
         return refuse(
             605_001,
@@ -340,7 +341,7 @@ fn fill(call: &Call<'_>) -> Result<Function, ServerError> {
             ),
         );
     }
-    Ok(Function::LinearFill(call.expression(call.argument)?))
+    Ok(Function::LinearFill(argument))
 }
 
 fn shift(call: &Call<'_>) -> Result<Function, ServerError> {
@@ -348,9 +349,6 @@ fn shift(call: &Call<'_>) -> Result<Function, ServerError> {
         return failed_to_parse("$shift does not accept a 'window' field");
     }
     call.check_others()?;
-    if call.sort.count == 0 {
-        return failed_to_parse("'$shift' requires a sortBy");
-    }
     let RawBsonRef::Document(options) = call.argument else {
         return failed_to_parse("Argument to $shift must be an object");
     };
@@ -386,6 +384,9 @@ fn shift(call: &Call<'_>) -> Result<Function, ServerError> {
     let Some(by) = by else {
         return failed_to_parse("$shift requires 'by' as an integer value.");
     };
+    if call.sort.count == 0 {
+        return failed_to_parse("'$shift' requires a sortBy");
+    }
     Ok(Function::Shift {
         argument,
         by,

@@ -124,15 +124,17 @@ pub(super) fn moving_average(input: &[Option<RawBson>], alpha: Decimal) -> Colum
     averages.collect()
 }
 
-/// `$linearFill`: nulls between two numbers get the values on the line through these.
+/// `$linearFill`: nulls between two numbers get the values on the line through these. `before` is the last value of the
+/// sort field in the partition before: mongod refuses an equal one here, too.
 pub(super) fn linear_fill(
     sorted: &[Option<RawBson>],
+    before: Option<&RawBson>,
     input: Column,
     collator: Option<&Collator>,
 ) -> Result<Column, ServerError> {
     let mut filled: Column = Vec::with_capacity(input.len());
     let mut left: Option<(RawBsonRef<'_>, Number)> = None;
-    let mut previous: Option<RawBsonRef<'_>> = None;
+    let mut previous = before.map(RawBson::as_raw_bson_ref);
     for (x, y) in sorted.iter().zip(input) {
         let x = checked_place(x.as_ref(), previous, collator)?;
         previous = Some(x);

@@ -9,6 +9,7 @@ mod languages;
 mod places;
 mod reads;
 mod rules;
+mod windows;
 mod writes;
 
 use odm::bson::{Document, doc};
@@ -66,6 +67,7 @@ pub(crate) const AREAS: &[(&str, Draw)] = &[
     ("convert", families::convert),
     ("group", groups::groups),
     ("foreign", groups::foreign),
+    ("window", windows::stages),
     ("catalog", catalog::catalog),
     ("capped", catalog::capped),
     ("view", catalog::views),

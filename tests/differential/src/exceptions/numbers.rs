@@ -16,6 +16,8 @@ pub(super) const KNOWN: &[Exception] = &[
     ("Nested $multiply and $add", rounded),
     ("Nested $multiply and $add", written),
     ("Nested $multiply and $add", amplified),
+    ("Windows", moving_averages),
+    ("Windows", far_ranges),
 ];
 
 fn overflown_dates(seen: &Seen<'_>) -> bool {
@@ -62,6 +64,12 @@ fn rounded(seen: &Seen<'_>) -> bool {
     nested || seen.both_answer() && seen.has(&computes) && differ_in_numbers(seen, &close)
 }
 
+/// A decimal in an earlier partition makes the averages of the later ones decimals.
+fn moving_averages(seen: &Seen<'_>) -> bool {
+    let equal = |one: f64, other: f64| one.total_cmp(&other).is_eq() || one == other;
+    seen.both_answer() && seen.has(&["$expMovingAvg"]) && differ_in_numbers(seen, &equal)
+}
+
 /// The same where a function makes much of the last digits.
 fn amplified(seen: &Seen<'_>) -> bool {
     seen.both_answer()
@@ -81,11 +89,26 @@ fn written(seen: &Seen<'_>) -> bool {
         && without_digits(seen.memory) == without_digits(seen.server)
 }
 
+/// A range around a number that it does not move.
+fn far_ranges(seen: &Seen<'_>) -> bool {
+    let mut before = seen.before.iter().map(|step| json(&step.command));
+    seen.both_answer()
+        && seen.has(&["$setWindowFields"])
+        && seen.has(&["range"])
+        && before.any(|text| is_large(&text))
+}
+
 /// Whether a number is written that has more digits than a double.
 fn is_large(text: &str) -> bool {
-    ["922337203685477", "1e20", "1e308", "E+6144"]
-        .iter()
-        .any(|digits| text.contains(digits))
+    [
+        "922337203685477",
+        "9.22337203685477",
+        "1e20",
+        "1e308",
+        "E+6144",
+    ]
+    .iter()
+    .any(|digits| text.contains(digits))
 }
 
 /// Whether two replies differ in numbers alone, and those by so little.

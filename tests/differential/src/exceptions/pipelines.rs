@@ -27,6 +27,9 @@ pub(super) const KNOWN: &[Exception] = &[
     ("Moved stages", moved_null),
     ("Moved stages", moved_path),
     ("Batches of no documents", unread),
+    ("Windows", window_sets),
+    ("Fractions in $densify", fractions),
+    ("Partitions of $densify", densified),
 ];
 
 const GROUPS: &[&str] = &["$bucket", "$group", "$sortByCount", "$count"];
@@ -66,7 +69,9 @@ fn group_sets(seen: &Seen<'_>) -> bool {
 
 fn lookups(seen: &Seen<'_>) -> bool {
     let as_strings = ["\"$code\"", "\"$symbol\"", "\"$maxKey\"", "\"$minKey\""];
-    let here = json(seen.memory);
+    // A later stage may drop the value.
+    let before = seen.before.iter().map(|step| json(&step.command));
+    let here = json(seen.memory) + &before.collect::<String>();
     let by_number =
         |key: &str, value: &Bson| key == "localField" && value.as_str().is_some_and(has_number);
     seen.both_answer()
@@ -178,9 +183,42 @@ fn moved_path(seen: &Seen<'_>) -> bool {
     seen.loses() && seen.stages() > 1 && seen.mentions(&is_path)
 }
 
+/// A set that only grows comes in any order.
+fn window_sets(seen: &Seen<'_>) -> bool {
+    let has_window = seen.has(&["$setWindowFields"]) && seen.has(&["$addToSet"]);
+    seen.both_answer() && has_window && sorted(seen.memory) == sorted(seen.server)
+}
+
+/// A server may begin a sequence again that rounding keeps from meeting its bounds.
+fn fractions(seen: &Seen<'_>) -> bool {
+    let is_rounded = |key: &str, value: &Bson| {
+        let step = match value {
+            Bson::Double(step) => *step,
+            Bson::Decimal128(step) => step.to_string().parse().unwrap_or(f64::NAN),
+            _ => return false,
+        };
+        key == "step" && ((step * 2.0).fract() != 0.0 || step > 1e15)
+    };
+    seen.has(&["$densify"]) && seen.mentions(&is_rounded)
+}
+
+/// The documents behind the last one of each partition.
+fn densified(seen: &Seen<'_>) -> bool {
+    let is_parted = seen.has(&["$densify"]) && seen.has(&["partitionByFields"]);
+    seen.both_answer() && is_parted && sorted(seen.memory) == sorted(seen.server)
+}
+
+/// A server adds no more documents of a sequence than it is asked for.
+fn endless(seen: &Seen<'_>) -> bool {
+    let cursor = seen.server.get_document("cursor");
+    let is_open = cursor.is_ok_and(|cursor| cursor.get_i64("id").is_ok_and(|id| id != 0));
+    code(seen.memory) == 5_897_900 && is_open
+}
+
 fn unread(seen: &Seen<'_>) -> bool {
     let cursor = seen.command.get_document("cursor").unwrap_or(&seen.command);
     closed_at_once(seen)
+        || endless(seen)
         || seen.here()
             && (matches!(cursor.get("batchSize"), Some(Bson::Int32(0)))
                 || seen.command.contains_key("getMore"))

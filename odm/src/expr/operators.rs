@@ -4,10 +4,6 @@
 
 /// An operator of MongoDB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "methods take the names, tests compare the rest")
-)]
 pub(crate) struct Operator {
     pub(crate) name: &'static str,
     /// The method, or the operator of Rust.

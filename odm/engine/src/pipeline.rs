@@ -6,10 +6,12 @@
 //! What this module is not: it plans nothing and opens no collection. It reaches other collections through [`Source`],
 //! which a higher layer implements.
 
+mod counts;
 mod metadata;
 mod optimize;
 pub(crate) mod outline;
 pub(crate) mod projection;
+mod shown;
 pub(crate) mod sort;
 mod source;
 mod stage;
@@ -17,6 +19,7 @@ mod stages;
 #[cfg(test)]
 mod tests;
 
+use bson::Document;
 use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use odm_language::error::{Code, ServerError};
@@ -26,6 +29,8 @@ use odm_language::matcher::Matcher;
 use odm_language::value::path::Path;
 use odm_language::value::raw::{elements, values};
 
+pub(crate) use self::counts::{Counts, Reads};
+pub(crate) use self::shown::{Printer, number};
 pub(crate) use self::source::{
     Documents, Located, MergeWrite, Merging, Source, Statistics, StatisticsOf, WriteTarget,
 };
@@ -150,6 +155,23 @@ impl Pipeline {
             return false;
         };
         Matcher::parse(filter, globals).is_ok_and(|matcher| matcher.text().is_some())
+    }
+
+    /// A number that no other pipeline with stages has while this one exists.
+    fn address(&self) -> usize {
+        self.stages.as_ptr().addr()
+    }
+
+    /// The number of stages.
+    pub(crate) fn len(&self) -> usize {
+        self.stages.len()
+    }
+
+    /// The projection that mongod lets the query of the leading stages make, if the stage at an index is one; `is_whole` if
+    /// those stages leave out and sort nothing.
+    pub(crate) fn pushed(&self, at: usize, is_whole: bool, globals: &Globals) -> Option<Document> {
+        let stage = self.stages.get(at)?;
+        stage.inclusion(globals, is_whole)
     }
 
     /// The name of the first stage, if that stage brings its own documents.
@@ -320,11 +342,27 @@ impl Pipeline {
         input: Documents<'a>,
         cx: Cx<'a>,
     ) -> Result<Documents<'a>, ServerError> {
-        self.stages
-            .iter()
-            .skip(skip)
-            .try_fold(input, |input, stage| stage.run(input, cx))
+        let Some(counts) = cx.counts else {
+            return self
+                .stages
+                .iter()
+                .skip(skip)
+                .try_fold(input, |input, stage| stage.run(input, cx));
+        };
+        let stages = self.stages.iter().enumerate().skip(skip);
+        stages.fold(Ok(counts.input(self, input)), |input, (at, stage)| {
+            // An explained pipeline writes nothing.
+            if stage.target().is_some() {
+                return Ok(drained(input?));
+            }
+            counts.run((self.address(), Some(at)), &**stage, input?, cx)
+        })
     }
+}
+
+/// Nothing but the errors of the documents.
+fn drained(documents: Documents<'_>) -> Documents<'_> {
+    Box::new(documents.filter(Result::is_err))
 }
 
 /// The name of a stage and its specification.

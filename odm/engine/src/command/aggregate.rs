@@ -26,7 +26,7 @@ use crate::command::source::CallSource;
 use crate::command::view;
 use crate::cursor::query::{Found, Query, QueryOutput, owned};
 use crate::cursor::registry::{Cursor, Item, Results, Tail};
-use crate::pipeline::{self, Cx, DOCUMENTS, GEO_NEAR, Leading, Pipeline, outline};
+use crate::pipeline::{self, Counts, Cx, DOCUMENTS, GEO_NEAR, Leading, Pipeline, outline};
 use crate::planner::requirements::Distinct;
 
 pub(crate) const FIELDS: &[Field] = &[
@@ -173,6 +173,11 @@ impl<'a> Aggregate<'a> {
         })
     }
 
+    /// Whether a stage reads a document's metadata.
+    pub(crate) fn asks_for_metadata(&self) -> bool {
+        self.asks
+    }
+
     /// The query that the leading stages are equivalent to.
     pub(crate) fn query(&self) -> Query<'_> {
         Query {
@@ -198,6 +203,23 @@ impl<'a> Aggregate<'a> {
     pub(crate) fn run(
         &self,
         call: &mut Invocation<'_>,
+    ) -> Result<Vec<RawDocumentBuf>, ServerError> {
+        self.run_counted(call, None)
+    }
+
+    /// Runs the pipeline without writing, and counts what its stages do.
+    pub(crate) fn count(
+        &self,
+        call: &mut Invocation<'_>,
+        counts: &Counts,
+    ) -> Result<(), ServerError> {
+        self.run_counted(call, Some(counts)).map(drop)
+    }
+
+    fn run_counted(
+        &self,
+        call: &mut Invocation<'_>,
+        counts: Option<&Counts>,
     ) -> Result<Vec<RawDocumentBuf>, ServerError> {
         let collection = call.find_collection(&self.base);
         let prepared = self
@@ -234,11 +256,15 @@ impl<'a> Aggregate<'a> {
                     )),
                 };
             let requested = self.pipeline.begins().map(|_| &self.base);
-            let source = CallSource::new(call, requested).hinted(self.hint);
+            let mut source = CallSource::new(call, requested).hinted(self.hint);
+            if counts.is_some() {
+                source = source.counting();
+            }
             let cx = Cx {
                 source: &source,
                 collection: &self.base.collection,
                 globals: &self.globals,
+                counts,
             };
             let documents = self.pipeline.run(self.leading.stages, input, cx)?;
             for document in documents {

@@ -93,7 +93,10 @@ fn parts(reply: &Document, paths: &[Bson]) -> Document {
     let inside = |path: &str| {
         let mut names = path.split('.');
         let first = reply.get(names.next()?)?;
-        names.try_fold(first, |value, name| value.as_document()?.get(name))
+        names.try_fold(first, |value, name| match value {
+            Bson::Array(values) => values.get(name.parse::<usize>().ok()?),
+            value => value.as_document()?.get(name),
+        })
     };
     let paths = paths.iter().filter_map(Bson::as_str);
     paths
@@ -229,6 +232,7 @@ cases::files!("command", file, input: [], [
     partial_index_conflicts,
     pattern_plans,
     pipeline_faults,
+    pipeline_plans,
     plans,
     positional_conditions,
     positional_paths,

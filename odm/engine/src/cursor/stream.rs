@@ -324,6 +324,7 @@ fn run(
         source: &NoCollections,
         collection: "",
         globals,
+        counts: None,
     };
     pipeline.run_within(input, cx)?.next().transpose()
 }

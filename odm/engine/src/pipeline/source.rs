@@ -6,6 +6,8 @@ use odm_language::error::ServerError;
 use odm_language::expression::Globals;
 use odm_language::expression::meta::Known;
 
+use crate::pipeline::counts::Reads;
+
 /// A stream of documents, as it flows between stages.
 pub(crate) type Documents<'a> = Box<dyn Iterator<Item = Result<RawDocumentBuf, ServerError>> + 'a>;
 
@@ -46,6 +48,11 @@ pub(crate) trait Source {
         collection: &str,
         asked: &Statistics,
     ) -> Result<Vec<RawDocumentBuf>, ServerError>;
+
+    /// Replaces what was read since the last call, where reads are counted, and returns it.
+    fn exchange_reads(&self, _reads: Reads) -> Reads {
+        Reads::default()
+    }
 
     /// Random bits, for `$sample`.
     fn random(&self) -> u64;

@@ -126,6 +126,7 @@ fn run(case: &Document, source: &Held) -> Result<Vec<RawDocumentBuf>, ServerErro
         source,
         collection: "stage_cases",
         globals: &globals,
+        counts: None,
     };
     pipeline.run(0, input, cx)?.collect()
 }

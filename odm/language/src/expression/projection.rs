@@ -8,6 +8,7 @@ mod parse;
 use std::fmt;
 use std::sync::Arc;
 
+use bson::Document;
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use crate::error::{ServerError, refuse};
@@ -129,6 +130,32 @@ impl Shape {
     pub fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
         self.tree.check_constants(globals)
     }
+
+    /// The specification as mongod's `explain` shows it: `{a: 1, b: "$c"}` becomes `{_id: true, a: true, b: "$c"}`.
+    pub fn optimized(&self, globals: &Globals) -> Document {
+        let mut shown = self.tree.optimized(self.kind, globals);
+        if self.kind != Kind::Set && self.tree.entry("_id").is_none() {
+            shown.insert("_id", self.kind == Kind::Exclude);
+        }
+        shown
+    }
+
+    /// The paths that the shape keeps or computes from; `None` if it computes from whole documents.
+    pub fn dependencies(&self) -> Option<Vec<String>> {
+        let mut read = Vec::new();
+        self.tree.collect_dependencies("", &mut read)?;
+        Some(read)
+    }
+
+    /// Whether the shape computes no field.
+    pub fn is_plain(&self) -> bool {
+        !self.tree.computes()
+    }
+
+    /// What happens to the fields that the shape does not name.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
 }
 
 impl Tree {
@@ -171,6 +198,39 @@ impl Tree {
                 Entry::Drop | Entry::Transform(_) => paths.changed.push(path),
             }
         }
+    }
+
+    /// Adds the paths that are kept or computed from; `None` if those are not all.
+    fn collect_dependencies(&self, above: &str, read: &mut Vec<String>) -> Option<()> {
+        for (name, entry) in &self.fields {
+            let path = super::join(above, name);
+            match entry {
+                Entry::Keep => read.push(path),
+                Entry::Below(tree) => tree.collect_dependencies(&path, read)?,
+                Entry::Compute(expression) => read.extend(expression.paths()?),
+                Entry::Drop | Entry::Transform(_) => {}
+            }
+        }
+        Some(())
+    }
+
+    /// An inclusion shows the fields that it keeps first, and of these the `_id`.
+    fn optimized(&self, kind: Kind, globals: &Globals) -> Document {
+        let mut shown = Document::new();
+        let is_kept = |entry: &Entry| kind == Kind::Include && matches!(entry, Entry::Keep);
+        let mut kept: Vec<_> = self.fields.iter().filter(|(_, it)| is_kept(it)).collect();
+        kept.sort_by_key(|(name, _)| name != "_id");
+        let others = self.fields.iter().filter(|(_, it)| !is_kept(it));
+        for (name, entry) in kept.into_iter().chain(others) {
+            match entry {
+                Entry::Keep => shown.insert(name, true),
+                Entry::Drop => shown.insert(name, false),
+                Entry::Compute(expression) => shown.insert(name, expression.optimized(globals)),
+                Entry::Below(tree) => shown.insert(name, tree.optimized(kind, globals)),
+                Entry::Transform(_) => None,
+            };
+        }
+        shown
     }
 
     fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {

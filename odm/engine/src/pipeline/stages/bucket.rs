@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use bson::Document;
 use bson::raw::{RawArray, RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::{Expression, Globals, Value, compat::messages};
@@ -10,6 +11,7 @@ use odm_language::value::order;
 use odm_language::value::raw::{append, elements, values};
 
 use crate::pipeline::source::Documents;
+use crate::pipeline::shown::Printer;
 use crate::pipeline::stage::{Cx, Stage};
 use crate::pipeline::stages::foreign::one;
 use crate::pipeline::stages::{group, sort};
@@ -287,6 +289,13 @@ fn switch(
 }
 
 impl Stage for Bucket {
+    fn shown(&self, printer: &dyn Printer) -> Result<Vec<Document>, ServerError> {
+        let mut shown = self.group.shown(printer)?;
+        shown.extend(self.sort.shown(printer)?);
+        Ok(shown)
+    }
+
+
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         self.sort.run(self.group.run(input, cx)?, cx)
     }

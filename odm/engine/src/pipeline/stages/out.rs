@@ -1,6 +1,7 @@
 //! `$out`: replaces a collection's documents.
 
 use bson::raw::RawBsonRef;
+use bson::{Document, doc};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::memory_limit;
 use odm_language::expression::{Globals, compat::messages};
@@ -8,6 +9,7 @@ use odm_language::value::raw::{elements, get};
 
 use crate::pipeline::outline::Place;
 use crate::pipeline::source::{Documents, WriteTarget};
+use crate::pipeline::shown::{Printer, stage};
 use crate::pipeline::stage::{Cx, Other, Stage};
 
 #[derive(Debug)]
@@ -85,6 +87,15 @@ fn name(field: &str, value: RawBsonRef<'_>) -> Result<String, ServerError> {
 }
 
 impl Stage for Out {
+    fn shown(&self, printer: &dyn Printer) -> Result<Vec<Document>, ServerError> {
+        let database = self.database.as_deref().unwrap_or(printer.database());
+        Ok(vec![stage(
+            "$out",
+            doc! { "db": database, "coll": &self.collection },
+        )])
+    }
+
+
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         cx.source
             .check_replaced(self.database.as_deref(), &self.collection)?;

@@ -1,9 +1,11 @@
 //! A stage that stands for several others, as `$fill` stands for `$setWindowFields` and `$addFields`.
 
+use bson::Document;
 use odm_language::error::ServerError;
 use odm_language::expression::Globals;
 
 use crate::pipeline::source::Documents;
+use crate::pipeline::shown::Printer;
 use crate::pipeline::stage::{Cx, Stage};
 
 /// The stages to run in its place. The pipeline takes them, so that the planner sees a `$sort` among them.
@@ -18,6 +20,15 @@ impl Sequence {
 }
 
 impl Stage for Sequence {
+    fn shown(&self, printer: &dyn Printer) -> Result<Vec<Document>, ServerError> {
+        let mut shown = Vec::new();
+        for stage in &self.0 {
+            shown.extend(stage.shown(printer)?);
+        }
+        Ok(shown)
+    }
+
+
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         self.0
             .iter()

@@ -1,11 +1,14 @@
 //! `$sort`: stable unless a [`Shuffle`](odm_language::shuffle::Shuffle) is set, by the order of BSON values.
 
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{Document, doc};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::Globals;
+use odm_language::value::raw::elements;
 
 use crate::pipeline::sort::SortPattern;
 use crate::pipeline::source::Documents;
+use crate::pipeline::shown::{Dependencies, Printer, stage};
 use crate::pipeline::stage::{Cx, PathEffect, Planned, Stage, Touched};
 
 /// How many documents a sort with a limit collects at least before it drops those behind the limit.
@@ -51,6 +54,20 @@ pub(super) fn of(
 }
 
 impl Stage for Sort {
+    fn shown(&self, _printer: &dyn Printer) -> Result<Vec<Document>, ServerError> {
+        let key = Document::try_from(&*self.spec).unwrap_or_default();
+        Ok(vec![stage("$sort", doc! { "sortKey": key })])
+    }
+
+    fn dependencies(&self) -> Option<Dependencies> {
+        let paths = elements(&self.spec).map(|(path, direction)| {
+            let is_path = direction.as_document().is_none();
+            is_path.then(|| path.to_owned())
+        });
+        paths.collect::<Option<_>>().map(Dependencies::some)
+    }
+
+
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         let mut keyed = Vec::new();
         for document in input {

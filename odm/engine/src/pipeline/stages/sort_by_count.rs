@@ -1,11 +1,13 @@
 //! `$sortByCount`: groups by an expression, and sorts by the size of the groups.
 
+use bson::Document;
 use bson::raw::{RawBson, RawBsonRef, RawDocumentBuf, cstr};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::Globals;
 use odm_language::value::raw::elements;
 
 use crate::pipeline::source::Documents;
+use crate::pipeline::shown::Printer;
 use crate::pipeline::stage::{Cx, Stage};
 use crate::pipeline::stages::{group, sort};
 
@@ -61,6 +63,13 @@ pub(super) fn parse(
 }
 
 impl Stage for SortByCount {
+    fn shown(&self, printer: &dyn Printer) -> Result<Vec<Document>, ServerError> {
+        let mut shown = self.group.shown(printer)?;
+        shown.extend(self.sort.shown(printer)?);
+        Ok(shown)
+    }
+
+
     fn needs(&self) -> Option<Vec<String>> {
         self.group.needs()
     }

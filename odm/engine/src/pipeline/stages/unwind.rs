@@ -1,12 +1,14 @@
 //! `$unwind`: one document for each element of an array.
 
 use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{Document, doc};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::{Globals, compat::messages, field_path};
 use odm_language::value::raw::append;
 use odm_language::value::raw::{elements, get, values};
 
 use crate::pipeline::source::Documents;
+use crate::pipeline::shown::{Dependencies, Printer, stage};
 use crate::pipeline::stage::{Cx, PathEffect, Stage, Touched};
 
 #[derive(Debug)]
@@ -195,6 +197,26 @@ impl Unwind {
 }
 
 impl Stage for Unwind {
+    fn shown(&self, _printer: &dyn Printer) -> Result<Vec<Document>, ServerError> {
+        let mut shown = doc! { "path": format!("${}", self.path.join(".")) };
+        if self.keep_empty {
+            shown.insert("preserveNullAndEmptyArrays", true);
+        }
+        if let Some(index) = &self.index {
+            shown.insert("includeArrayIndex", index.join("."));
+        }
+        Ok(vec![stage("$unwind", shown)])
+    }
+
+    fn dependencies(&self) -> Option<Dependencies> {
+        Some(Dependencies::some(vec![self.path.join(".")]))
+    }
+
+    fn unwinds(&self) -> Option<String> {
+        Some(self.path.join("."))
+    }
+
+
     fn effect(&self) -> Option<PathEffect> {
         let changed = [Some(&self.path), self.index.as_ref()];
         let changed = changed.into_iter().flatten().map(|path| path.join("."));

@@ -59,6 +59,18 @@ pub(crate) struct Leading {
 }
 
 impl Leading {
+    /// Skips documents, of those that an earlier limit lets pass. Returns false if it lets none pass.
+    fn pass(&mut self, skip: u64) -> bool {
+        if let Some(limit) = &mut self.limit {
+            let Some(left) = limit.checked_sub(skip).filter(|left| *left > 0) else {
+                return false;
+            };
+            *limit = left;
+        }
+        self.skip = self.skip.saturating_add(skip);
+        true
+    }
+
     /// Whether a skip or a limit is among the stages.
     fn is_cut(&self) -> bool {
         self.skip > 0 || self.limit.is_some()
@@ -217,10 +229,10 @@ impl Pipeline {
                 Planned::Sort(sort) if leading.sort.is_none() && !leading.is_cut() => {
                     leading.sort = Some(sort.to_owned());
                 }
-                Planned::Skip(skip) if leading.skip == 0 && leading.limit.is_none() => {
-                    leading.skip = skip;
+                Planned::Skip(skip) if leading.pass(skip) => {}
+                Planned::Limit(limit) => {
+                    leading.limit = Some(leading.limit.map_or(limit, |least| least.min(limit)));
                 }
-                Planned::Limit(limit) if leading.limit.is_none() => leading.limit = Some(limit),
                 _ => break,
             }
             leading.stages += 1;
@@ -306,6 +318,16 @@ impl Pipeline {
                 .and_then(memory_limit::checked)
                 .map_err(while_running)
         })))
+    }
+
+    /// Streams `input` through the stages of a pipeline that is explained, from index `skip` on.
+    pub(crate) fn run_explained<'a>(
+        &'a self,
+        skip: usize,
+        input: Documents<'a>,
+        cx: Cx<'a>,
+    ) -> Result<Documents<'a>, ServerError> {
+        self.stream(skip, input, cx)
     }
 
     /// Streams the documents of the first stage that match a filter through the other stages.

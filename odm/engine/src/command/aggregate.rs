@@ -266,7 +266,12 @@ impl<'a> Aggregate<'a> {
                 globals: &self.globals,
                 counts,
             };
-            let documents = self.pipeline.run(self.leading.stages, input, cx)?;
+            let documents = match counts {
+                None => self.pipeline.run(self.leading.stages, input, cx)?,
+                Some(_) => self
+                    .pipeline
+                    .run_explained(self.leading.stages, input, cx)?,
+            };
             for document in documents {
                 output.push(document?);
             }

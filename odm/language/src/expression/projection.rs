@@ -214,14 +214,14 @@ impl Tree {
         Some(())
     }
 
-    /// An inclusion shows the fields that it keeps first, and of these the `_id`.
+    /// Fields that are kept or dropped come first, and of these the `_id`.
     fn optimized(&self, kind: Kind, globals: &Globals) -> Document {
         let mut shown = Document::new();
-        let is_kept = |entry: &Entry| kind == Kind::Include && matches!(entry, Entry::Keep);
-        let mut kept: Vec<_> = self.fields.iter().filter(|(_, it)| is_kept(it)).collect();
-        kept.sort_by_key(|(name, _)| name != "_id");
-        let others = self.fields.iter().filter(|(_, it)| !is_kept(it));
-        for (name, entry) in kept.into_iter().chain(others) {
+        let is_flag = |entry: &Entry| matches!(entry, Entry::Keep | Entry::Drop);
+        let mut flags: Vec<_> = self.fields.iter().filter(|(_, it)| is_flag(it)).collect();
+        flags.sort_by_key(|(name, _)| name != "_id");
+        let others = self.fields.iter().filter(|(_, it)| !is_flag(it));
+        for (name, entry) in flags.into_iter().chain(others) {
             match entry {
                 Entry::Keep => shown.insert(name, true),
                 Entry::Drop => shown.insert(name, false),

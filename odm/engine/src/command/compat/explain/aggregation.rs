@@ -21,7 +21,7 @@ use crate::command::create::to_document;
 use crate::command::invocation::Invocation;
 use crate::command::source::lacks_collection;
 use crate::cursor::query::{Query, QueryOutput};
-use crate::pipeline::{Counts, GEO_NEAR, Printer, number};
+use crate::pipeline::{Counts, DOCUMENTS, GEO_NEAR, Printer, number};
 use crate::planner::geo::only_field;
 
 use super::explained::{Explained, Verbosity};
@@ -62,7 +62,7 @@ pub(crate) fn report(
     aggregate: &Aggregate<'_>,
 ) -> Result<RawDocumentBuf, ServerError> {
     let mut fields = doc! { "explainVersion": "1" };
-    match parts(call, explained, aggregate)? {
+    match parts(call, explained, aggregate, true)? {
         (Some(cursor), shown) if shown.is_empty() && cursor.name == CURSOR => {
             fields.extend(cursor.fields);
         }
@@ -101,6 +101,7 @@ fn parts(
     call: &mut Invocation<'_>,
     explained: &Explained<'_>,
     aggregate: &Aggregate<'_>,
+    is_outermost: bool,
 ) -> Result<(Option<Cursor>, Vec<Document>), ServerError> {
     let counts = match explained.verbosity {
         Verbosity::Planner => None,
@@ -125,8 +126,14 @@ fn parts(
         }
         Some(_) => (None, 0, false),
         None => {
-            let (cursor, from, is_distinct) = feeding(call, explained, aggregate, counts)?;
-            (Some(cursor), from, is_distinct)
+            let mut fed = feeding(call, explained, aggregate, is_outermost)?;
+            let last = if fed.is_distinct {
+                Some(fed.from)
+            } else {
+                fed.is_pushed.then_some(aggregate.leading.stages)
+            };
+            fed.cursor.returned = counts.map(|counts| counts.of(pipeline, last).returned);
+            (Some(fed.cursor), fed.from, fed.is_distinct)
         }
     };
     let printer = StagePrinter {
@@ -137,20 +144,36 @@ fn parts(
         counts,
     };
     let mut shown = pipeline.shown(from, &printer)?;
+    if pipeline.begins() == Some(DOCUMENTS) && counts.is_some() {
+        // The first two of its stages pass one document, with an array of all others.
+        for stage in shown.iter_mut().take(2) {
+            stage.insert("nReturned", number(1));
+        }
+    }
     if is_distinct && let Some(group) = shown.first_mut() {
         *group = by_distinct_scan(group);
     }
     Ok((cursor, shown))
 }
 
-/// Explains the query that finds the documents of a pipeline. Returns the index of the first stage behind it, and whether
-/// its plan takes over a `$group`.
+/// An explained query, and where the stages behind it begin.
+struct Fed {
+    cursor: Cursor,
+    /// The index of the first stage behind it.
+    from: usize,
+    /// Whether the query makes the projection of a stage.
+    is_pushed: bool,
+    /// Whether its plan takes over a `$group`.
+    is_distinct: bool,
+}
+
+/// Explains the query that finds the documents of a pipeline.
 fn feeding(
     call: &Invocation<'_>,
     explained: &Explained<'_>,
     aggregate: &Aggregate<'_>,
-    counts: Option<&Counts>,
-) -> Result<(Cursor, usize, bool), ServerError> {
+    is_outermost: bool,
+) -> Result<Fed, ServerError> {
     let (pipeline, leading) = (&aggregate.pipeline, &aggregate.leading);
     let globals = &aggregate.globals;
     let behind = leading.stages;
@@ -183,20 +206,21 @@ fn feeding(
     let around = OuterStages {
         projection: projection.as_deref(),
         sort: query.sort.map(to_document).transpose()?,
-        is_pipeline: from >= pipeline.len(),
+        is_pipeline: is_outermost && from >= pipeline.len(),
         ..OuterStages::default()
     };
     let found = planned(call, explained, &aggregate.base, &query, &around)?;
-    let returned = counts.map(|counts| {
-        let last = (from > behind).then_some(behind);
-        counts.of(pipeline, last).returned
-    });
-    let cursor = Cursor {
-        name: CURSOR,
-        fields: found.fields,
-        returned,
-    };
-    Ok((cursor, from, found.is_distinct))
+    let is_missing = call.find_collection(&aggregate.base).is_none();
+    Ok(Fed {
+        cursor: Cursor {
+            name: CURSOR,
+            fields: found.fields,
+            returned: None,
+        },
+        from,
+        is_pushed: from > behind,
+        is_distinct: found.is_distinct || is_missing && leading.first_by.is_some(),
+    })
 }
 
 /// `{a: 1, b: 1, _id: 0}`.
@@ -270,7 +294,7 @@ impl Printer for StagePrinter<'_, '_, '_> {
         let mut call = self.call.borrow_mut();
         let namespace = Namespace::new(self.database, collection);
         let aggregate = Aggregate::over(&call, namespace, &asked)?;
-        let (cursor, shown) = parts(&mut call, self.explained, &aggregate)?;
+        let (cursor, shown) = parts(&mut call, self.explained, &aggregate, false)?;
         let cursor = cursor.map(Cursor::into_stage);
         Ok(cursor.into_iter().chain(shown).collect())
     }

@@ -253,7 +253,9 @@ fn below(filter: &Document, array: &str) -> Option<Document> {
     for (name, value) in filter {
         match (name.as_str(), value) {
             ("$and" | "$or" | "$nor", Bson::Array(filters)) => {
-                let filters = filters.iter().map(|filter| below(filter.as_document()?, array));
+                let filters = filters
+                    .iter()
+                    .map(|filter| below(filter.as_document()?, array));
                 inner.insert(name, filters.collect::<Option<Vec<_>>>()?);
             }
             (path, value) => {

@@ -14,8 +14,8 @@ use odm_language::value::number::Number;
 use odm_language::value::raw::{append, elements};
 use odm_language::value::{key, order};
 
-use crate::pipeline::source::Documents;
 use crate::pipeline::shown::{Dependencies, Printer, stage};
+use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, Stage};
 use crate::pipeline::stages::bucket::is_computed;
 use crate::pipeline::stages::foreign::one;
@@ -206,7 +206,6 @@ impl Stage for BucketAuto {
         }
         Some(Dependencies::all(paths))
     }
-
 
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         let mut entries = Vec::new();

@@ -6,8 +6,8 @@ use odm_language::error::{Code, ServerError};
 use odm_language::expression::Globals;
 use odm_language::value::raw::append;
 
-use crate::pipeline::source::Documents;
 use crate::pipeline::shown::{Printer, stage};
+use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, Stage};
 
 #[derive(Debug)]
@@ -43,7 +43,6 @@ impl Stage for Count {
             stage("$project", doc! { &self.0: true, "_id": false }),
         ])
     }
-
 
     fn needs(&self) -> Option<Vec<String>> {
         Some(Vec::new())

@@ -18,8 +18,8 @@ use odm_language::value::number::Number;
 use odm_language::value::raw::get;
 use odm_language::value::{key, order};
 
-use crate::pipeline::source::Documents;
 use crate::pipeline::shown::{Dependencies, Printer, stage};
+use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, Stage};
 use crate::pipeline::stages::unwind;
 
@@ -336,7 +336,6 @@ impl Stage for Densify {
         let paths = partition.chain([&self.field]).map(|path| path.join("."));
         Some(Dependencies::some(paths.collect()))
     }
-
 
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         let mut run = Run {

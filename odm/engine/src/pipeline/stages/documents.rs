@@ -7,8 +7,8 @@ use odm_language::expression::projection::Shape;
 use odm_language::expression::{Globals, compat::messages, replace_root};
 use odm_language::value::raw::{empty_document, get, values};
 
-use crate::pipeline::source::Documents;
 use crate::pipeline::shown::{Printer, stage};
+use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, DOCUMENTS, Stage};
 use crate::pipeline::stages::foreign::one;
 
@@ -67,7 +67,6 @@ impl Stage for Computed {
             stage("$replaceRoot", stage("newRoot", path)),
         ])
     }
-
 
     fn run<'a>(&'a self, _input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         let computed = self.0.apply(empty_document(), cx.globals, None)?;

@@ -10,8 +10,8 @@ use odm_language::value::raw::append;
 use odm_language::value::raw::{elements, values};
 
 use crate::pipeline::outline::{self, Place};
-use crate::pipeline::source::Documents;
 use crate::pipeline::shown::{Dependencies, Printer, number, stage};
+use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{CHANGE_STREAM, Cx, Other, Stage};
 use crate::pipeline::{Pipeline, is_of_place};
 
@@ -165,7 +165,6 @@ impl Stage for Facet {
         }
         Some(Dependencies::all(paths))
     }
-
 
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         let documents: Vec<RawDocumentBuf> = input.collect::<Result<_, _>>()?;

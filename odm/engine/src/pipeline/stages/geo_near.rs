@@ -8,8 +8,8 @@ use odm_language::matcher::Matcher;
 use odm_language::value::number::Number;
 use odm_language::value::raw::{self, append, get};
 
-use crate::pipeline::source::Documents;
 use crate::pipeline::shown::Printer;
+use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, GEO_NEAR, Stage};
 use crate::pipeline::stages::foreign::{both, one};
 use crate::pipeline::stages::unwind::with;
@@ -205,7 +205,6 @@ impl Stage for GeoNear {
     fn shown(&self, _printer: &dyn Printer) -> Result<Vec<Document>, ServerError> {
         Ok(Vec::new())
     }
-
 
     fn run<'a>(&'a self, _input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         let filter = |field: &str| self.filter(field, cx.globals);

@@ -13,8 +13,8 @@ use odm_language::value::path::Path;
 use odm_language::value::raw::{elements, get, values};
 
 use crate::pipeline::outline::Place;
-use crate::pipeline::source::Documents;
 use crate::pipeline::shown::{Dependencies, Printer, number, stage};
+use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, Other, PathEffect, Stage, Touched};
 use crate::pipeline::stages::foreign::{self, both, one, spread};
 use crate::pipeline::stages::unwind::with;
@@ -267,7 +267,6 @@ impl Stage for GraphLookup {
     fn joins_as(&self) -> Option<String> {
         Some(self.into.join("."))
     }
-
 
     fn effect(&self) -> Option<PathEffect> {
         Some(PathEffect::new(Touched::Only(vec![self.into.join(".")])))

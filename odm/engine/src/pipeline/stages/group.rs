@@ -17,8 +17,8 @@ use odm_language::value::number::Number;
 use odm_language::value::raw::append;
 use odm_language::value::raw::elements;
 
-use crate::pipeline::source::Documents;
 use crate::pipeline::shown::{Printer, stage};
+use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, PathEffect, Stage, Touched};
 
 pub(super) use self::field::{Field, State};
@@ -121,7 +121,6 @@ impl Stage for Group {
         }
         Ok(vec![stage("$group", shown)])
     }
-
 
     fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
         let (Id::Expression(id) | Id::One(_, id)) = &self.id;

@@ -6,8 +6,8 @@ use odm_language::error::{Code, ServerError};
 use odm_language::expression::Globals;
 use odm_language::value::print;
 
-use crate::pipeline::source::Documents;
 use crate::pipeline::shown::{Dependencies, Printer, stage};
+use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, Stage};
 
 #[derive(Debug)]
@@ -46,7 +46,6 @@ impl Stage for Inhibit {
     fn dependencies(&self) -> Option<Dependencies> {
         Some(Dependencies::some(Vec::new()))
     }
-
 
     fn run<'a>(&'a self, input: Documents<'a>, _cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         Ok(input)

@@ -6,8 +6,8 @@ use odm_language::error::{Code, ServerError};
 use odm_language::expression::{Globals, compat::messages};
 use odm_language::value::number::Number;
 
-use crate::pipeline::source::Documents;
 use crate::pipeline::shown::{Dependencies, Printer, number, stage};
+use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, Planned, Stage};
 
 #[derive(Debug)]
@@ -57,7 +57,6 @@ impl Stage for Limit {
     fn dependencies(&self) -> Option<Dependencies> {
         Some(Dependencies::some(Vec::new()))
     }
-
 
     fn run<'a>(&'a self, input: Documents<'a>, _cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         Ok(Box::new(

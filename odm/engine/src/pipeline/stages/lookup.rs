@@ -12,8 +12,8 @@ use odm_language::value::raw::{elements, get, values};
 
 use crate::pipeline::Pipeline;
 use crate::pipeline::outline::{self, Place};
-use crate::pipeline::source::Documents;
 use crate::pipeline::shown::{Dependencies, Printer, stage};
+use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, DOCUMENTS, Other, PathEffect, Stage, Touched, not_first};
 use crate::pipeline::stages::foreign::{self, any_of, both, spread};
 use crate::pipeline::stages::unwind::with;
@@ -296,7 +296,6 @@ impl Stage for Lookup {
     fn joins_as(&self) -> Option<String> {
         Some(self.into.join("."))
     }
-
 
     fn effect(&self) -> Option<PathEffect> {
         Some(PathEffect {

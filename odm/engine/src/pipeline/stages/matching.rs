@@ -6,8 +6,8 @@ use odm_language::error::{Code, ServerError};
 use odm_language::expression::Globals;
 use odm_language::matcher::{Matcher, without_where};
 
-use crate::pipeline::source::Documents;
 use crate::pipeline::shown::{Dependencies, Printer, stage};
+use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, Planned, Stage};
 
 #[derive(Debug)]
@@ -49,7 +49,6 @@ impl Stage for Match {
     fn dependencies(&self) -> Option<Dependencies> {
         self.matcher.paths().map(Dependencies::some)
     }
-
 
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         Ok(Box::new(input.filter_map(move |document| {

@@ -9,8 +9,8 @@ use odm_language::expression::Expression;
 use odm_language::value::raw::append;
 use odm_language::value::raw::{elements, get, values};
 
-use crate::pipeline::source::{Documents, MergeWrite, Merging, WriteTarget};
 use crate::pipeline::shown::{Printer, stage};
+use crate::pipeline::source::{Documents, MergeWrite, Merging, WriteTarget};
 use crate::pipeline::stage::{Cx, Other, Stage};
 use crate::pipeline::stages::foreign::one;
 
@@ -299,7 +299,6 @@ impl Stage for Merge {
         shown.insert("whenNotMatched", self.not_matched.name());
         Ok(vec![stage("$merge", shown)])
     }
-
 
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         let (batches, failure) = self.batches(input, cx);

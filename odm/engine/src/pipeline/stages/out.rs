@@ -8,8 +8,8 @@ use odm_language::expression::{Globals, compat::messages};
 use odm_language::value::raw::{elements, get};
 
 use crate::pipeline::outline::Place;
-use crate::pipeline::source::{Documents, WriteTarget};
 use crate::pipeline::shown::{Printer, stage};
+use crate::pipeline::source::{Documents, WriteTarget};
 use crate::pipeline::stage::{Cx, Other, Stage};
 
 #[derive(Debug)]
@@ -94,7 +94,6 @@ impl Stage for Out {
             doc! { "db": database, "coll": &self.collection },
         )])
     }
-
 
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         cx.source

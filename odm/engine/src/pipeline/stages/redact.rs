@@ -6,8 +6,8 @@ use odm_language::error::ServerError;
 use odm_language::expression::Globals;
 use odm_language::expression::redact::Redact;
 
-use crate::pipeline::source::Documents;
 use crate::pipeline::shown::{Printer, stage};
+use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, Stage};
 
 pub(super) fn parse(
@@ -22,7 +22,6 @@ impl Stage for Redact {
     fn shown(&self, printer: &dyn Printer) -> Result<Vec<Document>, ServerError> {
         Ok(vec![stage("$redact", self.optimized(printer.globals()))])
     }
-
 
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         Ok(Box::new(input.filter_map(move |document| {

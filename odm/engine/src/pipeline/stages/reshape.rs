@@ -6,8 +6,8 @@ use odm_language::error::ServerError;
 use odm_language::expression::projection::{Kind, Shape};
 use odm_language::expression::{Globals, replace_root};
 
-use crate::pipeline::source::Documents;
 use crate::pipeline::shown::{Dependencies, Printer, stage};
+use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, PathEffect, Stage, Touched};
 
 type Parsed = Result<Box<dyn Stage>, ServerError>;
@@ -65,15 +65,14 @@ impl Stage for Reshape {
     }
 
     fn inclusion(&self, globals: &Globals, is_whole: bool) -> Option<Document> {
-        let is_pushed =
-            self.shape.kind() == Kind::Include && (is_whole || self.shape.is_plain());
+        let is_pushed = self.shape.kind() == Kind::Include && (is_whole || self.shape.is_plain());
         is_pushed.then(|| self.shape.optimized(globals))
     }
 
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
-        Ok(Box::new(
-            input.map(|document| self.shape.apply(&document?, cx.globals, None)),
-        ))
+        Ok(Box::new(input.map(|document| {
+            self.shape.apply(&document?, cx.globals, None)
+        })))
     }
 
     fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {

@@ -7,8 +7,8 @@ use odm_language::expression::Globals;
 use odm_language::value::number::Number;
 use odm_language::value::raw::elements;
 
-use crate::pipeline::source::Documents;
 use crate::pipeline::shown::{Dependencies, Printer, number, stage};
+use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, Stage};
 
 #[derive(Debug)]
@@ -58,7 +58,6 @@ impl Stage for Sample {
     fn dependencies(&self) -> Option<Dependencies> {
         Some(Dependencies::some(Vec::new()))
     }
-
 
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         let mut documents: Vec<_> = input.collect::<Result<_, _>>()?;

@@ -4,8 +4,8 @@ use bson::Document;
 use odm_language::error::ServerError;
 use odm_language::expression::Globals;
 
-use crate::pipeline::source::Documents;
 use crate::pipeline::shown::Printer;
+use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, Stage};
 
 /// The stages to run in its place. The pipeline takes them, so that the planner sees a `$sort` among them.
@@ -27,7 +27,6 @@ impl Stage for Sequence {
         }
         Ok(shown)
     }
-
 
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         self.0

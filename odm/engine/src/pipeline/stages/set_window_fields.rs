@@ -25,9 +25,9 @@ use odm_language::expression::{Expression, Globals, compat::messages, field_path
 use odm_language::value::key;
 use odm_language::value::raw::{append, elements};
 
+use crate::pipeline::shown::{Dependencies, Printer, stage};
 use crate::pipeline::sort::SortPattern;
 use crate::pipeline::source::Documents;
-use crate::pipeline::shown::{Dependencies, Printer, stage};
 use crate::pipeline::stage::{Cx, Stage};
 use crate::pipeline::stages::sequence::Sequence;
 use crate::pipeline::stages::sort;
@@ -381,7 +381,6 @@ impl Stage for SetWindowFields {
         paths.extend(shown::paths(&self.written)?);
         Some(Dependencies::some(paths))
     }
-
 
     fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
         if let Some(expression) = self.partition.expression() {

@@ -5,8 +5,8 @@ use bson::raw::RawBsonRef;
 use odm_language::error::ServerError;
 use odm_language::expression::Globals;
 
-use crate::pipeline::source::Documents;
 use crate::pipeline::shown::{Dependencies, Printer, number, stage};
+use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, Planned, Stage};
 use crate::pipeline::stages::limit::count;
 
@@ -29,7 +29,6 @@ impl Stage for Skip {
     fn dependencies(&self) -> Option<Dependencies> {
         Some(Dependencies::some(Vec::new()))
     }
-
 
     fn run<'a>(&'a self, input: Documents<'a>, _cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         let mut left = self.0;

@@ -6,9 +6,9 @@ use odm_language::error::{Code, ServerError};
 use odm_language::expression::Globals;
 use odm_language::value::raw::elements;
 
+use crate::pipeline::shown::{Dependencies, Printer, stage};
 use crate::pipeline::sort::SortPattern;
 use crate::pipeline::source::Documents;
-use crate::pipeline::shown::{Dependencies, Printer, stage};
 use crate::pipeline::stage::{Cx, PathEffect, Planned, Stage, Touched};
 
 /// How many documents a sort with a limit collects at least before it drops those behind the limit.
@@ -66,7 +66,6 @@ impl Stage for Sort {
         });
         paths.collect::<Option<_>>().map(Dependencies::some)
     }
-
 
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         let mut keyed = Vec::new();

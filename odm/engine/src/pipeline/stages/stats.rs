@@ -9,8 +9,8 @@ use odm_language::value::print;
 use odm_language::value::raw::elements;
 
 use crate::pipeline::outline::Place;
-use crate::pipeline::source::{Documents, Statistics, StatisticsOf};
 use crate::pipeline::shown::{Printer, stage};
+use crate::pipeline::source::{Documents, Statistics, StatisticsOf};
 use crate::pipeline::stage::{Cx, Stage};
 
 const COLLECTION: &str = "$collStats";
@@ -29,7 +29,6 @@ impl Stage for Statistics {
         };
         Ok(vec![stage(name, asked)])
     }
-
 
     fn run<'a>(&'a self, _input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         let reported = cx.source.statistics(cx.collection, self)?;

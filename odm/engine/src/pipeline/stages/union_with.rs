@@ -8,8 +8,8 @@ use odm_language::value::raw::{elements, values};
 
 use crate::pipeline::Pipeline;
 use crate::pipeline::outline::{self, Place};
-use crate::pipeline::source::Documents;
 use crate::pipeline::shown::{Dependencies, Printer, stage};
+use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, Other, Stage};
 use crate::pipeline::stages::foreign;
 
@@ -146,7 +146,6 @@ impl Stage for UnionWith {
     fn dependencies(&self) -> Option<Dependencies> {
         Some(Dependencies::some(Vec::new()))
     }
-
 
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         // The other collection is read after the input has ended, as on mongod.

@@ -7,8 +7,8 @@ use odm_language::expression::{Globals, compat::messages, field_path};
 use odm_language::value::raw::append;
 use odm_language::value::raw::{elements, get, values};
 
-use crate::pipeline::source::Documents;
 use crate::pipeline::shown::{Dependencies, Printer, stage};
+use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, PathEffect, Stage, Touched};
 
 #[derive(Debug)]
@@ -215,7 +215,6 @@ impl Stage for Unwind {
     fn unwinds(&self) -> Option<String> {
         Some(self.path.join("."))
     }
-
 
     fn effect(&self) -> Option<PathEffect> {
         let changed = [Some(&self.path), self.index.as_ref()];

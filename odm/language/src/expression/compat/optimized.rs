@@ -106,10 +106,7 @@ impl<'a> Printer<'_, 'a> {
         if let Some(to) = conversion(operator.name) {
             let input = arguments.first().and_then(Option::as_ref);
             let input = input.map(|node| inner.node(node, bound));
-            return call(
-                "$convert",
-                doc! { "input": input, "to": { "$const": to } },
-            );
+            return call("$convert", doc! { "input": input, "to": { "$const": to } });
         }
         let ArgumentForm::Named(named) = operator.shape else {
             return match operator.name {
@@ -252,7 +249,10 @@ impl<'a> Printer<'_, 'a> {
                     .collect();
                 let names = variables.iter().map(|(name, _)| name.as_str());
                 let inner: Vec<&str> = bound.iter().copied().chain(names).collect();
-                call("$let", doc! { "vars": vars, "in": self.node(within, &inner) })
+                call(
+                    "$let",
+                    doc! { "vars": vars, "in": self.node(within, &inner) },
+                )
             }
             Form::Map {
                 input,
@@ -320,9 +320,8 @@ impl<'a> Printer<'_, 'a> {
         written: &WrittenOrder,
         bound: &[&str],
     ) -> Bson {
-        let is_open = |node: &&Node| {
-            !self.folds || !matches!(node.constant(self.env, bound), Ok(Some(_)))
-        };
+        let is_open =
+            |node: &&Node| !self.folds || !matches!(node.constant(self.env, bound), Ok(Some(_)));
         let places = written.places(nodes.len());
         let open: Vec<&Node> = places
             .filter_map(|at| nodes.get(at))
@@ -392,4 +391,3 @@ fn conversion(operator: &str) -> Option<&'static str> {
         _ => return None,
     })
 }
-

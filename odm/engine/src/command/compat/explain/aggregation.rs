@@ -247,7 +247,11 @@ fn by_distinct_scan(group: &Document) -> Document {
     }
     let mut shown = doc! { "$groupByDistinctScan": { "newRoot": root } };
     for name in ["nReturned", "executionTimeMillisEstimate"] {
-        shown.extend(group.get(name).map(|value| (name.to_owned(), value.clone())));
+        shown.extend(
+            group
+                .get(name)
+                .map(|value| (name.to_owned(), value.clone())),
+        );
     }
     shown
 }
@@ -275,14 +279,11 @@ impl Printer for StagePrinter<'_, '_, '_> {
     }
 
     fn filter(&self, matcher: &Matcher) -> Document {
-        show::filter(matcher.predicate())
+        // mongod orders the conditions of a query, not those of a stage.
+        show::filter(matcher.as_written().predicate())
     }
 
-    fn over(
-        &self,
-        collection: &str,
-        written: &RawArray,
-    ) -> Result<Vec<Document>, ServerError> {
+    fn over(&self, collection: &str, written: &RawArray) -> Result<Vec<Document>, ServerError> {
         let collation = self.globals.collator().map(Collator::document);
         let collation = collation.as_ref().map(to_raw).transpose()?;
         let asked = PipelineRequest {

@@ -95,7 +95,13 @@ fn function(spec: &RawDocument, globals: &Globals) -> Result<Document, ServerErr
             let mut operands = Document::new();
             for name in ["n", "input", "output"] {
                 if let Some(value) = part(name) {
-                    operands.insert(name, optimized(value)?);
+                    // mongod computes no part of `n`.
+                    let shown = if name == "n" {
+                        Expression::parse(value, &globals.scope())?.parsed(globals)
+                    } else {
+                        optimized(value)?
+                    };
+                    operands.insert(name, shown);
                 }
             }
             for name in ["unit", "sortBy"] {

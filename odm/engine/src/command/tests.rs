@@ -12,6 +12,7 @@ use crate::cases;
 use crate::command::state::Engine;
 
 mod bounds;
+mod bulk_writes;
 mod concurrency;
 mod depth;
 mod duplicates;

@@ -51,7 +51,7 @@ pub(crate) struct CallSource<'c, 'a> {
     /// The hint of the aggregation, for its first stage.
     hint: Option<RawBsonRef<'c>>,
     joins: RefCell<JoinIndexes>,
-    /// What the stages of an explained aggregation read.
+    /// The reads of the stages of an explained aggregation.
     reads: Option<RefCell<Reads>>,
 }
 

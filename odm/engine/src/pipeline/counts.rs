@@ -1,17 +1,17 @@
-//! What the stages of an explained pipeline do while it runs: the documents that they return, and what they read.
+//! Counters of the stages of an explained pipeline: the documents that they return, and what they read.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use bson::raw::RawDocument;
+use bson::raw::{RawDocument, RawDocumentBuf};
 use odm_language::error::ServerError;
-use odm_language::value::raw::elements;
+use odm_language::value::raw::{append, elements};
 
 use crate::pipeline::Pipeline;
 use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, Stage};
 
-/// What a stage has read of other collections.
+/// The reads of other collections by a stage.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Reads {
     pub(crate) keys: u64,
@@ -29,7 +29,7 @@ impl Reads {
     }
 }
 
-/// What one stage has done.
+/// The counters of one stage.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Ran {
     /// The number of documents that the next stage has taken from it.
@@ -47,8 +47,8 @@ impl Ran {
         self.returned += 1;
         self.bytes += size(document.as_bytes());
         for (name, value) in elements(document) {
-            let mut alone = bson::RawDocumentBuf::new();
-            odm_language::value::raw::append(&mut alone, "", value);
+            let mut alone = RawDocumentBuf::new();
+            append(&mut alone, "", value);
             *self.fields.entry(name.to_owned()).or_default() += size(alone.as_bytes());
         }
     }
@@ -62,7 +62,7 @@ type Place = (usize, Option<usize>);
 pub(crate) struct Counts(RefCell<HashMap<Place, Ran>>);
 
 impl Counts {
-    /// What a stage has done; that of the input, without an index.
+    /// The counters of a stage; without an index, of the pipeline's input.
     pub(crate) fn of(&self, pipeline: &Pipeline, stage: Option<usize>) -> Ran {
         let counts = self.0.borrow();
         let ran = counts.get(&(pipeline.address(), stage));
@@ -83,7 +83,7 @@ impl Counts {
         }))
     }
 
-    /// Runs a stage. What the stages in front of it read while they are asked for documents is counted for them.
+    /// Runs a stage. Reads of the stages in front of it, which it asks for documents, count for those stages.
     pub(super) fn run<'a>(
         &'a self,
         place: Place,

@@ -9,14 +9,14 @@ use odm_language::matcher::Matcher;
 use crate::pipeline::Pipeline;
 use crate::pipeline::counts::{Counts, Ran};
 
-/// What stages need to be shown.
+/// The services that stages need to be shown.
 pub(crate) trait Printer {
     fn globals(&self) -> &Globals;
 
     /// The database of the pipeline.
     fn database(&self) -> &str;
 
-    /// What the stages did, if the pipeline ran.
+    /// The counters of the stages, if the pipeline ran.
     fn counts(&self) -> Option<&Counts>;
 
     /// A filter in mongod's form.
@@ -110,8 +110,8 @@ impl Pipeline {
         Ok(entries.into_iter().map(finished).collect())
     }
 
-    /// The paths that the stages from an index on read, if that is not the whole document: sorted, and without those below
-    /// others.
+    /// The paths that the stages from an index on read, sorted, and without those below others; `None` if these are whole
+    /// documents.
     pub(crate) fn dependencies(&self, from: usize) -> Option<Vec<String>> {
         let mut paths: Vec<String> = Vec::new();
         let mut joined = None;

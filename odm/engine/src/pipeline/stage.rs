@@ -165,7 +165,7 @@ pub(crate) struct Cx<'a> {
     /// The collection that the input documents come from.
     pub(crate) collection: &'a str,
     pub(crate) globals: &'a Globals,
-    /// Where stages count what they do, if the pipeline is explained.
+    /// The counters of the stages, if the pipeline is explained.
     pub(crate) counts: Option<&'a Counts>,
 }
 

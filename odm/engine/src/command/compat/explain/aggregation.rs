@@ -178,13 +178,16 @@ fn feeding(
     let globals = &aggregate.globals;
     let behind = leading.stages;
     let is_whole = leading.sort.is_none() && leading.skip == 0 && leading.limit.is_none();
-    let pushed = match aggregate.asks_for_metadata() {
-        true => None,
-        false => pipeline.pushed(behind, is_whole, globals),
+    let has_metadata = aggregate.asks_for_metadata();
+    let pushed = if has_metadata {
+        None
+    } else {
+        pipeline.pushed(behind, is_whole, globals)
     };
-    let needed = match (&pushed, aggregate.asks_for_metadata()) {
-        (None, false) => pipeline.dependencies(behind),
-        _ => None,
+    let needed = if has_metadata || pushed.is_some() {
+        None
+    } else {
+        pipeline.dependencies(behind)
     };
     let from = behind + usize::from(pushed.is_some());
     let is_counted = needed.as_ref().is_some_and(Vec::is_empty);

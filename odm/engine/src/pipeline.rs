@@ -371,13 +371,13 @@ impl Pipeline {
                 .skip(skip)
                 .try_fold(input, |input, stage| stage.run(input, cx));
         };
-        let stages = self.stages.iter().enumerate().skip(skip);
-        stages.fold(Ok(counts.input(self, input)), |input, (at, stage)| {
+        let mut stages = self.stages.iter().enumerate().skip(skip);
+        stages.try_fold(counts.input(self, input), |input, (at, stage)| {
             // An explained pipeline writes nothing.
             if stage.target().is_some() {
-                return Ok(drained(input?));
+                return Ok(drained(input));
             }
-            counts.run((self.address(), Some(at)), &**stage, input?, cx)
+            counts.run((self.address(), Some(at)), &**stage, input, cx)
         })
     }
 }

@@ -133,7 +133,7 @@ impl Shape {
 
     /// The specification as mongod's `explain` shows it: `{a: 1, b: "$c"}` becomes `{_id: true, a: true, b: "$c"}`.
     pub fn optimized(&self, globals: &Globals) -> Document {
-        let mut shown = self.tree.optimized(self.kind, globals);
+        let mut shown = self.tree.optimized(globals);
         if self.kind != Kind::Set && self.tree.entry("_id").is_none() {
             shown.insert("_id", self.kind == Kind::Exclude);
         }
@@ -215,7 +215,7 @@ impl Tree {
     }
 
     /// Fields that are kept or dropped come first, and of these the `_id`.
-    fn optimized(&self, kind: Kind, globals: &Globals) -> Document {
+    fn optimized(&self, globals: &Globals) -> Document {
         let mut shown = Document::new();
         let is_flag = |entry: &Entry| matches!(entry, Entry::Keep | Entry::Drop);
         let mut flags: Vec<_> = self.fields.iter().filter(|(_, it)| is_flag(it)).collect();
@@ -226,7 +226,7 @@ impl Tree {
                 Entry::Keep => shown.insert(name, true),
                 Entry::Drop => shown.insert(name, false),
                 Entry::Compute(expression) => shown.insert(name, expression.optimized(globals)),
-                Entry::Below(tree) => shown.insert(name, tree.optimized(kind, globals)),
+                Entry::Below(tree) => shown.insert(name, tree.optimized(globals)),
                 Entry::Transform(_) => None,
             };
         }

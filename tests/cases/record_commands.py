@@ -756,8 +756,12 @@ def named(case, database):
 
 
 def inside(reply, path):
+    """The part of a reply at a path, in which a number is the place in an array."""
     for name in path.split("."):
-        reply = reply.get(name) if isinstance(reply, dict) else None
+        if isinstance(reply, list) and name.isdigit() and int(name) < len(reply):
+            reply = reply[int(name)]
+        else:
+            reply = reply.get(name) if isinstance(reply, dict) else None
     return reply
 
 

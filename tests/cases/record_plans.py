@@ -266,5 +266,88 @@ def missing_collection_plans():
         yield explained(command, "ok", "queryPlanner.parsedQuery", "queryPlanner.winningPlan", "executionStats.nReturned", "executionStats.executionStages.stage", "executionStats.executionStages.works", "executionStats.executionStages.isEOF")
 
 
+def stages(*pipeline, collection="a"):
+    command = {"explain": run(*pipeline, collection=collection), "verbosity": "queryPlanner"}
+    shown = ("parsedQuery", "optimizedPipeline", "winningPlan")
+    query = [f"{place}queryPlanner.{part}" for place in ("", "stages.0.$cursor.") for part in shown]
+    first = ["stages.0"] if list(pipeline[0])[0] in ("$collStats", "$indexStats", "$planCacheStats") else []
+    if "$unionWith" in pipeline[-1]:
+        # The server also shows hashes of the queries.
+        return only(command, *query, "stages.1.$unionWith.coll", *(f"stages.1.$unionWith.pipeline.0.$cursor.{part}" for part in query[:3]))
+    return only(command, *query, *first, "stages.1", "stages.2", "stages.3", "stages.4")
+
+
+def counted(at, *pipeline, fields=("nReturned",), collection="a"):
+    """What the stage of this number did."""
+    kept = ["stages.0.nReturned", *(f"stages.{at}.{field}" for field in fields)]
+    return only({"explain": run(*pipeline, collection=collection), "verbosity": "executionStats"}, *kept)
+
+
+JOIN = {"from": "d", "localField": "a", "foreignField": "k", "as": "j"}
+INNER = {"from": "d", "let": {"x": "$a", "y": {"$add": [1, "$a", 2]}}, "pipeline": [{"$match": {"$expr": {"$eq": ["$k", "$$x"]}}}, {"$project": {"v": 1}}], "as": "j"}
+GRAPH = {"from": "d", "startWith": "$a", "connectFromField": "p", "connectToField": "_id", "as": "g"}
+PLACES = {"$bucket": {"groupBy": "$b", "boundaries": [0, 3, 6], "default": "o", "output": {"l": {"$push": "$s"}}}}
+WINDOWS = {
+    "s": {"$sum": 1}, "r": {"$rank": {}}, "x.y": {"$avg": "$b", "window": {"documents": ["unbounded", "current"]}}, "h": {"$shift": {"output": "$b", "by": 1, "default": 0}}, "c": {"$count": {}},
+    "d": {"$derivative": {"input": "$b"}, "window": {"documents": [-1, 0]}}, "e": {"$expMovingAvg": {"input": "$b", "N": 2}}, "l": {"$locf": "$b"}, "t": {"$topN": {"n": {"$add": [1, 1]}, "sortBy": {"b": -1}, "output": ["$s"]}},
+}
+COMPUTED = {
+    "sum": {"$add": [1, "$a", 2]}, "text": {"$concat": ["$s", "a", "b"]}, "whole": {"$add": [1, 2]}, "both": {"$and": ["$a", True]}, "either": {"$or": ["$a", 0, "$b"]}, "all": {"$and": []},
+    "cond": {"$cond": {"if": True, "then": "$a", "else": 1}}, "null": {"$ifNull": [None, "$a", 1]}, "case": {"$switch": {"branches": [{"case": False, "then": 1}, {"case": "$a", "then": 2}], "default": 3}},
+    "map": {"$map": {"input": "$t", "in": {"$multiply": ["$$this", 2]}}}, "filter": {"$filter": {"input": "$t", "as": "x", "cond": {"$gt": ["$$x", "$$ROOT.b"]}, "limit": 2}},
+    "reduce": {"$reduce": {"input": "$t", "initialValue": [], "in": {"$concatArrays": ["$$value", ["$$this"]]}}}, "let": {"$let": {"vars": {"z": "$a"}, "in": "$$z"}}, "int": {"$toInt": "$a"},
+    "year": {"$year": "$q"}, "trim": {"$trim": {"chars": "x", "input": "$s"}}, "field": {"$getField": "a"}, "unset": {"$unsetField": {"field": "a", "input": "$d"}}, "sorted": {"$sortArray": {"input": "$t", "sortBy": 1}},
+    "zip": {"$zip": {"inputs": ["$t", "$t"], "useLongestLength": True, "defaults": [0, 1]}}, "some": {"$firstN": {"input": "$t", "n": 2}}, "path": "$$CURRENT.a", "removed": "$$REMOVE", "literal": {"$literal": "$x"},
+    "in": {"$in": ["$a", [1, 2]]}, "list": ["$a", 1], "below": {"z": 1, "y": "$a"}, "merged": {"$mergeObjects": ["$d", {"x": 1}]}, "regex": {"$regexMatch": {"input": "$s", "regex": "x"}}, "random": {"$rand": {}},
+}
+
+
+@topic
+def pipeline_plans():
+    """The stages of aggregations: what the query answers, and the form of the others. The server must run with
+    internalQueryForceClassicEngine, and so show them in one form."""
+    yield insert("a", *({"_id": at, "a": at % 3, "b": at, "t": [at, at + 1], "s": f"x{at}", "d": {"e": at}} for at in range(6)))
+    yield insert("d", *({"_id": at, "k": at % 3, "v": at, "p": at - 1} for at in range(5)))
+    yield create(index([("a", 1)], "a_1"))
+    yield create(index([("k", 1)], "k_1"), collection="d")
+    group = {"$group": {"_id": "$a", "n": {"$sum": "$b"}}}
+    # One query answers all of it.
+    for pipeline in ([{"$match": {"a": 1}}], [{"$sort": {"b": -1}}, {"$skip": 1}, {"$limit": 2}], [{"$match": {"a": 1}}, {"$project": {"b": 1}}], [{"$match": {"a": 1}}, {"$project": {"a": 1, "_id": 0}}],
+                     [{"$project": {"d.e": 1, "x": "$d.e"}}], [{"$project": {"a": 1, "x": {"$add": ["$a", 1]}}}], [{"$limit": 3}, {"$project": {"b": 1}}]):
+        yield stages(*pipeline)
+    # What the stages behind it need.
+    for pipeline in ([group], [{"$match": {"b": {"$gt": 1}}}, group, {"$sort": {"n": -1}}, {"$limit": 2}], [group, {"$match": {"n": {"$gt": 3}, "_id": {"$lt": 2}}}], [{"$unwind": "$t"}, {"$group": {"_id": "$t", "n": {"$sum": "$d.e"}}}],
+                     [{"$sort": {"b": 1}}, {"$group": {"_id": "$a", "f": {"$first": "$b"}}}], [{"$match": {"a": 1}}, {"$count": "n"}], [{"$count": "n"}], [{"$group": {"_id": "$a"}}], [{"$group": {"_id": "$a", "r": {"$push": "$$ROOT"}}}],
+                     [{"$limit": 3}, {"$project": {"x": {"$add": ["$a", 1]}}}], [{"$project": {"x": {"$add": ["$a", 1]}}}, {"$match": {"x": 1, "a": 2}}], [{"$set": {"z": "$a"}}, {"$project": {"z": 1}}],
+                     [{"$lookup": JOIN}, {"$project": {"b": 1, "n": {"$size": "$j"}}}], [{"$lookup": JOIN}, {"$unwind": "$j"}, {"$group": {"_id": "$j.v", "n": {"$sum": 1}}}], [{"$replaceRoot": {"newRoot": "$d"}}],
+                     [{"$facet": {"x": [{"$group": {"_id": "$a"}}], "y": [{"$project": {"b": 1}}]}}], [{"$setWindowFields": {"partitionBy": "$a", "sortBy": {"b": 1}, "output": {"s": {"$sum": "$b"}}}}, {"$project": {"s": 1}}]):
+        yield stages(*pipeline)
+    # The forms of stages.
+    for pipeline in ([{"$addFields": COMPUTED}], [{"$project": {"b": 0, "d.e": 0}}], [{"$unset": ["b", "d.e"]}], [{"$set": {"d.f": 1, "y": {"z": "$a"}}}], [{"$replaceWith": {"q": "$a", "r": 1}}],
+                     [{"$unwind": {"path": "$t", "includeArrayIndex": "i", "preserveNullAndEmptyArrays": True}}], [{"$sortByCount": "$a"}], [PLACES], [{"$bucketAuto": {"groupBy": "$b", "buckets": 2, "granularity": "R5"}}],
+                     [{"$group": {"_id": {"a": "$a", "k": {"$literal": 1}}, "m": {"$max": "$b"}, "c": {"$count": {}}, "t": {"$top": {"sortBy": {"b": 1}, "output": "$s"}}, "f": {"$firstN": {"input": "$b", "n": 2}}}}],
+                     [{"$lookup": JOIN}, {"$unwind": {"path": "$j", "preserveNullAndEmptyArrays": True, "includeArrayIndex": "i"}}, {"$match": {"j.v": {"$gt": 1}, "b": {"$gt": 1}}}], [{"$lookup": INNER}],
+                     [{"$lookup": JOIN}, {"$unwind": "$j"}, {"$match": {"j.v": {"$gt": 1}, "b": {"$lt": 5}}}], [{"$lookup": {**JOIN, "pipeline": [{"$match": {"v": 1}}]}}, {"$unwind": "$j"}], [{"$graphLookup": {**GRAPH, "maxDepth": 2, "depthField": "h"}}],
+                     [{"$graphLookup": {**GRAPH, "restrictSearchWithMatch": {"v": {"$gt": 0}}}}, {"$unwind": "$g"}], [{"$match": {"a": 1}}, {"$unionWith": {"coll": "d", "pipeline": [{"$match": {"k": 1}}]}}], [{"$unionWith": "nope"}],
+                     [{"$sample": {"size": 2}}], [{"$redact": {"$cond": [{"$eq": ["$a", 1]}, "$$DESCEND", "$$PRUNE"]}}], [{"$setWindowFields": {"sortBy": {"b": 1}, "output": WINDOWS}}], [{"$fill": {"sortBy": {"b": 1}, "output": {"a": {"method": "linear"}, "q": {"value": 1}}}}],
+                     [{"$densify": {"field": "b", "partitionByFields": ["a"], "range": {"step": 1, "bounds": "partition"}}}], [{"$match": {"a": 1}}, {"$out": "o"}], [{"$merge": {"into": {"db": "x2", "coll": "o"}, "on": "_id", "whenMatched": [{"$set": {"x": 1}}]}}],
+                     [{"$facet": {"x": [{"$match": {"a": 1}}, {"$count": "n"}], "y": [{"$sort": {"b": 1}}, {"$limit": 1}]}}], [group, {"$skip": 1}, {"$skip": 1}, {"$limit": 3}, {"$limit": 2}], [group, {"$sort": {"n": 1}}, {"$skip": 1}, {"$limit": 1}],
+                     [{"$indexStats": {}}, {"$match": {"name": "a_1"}}], [{"$collStats": {"count": {}, "latencyStats": {"histograms": True}, "storageStats": {"scale": 2}}}], [{"$planCacheStats": {}}]):
+        yield stages(*pipeline)
+    # What they do.
+    read = ("nReturned", "totalDocsExamined", "totalKeysExamined", "collectionScans", "indexesUsed")
+    yield counted(1, {"$lookup": JOIN}, fields=read)
+    yield counted(1, {"$lookup": {**JOIN, "foreignField": "v"}}, fields=read)
+    yield counted(1, {"$lookup": {"from": "d", "pipeline": [{"$match": {"k": 1}}], "as": "j"}}, fields=read)
+    yield counted(1, {"$lookup": JOIN}, {"$unwind": "$j"}, {"$match": {"j.v": {"$gt": 1}}}, fields=("nReturned",))
+    yield counted(1, {"$unwind": "$t"}, {"$match": {"t": {"$gt": 2}}})
+    yield counted(2, group, {"$skip": 1}, {"$limit": 1})
+    yield counted(1, {"$facet": {"x": [{"$limit": 1}], "y": [{"$skip": 1}, {"$limit": 2}]}}, fields=("nReturned", "$facet.x.0.nReturned", "$facet.y.0.nReturned", "$facet.y.1.nReturned"))
+    yield counted(1, {"$unionWith": {"coll": "d", "pipeline": [{"$match": {"k": 1}}]}}, fields=("nReturned", "$unionWith.pipeline.0.nReturned"))
+    yield counted(1, {"$match": {"a": 1}}, {"$merge": "o"})
+    yield counted(1, group, fields=("nReturned", "usedDisk", "spills"))
+    yield find("o", {})
+
+
 if __name__ == "__main__":
     main(*sys.argv[1:], topics=TOPICS)

@@ -7,6 +7,7 @@ mod aggregate;
 mod api;
 pub mod args;
 mod batch;
+mod bulk_write;
 mod capped;
 mod change_stream;
 mod coll_mod;
@@ -55,5 +56,6 @@ mod view;
 
 pub use self::args::GENERIC as COMMON_FIELDS;
 pub use self::dispatch::is_absent;
+pub use self::table::added as added_commands;
 pub use self::table::all as known_commands;
 pub(crate) use self::table::known_statements;

@@ -38,7 +38,7 @@ pub use crate::command::fork::Fork;
 pub use crate::command::generic_arguments;
 pub use crate::command::generic_arguments::InTransaction;
 pub use crate::command::reply;
-pub use crate::command::{COMMON_FIELDS, is_absent, known_commands};
+pub use crate::command::{COMMON_FIELDS, added_commands, is_absent, known_commands};
 pub use crate::context::{Context, Hostility, Latencies, Latency, Surroundings};
 #[doc(hidden)]
 pub use crate::context::{Fault, Target};

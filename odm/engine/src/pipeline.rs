@@ -6,12 +6,14 @@
 //! What this module is not: it plans nothing and opens no collection. It reaches other collections through [`Source`],
 //! which a higher layer implements.
 
+mod counts;
 mod document;
 pub(crate) mod memory;
 mod metadata;
 mod optimize;
 pub(crate) mod outline;
 pub(crate) mod projection;
+mod shown;
 pub(crate) mod sort;
 mod source;
 mod stage;
@@ -19,6 +21,7 @@ mod stages;
 #[cfg(test)]
 mod tests;
 
+use bson::Document;
 use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use odm_language::error::{Code, ServerError};
@@ -27,7 +30,9 @@ use odm_language::matcher::Matcher;
 use odm_language::value::path::Path;
 use odm_language::value::raw::{elements, values};
 
+pub(crate) use self::counts::{Counts, Reads};
 pub(crate) use self::document::PipelineDocument;
+pub(crate) use self::shown::{Printer, number};
 pub(crate) use self::source::{
     Documents, Located, MergeWrite, Merging, Source, Statistics, StatisticsOf, WriteTarget,
 };
@@ -58,6 +63,18 @@ pub(crate) struct Leading {
 }
 
 impl Leading {
+    /// Skips documents, of those that an earlier limit lets pass. Returns false if it lets none pass.
+    fn pass(&mut self, skip: u64) -> bool {
+        if let Some(limit) = &mut self.limit {
+            let Some(left) = limit.checked_sub(skip).filter(|left| *left > 0) else {
+                return false;
+            };
+            *limit = left;
+        }
+        self.skip = self.skip.saturating_add(skip);
+        true
+    }
+
     /// Whether a skip or a limit is among the stages.
     fn is_cut(&self) -> bool {
         self.skip > 0 || self.limit.is_some()
@@ -156,6 +173,23 @@ impl Pipeline {
         Matcher::parse(filter, globals).is_ok_and(|matcher| matcher.text().is_some())
     }
 
+    /// A number that no other pipeline with stages has while this one exists.
+    fn address(&self) -> usize {
+        self.stages.as_ptr().addr()
+    }
+
+    /// The number of stages.
+    pub(crate) fn len(&self) -> usize {
+        self.stages.len()
+    }
+
+    /// The projection that mongod lets the query of the leading stages make, if the stage at an index is one; `is_whole` if
+    /// those stages leave out and sort nothing.
+    pub(crate) fn pushed(&self, at: usize, is_whole: bool, globals: &Globals) -> Option<Document> {
+        let stage = self.stages.get(at)?;
+        stage.inclusion(globals, is_whole)
+    }
+
     /// The name of the first stage, if that stage brings its own documents.
     pub(crate) fn begins(&self) -> Option<&'static str> {
         self.stages.first().and_then(|stage| stage.begins())
@@ -199,10 +233,10 @@ impl Pipeline {
                 Planned::Sort(sort) if leading.sort.is_none() && !leading.is_cut() => {
                     leading.sort = Some(sort.to_owned());
                 }
-                Planned::Skip(skip) if leading.skip == 0 && leading.limit.is_none() => {
-                    leading.skip = skip;
+                Planned::Skip(skip) if leading.pass(skip) => {}
+                Planned::Limit(limit) => {
+                    leading.limit = Some(leading.limit.map_or(limit, |least| least.min(limit)));
                 }
-                Planned::Limit(limit) if leading.limit.is_none() => leading.limit = Some(limit),
                 _ => break,
             }
             leading.stages += 1;
@@ -291,6 +325,16 @@ impl Pipeline {
         })))
     }
 
+    /// Streams `input` through the stages of a pipeline that is explained, from index `skip` on.
+    pub(crate) fn run_explained<'a>(
+        &'a self,
+        skip: usize,
+        input: Documents<'a>,
+        cx: Cx<'a>,
+    ) -> Result<Documents<'a>, ServerError> {
+        self.stream(skip, input, cx)
+    }
+
     /// Streams the documents of the first stage that match a filter through the other stages.
     fn stream_own<'a>(
         &'a self,
@@ -325,11 +369,27 @@ impl Pipeline {
         input: Documents<'a>,
         cx: Cx<'a>,
     ) -> Result<Documents<'a>, ServerError> {
-        self.stages
-            .iter()
-            .skip(skip)
-            .try_fold(input, |input, stage| stage.run(input, cx))
+        let Some(counts) = cx.counts else {
+            return self
+                .stages
+                .iter()
+                .skip(skip)
+                .try_fold(input, |input, stage| stage.run(input, cx));
+        };
+        let mut stages = self.stages.iter().enumerate().skip(skip);
+        stages.try_fold(counts.input(self, input), |input, (at, stage)| {
+            // An explained pipeline writes nothing.
+            if stage.target().is_some() {
+                return Ok(drained(input));
+            }
+            counts.run((self.address(), Some(at)), &**stage, input, cx)
+        })
     }
+}
+
+/// Nothing but the errors of the documents.
+fn drained(documents: Documents<'_>) -> Documents<'_> {
+    Box::new(documents.filter(Result::is_err))
 }
 
 /// The name of a stage and its specification.

@@ -233,9 +233,11 @@ impl Requirements<'_> {
             return node;
         }
         let sorts = self.sort.is_some() && !sorted;
-        // A projection that keeps the sort's fields goes below the sort, which then has less to hold.
+        // A projection that keeps the sort's fields goes below the sort, which then has less to hold. A sort with a
+        // limit holds few documents.
         let early = self.projects
             && sorts
+            && self.limit.is_none()
             && self.sort.is_some_and(|(paths, _)| {
                 self.made_of
                     .is_some_and(|kept| paths.iter().all(|path| kept.contains(path)))

@@ -131,6 +131,13 @@ impl Matcher {
         &self.predicate
     }
 
+    /// The paths that the filter reads; `None` if it reads whole documents.
+    pub fn paths(&self) -> Option<Vec<String>> {
+        let mut paths = Vec::new();
+        self.predicate.collect_paths(&mut paths)?;
+        Some(paths)
+    }
+
     /// Returns a matcher of these conditions instead, with the same collation and variables.
     #[must_use]
     pub fn with(&self, conditions: Vec<Predicate>) -> Self {

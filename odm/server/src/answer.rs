@@ -233,7 +233,7 @@ fn run(
 ) -> Result<RawDocumentBuf, ServerError> {
     let name = raw::elements(command).next().map_or("", |(name, _)| name);
     let row = command::find(name);
-    let is_known = row.is_some() || !odm_engine::is_absent(name);
+    let is_known = row.is_some() || !odm_engine::is_absent(name, state.service.context().version());
     let is_open = row.map_or_else(|| command::is_open(name), |row| row.is_open);
     if is_known && !is_open && !state.options.users.is_empty() && client.user.is_none() {
         return Err(ServerError::new(

@@ -184,6 +184,8 @@ pub(crate) fn reply(fields: Document) -> Result<RawDocumentBuf, ServerError> {
 
 #[cfg(test)]
 mod tests {
+    use odm_language::version::ServerVersion;
+
     use super::*;
 
     #[test]
@@ -210,7 +212,8 @@ mod tests {
             names.join(" ")
         };
         let is_own = |name: &str| COMMANDS.iter().any(|command| command.name == name);
-        let is_absent = |name: &str| !is_own(name) && odm_engine::is_absent(name);
+        let is_absent =
+            |name: &str| !is_own(name) && odm_engine::is_absent(name, ServerVersion::V6_0);
         let section = format!(
             "\n## Behind a port\nWhat the feature `server` adds, or answers in the engine's place. Every other command of a server's is \
              not found (59) there.\n\n| | |\n| --- | --- |\n| of the server | {} |\n| not found | {} |\n",

@@ -73,10 +73,11 @@ impl Explain {
             before: Vec::new(),
             raw: Document::new(),
         };
-        let cursor = raw
-            .get_array("stages")
-            .ok()
-            .and_then(|stages| stages.first()?.as_document()?.get_document("$cursor").ok());
+        let cursor = raw.get_array("stages").ok().and_then(|stages| {
+            let first = stages.first()?.as_document()?;
+            let query = first.get("$cursor").or_else(|| first.get("$geoNearCursor"));
+            query?.as_document()
+        });
         let plan = cursor.unwrap_or(&raw);
         if let Ok(winning) = plan
             .get_document("queryPlanner")

@@ -13,6 +13,7 @@ cases![
     limits_stop_a_walk_of_keys,
     many_filters_are_one,
     random_filters_stay,
+    explained_stages_have_one_form,
 ];
 
 /// 300 documents, ten for each value of the indexed `a`.
@@ -237,4 +238,35 @@ async fn random_filters_stay(db: &Db) {
     for found in run(db, vec![group, random]).await {
         assert_eq!(found.get_i32("n").unwrap(), 10);
     }
+}
+
+async fn explained_stages_have_one_form(db: &Db) {
+    filled(db).await;
+    let stages = vec![
+        doc! { "$unwind": "$l" },
+        doc! { "$match": { "l": { "$gt": 100 }, "a": 7 } },
+        doc! { "$sort": { "l": 1 } },
+        doc! { "$skip": 1 },
+        doc! { "$limit": 2 },
+        doc! { "$unset": "o" },
+    ];
+    let explain = doc! { "explain": aggregate(stages), "verbosity": "queryPlanner" };
+    let reply = db.run_command(explain).await.unwrap();
+    let shown = reply.get_array("stages").unwrap();
+    let query = shown[0]
+        .as_document()
+        .unwrap()
+        .get_document("$cursor")
+        .unwrap();
+    let planner = query.get_document("queryPlanner").unwrap();
+    let filter = planner.get_document("parsedQuery").unwrap();
+    assert_eq!(*filter, doc! { "a": { "$eq": 7 } });
+    let behind = [
+        doc! { "$unwind": { "path": "$l" } },
+        doc! { "$match": { "l": { "$gt": 100 } } },
+        doc! { "$sort": { "sortKey": { "l": 1 }, "limit": 3_i64 } },
+        doc! { "$skip": 1_i64 },
+        doc! { "$project": { "o": false, "_id": true } },
+    ];
+    assert_eq!(shown[1..], behind.map(Bson::Document));
 }

@@ -6,8 +6,10 @@ use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::Globals;
 use odm_language::expression::meta::Known;
+use odm_language::value::path::{Path, Segment};
 use odm_language::value::raw;
 
+use crate::catalog::collection::document;
 use crate::catalog::namespace::Namespace;
 use crate::command::args::{Args, Field, Kind, field};
 use crate::command::batch::{first_batch, session_of, transaction_of};
@@ -25,7 +27,7 @@ use crate::command::view;
 use crate::cursor::query::{Found, Query, QueryOutput};
 use crate::cursor::registry::{Cursor, Item, Results, Tail};
 use crate::pipeline::{
-    self, Cx, DOCUMENTS, Documents, GEO_NEAR, Leading, Pipeline, PipelineDocument, outline,
+    self, Counts, Cx, DOCUMENTS, Documents, GEO_NEAR, Leading, Pipeline, PipelineDocument, outline,
 };
 use crate::planner::requirements::Distinct;
 
@@ -178,6 +180,11 @@ impl<'a> Aggregate<'a> {
         })
     }
 
+    /// Whether a stage reads a document's metadata.
+    pub(crate) fn asks_for_metadata(&self) -> bool {
+        self.asks
+    }
+
     /// The query that the leading stages are equivalent to.
     pub(crate) fn query(&self) -> Query<'_> {
         Query {
@@ -202,6 +209,23 @@ impl<'a> Aggregate<'a> {
 
     /// All result documents of the pipeline.
     pub(crate) fn run(&self, call: &mut Invocation<'_>) -> Result<Vec<Item>, ServerError> {
+        self.run_counted(call, None)
+    }
+
+    /// Runs the pipeline without writing, and counts what its stages do.
+    pub(crate) fn count(
+        &self,
+        call: &mut Invocation<'_>,
+        counts: &Counts,
+    ) -> Result<(), ServerError> {
+        self.run_counted(call, Some(counts)).map(drop)
+    }
+
+    fn run_counted(
+        &self,
+        call: &mut Invocation<'_>,
+        counts: Option<&Counts>,
+    ) -> Result<Vec<Item>, ServerError> {
         let collection = call.find_collection(&self.base);
         let prepared = self
             .query()
@@ -236,16 +260,30 @@ impl<'a> Aggregate<'a> {
                             error.within("PlanExecutor error during aggregation")
                         })?,
                         &self.globals,
+                        // mongod reads only these fields, so that only they count against the limit of memory.
+                        self.leading
+                            .reads
+                            .as_deref()
+                            .filter(|_| !self.globals.allows_disk_use()),
                     )),
                 };
             let requested = self.pipeline.begins().map(|_| &self.base);
-            let source = CallSource::new(call, requested).hinted(self.hint);
+            let mut source = CallSource::new(call, requested).hinted(self.hint);
+            if counts.is_some() {
+                source = source.counting();
+            }
             let cx = Cx {
                 source: &source,
                 collection: &self.base.collection,
                 globals: &self.globals,
+                counts,
             };
-            let documents = self.pipeline.run(self.leading.stages, input, cx)?;
+            let documents = match counts {
+                None => self.pipeline.run(self.leading.stages, input, cx)?,
+                Some(_) => self
+                    .pipeline
+                    .run_explained(self.leading.stages, input, cx)?,
+            };
             for document in documents {
                 let document = document?.into_stored();
                 output.push(document.map_or_else(Item::Made, Item::Stored));
@@ -393,7 +431,12 @@ pub(crate) fn namespace(
 fn documents(
     mut found: Found,
     globals: &Globals,
+    reads: Option<&[Path]>,
 ) -> impl Iterator<Item = Result<PipelineDocument, ServerError>> {
+    let fields: Option<Vec<&str>> = reads.map(|paths| {
+        let fields = paths.iter().filter_map(|path| path.segments().first());
+        fields.map(Segment::name).collect()
+    });
     std::iter::from_fn(move || {
         let row = match found.next()? {
             Ok(row) => row,
@@ -405,8 +448,22 @@ fn documents(
                 ..found.known(&row)
             });
         }
-        Some(Ok(PipelineDocument::stored(row.1)))
+        Some(Ok(match &fields {
+            None => PipelineDocument::stored(row.1),
+            Some(fields) => only(&row.1, fields).into(),
+        }))
     })
+}
+
+/// These fields of a record's document.
+fn only(bytes: &[u8], fields: &[&str]) -> RawDocumentBuf {
+    let mut kept = RawDocumentBuf::new();
+    for (name, value) in document(bytes).into_iter().flat_map(raw::elements) {
+        if fields.contains(&name) {
+            raw::append(&mut kept, name, value);
+        }
+    }
+    kept
 }
 
 /// Refuses targets that the last stage must not write to.

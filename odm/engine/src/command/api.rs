@@ -17,6 +17,7 @@ const COMMANDS: &[(&str, &[&str])] = &[
             "runtimeConstants",
         ],
     ),
+    ("bulkWrite", &["encryptionInformation"]),
     (
         "collMod",
         &["changeStreamPreAndPostImages", "dryRun", "recordPreImages"],

@@ -59,7 +59,7 @@ pub(crate) const DELETE: Command = Command {
 
 /// Refuses deletes from a capped collection inside a transaction.
 fn check_capped(writer: &mut Writer<'_, '_>) -> Result<(), ServerError> {
-    if writer.inside.is_some() && writer.collection().options.capped.is_some() {
+    if writer.is_in_transaction() && writer.collection().options.capped.is_some() {
         return Err(ServerError::new(
             Code::ILLEGAL_OPERATION,
             format!(

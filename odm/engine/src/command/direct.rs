@@ -113,6 +113,7 @@ impl Engine {
             began: None,
             snapshot: None,
             statements: None,
+            first_statement: 0,
             now,
             locked,
             profile: None,

@@ -8,6 +8,7 @@ use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf, cstr};
 use odm_language::error::{Code, ServerError};
 use odm_language::refusal::{self, Absent};
 use odm_language::value::raw;
+use odm_language::version::ServerVersion;
 
 use crate::catalog::namespace::Namespace;
 use crate::command::args::{self, Args};
@@ -21,9 +22,9 @@ use crate::context::Context;
 use crate::txn::TRANSIENT;
 use crate::txn::session::{Mode, SessionId, lock};
 
-/// Whether the engine does not implement the command.
-pub fn is_absent(name: &str) -> bool {
-    table::find(name).is_none()
+/// Whether the engine does not implement the command in a version.
+pub fn is_absent(name: &str, version: ServerVersion) -> bool {
+    table::find_in(version, name).is_none()
 }
 
 /// The interval between two expiry runs in milliseconds, the same as that of mongod's TTL monitor.
@@ -87,7 +88,7 @@ impl Engine {
                 "the command is empty",
             ));
         };
-        let row = row(name)?;
+        let row = row(name, context.version())?;
         let database = database(command)?;
         let mode = generic_arguments::check(row.rules(), command, database)?;
         let now = context.now();
@@ -114,6 +115,7 @@ impl Engine {
             began: None,
             snapshot: None,
             statements: None,
+            first_statement: 0,
             now,
             locked,
             profile: watch,
@@ -219,7 +221,7 @@ impl Engine {
         // As on mongod, any failure aborts the transaction.
         match outcome {
             Ok(reply) => {
-                if raw::get(&reply, "writeErrors").is_some() {
+                if has_errors(&reply) {
                     state.abort(&self.sessions);
                 }
                 Ok(reply)
@@ -318,8 +320,8 @@ impl Engine {
 }
 
 /// The row of a command in the table of commands. Refuses the names of others.
-fn row(name: &str) -> Result<&'static Command, ServerError> {
-    if let Some(row) = table::find(name) {
+fn row(name: &str, version: ServerVersion) -> Result<&'static Command, ServerError> {
+    if let Some(row) = table::find_in(version, name) {
         return Ok(row);
     }
     Err(match refusal::command(name) {
@@ -351,6 +353,12 @@ fn parse<'a>(
         namespace.check()?;
     }
     Ok((args, namespace))
+}
+
+/// Whether a statement of a write command failed.
+fn has_errors(reply: &RawDocument) -> bool {
+    let errors = raw::get(reply, "nErrors").and_then(RawBsonRef::as_i32);
+    raw::get(reply, "writeErrors").is_some() || errors.is_some_and(|errors| errors > 0)
 }
 
 /// Whether a successful reply reports the write concern even if the command wrote nothing.

@@ -78,7 +78,7 @@ fn find_and_modify(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerEr
     let exists = collection.is_some();
     let parsed = FindAndModify::parse(call, collection.flatten())?;
     let projection = parsed.projection(call, exists)?;
-    let mut retry = Retry::new(call.statements.take(), call.command);
+    let mut retry = Retry::new(call.statements.take(), call.command, 0);
     if let Some(before) = retry.before(0) {
         return again(call, before, retry.retried());
     }

@@ -46,6 +46,8 @@ pub(crate) struct Invocation<'a> {
     pub(crate) snapshot: Option<Snapshot>,
     /// What a retryable write has done so far.
     pub(crate) statements: Option<&'a mut Statements>,
+    /// The place of the first statement among those of the whole command.
+    pub(crate) first_statement: usize,
     pub(crate) now: DateTime,
     /// Whether the command reached the lock of a write. If it fails after that, its reply still reports the write
     /// concern.
@@ -81,6 +83,31 @@ impl Engine {
 impl Invocation<'_> {
     pub(crate) fn namespace(&self) -> Namespace {
         self.namespace.clone()
+    }
+
+    /// A part of the command: statements on another namespace, of which the first has this place among all.
+    pub(crate) fn within<'b>(
+        &'b mut self,
+        namespace: &'b Namespace,
+        first_statement: usize,
+    ) -> Invocation<'b> {
+        Invocation {
+            engine: self.engine,
+            context: self.context,
+            command: self.command,
+            database: &namespace.database,
+            namespace,
+            args: Args::none(),
+            mode: self.mode.clone(),
+            transaction: self.transaction.as_deref_mut(),
+            began: self.began.clone(),
+            snapshot: None,
+            statements: self.statements.as_deref_mut(),
+            first_statement,
+            now: self.now,
+            locked: self.locked,
+            profile: None,
+        }
     }
 
     /// The catalog of the transaction or of the snapshot; `None` outside both.

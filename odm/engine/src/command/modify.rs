@@ -350,7 +350,7 @@ pub(crate) fn delete(
 
 /// Refuses writes to a capped collection inside a transaction.
 pub(crate) fn check_capped(writer: &mut Writer<'_, '_>) -> Result<(), ServerError> {
-    if writer.inside.is_some() && writer.collection().options.capped.is_some() {
+    if writer.is_in_transaction() && writer.collection().options.capped.is_some() {
         return Err(ServerError::new(
             Code::OPERATION_NOT_SUPPORTED_IN_TRANSACTION,
             format!(

@@ -21,11 +21,17 @@ pub(crate) struct Retry<'a> {
     statements: Option<&'a mut Statements>,
     ids: Vec<i32>,
     first: i32,
+    /// The place of the first statement among those that the ids are given for.
+    skipped: usize,
     retried: Vec<i32>,
 }
 
 impl<'a> Retry<'a> {
-    pub(crate) fn new(statements: Option<&'a mut Statements>, command: &RawDocument) -> Self {
+    pub(crate) fn new(
+        statements: Option<&'a mut Statements>,
+        command: &RawDocument,
+        skipped: usize,
+    ) -> Self {
         let number = |value| whole(value).and_then(|id| i32::try_from(id).ok());
         let ids = match raw::get(command, "stmtIds") {
             Some(RawBsonRef::Array(ids)) => raw::values(ids).filter_map(number).collect(),
@@ -36,6 +42,7 @@ impl<'a> Retry<'a> {
             statements,
             ids,
             first,
+            skipped,
             retried: Vec::new(),
         }
     }
@@ -68,6 +75,7 @@ impl<'a> Retry<'a> {
     }
 
     fn id(&self, index: usize) -> i32 {
+        let index = index.saturating_add(self.skipped);
         self.ids.get(index).copied().unwrap_or_else(|| {
             self.first
                 .saturating_add(i32::try_from(index).unwrap_or(i32::MAX))

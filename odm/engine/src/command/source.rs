@@ -24,10 +24,10 @@ use crate::command::join_indexes::JoinIndexes;
 use crate::command::modify;
 use crate::command::stats_stages::StatsContext;
 use crate::context::Context;
-use crate::cursor::query::{Deadline, Query, QueryOutput, owned};
+use crate::cursor::query::{Deadline, Found, Prepared, Query, QueryOutput, owned};
 use crate::pipeline::{
-    Cx, Documents, GEO_NEAR, Located, MergeWrite, Merging, Pipeline, PipelineDocument, Source,
-    Statistics, WriteTarget, not_first,
+    Cx, Documents, GEO_NEAR, Located, MergeWrite, Merging, Pipeline, PipelineDocument, Reads,
+    Source, Statistics, WriteTarget, not_first,
 };
 use crate::planner::geo::only_field;
 use crate::txn::writer::Writer;
@@ -51,6 +51,8 @@ pub(crate) struct CallSource<'c, 'a> {
     /// The hint of the aggregation, for its first stage.
     hint: Option<RawBsonRef<'c>>,
     joins: RefCell<JoinIndexes>,
+    /// The reads of the stages of an explained aggregation.
+    reads: Option<RefCell<Reads>>,
 }
 
 impl<'c, 'a> CallSource<'c, 'a> {
@@ -64,6 +66,23 @@ impl<'c, 'a> CallSource<'c, 'a> {
             requested_within: RefCell::default(),
             hint: None,
             joins: RefCell::default(),
+            reads: None,
+        }
+    }
+
+    /// This source for an aggregation that is explained.
+    pub(crate) fn counting(mut self) -> Self {
+        self.reads = Some(RefCell::default());
+        self
+    }
+
+    /// Counts the collection scans with which mongod would join the documents, and what they examine.
+    fn count_scan(&self, collection: &Version) {
+        if let Some(reads) = &self.reads {
+            let mut reads = reads.borrow_mut();
+            // mongod counts one scan for the plan and one for its run.
+            reads.scans += 2;
+            reads.documents += u64::try_from(collection.len()).unwrap_or(u64::MAX);
         }
     }
 
@@ -115,6 +134,7 @@ impl<'c, 'a> CallSource<'c, 'a> {
             source: self,
             collection: &view.namespace.collection,
             globals: &inner,
+            counts: None,
         };
         let around = self
             .requested_within
@@ -165,6 +185,7 @@ impl<'c, 'a> CallSource<'c, 'a> {
         let mut joins = self.joins.borrow_mut();
         let join = joined_by.and_then(|path| joins.join(namespace, path, globals.collator()));
         if let Some(indexed) = join.as_ref().and_then(|join| join.indexed()) {
+            self.count_scan(&collection);
             return joined(&query, indexed, deadline).map(listed);
         }
         let prepared = query.prepare(Some(&collection))?;
@@ -179,10 +200,40 @@ impl<'c, 'a> CallSource<'c, 'a> {
                 tally.add((0, length));
             }
         }
+        if self.reads.is_some() {
+            return self
+                .read_counted(&prepared, &collection, &deadline)
+                .map(listed);
+        }
         let found = prepared.run(collection, deadline)?;
         Ok(Box::new(found.map(|row| {
             row.map(|(_, bytes)| PipelineDocument::stored(bytes))
         })))
+    }
+
+    /// The documents of a query, for a stage of an explained aggregation.
+    fn read_counted(
+        &self,
+        prepared: &Prepared,
+        collection: &Version,
+        deadline: &Deadline,
+    ) -> Result<Vec<RawDocumentBuf>, ServerError> {
+        let Some(winner) = prepared.decide(collection, deadline)?.into_iter().next() else {
+            return Ok(Vec::new());
+        };
+        let indexes = winner.node.indexes();
+        let mut found = Found::from(winner);
+        let rows = found.by_ref().collect::<Result<Vec<_>, _>>()?;
+        if indexes.is_empty() {
+            self.count_scan(collection);
+        } else if let Some(reads) = &self.reads {
+            let mut reads = reads.borrow_mut();
+            let (keys, documents) = found.execution.examined();
+            reads.keys += keys;
+            reads.documents += documents;
+            reads.indexes.extend(indexes);
+        }
+        Ok(rows.iter().map(|(_, bytes)| owned(bytes)).collect())
     }
 
     /// The catalog in which to read a namespace.
@@ -380,6 +431,13 @@ impl Source for CallSource<'_, '_> {
         match self.root.resolve(&namespace)? {
             Some(view) if !is_requested => asker.ask(&view.namespace, asked),
             _ => asker.ask(&namespace, asked),
+        }
+    }
+
+    fn exchange_reads(&self, reads: Reads) -> Reads {
+        match &self.reads {
+            Some(counted) => counted.replace(reads),
+            None => reads,
         }
     }
 

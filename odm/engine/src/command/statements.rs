@@ -10,7 +10,7 @@ use crate::command::profiler::Watch;
 use crate::command::reply::Written;
 use crate::command::retry::Retry;
 use crate::context::Context;
-use crate::txn::session::Statement;
+use crate::txn::session::{Mode, Statement};
 use crate::txn::writer::Writer;
 
 /// Where one statement enters what it did.
@@ -61,9 +61,9 @@ impl<'a> Progress<'a> {
     pub(crate) fn new(call: &mut Invocation<'a>, ordered: bool) -> Self {
         Self {
             written: Written::default(),
-            retry: Retry::new(call.statements.take(), call.command),
+            retry: Retry::new(call.statements.take(), call.command, call.first_statement),
             done: Vec::new(),
-            ends_at_error: ordered || call.transaction.is_some(),
+            ends_at_error: ordered || matches!(call.mode, Mode::Transaction { .. }),
             context: call.context,
             profile: call.profile,
         }

@@ -1,14 +1,17 @@
 //! The commands, by name.
 
+use odm_language::version::ServerVersion;
+
 use crate::command::args;
 use crate::command::declare::Command;
 use crate::command::{
-    aggregate, capped, change_stream, coll_mod, coll_stats, collections, compat::explain, count,
-    create, create_indexes, databases, delete, distinct, drop_indexes, find, find_and_modify,
-    get_more, hello, insert, list_indexes, profile, session, update, validate,
+    aggregate, bulk_write, capped, change_stream, coll_mod, coll_stats, collections,
+    compat::explain, count, create, create_indexes, databases, delete, distinct, drop_indexes,
+    find, find_and_modify, get_more, hello, insert, list_indexes, profile, session, update,
+    validate,
 };
 
-/// Every command, sorted by name.
+/// Every command of 6.0, sorted by name.
 const COMMANDS: &[Command] = &[
     session::ABORT,
     aggregate::AGGREGATE,
@@ -52,6 +55,9 @@ const COMMANDS: &[Command] = &[
     validate::VALIDATE,
 ];
 
+/// The commands that later versions have added.
+const ADDED: &[(ServerVersion, Command)] = &[(ServerVersion::V8_0, bulk_write::BULK_WRITE)];
+
 /// Other spellings: name, command.
 const ALIASES: &[(&str, &str)] = &[
     ("buildinfo", "buildInfo"),
@@ -73,17 +79,37 @@ pub(crate) fn known_statements() -> [(&'static str, &'static [args::Field]); 4] 
     ]
 }
 
-/// Every command.
+/// Every command of 6.0.
 pub fn all() -> &'static [Command] {
     COMMANDS
 }
 
+/// The command of this name, if a version has it.
+pub(crate) fn find_in(version: ServerVersion, name: &str) -> Option<&'static Command> {
+    find_among(added(version), name)
+}
+
+/// The commands that versions up to this one have added to those of 6.0.
+pub fn added(version: ServerVersion) -> impl Iterator<Item = &'static Command> {
+    let added = ADDED.iter().filter(move |(since, _)| *since <= version);
+    added.map(|(_, command)| command)
+}
+
+/// The command of this name, of any version.
 pub(crate) fn find(name: &str) -> Option<&'static Command> {
+    find_among(ADDED.iter().map(|(_, command)| command), name)
+}
+
+fn find_among(
+    added: impl Iterator<Item = &'static Command>,
+    name: &str,
+) -> Option<&'static Command> {
     let name = ALIASES
         .iter()
         .find(|(alias, _)| *alias == name)
         .map_or(name, |(_, name)| *name);
-    COMMANDS.iter().find(|command| command.name == name)
+    let mut all = COMMANDS.iter().chain(added);
+    all.find(|command| command.name == name)
 }
 
 #[cfg(test)]

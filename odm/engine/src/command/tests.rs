@@ -12,6 +12,7 @@ use crate::cases;
 use crate::command::state::Engine;
 
 mod bounds;
+mod bulk_writes;
 mod concurrency;
 mod depth;
 mod duplicates;
@@ -94,7 +95,10 @@ fn parts(reply: &Document, paths: &[Bson]) -> Document {
     let inside = |path: &str| {
         let mut names = path.split('.');
         let first = reply.get(names.next()?)?;
-        names.try_fold(first, |value, name| value.as_document()?.get(name))
+        names.try_fold(first, |value, name| match value {
+            Bson::Array(values) => values.get(name.parse::<usize>().ok()?),
+            value => value.as_document()?.get(name),
+        })
     };
     let paths = paths.iter().filter_map(Bson::as_str);
     paths
@@ -230,6 +234,7 @@ cases::files!("command", file, input: [], [
     partial_index_conflicts,
     pattern_plans,
     pipeline_faults,
+    pipeline_plans,
     plans,
     positional_conditions,
     positional_paths,

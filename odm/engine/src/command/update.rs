@@ -129,22 +129,28 @@ impl<'a> UpdateStatement<'a> {
         }
         let q = args.document("q").unwrap_or_else(|| raw::empty_document());
         let row = Self::new(q, u, args.flag("multi"))?;
-        let sort = args.filled("sort");
-        if row.multi && sort.is_some() {
-            return Err(ServerError::new(
-                Code::FAILED_TO_PARSE,
-                "Cannot specify sort with multi=true",
-            ));
-        }
-        Ok(Self {
+        let statement = Self {
             upsert: args.flag("upsert"),
             array_filters: args.array("arrayFilters"),
             collation: args.filled("collation"),
             hint: args.hint()?,
-            sort,
+            sort: args.filled("sort"),
             has_constants,
             ..row
-        })
+        };
+        statement.check_sort()?;
+        Ok(statement)
+    }
+
+    /// Refuses a sort beside `multi`.
+    pub(crate) fn check_sort(&self) -> Result<(), ServerError> {
+        if !self.multi || self.sort.is_none() {
+            return Ok(());
+        }
+        Err(ServerError::new(
+            Code::FAILED_TO_PARSE,
+            "Cannot specify sort with multi=true",
+        ))
     }
 
     /// Refuses constants beside an update that is not a pipeline.

@@ -326,6 +326,7 @@ fn run(
         source: &NoCollections,
         collection: "",
         globals,
+        counts: None,
     };
     let document = pipeline.run_within(input, cx)?.next().transpose()?;
     Ok(document.map(PipelineDocument::into_owned))

@@ -6,6 +6,7 @@ use odm_language::error::ServerError;
 use odm_language::expression::Globals;
 use odm_language::expression::meta::Known;
 
+use crate::pipeline::counts::Reads;
 use crate::pipeline::document::PipelineDocument;
 
 /// A stream of documents, as it flows between stages.
@@ -56,6 +57,11 @@ pub(crate) trait Source {
         collection: &str,
         asked: &Statistics,
     ) -> Result<Vec<RawDocumentBuf>, ServerError>;
+
+    /// Replaces what was read since the last call, where reads are counted, and returns it.
+    fn exchange_reads(&self, _reads: Reads) -> Reads {
+        Reads::default()
+    }
 
     /// Random bits, for `$sample`.
     fn random(&self) -> u64;

@@ -2,16 +2,42 @@
 
 use std::fmt;
 
+use bson::Document;
 use bson::raw::RawDocumentBuf;
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::Globals;
 
+use crate::pipeline::counts::Counts;
+use crate::pipeline::shown::{Dependencies, Printer};
 use crate::pipeline::source::{Documents, Source, WriteTarget};
 
 /// One parsed stage.
 pub(crate) trait Stage: fmt::Debug + Send + Sync {
     /// Streams documents through the stage.
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError>;
+
+    /// The stages that mongod's `explain` shows for it.
+    fn shown(&self, printer: &dyn Printer) -> Result<Vec<Document>, ServerError>;
+
+    /// The paths that the stage reads; `None` if it reads whole documents.
+    fn dependencies(&self) -> Option<Dependencies> {
+        self.needs().map(Dependencies::all)
+    }
+
+    /// The projection that a query can make in its place. `is_whole` if the query leaves out and sorts nothing.
+    fn inclusion(&self, _globals: &Globals, _is_whole: bool) -> Option<Document> {
+        None
+    }
+
+    /// The path of the array of joined documents that it adds.
+    fn joins_as(&self) -> Option<String> {
+        None
+    }
+
+    /// The path of the array that it unwinds.
+    fn unwinds(&self) -> Option<String> {
+        None
+    }
 
     /// Fails if a constant part of its expressions fails.
     fn check_constants(&self, _globals: &Globals) -> Result<(), ServerError> {
@@ -145,6 +171,8 @@ pub(crate) struct Cx<'a> {
     /// The collection that the input documents come from.
     pub(crate) collection: &'a str,
     pub(crate) globals: &'a Globals,
+    /// The counters of the stages, if the pipeline is explained.
+    pub(crate) counts: Option<&'a Counts>,
 }
 
 /// mongod's name for the first of the internal stages that `$changeStream` expands to.

@@ -127,6 +127,7 @@ fn run(case: &Document, source: &Held) -> Result<Vec<RawDocumentBuf>, ServerErro
         source,
         collection: "stage_cases",
         globals: &globals,
+        counts: None,
     };
     let documents = pipeline.run(0, input, cx)?;
     documents

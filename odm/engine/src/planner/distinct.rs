@@ -40,6 +40,11 @@ pub(super) fn shortest<'i>(
 
 /// The plan with a walk that skips keys, if the keys alone decide which documents match.
 pub(super) fn skipping(mut node: Node, indexes: &[&Index], distinct: Distinct<'_>) -> Option<Node> {
+    if let (Step::Project, Distinct::First(_)) = (&node.step, distinct) {
+        let below = node.inputs.pop()?;
+        node.inputs.push(skipping(below, indexes, distinct)?);
+        return Some(node);
+    }
     let leaf = match (&node.step, node.inputs.as_mut_slice(), distinct) {
         (Step::Project, [only], Distinct::Value(_))
         | (Step::Fetch { all: true, .. }, [only], Distinct::First(_)) => only,

@@ -123,6 +123,13 @@ impl Node {
         test(&self.step) || self.inputs.iter().any(|input| input.any(test))
     }
 
+    /// The names of the indexes that it reads.
+    pub(crate) fn indexes(&self) -> Vec<String> {
+        let own = self.step.index().map(ToOwned::to_owned);
+        let below = self.inputs.iter().flat_map(Self::indexes);
+        own.into_iter().chain(below).collect()
+    }
+
     /// Whether a walk reads only the first of equal keys.
     pub(crate) fn is_distinct(&self) -> bool {
         self.any(&|step| matches!(step, Step::Index(scan) if scan.distinct.is_some()))

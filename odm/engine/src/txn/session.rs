@@ -449,7 +449,7 @@ impl Session {
             session: id.clone(),
             number,
         };
-        transaction.commit(catalog, origin)?;
+        transaction.commit(catalog, Some(origin))?;
         self.state = State::Committed;
         Ok(())
     }

@@ -36,6 +36,8 @@ pub(crate) struct Transaction {
     concern: Option<RawDocumentBuf>,
     /// Its changes, in order. They are always recorded, because a change stream may open before the commit.
     changes: Vec<LoggedChange>,
+    /// Whether it holds the writes of a single command, and no client knows it.
+    is_of_command: bool,
 }
 
 impl Transaction {
@@ -51,6 +53,15 @@ impl Transaction {
             started: now,
             concern: None,
             changes: Vec::new(),
+            is_of_command: false,
+        }
+    }
+
+    /// Begins one for the writes of a single command.
+    pub(crate) fn of_command(snapshot: Root, now: DateTime) -> Self {
+        Self {
+            is_of_command: true,
+            ..Self::begin(snapshot, now)
         }
     }
 
@@ -130,6 +141,7 @@ impl Transaction {
             locks: &mut locks,
             inside: Some(TransactionContext {
                 owner: self.owner,
+                is_of_command: self.is_of_command,
                 published: snapshot.as_ref().and(published.as_deref()),
                 snapshot: snapshot.as_deref(),
                 written,
@@ -146,7 +158,11 @@ impl Transaction {
     }
 
     /// Publishes all writes together and releases the locks.
-    pub(crate) fn commit(mut self, catalog: &Catalog, origin: Origin) -> Result<(), ServerError> {
+    pub(crate) fn commit(
+        mut self,
+        catalog: &Catalog,
+        origin: Option<Origin>,
+    ) -> Result<(), ServerError> {
         let changes = std::mem::take(&mut self.changes);
         let outcome = self.publish(catalog, changes, origin);
         self.release();
@@ -157,7 +173,7 @@ impl Transaction {
         &self,
         catalog: &Catalog,
         changes: Vec<LoggedChange>,
-        origin: Origin,
+        origin: Option<Origin>,
     ) -> Result<(), ServerError> {
         let mut written = Vec::new();
         for (namespace, records) in &self.written {
@@ -205,9 +221,7 @@ impl Transaction {
             .into_iter()
             .map(|collection| root.put(collection))
             .collect();
-        catalog
-            .changes
-            .append(&catalog.clock, changes, Some(origin));
+        catalog.changes.append(&catalog.clock, changes, origin);
         drop((root, guards, replaced));
         Ok(())
     }

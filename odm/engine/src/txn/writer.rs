@@ -17,6 +17,8 @@ use crate::txn::{changed_catalog, write_conflict};
 #[derive(Debug)]
 pub(crate) struct TransactionContext<'a> {
     pub(crate) owner: Owner,
+    /// Whether the transaction holds the writes of a single command.
+    pub(crate) is_of_command: bool,
     /// The collection when the transaction began; `None` if the transaction created it.
     pub(crate) snapshot: Option<&'a Collection>,
     pub(crate) published: Option<&'a Collection>,
@@ -36,6 +38,12 @@ pub(crate) struct Writer<'a, 'b> {
 }
 
 impl Writer<'_, '_> {
+    /// Whether the write belongs to a transaction of a client.
+    pub(crate) fn is_in_transaction(&self) -> bool {
+        let inside = self.inside.as_ref();
+        inside.is_some_and(|inside| !inside.is_of_command)
+    }
+
     /// The collection with all writes so far.
     pub(crate) fn collection(&mut self) -> &Collection {
         self.draft.collection()

@@ -19,7 +19,7 @@ use crate::expression::regex;
 use crate::expression::value::Value;
 
 /// Operators whose arguments are not folded either; sorted.
-const NOT_ENTERED: &[&str] = &[
+pub(super) const NOT_ENTERED: &[&str] = &[
     "$firstN",
     "$getField",
     "$lastN",
@@ -30,12 +30,12 @@ const NOT_ENTERED: &[&str] = &[
 ];
 
 /// Operators that combine adjacent constant arguments; sorted.
-const ASSOCIATIVE: &[&str] = &["$concat", "$concatArrays"];
+pub(super) const ASSOCIATIVE: &[&str] = &["$concat", "$concatArrays"];
 
 /// The value of an expression that does not depend on the document.
 type Constant<'a> = Result<Option<Value<'a>>, ServerError>;
 
-fn is_one(names: &[&str], name: &str) -> bool {
+pub(super) fn is_one(names: &[&str], name: &str) -> bool {
     names.binary_search(&name).is_ok()
 }
 

@@ -8,6 +8,7 @@ mod parse;
 use std::fmt;
 use std::sync::Arc;
 
+use bson::Document;
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use crate::error::{ServerError, refuse};
@@ -177,6 +178,38 @@ impl Shape {
     pub fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
         self.tree.check_constants(globals)
     }
+
+    /// The specification as mongod's `explain` shows it: `{a: 1, b: "$c"}` becomes `{_id: true, a: true, b: "$c"}`.
+    pub fn optimized(&self, globals: &Globals) -> Document {
+        let mut shown = self.tree.optimized(globals);
+        if self.kind != Kind::Set
+            && self
+                .tree
+                .fields
+                .iter()
+                .all(|(name, _)| name.name() != "_id")
+        {
+            shown.insert("_id", self.kind == Kind::Exclude);
+        }
+        shown
+    }
+
+    /// The paths that the shape keeps or computes from; `None` if it computes from whole documents.
+    pub fn dependencies(&self) -> Option<Vec<String>> {
+        let mut read = Vec::new();
+        self.tree.collect_dependencies("", &mut read)?;
+        Some(read)
+    }
+
+    /// Whether the shape computes no field.
+    pub fn is_plain(&self) -> bool {
+        !self.tree.computes()
+    }
+
+    /// What happens to the fields that the shape does not name.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
 }
 
 impl Tree {
@@ -260,6 +293,41 @@ impl Tree {
             }
             true
         })
+    }
+
+    /// Adds the paths that are kept or computed from; `None` if those are not all.
+    fn collect_dependencies(&self, above: &str, read: &mut Vec<String>) -> Option<()> {
+        for (name, entry) in &self.fields {
+            let path = super::join(above, name.name());
+            match entry {
+                Entry::Keep => read.push(path),
+                Entry::Below(tree) => tree.collect_dependencies(&path, read)?,
+                Entry::Compute(expression) => read.extend(expression.paths()?),
+                Entry::Drop | Entry::Transform(_) => {}
+            }
+        }
+        Some(())
+    }
+
+    /// Fields that are kept or dropped come first, and of these the `_id`.
+    fn optimized(&self, globals: &Globals) -> Document {
+        let mut shown = Document::new();
+        let is_flag = |entry: &Entry| matches!(entry, Entry::Keep | Entry::Drop);
+        let mut flags: Vec<_> = self.fields.iter().filter(|(_, it)| is_flag(it)).collect();
+        flags.sort_by_key(|(name, _)| name.name() != "_id");
+        let others = self.fields.iter().filter(|(_, it)| !is_flag(it));
+        for (name, entry) in flags.into_iter().chain(others) {
+            match entry {
+                Entry::Keep => shown.insert(name.name(), true),
+                Entry::Drop => shown.insert(name.name(), false),
+                Entry::Compute(expression) => {
+                    shown.insert(name.name(), expression.optimized(globals))
+                }
+                Entry::Below(tree) => shown.insert(name.name(), tree.optimized(globals)),
+                Entry::Transform(_) => None,
+            };
+        }
+        shown
     }
 
     fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {

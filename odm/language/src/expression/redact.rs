@@ -1,5 +1,6 @@
 //! `$redact`: keeps, drops or enters a document and each document in it, as an expression decides.
 
+use bson::Bson;
 use bson::raw::{RawArray, RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use crate::error::{ServerError, refuse};
@@ -24,6 +25,11 @@ impl Redact {
             .iter()
             .fold(scope.with("ROOT"), |scope, (name, _)| scope.with(*name));
         Expression::parse(spec, &scope).map(Self)
+    }
+
+    /// The expression as mongod's `explain` shows it.
+    pub fn optimized(&self, globals: &Globals) -> Bson {
+        self.0.optimized(globals)
     }
 
     pub fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {

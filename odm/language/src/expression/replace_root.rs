@@ -1,5 +1,6 @@
 //! The stages that turn one document into one document, shared by pipelines and pipeline updates.
 
+use bson::Bson;
 use bson::raw::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 
 use crate::error::{ServerError, refuse};
@@ -124,6 +125,16 @@ impl NewRoot {
                 "BSON field '$replaceRoot.newRoot' is missing but a required field",
             ),
         }
+    }
+
+    /// The expression as mongod's `explain` shows it.
+    pub fn optimized(&self, globals: &Globals) -> Bson {
+        self.with.optimized(globals)
+    }
+
+    /// The paths that the new document is computed from; `None` if that is the whole document.
+    pub fn dependencies(&self) -> Option<Vec<String>> {
+        self.with.paths()
     }
 
     pub fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {

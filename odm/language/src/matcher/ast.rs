@@ -94,6 +94,27 @@ impl Group {
 }
 
 impl Predicate {
+    /// Adds the paths that the condition reads; `None` if it reads whole documents.
+    pub(super) fn collect_paths(&self, paths: &mut Vec<String>) -> Option<()> {
+        match self {
+            Self::And(group) | Self::Or(group) | Self::Nor(group) => {
+                let mut children = group.children.iter();
+                children.try_for_each(|child| child.collect_paths(paths))
+            }
+            Self::Not(negation) => negation.child.collect_paths(paths),
+            Self::Field(field) => {
+                paths.push(field.path.as_str().to_owned());
+                Some(())
+            }
+            Self::Expr(expr) => {
+                paths.extend(expr.expression.paths()?);
+                Some(())
+            }
+            Self::Schema(_) | Self::Text(_) => None,
+            Self::Always(_) => Some(()),
+        }
+    }
+
     /// Evaluates the conditions in the written order from now on.
     pub(super) fn keep_order(&mut self) {
         match self {

@@ -1,7 +1,7 @@
 //! `listCommands`: the commands of the server and the engine.
 
 use bson::{Document, doc};
-use odm_engine::known_commands;
+use odm_engine::{added_commands, known_commands};
 
 use super::{COMMANDS, Command, is_open};
 
@@ -10,7 +10,8 @@ pub(super) const LIST_COMMANDS: Command = Command {
     run: |call| {
         let has = |name: &str| name != "configureFailPoint" || call.state.options.test_commands;
         let own = COMMANDS.iter().map(|row| (row.name, row.is_open));
-        let of_engine = known_commands().iter();
+        let version = call.state.service.context().version();
+        let of_engine = known_commands().iter().chain(added_commands(version));
         let of_engine = of_engine.map(|row| (row.name, is_open(row.name)));
         let mut all: Vec<_> = own.chain(of_engine).filter(|(name, _)| has(name)).collect();
         // For a command that both have, the open row comes first and is kept.

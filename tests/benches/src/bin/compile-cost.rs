@@ -107,7 +107,12 @@ fn main() -> io::Result<()> {
 
     let serde = place.write("serde-alone", "lib.rs", &[SERDE], &models(DERIVED, false))?;
     let odm = place.odm("memory");
-    let both = place.write("serde-and-odm", "lib.rs", &[SERDE, &odm], &models(DERIVED, true))?;
+    let both = place.write(
+        "serde-and-odm",
+        "lib.rs",
+        &[SERDE, &odm],
+        &models(DERIVED, true),
+    )?;
     let what = format!("{DERIVED} models of {} fields", FIELDS.len());
     for verb in [&["check"][..], &["build"]] {
         let (alone, both) = place.compare(&serde, &both, verb, rounds)?;

@@ -62,7 +62,7 @@ fn explain(call: &mut Invocation<'_>) -> Result<RawDocumentBuf, ServerError> {
             "the command is empty",
         ));
     };
-    let Some(row) = table::find(name) else {
+    let Some(row) = table::find_in(call.context.version(), name) else {
         return Err(ServerError::new(
             Code::COMMAND_NOT_FOUND,
             format!("Explain failed due to unknown command: {name}"),

@@ -18,7 +18,7 @@ use crate::cases;
 use crate::command::args::{GENERIC, Kind};
 use crate::command::state::Engine;
 use crate::command::update::statement_fields;
-use crate::command::{known_commands, known_statements};
+use crate::command::{added_commands, known_commands, known_statements};
 use crate::context::Context;
 use crate::index::spec;
 use crate::pipeline::{known_stage_options, known_stages, runs_accumulator, runs_window_operator};
@@ -408,6 +408,13 @@ fn additions() -> Vec<(ServerVersion, &'static str, Vec<&'static str>)> {
         ),
         expressions(ServerVersion::V8_0),
         (ServerVersion::V8_0, "fields of `update.updates`", fields),
+        (
+            ServerVersion::V8_0,
+            "commands",
+            added_commands(ServerVersion::V8_0)
+                .map(|command| command.name)
+                .collect(),
+        ),
     ];
     rows.retain(|(_, _, names)| !names.is_empty());
     rows
@@ -418,7 +425,7 @@ const NOT_ADDED: &[(ServerVersion, &str)] = &[
     (ServerVersion::V7_0, "compound wildcard indexes"),
     (
         ServerVersion::V8_0,
-        "`bulkWrite`, `$toUUID`, `$convert` from and to binary data",
+        "`$toUUID`, `$convert` from and to binary data",
     ),
 ];
 

@@ -9,16 +9,10 @@ use odm_language::value::bson_type::Bracket;
 use odm_language::value::order;
 use odm_language::value::raw::{append, elements, values};
 
-use crate::pipeline::source::Documents;
-use crate::pipeline::stage::{Cx, Stage};
+use crate::pipeline::stage::Stage;
 use crate::pipeline::stages::foreign::one;
+use crate::pipeline::stages::sequence::Sequence;
 use crate::pipeline::stages::{group, sort};
-
-#[derive(Debug)]
-struct Bucket {
-    group: Box<dyn Stage>,
-    sort: Box<dyn Stage>,
-}
 
 /// The options, as far as they are checked while they are read.
 #[derive(Default)]
@@ -85,10 +79,10 @@ pub(super) fn parse(
         grouping.append(cstr!("count"), one("$sum", RawBsonRef::Int32(1)));
     }
     let order = one("_id", RawBsonRef::Int32(1));
-    Ok(Box::new(Bucket {
-        group: group::parse("$group", RawBsonRef::Document(&grouping), globals)?,
-        sort: sort::parse("$sort", RawBsonRef::Document(&order), globals)?,
-    }))
+    Ok(Sequence::boxed(vec![
+        group::parse("$group", RawBsonRef::Document(&grouping), globals)?,
+        sort::parse("$sort", RawBsonRef::Document(&order), globals)?,
+    ]))
 }
 
 impl<'s> Spec<'s> {
@@ -284,14 +278,4 @@ fn switch(
         append(&mut switch, "default", default.as_raw_bson_ref());
     }
     one("$switch", RawBsonRef::Document(&switch))
-}
-
-impl Stage for Bucket {
-    fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
-        self.sort.run(self.group.run(input, cx)?, cx)
-    }
-
-    fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
-        self.group.check_constants(globals)
-    }
 }

@@ -6,6 +6,7 @@ use std::iter::Peekable;
 use std::vec::IntoIter;
 
 use bson::raw::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
+use bson::{Document, doc};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::meta::Known;
 use odm_language::expression::{Expression, Globals, Scope, compat::messages};
@@ -15,6 +16,7 @@ use odm_language::value::{key, order};
 
 use crate::pipeline::document::PipelineDocument;
 use crate::pipeline::memory::{self, Memory};
+use crate::pipeline::shown::{Dependencies, Printer, stage};
 use crate::pipeline::source::{Documents, made};
 use crate::pipeline::stage::{Cx, Stage};
 use crate::pipeline::stages::bucket::is_computed;
@@ -29,6 +31,8 @@ struct BucketAuto {
     buckets: usize,
     fields: Vec<Field>,
     granularity: Option<Granularity>,
+    /// The name of the granularity.
+    named: Option<String>,
 }
 
 /// The options, as far as they are checked while they are read.
@@ -38,6 +42,7 @@ struct Spec {
     buckets: Option<i64>,
     fields: Vec<Field>,
     granularity: Option<Granularity>,
+    named: Option<String>,
 }
 
 fn refuse<T>(code: i32, message: impl Into<String>) -> Result<T, ServerError> {
@@ -85,6 +90,7 @@ pub(super) fn parse(
         buckets,
         fields,
         granularity: spec.granularity,
+        named: spec.named,
     }))
 }
 
@@ -133,6 +139,7 @@ impl Spec {
                     return refuse(40257, format!("Unknown rounding granularity '{name}'"));
                 };
                 self.granularity = Some(granularity);
+                self.named = Some(name.to_owned());
             }
             ("granularity", _) => {
                 return refuse(
@@ -177,6 +184,31 @@ fn buckets(value: RawBsonRef<'_>) -> Result<i64, ServerError> {
 }
 
 impl Stage for BucketAuto {
+    fn shown(&self, printer: &dyn Printer) -> Result<Vec<Document>, ServerError> {
+        let globals = printer.globals();
+        let mut shown = doc! {
+            "groupBy": self.group_by.optimized(globals),
+            "buckets": i32::try_from(self.buckets).unwrap_or(i32::MAX),
+        };
+        if let Some(granularity) = &self.named {
+            shown.insert("granularity", granularity);
+        }
+        let fields = self.fields.iter();
+        let output: Document = fields
+            .map(|field| (field.name.clone(), field.shown(globals).into()))
+            .collect();
+        shown.insert("output", output);
+        Ok(vec![stage("$bucketAuto", shown)])
+    }
+
+    fn dependencies(&self) -> Option<Dependencies> {
+        let mut paths = self.group_by.paths()?;
+        for field in &self.fields {
+            paths.extend(field.paths()?);
+        }
+        Some(Dependencies::all(paths))
+    }
+
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         let mut memory = Memory::new(cx.globals);
         let mut entries = Vec::new();

@@ -1,10 +1,12 @@
 //! `$count`: one document with the number of input documents, or none if there are none.
 
 use bson::raw::{RawBsonRef, RawDocumentBuf};
+use bson::{Document, doc};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::Globals;
 use odm_language::value::raw::append;
 
+use crate::pipeline::shown::{Printer, stage};
 use crate::pipeline::source::{Documents, made};
 use crate::pipeline::stage::{Cx, Stage};
 
@@ -34,6 +36,14 @@ pub(super) fn parse(
 }
 
 impl Stage for Count {
+    fn shown(&self, _printer: &dyn Printer) -> Result<Vec<Document>, ServerError> {
+        let one = doc! { "$sum": { "$const": 1 } };
+        Ok(vec![
+            stage("$group", doc! { "_id": { "$const": null }, &self.0: one }),
+            stage("$project", doc! { &self.0: true, "_id": false }),
+        ])
+    }
+
     fn needs(&self) -> Option<Vec<String>> {
         Some(Vec::new())
     }

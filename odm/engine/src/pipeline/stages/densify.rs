@@ -12,6 +12,7 @@ use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 
 use bson::DateTime;
+use bson::Document;
 use bson::raw::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::memory_limit::LIMIT;
@@ -21,6 +22,7 @@ use odm_language::value::raw::get;
 use odm_language::value::{key, order};
 
 use crate::pipeline::document::PipelineDocument;
+use crate::pipeline::shown::{Dependencies, Printer, stage};
 use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, Stage};
 use crate::pipeline::stages::unwind;
@@ -34,6 +36,8 @@ struct Densify {
     partition: Vec<Vec<String>>,
     step: Step,
     bounds: Bounds,
+    /// The options, as `explain` shows them.
+    written: Document,
 }
 
 #[derive(Debug)]
@@ -458,6 +462,16 @@ fn value_of<'d>(document: &'d RawDocument, field: &[String]) -> Option<RawBsonRe
 }
 
 impl Stage for Densify {
+    fn shown(&self, _printer: &dyn Printer) -> Result<Vec<Document>, ServerError> {
+        Ok(vec![stage("$_internalDensify", self.written.clone())])
+    }
+
+    fn dependencies(&self) -> Option<Dependencies> {
+        let partition = self.partition.iter();
+        let paths = partition.chain([&self.field]).map(|path| path.join("."));
+        Some(Dependencies::some(paths.collect()))
+    }
+
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         let mut run = Run {
             stage: self,

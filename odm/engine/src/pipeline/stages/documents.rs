@@ -1,11 +1,13 @@
 //! `$documents`: the documents that an expression computes, instead of those of a collection.
 
+use bson::Document;
 use bson::raw::{RawBsonRef, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::projection::Shape;
 use odm_language::expression::{Globals, compat::messages, replace_root};
 use odm_language::value::raw::{empty_document, get, values};
 
+use crate::pipeline::shown::{Printer, stage};
 use crate::pipeline::source::{Documents, made};
 use crate::pipeline::stage::{Cx, DOCUMENTS, Stage};
 use crate::pipeline::stages::foreign::one;
@@ -48,6 +50,24 @@ fn document(value: RawBsonRef<'_>) -> Result<RawDocumentBuf, ServerError> {
 }
 
 impl Stage for Computed {
+    fn shown(&self, printer: &dyn Printer) -> Result<Vec<Document>, ServerError> {
+        let mut shape = self.0.optimized(printer.globals());
+        let computed = shape.remove(FIELD);
+        shape.extend(computed.map(|computed| (FIELD.to_owned(), computed)));
+        let path = format!("${FIELD}");
+        // mongod empties the queue when it runs.
+        let queue = match printer.counts() {
+            Some(_) => Vec::new(),
+            None => vec![Document::new()],
+        };
+        Ok(vec![
+            stage("$queue", queue),
+            stage("$project", shape),
+            stage("$unwind", stage("path", path.clone())),
+            stage("$replaceRoot", stage("newRoot", path)),
+        ])
+    }
+
     fn run<'a>(&'a self, _input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         let computed = self.0.apply(empty_document(), cx.globals, None)?;
         let Some(RawBsonRef::Array(array)) = get(&computed, FIELD) else {

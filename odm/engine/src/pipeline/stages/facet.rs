@@ -1,6 +1,7 @@
 //! `$facet`: several pipelines over the same documents, with one result array each.
 
 use bson::raw::{RawArray, RawArrayBuf, RawBsonRef, RawDocumentBuf};
+use bson::{Document, doc};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::memory_limit;
 use odm_language::expression::meta;
@@ -9,6 +10,7 @@ use odm_language::value::raw::append;
 use odm_language::value::raw::{elements, values};
 
 use crate::pipeline::outline::{self, Place};
+use crate::pipeline::shown::{Dependencies, Printer, number, stage};
 use crate::pipeline::source::{Documents, made};
 use crate::pipeline::stage::{CHANGE_STREAM, Cx, Other, Stage};
 use crate::pipeline::{Pipeline, PipelineDocument, is_of_place};
@@ -138,6 +140,32 @@ fn facet<'s>(
 }
 
 impl Stage for Facet {
+    fn shown(&self, printer: &dyn Printer) -> Result<Vec<Document>, ServerError> {
+        let mut facets = Document::new();
+        for (name, pipeline) in &self.0 {
+            let mut tee = stage("$internalFacetTeeConsumer", Document::new());
+            if let Some(counts) = printer.counts() {
+                let taken = counts.of(pipeline, None).returned;
+                tee.extend(doc! {
+                    "nReturned": number(taken),
+                    "executionTimeMillisEstimate": 0_i64,
+                });
+            }
+            let mut shown = vec![tee];
+            shown.extend(pipeline.shown(0, printer)?);
+            facets.insert(name, shown);
+        }
+        Ok(vec![stage("$facet", facets)])
+    }
+
+    fn dependencies(&self) -> Option<Dependencies> {
+        let mut paths = Vec::new();
+        for (_, pipeline) in &self.0 {
+            paths.extend(pipeline.dependencies(0)?);
+        }
+        Some(Dependencies::all(paths))
+    }
+
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         let documents: Vec<PipelineDocument> = input.collect::<Result<_, _>>()?;
         let mut result = RawDocumentBuf::new();

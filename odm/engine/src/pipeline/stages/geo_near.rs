@@ -1,5 +1,6 @@
 //! `$geoNear`: the documents nearest to a point, nearest first, each with its distance.
 
+use bson::Document;
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::{Expression, Globals, compat::messages, field_path};
@@ -7,6 +8,7 @@ use odm_language::matcher::Matcher;
 use odm_language::value::number::Number;
 use odm_language::value::raw::{self, append, get};
 
+use crate::pipeline::shown::Printer;
 use crate::pipeline::source::{Documents, made};
 use crate::pipeline::stage::{Cx, GEO_NEAR, Stage};
 use crate::pipeline::stages::foreign::{both, one};
@@ -199,6 +201,11 @@ impl GeoNear {
 }
 
 impl Stage for GeoNear {
+    /// It is shown as the query that feeds the pipeline.
+    fn shown(&self, _printer: &dyn Printer) -> Result<Vec<Document>, ServerError> {
+        Ok(Vec::new())
+    }
+
     fn run<'a>(&'a self, _input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         let filter = |field: &str| self.filter(field, cx.globals);
         let found = (cx.source).nearest(cx.collection, self.key.as_deref(), &filter, cx.globals)?;

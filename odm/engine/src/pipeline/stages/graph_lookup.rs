@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf, cstr};
+use bson::{Document, doc};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::{Expression, Globals, compat::messages, field_path, memory_limit};
 use odm_language::matcher::{Matcher, without_where};
@@ -12,6 +13,7 @@ use odm_language::value::path::Path;
 use odm_language::value::raw::{elements, get, values};
 
 use crate::pipeline::outline::Place;
+use crate::pipeline::shown::{Dependencies, Printer, number, stage};
 use crate::pipeline::source::{Documents, made};
 use crate::pipeline::stage::{Cx, Other, PathEffect, Stage, Touched};
 use crate::pipeline::stages::foreign::{self, both, one, spread};
@@ -238,6 +240,35 @@ impl GraphLookup {
 }
 
 impl Stage for GraphLookup {
+    fn shown(&self, printer: &dyn Printer) -> Result<Vec<Document>, ServerError> {
+        let mut shown = doc! {
+            "from": &self.from,
+            "as": self.into.join("."),
+            "connectToField": self.connect_to.as_str(),
+            "connectFromField": self.connect_from.as_str(),
+            "startWith": self.start.parsed(printer.globals()),
+        };
+        if let Some(field) = &self.depth_field {
+            shown.insert("depthField", field.join("."));
+        }
+        if let Some(depth) = self.max_depth {
+            shown.insert("maxDepth", number(u64::try_from(depth).unwrap_or_default()));
+        }
+        if let Some(filter) = &self.restriction {
+            let filter = Document::try_from(&**filter).unwrap_or_default();
+            shown.insert("restrictSearchWithMatch", filter);
+        }
+        Ok(vec![stage("$graphLookup", shown)])
+    }
+
+    fn dependencies(&self) -> Option<Dependencies> {
+        self.start.paths().map(Dependencies::some)
+    }
+
+    fn joins_as(&self) -> Option<String> {
+        Some(self.into.join("."))
+    }
+
     fn effect(&self) -> Option<PathEffect> {
         Some(PathEffect::new(Touched::Only(vec![self.into.join(".")])))
     }

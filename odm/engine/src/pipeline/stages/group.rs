@@ -9,6 +9,7 @@ pub(crate) use self::field::runs;
 use std::collections::HashMap;
 
 use bson::raw::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{Document, doc};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::{Expression, Globals, Scope, Value};
 use odm_language::value::key::{self, Direction};
@@ -18,6 +19,7 @@ use odm_language::value::raw::append;
 use odm_language::value::raw::elements;
 
 use crate::pipeline::memory::{self, Memory};
+use crate::pipeline::shown::{Printer, stage};
 use crate::pipeline::source::{Documents, made};
 use crate::pipeline::stage::{Cx, PathEffect, Stage, Touched};
 
@@ -113,6 +115,19 @@ fn refuse<T>(code: i32, message: impl Into<String>) -> Result<T, ServerError> {
 }
 
 impl Stage for Group {
+    fn shown(&self, printer: &dyn Printer) -> Result<Vec<Document>, ServerError> {
+        let globals = printer.globals();
+        let id = match &self.id {
+            Id::Expression(id) => id.optimized(globals),
+            Id::One(name, id) => stage(name, id.optimized(globals)).into(),
+        };
+        let mut shown = doc! { "_id": id };
+        for field in &self.fields {
+            shown.insert(&field.name, field.shown(globals));
+        }
+        Ok(vec![stage("$group", shown)])
+    }
+
     fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
         let (Id::Expression(id) | Id::One(_, id)) = &self.id;
         id.check_constants(globals)?;

@@ -1,10 +1,12 @@
 //! `$_internalInhibitOptimization`: passes every document on, and keeps the planner from taking over later stages.
 
+use bson::Document;
 use bson::raw::RawBsonRef;
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::Globals;
 use odm_language::value::print;
 
+use crate::pipeline::shown::{Dependencies, Printer, stage};
 use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, Stage};
 
@@ -36,6 +38,15 @@ pub(super) fn parse(
 }
 
 impl Stage for Inhibit {
+    fn shown(&self, _printer: &dyn Printer) -> Result<Vec<Document>, ServerError> {
+        let name = "$_internalInhibitOptimization";
+        Ok(vec![stage(name, Document::new())])
+    }
+
+    fn dependencies(&self) -> Option<Dependencies> {
+        Some(Dependencies::some(Vec::new()))
+    }
+
     fn run<'a>(&'a self, input: Documents<'a>, _cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         Ok(input)
     }

@@ -1,10 +1,12 @@
 //! `$limit`: the first documents.
 
+use bson::Document;
 use bson::raw::RawBsonRef;
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::{Globals, compat::messages};
 use odm_language::value::number::Number;
 
+use crate::pipeline::shown::{Dependencies, Printer, number, stage};
 use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, Planned, Stage};
 
@@ -48,6 +50,14 @@ pub(super) fn count(name: &str, spec: RawBsonRef<'_>, code: i32) -> Result<u64, 
 }
 
 impl Stage for Limit {
+    fn shown(&self, _printer: &dyn Printer) -> Result<Vec<Document>, ServerError> {
+        Ok(vec![stage("$limit", number(self.0))])
+    }
+
+    fn dependencies(&self) -> Option<Dependencies> {
+        Some(Dependencies::some(Vec::new()))
+    }
+
     fn run<'a>(&'a self, input: Documents<'a>, _cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         Ok(Box::new(
             input.take(usize::try_from(self.0).unwrap_or(usize::MAX)),

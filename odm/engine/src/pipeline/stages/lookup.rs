@@ -1,16 +1,18 @@
 //! `$lookup`: joins each document with documents of another collection.
 
 use bson::raw::{RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{Bson, Document, doc};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::memory_limit;
 use odm_language::expression::{
     Expression, Globals, check_variable_name, compat::messages, field_path,
 };
 use odm_language::value::path::Path;
-use odm_language::value::raw::{elements, get};
+use odm_language::value::raw::{elements, get, values};
 
 use crate::pipeline::Pipeline;
 use crate::pipeline::outline::{self, Place};
+use crate::pipeline::shown::{Dependencies, Printer, stage};
 use crate::pipeline::source::{Documents, made};
 use crate::pipeline::stage::{Cx, DOCUMENTS, Other, PathEffect, Stage, Touched, not_first};
 use crate::pipeline::stages::foreign::{self, any_of, both, spread};
@@ -22,6 +24,8 @@ struct Lookup {
     fields: Option<(Path, String)>,
     variables: Vec<(String, Expression)>,
     pipeline: Pipeline,
+    /// The stages of the pipeline, if it has one.
+    written: Option<RawArrayBuf>,
     /// Whether the result is the same for every document, so that one read is enough.
     is_uncorrelated: bool,
     into: Vec<String>,
@@ -168,7 +172,12 @@ pub(super) fn parse(
         shown.contains("$rand") || shown.contains("$sample")
     });
     let is_uncorrelated = fields.is_none() && variables.is_empty() && !is_random;
-    let pipeline = Pipeline::parse_inner("$lookup", 51047, &stages.unwrap_or_default(), &bound)?;
+    let pipeline = Pipeline::parse_inner(
+        "$lookup",
+        51047,
+        stages.as_deref().unwrap_or(&RawArrayBuf::new()),
+        &bound,
+    )?;
     collections.extend(pipeline.collections());
     // `localField` and `foreignField` become a filter in front of the pipeline.
     if let (Some(stage), Some(_)) = (pipeline.begins(), &fields)
@@ -181,6 +190,7 @@ pub(super) fn parse(
         fields,
         variables,
         pipeline,
+        written: stages,
         is_uncorrelated,
         into,
         collections,
@@ -218,6 +228,7 @@ impl Lookup {
             source: cx.source,
             collection: &self.from,
             globals: &globals,
+            counts: None,
         };
         let mut found = RawArrayBuf::new();
         let documents = if self.pipeline.begins() == Some(DOCUMENTS) {
@@ -253,6 +264,38 @@ fn filter(local: &Path, foreign: &str, document: &RawDocument) -> RawDocumentBuf
 }
 
 impl Stage for Lookup {
+    fn shown(&self, printer: &dyn Printer) -> Result<Vec<Document>, ServerError> {
+        let mut shown = doc! { "from": &self.from, "as": self.into.join(".") };
+        if let Some((local, foreign)) = &self.fields {
+            shown.extend(doc! { "localField": local.as_str(), "foreignField": foreign });
+        }
+        if let Some(written) = &self.written {
+            let variables: Document = self
+                .variables
+                .iter()
+                .map(|(name, value)| (name.clone(), value.parsed(printer.globals())))
+                .collect();
+            let stages = values(written).map(|stage| Bson::try_from(stage).unwrap_or(Bson::Null));
+            shown.extend(doc! { "let": variables, "pipeline": stages.collect::<Vec<_>>() });
+        }
+        Ok(vec![stage("$lookup", shown)])
+    }
+
+    fn dependencies(&self) -> Option<Dependencies> {
+        let mut paths = Vec::new();
+        if let Some((local, _)) = &self.fields {
+            paths.push(local.as_str().to_owned());
+        }
+        for (_, value) in &self.variables {
+            paths.extend(value.paths()?);
+        }
+        Some(Dependencies::some(paths))
+    }
+
+    fn joins_as(&self) -> Option<String> {
+        Some(self.into.join("."))
+    }
+
     fn effect(&self) -> Option<PathEffect> {
         Some(PathEffect {
             is_one_to_one: true,

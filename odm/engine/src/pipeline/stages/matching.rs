@@ -1,10 +1,12 @@
 //! `$match`: keeps the documents that match a filter.
 
+use bson::Document;
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::Globals;
 use odm_language::matcher::{Matcher, without_where};
 
+use crate::pipeline::shown::{Dependencies, Printer, stage};
 use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, Planned, Stage};
 
@@ -40,6 +42,14 @@ pub(in crate::pipeline) fn of_filter(
 }
 
 impl Stage for Match {
+    fn shown(&self, printer: &dyn Printer) -> Result<Vec<Document>, ServerError> {
+        Ok(vec![stage("$match", printer.filter(&self.matcher))])
+    }
+
+    fn dependencies(&self) -> Option<Dependencies> {
+        self.matcher.paths().map(Dependencies::some)
+    }
+
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         Ok(Box::new(input.filter_map(move |document| {
             let document = match document {

@@ -3,11 +3,13 @@
 mod parse;
 
 use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{Bson, Document, doc};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::Expression;
 use odm_language::value::raw::append;
-use odm_language::value::raw::{elements, get};
+use odm_language::value::raw::{elements, get, values};
 
+use crate::pipeline::shown::{Printer, stage};
 use crate::pipeline::source::{Documents, MergeWrite, Merging, WriteTarget};
 use crate::pipeline::stage::{Cx, Other, Stage};
 use crate::pipeline::stages::foreign::one;
@@ -268,6 +270,36 @@ fn with_id(document: RawDocumentBuf, cx: Cx<'_>) -> RawDocumentBuf {
 }
 
 impl Stage for Merge {
+    fn shown(&self, printer: &dyn Printer) -> Result<Vec<Document>, ServerError> {
+        let database = self.database.as_deref().unwrap_or(printer.database());
+        let on = match self.on.as_slice() {
+            [only] => Bson::from(only),
+            several => Bson::from(several),
+        };
+        let mut shown = doc! {
+            "into": { "db": database, "coll": &self.collection },
+            "on": on,
+        };
+        match &self.matched {
+            Matched::Pipeline { stages, variables } => {
+                let mut lets: Document = variables
+                    .iter()
+                    .map(|(name, value)| (name.clone(), value.parsed(printer.globals())))
+                    .collect();
+                if lets.is_empty() {
+                    lets.insert("new", "$$ROOT");
+                }
+                let stages = values(stages).map(|it| Bson::try_from(it).unwrap_or(Bson::Null));
+                shown.extend(doc! { "let": lets, "whenMatched": stages.collect::<Vec<_>>() });
+            }
+            matched => {
+                shown.insert("whenMatched", matched.name());
+            }
+        }
+        shown.insert("whenNotMatched", self.not_matched.name());
+        Ok(vec![stage("$merge", shown)])
+    }
+
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         let (batches, failure) = self.batches(input, cx);
         if !batches.is_empty() {

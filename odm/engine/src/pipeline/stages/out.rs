@@ -1,11 +1,13 @@
 //! `$out`: replaces a collection's documents.
 
 use bson::raw::RawBsonRef;
+use bson::{Document, doc};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::{Globals, compat::messages};
 use odm_language::value::raw::{elements, get};
 
 use crate::pipeline::outline::Place;
+use crate::pipeline::shown::{Printer, stage};
 use crate::pipeline::source::{Documents, WriteTarget};
 use crate::pipeline::stage::{Cx, Other, Stage};
 
@@ -84,6 +86,14 @@ fn name(field: &str, value: RawBsonRef<'_>) -> Result<String, ServerError> {
 }
 
 impl Stage for Out {
+    fn shown(&self, printer: &dyn Printer) -> Result<Vec<Document>, ServerError> {
+        let database = self.database.as_deref().unwrap_or(printer.database());
+        Ok(vec![stage(
+            "$out",
+            doc! { "db": database, "coll": &self.collection },
+        )])
+    }
+
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         cx.source
             .check_replaced(self.database.as_deref(), &self.collection)?;

@@ -1,10 +1,12 @@
 //! `$redact`: drops documents, and documents within documents.
 
+use bson::Document;
 use bson::raw::RawBsonRef;
 use odm_language::error::ServerError;
 use odm_language::expression::Globals;
 use odm_language::expression::redact::Redact;
 
+use crate::pipeline::shown::{Printer, stage};
 use crate::pipeline::source::{Documents, made};
 use crate::pipeline::stage::{Cx, Stage};
 
@@ -17,6 +19,10 @@ pub(super) fn parse(
 }
 
 impl Stage for Redact {
+    fn shown(&self, printer: &dyn Printer) -> Result<Vec<Document>, ServerError> {
+        Ok(vec![stage("$redact", self.optimized(printer.globals()))])
+    }
+
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         Ok(made(input.filter_map(move |document| {
             document

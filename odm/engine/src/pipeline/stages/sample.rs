@@ -1,11 +1,13 @@
 //! `$sample`: a number of random documents, in random order.
 
 use bson::raw::RawBsonRef;
+use bson::{Document, doc};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::Globals;
 use odm_language::value::number::Number;
 use odm_language::value::raw::elements;
 
+use crate::pipeline::shown::{Dependencies, Printer, number, stage};
 use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, Stage};
 
@@ -48,6 +50,15 @@ pub(super) fn parse(
 }
 
 impl Stage for Sample {
+    fn shown(&self, _printer: &dyn Printer) -> Result<Vec<Document>, ServerError> {
+        let size = number(u64::try_from(self.0).unwrap_or(u64::MAX));
+        Ok(vec![stage("$sample", doc! { "size": size })])
+    }
+
+    fn dependencies(&self) -> Option<Dependencies> {
+        Some(Dependencies::some(Vec::new()))
+    }
+
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         let mut documents: Vec<_> = input.collect::<Result<_, _>>()?;
         let mut picked = Vec::new();

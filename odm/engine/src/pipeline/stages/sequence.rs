@@ -1,8 +1,10 @@
 //! A stage that stands for several others, as `$fill` stands for `$setWindowFields` and `$addFields`.
 
+use bson::Document;
 use odm_language::error::ServerError;
 use odm_language::expression::Globals;
 
+use crate::pipeline::shown::Printer;
 use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, Stage};
 
@@ -18,6 +20,14 @@ impl Sequence {
 }
 
 impl Stage for Sequence {
+    fn shown(&self, printer: &dyn Printer) -> Result<Vec<Document>, ServerError> {
+        let mut shown = Vec::new();
+        for stage in &self.0 {
+            shown.extend(stage.shown(printer)?);
+        }
+        Ok(shown)
+    }
+
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         self.0
             .iter()

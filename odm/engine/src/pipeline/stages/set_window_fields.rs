@@ -10,6 +10,7 @@ mod integral;
 mod output;
 mod parse;
 mod sequential;
+mod shown;
 mod sliding;
 
 #[cfg(test)]
@@ -18,6 +19,7 @@ pub(crate) use self::parse::runs;
 use std::collections::VecDeque;
 
 use bson::raw::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{Document, doc};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::{Expression, Globals, compat::messages, field_path};
 use odm_language::value::key;
@@ -25,6 +27,7 @@ use odm_language::value::raw::{append, elements};
 
 use crate::pipeline::document::PipelineDocument;
 use crate::pipeline::memory::{self, Memory};
+use crate::pipeline::shown::{Dependencies, Printer, stage};
 use crate::pipeline::sort::SortPattern;
 use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, Stage};
@@ -157,6 +160,8 @@ pub(super) fn stages(
         sort_by,
         functions,
         paths,
+        written_sort: sort.and_then(|sort| Document::try_from(sort).ok()),
+        written: output.to_owned(),
     });
     stages.push(window);
     Ok(stages)
@@ -272,7 +277,13 @@ struct SetWindowFields {
     sort_by: SortBy,
     functions: Vec<Function>,
     paths: Paths,
+    /// The `sortBy` and the `output`, as they are written.
+    written_sort: Option<Document>,
+    written: RawDocumentBuf,
 }
+
+/// The field in which `explain` shows the value of an expression that partitions; mongod gives it a random name.
+const PARTITION: &str = "partition";
 
 /// A document with the key of its partition.
 type Keyed = (Vec<u8>, PipelineDocument);
@@ -355,6 +366,47 @@ impl SetWindowFields {
 }
 
 impl Stage for SetWindowFields {
+    fn shown(&self, printer: &dyn Printer) -> Result<Vec<Document>, ServerError> {
+        let globals = printer.globals();
+        let mut window = Document::new();
+        let computed = match &self.partition {
+            Partition::Computed(expression) => Some(expression.optimized(globals)),
+            _ => None,
+        };
+        if computed.is_some() {
+            window.insert("partitionBy", format!("${PARTITION}"));
+        } else if let Some(expression) = self.partition.expression() {
+            window.insert("partitionBy", expression.optimized(globals));
+        }
+        if let Some(sort) = &self.written_sort {
+            window.insert("sortBy", sort.clone());
+        }
+        window.insert("output", shown::output(&self.written, globals)?);
+        let window = stage("$_internalSetWindowFields", window);
+        let Some(computed) = computed else {
+            return Ok(vec![window]);
+        };
+        let mut order = doc! { PARTITION: 1 };
+        order.extend(self.written_sort.clone().unwrap_or_default());
+        Ok(vec![
+            stage("$addFields", stage(PARTITION, computed)),
+            stage("$sort", stage("sortKey", order)),
+            window,
+            stage("$project", doc! { PARTITION: false, "_id": true }),
+        ])
+    }
+
+    fn dependencies(&self) -> Option<Dependencies> {
+        let mut paths = match self.partition.expression() {
+            Some(expression) => expression.paths()?,
+            None => Vec::new(),
+        };
+        let sort = self.written_sort.iter().flat_map(Document::keys);
+        paths.extend(sort.cloned());
+        paths.extend(shown::paths(&self.written)?);
+        Some(Dependencies::some(paths))
+    }
+
     fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
         if let Some(expression) = self.partition.expression() {
             expression.check_constants(globals)?;

@@ -1,13 +1,16 @@
 //! `$sort`: stable unless a [`Shuffle`](odm_language::shuffle::Shuffle) is set, by the order of BSON values.
 
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{Document, doc};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::Globals;
 use odm_language::expression::meta::Known;
+use odm_language::value::raw::elements;
 
 use crate::index::key_list::KeyList;
 use crate::pipeline::document::PipelineDocument;
 use crate::pipeline::memory::{self, Memory};
+use crate::pipeline::shown::{Dependencies, Printer, stage};
 use crate::pipeline::sort::SortPattern;
 use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, PathEffect, Planned, Stage, Touched};
@@ -109,6 +112,19 @@ impl Kept {
 }
 
 impl Stage for Sort {
+    fn shown(&self, _printer: &dyn Printer) -> Result<Vec<Document>, ServerError> {
+        let key = Document::try_from(&*self.spec).unwrap_or_default();
+        Ok(vec![stage("$sort", doc! { "sortKey": key })])
+    }
+
+    fn dependencies(&self) -> Option<Dependencies> {
+        let paths = elements(&self.spec).map(|(path, direction)| {
+            let is_path = direction.as_document().is_none();
+            is_path.then(|| path.to_owned())
+        });
+        paths.collect::<Option<_>>().map(Dependencies::some)
+    }
+
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         let fields = self.pattern.fields();
         let limit = self.limit.filter(|_| cx.globals.shuffle().is_none());

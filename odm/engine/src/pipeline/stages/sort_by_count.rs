@@ -5,15 +5,9 @@ use odm_language::error::{Code, ServerError};
 use odm_language::expression::Globals;
 use odm_language::value::raw::elements;
 
-use crate::pipeline::source::Documents;
-use crate::pipeline::stage::{Cx, Stage};
+use crate::pipeline::stage::Stage;
+use crate::pipeline::stages::sequence::Sequence;
 use crate::pipeline::stages::{group, sort};
-
-#[derive(Debug)]
-struct SortByCount {
-    group: Box<dyn Stage>,
-    sort: Box<dyn Stage>,
-}
 
 pub(super) fn parse(
     _name: &str,
@@ -54,22 +48,8 @@ pub(super) fn parse(
     grouping.append(cstr!("count"), RawBson::Document(sum));
     let mut order = RawDocumentBuf::new();
     order.append(cstr!("count"), -1);
-    Ok(Box::new(SortByCount {
-        group: group::parse("$group", RawBsonRef::Document(&grouping), globals)?,
-        sort: sort::parse("$sort", RawBsonRef::Document(&order), globals)?,
-    }))
-}
-
-impl Stage for SortByCount {
-    fn needs(&self) -> Option<Vec<String>> {
-        self.group.needs()
-    }
-
-    fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
-        self.sort.run(self.group.run(input, cx)?, cx)
-    }
-
-    fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {
-        self.group.check_constants(globals)
-    }
+    Ok(Sequence::boxed(vec![
+        group::parse("$group", RawBsonRef::Document(&grouping), globals)?,
+        sort::parse("$sort", RawBsonRef::Document(&order), globals)?,
+    ]))
 }

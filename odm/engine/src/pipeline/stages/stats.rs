@@ -1,6 +1,7 @@
 //! `$collStats`, `$indexStats` and `$planCacheStats`: statistics of a collection instead of its documents.
 
 use bson::raw::{RawBsonRef, RawDocument};
+use bson::{Bson, Document, doc};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::{Globals, compat::messages};
 use odm_language::value::number::Number;
@@ -8,6 +9,7 @@ use odm_language::value::print;
 use odm_language::value::raw::elements;
 
 use crate::pipeline::outline::Place;
+use crate::pipeline::shown::{Printer, stage};
 use crate::pipeline::source::{Documents, Statistics, StatisticsOf, made};
 use crate::pipeline::stage::{Cx, Stage};
 
@@ -19,6 +21,15 @@ const PLANS: &str = "$planCacheStats";
 pub(super) const PARTS: &[&str] = &["count", "latencyStats", "queryExecStats", "storageStats"];
 
 impl Stage for Statistics {
+    fn shown(&self, _printer: &dyn Printer) -> Result<Vec<Document>, ServerError> {
+        let (name, asked) = match self {
+            Self::Collection(asked) => (COLLECTION, asked.shown()),
+            Self::Indexes => (INDEXES, Document::new()),
+            Self::Plans => (PLANS, Document::new()),
+        };
+        Ok(vec![stage(name, asked)])
+    }
+
     fn run<'a>(&'a self, _input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         let reported = cx.source.statistics(cx.collection, self)?;
         Ok(made(reported.into_iter().map(Ok)))
@@ -30,6 +41,40 @@ impl Stage for Statistics {
             Self::Indexes => INDEXES,
             Self::Plans => PLANS,
         })
+    }
+}
+
+/// A number in the smallest type that holds it.
+fn int(value: i64) -> Bson {
+    i32::try_from(value).map_or(Bson::Int64(value), Bson::Int32)
+}
+
+impl StatisticsOf {
+    fn shown(&self) -> Document {
+        let mut shown = Document::new();
+        if let Some(histograms) = self.latency {
+            let asked = if histograms {
+                doc! { "histograms": true }
+            } else {
+                doc! {}
+            };
+            shown.insert("latencyStats", asked);
+        }
+        if let Some(scale) = self.storage {
+            let mut asked = Document::new();
+            if scale != 1 {
+                asked.insert("scale", int(scale));
+            }
+            asked.extend(doc! { "verbose": false, "waitForLock": true, "numericOnly": false });
+            shown.insert("storageStats", asked);
+        }
+        if self.count {
+            shown.insert("count", doc! {});
+        }
+        if self.executions {
+            shown.insert("queryExecStats", doc! {});
+        }
+        shown
     }
 }
 

@@ -1,5 +1,6 @@
 //! `$unionWith`: the input documents, then those of another collection.
 
+use bson::Document;
 use bson::raw::{RawArray, RawArrayBuf, RawBsonRef};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::{Globals, compat::messages};
@@ -7,6 +8,7 @@ use odm_language::value::raw::{elements, values};
 
 use crate::pipeline::Pipeline;
 use crate::pipeline::outline::{self, Place};
+use crate::pipeline::shown::{Dependencies, Printer, stage};
 use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, Other, Stage};
 use crate::pipeline::stages::foreign;
@@ -15,6 +17,7 @@ use crate::pipeline::stages::foreign;
 struct UnionWith {
     collection: String,
     pipeline: Pipeline,
+    written: RawArrayBuf,
     /// The depth of its nested pipeline, counting this stage.
     depth: usize,
 }
@@ -48,6 +51,7 @@ pub(super) fn parse(
     Ok(Box::new(UnionWith {
         collection: spec.collection.unwrap_or(foreign::NO_COLLECTION).to_owned(),
         pipeline,
+        written: stages,
         depth,
     }))
 }
@@ -130,6 +134,19 @@ impl<'s> Spec<'s> {
 }
 
 impl Stage for UnionWith {
+    fn shown(&self, printer: &dyn Printer) -> Result<Vec<Document>, ServerError> {
+        let mut shown = Document::new();
+        if self.collection != foreign::NO_COLLECTION {
+            shown.insert("coll", &self.collection);
+        }
+        shown.insert("pipeline", printer.over(&self.collection, &self.written)?);
+        Ok(vec![stage("$unionWith", shown)])
+    }
+
+    fn dependencies(&self) -> Option<Dependencies> {
+        Some(Dependencies::some(Vec::new()))
+    }
+
     fn run<'a>(&'a self, input: Documents<'a>, cx: Cx<'a>) -> Result<Documents<'a>, ServerError> {
         // The other collection is read after the input has ended, as on mongod.
         let mut other = None;
@@ -182,6 +199,7 @@ impl UnionWith {
         };
         let inner = Cx {
             collection: &self.collection,
+            counts: None,
             ..cx
         };
         self.pipeline.stream(skip, found, inner)

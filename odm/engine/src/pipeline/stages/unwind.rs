@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use bson::raw::{RawBsonRef, RawDocument, RawDocumentBuf};
 use bson::spec::ElementType;
+use bson::{Document, doc};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::{Globals, compat::messages, field_path};
 use odm_language::value::path::{Path, Segment};
 use odm_language::value::raw::{self, DocumentWriter, Element, Name, elements};
 
 use crate::pipeline::document::{Names, PipelineDocument};
+use crate::pipeline::shown::{Dependencies, Printer, stage};
 use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, PathEffect, Stage, Touched};
 
@@ -289,6 +291,25 @@ impl Unwind {
 }
 
 impl Stage for Unwind {
+    fn shown(&self, _printer: &dyn Printer) -> Result<Vec<Document>, ServerError> {
+        let mut shown = doc! { "path": format!("${}", self.path.as_str()) };
+        if self.keep_empty {
+            shown.insert("preserveNullAndEmptyArrays", true);
+        }
+        if let Some(index) = &self.index {
+            shown.insert("includeArrayIndex", index.join("."));
+        }
+        Ok(vec![stage("$unwind", shown)])
+    }
+
+    fn dependencies(&self) -> Option<Dependencies> {
+        Some(Dependencies::some(vec![self.path.as_str().to_owned()]))
+    }
+
+    fn unwinds(&self) -> Option<String> {
+        Some(self.path.as_str().to_owned())
+    }
+
     fn effect(&self) -> Option<PathEffect> {
         let changed = [Some(&self.parts), self.index.as_ref()];
         let changed = changed.into_iter().flatten().map(|path| path.join("."));

@@ -40,6 +40,8 @@ pub(crate) struct OuterStages<'a> {
     pub(crate) goal: Goal,
     /// Whether the command is a `distinct`, whose projection mongod does not show.
     pub(crate) is_distinct: bool,
+    /// Whether the query answers a whole aggregation.
+    pub(crate) is_pipeline: bool,
 }
 
 impl OuterStages<'_> {

@@ -48,6 +48,7 @@ pub(crate) fn plain<'a>(
     })
 }
 
+/// The reply of a command that is one query.
 pub(crate) fn answer(
     call: &Invocation<'_>,
     explained: &Explained<'_>,
@@ -55,6 +56,27 @@ pub(crate) fn answer(
     query: &Query<'_>,
     around: &OuterStages<'_>,
 ) -> Result<RawDocumentBuf, ServerError> {
+    let mut fields = doc! { "explainVersion": "1" };
+    fields.extend(planned(call, explained, namespace, query, around)?.fields);
+    size::limited(fields, explained.command, call.database)
+}
+
+/// An explained query.
+#[derive(Debug)]
+pub(crate) struct PlannedQuery {
+    /// The plans, and what running the winning plan examined.
+    pub(crate) fields: Document,
+    /// Whether the plan seeks from one value of an index to the next.
+    pub(crate) is_distinct: bool,
+}
+
+pub(crate) fn planned(
+    call: &Invocation<'_>,
+    explained: &Explained<'_>,
+    namespace: &Namespace,
+    query: &Query<'_>,
+    around: &OuterStages<'_>,
+) -> Result<PlannedQuery, ServerError> {
     let collection = call.find_collection(namespace);
     let prepared = query
         .prepare_to_explain(collection.as_deref())
@@ -106,6 +128,10 @@ pub(crate) fn answer(
             planner.insert("collation", collation.document());
         }
     }
+    if around.is_pipeline {
+        planner.insert("optimizedPipeline", true);
+    }
+    let is_distinct = winner.node.is_distinct();
     planner.extend(doc! {
         "maxIndexedOrSolutionsReached": false,
         "maxIndexedAndSolutionsReached": false,
@@ -116,7 +142,7 @@ pub(crate) fn answer(
             .map(|plan| whole.plan(&plan.node))
             .collect::<Vec<_>>(),
     });
-    let mut fields = doc! { "explainVersion": "1", "queryPlanner": planner };
+    let mut fields = doc! { "queryPlanner": planner };
     if explained.verbosity != Verbosity::Planner {
         let mut trials = Vec::new();
         if !rejected.is_empty() {
@@ -137,7 +163,10 @@ pub(crate) fn answer(
         }
         fields.insert("executionStats", executed);
     }
-    size::limited(fields, explained.command, call.database)
+    Ok(PlannedQuery {
+        fields,
+        is_distinct,
+    })
 }
 
 /// mongod shows the plan as its run left it: `skipAmount` counts down while documents are skipped.

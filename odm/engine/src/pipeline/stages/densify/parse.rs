@@ -1,6 +1,7 @@
 //! Reads `$densify`.
 
 use bson::raw::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{Bson, Document, doc};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::units::Unit;
 use odm_language::expression::{Globals, compat::messages, field_path};
@@ -53,6 +54,7 @@ pub(in crate::pipeline::stages) fn parse(
         .iter()
         .map(|path| field_path(path))
         .collect::<Result<_, _>>()?;
+    let shown = range.shown();
     let (step, bounds) = range.check(!paths.is_empty())?;
     let mut order = RawDocumentBuf::new();
     if !matches!(bounds, Bounds::Full) {
@@ -66,6 +68,11 @@ pub(in crate::pipeline::stages) fn parse(
         partition: paths,
         step,
         bounds,
+        written: doc! {
+            "field": field,
+            "partitionByFields": partition.as_slice(),
+            "range": shown,
+        },
     };
     Ok(Sequence::boxed(vec![
         sort::parse("$sort", RawBsonRef::Document(&order), globals)?,
@@ -93,6 +100,17 @@ struct Range<'s> {
 }
 
 impl<'s> Range<'s> {
+    fn shown(&self) -> Document {
+        let mut shown = doc! {
+            "step": Bson::try_from(self.step.to_raw()).unwrap_or(Bson::Null),
+            "bounds": Bson::try_from(self.bounds).unwrap_or(Bson::Null),
+        };
+        if let Some(unit) = self.unit {
+            shown.insert("unit", unit);
+        }
+        shown
+    }
+
     fn read(range: &'s RawDocument) -> Result<Self, ServerError> {
         let (mut step, mut bounds, mut unit) = (None, None, None);
         for (option, value) in elements(range) {

@@ -1,6 +1,7 @@
 //! One field of `$group`: its accumulator, and the expression that feeds it.
 
 use bson::raw::{RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{Document, doc};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::accumulate::Accumulator;
 use odm_language::expression::percentile::{Percentile, has_accumulator};
@@ -12,12 +13,15 @@ use odm_language::value::print;
 use odm_language::value::raw::{append, elements, empty_document, get};
 
 use crate::pipeline::sort::SortPattern;
+use crate::pipeline::stages::foreign::one;
 use crate::pipeline::stages::group::percentile::Spec;
 use crate::pipeline::stages::group::refuse;
 
 #[derive(Debug)]
 pub(in crate::pipeline::stages) struct Field {
     pub(in crate::pipeline::stages) name: String,
+    /// The accumulator as it is written: `{$sum: 1}`.
+    written: RawDocumentBuf,
     argument: Expression,
     rule: Rule,
 }
@@ -129,6 +133,7 @@ impl Field {
         (operator, argument): (&str, RawBsonRef<'_>),
         scope: &Scope,
     ) -> Result<Self, ServerError> {
+        let written = argument;
         let (rule, argument) = if let Some(keep) = Keep::new(operator) {
             Rule::ranked(operator, keep, argument, scope)?
         } else if has_accumulator(operator, scope.version()) {
@@ -142,9 +147,37 @@ impl Field {
         };
         Ok(Self {
             name: name.to_owned(),
+            written: one(operator, written),
             argument,
             rule,
         })
+    }
+
+    /// The accumulator as mongod's `explain` shows it.
+    pub(in crate::pipeline::stages) fn shown(&self, globals: &Globals) -> Document {
+        let mut written = Document::try_from(&*self.written).unwrap_or_default();
+        let operator = written.keys().next().cloned().unwrap_or_default();
+        let argument = self.argument.optimized(globals);
+        match &self.rule {
+            Rule::Plain(_) if operator == "$count" => doc! { "$sum": { "$const": 1 } },
+            Rule::Plain(_) => doc! { operator: argument },
+            Rule::TopN { n, .. } => {
+                let given = written.get_document_mut(&operator).ok();
+                let sort = given.and_then(|given| given.remove("sortBy"));
+                let mut shown = Document::new();
+                if let Some(n) = n {
+                    shown.insert("n", n.optimized(globals));
+                }
+                match sort {
+                    Some(sort) => shown.extend(doc! { "output": argument, "sortBy": sort }),
+                    None => {
+                        shown.insert("input", argument);
+                    }
+                }
+                doc! { operator: shown }
+            }
+            Rule::Percentile(_) => written,
+        }
     }
 
     /// The state of `$median` and `$percentile`.

@@ -335,7 +335,7 @@ fn bound(
 }
 
 impl Matched {
-    fn name(&self) -> &'static str {
+    pub(super) fn name(&self) -> &'static str {
         match self {
             Self::Replace => "replace",
             Self::Merge => "merge",
@@ -347,7 +347,7 @@ impl Matched {
 }
 
 impl NotMatched {
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Self::Insert => "insert",
             Self::Discard => "discard",

@@ -25,7 +25,7 @@ use super::sliding::{Covariance, Deviation, Entry, List, Ordered, Sliding};
 pub(super) enum Function {
     Accumulator {
         name: String,
-        field: Field,
+        field: Box<Field>,
         /// The number of values that it keeps.
         n: Option<Expression>,
         window: Window,

@@ -160,7 +160,7 @@ fn accumulator(call: &Call<'_>) -> Result<Function, ServerError> {
     };
     Ok(Function::Accumulator {
         name: name.to_owned(),
-        field,
+        field: Box::new(field),
         n: n.map(|n| call.expression(n)).transpose()?,
         window: call.window()?,
     })

@@ -4,6 +4,7 @@ use bson::raw::{RawBsonRef, RawDocument};
 use bson::{Bson, Document, doc};
 use odm_language::error::ServerError;
 use odm_language::expression::{Expression, Globals};
+use odm_language::value::number::Number;
 use odm_language::value::raw::{elements, get};
 
 /// The `output`, with the operands and the window of each function.
@@ -80,9 +81,12 @@ fn function(spec: &RawDocument, globals: &Globals) -> Result<Document, ServerErr
         "$expMovingAvg" => {
             has_window = false;
             let mut operands = Document::new();
-            for name in ["N", "alpha"] {
-                operands.extend(part(name).map(|value| (name.to_owned(), owned(value))));
+            if let Some(n) = part("N") {
+                // mongod shows it in 64 bits.
+                let n = Number::from_raw(n).and_then(Number::to_i64_exact);
+                operands.insert("N", n);
             }
+            operands.extend(part("alpha").map(|alpha| ("alpha".to_owned(), owned(alpha))));
             operands.insert("input", part("input").map(optimized).transpose()?);
             doc! { operator: operands }
         }

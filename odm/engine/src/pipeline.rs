@@ -8,6 +8,7 @@
 
 mod counts;
 mod document;
+mod explained;
 pub(crate) mod memory;
 mod metadata;
 mod optimize;
@@ -174,7 +175,7 @@ impl Pipeline {
     }
 
     /// A number that no other pipeline with stages has while this one exists.
-    fn address(&self) -> usize {
+    pub(crate) fn address(&self) -> usize {
         self.stages.as_ptr().addr()
     }
 
@@ -377,7 +378,7 @@ impl Pipeline {
                 .try_fold(input, |input, stage| stage.run(input, cx));
         };
         let mut stages = self.stages.iter().enumerate().skip(skip);
-        stages.try_fold(counts.input(self, input), |input, (at, stage)| {
+        stages.try_fold(counts.input(self.address(), input), |input, (at, stage)| {
             // An explained pipeline writes nothing.
             if stage.target().is_some() {
                 return Ok(drained(input));

@@ -66,6 +66,10 @@ impl<S> IntoExpr<S> for &&str {
 /// assert_eq!(is_local.to_bson()?, bson::bson!({"$in": ["$language", ["de", "en"]]}));
 /// # Ok::<(), odm::Error>(())
 /// ```
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "a value is written in place: `literal(vec![1, 2])`"
+)]
 pub fn literal<S, T: Serialize + FieldType>(value: T) -> Expr<S, T> {
     let value = encode_field(&value).map_err(|error| Deferred::encode("", &error));
     Expr::from_node(value.map(Node::Literal))

@@ -161,10 +161,9 @@ fn literal(value: Bson) -> Bson {
 fn stands_for_itself(value: &Bson) -> bool {
     match value {
         Bson::String(text) => !text.starts_with('$'),
-        Bson::Symbol(_) => false,
         Bson::Array(items) => items.iter().all(stands_for_itself),
         // The keys of a document are paths there, and its dots are refused.
-        Bson::Document(_) => false,
+        Bson::Symbol(_) | Bson::Document(_) => false,
         _ => true,
     }
 }

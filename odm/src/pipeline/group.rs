@@ -129,10 +129,10 @@ pub(super) fn stages<S, R>(
     key: Result<Node, Deferred>,
     output: Output<Grouped<S>, R>,
 ) -> Result<Vec<Document>, Deferred> {
-    grouped(key?, output.into_fields()?)
+    Ok(grouped(key?, output.into_fields()?))
 }
 
-fn grouped(key: Node, fields: Vec<(String, Node)>) -> Result<Vec<Document>, Deferred> {
+fn grouped(key: Node, fields: Vec<(String, Node)>) -> Vec<Document> {
     let mut group = doc! {"_id": key.into_field()};
     let mut project = Document::new();
     let mut is_plain = true;
@@ -167,5 +167,5 @@ fn grouped(key: Node, fields: Vec<(String, Node)>) -> Result<Vec<Document>, Defe
         }
         stages.push(doc! {"$project": project});
     }
-    Ok(stages)
+    stages
 }

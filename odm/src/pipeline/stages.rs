@@ -91,7 +91,9 @@ impl<M, S: Input> Pipeline<M, S> {
     /// ```
     pub fn match_(self, condition: impl FnOnce(S::Handles<S>) -> Filter<S>) -> Self {
         let filter = condition(S::handles(&self.places));
-        let filter = filter.into_node().and_then(|node| node.into_document());
+        let filter = filter
+            .into_node()
+            .and_then(crate::query::node::Node::into_document);
         self.then(filter.map(|filter| doc! {"$match": filter}))
     }
 

@@ -21,7 +21,7 @@ use crate::command::compat::explain::explained::Explained;
 use crate::command::compat::explain::goal::OuterStages;
 use crate::command::compat::explain::{aggregation, report};
 use crate::command::create::to_document;
-use crate::command::find::projected::{Fields, Projected, sort_keys};
+use crate::command::find::projected::{Fields, Form, Projected, sort_keys};
 use crate::command::invocation::Invocation;
 
 use crate::command::compat::canonical_query::{self, CanonicalQuery};
@@ -384,7 +384,10 @@ fn run_plan(
             .args
             .flag("returnKey")
             .then(|| sort_keys(find.projection_document)),
-        is_plain: find.query.shape.made_of().is_some(),
+        form: match find.query.shape.made_of() {
+            Some(_) => Form::Inclusion,
+            None => Form::Other,
+        },
         projection: find.projection,
         matcher,
         reads_metadata,

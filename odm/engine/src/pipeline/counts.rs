@@ -7,7 +7,6 @@ use bson::raw::{RawDocument, RawDocumentBuf};
 use odm_language::error::ServerError;
 use odm_language::value::raw::{append, elements};
 
-use crate::pipeline::Pipeline;
 use crate::pipeline::source::Documents;
 use crate::pipeline::stage::{Cx, Stage};
 
@@ -62,11 +61,10 @@ type Place = (usize, Option<usize>);
 pub(crate) struct Counts(RefCell<HashMap<Place, Ran>>);
 
 impl Counts {
-    /// The counters of a stage; without an index, of the pipeline's input.
-    pub(crate) fn of(&self, pipeline: &Pipeline, stage: Option<usize>) -> Ran {
+    /// The counters of a stage, or of a pipeline's input.
+    pub(crate) fn of(&self, place: Place) -> Ran {
         let counts = self.0.borrow();
-        let ran = counts.get(&(pipeline.address(), stage));
-        ran.cloned().unwrap_or_default()
+        counts.get(&place).cloned().unwrap_or_default()
     }
 
     fn at<R>(&self, place: Place, change: impl FnOnce(&mut Ran) -> R) -> R {
@@ -74,8 +72,8 @@ impl Counts {
     }
 
     /// Counts the documents that the first stage takes.
-    pub(super) fn input<'a>(&'a self, pipeline: &Pipeline, input: Documents<'a>) -> Documents<'a> {
-        let place = (pipeline.address(), None);
+    pub(super) fn input<'a>(&'a self, pipeline: usize, input: Documents<'a>) -> Documents<'a> {
+        let place = (pipeline, None);
         Box::new(input.inspect(move |document| {
             if let Ok(document) = document {
                 self.at(place, |ran| ran.count(document));

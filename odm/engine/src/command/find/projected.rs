@@ -93,12 +93,19 @@ impl Results for ListedFields {
     }
 }
 
+/// What a projection does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// It includes fields and does nothing else.
+    Inclusion,
+    Other,
+}
+
 /// The documents of a query, projected.
 pub(super) struct Projected {
     pub(super) found: Found,
     pub(super) projection: Option<Projection>,
-    /// Whether the projection includes fields and does nothing else.
-    pub(super) is_plain: bool,
+    pub(super) form: Form,
     /// Set if the projection has a positional `$`.
     pub(super) matcher: Option<Matcher>,
     pub(super) globals: Globals,
@@ -159,7 +166,7 @@ impl Projected {
         let item = match &self.projection {
             None => item,
             // Such a projection includes all fields of an index that it is made of.
-            Some(_) if self.is_plain && is_made => item,
+            Some(_) if self.form == Form::Inclusion && is_made => item,
             Some(projection) => Item::Made(project(
                 projection,
                 self.matcher.as_ref(),

@@ -145,7 +145,7 @@ impl Stage for Facet {
         for (name, pipeline) in &self.0 {
             let mut tee = stage("$internalFacetTeeConsumer", Document::new());
             if let Some(counts) = printer.counts() {
-                let taken = counts.of(pipeline, None).returned;
+                let taken = counts.of((pipeline.address(), None)).returned;
                 tee.extend(doc! {
                     "nReturned": number(taken),
                     "executionTimeMillisEstimate": 0_i64,

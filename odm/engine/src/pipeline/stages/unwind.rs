@@ -218,7 +218,7 @@ impl Unwind {
                 vec![self.numbered(document, names)]
             }
             Unwindable::EmptyArray if self.keep_empty => {
-                let fields = with(&self.fields(&document, names), &self.parts, None);
+                let fields = with(&Self::fields(&document, names), &self.parts, None);
                 let values = self.with_index(fields, RawBsonRef::Null);
                 let base = Rc::new(document);
                 vec![PipelineDocument::changed(base, Arc::clone(names), values)]
@@ -234,7 +234,7 @@ impl Unwind {
         let array = at(base, self.path.segments());
         let items = array.and_then(|array| array.children());
         let is_plain = self.parts.len() == 1 && self.index.is_none();
-        let fields = (!is_plain).then(|| self.fields(base, names));
+        let fields = (!is_plain).then(|| Self::fields(base, names));
         let values = items.into_iter().flatten().zip(0_i64..).map(|(item, at)| {
             let Some(fields) = &fields else {
                 let mut values = DocumentWriter::with_capacity(FEW_BYTES);
@@ -250,7 +250,7 @@ impl Unwind {
     }
 
     /// The fields that the stage changes, as the document has them.
-    fn fields(&self, document: &RawDocument, names: &[Segment]) -> RawDocumentBuf {
+    fn fields(document: &RawDocument, names: &[Segment]) -> RawDocumentBuf {
         let mut fields = DocumentWriter::with_capacity(FEW_BYTES);
         for element in raw::walk(document) {
             if names.iter().any(|name| element.is(name.key())) {
@@ -265,7 +265,7 @@ impl Unwind {
         if self.index.is_none() {
             return document;
         }
-        let values = self.with_index(self.fields(&document, names), RawBsonRef::Null);
+        let values = self.with_index(Self::fields(&document, names), RawBsonRef::Null);
         PipelineDocument::changed(Rc::new(document), Arc::clone(names), values)
     }
 

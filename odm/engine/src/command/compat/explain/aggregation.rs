@@ -115,7 +115,7 @@ fn parts(
     let pipeline = &aggregate.pipeline;
     let (cursor, from, is_distinct) = match pipeline.begins() {
         Some(GEO_NEAR) => {
-            let returned = counts.map(|counts| counts.of(pipeline, Some(0)).returned);
+            let returned = counts.map(|counts| counts.of((pipeline.address(), Some(0))).returned);
             let found = near(call, explained, aggregate)?;
             let cursor = Cursor {
                 name: "$geoNearCursor",
@@ -132,7 +132,8 @@ fn parts(
             } else {
                 fed.is_pushed.then_some(aggregate.leading.stages)
             };
-            fed.cursor.returned = counts.map(|counts| counts.of(pipeline, last).returned);
+            fed.cursor.returned =
+                counts.map(|counts| counts.of((pipeline.address(), last)).returned);
             (Some(fed.cursor), fed.from, fed.is_distinct)
         }
     };

@@ -1,5 +1,7 @@
 //! Numbers and dates at the ends of what they hold.
 
+use std::cmp::Ordering;
+
 use odm::bson::{Bson, Document, doc};
 
 use crate::cases::Order;
@@ -66,7 +68,9 @@ fn rounded(seen: &Seen<'_>) -> bool {
 
 /// A decimal in an earlier partition makes the averages of the later ones decimals.
 fn moving_averages(seen: &Seen<'_>) -> bool {
-    let equal = |one: f64, other: f64| one.total_cmp(&other).is_eq() || one == other;
+    let equal = |one: f64, other: f64| {
+        one.total_cmp(&other).is_eq() || one.partial_cmp(&other) == Some(Ordering::Equal)
+    };
     seen.both_answer() && seen.has(&["$expMovingAvg"]) && differ_in_numbers(seen, &equal)
 }
 

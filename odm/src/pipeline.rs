@@ -49,6 +49,7 @@
 mod group;
 mod input;
 mod output;
+mod stage;
 mod stages;
 
 pub use self::group::{Group, Grouped};
@@ -56,4 +57,6 @@ pub use self::input::{Input, Unwound};
 pub use self::output::Output;
 #[doc(hidden)]
 pub use self::output::unwritten;
+#[doc(hidden)]
+pub use self::stage::Stages;
 pub use self::stages::{Counted, IntoStages, Pipeline, pipeline};

@@ -44,6 +44,7 @@ impl<M: Document> Collection<M> {
     /// ```
     pub fn aggregate<'s, P: IntoStages<M>>(&self, pipeline: P) -> Aggregate<'s, M, P::Result> {
         let stages = pipeline.into_stages();
+        let stages = stages.map(|stages| stages.named(self.store.names()));
         Aggregate {
             call: self.try_call(stages.map(|pipeline| Operation::Aggregate { pipeline })),
             of: PhantomData,

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::group::{self, Group, Grouped};
 use super::input::{Input, Unwound};
 use super::output::Output;
+use super::stage::{Stage, Stages};
 use crate::error::Result;
 use crate::expr::node::Node;
 use crate::expr::{IntoExpr, names_only};
@@ -17,11 +18,12 @@ use crate::model::{Document as Model, Embedded, FieldType};
 use crate::query::deferred::Deferred;
 use crate::query::kind::Sequence;
 use crate::query::{Encode, Field, Filter, Sort};
+use crate::store::CollectionNames;
 
 /// Stages over the documents of the model `M`, whose results have the shape `S`. The [module](super) has an introduction.
 #[must_use = "a pipeline does nothing until it is given to `aggregate`"]
 pub struct Pipeline<M, S: Input = M> {
-    stages: Result<Vec<Document>, Deferred>,
+    stages: Result<Vec<Stage>, Deferred>,
     places: S::Places,
     of: PhantomData<fn() -> (M, S)>,
 }
@@ -60,6 +62,10 @@ impl<M, S: Input> Pipeline<M, S> {
     }
 
     fn add(&mut self, stages: Result<Vec<Document>, Deferred>) {
+        self.add_stages(stages.map(|stages| stages.into_iter().map(Stage::Plain).collect()));
+    }
+
+    fn add_stages(&mut self, stages: Result<Vec<Stage>, Deferred>) {
         if let Ok(all) = &mut self.stages {
             match stages {
                 Ok(stages) => all.extend(stages),
@@ -361,6 +367,9 @@ impl<M, S: Input> Pipeline<M, S> {
 
     /// Adds the results of another pipeline, over any model: `$unionWith`.
     ///
+    /// Of a model that shares its collection with others, only its own documents are read; and a handle with
+    /// [other names of collections](crate::Db::with_collection_names) reads from those.
+    ///
     /// ```
     /// # use odm::pipeline::pipeline;
     /// # use odm::prelude::*;
@@ -386,11 +395,13 @@ impl<M, S: Input> Pipeline<M, S> {
     /// );
     /// # Ok::<(), odm::Error>(())
     /// ```
-    pub fn union_with<N: Model>(self, other: Pipeline<N, S>) -> Self {
-        let stage = other.stages.map(|stages| {
-            doc! {"$unionWith": {"coll": N::model().collection, "pipeline": stages}}
-        });
-        self.then(stage)
+    pub fn union_with<N: Model>(mut self, other: Pipeline<N, S>) -> Self {
+        let model = N::model();
+        let union = other
+            .stages
+            .map(|stages| vec![Stage::Union { model, stages }]);
+        self.add_stages(union);
+        self
     }
 
     /// Adds a stage written by hand that leaves the shape as it is.
@@ -438,13 +449,14 @@ impl<M, S: Input> Pipeline<M, S> {
         self.shaped(())
     }
 
-    /// The stages that are sent.
+    /// The stages that are sent, with the declared names of collections.
     ///
     /// # Errors
     ///
     /// The first error of a stage: a value can't be encoded, or a path can't stand in a pipeline.
     pub fn to_stages(&self) -> Result<Vec<Document>> {
-        self.stages.clone().map_err(|error| error.to_error())
+        let stages = self.stages.clone().map_err(|error| error.to_error())?;
+        Ok(Stages::new(stages).named(&CollectionNames::default()))
     }
 }
 
@@ -495,14 +507,16 @@ pub trait IntoStages<M> {
     type Result: DeserializeOwned + 'static;
 
     /// Makes the stages.
-    fn into_stages(self) -> Result<Vec<Document>>;
+    #[doc(hidden)]
+    fn into_stages(self) -> Result<Stages>;
 }
 
 impl<M, S: Embedded + DeserializeOwned + 'static> IntoStages<M> for Pipeline<M, S> {
     type Result = S;
 
-    fn into_stages(self) -> Result<Vec<Document>> {
-        self.stages.map_err(|error| error.to_error())
+    fn into_stages(self) -> Result<Stages> {
+        let stages = self.stages.map_err(|error| error.to_error())?;
+        Ok(Stages::new(stages))
     }
 }
 
@@ -510,7 +524,7 @@ impl<M, S: Embedded + DeserializeOwned + 'static> IntoStages<M> for Pipeline<M, 
 impl<M, I: IntoIterator<Item = Document>> IntoStages<M> for I {
     type Result = Document;
 
-    fn into_stages(self) -> Result<Vec<Document>> {
-        Ok(self.into_iter().collect())
+    fn into_stages(self) -> Result<Stages> {
+        Ok(Stages::plain(self))
     }
 }

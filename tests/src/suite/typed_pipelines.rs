@@ -16,6 +16,8 @@ suite![
     expressions_compute_as_rust_does,
     unwound_lists_are_grouped,
     unions_of_two_models,
+    unions_read_one_model_of_several_in_a_collection,
+    unions_read_the_chosen_collection,
     raw_stages_mix_in,
     updates_take_expressions,
     documents_of_others_are_read_or_refused,
@@ -410,6 +412,82 @@ async fn unions_of_two_models(db: &Db) {
         .await
         .unwrap();
     assert_eq!(counted.map(|counted| counted.count), Some(4));
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = "media")]
+#[serde(tag = "kind")]
+enum Medium {
+    Novel(Novel),
+    Film(Film),
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(variant_of = Medium)]
+struct Novel {
+    #[serde(rename = "_id")]
+    id: i32,
+    title: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(variant_of = Medium)]
+struct Film {
+    #[serde(rename = "_id")]
+    id: i32,
+    title: String,
+}
+
+async fn unions_read_one_model_of_several_in_a_collection(db: &Db) {
+    let orders = filled(db).await;
+    let title = || "Emma".to_owned();
+    let media = [
+        Medium::Novel(Novel {
+            id: 1,
+            title: title(),
+        }),
+        Medium::Film(Film {
+            id: 2,
+            title: title(),
+        }),
+    ];
+    db.collection::<Medium>().insert_many(media).await.unwrap();
+    let novels = pipeline::<Novel>().project(|n| output!(Name { name: n.title }));
+    let names = pipeline::<Order>()
+        .match_(|o| o.customer.eq("Bob"))
+        .project(|o| output!(Name { name: o.customer }))
+        .union_with(novels);
+    let found = orders.aggregate(names).all().await.unwrap();
+    let found: Vec<&str> = found.iter().map(|found| found.name.as_str()).collect();
+    assert_eq!(found, ["Bob", "Emma"]);
+    // The first stage restricts a pipeline over one of the models as well.
+    let films = pipeline::<Film>().count();
+    let films = db
+        .collection::<Film>()
+        .aggregate(films)
+        .all()
+        .await
+        .unwrap();
+    assert_eq!(films[0].count, 1);
+}
+
+async fn unions_read_the_chosen_collection(db: &Db) {
+    let tenant = db.with_collection_names(|name| format!("tenant_{name}"));
+    for (db, visitor) in [(db, "Eve"), (&tenant, "Ida")] {
+        let visitor = visitor.to_owned();
+        let visits = db.collection::<Visit>();
+        visits.insert_one(Visit { id: 1, visitor }).await.unwrap();
+    }
+    let visits = pipeline::<Visit>().project(|v| output!(Name { name: v.visitor }));
+    let names = pipeline::<Order>()
+        .project(|o| output!(Name { name: o.customer }))
+        .union_with(visits);
+    for (db, expected) in [(db, "Eve"), (&tenant, "Ida")] {
+        let orders = db.collection::<Order>();
+        let found = orders.aggregate(names.clone()).all().await.unwrap();
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].name, expected);
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embedded)]

@@ -67,8 +67,8 @@ async fn callsN(db: &odm::Db) -> odm::Result<u64> {
         models.replace_one(|m| m.id.eq(one.id), &one).await?;
     }
     models.update_one(|m| m.id.eq(1), |m| m.rating.set(4.5)).await?;
-    let in_print = |m: <ModelN as Embedded>::Fields<ModelN>| m.in_print.eq(true);
-    models.update_many(in_print, |m| m.available.inc(1) & m.tags.push("new")).await?;
+    let change = models.update_many(|m| m.in_print.eq(true), |m| m.available.inc(1) & m.tags.push("new"));
+    change.await?;
     models.delete_one(|m| m.id.eq(2)).await?;
     models.delete_many(|m| m.year.lt(1500)).await?;
     let mut pages = 0;

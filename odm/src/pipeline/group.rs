@@ -20,6 +20,63 @@ pub struct Grouped<S>(PhantomData<fn() -> S>);
 ///
 /// Its methods are the accumulators. They take expressions over the documents, and are expressions over the group:
 /// `group.sum(line.price) / group.count()`.
+///
+/// ```
+/// use odm::output;
+/// use odm::pipeline::pipeline;
+/// use odm::prelude::*;
+///
+/// #[derive(Serialize, Deserialize, Document)]
+/// #[odm(collection = "sales")]
+/// struct Sale {
+///     #[serde(rename = "_id")]
+///     id: i32,
+///     item: String,
+///     price: f64,
+///     rating: Option<i32>,
+/// }
+///
+/// #[derive(Serialize, Deserialize, Embedded)]
+/// struct Item {
+///     #[serde(rename = "_id")]
+///     item: String,
+///     sales: i64,
+///     turnover: f64,
+///     rating: Option<f64>,
+///     cheapest: f64,
+///     last: f64,
+///     prices: Vec<f64>,
+///     spread: Option<f64>,
+/// }
+///
+/// let items = pipeline::<Sale>().sort(|s| s.id.asc()).group_by(
+///     |s| s.item,
+///     |s, group| output!(Item {
+///         item: group.key(),
+///         sales: group.count(),
+///         turnover: group.sum(&s.price),
+///         rating: group.avg(&s.rating),
+///         cheapest: group.min(&s.price),
+///         last: group.last(&s.price),
+///         prices: group.push(&s.price),
+///         spread: group.std_dev_pop(&s.price),
+///     }),
+/// );
+/// assert_eq!(
+///     items.to_stages()?[1],
+///     doc! {"$group": {
+///         "_id": "$item",
+///         "sales": {"$sum": 1},
+///         "turnover": {"$sum": "$price"},
+///         "rating": {"$avg": "$rating"},
+///         "cheapest": {"$min": "$price"},
+///         "last": {"$last": "$price"},
+///         "prices": {"$push": "$price"},
+///         "spread": {"$stdDevPop": "$price"},
+///     }},
+/// );
+/// # Ok::<(), odm::Error>(())
+/// ```
 pub struct Group<S, K> {
     of: PhantomData<fn() -> (S, K)>,
 }

@@ -59,4 +59,4 @@ pub use self::output::Output;
 pub use self::output::unwritten;
 #[doc(hidden)]
 pub use self::stage::Stages;
-pub use self::stages::{Counted, IntoStages, Pipeline, pipeline};
+pub use self::stages::{DocumentCount, IntoStages, Pipeline, pipeline};

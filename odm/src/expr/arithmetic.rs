@@ -5,7 +5,7 @@ use std::ops::{Add, Div, Mul, Rem, Sub};
 use bson::Decimal128;
 
 use super::expression::{Expr, IntoExpr};
-use super::kind::{Nullness, Number, NumberKind, Wider};
+use super::kind::{Nullness, Numeric, NumericKind, Wider};
 use super::node::Node;
 use super::operators;
 use crate::query::{Encode, Field};
@@ -13,12 +13,12 @@ use crate::query::{Encode, Field};
 /// The type of a result of two numbers: the wider kind, null if one of them is.
 type Of<A, B> = <Null<A, B> as Nullness>::Of<Kind<A, B>>;
 /// The same where whole numbers become an `f64`.
-type RealOf<A, B> = <Null<A, B> as Nullness>::Of<<Kind<A, B> as NumberKind>::Real>;
-type Kind<A, B> = <<A as Number>::Kind as Wider<<B as Number>::Kind>>::Kind;
-type Null<A, B> = <<A as Number>::Null as Nullness>::Or<<B as Number>::Null>;
+type RealOf<A, B> = <Null<A, B> as Nullness>::Of<<Kind<A, B> as NumericKind>::Real>;
+type Kind<A, B> = <<A as Numeric>::Kind as Wider<<B as Numeric>::Kind>>::Kind;
+type Null<A, B> = <<A as Numeric>::Null as Nullness>::Or<<B as Numeric>::Null>;
 /// The type of a result of one number.
-type Same<A> = <<A as Number>::Null as Nullness>::Of<<A as Number>::Kind>;
-type Real<A> = <<A as Number>::Null as Nullness>::Of<<<A as Number>::Kind as NumberKind>::Real>;
+type Same<A> = <<A as Numeric>::Null as Nullness>::Of<<A as Numeric>::Kind>;
+type Real<A> = <<A as Numeric>::Null as Nullness>::Of<<<A as Numeric>::Kind as NumericKind>::Real>;
 
 fn joined<S, A, B, T>(operator: &'static str, one: Expr<S, A>, other: Expr<S, B>) -> Expr<S, T> {
     let node = match (one.into_node(), other.into_node()) {
@@ -33,10 +33,10 @@ macro_rules! arithmetic {
         $(#[$doc])*
         impl<S, A, R> $trait<R> for Expr<S, A>
         where
-            A: Number,
+            A: Numeric,
             R: IntoExpr<S>,
-            R::Value: Number,
-            A::Kind: Wider<<R::Value as Number>::Kind>,
+            R::Value: Numeric,
+            A::Kind: Wider<<R::Value as Numeric>::Kind>,
         {
             type Output = Expr<S, $output<A, R::Value>>;
 
@@ -49,10 +49,10 @@ macro_rules! arithmetic {
         impl<M, T, E, R> $trait<R> for Field<M, T, E>
         where
             E: Encode<T>,
-            E::Stored: Number + Sized,
+            E::Stored: Numeric + Sized,
             R: IntoExpr<M>,
-            R::Value: Number,
-            <E::Stored as Number>::Kind: Wider<<R::Value as Number>::Kind>,
+            R::Value: Numeric,
+            <E::Stored as Numeric>::Kind: Wider<<R::Value as Numeric>::Kind>,
         {
             type Output = Expr<M, $output<E::Stored, R::Value>>;
 
@@ -65,10 +65,10 @@ macro_rules! arithmetic {
         impl<M, T, E, R> $trait<R> for &Field<M, T, E>
         where
             E: Encode<T>,
-            E::Stored: Number + Sized,
+            E::Stored: Numeric + Sized,
             R: IntoExpr<M>,
-            R::Value: Number,
-            <E::Stored as Number>::Kind: Wider<<R::Value as Number>::Kind>,
+            R::Value: Numeric,
+            <E::Stored as Numeric>::Kind: Wider<<R::Value as Numeric>::Kind>,
         {
             type Output = Expr<M, $output<E::Stored, R::Value>>;
 
@@ -83,7 +83,7 @@ macro_rules! arithmetic {
         #[diagnostic::do_not_recommend]
         impl<S, A> $trait<Expr<S, A>> for $value
         where
-            A: Number,
+            A: Numeric,
             $value: Wider<A::Kind>,
         {
             type Output = Expr<S, $output<$value, A>>;
@@ -109,7 +109,7 @@ arithmetic! {
     Rem rem operators::MOD, Of, |one: Expr<_, _>, other: Expr<_, _>| one.list(operators::MOD.name, [other.into_node()]);
 }
 
-impl<S, A: Number> Expr<S, A> {
+impl<S, A: Numeric> Expr<S, A> {
     /// The value without its sign: `$abs`.
     ///
     /// ```
@@ -218,8 +218,8 @@ impl<S, A: Number> Expr<S, A> {
     pub fn pow<R>(self, exponent: R) -> Expr<S, Of<A, R::Value>>
     where
         R: IntoExpr<S>,
-        R::Value: Number,
-        A::Kind: Wider<<R::Value as Number>::Kind>,
+        R::Value: Numeric,
+        A::Kind: Wider<<R::Value as Numeric>::Kind>,
     {
         self.list(operators::POW.name, [exponent.into_expr().into_node()])
     }

@@ -6,16 +6,16 @@ use std::cell::Cell;
 use bson::Bson;
 
 use super::expression::{Expr, IntoExpr};
-use super::kind::{Comparable, Condition, List, Map, Never, Nullness, Number, NumberKind};
+use super::kind::{Comparable, Condition, Listed, Mapped, Never, Nullness, Numeric, NumericKind};
 use super::node::Node;
 use super::operators;
 use super::operators::Operator;
 use crate::model::{FieldType, Path, Segment};
 
 /// The type of a result of one list.
-type Of<A, T> = <<A as List>::Null as Nullness>::Of<T>;
+type Of<A, T> = <<A as Listed>::Null as Nullness>::Of<T>;
 /// The typed fields of an element.
-type ItemOf<S, A> = <<A as List>::Item as FieldType>::Handle<S, <A as List>::Item>;
+type ItemOf<S, A> = <<A as Listed>::Item as FieldType>::Handle<S, <A as Listed>::Item>;
 
 thread_local! {
     /// How many closures over elements are running: each has a variable of its own.
@@ -46,7 +46,7 @@ impl Drop for Nested {
     }
 }
 
-impl<S, A: List> Expr<S, A> {
+impl<S, A: Listed> Expr<S, A> {
     /// The number of elements: `$size`. That of null is an error of MongoDB, so a list that can be null needs a default first:
     /// `.or(literal(vec![]))`.
     ///
@@ -61,7 +61,7 @@ impl<S, A: List> Expr<S, A> {
     /// ```
     pub fn size(self) -> Expr<S, i32>
     where
-        A: List<Null = Never>,
+        A: Listed<Null = Never>,
     {
         self.one(operators::SIZE.name)
     }
@@ -157,7 +157,7 @@ impl<S, A: List> Expr<S, A> {
     /// ```
     pub fn contains<R>(self, value: R) -> Expr<S, bool>
     where
-        A: List<Null = Never>,
+        A: Listed<Null = Never>,
         R: IntoExpr<S>,
         A::Item: Comparable<R::Value>,
     {
@@ -180,9 +180,9 @@ impl<S, A: List> Expr<S, A> {
     /// ```
     pub fn concat_list<R>(self, other: R) -> Expr<S, Vec<A::Item>>
     where
-        A: List<Null = Never>,
+        A: Listed<Null = Never>,
         R: IntoExpr<S>,
-        R::Value: List<Item = A::Item, Null = Never>,
+        R::Value: Listed<Item = A::Item, Null = Never>,
     {
         self.two(operators::CONCAT_ARRAYS, other.into_expr())
     }
@@ -201,9 +201,9 @@ impl<S, A: List> Expr<S, A> {
     /// ```
     pub fn union<R>(self, other: R) -> Expr<S, Vec<A::Item>>
     where
-        A: List<Null = Never>,
+        A: Listed<Null = Never>,
         R: IntoExpr<S>,
-        R::Value: List<Item = A::Item, Null = Never>,
+        R::Value: Listed<Item = A::Item, Null = Never>,
     {
         self.two(operators::SET_UNION, other.into_expr())
     }
@@ -222,9 +222,9 @@ impl<S, A: List> Expr<S, A> {
     /// ```
     pub fn intersection<R>(self, other: R) -> Expr<S, Vec<A::Item>>
     where
-        A: List<Null = Never>,
+        A: Listed<Null = Never>,
         R: IntoExpr<S>,
-        R::Value: List<Item = A::Item, Null = Never>,
+        R::Value: Listed<Item = A::Item, Null = Never>,
     {
         self.two(operators::SET_INTERSECTION, other.into_expr())
     }
@@ -243,9 +243,9 @@ impl<S, A: List> Expr<S, A> {
     /// ```
     pub fn difference<R>(self, other: R) -> Expr<S, Vec<A::Item>>
     where
-        A: List<Null = Never>,
+        A: Listed<Null = Never>,
         R: IntoExpr<S>,
-        R::Value: List<Item = A::Item, Null = Never>,
+        R::Value: Listed<Item = A::Item, Null = Never>,
     {
         self.two(operators::SET_DIFFERENCE, other.into_expr())
     }
@@ -326,7 +326,7 @@ impl<S, A: List> Expr<S, A> {
     /// ```
     pub fn any<R>(self, condition: impl FnOnce(ItemOf<S, A>) -> R) -> Expr<S, bool>
     where
-        A: List<Null = Never>,
+        A: Listed<Null = Never>,
         A::Item: FieldType,
         R: IntoExpr<S>,
         R::Value: Condition,
@@ -353,7 +353,7 @@ impl<S, A: List> Expr<S, A> {
     /// ```
     pub fn all<R>(self, condition: impl FnOnce(ItemOf<S, A>) -> R) -> Expr<S, bool>
     where
-        A: List<Null = Never>,
+        A: Listed<Null = Never>,
         A::Item: FieldType,
         R: IntoExpr<S>,
         R::Value: Condition,
@@ -389,8 +389,8 @@ impl<S, A: List> Expr<S, A> {
 
 impl<S, A> Expr<S, A>
 where
-    A: List,
-    A::Item: Number,
+    A: Listed,
+    A::Item: Numeric,
 {
     /// The sum of the elements that are numbers: `$sum`. It is 0 for an empty list and for null.
     ///
@@ -403,7 +403,7 @@ where
     /// assert_eq!(total.to_bson()?, bson::bson!({"$sum": "$scores"}));
     /// # Ok::<(), odm::Error>(())
     /// ```
-    pub fn sum(self) -> Expr<S, <<A::Item as Number>::Kind as NumberKind>::Sum> {
+    pub fn sum(self) -> Expr<S, <<A::Item as Numeric>::Kind as NumericKind>::Sum> {
         self.one(operators::SUM.name)
     }
 
@@ -418,12 +418,12 @@ where
     /// assert_eq!(mean.to_bson()?, bson::bson!({"$ifNull": [{"$avg": "$scores"}, 0.0]}));
     /// # Ok::<(), odm::Error>(())
     /// ```
-    pub fn avg(self) -> Expr<S, Option<<<A::Item as Number>::Kind as NumberKind>::Real>> {
+    pub fn avg(self) -> Expr<S, Option<<<A::Item as Numeric>::Kind as NumericKind>::Real>> {
         self.one(operators::AVG.name)
     }
 }
 
-impl<S, A: List> Expr<S, A> {
+impl<S, A: Listed> Expr<S, A> {
     /// The least element: `$min`. It is null for an empty list.
     ///
     /// ```
@@ -455,7 +455,7 @@ impl<S, A: List> Expr<S, A> {
     }
 }
 
-impl<S, A: Map> Expr<S, A> {
+impl<S, A: Mapped> Expr<S, A> {
     /// The value of a key: `$getField`, since MongoDB 5.0. The key may have any characters.
     ///
     /// ```

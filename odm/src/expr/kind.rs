@@ -43,38 +43,38 @@ impl Nullness for Maybe {
     label = "arithmetic is for numbers",
     note = "text becomes a number by `to_int()`, `to_long()`, `to_double()` or `to_decimal()`; of a list, `sum()` and `avg()` are numbers"
 )]
-pub trait Number {
+pub trait Numeric {
     /// The type as which MongoDB computes: `i32`, `i64`, `f64` or `Decimal128`.
-    type Kind: NumberKind;
+    type Kind: NumericKind;
     /// Whether it can be null.
     type Null: Nullness;
 }
 
 /// The numbers of BSON. An operator on two of them returns the wider one; MongoDB turns an `i32` that gets too large
 /// into an `i64`, and an `i64` into an `f64`.
-pub trait NumberKind {
+pub trait NumericKind {
     /// The type of a sum of many: an `i64` for integers.
     type Sum;
     /// The type of an average, a quotient or a root: `f64`, or `Decimal128` for decimals.
     type Real;
 }
 
-impl NumberKind for i32 {
+impl NumericKind for i32 {
     type Sum = i64;
     type Real = f64;
 }
 
-impl NumberKind for i64 {
+impl NumericKind for i64 {
     type Sum = Self;
     type Real = f64;
 }
 
-impl NumberKind for f64 {
+impl NumericKind for f64 {
     type Sum = Self;
     type Real = Self;
 }
 
-impl NumberKind for Decimal128 {
+impl NumericKind for Decimal128 {
     type Sum = Self;
     type Real = Self;
 }
@@ -82,7 +82,7 @@ impl NumberKind for Decimal128 {
 /// The wider of two kinds of numbers.
 pub trait Wider<K> {
     /// That kind.
-    type Kind: NumberKind;
+    type Kind: NumericKind;
 }
 
 macro_rules! wider {
@@ -114,7 +114,7 @@ wider! {
 
 macro_rules! numbers {
     ($($kind:ty: $($of:ty),*;)*) => {$($(
-        impl Number for $of {
+        impl Numeric for $of {
             type Kind = $kind;
             type Null = Never;
         }
@@ -129,7 +129,7 @@ numbers! {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Number> Number for Option<T> {
+impl<T: Numeric> Numeric for Option<T> {
     type Kind = T::Kind;
     type Null = Maybe;
 }
@@ -140,7 +140,7 @@ impl<T: Number> Number for Option<T> {
     label = "this operator is for text",
     note = "other values become text by `to_text()`, a date by `format(…)`"
 )]
-pub trait Text {
+pub trait Textual {
     /// Whether it can be null.
     type Null: Nullness;
 }
@@ -151,7 +151,7 @@ pub trait Text {
     label = "this operator is for dates",
     note = "text becomes a date by `to_date()`"
 )]
-pub trait Date {
+pub trait Dated {
     /// Whether it can be null.
     type Null: Nullness;
 }
@@ -177,9 +177,9 @@ macro_rules! kinds {
 }
 
 kinds! {
-    Text: String, &str, Cow<'_, str>, Box<str>, Arc<str>, Rc<str>, char;
+    Textual: String, &str, Cow<'_, str>, Box<str>, Arc<str>, Rc<str>, char;
     // An `ObjectId` and a timestamp are dates, too.
-    Date: DateTime, ObjectId, Timestamp;
+    Dated: DateTime, ObjectId, Timestamp;
 }
 
 impl Condition for bool {}
@@ -191,7 +191,7 @@ impl Condition for Option<bool> {}
     message = "an expression of `{Self}` is not a list",
     label = "this operator is for `Vec`, `VecDeque`, `[T; N]` and sets"
 )]
-pub trait List {
+pub trait Listed {
     /// The type of an element.
     type Item;
     /// Whether the list can be null.
@@ -200,7 +200,7 @@ pub trait List {
 
 macro_rules! lists {
     ($([$($generics:tt)*] $list:ty;)*) => {$(
-        impl<$($generics)*> List for $list {
+        impl<$($generics)*> Listed for $list {
             type Item = T;
             type Null = Never;
         }
@@ -219,7 +219,7 @@ lists! {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: List> List for Option<T> {
+impl<T: Listed> Listed for Option<T> {
     type Item = T::Item;
     type Null = Maybe;
 }
@@ -229,20 +229,20 @@ impl<T: List> List for Option<T> {
     message = "an expression of `{Self}` is not a map",
     label = "this operator is for `HashMap`, `BTreeMap` and `bson::Document`"
 )]
-pub trait Map {
+pub trait Mapped {
     /// The type of a value.
     type Item;
 }
 
-impl<K, T, S> Map for HashMap<K, T, S> {
+impl<K, T, S> Mapped for HashMap<K, T, S> {
     type Item = T;
 }
 
-impl<K, T> Map for BTreeMap<K, T> {
+impl<K, T> Mapped for BTreeMap<K, T> {
     type Item = T;
 }
 
-impl Map for Document {
+impl Mapped for Document {
     type Item = bson::Bson;
 }
 

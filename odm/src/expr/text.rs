@@ -1,16 +1,17 @@
 //! Text.
 
 use super::expression::{Expr, IntoExpr};
-use super::kind::{Nullness, Text};
+use super::kind::{Nullness, Textual};
 use super::node::Node;
 use super::operators;
 
 /// The type of a result of one text.
-type Of<A, T> = <<A as Text>::Null as Nullness>::Of<T>;
+type Of<A, T> = <<A as Textual>::Null as Nullness>::Of<T>;
 /// The type of a result of two texts.
-type OfBoth<A, B, T> = <<<A as Text>::Null as Nullness>::Or<<B as Text>::Null> as Nullness>::Of<T>;
+type OfBoth<A, B, T> =
+    <<<A as Textual>::Null as Nullness>::Or<<B as Textual>::Null> as Nullness>::Of<T>;
 
-impl<S, A: Text> Expr<S, A> {
+impl<S, A: Textual> Expr<S, A> {
     /// Appends text: `$concat`. The result is null if one of both is.
     ///
     /// ```
@@ -26,7 +27,7 @@ impl<S, A: Text> Expr<S, A> {
     pub fn concat<R>(self, other: R) -> Expr<S, OfBoth<A, R::Value, String>>
     where
         R: IntoExpr<S>,
-        R::Value: Text,
+        R::Value: Textual,
     {
         let node = match (self.into_node(), other.into_expr().into_node()) {
             (Ok(one), Ok(other)) => Ok(Node::joined(operators::CONCAT.name, one, other)),
@@ -94,7 +95,7 @@ impl<S, A: Text> Expr<S, A> {
     /// ```
     pub fn char_count(self) -> Expr<S, i32>
     where
-        A: Text<Null = super::kind::Never>,
+        A: Textual<Null = super::kind::Never>,
     {
         self.one(operators::STR_LEN_CP.name)
     }

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use bson::{Bson, Document, doc};
 
 use super::output::Output;
-use crate::expr::kind::{Number, NumberKind};
+use crate::expr::kind::{Numeric, NumericKind};
 use crate::expr::node::Node;
 use crate::expr::{Expr, IntoExpr};
 use crate::model::{FieldType, Path};
@@ -103,7 +103,7 @@ impl<S, K> Group<S, K> {
     pub fn sum<X>(&self, value: X) -> Expr<Grouped<S>, Sum<X::Value>>
     where
         X: IntoExpr<S>,
-        X::Value: Number,
+        X::Value: Numeric,
     {
         accumulator("$sum", value.into_expr().into_node())
     }
@@ -112,7 +112,7 @@ impl<S, K> Group<S, K> {
     pub fn avg<X>(&self, value: X) -> Expr<Grouped<S>, Option<Real<X::Value>>>
     where
         X: IntoExpr<S>,
-        X::Value: Number,
+        X::Value: Numeric,
     {
         accumulator("$avg", value.into_expr().into_node())
     }
@@ -151,7 +151,7 @@ impl<S, K> Group<S, K> {
     pub fn std_dev_samp<X>(&self, value: X) -> Expr<Grouped<S>, Option<f64>>
     where
         X: IntoExpr<S>,
-        X::Value: Number,
+        X::Value: Numeric,
     {
         accumulator("$stdDevSamp", value.into_expr().into_node())
     }
@@ -160,16 +160,16 @@ impl<S, K> Group<S, K> {
     pub fn std_dev_pop<X>(&self, value: X) -> Expr<Grouped<S>, Option<f64>>
     where
         X: IntoExpr<S>,
-        X::Value: Number,
+        X::Value: Numeric,
     {
         accumulator("$stdDevPop", value.into_expr().into_node())
     }
 }
 
 /// The type of a sum.
-type Sum<N> = <<N as Number>::Kind as NumberKind>::Sum;
+type Sum<N> = <<N as Numeric>::Kind as NumericKind>::Sum;
 /// The type of an average.
-type Real<N> = <<N as Number>::Kind as NumberKind>::Real;
+type Real<N> = <<N as Numeric>::Kind as NumericKind>::Real;
 
 impl<S, K> fmt::Debug for Group<S, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

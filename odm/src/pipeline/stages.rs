@@ -50,7 +50,7 @@ pub fn pipeline<M: Embedded>() -> Pipeline<M> {
 
 /// The result of [`Pipeline::count`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, odm_derive::Embedded)]
-pub struct Counted {
+pub struct DocumentCount {
     /// The number of documents.
     pub count: i64,
 }
@@ -361,7 +361,7 @@ impl<M, S: Input> Pipeline<M, S> {
     /// assert_eq!(pipeline::<Book>().count().to_stages()?, [doc! {"$count": "count"}]);
     /// # Ok::<(), odm::Error>(())
     /// ```
-    pub fn count(self) -> Pipeline<M, Counted> {
+    pub fn count(self) -> Pipeline<M, DocumentCount> {
         self.then(Ok(doc! {"$count": "count"})).shaped(())
     }
 

@@ -546,7 +546,7 @@ async fn updates_take_expressions(db: &Db) {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embedded)]
-struct Total {
+struct Summed {
     #[serde(rename = "_id")]
     name: String,
     total: i64,
@@ -569,7 +569,7 @@ async fn documents_of_others_are_read_or_refused(db: &Db) {
         .group_by(
             |o| o.customer,
             |o, group| {
-                output!(Total {
+                output!(Summed {
                     name: group.key(),
                     total: group.sum(&o.points),
                     mean: group.avg(&o.points),

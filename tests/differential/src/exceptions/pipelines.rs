@@ -202,10 +202,13 @@ fn fractions(seen: &Seen<'_>) -> bool {
     seen.has(&["$densify"]) && seen.mentions(&is_rounded)
 }
 
-/// The documents behind the last one of each partition.
+/// The documents behind the last one of each partition. Where no document reaches explicit bounds, mongod adds those of
+/// one partition only.
 fn densified(seen: &Seen<'_>) -> bool {
     let is_parted = seen.has(&["$densify"]) && seen.has(&["partitionByFields"]);
-    seen.both_answer() && is_parted && sorted(seen.memory) == sorted(seen.server)
+    let is_explicit = |key: &str, value: &Bson| key == "bounds" && value.as_array().is_some();
+    let is_same = || seen.both_answer() && sorted(seen.memory) == sorted(seen.server);
+    is_parted && (is_same() || seen.mentions(&is_explicit) && seen.loses())
 }
 
 /// A server adds no more documents of a sequence than it is asked for.

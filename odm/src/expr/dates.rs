@@ -1,16 +1,16 @@
 //! Dates.
 
 use super::expression::{Expr, IntoExpr, named};
-use super::kind::{Dated, Nullness};
+use super::kind::{DateLike, Nullness};
 use super::node::Node;
 use super::operators::{self, Operator};
 use crate::query::deferred::Deferred;
 
 /// The type of a result of one date.
-type Of<A, T> = <<A as Dated>::Null as Nullness>::Of<T>;
+type Of<A, T> = <<A as DateLike>::Null as Nullness>::Of<T>;
 /// The type of a result of a date and another value.
 type OfBoth<A, B, T> =
-    <<<A as Dated>::Null as Nullness>::Or<<B as Dated>::Null> as Nullness>::Of<T>;
+    <<<A as DateLike>::Null as Nullness>::Or<<B as DateLike>::Null> as Nullness>::Of<T>;
 
 /// A unit of time, for [`Expr::trunc`], [`Expr::add_time`] and [`Expr::until`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -72,7 +72,7 @@ pub struct Zoned<S, A> {
     zone: Option<Expr<S, String>>,
 }
 
-impl<S, A: Dated> Zoned<S, A> {
+impl<S, A: DateLike> Zoned<S, A> {
     /// `{operator: date}`, or `{operator: {date, timezone}}`.
     fn part<T>(self, operator: Operator) -> Expr<S, T> {
         match self.zone {
@@ -97,7 +97,7 @@ impl<S, A: Dated> Zoned<S, A> {
     }
 }
 
-impl<S, A: Dated> Expr<S, A> {
+impl<S, A: DateLike> Expr<S, A> {
     /// The date in a time zone, for its parts: an Olson name or an offset from UTC. Without it, all parts are those in UTC.
     ///
     /// ```
@@ -126,14 +126,14 @@ impl<S, A: Dated> Expr<S, A> {
 
 macro_rules! parts {
     ($($(#[$doc:meta])* $method:ident $operator:ident;)*) => {
-        impl<S, A: Dated> Expr<S, A> {
+        impl<S, A: DateLike> Expr<S, A> {
             $($(#[$doc])*
             pub fn $method(self) -> Expr<S, Of<A, i32>> {
                 self.in_utc().$method()
             })*
         }
 
-        impl<S, A: Dated> Zoned<S, A> {
+        impl<S, A: DateLike> Zoned<S, A> {
             $($(#[$doc])*
             pub fn $method(self) -> Expr<S, Of<A, i32>> {
                 self.part(operators::$operator)
@@ -167,7 +167,7 @@ parts! {
 
 macro_rules! both {
     ($($(#[$doc:meta])* $method:ident<$($param:ident: $bound:path),*>($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
-        impl<S, A: Dated> Expr<S, A> {
+        impl<S, A: DateLike> Expr<S, A> {
             $($(#[$doc])*
             pub fn $method<$($param: $bound),*>(self, $($argument: $type),*) -> Expr<S, $result> {
                 self.in_utc().$method($($argument),*)
@@ -251,11 +251,11 @@ pub trait Amount<S>: IntoExpr<S> {}
 impl<S, N: IntoExpr<S, Value = i32>> Amount<S> for N {}
 
 /// The second date of [`Expr::until`].
-pub trait OtherDate<S>: IntoExpr<S, Value: Dated> {}
+pub trait OtherDate<S>: IntoExpr<S, Value: DateLike> {}
 
-impl<S, D: IntoExpr<S, Value: Dated>> OtherDate<S> for D {}
+impl<S, D: IntoExpr<S, Value: DateLike>> OtherDate<S> for D {}
 
-impl<S, A: Dated> Zoned<S, A> {
+impl<S, A: DateLike> Zoned<S, A> {
     /// The beginning of the unit in which the date is, in this zone: [`Expr::trunc`].
     pub fn trunc(self, unit: Unit) -> Expr<S, Of<A, bson::DateTime>> {
         let unit = unit.arguments().into_iter();

@@ -151,7 +151,7 @@ pub trait Textual {
     label = "this operator is for dates",
     note = "text becomes a date by `to_date()`"
 )]
-pub trait Dated {
+pub trait DateLike {
     /// Whether it can be null.
     type Null: Nullness;
 }
@@ -179,7 +179,7 @@ macro_rules! kinds {
 kinds! {
     Textual: String, &str, Cow<'_, str>, Box<str>, Arc<str>, Rc<str>, char;
     // An `ObjectId` and a timestamp are dates, too.
-    Dated: DateTime, ObjectId, Timestamp;
+    DateLike: DateTime, ObjectId, Timestamp;
 }
 
 impl Condition for bool {}

@@ -62,8 +62,8 @@ impl<T: Convert> Convert for Option<T> {
 }
 
 conversions! {
-    /// As an `i32`: `$toInt`. A fraction is cut off; a number that is too large and text that is no number are errors of
-    /// MongoDB.
+    /// Converts to an `i32`: `$toInt`. MongoDB cuts off a fraction, and fails if the number is too large or the text is
+    /// not a number.
     ///
     /// ```
     /// # use odm::prelude::*;

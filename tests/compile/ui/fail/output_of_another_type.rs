@@ -1,4 +1,4 @@
-//! An average can be null, and text is no number.
+//! An average can be null, so it does not fit an `f64`.
 
 use odm::pipeline::pipeline;
 use odm::prelude::*;

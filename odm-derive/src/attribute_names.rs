@@ -17,6 +17,7 @@ pub(crate) const CONTAINER: &[&str] = &[
     HAS_SQUILLIONS,
     INDEX,
     OVERFLOW,
+    RESULT,
     RULE,
     SCHEMA,
     SHARD_KEY,
@@ -280,6 +281,7 @@ pub(crate) const RECENT_IN: &str = "recent_in";
 pub(crate) const REFERENCES: &str = "references";
 pub(crate) const REFERS_TO: &str = "refers_to";
 pub(crate) const REFRESH: &str = "refresh";
+pub(crate) const RESULT: &str = "result";
 pub(crate) const REST_OF: &str = "rest_of";
 pub(crate) const RIGHT: &str = "right";
 pub(crate) const RULE: &str = "rule";
@@ -434,6 +436,7 @@ const USAGES: &[(&str, &str)] = &[
     (RECENT_IN, "`recent_in = logmsgs`"),
     (REFERENCES, "`references(many, max = 100)`"),
     (REFERS_TO, "`refers_to(Book, by = isbn)`"),
+    (RESULT, "alone: `result`"),
     (REST_OF, "`rest_of = details`"),
     (RULE, "`rule(\"what must hold\", |m| m.field.gte(0))`"),
     (

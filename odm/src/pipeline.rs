@@ -46,17 +46,29 @@
 //! # }
 //! ```
 
+mod accumulators;
+mod bucket;
+mod facet;
 mod group;
 mod input;
+mod models;
 mod output;
 mod stage;
 mod stages;
+mod values;
+mod window;
 
+pub use self::bucket::{Bounds, ValueCount};
+pub use self::facet::{Branch, Facets};
 pub use self::group::{Group, Grouped};
-pub use self::input::{Input, Unwound};
+pub use self::input::{Input, With};
+pub use self::models::{WhenMatched, WhenNotMatched, Written};
 pub use self::output::Output;
 #[doc(hidden)]
 pub use self::output::unwritten;
 #[doc(hidden)]
 pub use self::stage::Stages;
+pub(crate) use self::stage::{Lookup, Stage};
 pub use self::stages::{DocumentCount, IntoStages, Pipeline, pipeline};
+pub(crate) use self::values::unwound;
+pub use self::window::{Partition, Partitions, Window, partition_by};

@@ -17,6 +17,7 @@ mod inverse;
 mod inverse_join;
 mod join;
 mod link;
+mod lookup;
 mod projected;
 mod reference;
 mod reference_join;

@@ -157,6 +157,14 @@ pub const fn document<T: Embedded>() -> TypeMeta {
     ty.holding(contents)
 }
 
+/// The type of a struct that pipelines make, and no document holds.
+pub const fn result<T: Embedded>() -> TypeMeta {
+    let ty = embedded::<T>();
+    let mut contents = ty.contents;
+    contents.is_result = true;
+    ty.holding(contents)
+}
+
 /// The type of an enum of unit variants.
 pub const fn choice(names: &'static [&'static str]) -> TypeMeta {
     TypeMeta::of(Shape::OneOf(names))

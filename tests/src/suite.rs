@@ -98,6 +98,7 @@ mod tree_declarations;
 mod trees;
 mod two_way;
 mod typed_pipelines;
+mod typed_stages;
 mod updates;
 mod upserts_by_lists;
 mod validation;
@@ -209,6 +210,7 @@ pub(crate) fn cases() -> Vec<Case> {
         &trees::cases(),
         two_way::CASES,
         typed_pipelines::CASES,
+        typed_stages::CASES,
         updates::CASES,
         upserts_by_lists::CASES,
         values::CASES,

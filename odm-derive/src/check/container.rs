@@ -1,5 +1,6 @@
 //! Checks of the struct as a whole.
 
+use proc_macro2::Ident;
 use quote::ToTokens;
 use syn::{LitStr, Type, TypeReference};
 
@@ -22,6 +23,9 @@ pub(super) fn check(facts: &Facts<'_>, errors: &mut Errors) {
     match model.derive {
         Derive::Document => document(facts, errors),
         Derive::Embedded => embedded(model, errors),
+    }
+    if let Some(word) = &model.attributes.result {
+        result(model, word, errors);
     }
     if let Some(word) = &model.attributes.deny_undeclared {
         let fields = matches!(
@@ -54,6 +58,30 @@ fn embedded(model: &Model, errors: &mut Errors) {
             word,
             format!("`{word}` needs a collection: write it on the struct that derives `Document`, or derive `Document` here"),
         );
+    }
+}
+
+/// A result is a struct that nothing is declared of but its fields.
+fn result(model: &Model, word: &Ident, errors: &mut Errors) {
+    if model.derive == Derive::Document {
+        errors.at(
+            word,
+            "`result` is for a struct that a pipeline makes and no collection has: derive `Embedded`, or remove `result`",
+        );
+        return;
+    }
+    for field in model.fields() {
+        let attributes = &field.attributes;
+        let list = attributes.list.as_ref().map(|list| &list.word);
+        let unbounded = attributes.unbounded.as_ref().map(|one| &one.word);
+        let rules = attributes.rules.iter().map(|rule| &rule.word);
+        let indexes = attributes.indexes.iter().map(|index| &index.word);
+        for word in list.into_iter().chain(unbounded).chain(rules).chain(indexes) {
+            errors.at(
+                word,
+                format!("a `result` is not stored, so `{word}` has no effect; remove it"),
+            );
+        }
     }
 }
 

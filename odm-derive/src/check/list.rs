@@ -25,7 +25,9 @@ pub(super) fn check(model: &Model, one: &FieldFacts<'_>, errors: &mut Errors) {
         return;
     }
     let Some(list) = &field.attributes.list else {
-        bare_references(one, errors);
+        if model.attributes.result.is_none() {
+            bare_references(one, errors);
+        }
         return;
     };
     if list.is_keywords() {

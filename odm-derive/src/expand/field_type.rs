@@ -46,6 +46,9 @@ fn own(model: &Model, nullable: bool) -> TokenStream {
     let support = &model.support;
     match model.derive {
         Derive::Document => quote!(#support::document::<Self>()),
+        Derive::Embedded if model.attributes.result.is_some() => {
+            quote!(#support::result::<Self>())
+        }
         Derive::Embedded if nullable => quote!(#support::embedded::<Self>().nullable()),
         Derive::Embedded => quote!(#support::embedded::<Self>()),
     }

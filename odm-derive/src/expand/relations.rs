@@ -246,7 +246,7 @@ pub(crate) fn handle(model: &Model, inverse: &Inverse) -> TokenStream {
 pub(crate) fn make(model: &Model, inverse: &Inverse) -> TokenStream {
     let support = &model.support;
     let meta = meta(model, inverse);
-    quote!(#support::Inverse::new(const { &#meta }))
+    quote!(#support::Inverse::new(const { &#meta }, __odm_path.clone()))
 }
 
 /// Code that compiles only if the other side refers to this model, and an index serves the relation.

@@ -125,7 +125,7 @@ impl<'a> Assertions<'a> {
         let mut deferred: Vec<Assertion<'a>> = deferred
             .into_iter()
             .filter(|one| !encoded(one))
-            .filter_map(|one| fields::sound(one.field))
+            .filter_map(|one| fields::sound(model, one.field))
             .collect();
         deferred.extend(variants::deferred(model));
         Self {

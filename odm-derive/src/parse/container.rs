@@ -29,6 +29,8 @@ pub(crate) struct Container {
     pub(crate) deny_undeclared: Option<Ident>,
     pub(crate) gridfs: Option<GridFs>,
     pub(crate) overflow: Option<Overflow>,
+    /// The struct is what a pipeline makes, and no document holds it.
+    pub(crate) result: Option<Ident>,
     pub(crate) shard_key: Option<Index>,
     pub(crate) schema: Option<Schema>,
     pub(crate) time_series: Option<TimeSeries>,
@@ -152,7 +154,10 @@ pub(crate) fn container(list: &[Attribute], errors: &mut Errors) -> Container {
         let text = word.to_string();
         if !matches!(
             text.as_str(),
-            attribute_names::CRATE | attribute_names::DENY_UNDECLARED | attribute_names::DEPTH
+            attribute_names::CRATE
+                | attribute_names::DENY_UNDECLARED
+                | attribute_names::DEPTH
+                | attribute_names::RESULT
         ) && attribute_names::CONTAINER.contains(&text.as_str())
         {
             container.document_words.push(word.clone());
@@ -179,6 +184,7 @@ pub(crate) fn container(list: &[Attribute], errors: &mut Errors) -> Container {
             attribute_names::OVERFLOW => {
                 once(&mut container.overflow, word, overflow(word, input)?)
             }
+            attribute_names::RESULT => once(&mut container.result, word, word.clone()),
             attribute_names::VIEW => once(&mut container.view, word, view(word, input)?),
             attribute_names::VARIANT_OF => {
                 let one = VariantOf {

@@ -256,6 +256,8 @@ pub trait Fits<F> {}
 
 impl<T> Fits<T> for T {}
 impl<T> Fits<Option<T>> for T {}
+#[diagnostic::do_not_recommend]
+impl<T> Fits<Option<T>> for Option<Option<T>> {}
 
 macro_rules! fitting_lists {
     ($([$($generics:tt)*] $list:ty;)*) => {$(

@@ -109,6 +109,8 @@ pub struct Contents {
     pub references: Count,
     /// Whether one of the documents is a struct with a collection of its own.
     pub has_collection: bool,
+    /// Whether one of the documents is a struct that pipelines make, and no document holds.
+    pub is_result: bool,
     /// Whether two different values are both stored as null: `None` and `Some(None)`.
     pub null_is_ambiguous: bool,
     /// The advice for a type of another crate in it that needs a serializer of the field.
@@ -185,6 +187,7 @@ impl Contents {
         documents: Count::Zero,
         references: Count::Zero,
         has_collection: false,
+        is_result: false,
         null_is_ambiguous: false,
         bare: None,
         is_verbatim: false,
@@ -239,6 +242,7 @@ impl Contents {
             documents: self.documents.and(other.documents),
             references: self.references.and(other.references),
             has_collection: self.has_collection || other.has_collection,
+            is_result: self.is_result || other.is_result,
             null_is_ambiguous: self.null_is_ambiguous || other.null_is_ambiguous,
             bare: match self.bare {
                 None => other.bare,

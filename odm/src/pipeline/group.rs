@@ -3,13 +3,15 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use bson::{Bson, Document, doc};
+use bson::{Document, doc};
 
+use super::accumulators::{Real, Sum, accumulators, count, one, some, sorted};
 use super::output::Output;
-use crate::expr::kind::{Numeric, NumericKind};
+use crate::expr::kind::Numeric;
 use crate::expr::node::Node;
 use crate::expr::{Expr, IntoExpr};
 use crate::model::{FieldType, Path};
+use crate::query::Sort;
 use crate::query::deferred::Deferred;
 
 /// The scope of expressions over the groups of documents of the shape `S`.
@@ -93,83 +95,12 @@ impl<S, K> Group<S, K> {
     {
         K::handle(Path::root().child("_id"))
     }
-
-    /// The number of documents: `{$sum: 1}`.
-    pub fn count(&self) -> Expr<Grouped<S>, i64> {
-        accumulator("$sum", Ok(Node::Literal(Bson::Int32(1))))
-    }
-
-    /// The sum of the values that are numbers: `$sum`. It is 0 where there are none.
-    pub fn sum<X>(&self, value: X) -> Expr<Grouped<S>, Sum<X::Value>>
-    where
-        X: IntoExpr<S>,
-        X::Value: Numeric,
-    {
-        accumulator("$sum", value.into_expr().into_node())
-    }
-
-    /// The average of the values that are numbers: `$avg`. It is null where there are none.
-    pub fn avg<X>(&self, value: X) -> Expr<Grouped<S>, Option<Real<X::Value>>>
-    where
-        X: IntoExpr<S>,
-        X::Value: Numeric,
-    {
-        accumulator("$avg", value.into_expr().into_node())
-    }
-
-    /// The least value: `$min`. Null and missing values don't count.
-    pub fn min<X: IntoExpr<S>>(&self, value: X) -> Expr<Grouped<S>, X::Value> {
-        accumulator("$min", value.into_expr().into_node())
-    }
-
-    /// The greatest value: `$max`. Null and missing values don't count.
-    pub fn max<X: IntoExpr<S>>(&self, value: X) -> Expr<Grouped<S>, X::Value> {
-        accumulator("$max", value.into_expr().into_node())
-    }
-
-    /// The value of the first document: `$first`. Which one is first, says a `sort` before the group.
-    pub fn first<X: IntoExpr<S>>(&self, value: X) -> Expr<Grouped<S>, X::Value> {
-        accumulator("$first", value.into_expr().into_node())
-    }
-
-    /// The value of the last document: `$last`. Which one is last, says a `sort` before the group.
-    pub fn last<X: IntoExpr<S>>(&self, value: X) -> Expr<Grouped<S>, X::Value> {
-        accumulator("$last", value.into_expr().into_node())
-    }
-
-    /// All values: `$push`. Missing values are left out.
-    pub fn push<X: IntoExpr<S>>(&self, value: X) -> Expr<Grouped<S>, Vec<X::Value>> {
-        accumulator("$push", value.into_expr().into_node())
-    }
-
-    /// The different values, in no certain order: `$addToSet`.
-    pub fn add_to_set<X: IntoExpr<S>>(&self, value: X) -> Expr<Grouped<S>, Vec<X::Value>> {
-        accumulator("$addToSet", value.into_expr().into_node())
-    }
-
-    /// The standard deviation of the values as a sample: `$stdDevSamp`. It is null for less than two numbers.
-    pub fn std_dev_samp<X>(&self, value: X) -> Expr<Grouped<S>, Option<f64>>
-    where
-        X: IntoExpr<S>,
-        X::Value: Numeric,
-    {
-        accumulator("$stdDevSamp", value.into_expr().into_node())
-    }
-
-    /// The standard deviation of the values as the whole population: `$stdDevPop`. It is null where there are no numbers.
-    pub fn std_dev_pop<X>(&self, value: X) -> Expr<Grouped<S>, Option<f64>>
-    where
-        X: IntoExpr<S>,
-        X::Value: Numeric,
-    {
-        accumulator("$stdDevPop", value.into_expr().into_node())
-    }
 }
 
-/// The type of a sum.
-type Sum<N> = <<N as Numeric>::Kind as NumericKind>::Sum;
-/// The type of an average.
-type Real<N> = <<N as Numeric>::Kind as NumericKind>::Real;
+/// A group has a document.
+type Found<T> = T;
+
+accumulators!(Group<S, K>, Grouped<S>, Found);
 
 impl<S, K> fmt::Debug for Group<S, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -177,8 +108,11 @@ impl<S, K> fmt::Debug for Group<S, K> {
     }
 }
 
-fn accumulator<S, T>(name: &'static str, value: Result<Node, Deferred>) -> Expr<Grouped<S>, T> {
-    Expr::from_node(value.map(|value| Node::Accumulator(Box::new(Node::one(name, value)))))
+impl<S, K> Group<S, K> {
+    #[expect(clippy::unused_self, reason = "the accumulators of a window need it")]
+    fn accumulator<T>(&self, accumulator: Result<Node, Deferred>) -> Expr<Grouped<S>, T> {
+        Expr::from_node(accumulator.map(|accumulator| Node::Accumulator(Box::new(accumulator))))
+    }
 }
 
 /// The stages that make the outputs: a `$group`, and a `$project` if the outputs are more than the key as `_id` and accumulators.
@@ -186,11 +120,16 @@ pub(super) fn stages<S, R>(
     key: Result<Node, Deferred>,
     output: Output<Grouped<S>, R>,
 ) -> Result<Vec<Document>, Deferred> {
-    Ok(grouped(key?, output.into_fields()?))
+    let (accumulators, project) = accumulated(output.into_fields()?);
+    let mut group = doc! {"_id": key?.into_field()};
+    group.extend(accumulators);
+    let group = doc! {"$group": group};
+    Ok(std::iter::once(group).chain(project).collect())
 }
 
-fn grouped(key: Node, fields: Vec<(String, Node)>) -> Vec<Document> {
-    let mut group = doc! {"_id": key.into_field()};
+/// The accumulators of a stage that makes groups, and the `$project` after it, if the outputs are more than those and the key.
+pub(super) fn accumulated(fields: Vec<(String, Node)>) -> (Document, Option<Document>) {
+    let mut accumulators = Document::new();
     let mut project = Document::new();
     let mut is_plain = true;
     let mut has_id = false;
@@ -198,7 +137,7 @@ fn grouped(key: Node, fields: Vec<(String, Node)>) -> Vec<Document> {
         has_id |= name == "_id";
         match field {
             Node::Accumulator(accumulator) if name != "_id" => {
-                group.insert(name.clone(), accumulator.into_bson());
+                accumulators.insert(name.clone(), accumulator.into_bson());
                 project.insert(name, 1);
             }
             Node::Path(path) if name == "_id" && path == "$_id" => {
@@ -206,23 +145,26 @@ fn grouped(key: Node, fields: Vec<(String, Node)>) -> Vec<Document> {
             }
             field => {
                 is_plain = false;
-                let mut number = 0;
-                let computed = field.replace_accumulators(&mut |accumulator| {
-                    number += 1;
-                    let part = format!("__{name}_{number}");
-                    group.insert(part.clone(), accumulator.into_bson());
-                    Node::Path(format!("${part}"))
-                });
+                let computed = hoist(&name, field, &mut accumulators);
                 project.insert(name, computed.into_field());
             }
         }
     }
-    let mut stages = vec![doc! {"$group": group}];
-    if !is_plain || !has_id {
-        if !has_id {
-            project.insert("_id", 0);
-        }
-        stages.push(doc! {"$project": project});
+    if !has_id {
+        project.insert("_id", 0);
     }
-    stages
+    let is_needed = !is_plain || !has_id;
+    let project = is_needed.then(|| doc! {"$project": project});
+    (accumulators, project)
+}
+
+/// The field `name`, computed from what `functions` has then.
+pub(super) fn hoist(name: &str, field: Node, functions: &mut Document) -> Node {
+    let mut number = 0;
+    field.replace_accumulators(&mut |function| {
+        number += 1;
+        let part = format!("__{name}_{number}");
+        functions.insert(part.clone(), function.into_bson());
+        Node::Path(format!("${part}"))
+    })
 }

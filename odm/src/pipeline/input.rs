@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use crate::model::{Embedded, FieldType, Path};
 
-/// The shape of the documents between two stages of a pipeline: a derived struct, or an [`Unwound`] one.
+/// The shape of the documents between two stages of a pipeline: a derived struct, or one [`With`] another value.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a shape that a pipeline's documents can have",
     label = "not a derived struct",
@@ -32,12 +32,13 @@ impl<T: Embedded> Input for T {
     }
 }
 
-/// Documents of the shape `S` with one element `T` of a list of theirs: what [`unwind`](super::Pipeline::unwind) makes.
-/// Closures receive both, `|(order, line)|`.
+/// Documents of the shape `S`, and a value of the type `T` beside each: an element of a list after
+/// [`unwind`](super::Pipeline::unwind), the documents that [`lookup`](super::Pipeline::lookup) found, or a value that
+/// [`add_field`](super::Pipeline::add_field) computed. Closures receive both, `|(order, line)|`.
 #[derive(Debug)]
-pub struct Unwound<S, T>(PhantomData<fn() -> (S, T)>);
+pub struct With<S, T>(PhantomData<fn() -> (S, T)>);
 
-impl<S: Input, T: FieldType> Input for Unwound<S, T> {
+impl<S: Input, T: FieldType> Input for With<S, T> {
     type Places = (S::Places, Path);
     type Handles<M> = (S::Handles<M>, T::Handle<M, T>);
 

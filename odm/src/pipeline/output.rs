@@ -3,6 +3,8 @@
 use std::fmt;
 use std::marker::PhantomData;
 
+use bson::{Bson, Document, doc};
+
 use crate::expr::kind::Fits;
 use crate::expr::node::Node;
 use crate::expr::{Expr, IntoExpr, names_only};
@@ -77,6 +79,23 @@ impl<S, R> fmt::Debug for Output<S, R> {
         let expression: Expr<S, R> = self.into_expr();
         fmt::Debug::fmt(&expression, f)
     }
+}
+
+/// The `$project` that makes documents of these fields.
+pub(super) fn project(fields: Vec<(String, Node)>) -> Document {
+    let mut project = Document::new();
+    if fields.iter().all(|(name, _)| name != "_id") {
+        project.insert("_id", 0);
+    }
+    for (name, field) in fields {
+        let field = match field {
+            // An inclusion can be answered from an index.
+            Node::Path(path) if path.strip_prefix('$') == Some(name.as_str()) => Bson::Int32(1),
+            field => field.into_field(),
+        };
+        project.insert(name, field);
+    }
+    doc! {"$project": project}
 }
 
 /// A value for a literal that is never made; [`output!`](crate::output) names it.

@@ -7,17 +7,18 @@ use bson::{Bson, Document, doc};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::facet::Branch;
 use super::group::{self, Group, Grouped};
-use super::input::{Input, Unwound};
-use super::output::Output;
+use super::input::{Input, With};
+use super::output::{Output, project};
 use super::stage::{Stage, Stages};
+use super::window::{self, Partition, Partitions};
 use crate::error::Result;
 use crate::expr::node::Node;
-use crate::expr::{IntoExpr, names_only};
-use crate::model::{Document as Model, Embedded, FieldType};
+use crate::expr::IntoExpr;
+use crate::model::{Embedded, FieldType, Path, Segment};
 use crate::query::deferred::Deferred;
-use crate::query::kind::Sequence;
-use crate::query::{Encode, Field, Filter, Sort};
+use crate::query::{Filter, Sort};
 use crate::store::CollectionNames;
 
 /// Stages over the documents of the model `M`, whose results have the shape `S`. The [module](super) has an introduction.
@@ -25,6 +26,8 @@ use crate::store::CollectionNames;
 pub struct Pipeline<M, S: Input = M> {
     stages: Result<Vec<Stage>, Deferred>,
     places: S::Places,
+    /// The names of the fields that stages added.
+    added: Vec<String>,
     of: PhantomData<fn() -> (M, S)>,
 }
 
@@ -44,6 +47,7 @@ pub fn pipeline<M: Embedded>() -> Pipeline<M> {
     Pipeline {
         stages: Ok(Vec::new()),
         places: (),
+        added: Vec::new(),
         of: PhantomData,
     }
 }
@@ -56,16 +60,16 @@ pub struct DocumentCount {
 }
 
 impl<M, S: Input> Pipeline<M, S> {
-    fn then(mut self, stage: Result<Document, Deferred>) -> Self {
+    pub(super) fn then(mut self, stage: Result<Document, Deferred>) -> Self {
         self.add(stage.map(|stage| vec![stage]));
         self
     }
 
-    fn add(&mut self, stages: Result<Vec<Document>, Deferred>) {
+    pub(super) fn add(&mut self, stages: Result<Vec<Document>, Deferred>) {
         self.add_stages(stages.map(|stages| stages.into_iter().map(Stage::Plain).collect()));
     }
 
-    fn add_stages(&mut self, stages: Result<Vec<Stage>, Deferred>) {
+    pub(crate) fn add_stages(&mut self, stages: Result<Vec<Stage>, Deferred>) {
         if let Ok(all) = &mut self.stages {
             match stages {
                 Ok(stages) => all.extend(stages),
@@ -74,11 +78,35 @@ impl<M, S: Input> Pipeline<M, S> {
         }
     }
 
+    /// The typed fields of the documents.
+    pub(crate) fn handles(&self) -> S::Handles<S> {
+        S::handles(&self.places)
+    }
+
+    /// The path of another field beside those of the documents.
+    pub(crate) fn new_field(&mut self, name: &str) -> Path {
+        let mut field = format!("__{name}");
+        let mut number = 1;
+        while self.added.contains(&field) {
+            number += 1;
+            field = format!("__{name}_{number}");
+        }
+        self.added.push(field.clone());
+        Path::root().then(Segment::Name(field.into()))
+    }
+
+    /// The same stages, whose documents have a value at `path`.
+    pub(crate) fn with_value<T: FieldType>(self, path: Path) -> Pipeline<M, With<S, T>> {
+        let places = (self.places.clone(), path);
+        self.shaped(places)
+    }
+
     /// The same stages with results of another shape.
-    fn shaped<R: Input>(self, places: R::Places) -> Pipeline<M, R> {
+    pub(super) fn shaped<R: Input>(self, places: R::Places) -> Pipeline<M, R> {
         Pipeline {
             stages: self.stages,
             places,
+            added: self.added,
             of: PhantomData,
         }
     }
@@ -96,7 +124,7 @@ impl<M, S: Input> Pipeline<M, S> {
     /// # Ok::<(), odm::Error>(())
     /// ```
     pub fn match_(self, condition: impl FnOnce(S::Handles<S>) -> Filter<S>) -> Self {
-        let filter = condition(S::handles(&self.places));
+        let filter = condition(self.handles());
         let filter = filter
             .into_node()
             .and_then(crate::query::node::Node::into_document);
@@ -116,7 +144,7 @@ impl<M, S: Input> Pipeline<M, S> {
     /// # Ok::<(), odm::Error>(())
     /// ```
     pub fn sort(self, order: impl FnOnce(S::Handles<S>) -> Sort<S>) -> Self {
-        let sort = order(S::handles(&self.places)).into_document();
+        let sort = order(self.handles()).into_document();
         self.then(sort.map(|sort| doc! {"$sort": sort}))
     }
 
@@ -200,7 +228,7 @@ impl<M, S: Input> Pipeline<M, S> {
         mut self,
         output: impl FnOnce(S::Handles<S>) -> Output<S, R>,
     ) -> Pipeline<M, R> {
-        let output = output(S::handles(&self.places)).into_fields();
+        let output = output(self.handles()).into_fields();
         self.add(output.map(|fields| vec![project(fields)]));
         self.shaped(())
     }
@@ -252,8 +280,8 @@ impl<M, S: Input> Pipeline<M, S> {
         K: IntoExpr<S>,
         K::Value: FieldType,
     {
-        let key = key(S::handles(&self.places)).into_expr().into_node();
-        let output = output(S::handles(&self.places), Group::new());
+        let key = key(self.handles()).into_expr().into_node();
+        let output = output(self.handles(), Group::new());
         self.add(group::stages(key, output));
         self.shaped(())
     }
@@ -297,57 +325,62 @@ impl<M, S: Input> Pipeline<M, S> {
         mut self,
         output: impl FnOnce(S::Handles<S>, Group<S, Bson>) -> Output<Grouped<S>, R>,
     ) -> Pipeline<M, R> {
-        let output = output(S::handles(&self.places), Group::new());
+        let output = output(self.handles(), Group::new());
         self.add(group::stages(Ok(Node::Literal(Bson::Null)), output));
         self.shaped(())
     }
 
-    /// Makes a document of each element of a list, which closures then receive beside the document: `$unwind`. Documents with
-    /// an empty list are left out, and so are those without one.
+    /// Makes an [`output!`](crate::output) of each document and its neighbours in a [`Partition`]: `$setWindowFields`, since
+    /// MongoDB 5.0, and a `$project`.
     ///
-    /// The field itself holds the element then: use the element instead.
+    /// The first closure says which documents are neighbours: a sort, or [`partition_by`](super::partition_by). The output has
+    /// fields of the document, and what the functions of the partition and of its windows compute.
     ///
     /// ```
-    /// # use odm::pipeline::pipeline;
+    /// # use odm::pipeline::{partition_by, pipeline};
     /// # use odm::prelude::*;
     /// # use odm::output;
-    /// # #[derive(Serialize, Deserialize, Embedded)]
-    /// # struct Line { sku: String, quantity: i32 }
     /// # #[derive(Serialize, Deserialize, Document)]
-    /// # #[odm(collection = "orders")]
-    /// # struct Order { #[serde(rename = "_id")] id: i32, #[odm(embed(few, max = 100))] lines: Vec<Line> }
+    /// # #[odm(collection = "sales")]
+    /// # struct Sale { #[serde(rename = "_id")] id: i32, state: String, at: DateTime, amount: i32 }
     /// #[derive(Serialize, Deserialize, Embedded)]
-    /// struct Sold {
-    ///     #[serde(rename = "_id")]
-    ///     sku: String,
-    ///     quantity: i64,
+    /// struct Share {
+    ///     state: String,
+    ///     at: DateTime,
+    ///     running_total: i64,
+    ///     share: f64,
     /// }
     ///
-    /// let sold = pipeline::<Order>().unwind(|o| o.lines).group_by(
-    ///     |(_, line)| line.sku,
-    ///     |(_, line), group| output!(Sold { sku: group.key(), quantity: group.sum(line.quantity) }),
+    /// let shares = pipeline::<Sale>().set_window_fields(
+    ///     |s| partition_by(s.state).sort(s.at.asc()),
+    ///     |s, w| output!(Share {
+    ///         state: s.state,
+    ///         at: s.at,
+    ///         running_total: w.documents(..=0).sum(&s.amount),
+    ///         share: s.amount.expr() / w.documents(..).sum(&s.amount),
+    ///     }),
     /// );
     /// assert_eq!(
-    ///     sold.to_stages()?,
-    ///     [
-    ///         doc! {"$unwind": "$lines"},
-    ///         doc! {"$group": {"_id": "$lines.sku", "quantity": {"$sum": "$lines.quantity"}}},
-    ///     ],
+    ///     shares.to_stages()?[1],
+    ///     doc! {"$project": {
+    ///         "_id": 0,
+    ///         "state": 1,
+    ///         "at": 1,
+    ///         "running_total": "$__running_total_1",
+    ///         "share": {"$divide": ["$amount", "$__share_1"]},
+    ///     }},
     /// );
     /// # Ok::<(), odm::Error>(())
     /// ```
-    pub fn unwind<T, E>(
+    pub fn set_window_fields<P: Into<Partitions<S>>, R: Embedded>(
         mut self,
-        list: impl FnOnce(S::Handles<S>) -> Field<S, T, E>,
-    ) -> Pipeline<M, Unwound<S, <E::Stored as Sequence>::Element>>
-    where
-        E: Encode<T, Stored: Sequence<Element: FieldType>>,
-    {
-        let path = list(S::handles(&self.places)).path().clone();
-        let stage = names_only(&path).map(|path| vec![doc! {"$unwind": format!("${path}")}]);
-        self.add(stage);
-        let places = (self.places.clone(), path);
-        self.shaped(places)
+        partitions: impl FnOnce(S::Handles<S>) -> P,
+        output: impl FnOnce(S::Handles<S>, Partition<S>) -> Output<S, R>,
+    ) -> Pipeline<M, R> {
+        let partitions = partitions(self.handles()).into();
+        let output = output(self.handles(), Partition::new());
+        self.add(window::stages(partitions, output));
+        self.shaped(())
     }
 
     /// Counts the documents: `$count`. Without documents there is no result.
@@ -363,45 +396,6 @@ impl<M, S: Input> Pipeline<M, S> {
     /// ```
     pub fn count(self) -> Pipeline<M, DocumentCount> {
         self.then(Ok(doc! {"$count": "count"})).shaped(())
-    }
-
-    /// Adds the results of another pipeline, over any model: `$unionWith`.
-    ///
-    /// Of a model that shares its collection with others, only its own documents are read; and a handle with
-    /// [other names of collections](crate::Db::with_collection_names) reads from those.
-    ///
-    /// ```
-    /// # use odm::pipeline::pipeline;
-    /// # use odm::prelude::*;
-    /// # use odm::output;
-    /// # #[derive(Serialize, Deserialize, Document)]
-    /// # #[odm(collection = "books")]
-    /// # struct Book { #[serde(rename = "_id")] id: i32, title: String }
-    /// # #[derive(Serialize, Deserialize, Document)]
-    /// # #[odm(collection = "films")]
-    /// # struct Film { #[serde(rename = "_id")] id: i32, name: String }
-    /// #[derive(Serialize, Deserialize, Embedded)]
-    /// struct Work {
-    ///     title: String,
-    /// }
-    ///
-    /// let films = pipeline::<Film>().project(|f| output!(Work { title: f.name }));
-    /// let works = pipeline::<Book>().project(|b| output!(Work { title: b.title })).union_with(films);
-    /// assert_eq!(
-    ///     works.to_stages()?[1],
-    ///     doc! {"$unionWith": {
-    ///         "coll": "films", "pipeline": [{"$project": {"_id": 0, "title": "$name"}}],
-    ///     }},
-    /// );
-    /// # Ok::<(), odm::Error>(())
-    /// ```
-    pub fn union_with<N: Model>(mut self, other: Pipeline<N, S>) -> Self {
-        let model = N::model();
-        let union = other
-            .stages
-            .map(|stages| vec![Stage::Union { model, stages }]);
-        self.add_stages(union);
-        self
     }
 
     /// Adds a stage written by hand that leaves the shape as it is.
@@ -455,25 +449,39 @@ impl<M, S: Input> Pipeline<M, S> {
     ///
     /// The first error of a stage: a value can't be encoded, or a path can't stand in a pipeline.
     pub fn to_stages(&self) -> Result<Vec<Document>> {
-        let stages = self.stages.clone().map_err(|error| error.to_error())?;
-        Ok(Stages::new(stages).named(&CollectionNames::default()))
+        to_stages(&self.stages)
+    }
+
+    pub(crate) fn into_stages(self) -> Result<Vec<Stage>, Deferred> {
+        self.stages
+    }
+
+    /// A pipeline over the documents that this one has so far.
+    pub(super) fn branch(&self) -> Pipeline<Branch<S>, S> {
+        Pipeline {
+            stages: Ok(Vec::new()),
+            places: self.places.clone(),
+            added: self.added.clone(),
+            of: PhantomData,
+        }
     }
 }
 
-fn project(fields: Vec<(String, Node)>) -> Document {
-    let mut project = Document::new();
-    if fields.iter().all(|(name, _)| name != "_id") {
-        project.insert("_id", 0);
+/// The stages with the declared names of collections.
+pub(super) fn to_stages(stages: &Result<Vec<Stage>, Deferred>) -> Result<Vec<Document>> {
+    let stages = stages.clone().map_err(|error| error.to_error())?;
+    Ok(Stages::new(stages).named(&CollectionNames::default()))
+}
+
+/// Shows the stages, or the error of one.
+pub(super) fn debug(
+    stages: &Result<Vec<Stage>, Deferred>,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    match to_stages(stages) {
+        Ok(stages) => write!(f, "Pipeline({})", Bson::from(stages)),
+        Err(error) => write!(f, "Pipeline({error})"),
     }
-    for (name, field) in fields {
-        let field = match field {
-            // An inclusion can be answered from an index.
-            Node::Path(path) if path.strip_prefix('$') == Some(name.as_str()) => Bson::Int32(1),
-            field => field.into_field(),
-        };
-        project.insert(name, field);
-    }
-    doc! {"$project": project}
 }
 
 impl<M, S: Input> Clone for Pipeline<M, S> {
@@ -481,6 +489,7 @@ impl<M, S: Input> Clone for Pipeline<M, S> {
         Self {
             stages: self.stages.clone(),
             places: self.places.clone(),
+            added: self.added.clone(),
             of: PhantomData,
         }
     }
@@ -488,10 +497,7 @@ impl<M, S: Input> Clone for Pipeline<M, S> {
 
 impl<M, S: Input> fmt::Debug for Pipeline<M, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.to_stages() {
-            Ok(stages) => write!(f, "Pipeline({})", Bson::from(stages)),
-            Err(error) => write!(f, "Pipeline({error})"),
-        }
+        debug(&self.stages, f)
     }
 }
 

@@ -12,7 +12,7 @@ use super::count::Counted;
 use super::scope::Scope;
 use crate::error::{Error, Result};
 use crate::exec::StoredPath;
-use crate::model::{Document, Embedded, InverseMeta, Projection, name};
+use crate::model::{Document, Embedded, InverseMeta, Path, Projection, name};
 use crate::query::{FilterFn, SortFn};
 
 /// An inverse relation, named by `N`: documents of `T` that refer to one of `M`.
@@ -22,6 +22,8 @@ use crate::query::{FilterFn, SortFn};
 #[must_use = "nothing is loaded until the find that joins it is awaited"]
 pub struct Inverse<M, N, T, K, D = T, J = ()> {
     meta: &'static InverseMeta,
+    /// Where the document is whose relation it is: the root, but for a document beside another one in a pipeline.
+    place: Path,
     /// What the methods have said; a handle that is made for each closure has none, and costs nothing.
     search: Option<Box<Search>>,
     branches: J,
@@ -109,13 +111,18 @@ impl InverseValue for Exists {
 impl<M: Document, N, T: Document, K> Inverse<M, N, T, K> {
     /// The relation with this metadata; generated code calls it.
     #[doc(hidden)]
-    pub fn new(meta: &'static InverseMeta) -> Self {
+    pub fn new(meta: &'static InverseMeta, place: Path) -> Self {
         Self {
             meta,
+            place,
             search: None,
             branches: (),
             of: PhantomData,
         }
+    }
+
+    pub(super) fn place(&self) -> &Path {
+        &self.place
     }
 
     /// The metadata, for callers that read no documents on the other side.
@@ -275,6 +282,7 @@ impl<M: Document, N, T: Document, K, D, J> Inverse<M, N, T, K, D, J> {
     fn with<K2, D2, J2>(self, branches: impl FnOnce(J) -> J2) -> Inverse<M, N, T, K2, D2, J2> {
         Inverse {
             meta: self.meta,
+            place: self.place,
             search: self.search,
             branches: branches(self.branches),
             of: PhantomData,

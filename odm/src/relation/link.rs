@@ -4,7 +4,7 @@ use super::inverse::Inverse;
 use super::reference::{KeyOf, Reference, ReferenceArity, RefersBy, StoresKey};
 use crate::error::Result;
 use crate::exec::{Link, Side};
-use crate::model::{Document, name};
+use crate::model::{Document, Path, Segment, name};
 use crate::query::Field;
 
 /// A relation of `M` in `.where_any(|m| …)`: a field that refers to other documents, or an inverse relation,
@@ -28,6 +28,7 @@ impl<M, V, E: RefersBy<V, Reference: StoresKey>> IntoLink<M> for Field<M, V, E> 
 
     fn into_link(self) -> Result<Link> {
         Ok(Link {
+            name: last_name(self.path()),
             target: Self::Target::model(),
             local: self.path().clone(),
             foreign: <E::Reference as Reference>::By::path()?.to_string(),
@@ -38,15 +39,17 @@ impl<M, V, E: RefersBy<V, Reference: StoresKey>> IntoLink<M> for Field<M, V, E> 
     }
 }
 
-impl<M: Document, N, T: Document, K> IntoLink<M> for Inverse<M, N, T, K> {
+impl<S, M: Document, N, T: Document, K> IntoLink<S> for Inverse<M, N, T, K> {
     type Target = T;
 
     fn into_link(self) -> Result<Link> {
         let meta = self.alone()?;
         let by = name::resolve(T::meta(), meta.by)?;
+        let key = name::resolve(M::meta(), meta.key)?.path;
         Ok(Link {
+            name: meta.name.to_owned(),
             target: T::model(),
-            local: name::resolve(M::meta(), meta.key)?.path,
+            local: key.segments().fold(self.place().clone(), |path, segment| path.then(segment)),
             foreign: by.path.to_string(),
             side: Side::Inverse {
                 is_list: by.through_array,
@@ -54,4 +57,13 @@ impl<M: Document, N, T: Document, K> IntoLink<M> for Inverse<M, N, T, K> {
             },
         })
     }
+}
+
+/// The stored name of a field.
+fn last_name(path: &Path) -> String {
+    let names = path.segments().filter_map(|segment| match segment {
+        Segment::Name(name) => Some(name.into_owned()),
+        _ => None,
+    });
+    names.last().unwrap_or_default()
 }

@@ -17,6 +17,8 @@ pub enum Declared {
     Many,
     /// `unbounded = "the reason"`
     Unbounded,
+    /// Nothing, since the struct is what a pipeline makes: nothing in it is stored.
+    Result,
     /// Nothing, since the value has no name: it is in a variant or a tuple struct.
     Nameless,
 }
@@ -25,6 +27,12 @@ pub enum Declared {
 pub const fn flaw(ty: &TypeMeta, declared: Declared) -> Option<&'static str> {
     if let Some(flaw) = null_flaw(ty) {
         return Some(flaw);
+    }
+    if matches!(declared, Declared::Result) {
+        return None;
+    }
+    if ty.contents.is_result {
+        return Some(RESULT);
     }
     if matches!(declared, Declared::Unbounded) {
         return match (ty.contents.documents, ty.contents.references) {
@@ -122,6 +130,7 @@ const NAMELESS_DOCUMENTS: &str = bare_list!(
 );
 const NOT_REFERENCES: &str = "this holds documents, not references; declare it as `Vec<Ref<…>>`, or keep the documents inside: `embed(few, max = N)`";
 const NOT_A_DOCUMENT: &str = "`embed` is for a field that holds a document; remove it";
+const RESULT: &str = "this is what a pipeline makes (`#[odm(result)]`), and a document can't hold it; declare a struct of its own for what is stored, or remove `result` there";
 const COLLECTION: &str = "this holds a document that has a collection of its own; keep its id (`Ref<…>`), or say that a copy of it is kept inside: `#[odm(embed)]`";
 const NAMELESS_COLLECTION: &str = "this holds a document that has a collection of its own; keep its id (`Ref<…>`), or name the value, as in `Variant { field: … }`, and say that a copy of it is kept inside: `#[odm(embed)]`";
 const REFERENCES: &str = bare_list!(

@@ -41,7 +41,7 @@ pub(super) fn of_field<'a>(model: &Model, one: &FieldFacts<'a>) -> Vec<Assertion
             flaw: Flaw::Id(field),
         });
     }
-    assertions.extend(sound(field));
+    assertions.extend(sound(model, field));
     let is_unknown = matches!(one.stored, Kind::Unknown);
     if field.flatten.is_some() {
         if is_unknown {
@@ -123,7 +123,13 @@ fn encoded<'a>(one: &FieldFacts<'a>) -> Vec<Assertion<'a>> {
 }
 
 /// Documents and references in the type are those that the attributes declare.
-pub(super) fn sound(field: &Field) -> Option<Assertion<'_>> {
+pub(super) fn sound<'a>(model: &Model, field: &'a Field) -> Option<Assertion<'a>> {
+    if model.attributes.result.is_some() {
+        return Some(Assertion::Sound {
+            span: field.ty.span(),
+            flaw: Flaw::Undeclared(Subject::Field(field, None), "Result"),
+        });
+    }
     if let Some(unbounded) = &field.attributes.unbounded {
         return Some(Assertion::Sound {
             span: unbounded.word.span(),

@@ -8,6 +8,8 @@ use crate::model::{InverseKind, ModelMeta, Path, Segment};
 /// The two ends of a relation of rows, as they are stored.
 #[derive(Debug)]
 pub struct Link {
+    /// The name of the relation, or of the field that refers.
+    pub(crate) name: String,
     /// The model on the other side.
     pub(crate) target: &'static ModelMeta,
     /// In the rows: the reference, or the field that the other documents store.
@@ -35,11 +37,15 @@ pub(crate) enum Side {
 }
 
 impl Link {
-    /// The key of the rows, if it may be missing. For a row without it, `$lookup` returns the documents without a reference.
-    pub(super) fn optional_key(&self) -> Option<String> {
+    /// The field of the rows, if the other documents may lack the one that it is compared with: all but an `_id`. For a row
+    /// without it, `$lookup` returns those.
+    pub(crate) fn optional_key(&self) -> Option<String> {
         let key = self.local.to_string();
-        let is_key = matches!(self.side, Side::Inverse { .. });
-        (is_key && key != "_id").then_some(key)
+        let is_id = match self.side {
+            Side::Inverse { .. } => key == "_id",
+            Side::Reference { .. } => self.foreign == "_id",
+        };
+        (!is_id).then_some(key)
     }
 
     /// How many lists the path of the rows goes through.

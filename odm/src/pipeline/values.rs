@@ -1,0 +1,126 @@
+//! Stages that put a value beside each document: an element of a list, or an expression.
+
+use bson::{Document, doc};
+
+use super::input::{Input, With};
+use super::stages::Pipeline;
+use crate::expr::{IntoExpr, names_only};
+use crate::model::FieldType;
+use crate::query::kind::Sequence;
+use crate::query::{Encode, Field};
+
+impl<M, S: Input> Pipeline<M, S> {
+    /// Makes a document of each element of a list, which closures then receive beside the document: `$unwind`. Documents with
+    /// an empty list are left out, and so are those without one.
+    ///
+    /// The field itself holds the element then: use the element instead.
+    ///
+    /// ```
+    /// # use odm::pipeline::pipeline;
+    /// # use odm::prelude::*;
+    /// # use odm::output;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Line { sku: String, quantity: i32 }
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "orders")]
+    /// # struct Order { #[serde(rename = "_id")] id: i32, #[odm(embed(few, max = 100))] lines: Vec<Line> }
+    /// #[derive(Serialize, Deserialize, Embedded)]
+    /// struct Sold {
+    ///     #[serde(rename = "_id")]
+    ///     sku: String,
+    ///     quantity: i64,
+    /// }
+    ///
+    /// let sold = pipeline::<Order>().unwind(|o| o.lines).group_by(
+    ///     |(_, line)| line.sku,
+    ///     |(_, line), group| output!(Sold { sku: group.key(), quantity: group.sum(line.quantity) }),
+    /// );
+    /// assert_eq!(
+    ///     sold.to_stages()?,
+    ///     [
+    ///         doc! {"$unwind": "$lines"},
+    ///         doc! {"$group": {"_id": "$lines.sku", "quantity": {"$sum": "$lines.quantity"}}},
+    ///     ],
+    /// );
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    pub fn unwind<T, E>(
+        mut self,
+        list: impl FnOnce(S::Handles<S>) -> Field<S, T, E>,
+    ) -> Pipeline<M, With<S, <E::Stored as Sequence>::Element>>
+    where
+        E: Encode<T, Stored: Sequence<Element: FieldType>>,
+    {
+        let path = list(self.handles()).path().clone();
+        let stage = names_only(&path).map(|path| vec![doc! {"$unwind": format!("${path}")}]);
+        self.add(stage);
+        self.with_value(path)
+    }
+
+    /// Makes a document of each element of a list, as [`unwind`](Self::unwind), and one without an element of a document
+    /// whose list is empty or missing: `$unwind` with `preserveNullAndEmptyArrays`.
+    ///
+    /// ```
+    /// # use odm::pipeline::pipeline;
+    /// # use odm::prelude::*;
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "books")]
+    /// # struct Book { #[serde(rename = "_id")] id: i32, tags: Vec<String> }
+    /// let tagged = pipeline::<Book>().unwind_or_none(|b| b.tags).sort(|(_, tag)| tag.asc());
+    /// assert_eq!(
+    ///     tagged.to_stages()?[0],
+    ///     doc! {"$unwind": {"path": "$tags", "preserveNullAndEmptyArrays": true}},
+    /// );
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    pub fn unwind_or_none<T, E>(
+        mut self,
+        list: impl FnOnce(S::Handles<S>) -> Field<S, T, E>,
+    ) -> Pipeline<M, With<S, Option<<E::Stored as Sequence>::Element>>>
+    where
+        E: Encode<T, Stored: Sequence<Element: FieldType>>,
+    {
+        let path = list(self.handles()).path().clone();
+        self.add(names_only(&path).map(|path| vec![unwound(&path)]));
+        self.with_value(path)
+    }
+
+    /// Computes a value for each document, which closures then receive beside it: `$set`. Later stages filter and sort by it.
+    ///
+    /// ```
+    /// # use odm::pipeline::pipeline;
+    /// # use odm::prelude::*;
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "lines")]
+    /// # struct Line { #[serde(rename = "_id")] id: i32, price: f64, quantity: i32 }
+    /// let dearest = pipeline::<Line>()
+    ///     .add_field(|l| l.price * l.quantity)
+    ///     .sort(|(_, total)| total.desc())
+    ///     .limit(3);
+    /// assert_eq!(
+    ///     dearest.to_stages()?[..2],
+    ///     [
+    ///         doc! {"$set": {"__value": {"$multiply": ["$price", "$quantity"]}}},
+    ///         doc! {"$sort": {"__value": -1}},
+    ///     ],
+    /// );
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    pub fn add_field<X>(
+        mut self,
+        value: impl FnOnce(S::Handles<S>) -> X,
+    ) -> Pipeline<M, With<S, X::Value>>
+    where
+        X: IntoExpr<S, Value: FieldType>,
+    {
+        let value = value(self.handles()).into_expr().into_node();
+        let path = self.new_field("value");
+        self.add(value.map(|value| vec![doc! {"$set": {path.to_string(): value.into_field()}}]));
+        self.with_value(path)
+    }
+}
+
+/// The stage that makes a document of each element, or one without an element.
+pub(crate) fn unwound(path: &str) -> Document {
+    doc! {"$unwind": {"path": format!("${path}"), "preserveNullAndEmptyArrays": true}}
+}

@@ -18,5 +18,5 @@ pub(crate) use self::channel::{Plans, counted, refused};
 pub(crate) use self::images::{Image, Images};
 pub(crate) use self::keys::Keys;
 pub use self::related::Link;
-pub(crate) use self::related::{Quantifier, Related, Side, among_variant};
+pub(crate) use self::related::{Quantifier, Related, Side};
 pub(crate) use self::stored_path::StoredPath;

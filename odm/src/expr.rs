@@ -49,4 +49,4 @@ pub use self::compare::{Cases, cases, if_};
 pub use self::dates::{Unit, Zoned};
 pub(crate) use self::expression::names_only;
 pub use self::expression::{Expr, IntoExpr};
-pub use self::literal::{literal, raw_expr};
+pub use self::literal::{literal, raw_expr, text_score};

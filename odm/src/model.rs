@@ -89,7 +89,7 @@ pub use self::types::{BsonType, FieldType, MapKey, Shape, TypeMeta};
 #[doc(hidden)]
 pub use self::types::{Contents, Count};
 pub use self::variant::{VariantOf, VariantOfMeta};
-pub use self::view::ViewMeta;
+pub use self::view::{ActualNames, ViewMeta};
 
 /// A struct or enum with typed fields, stored inside documents; derive it with `#[derive(Embedded)]`.
 #[diagnostic::on_unimplemented(

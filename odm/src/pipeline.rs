@@ -59,16 +59,17 @@ mod values;
 mod window;
 
 pub use self::bucket::{Bounds, ValueCount};
-pub use self::facet::{Branch, Facets};
+pub use self::facet::{Branch, Facets, PageWithTotal};
 pub use self::group::{Group, Grouped};
 pub use self::input::{Input, With};
-pub use self::models::{WhenMatched, WhenNotMatched, Written};
+pub use self::models::{MergeTarget, WhenMatched, WhenNotMatched, Written};
 pub use self::output::Output;
 #[doc(hidden)]
 pub use self::output::unwritten;
-#[doc(hidden)]
-pub use self::stage::Stages;
+pub use self::stage::IntoView;
 pub(crate) use self::stage::{Lookup, Stage};
+#[doc(hidden)]
+pub use self::stage::{Stages, view_stages};
 pub use self::stages::{DocumentCount, IntoStages, Pipeline, pipeline};
 pub(crate) use self::values::unwound;
 pub use self::window::{Partition, Partitions, Window, partition_by};

@@ -44,6 +44,7 @@ pub use crate::model::{
     VariantMeta, VariantOf, VariantOfMeta, Versioned, ViewMeta, Writable,
 };
 pub use crate::overflow::OverflowModel;
+pub use crate::pipeline::view_stages;
 pub use crate::query::kind::{
     Additive, Bits, Growable, Integer, Keyed, Multiple, Number, Optional, Sequence, Temporal, Text,
 };

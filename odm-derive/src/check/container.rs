@@ -76,7 +76,12 @@ fn result(model: &Model, word: &Ident, errors: &mut Errors) {
         let unbounded = attributes.unbounded.as_ref().map(|one| &one.word);
         let rules = attributes.rules.iter().map(|rule| &rule.word);
         let indexes = attributes.indexes.iter().map(|index| &index.word);
-        for word in list.into_iter().chain(unbounded).chain(rules).chain(indexes) {
+        for word in list
+            .into_iter()
+            .chain(unbounded)
+            .chain(rules)
+            .chain(indexes)
+        {
             errors.at(
                 word,
                 format!("a `result` is not stored, so `{word}` has no effect; remove it"),

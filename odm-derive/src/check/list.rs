@@ -119,7 +119,7 @@ fn bare_references(one: &FieldFacts<'_>, errors: &mut Errors) {
             coded(
                 "bare_list",
                 format!(
-                    "this is a list of references without a bound; say how many there can be: `#[odm(references(many, max = N))]` keeps up to {MAX_REFERENCED} ids; of more than that, each holds a `Ref` to this document instead, or say why there is no bound: `#[odm(unbounded = \"the reason\")]`"
+                    "this is a list of references without a bound; say how many there can be: `#[odm(references(many, max = N))]` keeps up to {MAX_REFERENCED} ids; of more than that, each holds a `Ref` to this document instead, or say why there is no bound: `#[odm(unbounded = \"the reason\")]`; for what only a pipeline makes, write `#[odm(result)]` on the struct"
                 ),
             ),
         );

@@ -114,7 +114,9 @@ pub(super) fn document(
     let view = attributes.view.as_ref().map(|view| {
         let (on, pipeline) = (&view.on, &view.pipeline);
         let span = pipeline.span();
-        let pipeline = quote_spanned!(span=> pipeline: #pipeline);
+        let pipeline =
+            quote_spanned!(span=> #support::view_stages::<#on, #ident, _>(#pipeline, __odm_names));
+        let pipeline = quote!(pipeline: |__odm_names| #pipeline);
         let on = quote_spanned!(on.span()=> on: #support::model_of::<#on>());
         quote!(&#support::ViewMeta { #on, #pipeline })
     });

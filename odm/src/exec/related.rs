@@ -10,7 +10,8 @@ pub use self::link::Link;
 pub(crate) use self::link::Side;
 use super::{Channel, Keys, StoredPath};
 use crate::error::{Error, Result};
-use crate::model::{InverseKind, ModelMeta};
+use crate::model::InverseKind;
+use crate::pipeline::{Lookup, Stage};
 use crate::store::limits::LIST_BYTES;
 use crate::store::options::{Chosen, Options};
 use crate::store::{CollectionNames, Operation, Request};
@@ -116,12 +117,6 @@ fn conjunction(mut filters: Vec<Document>) -> Document {
     }
 }
 
-/// The stage that restricts a `$lookup` to the documents of the model, if its collection has those of others as well.
-pub(crate) fn among_variant(model: &ModelMeta) -> Option<Document> {
-    let of = model.variant_of?;
-    Some(doc! {"$match": of.filter()})
-}
-
 /// Stages that look up documents on the other side, each into a field of its own.
 #[derive(Debug)]
 struct Stages {
@@ -139,16 +134,18 @@ impl Stages {
         }
     }
 
-    fn look_up(&mut self, link: &Link, mut inner: Vec<Document>) -> String {
-        inner.splice(0..0, among_variant(link.target));
+    fn look_up(&mut self, link: &Link, inner: Vec<Document>) -> String {
         let field = format!("__odm_{}", self.fields.len());
-        self.list.push(doc! {"$lookup": {
-            "from": self.names.of(link.target.collection),
-            "localField": link.local.to_string(),
-            "foreignField": &link.foreign,
-            "pipeline": inner,
-            "as": &field,
-        }});
+        let lookup = Lookup {
+            model: link.target,
+            local: link.local.to_string(),
+            foreign: link.foreign.clone(),
+            // The stages after it compare the key with null.
+            optional: false,
+            stages: inner.into_iter().map(Stage::Plain).collect(),
+            to: field.clone(),
+        };
+        self.list.push(lookup.stage(&self.names));
         self.fields.push(field.clone());
         field
     }

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::expression::{Expr, IntoExpr};
 use super::node::Node;
+use super::operators;
 use crate::model::FieldType;
 use crate::query::deferred::Deferred;
 use crate::query::encode::encode_field;
@@ -73,6 +74,27 @@ impl<S> IntoExpr<S> for &&str {
 pub fn literal<S, T: Serialize + FieldType>(value: T) -> Expr<S, T> {
     let value = encode_field(&value).map_err(|error| Deferred::encode("", &error));
     Expr::from_node(value.map(Node::Literal))
+}
+
+/// How relevant a document is to the [text search](crate::query::Filter::text) of the first `match_`: `{$meta: "textScore"}`.
+///
+/// ```
+/// # use odm::expr::text_score;
+/// # use odm::pipeline::pipeline;
+/// # use odm::prelude::*;
+/// # #[derive(Serialize, Deserialize, Document)]
+/// # #[odm(collection = "books", text(title))]
+/// # struct Book { #[serde(rename = "_id")] id: i32, title: String }
+/// let relevant = pipeline::<Book>()
+///     .match_(|_| Filter::text("whale"))
+///     .add_field(|_| text_score())
+///     .match_(|(_, score)| score.gt(1.0));
+/// assert_eq!(relevant.to_stages()?[1], doc! {"$set": {"__value": {"$meta": "textScore"}}});
+/// # Ok::<(), odm::Error>(())
+/// ```
+pub fn text_score<S>() -> Expr<S, f64> {
+    let score = Node::text("textScore");
+    Expr::from_node(Ok(Node::one(operators::META.name, score)))
 }
 
 /// An expression written by hand, with the type of its value: for an operator that has no method here.

@@ -108,5 +108,6 @@ operators! {
     AVG = "$avg", "avg", "number", "3.2";
     MIN = "$min", "min_item", "any", "3.2";
     MAX = "$max", "max_item", "any", "3.2";
+    META = "$meta", "text_score", "number", "4.4";
     GET_FIELD = "$getField", "get", "any", "5.0";
 }

@@ -10,9 +10,12 @@ use crate::error::{DeclarationError, Error, Result};
 pub struct ViewMeta {
     /// The model whose documents the view reads: of a collection, or of another view.
     pub on: fn() -> &'static ModelMeta,
-    /// Returns the stages.
-    pub pipeline: fn() -> Vec<Document>,
+    /// Returns the stages, with these names of collections.
+    pub pipeline: fn(&ActualNames<'_>) -> Result<Vec<Document>>,
 }
+
+/// The names that a handle uses for declared collections.
+pub type ActualNames<'a> = dyn Fn(&'static str) -> String + 'a;
 
 /// How many views MongoDB reads through.
 const DEEPEST: usize = 20;

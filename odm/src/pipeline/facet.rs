@@ -3,14 +3,15 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use bson::Bson;
+use bson::{Bson, doc};
+use serde::{Deserialize, Serialize};
 
 use super::input::Input;
 use super::stage::{Stage, Stages};
 use super::stages::Pipeline;
 use crate::expr::kind::Fits;
 use crate::expr::names_only;
-use crate::model::Embedded;
+use crate::model::{Embedded, FieldType};
 use crate::query::deferred::Deferred;
 use crate::query::{Encode, Field};
 use crate::store::CollectionNames;
@@ -106,6 +107,7 @@ impl<M, S: Input> Pipeline<M, S> {
     /// }
     ///
     /// #[derive(Serialize, Deserialize, Embedded)]
+    /// #[odm(result)]
     /// struct Found {
     ///     page: Vec<Book>,
     ///     years: Vec<ValueCount<i32>>,
@@ -133,6 +135,55 @@ impl<M, S: Input> Pipeline<M, S> {
     ) -> Pipeline<M, R> {
         let facets = facets(self.branch()).fields;
         self.add_stages(facets.map(|facets| vec![Stage::Facet(facets)]));
+        self.shaped(())
+    }
+}
+
+/// Some documents of many, and how many there are: the result of [`page`](Pipeline::page).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, odm_derive::Embedded)]
+#[odm(result)]
+pub struct PageWithTotal<T> {
+    /// The documents of the page.
+    pub items: Vec<T>,
+    /// The number of documents on all pages.
+    pub total: i64,
+}
+
+impl<M, S: Embedded + FieldType> Pipeline<M, S> {
+    /// Reads one page of the documents and counts them all, in one command: `$facet`. Sort them before, by a key that is
+    /// unique. There is always one result.
+    ///
+    /// MongoDB reads all documents for the count. Where a total is not needed, [pages](crate::Collection::find) by keys read
+    /// those of the page only.
+    ///
+    /// ```
+    /// # use odm::pipeline::pipeline;
+    /// # use odm::prelude::*;
+    /// # #[derive(Debug, PartialEq, Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "books")]
+    /// # struct Book { #[serde(rename = "_id")] id: i32, year: i32 }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let db = Db::memory();
+    /// let books = db.collection::<Book>();
+    /// books.insert_many((1..=25).map(|id| Book { id, year: 1900 + id })).await?;
+    ///
+    /// let page = pipeline::<Book>().match_(|b| b.year.gt(1902)).sort(|b| b.id.asc()).page(20, 10);
+    /// let page = books.aggregate(page).first().await?.expect("there is always one result");
+    /// assert_eq!((page.total, page.items.len()), (23, 3));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn page(mut self, skip: u32, limit: u32) -> Pipeline<M, PageWithTotal<S>> {
+        let items = [
+            doc! {"$skip": i64::from(skip)},
+            doc! {"$limit": i64::from(limit)},
+        ];
+        let total = doc! {"$ifNull": [{"$first": "$total.count"}, 0]};
+        self.add(Ok(vec![
+            doc! {"$facet": {"items": items.to_vec(), "total": [{"$count": "count"}]}},
+            doc! {"$project": {"items": 1, "total": total}},
+        ]));
         self.shaped(())
     }
 }

@@ -5,13 +5,14 @@ use std::marker::PhantomData;
 
 use bson::{Document, doc};
 
+use super::input::Input;
 use super::stage::{Stage, Stages};
 use super::stages::{IntoStages, Pipeline};
 use crate::error::Result;
 use crate::expr::names_only;
 use crate::model::{Document as Model, Embedded, ModelMeta, Writable};
-use crate::query::deferred::Deferred;
 use crate::query::Field;
+use crate::query::deferred::Deferred;
 
 impl<M, S: Embedded> Pipeline<M, S> {
     /// Adds the results of another pipeline, over any model: `$unionWith`.
@@ -104,7 +105,18 @@ pub struct Written<M> {
     of: PhantomData<fn() -> M>,
 }
 
-impl<M, N: Model + Writable> Pipeline<M, N> {
+/// A model into whose collection a pipeline writes: one of a collection, not of a view.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no collection that a pipeline can write",
+    label = "the results have no collection",
+    note = "make documents of a model before: `.project(|b| output!(Total {{ … }}))` with `#[derive(Document)]` on `Total`"
+)]
+pub trait MergeTarget: Model + Writable {}
+
+#[diagnostic::do_not_recommend]
+impl<N: Model + Writable> MergeTarget for N {}
+
+impl<M, S: Input> Pipeline<M, S> {
     /// Writes the results into the collection of the model that they have the shape of, by `_id`: `$merge`.
     ///
     /// The documents are stored as the pipeline makes them: the validator checks them, and nothing else that odm does on an insert
@@ -155,7 +167,10 @@ impl<M, N: Model + Writable> Pipeline<M, N> {
     /// # Errors
     ///
     /// Documents of the model have more than its struct says.
-    pub fn merge(self, matched: WhenMatched) -> Written<M> {
+    pub fn merge(self, matched: WhenMatched) -> Written<M>
+    where
+        S: MergeTarget,
+    {
         self.merged(None, matched)
     }
 
@@ -186,19 +201,21 @@ impl<M, N: Model + Writable> Pipeline<M, N> {
     /// As of [`merge`](Self::merge).
     pub fn merge_on<T, E>(
         self,
-        on: impl FnOnce(N::Fields<N>) -> Field<N, T, E>,
+        on: impl FnOnce(S::Handles<S>) -> Field<S, T, E>,
         matched: WhenMatched,
-    ) -> Written<M> {
+    ) -> Written<M>
+    where
+        S: MergeTarget,
+    {
         let on = names_only(on(self.handles()).path());
         self.merged(Some(on), matched)
     }
 
-    fn merged(
-        self,
-        on: Option<Result<String, Deferred>>,
-        matched: WhenMatched,
-    ) -> Written<M> {
-        self.written(merge(N::model(), on, matched))
+    fn merged(self, on: Option<Result<String, Deferred>>, matched: WhenMatched) -> Written<M>
+    where
+        S: MergeTarget,
+    {
+        self.written(merge(S::model(), on, matched))
     }
 
     /// Replaces the collection of the model that the results have the shape of by the results: `$out`. Its indexes and its
@@ -220,8 +237,11 @@ impl<M, N: Model + Writable> Pipeline<M, N> {
     /// # Errors
     ///
     /// As of [`merge`](Self::merge).
-    pub fn out(self) -> Written<M> {
-        let model = N::model();
+    pub fn out(self) -> Written<M>
+    where
+        S: MergeTarget,
+    {
+        let model = S::model();
         let stage = check(model).map(|()| Stage::Out(model));
         self.written(stage)
     }
@@ -253,7 +273,10 @@ fn merge(
 /// Refuses a model whose stored documents have more than its struct says.
 fn check(model: &ModelMeta) -> Result<(), Deferred> {
     let more = [
-        ("a tag, because its collection has several models", model.variant_of.is_some()),
+        (
+            "a tag, because its collection has several models",
+            model.variant_of.is_some(),
+        ),
         ("a schema version", model.schema.is_some()),
         ("fields of a tree", !model.trees.is_empty()),
         ("buckets", model.bucket.is_some()),

@@ -2,7 +2,10 @@
 
 use bson::{Bson, Document, doc};
 
-use crate::model::ModelMeta;
+use super::input::Input;
+use super::stages::Pipeline;
+use crate::error::Result;
+use crate::model::{ActualNames, ModelMeta, VariantOfMeta};
 use crate::store::CollectionNames;
 
 /// A stage of a pipeline.
@@ -52,16 +55,19 @@ pub(crate) struct Lookup {
 }
 
 impl Lookup {
-    fn named(self, names: &CollectionNames) -> Document {
-        let collection = names.of_model(self.model);
-        let part = collection.part();
-        let part = part.map(|part| doc! {"$match": part.filter()});
+    /// The stage, with the names of collections of a handle.
+    pub(crate) fn stage(self, names: &CollectionNames) -> Document {
+        self.named(&|declared| names.of(declared).to_string())
+    }
+
+    fn named(self, names: &ActualNames<'_>) -> Document {
+        let part = part(self.model).map(|part| doc! {"$match": part});
         let refers = self.optional;
         let refers = refers.then(|| doc! {"$match": {&self.foreign: {"$ne": null}}});
         let stages = named(self.stages, names);
         let stages: Vec<Document> = part.into_iter().chain(refers).chain(stages).collect();
         let mut lookup = doc! {
-            "from": &*collection,
+            "from": names(self.model.collection),
             "localField": self.local,
             "foreignField": self.foreign,
         };
@@ -74,17 +80,14 @@ impl Lookup {
 }
 
 impl Stage {
-    fn named(self, names: &CollectionNames) -> Document {
+    fn named(self, names: &ActualNames<'_>) -> Document {
         match self {
             Self::Plain(stage) => stage,
             Self::Union { model, stages } => {
-                let collection = names.of_model(model);
-                let part = collection.part();
-                // The documents of other models in the same collection are left out.
-                let part = part.map(|part| doc! {"$match": part.filter()});
+                let part = part(model).map(|part| doc! {"$match": part});
                 let stages = named(stages, names);
                 let pipeline: Vec<Document> = part.into_iter().chain(stages).collect();
-                doc! {"$unionWith": {"coll": &*collection, "pipeline": pipeline}}
+                doc! {"$unionWith": {"coll": names(model.collection), "pipeline": pipeline}}
             }
             Self::Lookup(lookup) => lookup.named(names),
             Self::GraphLookup {
@@ -92,11 +95,9 @@ impl Stage {
                 options,
                 filter,
             } => {
-                let collection = names.of_model(model);
-                let mut lookup = doc! {"from": &*collection};
+                let mut lookup = doc! {"from": names(model.collection)};
                 lookup.extend(options);
-                let part = collection.part().map(|part| part.filter());
-                let filters = part.into_iter().chain([filter]);
+                let filters = part(model).into_iter().chain([filter]);
                 let mut filters: Vec<Document> = filters.filter(|one| !one.is_empty()).collect();
                 match filters.len() {
                     0 => {}
@@ -118,16 +119,21 @@ impl Stage {
                 doc! {"$facet": facets.collect::<Document>()}
             }
             Self::Merge { model, options } => {
-                let mut merge = doc! {"into": &*names.of_model(model)};
+                let mut merge = doc! {"into": names(model.collection)};
                 merge.extend(options);
                 doc! {"$merge": merge}
             }
-            Self::Out(model) => doc! {"$out": &*names.of_model(model)},
+            Self::Out(model) => doc! {"$out": names(model.collection)},
         }
     }
 }
 
-fn named(stages: Vec<Stage>, names: &CollectionNames) -> impl Iterator<Item = Document> {
+/// The filter of the documents of a model that shares its collection with others.
+fn part(model: &ModelMeta) -> Option<Document> {
+    model.variant_of.map(VariantOfMeta::filter)
+}
+
+fn named(stages: Vec<Stage>, names: &ActualNames<'_>) -> impl Iterator<Item = Document> {
     stages.into_iter().map(|stage| stage.named(names))
 }
 
@@ -148,6 +154,44 @@ impl Stages {
 
     /// The stages with these names of collections.
     pub(crate) fn named(self, names: &CollectionNames) -> Vec<Document> {
+        self.with_names(&|declared| names.of(declared).to_string())
+    }
+
+    fn with_names(self, names: &ActualNames<'_>) -> Vec<Document> {
         named(self.0, names).collect()
     }
+}
+
+/// What a view of the type `V` over documents of `M` is computed by: a pipeline that makes documents of `V`, or stages written
+/// by hand.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a pipeline from `{M}` to `{V}`",
+    label = "expected a function that returns a `Pipeline<{M}, {V}>`, or a `Vec` of stages"
+)]
+pub trait IntoView<M, V> {
+    /// Makes the stages.
+    #[doc(hidden)]
+    fn into_stages(self) -> Result<Stages>;
+}
+
+impl<M, V: Input> IntoView<M, V> for Pipeline<M, V> {
+    fn into_stages(self) -> Result<Stages> {
+        let stages = self.into_stages().map_err(|error| error.to_error())?;
+        Ok(Stages::new(stages))
+    }
+}
+
+impl<M, V> IntoView<M, V> for Vec<Document> {
+    fn into_stages(self) -> Result<Stages> {
+        Ok(Stages::plain(self))
+    }
+}
+
+/// The stages of a view; generated code calls it.
+#[doc(hidden)]
+pub fn view_stages<M, V, P: IntoView<M, V>>(
+    pipeline: impl Fn() -> P,
+    names: &ActualNames<'_>,
+) -> Result<Vec<Document>> {
+    Ok(pipeline().into_stages()?.with_names(names))
 }

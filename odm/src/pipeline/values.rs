@@ -6,8 +6,10 @@ use super::input::{Input, With};
 use super::stages::Pipeline;
 use crate::expr::{IntoExpr, names_only};
 use crate::model::FieldType;
+use crate::query::deferred::Deferred;
 use crate::query::kind::Sequence;
 use crate::query::{Encode, Field};
+use crate::types::geo::{Distances, Geospatial, Point};
 
 impl<M, S: Input> Pipeline<M, S> {
     /// Makes a document of each element of a list, which closures then receive beside the document: `$unwind`. Documents with
@@ -116,6 +118,68 @@ impl<M, S: Input> Pipeline<M, S> {
         let value = value(self.handles()).into_expr().into_node();
         let path = self.new_field("value");
         self.add(value.map(|value| vec![doc! {"$set": {path.to_string(): value.into_field()}}]));
+        self.with_value(path)
+    }
+
+    /// Puts the documents into the order of their distance to a point, the nearest first, and the distance in metres beside
+    /// each: `$geoNear`. It must be the first stage, and the field needs an index `"2dsphere"`.
+    ///
+    /// ```
+    /// use odm::geo::Point;
+    /// use odm::output;
+    /// use odm::pipeline::pipeline;
+    /// use odm::prelude::*;
+    ///
+    /// #[derive(Serialize, Deserialize, Document)]
+    /// #[odm(collection = "cafes", index(at = "2dsphere"))]
+    /// struct Cafe {
+    ///     #[serde(rename = "_id")]
+    ///     id: i32,
+    ///     at: Point,
+    ///     open: bool,
+    /// }
+    ///
+    /// #[derive(Serialize, Deserialize, Embedded)]
+    /// struct Near {
+    ///     #[serde(rename = "_id")]
+    ///     id: i32,
+    ///     metres: f64,
+    /// }
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let here = Point::new(13.4, 52.5)?;
+    /// let near = pipeline::<Cafe>()
+    ///     .geo_near(|c| c.at, here, ..=500.0)
+    ///     .match_(|(c, _)| c.open.eq(true))
+    ///     .limit(3)
+    ///     .project(|(c, distance)| output!(Near { id: c.id, metres: distance }));
+    /// assert_eq!(
+    ///     near.to_stages()?[0],
+    ///     doc! {"$geoNear": {
+    ///         "near": {"type": "Point", "coordinates": [13.4, 52.5]},
+    ///         "key": "at",
+    ///         "distanceField": "__distance",
+    ///         "spherical": true,
+    ///         "maxDistance": 500.0,
+    ///     }},
+    /// );
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn geo_near<T, E>(
+        mut self,
+        place: impl FnOnce(S::Handles<S>) -> Field<S, T, E>,
+        point: Point,
+        distances: impl Distances,
+    ) -> Pipeline<M, With<S, f64>>
+    where
+        E: Encode<T, Stored: Geospatial>,
+    {
+        let place = place(self.handles());
+        let path = self.new_field("distance");
+        let stage = place.geo_near(point, distances, &path.to_string());
+        let stage = stage.map_err(|error| Deferred::encode("", &error));
+        self.add(stage.map(|stage| vec![stage]));
         self.with_value(path)
     }
 }

@@ -310,20 +310,15 @@ impl<S> fmt::Debug for Window<S> {
     }
 }
 
-fn per_unit<S>(
-    name: &'static str,
-    value: impl IntoExpr<S>,
-    per: Unit,
-) -> Result<Node, Deferred> {
+fn per_unit<S>(name: &'static str, value: impl IntoExpr<S>, per: Unit) -> Result<Node, Deferred> {
     let value = value.into_expr().into_node()?;
-    Ok(Node::named(name, [("input", value), ("unit", Node::text(per.name()))]))
+    Ok(Node::named(
+        name,
+        [("input", value), ("unit", Node::text(per.name()))],
+    ))
 }
 
-fn two<S>(
-    name: &'static str,
-    x: impl IntoExpr<S>,
-    y: impl IntoExpr<S>,
-) -> Result<Node, Deferred> {
+fn two<S>(name: &'static str, x: impl IntoExpr<S>, y: impl IntoExpr<S>) -> Result<Node, Deferred> {
     let (x, y) = (x.into_expr().into_node()?, y.into_expr().into_node()?);
     Ok(Node::list(name, [x, y]))
 }

@@ -14,8 +14,9 @@ use super::branch::{Branch, Branches, IntoBranch};
 use super::inverse::{Inverse, InverseValue, Of, Search};
 use super::scope::check_projection;
 use crate::error::Result;
-use crate::exec::{Channel, Keys, StoredPath, among_variant};
+use crate::exec::{Channel, Keys, StoredPath};
 use crate::model::Document;
+use crate::pipeline::{Lookup, Stage};
 use crate::store::operation::Operation;
 
 /// An [`Inverse`] to load.
@@ -187,19 +188,22 @@ where
     ) -> Result<()> {
         const JOINED: &str = "joined";
         let (key, by) = (self.search.ends.key.as_str(), self.search.ends.by.as_str());
-        let mut stages: Vec<_> = among_variant(T::model()).into_iter().collect();
-        stages.extend(self.search.scope.stages());
+        let stages = self.search.scope.stages().into_iter();
+        let lookup = Lookup {
+            model: T::model(),
+            local: key.to_owned(),
+            foreign: by.to_owned(),
+            // Each row has one of the keys.
+            optional: false,
+            stages: stages.map(Stage::Plain).collect(),
+            to: JOINED.to_owned(),
+        };
+        let lookup = lookup.stage(channel.store().names());
         for part in keys.parts() {
             let pipeline = vec![
                 doc! {"$match": {key: {"$in": part}}},
                 doc! {"$project": {key: 1}},
-                doc! {"$lookup": {
-                    "from": channel.collection(T::model()),
-                    "localField": key,
-                    "foreignField": by,
-                    "pipeline": stages.clone(),
-                    "as": JOINED,
-                }},
+                lookup.clone(),
                 doc! {"$unwind": format!("${JOINED}")},
             ];
             let mut options = channel.options();

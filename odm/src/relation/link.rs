@@ -49,7 +49,9 @@ impl<S, M: Document, N, T: Document, K> IntoLink<S> for Inverse<M, N, T, K> {
         Ok(Link {
             name: meta.name.to_owned(),
             target: T::model(),
-            local: key.segments().fold(self.place().clone(), |path, segment| path.then(segment)),
+            local: key
+                .segments()
+                .fold(self.place().clone(), |path, segment| path.then(segment)),
             foreign: by.path.to_string(),
             side: Side::Inverse {
                 is_list: by.through_array,

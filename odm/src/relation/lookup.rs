@@ -145,7 +145,7 @@ impl<M, S: Input> Pipeline<M, S> {
     /// # fn main() -> odm::Result<()> {
     /// let dangling = pipeline::<Book>()
     ///     .lookup_or_none(|b| b.author)
-    ///     .match_(|(_, author)| author.id.not_exists());
+    ///     .match_(|(_, author)| author.id.exists(false));
     /// assert_eq!(dangling.to_stages()?[2], doc! {"$match": {"__author._id": {"$exists": false}}});
     /// # Ok(())
     /// # }

@@ -263,7 +263,7 @@ pub enum Pointer<'a> {
 
 /// The reference that a field stores, by its declared type `V` and its encoder.
 #[diagnostic::on_unimplemented(
-    message = "`.join` can't read this field as a reference: its type is `{V}`",
+    message = "this field can't be read as a reference: its type is `{V}`",
     label = "can't be joined",
     note = "a reference is declared as `Ref<T>`, `Option<Ref<T>>` or `Vec<Ref<T>>`, without a serializer of its own, or says `#[odm(refers_to(Model, by = field))]`",
     note = "write `Vec<Ref<T>>` with `#[serde(default)]` in place of `Option<Vec<Ref<T>>>`, and a variant with a named field, `Taken {{ by: Ref<T> }}`, in place of `Taken(Ref<T>)`"

@@ -117,7 +117,7 @@ const NOTHING_UNBOUNDED: &str = bare_list!(
 );
 const AMBIGUOUS_NULL: &str = "two values of this type are stored as null, as `None` and `Some(None)` are, and only one of them could be read back; declare one `Option`, or give the field a serializer that keeps them apart: `#[serde(with = \"…\")]`";
 const DOCUMENTS: &str = bare_list!(
-    "this is a list or map of documents without a bound; say how many there can be: `#[odm(embed(few, max = N))]` keeps up to 200 inside the document, `#[odm(references(many, max = N))]` on a `Vec<Ref<…>>` keeps up to 5000 ids; of more than that, each holds a `Ref` to this document instead, or say why there is no bound: `#[odm(unbounded = \"the reason\")]`"
+    "this is a list or map of documents without a bound; say how many there can be: `#[odm(embed(few, max = N))]` keeps up to 200 inside the document, `#[odm(references(many, max = N))]` on a `Vec<Ref<…>>` keeps up to 5000 ids; of more than that, each holds a `Ref` to this document instead, or say why there is no bound: `#[odm(unbounded = \"the reason\")]`; for what only a pipeline makes, write `#[odm(result)]` on the struct"
 );
 const DOCUMENTS_INSIDE: &str = bare_list!(
     "a list or map of documents inside another value can't say how many there can be; put it into a struct that derives `Embedded`, as a field with `#[odm(embed(few, max = N))]`"
@@ -131,10 +131,10 @@ const NAMELESS_DOCUMENTS: &str = bare_list!(
 const NOT_REFERENCES: &str = "this holds documents, not references; declare it as `Vec<Ref<…>>`, or keep the documents inside: `embed(few, max = N)`";
 const NOT_A_DOCUMENT: &str = "`embed` is for a field that holds a document; remove it";
 const RESULT: &str = "this is what a pipeline makes (`#[odm(result)]`), and a document can't hold it; declare a struct of its own for what is stored, or remove `result` there";
-const COLLECTION: &str = "this holds a document that has a collection of its own; keep its id (`Ref<…>`), or say that a copy of it is kept inside: `#[odm(embed)]`";
+const COLLECTION: &str = "this holds a document that has a collection of its own; keep its id (`Ref<…>`), or say that a copy of it is kept inside: `#[odm(embed)]`; for what only a pipeline makes, write `#[odm(result)]` on the struct";
 const NAMELESS_COLLECTION: &str = "this holds a document that has a collection of its own; keep its id (`Ref<…>`), or name the value, as in `Variant { field: … }`, and say that a copy of it is kept inside: `#[odm(embed)]`";
 const REFERENCES: &str = bare_list!(
-    "this is a list or map of references without a bound; say how many there can be: `#[odm(references(many, max = N))]` keeps up to 5000 ids; of more than that, each holds a `Ref` to this document instead, or say why there is no bound: `#[odm(unbounded = \"the reason\")]`"
+    "this is a list or map of references without a bound; say how many there can be: `#[odm(references(many, max = N))]` keeps up to 5000 ids; of more than that, each holds a `Ref` to this document instead, or say why there is no bound: `#[odm(unbounded = \"the reason\")]`; for what only a pipeline makes, write `#[odm(result)]` on the struct"
 );
 const REFERENCES_INSIDE: &str = bare_list!(
     "a list or map of references inside another value can't say how many there can be; put it into a struct that derives `Embedded`, as a field with `#[odm(references(many, max = N))]`"

@@ -192,9 +192,11 @@ async fn look_ups_find_what_rust_finds(db: &Db) {
         .into_iter()
         .map(|work| Written {
             title: work.title,
-            author: authors()
-                .into_iter()
-                .find(|author| work.author.as_ref().is_some_and(|one| *one.id() == author.id)),
+            author: authors().into_iter().find(|author| {
+                work.author
+                    .as_ref()
+                    .is_some_and(|one| *one.id() == author.id)
+            }),
         })
         .collect();
     assert_eq!(found, expected);
@@ -230,7 +232,11 @@ async fn look_ups_go_on_from_the_documents_found(db: &Db) {
     let mut expected: BTreeMap<String, Translated> = BTreeMap::new();
     for work in works() {
         for translator in authors() {
-            if !work.translators.iter().any(|one| *one.id() == translator.id) {
+            if !work
+                .translators
+                .iter()
+                .any(|one| *one.id() == translator.id)
+            {
                 continue;
             }
             let own = works();
@@ -297,7 +303,9 @@ async fn documents_without_a_key_find_nothing(db: &Db) {
     countries.insert_many(all_countries).await.unwrap();
     cities.insert_many(all_cities).await.unwrap();
     // The city without a country is not sorted by the country without a code.
-    let sorted = cities.find_all().order_by_related(|c| c.country, |c| c.id.desc());
+    let sorted = cities
+        .find_all()
+        .order_by_related(|c| c.country, |c| c.id.desc());
     let sorted = sorted.sort(|c| c.id.asc()).all().await.unwrap();
     let sorted: Vec<i32> = sorted.iter().map(|city| city.id).collect();
     assert_eq!(sorted, [1, 2, 3]);
@@ -311,7 +319,10 @@ async fn documents_without_a_key_find_nothing(db: &Db) {
         })
         .sort(|f| f.id.asc());
     let found = countries.aggregate(of_countries).all().await.unwrap();
-    assert_eq!(found, [Found { id: 1, found: 1 }, Found { id: 2, found: 0 }]);
+    assert_eq!(
+        found,
+        [Found { id: 1, found: 1 }, Found { id: 2, found: 0 }]
+    );
     let of_cities = pipeline::<City>()
         .lookup(|c| c.country)
         .project(|(c, countries)| {
@@ -373,7 +384,10 @@ async fn look_ups_read_one_model_of_several_in_a_collection(db: &Db) {
         .sort(|f| f.id.asc());
     let found = films.aggregate(sources).all().await.unwrap();
     // The source of the last one is a film.
-    assert_eq!(found, [Found { id: 3, found: 1 }, Found { id: 4, found: 0 }]);
+    assert_eq!(
+        found,
+        [Found { id: 3, found: 1 }, Found { id: 4, found: 0 }]
+    );
     let reached = pipeline::<Novel>()
         .graph_lookup(|n| n.source)
         .project(|(n, sources)| {
@@ -385,7 +399,10 @@ async fn look_ups_read_one_model_of_several_in_a_collection(db: &Db) {
         .sort(|f| f.id.asc());
     let novels = db.collection::<Novel>();
     let found = novels.aggregate(reached).all().await.unwrap();
-    assert_eq!(found, [Found { id: 1, found: 0 }, Found { id: 2, found: 1 }]);
+    assert_eq!(
+        found,
+        [Found { id: 1, found: 0 }, Found { id: 2, found: 1 }]
+    );
 }
 
 async fn look_ups_read_the_chosen_collections(db: &Db) {
@@ -400,15 +417,13 @@ async fn look_ups_read_the_chosen_collections(db: &Db) {
     authors.insert_one(author).await.unwrap();
     let work = self::works().swap_remove(0);
     works.insert_one(work).await.unwrap();
-    let names = pipeline::<Work>()
-        .match_(|w| w.id.eq(1))
-        .facet(|works| {
-            facets!(Authors {
-                authors: works
-                    .lookup_one(|w| w.author)
-                    .project(|(_, a)| output!(Name { name: a.name })),
-            })
-        });
+    let names = pipeline::<Work>().match_(|w| w.id.eq(1)).facet(|works| {
+        facets!(Authors {
+            authors: works
+                .lookup_one(|w| w.author)
+                .project(|(_, a)| output!(Name { name: a.name })),
+        })
+    });
     for (db, expected) in [(db, "Austen"), (&tenant, "Eliot")] {
         let works = db.collection::<Work>();
         let found = works.aggregate(names.clone()).first().await.unwrap();
@@ -569,10 +584,18 @@ async fn buckets_have_the_documents_of_their_ranges(db: &Db) {
     let wrong = pipeline::<Work>().bucket(
         |w| w.year,
         [2000, 1000],
-        |_, range| output!(DocumentCount { count: range.count() }),
+        |_, range| {
+            output!(DocumentCount {
+                count: range.count()
+            })
+        },
     );
     let error = of_works.aggregate(wrong).all().await.unwrap_err();
-    assert_eq!(error.code().map(odm::error::Code::number), Some(40194), "{error}");
+    assert_eq!(
+        error.code().map(odm::error::Code::number),
+        Some(40194),
+        "{error}"
+    );
 }
 
 async fn other_values_are_in_the_bucket_none(db: &Db) {
@@ -588,13 +611,17 @@ async fn other_values_are_in_the_bucket_none(db: &Db) {
     db.run_command(insert).await.unwrap();
     let ranges = pipeline::<Work>()
         .sort(|w| w.id.asc())
-        .bucket(|w| w.price, [0, 10], |w, range| {
-            output!(Range {
-                from: range.key(),
-                works: range.count(),
-                titles: range.push(w.id.expr().to_text()),
-            })
-        })
+        .bucket(
+            |w| w.price,
+            [0, 10],
+            |w, range| {
+                output!(Range {
+                    from: range.key(),
+                    works: range.count(),
+                    titles: range.push(w.id.expr().to_text()),
+                })
+            },
+        )
         .sort(|r| r.from.asc());
     let found = of_works.aggregate(ranges).all().await.unwrap();
     let found: Vec<_> = found.iter().map(|one| one.titles.concat()).collect();
@@ -692,7 +719,10 @@ async fn windows_compute_as_rust_does(db: &Db) {
             Some(f64::from(sale.amount) / f64::from(total))
         );
         let number = i64::try_from(place).unwrap() + 1;
-        assert_eq!((found.rank, found.dense, found.number), (number, number, number));
+        assert_eq!(
+            (found.rank, found.dense, found.number),
+            (number, number, number)
+        );
         let before = place.checked_sub(1).map(|before| amounts[before]);
         assert_eq!(found.before, before);
         let rated = all[..=place].iter().rev().find_map(|other| other.rating);
@@ -786,7 +816,9 @@ async fn windows_of_dates_and_of_empty_frames(db: &Db) {
         .iter()
         .map(|sale| {
             let all = sales();
-            let near = all.iter().filter(|other| (other.amount - sale.amount).abs() <= 5);
+            let near = all
+                .iter()
+                .filter(|other| (other.amount - sale.amount).abs() <= 5);
             i64::try_from(near.count()).unwrap()
         })
         .collect();
@@ -806,14 +838,23 @@ struct Page {
 async fn facets_run_several_pipelines(db: &Db) {
     let (_, of_works) = filled(db).await;
     let page = |least: i32| {
-        pipeline::<Work>().match_(|w| w.year.gte(least)).facet(|works| {
-            facets!(Page {
-                works: works.clone().sort(|w| w.year.asc()).skip(1).limit(2),
-                years: works.clone().count_by(|w| w.year / 100 * 100).raw(doc! {"$sort": {"_id": 1}}).match_(|y| y.count.gt(0)),
-                authors: works.clone().lookup_one(|w| w.author).project(|(_, a)| output!(Name { name: a.name })),
-                total: works.count(),
+        pipeline::<Work>()
+            .match_(|w| w.year.gte(least))
+            .facet(|works| {
+                facets!(Page {
+                    works: works.clone().sort(|w| w.year.asc()).skip(1).limit(2),
+                    years: works
+                        .clone()
+                        .count_by(|w| w.year / 100 * 100)
+                        .raw(doc! {"$sort": {"_id": 1}})
+                        .match_(|y| y.count.gt(0)),
+                    authors: works
+                        .clone()
+                        .lookup_one(|w| w.author)
+                        .project(|(_, a)| output!(Name { name: a.name })),
+                    total: works.count(),
+                })
             })
-        })
     };
     let error = of_works.aggregate(page(0)).all().await;
     // `1815 / 100 * 100` is a double.
@@ -941,7 +982,13 @@ async fn accumulators_of_several_values(db: &Db) {
     let spread = found[0].spread.unwrap();
     assert!((spread * spread - 608.0 / 3.0).abs() < 1e-9, "{spread}");
     let sampled = of_sales.aggregate(pipeline::<Sale>().sample(4));
-    let mut ids: Vec<i32> = sampled.all().await.unwrap().iter().map(|one| one.id).collect();
+    let mut ids: Vec<i32> = sampled
+        .all()
+        .await
+        .unwrap()
+        .iter()
+        .map(|one| one.id)
+        .collect();
     ids.sort_unstable();
     ids.dedup();
     assert_eq!(ids.len(), 4);
@@ -979,7 +1026,14 @@ async fn merged_results_are_documents_of_the_model(db: &Db) {
         total,
         note: Some(note.to_owned()),
     };
-    let read = || async { of_totals.find_all().sort(|t| t.state.asc()).all().await.unwrap() };
+    let read = || async {
+        of_totals
+            .find_all()
+            .sort(|t| t.state.asc())
+            .all()
+            .await
+            .unwrap()
+    };
     of_totals.insert_one(total("WA", 0, "old")).await.unwrap();
     let known = totals().match_(|t| t.state.ne("WA"));
     let discard = known.merge(WhenMatched::Merge(WhenNotMatched::Discard));
@@ -1017,7 +1071,10 @@ async fn out_replaces_the_collection(db: &Db) {
 async fn results_with_hidden_fields_are_not_written(db: &Db) {
     let films = db.collection::<Film>();
     let error = films.aggregate(pipeline::<Film>().out()).await.unwrap_err();
-    assert!(error.is_usage() && error.to_string().contains("Film"), "{error}");
+    assert!(
+        error.is_usage() && error.to_string().contains("Film"),
+        "{error}"
+    );
     let merge = pipeline::<Film>().merge(WhenMatched::Merge(WhenNotMatched::Insert));
     let error = films.aggregate(merge).await.unwrap_err();
     assert!(error.is_usage(), "{error}");
@@ -1075,5 +1132,8 @@ async fn nested_windows_are_refused(db: &Db) {
         },
     );
     let error = of_sales.aggregate(open).all().await.unwrap_err();
-    assert!(error.is_usage() && error.to_string().contains("ends"), "{error}");
+    assert!(
+        error.is_usage() && error.to_string().contains("ends"),
+        "{error}"
+    );
 }

@@ -29,7 +29,8 @@ pub(super) fn options(
         ))
         .with_model(meta.name));
     }
-    let pipeline = (view.pipeline)();
+    let pipeline = (view.pipeline)(&|declared| names.of(declared).to_string());
+    let pipeline = pipeline.map_err(|error| error.with_model(meta.name))?;
     for (position, stage) in pipeline.iter().enumerate() {
         if let Some(writes) = WRITES.iter().find(|name| stage.contains_key(name)) {
             return Err(declaration(format!(

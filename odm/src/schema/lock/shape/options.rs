@@ -62,9 +62,10 @@ pub(super) fn add(model: &'static ModelMeta, lines: &mut LockedModel) -> Result<
         option("time_series", given(all));
     }
     if let Some(view) = model.view {
+        let pipeline = (view.pipeline)(&|declared| declared.to_owned())?;
         option(
             "view",
-            doc! {"on": (view.on)().collection, "pipeline": (view.pipeline)()},
+            doc! {"on": (view.on)().collection, "pipeline": pipeline},
         );
     }
     if model.change_stream_images {

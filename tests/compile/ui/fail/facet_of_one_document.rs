@@ -1,0 +1,42 @@
+//! A facet is a list.
+
+use odm::facets;
+use odm::pipeline::pipeline;
+use odm::prelude::*;
+
+#[derive(Debug, Serialize, Deserialize, Document)]
+#[odm(collection = "authors", has_many(books: Book, by = author))]
+struct Author {
+    #[serde(rename = "_id")]
+    id: i32,
+    name: String,
+}
+
+#[derive(Debug, Serialize, Deserialize, Document)]
+#[odm(collection = "books", index(author))]
+struct Book {
+    #[serde(rename = "_id")]
+    id: i32,
+    author: Ref<Author>,
+    title: String,
+    year: i32,
+}
+
+#[derive(Debug, Serialize, Deserialize, Embedded)]
+struct Card {
+    title: String,
+    count: i32,
+}
+
+fn main() {
+    let _ = pipeline::<Book>().facet(|books| {
+        facets!(Found { book: books.clone().limit(1), total: books.count() })
+    });
+}
+
+#[derive(Debug, Serialize, Deserialize, Embedded)]
+#[odm(result)]
+struct Found {
+    book: Book,
+    total: Vec<odm::pipeline::DocumentCount>,
+}

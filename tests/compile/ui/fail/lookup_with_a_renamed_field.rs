@@ -1,0 +1,35 @@
+//! A field of the documents found that does not exist.
+
+use odm::output;
+use odm::pipeline::pipeline;
+use odm::prelude::*;
+
+#[derive(Debug, Serialize, Deserialize, Document)]
+#[odm(collection = "authors", has_many(books: Book, by = author))]
+struct Author {
+    #[serde(rename = "_id")]
+    id: i32,
+    name: String,
+}
+
+#[derive(Debug, Serialize, Deserialize, Document)]
+#[odm(collection = "books", index(author))]
+struct Book {
+    #[serde(rename = "_id")]
+    id: i32,
+    author: Ref<Author>,
+    title: String,
+    year: i32,
+}
+
+#[derive(Debug, Serialize, Deserialize, Embedded)]
+struct Card {
+    title: String,
+    count: i32,
+}
+
+fn main() {
+    let _ = pipeline::<Book>()
+        .lookup_one(|b| b.author)
+        .project(|(b, author)| output!(Card { title: author.nane, count: b.year }));
+}

@@ -1,0 +1,44 @@
+//! A view whose pipeline makes another struct.
+
+use odm::output;
+use odm::pipeline::{Pipeline, pipeline};
+use odm::prelude::*;
+
+#[derive(Debug, Serialize, Deserialize, Document)]
+#[odm(collection = "authors", has_many(books: Book, by = author))]
+struct Author {
+    #[serde(rename = "_id")]
+    id: i32,
+    name: String,
+}
+
+#[derive(Debug, Serialize, Deserialize, Document)]
+#[odm(collection = "books", index(author))]
+struct Book {
+    #[serde(rename = "_id")]
+    id: i32,
+    author: Ref<Author>,
+    title: String,
+    year: i32,
+}
+
+#[derive(Debug, Serialize, Deserialize, Embedded)]
+struct Card {
+    title: String,
+    count: i32,
+}
+
+fn main() {
+    println!("{:?}", cards());
+}
+
+fn cards() -> Pipeline<Book, Card> {
+    pipeline::<Book>().project(|b| output!(Card { title: b.title, count: b.year }))
+}
+
+#[derive(Debug, Serialize, Deserialize, Document)]
+#[odm(collection = "cards", view(on = Book, pipeline = cards))]
+struct View {
+    #[serde(rename = "_id")]
+    id: i32,
+}

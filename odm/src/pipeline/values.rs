@@ -5,7 +5,7 @@ use bson::{Document, doc};
 use super::input::{Input, With};
 use super::stages::Pipeline;
 use crate::expr::{IntoExpr, names_only};
-use crate::model::FieldType;
+use crate::model::{Embedded, FieldType};
 use crate::query::deferred::Deferred;
 use crate::query::kind::Sequence;
 use crate::query::{Encode, Field};
@@ -119,6 +119,74 @@ impl<M, S: Input> Pipeline<M, S> {
         let path = self.new_field("value");
         self.add(value.map(|value| vec![doc! {"$set": {path.to_string(): value.into_field()}}]));
         self.with_value(path)
+    }
+
+    /// Replaces each document by a document within it, or one that an expression makes: `$replaceWith`.
+    ///
+    /// ```
+    /// # use odm::pipeline::pipeline;
+    /// # use odm::prelude::*;
+    /// # #[derive(Serialize, Deserialize, Embedded)]
+    /// # struct Line { sku: String, quantity: i32 }
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "orders")]
+    /// # struct Order { #[serde(rename = "_id")] id: i32, #[odm(embed(few, max = 100))] lines: Vec<Line> }
+    /// let lines = pipeline::<Order>()
+    ///     .unwind(|o| o.lines)
+    ///     .replace_with(|(_, line)| line.expr())
+    ///     .sort(|line| line.quantity.desc());
+    /// assert_eq!(lines.to_stages()?[1], doc! {"$replaceWith": "$lines"});
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    pub fn replace_with<X>(
+        mut self,
+        document: impl FnOnce(S::Handles<S>) -> X,
+    ) -> Pipeline<M, X::Value>
+    where
+        X: IntoExpr<S, Value: Embedded>,
+    {
+        let document = document(self.handles()).into_expr().into_node();
+        self.add(document.map(|document| vec![doc! {"$replaceWith": document.into_bson()}]));
+        self.shaped(())
+    }
+
+    /// Makes a document of each element of a list, as [`unwind`](Self::unwind), and puts the position of the element beside it,
+    /// from 0: `$unwind` with `includeArrayIndex`.
+    ///
+    /// ```
+    /// # use odm::pipeline::pipeline;
+    /// # use odm::prelude::*;
+    /// # #[derive(Serialize, Deserialize, Document)]
+    /// # #[odm(collection = "books")]
+    /// # struct Book { #[serde(rename = "_id")] id: i32, tags: Vec<String> }
+    /// let first = pipeline::<Book>()
+    ///     .unwind_with_position(|b| b.tags)
+    ///     .match_(|((_, tag), position)| position.eq(0) & tag.ne("new"));
+    /// assert_eq!(
+    ///     first.to_stages()?[0],
+    ///     doc! {"$unwind": {"path": "$tags", "includeArrayIndex": "__position"}},
+    /// );
+    /// # Ok::<(), odm::Error>(())
+    /// ```
+    #[expect(
+        clippy::type_complexity,
+        reason = "the shape is the document of the caller"
+    )]
+    pub fn unwind_with_position<T, E>(
+        mut self,
+        list: impl FnOnce(S::Handles<S>) -> Field<S, T, E>,
+    ) -> Pipeline<M, With<With<S, <E::Stored as Sequence>::Element>, i64>>
+    where
+        E: Encode<T, Stored: Sequence<Element: FieldType>>,
+    {
+        let path = list(self.handles()).path().clone();
+        let position = self.new_field("position");
+        let stage = |path| {
+            let position = position.to_string();
+            vec![doc! {"$unwind": {"path": format!("${path}"), "includeArrayIndex": position}}]
+        };
+        self.add(names_only(&path).map(stage));
+        self.with_value(path).with_value(position)
     }
 
     /// Puts the documents into the order of their distance to a point, the nearest first, and the distance in metres beside

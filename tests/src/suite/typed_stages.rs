@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use odm::bson::doc;
-use odm::expr::Unit;
+use odm::expr::{Unit, text_score};
 use odm::facets;
+use odm::geo::Point;
 use odm::output;
 use odm::pipeline::{
-    Bounds, DocumentCount, ValueCount, WhenMatched, WhenNotMatched, partition_by, pipeline,
+    Bounds, DocumentCount, Pipeline, ValueCount, WhenMatched, WhenNotMatched, partition_by,
+    pipeline,
 };
 use odm::prelude::*;
 
@@ -33,6 +35,10 @@ suite![
     results_with_hidden_fields_are_not_written,
     pipelines_run_in_transactions_and_are_dropped,
     nested_windows_are_refused,
+    views_are_computed_by_typed_pipelines,
+    pages_have_totals,
+    distances_and_scores_stand_beside_documents,
+    parts_of_documents_replace_them,
 ];
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -908,7 +914,7 @@ async fn values_beside_documents(db: &Db) {
         {"_id": 10, "translators": 2}, {"_id": 11}, {"_id": 12, "translators": null},
     ]};
     db.run_command(insert).await.unwrap();
-    let each = |works: odm::pipeline::Pipeline<Work>| {
+    let each = |works: Pipeline<Work>| {
         works
             .unwind_or_none(|w| w.translators)
             .sort(|(w, _)| w.id.asc())
@@ -1004,7 +1010,7 @@ struct Total {
     note: Option<String>,
 }
 
-fn totals() -> odm::pipeline::Pipeline<Sale, Total> {
+fn totals() -> Pipeline<Sale, Total> {
     pipeline::<Sale>().group_by(
         |s| s.state,
         |s, group| {
@@ -1136,4 +1142,146 @@ async fn nested_windows_are_refused(db: &Db) {
         error.is_usage() && error.to_string().contains("ends"),
         "{error}"
     );
+}
+
+fn cheap_works() -> Pipeline<Work, Cheap> {
+    pipeline::<Work>()
+        .match_(|w| w.price.lte(12.0))
+        .lookup_or_none(|w| w.author)
+        .project(|(w, author)| {
+            output!(Cheap {
+                id: w.id,
+                title: w.title.expr().to_upper(),
+                author: author.name.expr(),
+            })
+        })
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = "cheap", view(on = Work, pipeline = cheap_works))]
+struct Cheap {
+    #[serde(rename = "_id")]
+    id: i32,
+    title: String,
+    author: Option<String>,
+}
+
+/// The look-up of a view reads the collection that the handle has chosen.
+async fn views_are_computed_by_typed_pipelines(db: &Db) {
+    let tenant = db.with_collection_names(|name| format!("tenant_{name}"));
+    for (db, name) in [(db, "Austen"), (&tenant, "Shelley")] {
+        let mut all = authors();
+        name.clone_into(&mut all[0].name);
+        let plan = db.sync(models![Cheap, Work, Author]).plan().await.unwrap();
+        plan.apply(Allow::CREATE).await.unwrap();
+        db.collection::<Author>().insert_many(all).await.unwrap();
+        db.collection::<Work>().insert_many(works()).await.unwrap();
+        let again = db.sync(models![Cheap, Work, Author]).plan().await.unwrap();
+        assert!(again.is_empty(), "{again}");
+        let cheap = db.collection::<Cheap>();
+        let found = cheap.find(|c| c.id.ne(2)).sort(|c| c.id.asc());
+        let found = found.all().await.unwrap();
+        let expected = [(1, "EMMA", Some(name)), (5, "LOST", None)];
+        let found: Vec<_> = found
+            .iter()
+            .map(|one| (one.id, one.title.as_str(), one.author.as_deref()))
+            .collect();
+        assert_eq!(found, expected);
+        // A pipeline goes on from the view.
+        let count = cheap.aggregate(pipeline::<Cheap>().count()).first().await;
+        assert_eq!(count.unwrap().unwrap().count, 3);
+    }
+}
+
+async fn pages_have_totals(db: &Db) {
+    let (_, of_works) = filled(db).await;
+    let page = |skip, limit| {
+        let page = pipeline::<Work>()
+            .match_(|w| w.year.gt(1000))
+            .sort(|w| w.id.asc())
+            .page(skip, limit);
+        let of_works = of_works.clone();
+        async move { of_works.aggregate(page).all().await.unwrap().remove(0) }
+    };
+    let ids = |works: &[Work]| works.iter().map(|work| work.id).collect::<Vec<_>>();
+    let first = page(0, 3).await;
+    assert_eq!((ids(&first.items), first.total), (vec![1, 2, 3], 4));
+    let second = page(3, 3).await;
+    assert_eq!((ids(&second.items), second.total), (vec![5], 4));
+    let beyond = page(6, 3).await;
+    assert_eq!((ids(&beyond.items), beyond.total), (vec![], 4));
+    of_works.delete_all().await.unwrap();
+    let none = page(0, 3).await;
+    assert_eq!((ids(&none.items), none.total), (vec![], 0));
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = "cafes", index(at = "2dsphere"), text(name))]
+struct Cafe {
+    #[serde(rename = "_id")]
+    id: i32,
+    name: String,
+    at: Point,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embedded)]
+struct Scored {
+    #[serde(rename = "_id")]
+    id: i32,
+    score: f64,
+}
+
+async fn distances_and_scores_stand_beside_documents(db: &Db) {
+    let plan = db.sync(models![Cafe]).plan().await.unwrap();
+    plan.apply(Allow::CREATE).await.unwrap();
+    let cafes = db.collection::<Cafe>();
+    let cafe = |id, name: &str, longitude| Cafe {
+        id,
+        name: name.to_owned(),
+        at: Point::new(longitude, 52.0).unwrap(),
+    };
+    let all = [
+        cafe(1, "the red house", 13.02),
+        cafe(2, "house of houses", 13.01),
+        cafe(3, "the boat", 13.5),
+    ];
+    cafes.insert_many(all).await.unwrap();
+    let here = Point::new(13.0, 52.0).unwrap();
+    let near = pipeline::<Cafe>()
+        .geo_near(|c| c.at, here, ..=10_000.0)
+        .match_(|(_, metres)| metres.gt(100.0))
+        .project(|(c, metres)| {
+            output!(Scored {
+                id: c.id,
+                score: metres,
+            })
+        });
+    let found = cafes.aggregate(near).all().await.unwrap();
+    let ids: Vec<i32> = found.iter().map(|one| one.id).collect();
+    assert_eq!(ids, [2, 1]);
+    assert_eq!(Some(found[0].score.round()), Some(685.0));
+    let relevant = pipeline::<Cafe>()
+        .match_(|_| Filter::text("house"))
+        .add_field(|_| text_score())
+        .sort(|(c, score)| score.desc().then(c.id.asc()))
+        .project(|(c, score)| {
+            output!(Scored {
+                id: c.id,
+                score: score,
+            })
+        });
+    let found = cafes.aggregate(relevant).all().await.unwrap();
+    let found: Vec<_> = found.iter().map(|one| (one.id, Some(one.score))).collect();
+    assert_eq!(found, [(2, Some(1.5)), (1, Some(0.75))]);
+}
+
+async fn parts_of_documents_replace_them(db: &Db) {
+    let (_, of_works) = filled(db).await;
+    let authors = pipeline::<Work>()
+        .lookup_one(|w| w.author)
+        .replace_with(|(_, author)| author.expr())
+        .sort(|a| a.id.asc());
+    let found = of_works.aggregate(authors).all().await.unwrap();
+    let ids: Vec<i32> = found.iter().map(|one| one.id).collect();
+    assert_eq!(ids, [1, 1, 2]);
 }

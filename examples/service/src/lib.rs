@@ -11,6 +11,7 @@ mod error;
 mod models;
 mod orders;
 mod products;
+mod reports;
 
 use axum::Router;
 use axum::extract::State;
@@ -49,6 +50,7 @@ pub fn router(db: Db) -> Router {
         )
         .route("/orders", get(orders::list).post(orders::place))
         .route("/orders/{id}", get(orders::show))
+        .route("/reports/sales", get(reports::sales))
         .with_state(db)
 }
 

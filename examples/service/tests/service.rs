@@ -5,7 +5,7 @@ use std::error::Error;
 use axum::body::Body;
 use axum::http::Request;
 use odm::prelude::*;
-use odm_service::{Product, prepare, router};
+use odm_service::{Order, Product, prepare, router};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -422,5 +422,65 @@ async fn changes_are_sent_as_they_happen() -> Outcome {
     );
     let stored = format!("event: stored\ndata: {{\"_id\":\"{id}\"");
     assert!(received.contains(&stored), "{received}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn sales_are_reported_by_day_and_product() -> Outcome {
+    let service = Service::start().await?;
+    let whale = service.product("w1", 9).await?;
+    let emma = service.product("e1", 9).await?;
+    for (product, quantity) in [(&whale, 2), (&emma, 1), (&whale, 1)] {
+        let order = json!({"lines": [{"product": product, "quantity": quantity}]});
+        assert_eq!(service.post("/orders", order).await?.0, 201);
+    }
+    // Two of the orders are older, on two days of UTC and one of New York.
+    let orders = service.db.collection::<Order>();
+    for (order, time) in orders
+        .find_all()
+        .all()
+        .await?
+        .iter()
+        .zip(["2026-03-01T23:30:00Z", "2026-03-02T00:30:00Z"])
+    {
+        let time = DateTime::parse_rfc3339_str(time)?;
+        let placed = orders.update_by_id(&order.id, |o| o.placed_at.set(time));
+        placed.await?;
+    }
+    service
+        .db
+        .collection::<Product>()
+        .delete_by_id(&Id::parse(&emma)?)
+        .await?;
+
+    let (status, sales) = service.get("/reports/sales").await?;
+    assert_eq!(status, 200, "{sales}");
+    let days = sales["days"].as_array().ok_or("no days")?;
+    assert_eq!(days.len(), 3, "{sales}");
+    assert_eq!(
+        days[0],
+        json!({"date": "2026-03-01", "orders": 1, "turnover": "19.98", "until_then": "19.98"})
+    );
+    assert_eq!(
+        days[1],
+        json!({"date": "2026-03-02", "orders": 1, "turnover": "9.99", "until_then": "29.97"})
+    );
+    assert_eq!(days[2]["until_then"], "39.96");
+    let best = json!([
+        {"title": "Moby-Dick", "pieces": 3, "turnover": "29.97", "stock": 6},
+        {"title": "Moby-Dick", "pieces": 1, "turnover": "9.99", "stock": null},
+    ]);
+    assert_eq!(sales["products"], best);
+
+    let (_, sales) = service.get("/reports/sales?zone=America/New_York").await?;
+    let first =
+        json!({"date": "2026-03-01", "orders": 2, "turnover": "29.97", "until_then": "29.97"});
+    assert_eq!(sales["days"][0], first);
+    let (_, none) = service
+        .get("/reports/sales?since=2999-01-01T00:00:00Z")
+        .await?;
+    assert_eq!(none, json!({"days": [], "products": []}));
+    let (status, error) = service.get("/reports/sales?zone=Mars/Base").await?;
+    assert_eq!(status, 422, "{error}");
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::ops::{Add, Div, Mul, Rem, Sub};
 use bson::Decimal128;
 
 use super::expression::{Expr, IntoExpr};
-use super::kind::{Nullness, Numeric, NumericKind, Wider};
+use super::kind::{Nullness, Numeric, NumericKind, Times, Wider};
 use super::node::Node;
 use super::operators;
 use crate::query::{Encode, Field};
@@ -14,6 +14,9 @@ use crate::query::{Encode, Field};
 type Of<A, B> = <Null<A, B> as Nullness>::Of<Kind<A, B>>;
 /// The same where whole numbers become an `f64`.
 type RealOf<A, B> = <Null<A, B> as Nullness>::Of<<Kind<A, B> as NumericKind>::Real>;
+/// The type of a product.
+type ProductOf<A, B> =
+    <Null<A, B> as Nullness>::Of<<<A as Numeric>::Kind as Times<<B as Numeric>::Kind>>::Kind>;
 type Kind<A, B> = <<A as Numeric>::Kind as Wider<<B as Numeric>::Kind>>::Kind;
 type Null<A, B> = <<A as Numeric>::Null as Nullness>::Or<<B as Numeric>::Null>;
 /// The type of a result of one number.
@@ -29,14 +32,14 @@ fn joined<S, A, B, T>(operator: &'static str, one: Expr<S, A>, other: Expr<S, B>
 }
 
 macro_rules! arithmetic {
-    ($($(#[$doc:meta])* $trait:ident $method:ident $operator:expr, $output:ident, $combine:expr;)*) => {$(
+    ($($(#[$doc:meta])* $trait:ident $method:ident $operator:expr, $kind:ident $output:ident, $combine:expr;)*) => {$(
         $(#[$doc])*
         impl<S, A, R> $trait<R> for Expr<S, A>
         where
             A: Numeric,
             R: IntoExpr<S>,
             R::Value: Numeric,
-            A::Kind: Wider<<R::Value as Numeric>::Kind>,
+            A::Kind: $kind<<R::Value as Numeric>::Kind>,
         {
             type Output = Expr<S, $output<A, R::Value>>;
 
@@ -52,7 +55,7 @@ macro_rules! arithmetic {
             E::Stored: Numeric + Sized,
             R: IntoExpr<M>,
             R::Value: Numeric,
-            <E::Stored as Numeric>::Kind: Wider<<R::Value as Numeric>::Kind>,
+            <E::Stored as Numeric>::Kind: $kind<<R::Value as Numeric>::Kind>,
         {
             type Output = Expr<M, $output<E::Stored, R::Value>>;
 
@@ -68,7 +71,7 @@ macro_rules! arithmetic {
             E::Stored: Numeric + Sized,
             R: IntoExpr<M>,
             R::Value: Numeric,
-            <E::Stored as Numeric>::Kind: Wider<<R::Value as Numeric>::Kind>,
+            <E::Stored as Numeric>::Kind: $kind<<R::Value as Numeric>::Kind>,
         {
             type Output = Expr<M, $output<E::Stored, R::Value>>;
 
@@ -77,14 +80,14 @@ macro_rules! arithmetic {
             }
         }
 
-        arithmetic!(values $trait $method $output, $combine; i32, f64, Decimal128);
+        arithmetic!(values $trait $method $kind $output, $combine; i32, f64, Decimal128);
     )*};
-    (values $trait:ident $method:ident $output:ident, $combine:expr; $($value:ty),*) => {$(
+    (values $trait:ident $method:ident $kind:ident $output:ident, $combine:expr; $($value:ty),*) => {$(
         #[diagnostic::do_not_recommend]
         impl<S, A> $trait<Expr<S, A>> for $value
         where
             A: Numeric,
-            $value: Wider<A::Kind>,
+            $value: $kind<A::Kind>,
         {
             type Output = Expr<S, $output<$value, A>>;
 
@@ -98,15 +101,15 @@ macro_rules! arithmetic {
 
 arithmetic! {
     /// `$add`
-    Add add operators::ADD, Of, |one, other| joined(operators::ADD.name, one, other);
+    Add add operators::ADD, Wider Of, |one, other| joined(operators::ADD.name, one, other);
     /// `$subtract`
-    Sub sub operators::SUBTRACT, Of, |one: Expr<_, _>, other: Expr<_, _>| one.list(operators::SUBTRACT.name, [other.into_node()]);
+    Sub sub operators::SUBTRACT, Wider Of, |one: Expr<_, _>, other: Expr<_, _>| one.list(operators::SUBTRACT.name, [other.into_node()]);
     /// `$multiply`
-    Mul mul operators::MULTIPLY, Of, |one, other| joined(operators::MULTIPLY.name, one, other);
+    Mul mul operators::MULTIPLY, Times ProductOf, |one, other| joined(operators::MULTIPLY.name, one, other);
     /// `$divide`: the quotient of whole numbers is an `f64`, and the division by zero an error of MongoDB.
-    Div div operators::DIVIDE, RealOf, |one: Expr<_, _>, other: Expr<_, _>| one.list(operators::DIVIDE.name, [other.into_node()]);
+    Div div operators::DIVIDE, Wider RealOf, |one: Expr<_, _>, other: Expr<_, _>| one.list(operators::DIVIDE.name, [other.into_node()]);
     /// `$mod`
-    Rem rem operators::MOD, Of, |one: Expr<_, _>, other: Expr<_, _>| one.list(operators::MOD.name, [other.into_node()]);
+    Rem rem operators::MOD, Wider Of, |one: Expr<_, _>, other: Expr<_, _>| one.list(operators::MOD.name, [other.into_node()]);
 }
 
 impl<S, A: Numeric> Expr<S, A> {

@@ -11,6 +11,8 @@ use std::sync::Arc;
 use bson::oid::ObjectId;
 use bson::{DateTime, Decimal128, Document, Timestamp};
 
+use crate::types::money::Money;
+
 /// Whether a value can be null or missing.
 pub trait Nullness {
     /// The type of the value.
@@ -44,7 +46,7 @@ impl Nullness for Maybe {
     note = "text becomes a number by `to_int()`, `to_long()`, `to_double()` or `to_decimal()`; of a list, `sum()` and `avg()` are numbers"
 )]
 pub trait Numeric {
-    /// The type as which MongoDB computes: `i32`, `i64`, `f64` or `Decimal128`.
+    /// The type as which MongoDB computes: `i32`, `i64`, `f64` or `Decimal128`, and for money the count of its smallest unit.
     type Kind: NumericKind;
     /// Whether it can be null.
     type Null: Nullness;
@@ -79,8 +81,14 @@ impl NumericKind for Decimal128 {
     type Real = Self;
 }
 
-/// The wider of two kinds of numbers.
+/// The wider of two kinds of numbers: that of their sum. [`Money`] is added to money of the same currency.
 pub trait Wider<K> {
+    /// That kind.
+    type Kind: NumericKind;
+}
+
+/// The kind of the product of two kinds of numbers: the wider one. [`Money`] is multiplied by whole numbers.
+pub trait Times<K> {
     /// That kind.
     type Kind: NumericKind;
 }
@@ -88,6 +96,10 @@ pub trait Wider<K> {
 macro_rules! wider {
     ($($one:ty, $other:ty => $kind:ty;)*) => {$(
         impl Wider<$other> for $one {
+            type Kind = $kind;
+        }
+
+        impl Times<$other> for $one {
             type Kind = $kind;
         }
     )*};
@@ -110,6 +122,35 @@ wider! {
     Decimal128, i64 => Decimal128;
     Decimal128, f64 => Decimal128;
     Decimal128, Decimal128 => Decimal128;
+}
+
+// MongoDB computes with the smallest unit: an average is one of those, as a double.
+impl<C> NumericKind for Money<C> {
+    type Sum = Self;
+    type Real = f64;
+}
+
+impl<C> Wider<Self> for Money<C> {
+    type Kind = Self;
+}
+
+macro_rules! multiples {
+    ($($number:ty),*) => {$(
+        impl<C> Times<$number> for Money<C> {
+            type Kind = Self;
+        }
+
+        impl<C> Times<Money<C>> for $number {
+            type Kind = Money<C>;
+        }
+    )*};
+}
+
+multiples!(i32, i64);
+
+impl<C> Numeric for Money<C> {
+    type Kind = Self;
+    type Null = Never;
 }
 
 macro_rules! numbers {

@@ -70,6 +70,7 @@ mod projections;
 mod propagating_nodes;
 mod propagating_verbs;
 mod pull;
+mod random_pipelines;
 mod related;
 mod relations;
 mod relations_within;
@@ -211,6 +212,7 @@ pub(crate) fn cases() -> Vec<Case> {
         two_way::CASES,
         typed_pipelines::CASES,
         typed_stages::CASES,
+        random_pipelines::CASES,
         updates::CASES,
         upserts_by_lists::CASES,
         values::CASES,

@@ -26,6 +26,7 @@ pub struct Expr<S, T> {
     message = "`{Self}` is not an expression over `{S}`",
     label = "expected a field of `{S}`, an expression of such fields, or a value",
     note = "the whole of an embedded struct is `b.address.expr()`, and another value that can be stored is `literal(value)`",
+    note = "a comparison in an expression starts from one: `b.price.expr().gt(5)`; without `expr()` it is a filter",
     note = "a group has many documents, so a field needs an accumulator: `group.max(b.title)`"
 )]
 pub trait IntoExpr<S> {

@@ -12,6 +12,7 @@ cases![
     dropped_documents_are_not_computed,
     limits_stop_a_walk_of_keys,
     many_filters_are_one,
+    filters_behind_a_limit_keep_their_order,
     random_filters_stay,
     explained_stages_have_one_form,
 ];
@@ -32,6 +33,36 @@ async fn filled(db: &Db) {
 
 fn aggregate(stages: Vec<BsonDocument>) -> BsonDocument {
     doc! { "aggregate": "c", "pipeline": stages, "cursor": {} }
+}
+
+/// A condition that fails is evaluated where it stands, unless the filter becomes that of a find.
+async fn filters_behind_a_limit_keep_their_order(db: &Db) {
+    filled(db).await;
+    let fails = doc! { "$expr": { "$lt": [{ "$divide": [1, "$b"] }, 2] } };
+    let spares = doc! { "b": { "$gt": 0 } };
+    let (fails_first, spares_first) = (
+        doc! { "$match": { "$and": [fails.clone(), spares.clone()] } },
+        doc! { "$match": { "$and": [spares.clone(), fails.clone()] } },
+    );
+    let sort = doc! { "$sort": { "_id": 1 } };
+    let limit = doc! { "$limit": 10 };
+    let (fails, spares) = (doc! { "$match": fails }, doc! { "$match": spares });
+    for (stages, found) in [
+        (vec![fails_first.clone()], Some(299)),
+        (vec![limit.clone(), fails_first], None),
+        (vec![limit.clone(), spares_first], Some(9)),
+        (vec![limit.clone(), fails.clone(), spares.clone()], None),
+        (vec![limit, spares.clone(), fails.clone()], Some(9)),
+        (vec![fails, spares], Some(299)),
+    ] {
+        let stages: Vec<_> = std::iter::once(sort.clone()).chain(stages).collect();
+        let shown = Bson::from(stages.clone());
+        let result = db.run_command(aggregate(stages)).all().await;
+        let result = result
+            .ok()
+            .map(|documents: Vec<BsonDocument>| documents.len());
+        assert_eq!(result, found, "{shown}");
+    }
 }
 
 async fn run(db: &Db, stages: Vec<BsonDocument>) -> Vec<BsonDocument> {

@@ -14,6 +14,8 @@ use crate::pipeline::stage::{Cx, Planned, Stage};
 struct Match {
     filter: RawDocumentBuf,
     matcher: Matcher,
+    /// The conditions in the written order, which decides for which documents an expression fails. A query sorts them.
+    as_written: Matcher,
 }
 
 pub(super) fn parse(
@@ -35,9 +37,11 @@ pub(in crate::pipeline) fn of_filter(
     filter: &RawDocument,
     globals: &Globals,
 ) -> Result<Box<dyn Stage>, ServerError> {
+    let matcher = Matcher::parse(filter, globals).map_err(without_where)?;
     Ok(Box::new(Match {
         filter: filter.to_owned(),
-        matcher: Matcher::parse(filter, globals).map_err(without_where)?,
+        as_written: matcher.as_written(),
+        matcher,
     }))
 }
 
@@ -56,7 +60,7 @@ impl Stage for Match {
                 Ok(document) => document,
                 Err(error) => return Some(Err(error)),
             };
-            match self.matcher.matches_in(&document, cx.globals) {
+            match self.as_written.matches_in(&document, cx.globals) {
                 Ok(true) => Some(Ok(document)),
                 Ok(false) => None,
                 Err(error) => Some(Err(error)),

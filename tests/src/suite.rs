@@ -98,8 +98,10 @@ mod transactions;
 mod tree_declarations;
 mod trees;
 mod two_way;
+mod typed_lookups;
 mod typed_pipelines;
 mod typed_stages;
+mod typed_windows;
 mod updates;
 mod upserts_by_lists;
 mod validation;
@@ -210,8 +212,10 @@ pub(crate) fn cases() -> Vec<Case> {
         tree_declarations::CASES,
         &trees::cases(),
         two_way::CASES,
+        typed_lookups::CASES,
         typed_pipelines::CASES,
         typed_stages::CASES,
+        typed_windows::CASES,
         random_pipelines::CASES,
         updates::CASES,
         upserts_by_lists::CASES,

@@ -82,12 +82,20 @@ impl NumericKind for Decimal128 {
 }
 
 /// The wider of two kinds of numbers: that of their sum. [`Money`] is added to money of the same currency.
+#[diagnostic::on_unimplemented(
+    message = "a number of the kind `{Self}` has no sum, difference or quotient with one of the kind `{K}`",
+    label = "money is computed with money of the same currency"
+)]
 pub trait Wider<K> {
     /// That kind.
     type Kind: NumericKind;
 }
 
 /// The kind of the product of two kinds of numbers: the wider one. [`Money`] is multiplied by whole numbers.
+#[diagnostic::on_unimplemented(
+    message = "a number of the kind `{Self}` has no product with one of the kind `{K}`",
+    label = "money is multiplied by whole numbers"
+)]
 pub trait Times<K> {
     /// That kind.
     type Kind: NumericKind;

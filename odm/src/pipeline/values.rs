@@ -62,6 +62,9 @@ impl<M, S: Input> Pipeline<M, S> {
     /// Makes a document of each element of a list, as [`unwind`](Self::unwind), and one without an element of a document
     /// whose list is empty or missing: `$unwind` with `preserveNullAndEmptyArrays`.
     ///
+    /// The fields of an element that is a document have their declared types, and are missing where there is none: read them
+    /// into an `Option`.
+    ///
     /// ```
     /// # use odm::pipeline::pipeline;
     /// # use odm::prelude::*;

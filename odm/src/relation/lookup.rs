@@ -139,6 +139,9 @@ impl<M, S: Input> Pipeline<M, S> {
     /// Looks up a document as [`lookup_one`](Self::lookup_one) does, and keeps the documents for which there is none, without
     /// a value beside them.
     ///
+    /// The fields of the document that was found have their declared types, and are missing where there is none: read them into
+    /// an `Option`.
+    ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
     /// # use odm::pipeline::pipeline;

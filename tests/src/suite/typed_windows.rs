@@ -1,6 +1,7 @@
 //! Typed windows and accumulators, and pipelines that write what they compute.
 
-use odm::expr::Unit;
+use odm::expr::{Unit, literal};
+use odm::money::{Money, Usd};
 use odm::output;
 use odm::pipeline::{Pipeline, WhenMatched, WhenNotMatched, partition_by, pipeline};
 use odm::prelude::*;
@@ -14,6 +15,7 @@ suite![
     merged_results_are_documents_of_the_model,
     out_replaces_the_collection,
     nested_windows_are_refused,
+    money_is_computed_with,
 ];
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
@@ -392,4 +394,68 @@ async fn nested_windows_are_refused(db: &Db) {
         error.is_usage() && error.to_string().contains("ends"),
         "{error}"
     );
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = "bills")]
+struct Bill {
+    #[serde(rename = "_id")]
+    id: i32,
+    price: Money<Usd>,
+    tip: Option<Money<Usd>>,
+    guests: i32,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embedded)]
+struct Evening {
+    paid: Money<Usd>,
+    dearest: Money<Usd>,
+    mean_cents: Option<f64>,
+    with_tip: Vec<Option<Money<Usd>>>,
+    ratio: f64,
+    dear: i64,
+}
+
+async fn money_is_computed_with(db: &Db) {
+    let bills = db.collection::<Bill>();
+    let bill = |id, price, tip: Option<i64>, guests| Bill {
+        id,
+        price: Money::from_minor(price),
+        tip: tip.map(Money::from_minor),
+        guests,
+    };
+    let all = [
+        bill(1, 10_05, Some(1_00), 2),
+        bill(2, 7_10, None, 3),
+        bill(3, 30_00, Some(0), 1),
+    ];
+    bills.insert_many(all).await.unwrap();
+    let evening = pipeline::<Bill>().sort(|b| b.id.asc()).group_all(|b, all| {
+        let limit = literal(Money::<Usd>::from_minor(10_00));
+        let is_dear = odm::expr::if_(b.price.expr().gt(limit), 1, 0);
+        output!(Evening {
+            paid: all.sum(&b.price * &b.guests),
+            dearest: all.max(&b.price),
+            mean_cents: all.avg(&b.price),
+            with_tip: all.push(&b.price + b.tip),
+            ratio: all.max(&b.price) / all.min(&b.price),
+            dear: all.sum(is_dear),
+        })
+    });
+    let found = bills.aggregate(evening).all().await.unwrap();
+    let expected = Evening {
+        paid: Money::from_minor(20_10 + 21_30 + 30_00),
+        dearest: Money::from_minor(30_00),
+        mean_cents: Some(found[0].mean_cents.unwrap()),
+        with_tip: vec![
+            Some(Money::from_minor(11_05)),
+            None,
+            Some(Money::from_minor(30_00)),
+        ],
+        ratio: found[0].ratio,
+        dear: 2,
+    };
+    assert_eq!(found, [expected]);
+    assert!((found[0].ratio - 30_00.0 / 7_10.0).abs() < 1e-12);
+    assert!((found[0].mean_cents.unwrap() - 4715.0 / 3.0).abs() < 1e-9);
 }

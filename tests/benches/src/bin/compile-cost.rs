@@ -1,5 +1,5 @@
-//! What odm costs the compiler. Two pairs of programs: 50 models with serde's derives alone and with odm's beside them;
-//! and a service of 20 models with eleven calls each, on the official driver and on odm.
+//! What odm costs the compiler. Three pairs of programs: 50 models with serde's derives alone and with odm's beside them;
+//! a service of 20 models with eleven calls each, on the official driver and on odm; and one typed pipeline beside 41 of them.
 //!
 //! `cargo run -p odm-benches --bin compile-cost [-- ROUNDS]`. The programs of a pair are built in turn, several rounds in
 //! one run, so that a busy machine disturbs both; the smallest processor time (user and system, of cargo and rustc) of
@@ -15,6 +15,9 @@ const DERIVED: usize = 50;
 
 /// The models of the programs that call something.
 const CALLED: usize = 20;
+
+/// How many typed pipelines the larger program has more than the smaller one.
+const PIPELINES: usize = 40;
 
 /// The eleven fields of a model: attributes of odm, serde's, the field.
 const FIELDS: [(&str, &str, &str); 11] = [
@@ -80,6 +83,95 @@ async fn callsN(db: &odm::Db) -> odm::Result<u64> {
 }
 "#;
 
+/// The models and the results of typed pipelines.
+const PIPELINE_MODELS: &str = r#"use odm::output;
+use odm::pipeline::{Pipeline, partition_by, pipeline};
+use odm::prelude::*;
+
+#[derive(Serialize, Deserialize, Document)]
+#[odm(collection = "products")]
+pub struct Product {
+    #[serde(rename = "_id")]
+    id: i32,
+    title: String,
+    stock: i32,
+}
+
+#[derive(Serialize, Deserialize, Embedded)]
+pub struct Line {
+    product: Ref<Product>,
+    price: f64,
+    quantity: i32,
+}
+
+#[derive(Serialize, Deserialize, Document)]
+#[odm(collection = "orders")]
+pub struct Order {
+    #[serde(rename = "_id")]
+    id: i32,
+    customer: String,
+    at: DateTime,
+    #[odm(embed(few, max = 100))]
+    lines: Vec<Line>,
+    total: f64,
+}
+
+#[derive(Serialize, Deserialize, Embedded)]
+pub struct Day {
+    day: String,
+    title: String,
+    pieces: i64,
+    turnover: f64,
+    mean: Option<f64>,
+}
+
+#[derive(Serialize, Deserialize, Embedded)]
+pub struct Ranked {
+    day: String,
+    title: String,
+    until_then: f64,
+    rank: i64,
+}
+"#;
+
+/// A typed pipeline of ten stages. `N` stands for its number.
+const PIPELINE: &str = r#"
+pub fn pipelineN() -> Pipeline<Order, Ranked> {
+    pipeline::<Order>()
+        .match_(|o| o.id.gt(N) & o.customer.ne("Ada"))
+        .sort(|o| o.at.desc())
+        .limit(1000)
+        .unwind(|o| o.lines)
+        .lookup_one(|(_, line)| line.product)
+        .match_(|((_, line), product)| line.quantity.gt(0) & product.stock.gt(0))
+        .group_by(
+            |((order, _), _)| order.at.expr().in_zone("Europe/Berlin").format("%Y-%m-%d"),
+            |((order, line), product), group| {
+                output!(Day {
+                    day: group.key(),
+                    title: group.max(product.title),
+                    pieces: group.sum(&line.quantity),
+                    turnover: group.sum(&line.price * &line.quantity),
+                    mean: group.avg(order.total),
+                })
+            },
+        )
+        .match_(|day| day.pieces.gt(N))
+        .set_window_fields(
+            |day| partition_by(day.title).sort(day.day.asc()),
+            |day, w| {
+                output!(Ranked {
+                    day: day.day,
+                    title: day.title,
+                    until_then: w.documents(..=0).sum(&day.turnover),
+                    rank: w.rank(),
+                })
+            },
+        )
+        .sort(|r| r.rank.asc().then(r.day.desc()))
+}
+"#;
+
 /// A generated program.
 struct Program {
     folder: PathBuf,
@@ -132,6 +224,18 @@ fn main() -> io::Result<()> {
         let (driver, odm) = place.compare(&driver, &odm, verb, rounds)?;
         report(&what, verb, "driver", driver, "odm", odm);
     }
+
+    let odm = place.odm("memory");
+    let one = place.write("pipeline", "lib.rs", &[SERDE, &odm], &pipelines(1))?;
+    let more = pipelines(1 + PIPELINES);
+    let more = place.write("pipelines", "lib.rs", &[SERDE, &odm], &more)?;
+    for verb in [&["check"][..], &["build"]] {
+        let (one, more) = place.compare(&one, &more, verb, rounds)?;
+        report_each(
+            verb,
+            (more - one) / f64::from(u32::try_from(PIPELINES).map_err(io::Error::other)?),
+        );
+    }
     Ok(())
 }
 
@@ -148,6 +252,25 @@ fn report(what: &str, verb: &[&str], name: &str, one: f64, other_name: &str, oth
         verb.join(" "),
         other / one
     );
+}
+
+#[expect(clippy::print_stdout, reason = "a report is what this program is for")]
+fn report_each(verb: &[&str], each: f64) {
+    println!(
+        "cargo {}, each typed pipeline of ten stages: {each:.3} s of processor time",
+        verb.join(" ")
+    );
+}
+
+/// Typed pipelines.
+fn pipelines(count: usize) -> String {
+    let mut source = String::from(PIPELINE_MODELS);
+    for number in 0..count {
+        let number = number.to_string();
+        let named = PIPELINE.replace("pipelineN", &format!("pipeline{number}"));
+        source += &named.replace("(N)", &format!("({number})"));
+    }
+    source
 }
 
 /// The declarations of models.

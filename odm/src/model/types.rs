@@ -102,6 +102,7 @@ pub struct TypeMeta {
 /// own derive checks its fields.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Contents {
     /// How many derived structs and enums the type contains.
     pub documents: Count,

@@ -19,7 +19,7 @@ macro_rules! accumulators {
         impl<$($parameter),*> $of<$($parameter),*> {
             /// The number of documents: `{$sum: 1}`.
             pub fn count(&self) -> Expr<$scope, i64> {
-                self.accumulator(count())
+                self.accumulator(Ok(count()))
             }
 
             /// The sum of the values that are numbers: `$sum`. It is 0 where there are none.
@@ -133,8 +133,8 @@ macro_rules! accumulators {
 
 pub(super) use accumulators;
 
-pub(super) fn count() -> Result<Node, Deferred> {
-    Ok(Node::one("$sum", Node::Literal(Bson::Int32(1))))
+pub(super) fn count() -> Node {
+    Node::one("$sum", Node::Literal(Bson::Int32(1)))
 }
 
 pub(super) fn one<S>(name: &'static str, value: impl IntoExpr<S>) -> Result<Node, Deferred> {

@@ -11,6 +11,10 @@ use crate::query::kind::Sequence;
 use crate::query::{Encode, Field};
 use crate::types::geo::{Distances, Geospatial, Point};
 
+/// An element of a list.
+type Element<T, E> = <<E as Encode<T>>::Stored as Sequence>::Element;
+type Unwound<S, T, E> = With<S, Element<T, E>>;
+
 impl<M, S: Input> Pipeline<M, S> {
     /// Makes a document of each element of a list, which closures then receive beside the document: `$unwind`. Documents with
     /// an empty list are left out, and so are those without one.
@@ -49,7 +53,7 @@ impl<M, S: Input> Pipeline<M, S> {
     pub fn unwind<T, E>(
         mut self,
         list: impl FnOnce(S::Handles<S>) -> Field<S, T, E>,
-    ) -> Pipeline<M, With<S, <E::Stored as Sequence>::Element>>
+    ) -> Pipeline<M, With<S, Element<T, E>>>
     where
         E: Encode<T, Stored: Sequence<Element: FieldType>>,
     {
@@ -81,7 +85,7 @@ impl<M, S: Input> Pipeline<M, S> {
     pub fn unwind_or_none<T, E>(
         mut self,
         list: impl FnOnce(S::Handles<S>) -> Field<S, T, E>,
-    ) -> Pipeline<M, With<S, Option<<E::Stored as Sequence>::Element>>>
+    ) -> Pipeline<M, With<S, Option<Element<T, E>>>>
     where
         E: Encode<T, Stored: Sequence<Element: FieldType>>,
     {
@@ -171,14 +175,10 @@ impl<M, S: Input> Pipeline<M, S> {
     /// );
     /// # Ok::<(), odm::Error>(())
     /// ```
-    #[expect(
-        clippy::type_complexity,
-        reason = "the shape is the document of the caller"
-    )]
     pub fn unwind_with_position<T, E>(
         mut self,
         list: impl FnOnce(S::Handles<S>) -> Field<S, T, E>,
-    ) -> Pipeline<M, With<With<S, <E::Stored as Sequence>::Element>, i64>>
+    ) -> Pipeline<M, With<Unwound<S, T, E>, i64>>
     where
         E: Encode<T, Stored: Sequence<Element: FieldType>>,
     {

@@ -52,6 +52,7 @@ mod keywords;
 mod local_times;
 mod lock_file;
 mod maintained_fields;
+mod manual_pipelines;
 mod models_in_macros;
 mod money;
 mod moved_stages;
@@ -211,6 +212,7 @@ pub(crate) fn cases() -> Vec<Case> {
         two_way::CASES,
         typed_pipelines::CASES,
         typed_stages::CASES,
+        manual_pipelines::CASES,
         updates::CASES,
         upserts_by_lists::CASES,
         values::CASES,

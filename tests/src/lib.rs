@@ -21,6 +21,8 @@ mod chapters;
 #[path = "../../examples/documents/all.rs"]
 mod examples;
 mod in_flight;
+#[path = "../../examples/pipelines/manual.rs"]
+mod manual;
 mod polls;
 mod random;
 mod runner;

@@ -52,6 +52,7 @@ mod keywords;
 mod local_times;
 mod lock_file;
 mod maintained_fields;
+mod manual_pipelines;
 mod models_in_macros;
 mod money;
 mod moved_stages;
@@ -217,6 +218,7 @@ pub(crate) fn cases() -> Vec<Case> {
         typed_stages::CASES,
         typed_windows::CASES,
         random_pipelines::CASES,
+        manual_pipelines::CASES,
         updates::CASES,
         upserts_by_lists::CASES,
         values::CASES,

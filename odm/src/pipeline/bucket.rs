@@ -75,11 +75,11 @@ impl<M, S: Input> Pipeline<M, S> {
         mut self,
         by: impl FnOnce(S::Handles<S>) -> K,
         boundaries: impl IntoIterator<Item = B>,
-        output: impl FnOnce(S::Handles<S>, Group<S, Option<K::Value>>) -> Output<Grouped<S>, R>,
+        output: impl FnOnce(S::Handles<S>, Group<S, Option<B::Value>>) -> Output<Grouped<S>, R>,
     ) -> Pipeline<M, R>
     where
-        K: IntoExpr<S, Value: FieldType>,
-        B: IntoExpr<(), Value: Comparable<K::Value>>,
+        K: IntoExpr<S>,
+        B: IntoExpr<(), Value: FieldType + Comparable<K::Value>>,
     {
         let by = by(self.handles()).into_expr().into_node();
         let boundaries = boundaries.into_iter();

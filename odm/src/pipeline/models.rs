@@ -10,7 +10,7 @@ use super::stage::{Stage, Stages};
 use super::stages::{IntoStages, Pipeline};
 use crate::error::Result;
 use crate::expr::names_only;
-use crate::model::{Document as Model, Embedded, ModelMeta, Writable};
+use crate::model::{BsonType, Document as Model, Embedded, ModelMeta, Shape, Writable};
 use crate::query::Field;
 use crate::query::deferred::Deferred;
 
@@ -120,7 +120,7 @@ impl<M, S: Input> Pipeline<M, S> {
     /// Writes the results into the collection of the model that they have the shape of, by `_id`: `$merge`.
     ///
     /// The documents are stored as the pipeline makes them: the validator checks them, and nothing else that odm does on an insert
-    /// follows. So the model can't be one whose documents have more than its struct says: a variant in a shared collection, one
+    /// follows. A field that is declared as `i64` gets a `long`, also where MongoDB computes an `int`. The model can't be one whose documents have more than its struct says: a variant in a shared collection, one
     /// with a schema version or a tree, buckets, overflow or GridFS.
     ///
     /// ```
@@ -156,7 +156,8 @@ impl<M, S: Input> Pipeline<M, S> {
     ///     item: group.key(),
     ///     amount: group.sum(s.amount),
     /// }));
-    /// sales.aggregate(totals.merge(WhenMatched::Replace(WhenNotMatched::Insert))).await?;
+    /// let merged = totals.merge(WhenMatched::Replace(WhenNotMatched::Insert));
+    /// sales.aggregate(merged).all().await?;
     ///
     /// let total = db.collection::<Total>().get("pen").await?;
     /// assert_eq!(total, Some(Total { item: "pen".into(), amount: 7 }));
@@ -215,7 +216,7 @@ impl<M, S: Input> Pipeline<M, S> {
     where
         S: MergeTarget,
     {
-        self.written(merge(S::model(), on, matched))
+        self.written(S::model(), merge(S::model(), on, matched))
     }
 
     /// Replaces the collection of the model that the results have the shape of by the results: `$out`. Its indexes and its
@@ -243,11 +244,12 @@ impl<M, S: Input> Pipeline<M, S> {
     {
         let model = S::model();
         let stage = check(model).map(|()| Stage::Out(model));
-        self.written(stage)
+        self.written(model, stage)
     }
 
-    fn written(mut self, stage: Result<Stage, Deferred>) -> Written<M> {
-        self.add_stages(stage.map(|stage| vec![stage]));
+    fn written(mut self, model: &ModelMeta, stage: Result<Stage, Deferred>) -> Written<M> {
+        let longs = longs(model).map(Stage::Plain);
+        self.add_stages(stage.map(|stage| longs.into_iter().chain([stage]).collect()));
         Written {
             stages: self.into_stages(),
             of: PhantomData,
@@ -268,6 +270,24 @@ fn merge(
     let (matched, not_matched) = matched.names();
     options.extend(doc! {"whenMatched": matched, "whenNotMatched": not_matched});
     Ok(Stage::Merge { model, options })
+}
+
+/// The stage that makes a `long` of each field that is declared as one. MongoDB computes an `int` where the value fits, which the
+/// validator of the model refuses.
+fn longs(model: &ModelMeta) -> Option<Document> {
+    let fields = (model.embedded)().fields.iter();
+    let longs = fields.filter(|field| {
+        !field.flatten && matches!(field.ty.shape, Shape::Scalar([BsonType::Long]))
+    });
+    let set: Document = longs
+        .map(|field| {
+            let path = format!("${}", field.name);
+            let is_int = doc! {"$eq": [{"$type": &path}, "int"]};
+            let long = doc! {"$cond": [is_int, {"$toLong": &path}, &path]};
+            (field.name.to_owned(), long.into())
+        })
+        .collect();
+    (!set.is_empty()).then(|| doc! {"$set": set})
 }
 
 /// Refuses a model whose stored documents have more than its struct says.

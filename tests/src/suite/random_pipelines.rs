@@ -1,6 +1,6 @@
 //! Typed pipelines made at random: each store returns what an engine in memory returns, or fails as it does.
 
-use odm::bson::{Bson, Document, doc};
+use odm::bson::{Bson, Document as BsonDocument, doc};
 use odm::expr::{Expr, Unit, cases, if_, literal};
 use odm::output;
 use odm::pipeline::{Pipeline, partition_by, pipeline};
@@ -27,7 +27,7 @@ struct Row {
 }
 
 type Rows = Pipeline<Row>;
-type Fields = <Row as odm::model::Embedded>::Fields<Row>;
+type Fields = <Row as Embedded>::Fields<Row>;
 
 const NAMES: [&str; 6] = ["", "a", "Ab", "ß", "$a", "a.b"];
 const UNITS: [Unit; 5] = [
@@ -39,7 +39,7 @@ const UNITS: [Unit; 5] = [
 ];
 
 /// Documents as the struct writes them, and as another program may have: with other types of numbers, nulls, and fields missing.
-fn documents(random: &mut Random) -> Vec<Document> {
+fn documents(random: &mut Random) -> Vec<BsonDocument> {
     let mut all = Vec::new();
     for id in 0..24 {
         let mut row = doc! {"_id": id};
@@ -413,10 +413,14 @@ fn stage(random: &mut Random, rows: Rows) -> Rows {
 }
 
 /// The results, or the code of the failure.
-type Outcome = Result<Vec<Document>, Option<i32>>;
+type Outcome = Result<Vec<BsonDocument>, Option<i32>>;
 
 async fn outcome(rows: &Collection<Row>, pipeline: Rows) -> Outcome {
-    let found = rows.aggregate(pipeline).with_type::<Document>().all().await;
+    let found = rows
+        .aggregate(pipeline)
+        .with_type::<BsonDocument>()
+        .all()
+        .await;
     found.map_err(|error| error.code().map(odm::error::Code::number))
 }
 
@@ -439,7 +443,7 @@ fn plain(value: &Bson) -> Bson {
 
 /// The first results that differ.
 fn difference(found: &Outcome, expected: &Outcome) -> Option<String> {
-    let shown = |one: Option<&Document>| one.map(|one| format!("{:?}", plain(&one.into())));
+    let shown = |one: Option<&BsonDocument>| one.map(|one| format!("{:?}", plain(&one.into())));
     if let (Ok(found), Ok(expected)) = (found, expected) {
         let most = found.len().max(expected.len());
         let pairs = (0..most).map(|at| (shown(found.get(at)), shown(expected.get(at))));

@@ -438,6 +438,14 @@ struct Part {
     is_open: bool,
 }
 
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embedded)]
+struct Below {
+    #[serde(rename = "_id")]
+    id: i32,
+    count: i32,
+    ids: Vec<i32>,
+}
+
 async fn graph_look_ups_reach_ancestors_and_subtrees(db: &Db) {
     let parts = db.collection::<Part>();
     let part = |id, parent: Option<i32>| Part {
@@ -455,25 +463,18 @@ async fn graph_look_ups_reach_ancestors_and_subtrees(db: &Db) {
         part(6, Some(77)),
     ];
     parts.insert_many(all).await.unwrap();
-    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embedded)]
-    struct Below {
-        #[serde(rename = "_id")]
-        id: i32,
-        below: i32,
-        ids: Vec<i32>,
-    }
     let below = pipeline::<Part>()
         .sort(|p| p.id.asc())
         .graph_lookup(|p| p.parts)
         .project(|(p, below)| {
             output!(Below {
                 id: p.id,
-                below: below.expr().size(),
+                count: below.expr().size(),
                 ids: below.expr().map(|part| part.id),
             })
         });
     let found = parts.aggregate(below).all().await.unwrap();
-    let found: Vec<(i32, i32)> = found.iter().map(|one| (one.id, one.below)).collect();
+    let found: Vec<(i32, i32)> = found.iter().map(|one| (one.id, one.count)).collect();
     assert_eq!(found, [(1, 4), (2, 0), (3, 2), (4, 1), (5, 0), (6, 0)]);
     let ids = |depth: Option<u32>| {
         let parts = parts.clone();
@@ -488,7 +489,7 @@ async fn graph_look_ups_reach_ancestors_and_subtrees(db: &Db) {
             let reached = reached.project(|(p, above)| {
                 output!(Below {
                     id: p.id,
-                    below: 0,
+                    count: 0,
                     ids: above.expr().map(|part| part.id),
                 })
             });

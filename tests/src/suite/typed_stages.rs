@@ -35,9 +35,23 @@ struct Range {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embedded)]
 struct Years {
-    years: Bounds<i32>,
+    span: Bounds<i32>,
     works: i64,
     mean: f64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embedded)]
+struct WholeRange {
+    #[serde(rename = "_id")]
+    from: Option<i32>,
+    ids: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embedded)]
+struct Half {
+    #[serde(rename = "_id")]
+    from: Option<f64>,
+    works: i64,
 }
 
 async fn buckets_have_the_documents_of_their_ranges(db: &Db) {
@@ -71,7 +85,7 @@ async fn buckets_have_the_documents_of_their_ranges(db: &Db) {
         2,
         |w, range| {
             output!(Years {
-                years: range.key().expr(),
+                span: range.key().expr(),
                 works: range.count(),
                 mean: range.sum(&w.year) / range.count(),
             })
@@ -79,7 +93,7 @@ async fn buckets_have_the_documents_of_their_ranges(db: &Db) {
     );
     let found = of_works.aggregate(years).all().await.unwrap();
     let years = |min, max, all: &[i32]| Years {
-        years: Bounds { min, max },
+        span: Bounds { min, max },
         works: i64::try_from(all.len()).unwrap(),
         mean: f64::from(all.iter().sum::<i32>()) / f64::from(u32::try_from(all.len()).unwrap()),
     };
@@ -88,6 +102,23 @@ async fn buckets_have_the_documents_of_their_ranges(db: &Db) {
         years(1900, 1922, &[1900, 1922]),
     ];
     assert_eq!(found, expected);
+    // The key is a boundary, of its type.
+    let halves = pipeline::<Work>().bucket(
+        |w| w.year,
+        [0.5, 1900.5, 3000.0],
+        |_, range| {
+            output!(Half {
+                from: range.key(),
+                works: range.count(),
+            })
+        },
+    );
+    let found = of_works.aggregate(halves).all().await.unwrap();
+    let half = |from, works| Half {
+        from: Some(from),
+        works,
+    };
+    assert_eq!(found, [half(0.5, 4), half(1900.5, 1)]);
     // Boundaries that don't ascend are the mistake of the caller, which MongoDB reports.
     let wrong = pipeline::<Work>().bucket(
         |w| w.year,
@@ -123,16 +154,15 @@ async fn other_values_are_in_the_bucket_none(db: &Db) {
             |w| w.price,
             [0, 10],
             |w, range| {
-                output!(Range {
+                output!(WholeRange {
                     from: range.key(),
-                    works: range.count(),
-                    titles: range.push(w.id.expr().to_text()),
+                    ids: range.push(w.id.expr().to_text()),
                 })
             },
         )
         .sort(|r| r.from.asc());
     let found = of_works.aggregate(ranges).all().await.unwrap();
-    let found: Vec<_> = found.iter().map(|one| one.titles.concat()).collect();
+    let found: Vec<_> = found.iter().map(|one| one.ids.concat()).collect();
     assert_eq!(found, ["23456", "1"]);
 }
 

@@ -150,7 +150,7 @@ struct Ranked {
 struct Week {
     #[serde(rename = "_id")]
     id: i32,
-    week: i64,
+    seven_days: i64,
     before: Option<i32>,
     around: i64,
     growth: Option<f64>,
@@ -168,7 +168,7 @@ async fn windows_of_dates_and_of_empty_frames(db: &Db) {
             |s, w| {
                 output!(Week {
                     id: s.id,
-                    week: w.range_in(Unit::Day, -7..=0).sum(&s.amount),
+                    seven_days: w.range_in(Unit::Day, -7..=0).sum(&s.amount),
                     before: w.documents(-9..=-1).min(&s.amount),
                     around: w.documents(..).count(),
                     growth: w.documents(-1..=0).derivative(&s.amount, Unit::Day),
@@ -179,7 +179,7 @@ async fn windows_of_dates_and_of_empty_frames(db: &Db) {
         )
         .sort(|w| w.id.asc());
     let found = of_sales.aggregate(weeks).all().await.unwrap();
-    let weeks: Vec<_> = found.iter().map(|one| (one.id, one.week)).collect();
+    let weeks: Vec<_> = found.iter().map(|one| (one.id, one.seven_days)).collect();
     assert_eq!(weeks, [(1, 10), (2, 40), (4, 60), (6, 32)]);
     let before: Vec<_> = found.iter().map(|one| one.before).collect();
     assert_eq!(before, [None, Some(10), Some(10), Some(10)]);
@@ -219,7 +219,7 @@ async fn windows_of_dates_and_of_empty_frames(db: &Db) {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embedded)]
 struct State {
     #[serde(rename = "_id")]
-    state: String,
+    name: String,
     first: Option<f64>,
     last: i32,
     spread: Option<f64>,
@@ -242,7 +242,7 @@ async fn accumulators_of_several_values(db: &Db) {
             |s| s.state,
             |s, group| {
                 output!(State {
-                    state: group.key(),
+                    name: group.key(),
                     first: group.first(&s.rating),
                     last: group.last(&s.amount),
                     spread: group.std_dev_samp(&s.amount),
@@ -257,10 +257,10 @@ async fn accumulators_of_several_values(db: &Db) {
                 })
             },
         )
-        .sort(|s| s.state.asc());
+        .sort(|s| s.name.asc());
     let found = of_sales.aggregate(states).all().await.unwrap();
     let expected = State {
-        state: "CA".to_owned(),
+        name: "CA".to_owned(),
         first: Some(3.0),
         last: 2,
         spread: found[0].spread,
@@ -295,7 +295,7 @@ struct Total {
     #[serde(rename = "_id")]
     state: String,
     #[odm(range(min = -100))]
-    total: i64,
+    amount: i64,
     note: Option<String>,
 }
 
@@ -305,7 +305,7 @@ fn totals() -> Pipeline<Sale, Total> {
         |s, group| {
             output!(Total {
                 state: group.key(),
-                total: group.sum(s.amount),
+                amount: group.sum(s.amount),
                 note: group.max(s.state),
             })
         },
@@ -318,9 +318,12 @@ async fn merged_results_are_documents_of_the_model(db: &Db) {
     let of_totals = db.collection::<Total>();
     let total = |state: &str, total, note: &str| Total {
         state: state.to_owned(),
-        total,
+        amount: total,
         note: Some(note.to_owned()),
     };
+    // The validator wants a `long`, and MongoDB computes an `int`.
+    let plan = db.sync(models![Total]).plan().await.unwrap();
+    plan.apply(Allow::CREATE).await.unwrap();
     let read = || async {
         of_totals
             .find_all()
@@ -349,18 +352,20 @@ async fn merged_results_are_documents_of_the_model(db: &Db) {
 async fn out_replaces_the_collection(db: &Db) {
     let of_sales = db.collection::<Sale>();
     of_sales.insert_many(sales()).await.unwrap();
+    let plan = db.sync(models![Total]).plan().await.unwrap();
+    plan.apply(Allow::CREATE).await.unwrap();
     let of_totals = db.collection::<Total>();
     let old = Total {
         state: "OR".to_owned(),
-        total: 1,
+        amount: 1,
         note: None,
     };
     of_totals.insert_one(old).await.unwrap();
-    let some = totals().match_(|t| t.total.gt(0));
+    let some = totals().match_(|t| t.amount.gt(0));
     of_sales.aggregate(some.out()).all().await.unwrap();
     let found = of_totals.find_all().all().await.unwrap();
     assert_eq!(found.len(), 1);
-    assert_eq!((found[0].state.as_str(), found[0].total), ("CA", 72));
+    assert_eq!((found[0].state.as_str(), found[0].amount), ("CA", 72));
 }
 
 async fn nested_windows_are_refused(db: &Db) {

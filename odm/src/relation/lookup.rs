@@ -320,6 +320,16 @@ fn reach(
 ) -> Result<Stage, Deferred> {
     let link = link.map_err(|error| deferred(&error))?;
     let local = link.local.to_string();
+    let mut filter = through?;
+    // MongoDB compares a missing key as null, which other documents without one equal.
+    if link.optional_key().is_some() {
+        let refers = doc! {&link.foreign: {"$ne": null}};
+        filter = if filter.is_empty() {
+            refers
+        } else {
+            doc! {"$and": [filter, refers]}
+        };
+    }
     let mut options = doc! {
         "startWith": format!("${local}"),
         "connectFromField": local,
@@ -332,6 +342,6 @@ fn reach(
     Ok(Stage::GraphLookup {
         model: link.target,
         options,
-        filter: through?,
+        filter,
     })
 }

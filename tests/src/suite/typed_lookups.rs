@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use odm::bson::doc;
 use odm::facets;
 use odm::output;
-use odm::pipeline::{DocumentCount, pipeline};
+use odm::pipeline::{DocumentCount, Pipeline, With, pipeline};
 use odm::prelude::*;
 
 use crate::case::cases as suite;
@@ -15,6 +15,7 @@ suite![
     look_ups_find_what_rust_finds,
     look_ups_go_on_from_the_documents_found,
     documents_without_a_key_find_nothing,
+    documents_without_a_key_reach_nothing,
     look_ups_read_one_model_of_several_in_a_collection,
     look_ups_read_the_chosen_collections,
     graph_look_ups_reach_ancestors_and_subtrees,
@@ -243,6 +244,59 @@ async fn look_ups_go_on_from_the_documents_found(db: &Db) {
     }
     let expected: Vec<Translated> = expected.into_values().collect();
     assert_eq!(found, expected);
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = "codes", has_many(parts: Coded, by = whole, key = code))]
+struct Coded {
+    #[serde(rename = "_id")]
+    id: i32,
+    #[odm(unique(sparse))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    code: Option<String>,
+    #[odm(index, refers_to(Coded, by = code))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    whole: Option<String>,
+}
+
+async fn documents_without_a_key_reach_nothing(db: &Db) {
+    let codes = db.collection::<Coded>();
+    let coded = |id, code: Option<&str>, whole: Option<&str>| Coded {
+        id,
+        code: code.map(str::to_owned),
+        whole: whole.map(str::to_owned),
+    };
+    let all = [
+        coded(1, Some("a"), None),
+        coded(2, None, Some("a")),
+        coded(3, None, None),
+        coded(4, Some("b"), Some("a")),
+    ];
+    codes.insert_many(all).await.unwrap();
+    // As another program may have written it.
+    let insert = doc! {"insert": "codes", "documents": [{"_id": 5, "code": null, "whole": null}]};
+    db.run_command(insert).await.unwrap();
+    let counts = |reached: Pipeline<Coded, With<Coded, Vec<Coded>>>| {
+        let counted = reached
+            .project(|(c, reached)| {
+                output!(Found {
+                    id: c.id,
+                    found: reached.expr().size()
+                })
+            })
+            .sort(|f| f.id.asc());
+        let codes = codes.clone();
+        async move {
+            let found = codes.aggregate(counted).all().await.unwrap();
+            found.iter().map(|found| found.found).collect::<Vec<_>>()
+        }
+    };
+    let up = counts(pipeline::<Coded>().graph_lookup(|c| c.whole)).await;
+    assert_eq!(up, [0, 1, 0, 1, 0]);
+    let down = counts(pipeline::<Coded>().graph_lookup(|c| c.parts)).await;
+    assert_eq!(down, [2, 0, 0, 0, 0]);
+    let near = pipeline::<Coded>().graph_lookup_within(|c| c.parts, 3, |c| c.id.lt(4));
+    assert_eq!(counts(near).await, [1, 0, 0, 0, 0]);
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]

@@ -221,6 +221,14 @@ struct Priced {
     translator: Option<i32>,
 }
 
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embedded)]
+struct Placed {
+    #[serde(rename = "_id")]
+    id: i32,
+    translator: Ref<Author>,
+    position: i64,
+}
+
 async fn values_beside_documents(db: &Db) {
     let (_, of_works) = filled(db).await;
     let priced = pipeline::<Work>()
@@ -243,6 +251,31 @@ async fn values_beside_documents(db: &Db) {
         .collect();
     let expected = [(1, 185, Some(0)), (2, 183, Some(2)), (5, 100, Some(0))];
     assert_eq!(found, expected);
+    let second = pipeline::<Work>()
+        .unwind_with_position(|w| w.translators)
+        .match_(|((work, _), position)| position.eq(1) & work.id.gt(0))
+        .project(|((work, translator), position)| {
+            output!(Placed {
+                id: work.id,
+                translator: translator,
+                position: position,
+            })
+        })
+        .sort(|p| p.id.asc());
+    let found = of_works.aggregate(second).all().await.unwrap();
+    let found: Vec<_> = found
+        .iter()
+        .map(|one| (one.id, *one.translator.id(), one.position))
+        .collect();
+    assert_eq!(found, [(2, 3, 1), (4, 9, 1)]);
+    // No function of a window.
+    let plain = pipeline::<Work>()
+        .set_window_fields(
+            |w| w.id.asc(),
+            |w, _| output!(DocumentCount { count: w.id }),
+        )
+        .limit(2);
+    assert_eq!(of_works.aggregate(plain).all().await.unwrap().len(), 2);
     // An element of a list, or none.
     let insert = doc! {"insert": "works", "documents": [
         {"_id": 10, "translators": 2}, {"_id": 11}, {"_id": 12, "translators": null},

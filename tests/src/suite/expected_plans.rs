@@ -377,18 +377,24 @@ async fn a_retried_transaction_compares_again(db: &Db) {
         let number = hosts.update_many(|h| h.id.lte(3), |h| h.number.inc(100));
         number.session(&mut session).await.unwrap();
         let write = write(&watched, verb, NAMED, &mut loaded, How::Expecting(&plan));
+        let writes = ["update", "delete", "findAndModify"];
+        let is_write = |it: &BsonDocument| writes.iter().any(|name| it.contains_key(name));
         let commit = async {
-            tokio::time::sleep(Duration::from_millis(60)).await;
+            // A busy machine takes its time until the write has met the other transaction.
+            for _ in 0..1_000 {
+                if sent.lock().unwrap().iter().any(is_write) {
+                    break;
+                }
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
             session.commit_transaction().await.unwrap();
         };
         let (result, ()) = tokio::join!(write, commit);
         assert!(result.unwrap_err().is_outdated_plan(), "{verb:?}");
         // It has tried to write, and then read again.
         let sent = sent.lock().unwrap();
-        let writes = ["update", "delete", "findAndModify"];
-        let write = |it: &BsonDocument| writes.iter().any(|name| it.contains_key(name));
         let read = |it: &BsonDocument| it.contains_key("find");
-        let written = sent.iter().position(write);
+        let written = sent.iter().position(is_write);
         assert!(written < sent.iter().rposition(read), "{verb:?}: {sent:?}");
         assert!(written.is_some(), "{verb:?}: {sent:?}");
     }

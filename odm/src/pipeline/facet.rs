@@ -90,8 +90,8 @@ impl<M, S: Input> Pipeline<M, S> {
     /// Runs several pipelines over the documents, and makes one document of their results, [`facets!`](crate::facets):
     /// `$facet`.
     ///
-    /// The closure receives the start of a pipeline, which each field continues. MongoDB puts all results into one document,
-    /// which has at most 16 MB.
+    /// The closure receives the start of a pipeline, which each field continues. MongoDB puts all results into one document of
+    /// at most 16 MB.
     ///
     /// ```
     /// use odm::facets;

@@ -66,8 +66,8 @@ impl<M, S: Input> Pipeline<M, S> {
     /// Makes a document of each element of a list, as [`unwind`](Self::unwind), and one without an element of a document
     /// whose list is empty or missing: `$unwind` with `preserveNullAndEmptyArrays`.
     ///
-    /// The fields of an element that is a document have their declared types, and are missing where there is none: read them
-    /// into an `Option`.
+    /// Where there is no element, its fields are missing, although their types are the declared ones: read them into an
+    /// `Option`.
     ///
     /// ```
     /// # use odm::pipeline::pipeline;

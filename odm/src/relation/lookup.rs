@@ -98,7 +98,7 @@ impl<M, S: Input> Pipeline<M, S> {
     }
 
     /// Looks up the one document that a relation leads to, which closures then receive beside the document: `$lookup` and
-    /// `$unwind`. A document for which there is none is left out; a document with several is there once for each.
+    /// `$unwind`. A document that finds none is left out; one that finds several is repeated for each.
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
@@ -139,8 +139,8 @@ impl<M, S: Input> Pipeline<M, S> {
     /// Looks up a document as [`lookup_one`](Self::lookup_one) does, and keeps the documents for which there is none, without
     /// a value beside them.
     ///
-    /// The fields of the document that was found have their declared types, and are missing where there is none: read them into
-    /// an `Option`.
+    /// Where no document is found, its fields are missing, although their types are the declared ones: read them into an
+    /// `Option`.
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));

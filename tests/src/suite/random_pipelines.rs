@@ -272,7 +272,6 @@ fn stage(random: &mut Random, rows: Rows) -> Rows {
         random,
         row: fields(),
     };
-    let r = fields();
     match maker.random.below(11) {
         0 => {
             let truth = maker.truth(3);
@@ -403,7 +402,6 @@ fn stage(random: &mut Random, rows: Rows) -> Rows {
         }),
         _ => {
             let value = maker.real(2);
-            let _ = r;
             rows.add_field(|_| value)
                 .sort(|(r, value)| value.desc().then(r.id.asc()))
                 .limit(12)

@@ -2,14 +2,19 @@
 
 use odm::bson::{Bson, Document as BsonDocument, doc};
 use odm::expr::{Expr, Unit, cases, if_, literal};
-use odm::output;
-use odm::pipeline::{Pipeline, partition_by, pipeline};
+use odm::pipeline::{
+    DocumentCount, Pipeline, WhenMatched, WhenNotMatched, partition_by, pipeline,
+};
 use odm::prelude::*;
+use odm::{facets, output};
 
 use crate::case::cases as suite;
 use crate::random::{Random, count};
 
-suite![generated_pipelines_have_the_results_of_the_engine];
+suite![
+    generated_pipelines_have_the_results_of_the_engine,
+    generated_pipelines_write_what_they_write_in_the_engine,
+];
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
 #[odm(collection = "rows", has_many(children: Row, by = parent))]
@@ -24,6 +29,25 @@ struct Row {
     flag: Option<bool>,
     #[odm(index)]
     parent: Option<Ref<Row>>,
+}
+
+/// What pipelines write.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Document)]
+#[odm(collection = "kept")]
+struct Kept {
+    #[serde(rename = "_id")]
+    id: i32,
+    name: Option<String>,
+    whole: Option<i64>,
+    count: i64,
+}
+
+#[derive(Debug, Serialize, Deserialize, Embedded)]
+#[odm(result)]
+struct Parts {
+    rows: Vec<Row>,
+    total: Vec<DocumentCount>,
+    few: Vec<Row>,
 }
 
 type Rows = Pipeline<Row>;
@@ -261,7 +285,23 @@ impl Maker<'_> {
     }
 }
 
-fn by_id(rows: Rows) -> Rows {
+/// A row with the number of those that a `$graphLookup` reached, and their greatest values.
+macro_rules! reached {
+    ($row:ident, $found:ident) => {
+        output!(Row {
+            id: $row.id,
+            name: $found.expr().map(|one| one.name).max_item().or($row.name),
+            real: $found.expr().map(|one| one.id).sum() + $row.real,
+            whole: $found.expr().size(),
+            at: $row.at,
+            list: $row.list,
+            flag: $row.flag,
+            parent: $row.parent,
+        })
+    };
+}
+
+fn by_id<M>(rows: Pipeline<M, Row>) -> Pipeline<M, Row> {
     rows.sort(|r| r.id.asc())
 }
 
@@ -272,7 +312,7 @@ fn stage(random: &mut Random, rows: Rows) -> Rows {
         random,
         row: fields(),
     };
-    match maker.random.below(11) {
+    match maker.random.below(15) {
         0 => {
             let truth = maker.truth(3);
             rows.match_(|_| Filter::expr(truth))
@@ -400,6 +440,58 @@ fn stage(random: &mut Random, rows: Rows) -> Rows {
                 parent: parent.parent,
             })
         }),
+        10 => {
+            let truth = maker.truth(2);
+            let parts = rows.facet(|rows| {
+                let few = by_id(rows.clone().match_(|_| Filter::expr(truth))).limit(5);
+                facets!(Parts {
+                    rows: by_id(rows.clone()),
+                    total: rows.count(),
+                    few: few,
+                })
+            });
+            parts.unwind(|parts| parts.rows).project(|(parts, row)| {
+                output!(Row {
+                    id: row.id,
+                    name: row.name,
+                    real: parts.total.expr().map(|total| total.count).sum() * row.real,
+                    whole: parts.few.expr().size(),
+                    at: row.at,
+                    list: parts.few.expr().map(|few| few.real.expr().or(0.0)),
+                    flag: row.flag,
+                    parent: row.parent,
+                })
+            })
+        }
+        11 => {
+            // The order of equal ids is not certain, so they become one document again.
+            let truth = maker.truth(2);
+            let others = pipeline::<Row>().match_(|_| Filter::expr(truth));
+            rows.union_with(others).group_by(
+                |r| r.id,
+                |r, group| {
+                    output!(Row {
+                        id: group.key(),
+                        name: group.min(r.name),
+                        real: group.max(r.real),
+                        whole: group.count(),
+                        at: group.max(r.at),
+                        list: group.max(r.list),
+                        flag: group.max(r.flag),
+                        parent: group.min(r.parent),
+                    })
+                },
+            )
+        }
+        12 => rows
+            .graph_lookup(|r| r.parent)
+            .project(|(r, above)| reached!(r, above)),
+        13 => {
+            let depth = u32::try_from(maker.random.below(3)).unwrap();
+            let least = f64::from(maker.small());
+            rows.graph_lookup_within(|r| r.children, depth, |r| r.real.gte(least))
+                .project(|(r, below)| reached!(r, below))
+        }
         _ => {
             let value = maker.real(2);
             rows.add_field(|_| value)
@@ -475,6 +567,72 @@ async fn generated_pipelines_have_the_results_of_the_engine(db: &Db) {
         succeeded += usize::from(found.is_ok());
         if let Some(difference) = difference(&found, &expected) {
             panic!("case {number}: {difference}\nof {}", Bson::from(sent));
+        }
+    }
+    assert!(succeeded > cases / 2, "{succeeded} of {cases} succeeded");
+}
+
+/// A pipeline of random stages that ends with documents to keep: several times the same rows, in any case.
+fn kept(random: &mut Random) -> Pipeline<Row, Kept> {
+    let mut rows = by_id(pipeline::<Row>());
+    for _ in 0..random.below(3) {
+        rows = by_id(stage(random, rows));
+    }
+    let most = i32::try_from(random.below(12)).unwrap();
+    rows.match_(|r| r.id.gte(most)).group_by(
+        |r| r.id.expr() % 10,
+        |r, group| {
+            output!(Kept {
+                id: group.key(),
+                name: group.max(r.name),
+                whole: group.count() * 2,
+                count: group.count(),
+            })
+        },
+    )
+}
+
+async fn written(db: &Db, kept: Pipeline<Row, Kept>, how: Option<WhenMatched>) -> Outcome {
+    let rows = db.collection::<Row>();
+    let kept = match how {
+        Some(matched) => kept.merge(matched),
+        None => kept.out(),
+    };
+    let result = rows.aggregate(kept).all().await;
+    let found = db.collection::<Kept>().find_all().sort(|k| k.id.asc());
+    let found = found.with_type::<BsonDocument>().all().await;
+    match result {
+        Ok(_) => found.map_err(|error| error.code().map(odm::error::Code::number)),
+        Err(error) => Err(error.code().map(odm::error::Code::number)),
+    }
+}
+
+async fn generated_pipelines_write_what_they_write_in_the_engine(db: &Db) {
+    let mut random = Random::unless_set("ODM_RANDOM_PIPELINES", 36);
+    let engine = Db::memory();
+    let insert = doc! {"insert": "rows", "documents": documents(&mut random)};
+    for db in [db, &engine] {
+        db.run_command(insert.clone()).await.unwrap();
+    }
+    let ways = [
+        None,
+        Some(WhenMatched::Merge(WhenNotMatched::Insert)),
+        Some(WhenMatched::Merge(WhenNotMatched::Discard)),
+        Some(WhenMatched::Replace(WhenNotMatched::Insert)),
+        Some(WhenMatched::Replace(WhenNotMatched::Discard)),
+        Some(WhenMatched::KeepExisting),
+    ];
+    let mut succeeded = 0;
+    let cases = count("ODM_RANDOM_PIPELINES", 60);
+    for number in 0..cases {
+        let how = *random.pick(&ways);
+        let kept = kept(&mut random);
+        let sent = kept.to_stages().unwrap();
+        let expected = written(&engine, kept.clone(), how).await;
+        let found = written(db, kept, how).await;
+        succeeded += usize::from(found.is_ok());
+        if let Some(difference) = difference(&found, &expected) {
+            panic!("case {number}, {how:?}: {difference}\nof {}", Bson::from(sent));
         }
     }
     assert!(succeeded > cases / 2, "{succeeded} of {cases} succeeded");

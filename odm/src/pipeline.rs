@@ -56,6 +56,7 @@ mod output;
 mod stage;
 mod stages;
 mod values;
+mod view;
 mod window;
 
 pub use self::bucket::{Bounds, ValueCount};
@@ -66,10 +67,12 @@ pub use self::models::{MergeTarget, WhenMatched, WhenNotMatched, Written};
 pub use self::output::Output;
 #[doc(hidden)]
 pub use self::output::unwritten;
-pub use self::stage::IntoView;
-pub(crate) use self::stage::{Lookup, Stage};
 #[doc(hidden)]
-pub use self::stage::{Stages, view_stages};
+pub use self::stage::Stages;
+pub(crate) use self::stage::{GraphLookup, Lookup, Stage};
 pub use self::stages::{DocumentCount, IntoStages, Pipeline, pipeline};
 pub(crate) use self::values::unwound;
+pub use self::view::IntoView;
+#[doc(hidden)]
+pub use self::view::view_stages;
 pub use self::window::{Partition, Partitions, Window, partition_by};

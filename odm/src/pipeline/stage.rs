@@ -2,9 +2,6 @@
 
 use bson::{Bson, Document, doc};
 
-use super::input::Input;
-use super::stages::Pipeline;
-use crate::error::Result;
 use crate::model::{ActualNames, ModelMeta, VariantOfMeta};
 use crate::store::CollectionNames;
 
@@ -20,12 +17,8 @@ pub(crate) enum Stage {
     },
     /// `$lookup` of the documents of a model.
     Lookup(Lookup),
-    /// `$graphLookup` of the documents of a model, with its other options.
-    GraphLookup {
-        model: &'static ModelMeta,
-        options: Document,
-        filter: Document,
-    },
+    /// `$graphLookup` of the documents of a model.
+    GraphLookup(GraphLookup),
     /// `$facet`, by the fields of its result.
     Facet(Vec<(String, Vec<Self>)>),
     /// `$merge` into the collection of a model, with the other options.
@@ -79,6 +72,60 @@ impl Lookup {
     }
 }
 
+/// A `$graphLookup` from field to field of the documents of one collection.
+#[derive(Debug, Clone)]
+pub(crate) struct GraphLookup {
+    /// The documents to look up.
+    pub(crate) model: &'static ModelMeta,
+    /// The field of the input with the first values.
+    pub(crate) start: String,
+    /// The field of the documents found with the next values.
+    pub(crate) from: String,
+    /// The field that equals a value.
+    pub(crate) to: String,
+    /// The field that gets the documents found.
+    pub(crate) found: String,
+    /// The field of each document found that gets the number of steps to it, from 0.
+    pub(crate) depth: Option<&'static str>,
+    /// The largest number of steps.
+    pub(crate) max_depth: Option<u32>,
+    /// The filter of the documents on the way; empty for all.
+    pub(crate) filter: Document,
+}
+
+impl GraphLookup {
+    /// The stage, with the names of collections of a handle.
+    pub(crate) fn stage(self, names: &CollectionNames) -> Document {
+        self.named(&|declared| names.of(declared).to_string())
+    }
+
+    fn named(self, names: &ActualNames<'_>) -> Document {
+        let mut lookup = doc! {
+            "from": names(self.model.collection),
+            "startWith": format!("${}", self.start),
+            "connectFromField": self.from,
+            "connectToField": self.to,
+            "as": self.found,
+        };
+        if let Some(depth) = self.depth {
+            lookup.insert("depthField", depth);
+        }
+        if let Some(max_depth) = self.max_depth {
+            lookup.insert("maxDepth", i64::from(max_depth));
+        }
+        let filters = part(self.model).into_iter().chain([self.filter]);
+        let mut filters: Vec<Document> = filters.filter(|one| !one.is_empty()).collect();
+        let filter = match filters.len() {
+            0 | 1 => filters.pop(),
+            _ => Some(doc! {"$and": filters}),
+        };
+        if let Some(filter) = filter {
+            lookup.insert("restrictSearchWithMatch", filter);
+        }
+        doc! {"$graphLookup": lookup}
+    }
+}
+
 impl Stage {
     fn named(self, names: &ActualNames<'_>) -> Document {
         match self {
@@ -90,26 +137,7 @@ impl Stage {
                 doc! {"$unionWith": {"coll": names(model.collection), "pipeline": pipeline}}
             }
             Self::Lookup(lookup) => lookup.named(names),
-            Self::GraphLookup {
-                model,
-                options,
-                filter,
-            } => {
-                let mut lookup = doc! {"from": names(model.collection)};
-                lookup.extend(options);
-                let filters = part(model).into_iter().chain([filter]);
-                let mut filters: Vec<Document> = filters.filter(|one| !one.is_empty()).collect();
-                match filters.len() {
-                    0 => {}
-                    1 => {
-                        lookup.insert("restrictSearchWithMatch", filters.pop());
-                    }
-                    _ => {
-                        lookup.insert("restrictSearchWithMatch", doc! {"$and": filters});
-                    }
-                }
-                doc! {"$graphLookup": lookup}
-            }
+            Self::GraphLookup(lookup) => lookup.named(names),
             Self::Facet(facets) => {
                 let facets = facets.into_iter();
                 let facets = facets.map(|(name, stages)| {
@@ -157,41 +185,7 @@ impl Stages {
         self.with_names(&|declared| names.of(declared).to_string())
     }
 
-    fn with_names(self, names: &ActualNames<'_>) -> Vec<Document> {
+    pub(super) fn with_names(self, names: &ActualNames<'_>) -> Vec<Document> {
         named(self.0, names).collect()
     }
-}
-
-/// What a view of the type `V` over documents of `M` is computed by: a pipeline that makes documents of `V`, or stages written
-/// by hand.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a pipeline from `{M}` to `{V}`",
-    label = "expected a function that returns a `Pipeline<{M}, {V}>`, or a `Vec` of stages"
-)]
-pub trait IntoView<M, V> {
-    /// Makes the stages.
-    #[doc(hidden)]
-    fn into_stages(self) -> Result<Stages>;
-}
-
-impl<M, V: Input> IntoView<M, V> for Pipeline<M, V> {
-    fn into_stages(self) -> Result<Stages> {
-        let stages = self.into_stages().map_err(|error| error.to_error())?;
-        Ok(Stages::new(stages))
-    }
-}
-
-impl<M, V> IntoView<M, V> for Vec<Document> {
-    fn into_stages(self) -> Result<Stages> {
-        Ok(Stages::plain(self))
-    }
-}
-
-/// The stages of a view; generated code calls it.
-#[doc(hidden)]
-pub fn view_stages<M, V, P: IntoView<M, V>>(
-    pipeline: impl Fn() -> P,
-    names: &ActualNames<'_>,
-) -> Result<Vec<Document>> {
-    Ok(pipeline().into_stages()?.with_names(names))
 }

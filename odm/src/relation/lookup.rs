@@ -6,7 +6,7 @@ use super::link::IntoLink;
 use crate::error::{Error, Result};
 use crate::exec::Link;
 use crate::model::{Document as Model, Embedded, FieldType, Path};
-use crate::pipeline::{Input, Lookup, Pipeline, Stage, With, pipeline, unwound};
+use crate::pipeline::{GraphLookup, Input, Lookup, Pipeline, Stage, With, pipeline, unwound};
 use crate::query::deferred::Deferred;
 use crate::query::{Filter, FilterFn, fields};
 
@@ -330,18 +330,14 @@ fn reach(
             doc! {"$and": [filter, refers]}
         };
     }
-    let mut options = doc! {
-        "startWith": format!("${local}"),
-        "connectFromField": local,
-        "connectToField": link.foreign,
-        "as": to.to_string(),
-    };
-    if let Some(max_depth) = max_depth {
-        options.insert("maxDepth", i64::from(max_depth));
-    }
-    Ok(Stage::GraphLookup {
+    Ok(Stage::GraphLookup(GraphLookup {
         model: link.target,
-        options,
+        start: local.clone(),
+        from: local,
+        to: link.foreign,
+        found: to.to_string(),
+        depth: None,
+        max_depth,
         filter,
-    })
+    }))
 }

@@ -5,6 +5,7 @@ use bson::{Bson, Document, doc};
 use super::select::{Extent, Selection};
 use super::ways::{AncestorsBy, Links, OrderBy};
 use crate::collection::equality;
+use crate::pipeline::GraphLookup;
 use crate::tree::tree_store::TreeStore;
 
 /// The field with the number of steps to a found node.
@@ -119,22 +120,21 @@ impl TreeStore<'_> {
         id: &Bson,
         Connection(start, from, to): &Connection,
         with_steps: bool,
-        max_steps: Option<u32>,
+        max_depth: Option<u32>,
     ) -> Vec<Document> {
-        let mut lookup = doc! {
-            "from": self.collection(),
-            "startWith": format!("${start}"),
-            "connectFromField": *from,
-            "connectToField": *to,
-            "as": "found",
+        let lookup = GraphLookup {
+            model: self.model,
+            start: (*start).to_owned(),
+            from: (*from).to_owned(),
+            to: (*to).to_owned(),
+            found: "found".to_owned(),
+            depth: with_steps.then_some(STEPS),
+            max_depth,
+            filter: Document::new(),
         };
-        if with_steps {
-            lookup.insert("depthField", STEPS);
-        }
-        lookup.extend(max_steps.map(|steps| ("maxDepth".to_owned(), i64::from(steps).into())));
         vec![
             doc! {"$match": {"_id": equality(id.clone())}},
-            doc! {"$graphLookup": lookup},
+            lookup.stage(self.channel.store().names()),
             doc! {"$unwind": "$found"},
         ]
     }

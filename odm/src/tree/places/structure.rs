@@ -10,6 +10,7 @@ use super::ways::{
 use crate::collection::equality;
 use crate::error::{Error, Result, TreeRefusal};
 use crate::model::tree::SEPARATOR;
+use crate::pipeline::{Lookup, Stage};
 use crate::store::limits::LIST_BYTES;
 use crate::tree::node::{Node, path_ids, same_scope};
 use crate::tree::tree_store::TreeStore;
@@ -237,17 +238,19 @@ impl TreeStore<'_> {
                 return self.with_ids(ids);
             }
             RootsBy::Children(children) => {
-                let lookup = doc! {"$lookup": {
-                    "from": self.collection(),
-                    "localField": "_id",
-                    "foreignField": children,
-                    "pipeline": [{"$limit": 1}, {"$project": {"_id": 1}}],
-                    "as": "parents",
-                }};
+                let first = [doc! {"$limit": 1}, doc! {"$project": {"_id": 1}}];
+                let parents = Lookup {
+                    model: self.model,
+                    local: "_id".to_owned(),
+                    foreign: children.to_owned(),
+                    optional: false,
+                    stages: first.map(Stage::Plain).into(),
+                    to: "parents".to_owned(),
+                };
                 let pipeline = vec![
                     doc! {"$match": self.in_scope(scope, Document::new())},
                     doc! {"$project": {"_id": 1}},
-                    lookup,
+                    parents.stage(self.channel.store().names()),
                     doc! {"$match": {"parents": []}},
                 ];
                 let ids = ids(&self.aggregate(pipeline).await?)?;

@@ -9,6 +9,8 @@ use crate::case::cases;
 cases![
     filters_behind_stages_use_an_index,
     filters_of_what_a_stage_makes_stay,
+    filters_behind_a_union_reach_both_sides,
+    expressions_of_renamed_fields_move,
     dropped_documents_are_not_computed,
     limits_stop_a_walk_of_keys,
     many_filters_are_one,
@@ -253,6 +255,90 @@ async fn dropped_documents_are_not_computed(db: &Db) {
     let sorted = doc! { "$sort": { "_id": -1 } };
     let first = vec![sorted, divide, doc! { "$limit": 3 }];
     assert_eq!(run(db, first).await.len(), 3);
+}
+
+async fn filters_behind_a_union_reach_both_sides(db: &Db) {
+    filled(db).await;
+    let seven = doc! { "$match": { "a": 7 } };
+    let union =
+        |stages: Vec<BsonDocument>| doc! { "$unionWith": { "coll": "c", "pipeline": stages } };
+    let stages = vec![union(vec![]), seven.clone()];
+    assert_eq!(run(db, stages.clone()).await.len(), 20);
+    assert_eq!(examined(db, stages).await, 10);
+    // Of the document 0, the expression fails.
+    let divide = doc! { "$set": { "q": { "$divide": [1, "$b"] } } };
+    let stages = vec![union(vec![divide.clone()]), seven];
+    assert_eq!(run(db, stages).await.len(), 20);
+    let nested = vec![
+        union(vec![union(vec![divide.clone()]), divide.clone()]),
+        doc! { "$match": { "b": { "$in": [1, 2] } } },
+    ];
+    assert_eq!(run(db, nested).await.len(), 6);
+    let computed = vec![
+        union(vec![divide.clone()]),
+        doc! { "$match": { "q": { "$gte": 0.5 } } },
+    ];
+    let failed = db.run_command(aggregate(computed)).await;
+    assert_eq!(failed.unwrap_err().code().unwrap().number(), 2);
+    // A filter behind a limit is one of the documents of both sides together.
+    let limited = vec![
+        union(vec![doc! { "$sort": { "b": 1 } }, doc! { "$limit": 5 }]),
+        doc! { "$match": { "b": { "$lt": 8 } } },
+    ];
+    assert_eq!(run(db, limited).await.len(), 13);
+}
+
+async fn expressions_of_renamed_fields_move(db: &Db) {
+    filled(db).await;
+    let group = doc! { "$group": { "_id": "$a", "q": { "$max": { "$divide": [1, "$b"] } } } };
+    let of_key = doc! { "$match": { "$expr": { "$eq": [{ "$add": ["$_id", 1] }, 8] } } };
+    let found = [doc! { "_id": 7, "q": 1.0 / 7.0 }];
+    // The document 0, for which the expression fails, is in another group.
+    assert_eq!(run(db, vec![group.clone(), of_key]).await, found);
+    let renamed = vec![
+        group,
+        doc! { "$project": { "k": "$_id", "q": 1 } },
+        doc! { "$match": { "$expr": { "$and": [{ "$eq": ["$k", 7] }, { "$gte": ["$$ROOT.k", 0] }] } } },
+    ];
+    assert_eq!(
+        run(db, renamed).await,
+        [doc! { "_id": 7, "q": 1.0 / 7.0, "k": 7 }]
+    );
+    let whole = doc! { "$group": { "_id": { "k": "$a" }, "n": { "$sum": 1 } } };
+    for (condition, groups) in [
+        (doc! { "$eq": ["$_id.k", 7] }, 1),
+        (doc! { "$eq": ["$_id", { "k": 7 }] }, 1),
+        (
+            doc! { "$let": { "vars": { "CURRENT": { "_id": { "k": 7 } } }, "in": { "$eq": ["$_id.k", 7] } } },
+            30,
+        ),
+        (
+            doc! { "$let": { "vars": { "k": "$_id.k" }, "in": { "$lt": ["$$k", 5] } } },
+            5,
+        ),
+        (
+            doc! { "$in": ["$_id.k", { "$map": { "input": [1, 2], "as": "k", "in": { "$add": ["$$k", 1] } } }] },
+            2,
+        ),
+    ] {
+        let stages = vec![
+            whole.clone(),
+            doc! { "$match": { "$expr": condition.clone() } },
+        ];
+        assert_eq!(run(db, stages).await.len(), groups, "{condition}");
+    }
+    // MongoDB takes the key of a group for the field, which is missing in these documents, and not null.
+    db.run_command(doc! { "insert": "c", "documents": [{ "_id": -1, "a": null }, { "_id": -2 }] })
+        .await
+        .unwrap();
+    let count = doc! { "$group": { "_id": "$a", "n": { "$sum": 1 } } };
+    for (condition, n) in [
+        (doc! { "$eq": ["$_id", null] }, 1),
+        (doc! { "$lte": ["$_id", null] }, 2),
+    ] {
+        let stages = vec![count.clone(), doc! { "$match": { "$expr": condition } }];
+        assert_eq!(run(db, stages).await, [doc! { "_id": null, "n": n }]);
+    }
 }
 
 async fn many_filters_are_one(db: &Db) {

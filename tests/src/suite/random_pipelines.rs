@@ -2,9 +2,7 @@
 
 use odm::bson::{Bson, Document as BsonDocument, doc};
 use odm::expr::{Expr, Unit, cases, if_, literal};
-use odm::pipeline::{
-    DocumentCount, Pipeline, WhenMatched, WhenNotMatched, partition_by, pipeline,
-};
+use odm::pipeline::{DocumentCount, Pipeline, WhenMatched, WhenNotMatched, partition_by, pipeline};
 use odm::prelude::*;
 use odm::{facets, output};
 
@@ -632,7 +630,10 @@ async fn generated_pipelines_write_what_they_write_in_the_engine(db: &Db) {
         let found = written(db, kept, how).await;
         succeeded += usize::from(found.is_ok());
         if let Some(difference) = difference(&found, &expected) {
-            panic!("case {number}, {how:?}: {difference}\nof {}", Bson::from(sent));
+            panic!(
+                "case {number}, {how:?}: {difference}\nof {}",
+                Bson::from(sent)
+            );
         }
     }
     assert!(succeeded > cases / 2, "{succeeded} of {cases} succeeded");

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use bson::raw::{RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::raw::{RawArrayBuf, RawBson, RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_language::error::ServerError;
 use odm_language::expression::{Expression, Globals};
 use odm_language::value::raw::{append, elements, values};
@@ -43,7 +43,15 @@ fn step(stages: &mut Stages, at: usize, globals: &Globals) -> Result<bool, Serve
         }
         (_, Planned::Filter(filter)) => {
             let Some(effect) = before.effect() else {
-                return Ok(false);
+                let filter = filter.to_owned();
+                let is_free = match stages.get_mut(at - 1) {
+                    Some(before) => before.add_filter(&filter, globals)?,
+                    None => false,
+                };
+                if is_free {
+                    stages.swap(at - 1, at);
+                }
+                return Ok(is_free);
             };
             let (mut moved, mut left) = (Vec::new(), Vec::new());
             for condition in conditions(filter) {
@@ -183,8 +191,9 @@ impl PathEffect {
                     }
                     append(&mut moved, name, RawBsonRef::Array(&all));
                 }
-                ("$expr", value) if self.keeps_expression(value, globals) => {
-                    append(&mut moved, name, value);
+                ("$expr", value) => {
+                    let moved_value = self.expression_before(value, globals)?;
+                    append(&mut moved, name, moved_value.as_raw_bson_ref());
                 }
                 ("$jsonSchema", value) if self.changes_nothing() => {
                     append(&mut moved, name, value);
@@ -213,21 +222,31 @@ impl PathEffect {
             })
     }
 
-    /// Whether an expression has the same value before the stage.
-    fn keeps_expression(&self, expression: RawBsonRef<'_>, globals: &Globals) -> bool {
-        let Ok(expression) = Expression::parse(expression, &globals.scope()) else {
-            return false;
-        };
+    /// The expression that has before the stage the value that this one has behind it, if there is one.
+    ///
+    /// mongod takes the key of a group for the field it is computed from, although the key is null where the field is missing.
+    fn expression_before(&self, value: RawBsonRef<'_>, globals: &Globals) -> Option<RawBson> {
+        let expression = Expression::parse(value, &globals.scope()).ok()?;
         // A random choice of groups is not one of documents.
         if expression.is_random() {
-            return false;
+            return None;
         }
-        self.changes_nothing()
-            || expression.paths().is_some_and(|paths| {
-                let is_kept =
-                    |path: &String| matches!(self.path_before(path), Some(Cow::Borrowed(_)));
-                paths.iter().all(is_kept)
-            })
+        if self.changes_nothing() {
+            return Some(RawBson::from(value));
+        }
+        let paths = expression.paths()?;
+        let mut is_renamed = false;
+        for path in &paths {
+            is_renamed |= matches!(self.path_before(path)?, Cow::Owned(_));
+        }
+        if !is_renamed {
+            return Some(RawBson::from(value));
+        }
+        let rename = |path: &str| match self.path_before(path) {
+            Some(before) => before.into_owned(),
+            None => path.to_owned(),
+        };
+        RawBson::try_from(expression.renamed(globals, &rename)).ok()
     }
 
     fn changes_nothing(&self) -> bool {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use bson::Document;
-use bson::raw::RawDocumentBuf;
+use bson::raw::{RawDocument, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::Globals;
 
@@ -48,6 +48,16 @@ pub(crate) trait Stage: fmt::Debug + Send + Sync {
     /// them pass.
     fn effect(&self) -> Option<PathEffect> {
         None
+    }
+
+    /// Adds a filter of the documents that the stage reads from another collection, if that finds what a filter behind the stage
+    /// finds among them. Returns whether it did.
+    fn add_filter(
+        &mut self,
+        _filter: &RawDocument,
+        _globals: &Globals,
+    ) -> Result<bool, ServerError> {
+        Ok(false)
     }
 
     /// Keeps only the first documents of a sort, because a limit follows it.
@@ -122,8 +132,8 @@ pub(crate) struct Other {
 /// The planner's view of a stage.
 #[derive(Debug)]
 pub(crate) enum Planned<'s> {
-    Filter(&'s bson::raw::RawDocument),
-    Sort(&'s bson::raw::RawDocument),
+    Filter(&'s RawDocument),
+    Sort(&'s RawDocument),
     Limit(u64),
     Skip(u64),
     No,

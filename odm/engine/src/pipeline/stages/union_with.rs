@@ -1,10 +1,10 @@
 //! `$unionWith`: the input documents, then those of another collection.
 
 use bson::Document;
-use bson::raw::{RawArray, RawArrayBuf, RawBsonRef};
+use bson::raw::{RawArray, RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf};
 use odm_language::error::{Code, ServerError};
 use odm_language::expression::{Globals, compat::messages};
-use odm_language::value::raw::{elements, values};
+use odm_language::value::raw::{append, elements, values};
 
 use crate::pipeline::Pipeline;
 use crate::pipeline::outline::{self, Place};
@@ -44,16 +44,21 @@ pub(super) fn parse(
     globals: &Globals,
 ) -> Result<Box<dyn Stage>, ServerError> {
     let spec = Spec::read(spec)?;
-    let inner = globals.clone().inner_pipeline()?;
-    let depth = inner.pipeline_depth();
     let stages = spec.stages.unwrap_or_default();
-    let pipeline = Pipeline::parse_inner("$unionWith", 31441, &stages, &inner)?;
+    let (pipeline, depth) = nested(&stages, globals)?;
     Ok(Box::new(UnionWith {
         collection: spec.collection.unwrap_or(foreign::NO_COLLECTION).to_owned(),
         pipeline,
         written: stages,
         depth,
     }))
+}
+
+/// The nested pipeline, and its depth.
+fn nested(stages: &RawArray, globals: &Globals) -> Result<(Pipeline, usize), ServerError> {
+    let inner = globals.clone().inner_pipeline()?;
+    let pipeline = Pipeline::parse_inner("$unionWith", 31441, stages, &inner)?;
+    Ok((pipeline, inner.pipeline_depth()))
 }
 
 fn refuse<T>(message: String) -> Result<T, ServerError> {
@@ -163,6 +168,14 @@ impl Stage for UnionWith {
             }
             other.as_mut()?.next()
         })))
+    }
+
+    fn add_filter(&mut self, filter: &RawDocument, globals: &Globals) -> Result<bool, ServerError> {
+        let mut last = RawDocumentBuf::new();
+        append(&mut last, "$match", RawBsonRef::Document(filter));
+        self.written.push(last);
+        self.pipeline = nested(&self.written, globals)?.0;
+        Ok(true)
     }
 
     fn check_constants(&self, globals: &Globals) -> Result<(), ServerError> {

@@ -17,17 +17,26 @@ use crate::value::raw::empty_document;
 impl Expression {
     /// The expression as mongod's optimizer leaves it: `{$add: [1, "$a", 2]}` becomes `{$add: ["$a", {$const: 3}]}`.
     pub fn optimized(&self, globals: &Globals) -> Bson {
-        self.printed(globals, true)
+        self.printed(globals, true, None)
     }
 
     /// The expression in mongod's form, with its constants as they were written.
     pub fn parsed(&self, globals: &Globals) -> Bson {
-        self.printed(globals, false)
+        self.printed(globals, false, None)
     }
 
-    fn printed(&self, globals: &Globals, folds: bool) -> Bson {
+    /// The expression over documents in which each path has the name that `rename` returns.
+    pub fn renamed(&self, globals: &Globals, rename: &dyn Fn(&str) -> String) -> Bson {
+        self.printed(globals, false, Some(rename))
+    }
+
+    fn printed(&self, globals: &Globals, folds: bool, rename: Option<Rename<'_>>) -> Bson {
         let env = Env::new(empty_document(), globals);
-        let printer = Printer { env: &env, folds };
+        let printer = Printer {
+            env: &env,
+            folds,
+            rename,
+        };
         printer.node(&self.0, &[])
     }
 }
@@ -48,11 +57,16 @@ fn call(name: &str, argument: impl Into<Bson>) -> Bson {
     shown.into()
 }
 
+/// The name that a path has in other documents.
+type Rename<'r> = &'r dyn Fn(&str) -> String;
+
 #[derive(Clone, Copy)]
 struct Printer<'e, 'a> {
     env: &'e Env<'e, 'a>,
     /// Whether constant parts are computed. mongod does not look into the arguments of some operators.
     folds: bool,
+    /// The paths of the document are printed by it.
+    rename: Option<Rename<'e>>,
 }
 
 impl<'a> Printer<'_, 'a> {
@@ -67,10 +81,11 @@ impl<'a> Printer<'_, 'a> {
         }
         match node {
             Node::Literal(value) => constant(value.as_raw_bson_ref()),
-            Node::Field(path) => Bson::String(format!("${}", path.join("."))),
+            Node::Field(path) => Bson::String(self.path(path, bound)),
             Node::Variable(name, path) if path.is_empty() => Bson::String(format!("$${name}")),
-            Node::Variable(name, path) if name == "CURRENT" => {
-                Bson::String(format!("${}", path.join(".")))
+            Node::Variable(name, path) if name == "CURRENT" => Bson::String(self.path(path, bound)),
+            Node::Variable(name, path) if name == "ROOT" && self.rename.is_some() => {
+                Bson::String(self.path(path, &[]))
             }
             Node::Variable(name, path) => Bson::String(format!("$${name}.{}", path.join("."))),
             Node::Object(fields) => {
@@ -86,6 +101,15 @@ impl<'a> Printer<'_, 'a> {
                 ..
             } => self.operator(operator, arguments, bound),
             Node::Form(form) => self.form(form, bound),
+        }
+    }
+
+    /// A path of the document, or of what an outer expression binds in its place.
+    fn path(self, path: &[String], bound: &[&str]) -> String {
+        let path = path.join(".");
+        match self.rename {
+            Some(rename) if !bound.contains(&"CURRENT") => format!("${}", rename(&path)),
+            _ => format!("${path}"),
         }
     }
 

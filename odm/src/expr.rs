@@ -39,6 +39,7 @@ mod dates;
 mod expression;
 pub mod kind;
 mod literal;
+mod missing;
 pub(crate) mod node;
 pub(crate) mod operators;
 #[cfg(test)]

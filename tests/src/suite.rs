@@ -53,6 +53,7 @@ mod local_times;
 mod lock_file;
 mod maintained_fields;
 mod manual_pipelines;
+mod missing_values;
 mod models_in_macros;
 mod money;
 mod moved_stages;
@@ -166,6 +167,7 @@ pub(crate) fn cases() -> Vec<Case> {
         local_times::CASES,
         lock_file::CASES,
         maintained_fields::CASES,
+        missing_values::CASES,
         models_in_macros::CASES,
         money::CASES,
         moved_stages::CASES,

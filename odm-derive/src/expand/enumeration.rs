@@ -41,7 +41,10 @@ pub(crate) fn handles(model: &Model, shape: &Enum, id: Option<Handle>) -> Vec<Ha
         if handles.iter().any(|handle: &Handle| handle.ident == ident) {
             continue;
         }
-        let path = path(&shape.tagging, variant);
+        let mut path = path(&shape.tagging, variant);
+        if shape.variants.len() > 1 {
+            path = quote!(#path.optional());
+        }
         let doc = format!("What is stored of the variant `{}`.", unraw(&variant.ident));
         let (ty, make) = match &variant.content {
             VariantContent::Unit | VariantContent::Opaque => continue,

@@ -53,7 +53,8 @@ impl SpannedType {
     /// `<T as FieldType>::handle(path)`.
     pub(crate) fn make(&self, support: &TokenStream, path: &TokenStream) -> TokenStream {
         let make = self.item(support, "handle");
-        quote_spanned!(self.span=> #make(#path))
+        let of_option = self.is_optional.then(|| quote!(.of_option()));
+        quote_spanned!(self.span=> #make(#path #of_option))
     }
 
     /// `<T as FieldType>::TYPE`.

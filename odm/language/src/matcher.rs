@@ -172,6 +172,16 @@ impl Matcher {
         expr_comparison::compare_fields(&mut self.predicate, &self.globals);
     }
 
+    /// Returns a copy that evaluates the conditions as a `$match` of mongod does that no query answers: in the written order,
+    /// and beside every `$expr` the field comparisons that it implies.
+    #[must_use]
+    pub fn as_stage(&self) -> Self {
+        let mut it = self.clone();
+        it.compare_fields();
+        it.predicate.keep_order();
+        it
+    }
+
     /// The filter's `$text`, if any.
     pub fn text(&self) -> Option<&TextTest> {
         self.predicate.text()

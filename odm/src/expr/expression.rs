@@ -128,16 +128,21 @@ pub(super) fn named(
 
 /// The path of a field in an expression. The field of a variable has a path that starts with `$$`.
 pub(crate) fn path_node(path: &Path) -> Result<Node, Deferred> {
+    let node = if path.is_optional() {
+        Node::OptionalPath
+    } else {
+        Node::Path
+    };
     let mut segments = path.segments();
     let first = segments.next();
     let Some(Segment::Name(variable)) = first.filter(is_variable) else {
-        return names_only(path).map(|path| Node::Path(format!("${path}")));
+        return names_only(path).map(|path| node(format!("${path}")));
     };
     let rest = segments.fold(Path::root(), |rest, segment| rest.then(segment));
     if rest.is_root() {
-        return Ok(Node::Path(variable.into_owned()));
+        return Ok(node(variable.into_owned()));
     }
-    names_only(&rest).map(|rest| Node::Path(format!("{variable}.{rest}")))
+    names_only(&rest).map(|rest| node(format!("{variable}.{rest}")))
 }
 
 fn is_variable(segment: &Segment) -> bool {

@@ -7,6 +7,8 @@ use bson::{Bson, Document, doc};
 pub(crate) enum Node {
     /// A path or a variable: `$title`, `$$item.price`.
     Path(String),
+    /// The path of a value that can be missing although its type does not say so.
+    OptionalPath(String),
     /// A value.
     Literal(Bson),
     /// An expression that the user wrote.
@@ -66,7 +68,7 @@ impl Node {
     /// The expression as MongoDB reads it.
     pub(crate) fn into_bson(self) -> Bson {
         match self {
-            Self::Path(path) => Bson::String(path),
+            Self::Path(path) | Self::OptionalPath(path) => Bson::String(path),
             Self::Literal(value) => literal(value),
             Self::Raw(expression) => expression,
             Self::Array(items) => items.into_iter().map(Self::into_bson).collect(),

@@ -9,7 +9,21 @@ use std::sync::Arc;
 ///
 /// The empty path is the value itself, as inside an `elem_match` over scalars.
 #[derive(Clone, Default)]
-pub struct Path(Parts);
+pub struct Path {
+    parts: Parts,
+    missing: Missing,
+}
+
+/// Which values can be missing although their types do not say so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Missing {
+    #[default]
+    None,
+    /// The values below the path: it is an `Option`.
+    Below,
+    /// The value at the path and those below: it is in an `Option`, in one of several variants, or in a map.
+    Here,
+}
 
 /// A query creates a handle for every field of its model and uses only a few of them. Most fields are one or
 /// two names deep; those paths are small, allocate nothing, and need no drop.
@@ -50,7 +64,57 @@ impl Path {
     /// ```
     #[inline]
     pub fn root() -> Self {
-        Self(Parts::Root)
+        Self {
+            parts: Parts::Root,
+            missing: Missing::None,
+        }
+    }
+
+    /// The same path, of an `Option`: what is below it can be missing although its type does not say so.
+    #[doc(hidden)]
+    #[must_use]
+    #[inline]
+    pub fn of_option(self) -> Self {
+        Self {
+            missing: Missing::Below,
+            ..self
+        }
+    }
+
+    /// The same path, of a value that can be missing although its type does not say so; generated code calls it for the
+    /// variants of an enum.
+    #[doc(hidden)]
+    #[must_use]
+    #[inline]
+    pub fn optional(self) -> Self {
+        Self {
+            missing: Missing::Here,
+            ..self
+        }
+    }
+
+    /// The same path, of a value that is not missing.
+    #[must_use]
+    pub(crate) fn required(self) -> Self {
+        Self {
+            missing: Missing::None,
+            ..self
+        }
+    }
+
+    /// Whether the value can be missing although its type does not say so.
+    pub(crate) fn is_optional(&self) -> bool {
+        self.missing == Missing::Here
+    }
+
+    /// The path of something below this one.
+    #[inline]
+    fn below(&self, parts: Parts) -> Self {
+        let missing = match self.missing {
+            Missing::None => Missing::None,
+            Missing::Below | Missing::Here => Missing::Here,
+        };
+        Self { parts, missing }
     }
 
     /// Appends a stored field name to this path.
@@ -63,11 +127,12 @@ impl Path {
     #[must_use]
     #[inline]
     pub fn child(&self, name: &'static str) -> Self {
-        Self(match self.0 {
+        let parts = match self.parts {
             Parts::Root => Parts::One(name),
             Parts::One(first) => Parts::Two(first, name),
             Parts::Two(..) | Parts::More(_) => self.longer(Segment::Name(Cow::Borrowed(name))),
-        })
+        };
+        self.below(parts)
     }
 
     /// Appends a segment to this path.
@@ -81,7 +146,7 @@ impl Path {
     pub fn then(&self, segment: Segment) -> Self {
         match segment {
             Segment::Name(Cow::Borrowed(name)) => self.child(name),
-            segment => Self(self.longer(segment)),
+            segment => self.below(self.longer(segment)),
         }
     }
 
@@ -97,12 +162,12 @@ impl Path {
     /// assert!(!Path::root().child("name").is_root());
     /// ```
     pub fn is_root(&self) -> bool {
-        matches!(self.0, Parts::Root)
+        matches!(self.parts, Parts::Root)
     }
 
     /// The field's name, if this is the path of a top-level field.
     pub(crate) fn top_level(&self) -> Option<&'static str> {
-        match self.0 {
+        match self.parts {
             Parts::One(name) => Some(name),
             _ => None,
         }
@@ -117,7 +182,7 @@ impl Path {
     /// assert_eq!(segments, [Segment::Name("tags".into()), Segment::Positional]);
     /// ```
     pub fn segments(&self) -> impl Iterator<Item = Segment> {
-        let (names, more): ([Option<&'static str>; 2], &[Segment]) = match &self.0 {
+        let (names, more): ([Option<&'static str>; 2], &[Segment]) = match &self.parts {
             Parts::Root => ([None, None], &[]),
             Parts::One(first) => ([Some(first), None], &[]),
             Parts::Two(first, second) => ([Some(first), Some(second)], &[]),

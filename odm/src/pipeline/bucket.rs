@@ -85,7 +85,11 @@ impl<M, S: Input> Pipeline<M, S> {
         let boundaries = boundaries.into_iter();
         let boundaries = boundaries.map(|boundary| boundary.into_expr().into_bson());
         let boundaries: Result<Vec<Bson>, Deferred> = boundaries.collect();
-        let output = output(self.handles(), Group::new()).into_fields();
+        let output = output(
+            self.handles(),
+            Group::of_key(&Ok(Node::Literal(Bson::Null))),
+        );
+        let output = output.into_fields();
         self.add(ranges(by, boundaries, output));
         self.shaped(())
     }
@@ -130,7 +134,7 @@ impl<M, S: Input> Pipeline<M, S> {
         K: IntoExpr<S, Value: FieldType>,
     {
         let by = by(self.handles()).into_expr().into_node();
-        let output = output(self.handles(), Group::new()).into_fields();
+        let output = output(self.handles(), Group::of_key(&by)).into_fields();
         self.add(automatic_ranges(by, count, output));
         self.shaped(())
     }
@@ -155,9 +159,20 @@ impl<M, S: Input> Pipeline<M, S> {
         K: IntoExpr<S, Value: FieldType>,
     {
         let value = value(self.handles()).into_expr().into_node();
-        self.add(value.map(|value| vec![doc! {"$sortByCount": value.into_bson()}]));
+        self.add(value.and_then(sorted_by_count));
         self.shaped(())
     }
+}
+
+fn sorted_by_count(value: Node) -> Result<Vec<Document>, Deferred> {
+    if let Some(path) = value.missing() {
+        return Err(Deferred::usage(
+            path.trim_start_matches('$'),
+            "can be missing, because it is in an `Option`, a map or one of several variants: count by `.expr().optional()`, or by \
+             `.expr().required()` where stages before have left out the documents without it",
+        ));
+    }
+    Ok(vec![doc! {"$sortByCount": value.into_bson()}])
 }
 
 fn ranges(

@@ -80,12 +80,18 @@ pub struct Grouped<S>(PhantomData<fn() -> S>);
 /// # Ok::<(), odm::Error>(())
 /// ```
 pub struct Group<S, K> {
+    /// Whether the key can be null although its type does not say so.
+    is_optional: bool,
     of: PhantomData<fn() -> (S, K)>,
 }
 
 impl<S, K> Group<S, K> {
-    pub(super) fn new() -> Self {
-        Self { of: PhantomData }
+    pub(super) fn of_key(key: &Result<Node, Deferred>) -> Self {
+        let missing = key.as_ref().ok().and_then(Node::missing);
+        Self {
+            is_optional: missing.is_some(),
+            of: PhantomData,
+        }
     }
 
     /// The key; that of a derived struct has fields: `group.key().year`.
@@ -93,7 +99,12 @@ impl<S, K> Group<S, K> {
     where
         K: FieldType,
     {
-        K::handle(Path::root().child("_id"))
+        let path = Path::root().child("_id");
+        K::handle(if self.is_optional {
+            path.optional()
+        } else {
+            path
+        })
     }
 }
 
@@ -140,7 +151,7 @@ pub(super) fn accumulated(fields: Vec<(String, Node)>) -> (Document, Option<Docu
                 accumulators.insert(name.clone(), accumulator.into_bson());
                 project.insert(name, 1);
             }
-            Node::Path(path) if name == "_id" && path == "$_id" => {
+            Node::Path(path) | Node::OptionalPath(path) if name == "_id" && path == "$_id" => {
                 project.insert(name, 1);
             }
             field => {

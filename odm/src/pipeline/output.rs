@@ -8,6 +8,7 @@ use bson::{Bson, Document, doc};
 use crate::expr::kind::Fits;
 use crate::expr::node::Node;
 use crate::expr::{Expr, IntoExpr, names_only};
+use crate::model::{Embedded, EmbeddedMeta, FieldMeta, Presence};
 use crate::query::deferred::Deferred;
 use crate::query::{Encode, Field};
 
@@ -32,13 +33,14 @@ impl<S, R> Output<S, R> {
     #[doc(hidden)]
     pub fn with<T, E, X>(self, field: &Field<R, T, E>, value: X) -> Self
     where
+        R: Embedded,
         E: Encode<T, Stored: Sized>,
         X: IntoExpr<S>,
         X::Value: Fits<E::Stored>,
     {
         let name = names_only(field.path());
         Self {
-            fields: with(self.fields, name, value.into_expr().into_node()),
+            fields: with(self.fields, R::META, name, value.into_expr().into_node()),
             of: PhantomData,
         }
     }
@@ -50,13 +52,40 @@ impl<S, R> Output<S, R> {
 
 fn with(
     fields: Result<Vec<(String, Node)>, Deferred>,
+    shape: &EmbeddedMeta,
     name: Result<String, Deferred>,
     value: Result<Node, Deferred>,
 ) -> Result<Vec<(String, Node)>, Deferred> {
     let (mut fields, name) = (fields?, name?);
     let value = value.map_err(|error| error.under(&name))?;
+    let declared = shape.fields.iter().find(|field| field.name == name);
+    if let Some(declared) = declared
+        && !declared.ty.nullable
+        && let Some(path) = value.missing()
+        && !has_default(declared, &value)
+    {
+        return Err(missing(shape, declared, path));
+    }
     fields.push((name, value));
     Ok(fields)
+}
+
+/// Whether the field gets its default where the value is missing. The key of a group is null then.
+fn has_default(field: &FieldMeta, value: &Node) -> bool {
+    field.presence == Presence::Defaulted
+        && matches!(value, Node::OptionalPath(path) if path != "$_id")
+}
+
+fn missing(shape: &EmbeddedMeta, field: &FieldMeta, path: &str) -> Deferred {
+    let (shape, field) = (shape.name, field.rust);
+    Deferred::usage(
+        path.trim_start_matches('$'),
+        format!(
+            "can be missing, because it is in an `Option`, a map or one of several variants, and the field `{field}` of \
+             `{shape}` can't be null: declare that as an `Option`, give a default by `.expr().optional().or(…)`, or, where stages \
+             before have left out the documents without it, write `.expr().required()`"
+        ),
+    )
 }
 
 impl<S, R> Default for Output<S, R> {
@@ -90,7 +119,11 @@ pub(super) fn project(fields: Vec<(String, Node)>) -> Document {
     for (name, field) in fields {
         let field = match field {
             // An inclusion can be answered from an index.
-            Node::Path(path) if path.strip_prefix('$') == Some(name.as_str()) => Bson::Int32(1),
+            Node::Path(path) | Node::OptionalPath(path)
+                if path.strip_prefix('$') == Some(name.as_str()) =>
+            {
+                Bson::Int32(1)
+            }
             field => field.into_field(),
         };
         project.insert(name, field);

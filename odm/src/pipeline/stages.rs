@@ -281,7 +281,7 @@ impl<M, S: Input> Pipeline<M, S> {
         K::Value: FieldType,
     {
         let key = key(self.handles()).into_expr().into_node();
-        let output = output(self.handles(), Group::new());
+        let output = output(self.handles(), Group::of_key(&key));
         self.add(group::stages(key, output));
         self.shaped(())
     }
@@ -325,8 +325,9 @@ impl<M, S: Input> Pipeline<M, S> {
         mut self,
         output: impl FnOnce(S::Handles<S>, Group<S, Bson>) -> Output<Grouped<S>, R>,
     ) -> Pipeline<M, R> {
-        let output = output(self.handles(), Group::new());
-        self.add(group::stages(Ok(Node::Literal(Bson::Null)), output));
+        let key = Ok(Node::Literal(Bson::Null));
+        let output = output(self.handles(), Group::of_key(&key));
+        self.add(group::stages(key, output));
         self.shaped(())
     }
 

@@ -57,7 +57,7 @@ impl<M, S: Input> Pipeline<M, S> {
     where
         E: Encode<T, Stored: Sequence<Element: FieldType>>,
     {
-        let path = list(self.handles()).path().clone();
+        let path = list(self.handles()).path().clone().required();
         let stage = names_only(&path).map(|path| vec![doc! {"$unwind": format!("${path}")}]);
         self.add(stage);
         self.with_value(path)
@@ -89,7 +89,7 @@ impl<M, S: Input> Pipeline<M, S> {
     where
         E: Encode<T, Stored: Sequence<Element: FieldType>>,
     {
-        let path = list(self.handles()).path().clone();
+        let path = list(self.handles()).path().clone().required();
         self.add(names_only(&path).map(|path| vec![unwound(&path)]));
         self.with_value(path)
     }
@@ -123,7 +123,10 @@ impl<M, S: Input> Pipeline<M, S> {
         X: IntoExpr<S, Value: FieldType>,
     {
         let value = value(self.handles()).into_expr().into_node();
-        let path = self.new_field("value");
+        let mut path = self.new_field("value");
+        if value.as_ref().is_ok_and(|value| value.missing().is_some()) {
+            path = path.optional();
+        }
         self.add(value.map(|value| vec![doc! {"$set": {path.to_string(): value.into_field()}}]));
         self.with_value(path)
     }
@@ -182,7 +185,7 @@ impl<M, S: Input> Pipeline<M, S> {
     where
         E: Encode<T, Stored: Sequence<Element: FieldType>>,
     {
-        let path = list(self.handles()).path().clone();
+        let path = list(self.handles()).path().clone().required();
         let position = self.new_field("position");
         let stage = |path| {
             let position = position.to_string();

@@ -34,7 +34,8 @@ impl<M, T, E> Field<M, T, E> {
     where
         E: NamesKeys<T, K> + EntryEncoder<T>,
     {
-        E::handle(self.path().then(Segment::Name(E::name(key).into())))
+        let entry = self.path().then(Segment::Name(E::name(key).into()));
+        E::handle(entry.optional())
     }
 }
 

@@ -176,7 +176,7 @@ impl<T: FieldType> FieldType for Option<T> {
 
     #[inline]
     fn handle<M, As>(path: Path) -> Self::Handle<M, As> {
-        T::handle(path)
+        T::handle(path.of_option())
     }
 
     #[inline]

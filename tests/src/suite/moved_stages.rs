@@ -11,6 +11,7 @@ cases![
     filters_of_what_a_stage_makes_stay,
     filters_behind_a_union_reach_both_sides,
     expressions_of_renamed_fields_move,
+    comparisons_that_an_expression_implies_come_first,
     dropped_documents_are_not_computed,
     limits_stop_a_walk_of_keys,
     many_filters_are_one,
@@ -339,6 +340,55 @@ async fn expressions_of_renamed_fields_move(db: &Db) {
         let stages = vec![count.clone(), doc! { "$match": { "$expr": condition } }];
         assert_eq!(run(db, stages).await, [doc! { "_id": null, "n": n }]);
     }
+}
+
+async fn comparisons_that_an_expression_implies_come_first(db: &Db) {
+    let document = doc! { "_id": 1, "b": 0, "c": 2, "d": 1, "e": 2 };
+    db.run_command(doc! { "insert": "c", "documents": [document] })
+        .await
+        .unwrap();
+    // A stage that no filter can pass.
+    let set = doc! { "$set": { "b": { "$abs": "$b" }, "c": { "$abs": "$c" }, "d": { "$abs": "$d" }, "e": { "$abs": "$e" } } };
+    let fails = doc! { "$gt": [{ "$divide": [1, "$b"] }, 0] };
+    let is = |field: &str| doc! { "$eq": [format!("${field}"), 1] };
+    let expr = |condition: BsonDocument| doc! { "$expr": condition };
+    let both = |one: BsonDocument, other: BsonDocument| doc! { "$and": [one, other] };
+    for (filter, spares) in [
+        (expr(both(fails.clone(), is("c"))), true),
+        (expr(both(is("c"), fails.clone())), true),
+        (both(expr(fails.clone()), doc! { "c": 1 }), false),
+        (
+            both(both(expr(fails.clone()), doc! { "d": 1 }), doc! { "c": 1 }),
+            true,
+        ),
+        (
+            both(expr(both(is("d"), is("e"))), expr(fails.clone())),
+            false,
+        ),
+        (
+            expr(doc! { "$and": [fails.clone(), is("c"), is("e")] }),
+            false,
+        ),
+        (
+            expr(doc! { "$and": [fails.clone(), { "$or": [is("c"), is("e")] }] }),
+            true,
+        ),
+    ] {
+        let stages = vec![set.clone(), doc! { "$match": filter.clone() }];
+        let found = db.run_command(aggregate(stages)).await;
+        assert_eq!(found.is_ok(), spares, "{filter}");
+    }
+    let filter = doc! { "$match": { "$expr": both(is("c"), is("d")), "b": 1 } };
+    let explain = doc! { "explain": aggregate(vec![set, filter]), "verbosity": "queryPlanner" };
+    let reply = db.run_command(explain).await.unwrap();
+    let shown = reply.get_array("stages").unwrap().last().unwrap();
+    let shown = shown.as_document().unwrap().get_document("$match").unwrap();
+    let conditions = shown.get_array("$and").unwrap().iter();
+    let names: Vec<&str> = conditions
+        .flat_map(|condition| condition.as_document().unwrap().keys())
+        .map(String::as_str)
+        .collect();
+    assert_eq!(names, ["b", "$expr", "c", "d"]);
 }
 
 async fn many_filters_are_one(db: &Db) {

@@ -30,11 +30,11 @@ pub(super) fn compare_fields(predicate: &mut Predicate, globals: &Globals) {
     }
     match predicate {
         Predicate::And(group) => {
-            let mut children = Vec::new();
-            for mut child in std::mem::take(&mut group.children) {
-                compare_fields(&mut child, globals);
-                flatten(child, &mut children);
+            let mut all = std::mem::take(&mut group.children);
+            for child in &mut all {
+                compare_fields(child, globals);
             }
+            let children = flat(all);
             *group = Group::new(children, group.operator, std::mem::take(&mut group.source));
         }
         Predicate::Or(group) | Predicate::Nor(group) => {
@@ -58,8 +58,7 @@ pub(super) fn compare_fields(predicate: &mut Predicate, globals: &Globals) {
                 return;
             };
             let source = expr.source.clone();
-            let mut children = vec![Predicate::Expr(expr.clone())];
-            flatten(condition(implied), &mut children);
+            let children = flat(vec![condition(implied), Predicate::Expr(expr.clone())]);
             *predicate = Predicate::And(Group::new(children, None, source));
         }
         _ => {}
@@ -76,15 +75,17 @@ fn has_expr(predicate: &Predicate) -> bool {
     }
 }
 
-fn flatten(predicate: Predicate, into: &mut Vec<Predicate>) {
-    match predicate {
-        Predicate::And(group) => {
-            for child in group.children {
-                flatten(child, into);
-            }
+/// The conditions without the conjunctions among them, whose own conditions follow the others.
+fn flat(conditions: Vec<Predicate>) -> Vec<Predicate> {
+    let (mut all, mut behind) = (Vec::new(), Vec::new());
+    for condition in conditions {
+        match condition {
+            Predicate::And(group) => behind.extend(flat(group.children)),
+            other => all.push(other),
         }
-        other => into.push(other),
     }
+    all.append(&mut behind);
+    all
 }
 
 fn condition(implied: Implied) -> Predicate {
@@ -93,7 +94,13 @@ fn condition(implied: Implied) -> Predicate {
         Group::new(children, None, bson::RawDocumentBuf::new())
     };
     match implied {
-        Implied::All(parts) => Predicate::And(group(parts)),
+        Implied::All(mut parts) => match parts.pop() {
+            Some(only) if parts.is_empty() => condition(only),
+            last => {
+                parts.extend(last);
+                Predicate::And(group(parts))
+            }
+        },
         Implied::Any(parts) => Predicate::Or(group(parts)),
         Implied::Field {
             path,

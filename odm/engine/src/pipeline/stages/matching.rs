@@ -13,9 +13,8 @@ use crate::pipeline::stage::{Cx, Planned, Stage};
 #[derive(Debug)]
 struct Match {
     filter: RawDocumentBuf,
+    /// The order of the conditions decides for which documents an expression fails. A query sorts them.
     matcher: Matcher,
-    /// The conditions in the written order, which decides for which documents an expression fails. A query sorts them.
-    as_written: Matcher,
 }
 
 pub(super) fn parse(
@@ -40,8 +39,7 @@ pub(in crate::pipeline) fn of_filter(
     let matcher = Matcher::parse(filter, globals).map_err(without_where)?;
     Ok(Box::new(Match {
         filter: filter.to_owned(),
-        as_written: matcher.as_written(),
-        matcher,
+        matcher: matcher.as_stage(),
     }))
 }
 
@@ -60,7 +58,7 @@ impl Stage for Match {
                 Ok(document) => document,
                 Err(error) => return Some(Err(error)),
             };
-            match self.as_written.matches_in(&document, cx.globals) {
+            match self.matcher.matches_in(&document, cx.globals) {
                 Ok(true) => Some(Ok(document)),
                 Ok(false) => None,
                 Err(error) => Some(Err(error)),

@@ -284,7 +284,7 @@ impl Printer for StagePrinter<'_, '_, '_> {
 
     fn filter(&self, matcher: &Matcher) -> Document {
         // mongod orders the conditions of a query, not those of a stage.
-        show::filter(matcher.as_written().predicate())
+        show::filter(matcher.predicate())
     }
 
     fn over(&self, collection: &str, written: &RawArray) -> Result<Vec<Document>, ServerError> {

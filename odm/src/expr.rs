@@ -28,6 +28,10 @@
 //! # Ok::<(), odm::Error>(())
 //! ```
 //!
+//! A field inside an `Option`, of a variant, or under the key of a map has its declared type, and can be missing all the same.
+//! An output refuses it for a field that can't be null, when the pipeline is sent: give it a default by
+//! [`optional`](Expr::optional), or say that it is there by [`required`](Expr::required).
+//!
 //! An expression is not a [`Filter`](crate::query::Filter): its comparisons compute a `bool`, and use an index only in few
 //! cases. [`Filter::expr`](crate::query::Filter::expr) makes a filter of one.
 

@@ -19,6 +19,7 @@ chapters! {
     models = "../../book/src/models.md";
     queries_and_updates = "../../book/src/queries-and-updates.md";
     pipelines = "../../book/src/pipelines.md";
+    stages = "../../book/src/stages.md";
     manual_pipelines = "../../book/src/manual-pipelines.md";
     cookbook = "../../book/src/cookbook.md";
     questions = "../../book/src/questions.md";

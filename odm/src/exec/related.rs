@@ -140,6 +140,7 @@ impl Stages {
             model: link.target,
             local: link.local.to_string(),
             foreign: link.foreign.clone(),
+            outer: false,
             // The stages after it compare the key with null.
             optional: false,
             stages: inner.into_iter().map(Stage::Plain).collect(),

@@ -30,6 +30,9 @@ pub(crate) enum Stage {
     Out(&'static ModelMeta),
 }
 
+/// The variable of a `$lookup` that has the document of the input.
+pub(crate) const OUTER: &str = "document";
+
 /// A `$lookup` by a relation.
 #[derive(Debug, Clone)]
 pub(crate) struct Lookup {
@@ -39,6 +42,8 @@ pub(crate) struct Lookup {
     pub(crate) local: String,
     /// The field of the documents that are looked up.
     pub(crate) foreign: String,
+    /// Whether the nested stages read the document of the input, as the variable [`OUTER`].
+    pub(crate) outer: bool,
     /// Whether the input may lack the field. MongoDB compares it as null then, which documents without a reference equal.
     pub(crate) optional: bool,
     /// What becomes of the documents that were found.
@@ -64,6 +69,9 @@ impl Lookup {
             "localField": self.local,
             "foreignField": self.foreign,
         };
+        if self.outer {
+            lookup.insert("let", doc! {OUTER: "$$ROOT"});
+        }
         if !stages.is_empty() {
             lookup.insert("pipeline", stages);
         }

@@ -66,8 +66,8 @@ impl<M, S: Input> Pipeline<M, S> {
     /// Makes a document of each element of a list, as [`unwind`](Self::unwind), and one without an element of a document
     /// whose list is empty or missing: `$unwind` with `preserveNullAndEmptyArrays`.
     ///
-    /// Where there is no element, its fields are missing, although their types are the declared ones: read them into an
-    /// `Option`.
+    /// Where there is no element, its fields are missing: an output refuses them for a field that can't be null. See
+    /// [`Expr::optional`](crate::expr::Expr::optional).
     ///
     /// ```
     /// # use odm::pipeline::pipeline;

@@ -193,6 +193,7 @@ where
             model: T::model(),
             local: key.to_owned(),
             foreign: by.to_owned(),
+            outer: false,
             // Each row has one of the keys.
             optional: false,
             stages: stages.map(Stage::Plain).collect(),

@@ -1,12 +1,15 @@
 //! `$lookup` and `$graphLookup` of a typed pipeline, by declared relations.
 
-use bson::{Document, doc};
+use bson::{Bson, Document, doc};
 
 use super::link::IntoLink;
 use crate::error::{Error, Result};
 use crate::exec::Link;
-use crate::model::{Document as Model, Embedded, FieldType, Path};
-use crate::pipeline::{GraphLookup, Input, Lookup, Pipeline, Stage, With, pipeline, unwound};
+use crate::expr::Expr;
+use crate::model::{Document as Model, Embedded, FieldType, Path, Segment};
+use crate::pipeline::{
+    GraphLookup, Input, Lookup, OUTER, Pipeline, Stage, With, pipeline, unwound,
+};
 use crate::query::deferred::Deferred;
 use crate::query::{Filter, FilterFn, fields};
 
@@ -92,8 +95,70 @@ impl<M, S: Input> Pipeline<M, S> {
     {
         let link = relation(self.handles()).into_link();
         let stages = then(pipeline::<L::Target>()).into_stages();
-        let (to, stage) = self.look_up(link, stages);
-        self.add_stages(stage.map(|stage| vec![stage]));
+        let (to, lookup) = self.look_up(link, stages);
+        self.add_stages(lookup.map(|lookup| vec![Stage::Lookup(lookup)]));
+        self.with_value(to)
+    }
+
+    /// Looks up, of the documents that a relation leads to, those for which a condition holds, which can compare them with the
+    /// document itself: `$lookup` with `let`, since MongoDB 5.0 beside two fields.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
+    /// # use odm::output;
+    /// # use odm::pipeline::pipeline;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> odm::Result<()> {
+    /// # let (authors, books) = two_authors().await?;
+    /// #[derive(Debug, PartialEq, Serialize, Deserialize, Embedded)]
+    /// struct Early {
+    ///     name: String,
+    ///     books: i32,
+    /// }
+    ///
+    /// let early = pipeline::<Author>()
+    ///     .lookup_where(|a| a.books, |a, b| b.year.expr().lt(a.born + 41))
+    ///     .project(|(a, books)| output!(Early { name: a.name, books: books.expr().size() }))
+    ///     .sort(|e| e.name.asc());
+    /// assert_eq!(
+    ///     early.to_stages()?[0],
+    ///     doc! {"$lookup": {
+    ///         "from": "books",
+    ///         "localField": "_id",
+    ///         "foreignField": "author",
+    ///         "let": {"document": "$$ROOT"},
+    ///         "pipeline": [
+    ///             {"$match": {"$expr": {"$lt": ["$year", {"$add": ["$$document.born", 41]}]}}},
+    ///         ],
+    ///         "as": "__books",
+    ///     }},
+    /// );
+    /// let early = authors.aggregate(early).all().await?;
+    /// assert_eq!(early[0], Early { name: "Austen".into(), books: 1 });
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn lookup_where<L>(
+        mut self,
+        relation: impl FnOnce(S::Handles<S>) -> L,
+        condition: impl FnOnce(
+            S::Fields<L::Target>,
+            <L::Target as Embedded>::Fields<L::Target>,
+        ) -> Expr<L::Target, bool>,
+    ) -> Pipeline<M, With<S, Vec<L::Target>>>
+    where
+        S: Embedded,
+        L: IntoLink<S, Target: FieldType>,
+    {
+        let link = relation(self.handles()).into_link();
+        let outer = Path::root().then(Segment::Name(format!("$${OUTER}").into()));
+        let condition = condition(S::fields(outer), fields::<L::Target>()).into_bson();
+        let (to, lookup) = self.look_up(link, condition.map(of_condition));
+        let lookup = lookup.map(|lookup| Lookup {
+            outer: true,
+            ..lookup
+        });
+        self.add_stages(lookup.map(|lookup| vec![Stage::Lookup(lookup)]));
         self.with_value(to)
     }
 
@@ -130,17 +195,17 @@ impl<M, S: Input> Pipeline<M, S> {
         L: IntoLink<S, Target: FieldType>,
     {
         let link = relation(self.handles()).into_link();
-        let (to, stage) = self.look_up(link, Ok(Vec::new()));
+        let (to, lookup) = self.look_up(link, Ok(Vec::new()));
         let unwind = doc! {"$unwind": format!("${to}")};
-        self.add_stages(stage.map(|stage| vec![stage, Stage::Plain(unwind)]));
+        self.add_stages(lookup.map(|lookup| vec![Stage::Lookup(lookup), Stage::Plain(unwind)]));
         self.with_value(to)
     }
 
     /// Looks up a document as [`lookup_one`](Self::lookup_one) does, and keeps the documents for which there is none, without
     /// a value beside them.
     ///
-    /// Where no document is found, its fields are missing, although their types are the declared ones: read them into an
-    /// `Option`.
+    /// Where no document is found, its fields are missing: an output refuses them for a field that can't be null. See
+    /// [`Expr::optional`](crate::expr::Expr::optional).
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/authors.rs"));
@@ -161,9 +226,9 @@ impl<M, S: Input> Pipeline<M, S> {
         L: IntoLink<S, Target: FieldType>,
     {
         let link = relation(self.handles()).into_link();
-        let (to, stage) = self.look_up(link, Ok(Vec::new()));
+        let (to, lookup) = self.look_up(link, Ok(Vec::new()));
         let unwind = unwound(&to.to_string());
-        self.add_stages(stage.map(|stage| vec![stage, Stage::Plain(unwind)]));
+        self.add_stages(lookup.map(|lookup| vec![Stage::Lookup(lookup), Stage::Plain(unwind)]));
         self.with_value(to)
     }
 
@@ -171,11 +236,11 @@ impl<M, S: Input> Pipeline<M, S> {
         &mut self,
         link: Result<Link>,
         stages: Result<Vec<Stage>, Deferred>,
-    ) -> (Path, Result<Stage, Deferred>) {
+    ) -> (Path, Result<Lookup, Deferred>) {
         let name = link.as_ref().map_or("found", |link| &link.name);
         let to = self.new_field(name);
-        let stage = look_up(link, stages, &to);
-        (to, stage)
+        let lookup = look_up(link, stages, &to);
+        (to, lookup)
     }
 }
 
@@ -183,16 +248,21 @@ fn look_up(
     link: Result<Link>,
     stages: Result<Vec<Stage>, Deferred>,
     to: &Path,
-) -> Result<Stage, Deferred> {
+) -> Result<Lookup, Deferred> {
     let link = link.map_err(|error| deferred(&error))?;
-    Ok(Stage::Lookup(Lookup {
+    Ok(Lookup {
         model: link.target,
         local: link.local.to_string(),
         optional: link.optional_key().is_some(),
         foreign: link.foreign,
+        outer: false,
         stages: stages?,
         to: to.to_string(),
-    }))
+    })
+}
+
+fn of_condition(condition: Bson) -> Vec<Stage> {
+    vec![Stage::Plain(doc! {"$match": {"$expr": condition}})]
 }
 
 fn deferred(error: &Error) -> Deferred {

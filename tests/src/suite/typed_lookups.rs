@@ -14,6 +14,7 @@ use crate::polls::dropped_after;
 suite![
     look_ups_find_what_rust_finds,
     look_ups_go_on_from_the_documents_found,
+    look_ups_compare_both_documents,
     documents_without_a_key_find_nothing,
     documents_without_a_key_reach_nothing,
     look_ups_read_one_model_of_several_in_a_collection,
@@ -187,6 +188,55 @@ async fn look_ups_find_what_rust_finds(db: &Db) {
         })
         .collect();
     assert_eq!(found, expected);
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embedded)]
+struct Compared {
+    title: String,
+    names: Vec<String>,
+}
+
+async fn look_ups_compare_both_documents(db: &Db) {
+    let (_, of_works) = filled(db).await;
+    let compared = pipeline::<Work>()
+        .sort(|w| w.id.asc())
+        .lookup_where(
+            |w| w.translators,
+            |w, a| a.born.expr().gt(w.year - 940) & w.price.expr().or(1.0).gt(0.5),
+        )
+        .project(|(w, translators)| {
+            output!(Compared {
+                title: w.title,
+                names: translators.expr().map(|one| one.name),
+            })
+        });
+    let mut found = of_works.aggregate(compared).all().await.unwrap();
+    for one in &mut found {
+        one.names.sort();
+    }
+    let expected: Vec<Compared> = works()
+        .into_iter()
+        .map(|work| {
+            let translators = authors().into_iter().filter(|author| {
+                let is_one = work.translators.iter().any(|one| *one.id() == author.id);
+                is_one && author.born > work.year - 940
+            });
+            let names = translators.map(|author| author.name).collect();
+            Compared {
+                title: work.title,
+                names,
+            }
+        })
+        .collect();
+    assert_eq!(found, expected);
+    assert_eq!(found[1].names, ["Joyce", "Woolf"]);
+
+    // A work without an author finds nothing, whatever the condition is.
+    let by_author = pipeline::<Work>()
+        .lookup_where(|w| w.author, |w, a| w.title.expr().ne(a.name))
+        .match_(|(w, found)| w.id.gte(4) & found.size(0));
+    let counted = of_works.aggregate(by_author.count()).first().await.unwrap();
+    assert_eq!(counted, Some(DocumentCount { count: 2 }));
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Embedded)]

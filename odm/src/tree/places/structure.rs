@@ -243,6 +243,7 @@ impl TreeStore<'_> {
                     model: self.model,
                     local: "_id".to_owned(),
                     foreign: children.to_owned(),
+                    outer: false,
                     optional: false,
                     stages: first.map(Stage::Plain).into(),
                     to: "parents".to_owned(),

@@ -69,7 +69,7 @@ pub use self::output::Output;
 pub use self::output::unwritten;
 #[doc(hidden)]
 pub use self::stage::Stages;
-pub(crate) use self::stage::{GraphLookup, Lookup, OUTER, Stage};
+pub(crate) use self::stage::{GraphLookup, Lookup, OUTER, Results, Stage};
 pub use self::stages::{DocumentCount, IntoStages, Pipeline, pipeline};
 pub(crate) use self::values::unwound;
 pub use self::view::IntoView;

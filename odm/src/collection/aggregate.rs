@@ -12,13 +12,14 @@ use super::options::options;
 use super::{Collection, Cursor};
 use crate::error::Result;
 use crate::model::Document;
-use crate::pipeline::IntoStages;
+use crate::pipeline::{IntoStages, Results, Stages};
 use crate::store::Operation;
 
 /// Runs a pipeline: [`Collection::aggregate`].
 #[must_use = "nothing runs until it is awaited"]
 pub struct Aggregate<'s, M: Document, T = BsonDocument> {
     call: Call<'s>,
+    results: Results,
     of: PhantomData<fn() -> (M, T)>,
 }
 
@@ -44,9 +45,11 @@ impl<M: Document> Collection<M> {
     /// ```
     pub fn aggregate<'s, P: IntoStages<M>>(&self, pipeline: P) -> Aggregate<'s, M, P::Result> {
         let stages = pipeline.into_stages();
+        let results = stages.as_ref().map_or(Results::Documents, Stages::results);
         let stages = stages.map(|stages| stages.named(self.store.names()));
         Aggregate {
             call: self.try_call(stages.map(|pipeline| Operation::Aggregate { pipeline })),
+            results,
             of: PhantomData,
         }
     }
@@ -83,6 +86,7 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> Aggregate<'s, M, T> {
     pub fn with_type<U: DeserializeOwned + 'static>(self) -> Aggregate<'s, M, U> {
         Aggregate {
             call: self.call,
+            results: Results::Documents,
             of: PhantomData,
         }
     }
@@ -128,9 +132,17 @@ impl<'s, M: Document, T: DeserializeOwned + 'static> Aggregate<'s, M, T> {
     }
 
     async fn run(self) -> Result<Cursor<'s, T>> {
-        let model = self.call.model.name;
+        let model = self.call.model;
+        let read_as = match self.results {
+            Results::Documents => ReadAs::Stored(model.name),
+            Results::Stored => ReadAs::of_model(model, None),
+            Results::Made(shape) => ReadAs::Made {
+                model: model.name,
+                shape,
+            },
+        };
         let cursor = self.call.send().await?.cursor()?;
-        Ok(Cursor::new(cursor, ReadAs::Stored(model)))
+        Ok(Cursor::new(cursor, read_as))
     }
 }
 

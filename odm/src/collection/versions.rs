@@ -26,6 +26,11 @@ const WHOLE: &str = "__odm_whole";
 pub(crate) enum ReadAs {
     /// As they are stored: the model has no versions.
     Stored(&'static str),
+    /// As a pipeline over a model made them: of a struct, by the name of both.
+    Made {
+        model: &'static str,
+        shape: &'static str,
+    },
     /// Whole documents of a model with versions.
     Whole(&'static ModelMeta, &'static SchemaMeta),
     /// Parts of such documents.
@@ -54,7 +59,7 @@ impl ReadAs {
     /// The name of the model, for errors.
     pub(crate) fn name(&self) -> &'static str {
         match self {
-            Self::Stored(name) => name,
+            Self::Stored(model) | Self::Made { model, .. } => model,
             Self::Whole(model, _) | Self::Parts(model, ..) => model.name,
         }
     }
@@ -63,7 +68,7 @@ impl ReadAs {
     #[inline]
     pub(crate) fn decode<T: DeserializeOwned>(&self, raw: &RawDocument) -> Result<T> {
         match self {
-            Self::Stored(name) => decode(raw, name),
+            Self::Stored(shape) | Self::Made { shape, .. } => decode(raw, shape),
             _ => self.current(raw)?.decode(self.name()),
         }
     }
@@ -72,7 +77,7 @@ impl ReadAs {
     #[inline]
     pub(crate) fn current<'r>(&self, raw: &'r RawDocument) -> Result<Current<'r>> {
         match self {
-            Self::Stored(_) => Ok(Current::as_is(raw)),
+            Self::Stored(_) | Self::Made { .. } => Ok(Current::as_is(raw)),
             Self::Whole(model, schema) => current(raw, model, schema),
             Self::Parts(model, schema, projection) => part(raw, model, schema, projection),
         }

@@ -7,7 +7,7 @@ use bson::{Bson, doc};
 use serde::{Deserialize, Serialize};
 
 use super::input::Input;
-use super::stage::{Stage, Stages};
+use super::stage::{Results, Stage, Stages};
 use super::stages::Pipeline;
 use crate::expr::kind::Fits;
 use crate::expr::names_only;
@@ -77,7 +77,7 @@ impl<S, R> fmt::Debug for Facets<S, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.fields {
             Ok(fields) => {
-                let stages = Stages::new(vec![Stage::Facet(fields.clone())]);
+                let stages = Stages::new(vec![Stage::Facet(fields.clone())], Results::Documents);
                 let stages = stages.named(&CollectionNames::default());
                 write!(f, "Facets({})", Bson::from(stages))
             }

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use bson::{Document, doc};
 
 use super::input::Input;
-use super::stage::{Stage, Stages};
+use super::stage::{Results, Stage, Stages};
 use super::stages::{IntoStages, Pipeline};
 use crate::error::Result;
 use crate::expr::names_only;
@@ -47,11 +47,12 @@ impl<M, S: Embedded> Pipeline<M, S> {
     /// ```
     pub fn union_with<N: Model>(mut self, other: Pipeline<N, S>) -> Self {
         let model = N::model();
+        let is_stored = other.is_stored();
         let union = other
             .into_stages()
             .map(|stages| vec![Stage::Union { model, stages }]);
         self.add_stages(union);
-        self
+        self.mixed(is_stored)
     }
 }
 
@@ -331,7 +332,7 @@ impl<M> IntoStages<M> for Written<M> {
 
     fn into_stages(self) -> Result<Stages> {
         let stages = self.stages.map_err(|error| error.to_error())?;
-        Ok(Stages::new(stages))
+        Ok(Stages::new(stages, Results::Documents))
     }
 }
 

@@ -173,19 +173,38 @@ fn named(stages: Vec<Stage>, names: &ActualNames<'_>) -> impl Iterator<Item = Do
     stages.into_iter().map(|stage| stage.named(names))
 }
 
+/// What the results of a pipeline are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Results {
+    /// Documents without a struct.
+    Documents,
+    /// Stored documents of the model.
+    Stored,
+    /// Documents that stages made of a struct with this name.
+    Made(&'static str),
+}
+
 /// The stages of a pipeline, to be sent with the collection names of a handle.
 #[doc(hidden)]
 #[derive(Debug)]
-pub struct Stages(Vec<Stage>);
+pub struct Stages {
+    stages: Vec<Stage>,
+    results: Results,
+}
 
 impl Stages {
-    pub(super) fn new(stages: Vec<Stage>) -> Self {
-        Self(stages)
+    pub(super) fn new(stages: Vec<Stage>, results: Results) -> Self {
+        Self { stages, results }
     }
 
     /// Stages written by hand.
     pub(super) fn plain(stages: impl IntoIterator<Item = Document>) -> Self {
-        Self(stages.into_iter().map(Stage::Plain).collect())
+        let stages = stages.into_iter().map(Stage::Plain).collect();
+        Self::new(stages, Results::Documents)
+    }
+
+    pub(crate) fn results(&self) -> Results {
+        self.results
     }
 
     /// The stages with these names of collections.
@@ -194,6 +213,6 @@ impl Stages {
     }
 
     pub(super) fn with_names(self, names: &ActualNames<'_>) -> Vec<Document> {
-        named(self.0, names).collect()
+        named(self.stages, names).collect()
     }
 }

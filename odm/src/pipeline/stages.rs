@@ -11,7 +11,7 @@ use super::facet::Branch;
 use super::group::{self, Group, Grouped};
 use super::input::{Input, With};
 use super::output::{Output, project};
-use super::stage::{Stage, Stages};
+use super::stage::{Results, Stage, Stages};
 use super::window::{self, Partition, Partitions};
 use crate::error::Result;
 use crate::expr::IntoExpr;
@@ -28,6 +28,8 @@ pub struct Pipeline<M, S: Input = M> {
     places: S::Places,
     /// The names of the fields that stages added.
     added: Vec<String>,
+    /// Whether the documents are those that are stored, as a whole.
+    is_stored: bool,
     of: PhantomData<fn() -> (M, S)>,
 }
 
@@ -48,6 +50,7 @@ pub fn pipeline<M: Embedded>() -> Pipeline<M> {
         stages: Ok(Vec::new()),
         places: (),
         added: Vec::new(),
+        is_stored: true,
         of: PhantomData,
     }
 }
@@ -107,7 +110,21 @@ impl<M, S: Input> Pipeline<M, S> {
             stages: self.stages,
             places,
             added: self.added,
+            is_stored: false,
             of: PhantomData,
+        }
+    }
+
+    /// Whether the documents are those that are stored, as a whole.
+    pub(super) fn is_stored(&self) -> bool {
+        self.is_stored
+    }
+
+    /// The same stages, whose results other stages may have made.
+    pub(super) fn mixed(self, is_stored: bool) -> Self {
+        Self {
+            is_stored: self.is_stored && is_stored,
+            ..self
         }
     }
 
@@ -463,6 +480,7 @@ impl<M, S: Input> Pipeline<M, S> {
             stages: Ok(Vec::new()),
             places: self.places.clone(),
             added: self.added.clone(),
+            is_stored: false,
             of: PhantomData,
         }
     }
@@ -471,7 +489,8 @@ impl<M, S: Input> Pipeline<M, S> {
 /// The stages with the declared names of collections.
 pub(super) fn to_stages(stages: &Result<Vec<Stage>, Deferred>) -> Result<Vec<Document>> {
     let stages = stages.clone().map_err(|error| error.to_error())?;
-    Ok(Stages::new(stages).named(&CollectionNames::default()))
+    let stages = Stages::new(stages, Results::Documents);
+    Ok(stages.named(&CollectionNames::default()))
 }
 
 /// Shows the stages, or the error of one.
@@ -491,6 +510,7 @@ impl<M, S: Input> Clone for Pipeline<M, S> {
             stages: self.stages.clone(),
             places: self.places.clone(),
             added: self.added.clone(),
+            is_stored: self.is_stored,
             of: PhantomData,
         }
     }
@@ -522,8 +542,13 @@ impl<M, S: Embedded + DeserializeOwned + 'static> IntoStages<M> for Pipeline<M, 
     type Result = S;
 
     fn into_stages(self) -> Result<Stages> {
+        let results = if self.is_stored {
+            Results::Stored
+        } else {
+            Results::Made(S::META.name)
+        };
         let stages = self.stages.map_err(|error| error.to_error())?;
-        Ok(Stages::new(stages))
+        Ok(Stages::new(stages, results))
     }
 }
 

@@ -3,7 +3,7 @@
 use bson::Document;
 
 use super::input::Input;
-use super::stage::Stages;
+use super::stage::{Results, Stages};
 use super::stages::Pipeline;
 use crate::error::Result;
 use crate::model::ActualNames;
@@ -23,7 +23,7 @@ pub trait IntoView<M, V> {
 impl<M, V: Input> IntoView<M, V> for Pipeline<M, V> {
     fn into_stages(self) -> Result<Stages> {
         let stages = self.into_stages().map_err(|error| error.to_error())?;
-        Ok(Stages::new(stages))
+        Ok(Stages::new(stages, Results::Documents))
     }
 }
 

@@ -515,10 +515,12 @@ async fn outcome(rows: &Collection<Row>, pipeline: Rows) -> Outcome {
 /// The value with all numbers as doubles: of equal numbers, mongod's two engines take different ones for the greatest.
 fn plain(value: &Bson) -> Bson {
     match value {
-        Bson::Int32(number) => Bson::Double(f64::from(*number)),
+        Bson::Int32(number) => plain(&Bson::Double(f64::from(*number))),
         #[expect(clippy::cast_precision_loss, reason = "the numbers are small")]
-        Bson::Int64(number) => Bson::Double(*number as f64),
+        Bson::Int64(number) => plain(&Bson::Double(*number as f64)),
         Bson::Double(number) if *number == 0.0 => Bson::Double(0.0),
+        // mongod adds and multiplies in another order where one sum or product is within another.
+        Bson::Double(number) if is_long() => Bson::String(format!("{number:.11e}")),
         Bson::Array(items) => items.iter().map(plain).collect(),
         Bson::Document(fields) => {
             let fields = fields.iter();

@@ -25,8 +25,9 @@ use self::reads::{
     found_and_changed_documents_are_current, joins_read_older_documents_on_both_sides,
     newer_documents_are_errors_or_are_read, older_documents_are_read,
     other_projections_of_older_documents_are_refused, pages_have_older_documents,
-    panics_of_steps_leave_the_handle_usable, projections_read_older_documents,
-    versions_of_other_types_are_read_or_refused, watched_changes_are_of_the_current_version,
+    panics_of_steps_leave_the_handle_usable, pipelines_read_whole_older_documents,
+    projections_read_older_documents, versions_of_other_types_are_read_or_refused,
+    watched_changes_are_of_the_current_version,
 };
 use self::writes::{
     aborted_saves_can_be_repeated, bulk_writes_rewrite_first, counters_and_times_of_rewrites,
@@ -53,6 +54,7 @@ cases![
     other_projections_of_older_documents_are_refused,
     fields_of_older_documents_are_read,
     pages_have_older_documents,
+    pipelines_read_whole_older_documents,
     joins_read_older_documents_on_both_sides,
     watched_changes_are_of_the_current_version,
     found_and_changed_documents_are_current,

@@ -585,6 +585,7 @@ async fn documents_of_others_are_read_or_refused(db: &Db) {
     // A double is not an `i64`, and a missing key is not text: both are errors that name the place.
     let error = orders.aggregate(total("c")).all().await.unwrap_err();
     assert_eq!(error.path(), Some("total"), "{error}");
+    assert!(error.to_string().starts_with("Summed.total"), "{error}");
     let error = orders.aggregate(totals).all().await.unwrap_err();
     assert_eq!(error.path(), Some("_id"), "{error}");
 }

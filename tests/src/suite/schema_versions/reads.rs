@@ -2,11 +2,13 @@
 
 use futures::{FutureExt, StreamExt};
 use odm::collection::{Change, Operation};
+use odm::output;
+use odm::pipeline::pipeline;
 
 use super::{
-    Before, Bson, BsonDocument, Db, Deserialize, Document, Filter, Person, Price, Projection, Ref,
-    Serialize, ada, current, doc, emmy, first, grace, is_current, models, person, split_name,
-    store, stored, three,
+    Before, Bson, BsonDocument, Db, Deserialize, Document, Embedded, Filter, Person, Price,
+    Projection, Ref, Serialize, ada, current, doc, emmy, first, grace, is_current, models, person,
+    split_name, store, stored, three,
 };
 use crate::suite::watch::{next, soon};
 
@@ -34,6 +36,50 @@ pub(super) async fn older_documents_are_read(db: &Db) {
     assert_eq!(people.count_outdated().await.unwrap(), 2);
     let command = people.find(|p| p.id.eq(1)).command().unwrap();
     assert_eq!(command, doc! {"find": "people", "filter": {"_id": 1}});
+}
+
+#[derive(Debug, PartialEq, Serialize, Deserialize, Embedded)]
+struct Given {
+    #[serde(rename = "_id")]
+    id: i32,
+    given: Option<String>,
+}
+
+pub(super) async fn pipelines_read_whole_older_documents(db: &Db) {
+    let people = three(db).await;
+    let sorted = || pipeline::<Person>().sort(|p| p.id.asc());
+    let all = people.aggregate(sorted()).all().await.unwrap();
+    assert_eq!(all, [ada(), grace(), emmy()]);
+    let both = sorted().limit(2).union_with(sorted().skip(2));
+    let both = people.aggregate(both).all().await.unwrap();
+    assert_eq!(both, [ada(), grace(), emmy()]);
+    // The stages themselves see what is stored.
+    let given = people.aggregate(sorted().match_(|p| p.given.eq("Ada")));
+    assert_eq!(given.all().await.unwrap(), []);
+    let named = sorted().project(|p| {
+        output!(Given {
+            id: p.id,
+            given: p.given.expr().optional(),
+        })
+    });
+    let named = people.aggregate(named).all().await.unwrap();
+    assert_eq!(named[0], Given { id: 1, given: None });
+    let raw = people.aggregate(sorted()).with_type::<BsonDocument>();
+    assert_eq!(
+        raw.first().await.unwrap(),
+        Some(first(1, "Ada Lovelace", 10))
+    );
+    // A person that a stage made has no version: it is one of this program.
+    let made = sorted().match_(|p| p.id.eq(3)).project(|p| {
+        output!(Person {
+            id: p.id.expr() + 4,
+            given: p.given,
+            family: p.family,
+            price: p.price.expr(),
+        })
+    });
+    let made = people.aggregate(made).all().await.unwrap();
+    assert_eq!(made, [Person { id: 7, ..emmy() }]);
 }
 
 pub(super) async fn versions_of_other_types_are_read_or_refused(db: &Db) {

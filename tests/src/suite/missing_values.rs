@@ -269,7 +269,7 @@ async fn variants_and_entries_of_maps_can_be_missing(db: &Db) {
 }
 
 #[derive(Debug, PartialEq, Serialize, Deserialize, Embedded)]
-struct Friend {
+struct Pair {
     #[serde(rename = "_id")]
     id: i32,
     friend: Option<String>,
@@ -283,7 +283,7 @@ async fn documents_that_are_not_found_are_missing(db: &Db) {
     assert!(refused.to_stages().is_err());
     let found = with_friend()
         .project(|(c, friend)| {
-            output!(Friend {
+            output!(Pair {
                 id: &c.id,
                 friend: &friend.name,
                 longer: friend.id.expr() - c.id,
@@ -291,7 +291,7 @@ async fn documents_that_are_not_found_are_missing(db: &Db) {
         })
         .sort(|f| f.id.asc());
     let found = customers.aggregate(found).all().await.unwrap();
-    let expected = |id, friend: Option<&str>, longer| Friend {
+    let expected = |id, friend: Option<&str>, longer| Pair {
         id,
         friend: friend.map(str::to_owned),
         longer,

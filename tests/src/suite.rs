@@ -37,6 +37,7 @@ mod foreign;
 mod foreign_documents;
 mod foreign_types;
 mod found_or_inserted;
+mod free_text_dates;
 mod geometries;
 mod gridfs;
 mod ids;
@@ -153,6 +154,7 @@ pub(crate) fn cases() -> Vec<Case> {
         foreign_documents::CASES,
         foreign_types::CASES,
         found_or_inserted::CASES,
+        free_text_dates::CASES,
         geometries::CASES,
         gridfs::CASES,
         ids::CASES,

@@ -17,6 +17,7 @@ mod constant;
 mod date;
 mod eval;
 mod exponential;
+mod free_text;
 mod globals;
 pub mod hash;
 mod implied_predicates;

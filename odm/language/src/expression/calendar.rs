@@ -220,6 +220,9 @@ pub fn parse_iso(text: &str) -> Option<i64> {
         at.minute = digits(clock.next()?, 2)?;
         at.second = clock.next().map_or(Some(0), |second| digits(second, 2))?;
         if let Some(fraction) = fraction {
+            if !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
+                return None;
+            }
             let milli: String = fraction.chars().chain("000".chars()).take(3).collect();
             at.millisecond = digits(&milli, 3)?;
         }

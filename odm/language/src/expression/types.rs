@@ -8,6 +8,7 @@ use bson::spec::BinarySubtype;
 use crate::error::{Code, ServerError, refuse};
 use crate::expression::calendar;
 use crate::expression::compat::messages;
+use crate::expression::free_text;
 use crate::expression::named::{BareArgument, Named, UNKNOWN_ARGUMENT, Wording};
 use crate::expression::operator::{
     Args, ArgumentForm, Operator, Outcome, count, integral_32, listed, null, owned, row,
@@ -347,7 +348,7 @@ pub(super) fn unread_date(text: &str) -> ServerError {
     ServerError::new(
         Code::COMMAND_NOT_SUPPORTED,
         format!(
-            "reading the date '{text}' is not supported by the in-memory engine: only ISO 8601 is, and $dateFromString with a format"
+            "reading the date '{text}' is not supported by the in-memory engine: it reads ISO 8601, the forms of calendars, mail and logs, and by $dateFromString any with a format"
         ),
     )
 }
@@ -359,12 +360,13 @@ fn to_date(value: RawBsonRef<'_>) -> Result<RawBson, ServerError> {
         RawBsonRef::Timestamp(at) => Some(i64::from(at.time) * 1000),
         RawBsonRef::String(text) => match calendar::parse_iso(text) {
             Some(millis) => Some(millis),
-            None if !calendar::is_no_date(text) => return Err(unread_date(text)),
-            None => {
-                return failure(format!(
-                    "Error parsing date string '{text}'; only ISO 8601 dates are read by the in-memory engine"
-                ));
-            }
+            None => match free_text::read(text) {
+                Ok(read) => Some(read.local - read.zone.map_or(0, |(_, offset)| offset)),
+                Err(free_text::Fault::Unknown) if !calendar::is_no_date(text) => {
+                    return Err(unread_date(text));
+                }
+                Err(_) => return failure(format!("Error parsing date string '{text}'")),
+            },
         },
         RawBsonRef::Int64(_) | RawBsonRef::Double(_) | RawBsonRef::Decimal128(_) => {
             return match integer(value, "date", |n| i64::try_from(n).ok().map(RawBson::Int64))? {

@@ -8,6 +8,7 @@ use crate::expression::calendar;
 use crate::expression::compat::messages;
 use crate::expression::date::zone::Zone;
 use crate::expression::date::{instant, week};
+use crate::expression::free_text::{self, Fault};
 use crate::expression::operator::{Args, Outcome, null, owned};
 use crate::expression::types::unread_date;
 
@@ -154,6 +155,12 @@ fn unreadable(message: impl Into<String>) -> ServerError {
     ServerError::new(Code::CONVERSION_FAILURE, message)
 }
 
+fn incomplete(date: &str) -> ServerError {
+    unreadable(format!(
+        "an incomplete date/time string has been found, with elements missing: \"{date}\""
+    ))
+}
+
 /// A date as read from a text: the local time, and the zone if the text names one.
 struct Read<'t> {
     local: i64,
@@ -178,14 +185,18 @@ impl Read<'_> {
     }
 }
 
-/// Reads a date without a format: only ISO 8601 is supported.
+/// Reads a date without a format.
 fn by_guess(date: &str) -> Result<Read<'_>, ServerError> {
     let wrong = || unreadable(format!("Error parsing date string '{date}'"));
     let Some(utc) = calendar::parse_iso(date) else {
-        return Err(if calendar::is_no_date(date) {
-            wrong()
-        } else {
-            unread_date(date)
+        let read = free_text::read(date).map_err(|fault| match fault {
+            Fault::Incomplete => incomplete(date),
+            Fault::Unknown => unread_date(date),
+            Fault::Wrong => wrong(),
+        })?;
+        return Ok(Read {
+            local: read.local,
+            zone: read.zone,
         });
     };
     let zone = date
@@ -298,11 +309,7 @@ fn split_zone(text: &str) -> Option<(&str, &str)> {
 impl Named {
     /// The local time; `None` if a part is out of range.
     fn local(&self, date: &str) -> Result<Option<i64>, ServerError> {
-        let incomplete = || {
-            unreadable(format!(
-                "an incomplete date/time string has been found, with elements missing: \"{date}\""
-            ))
-        };
+        let incomplete = || incomplete(date);
         let day = if let Some(year) = self.iso_year {
             let (Some(week), Some(day)) = (self.iso_week, self.iso_day) else {
                 return Err(incomplete());

@@ -646,6 +646,12 @@ async fn generated_pipelines_write_what_they_write_in_the_engine(db: &Db) {
                 Bson::from(sent)
             );
         }
+        if found.is_ok() != expected.is_ok() {
+            // The stores go on from the same documents.
+            for db in [db, &engine] {
+                db.collection::<Kept>().delete_all().await.unwrap();
+            }
+        }
     }
     assert!(succeeded > cases / 2, "{succeeded} of {cases} succeeded");
 }

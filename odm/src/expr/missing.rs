@@ -58,7 +58,12 @@ impl Node {
                 };
                 Self::Call(operator, arguments)
             }
-            other @ (Self::Path(_) | Self::Literal(_) | Self::Raw(_) | Self::Object(_)) => other,
+            // A branch of a `$switch`, or an output.
+            Self::Object(fields) => {
+                let fields = fields.into_iter();
+                Self::Object(fields.map(|(name, node)| (name, node.required())).collect())
+            }
+            other @ (Self::Path(_) | Self::Literal(_) | Self::Raw(_)) => other,
         }
     }
 }

@@ -220,6 +220,14 @@ async fn outputs_refuse_what_the_store_returns_as_null(db: &Db) {
         Text: c.name.expr();
         Whole: c.id.expr() + 1;
     }
+    let chosen = || cases(c.id.expr().lt(5), number()).otherwise(number() + 1);
+    assert!(is_refused(output!(Whole { v: chosen() })));
+    assert!(!is_refused(output!(Whole {
+        v: chosen().required()
+    })));
+    assert!(!is_refused(output!(Whole {
+        v: chosen().optional().or(0)
+    })));
     // The value of an `Option` is one whatever its document is.
     let floors = pipeline::<Customer>().group_all(|c, all| {
         output!(Floors {

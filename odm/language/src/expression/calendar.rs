@@ -95,6 +95,17 @@ pub fn days_in_month(year: i64, month: i64) -> i64 {
     }
 }
 
+/// The days of the week as texts and options name them.
+pub const WEEKDAYS: [&str; 7] = [
+    "sunday",
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+];
+
 /// 1 (Sunday) to 7.
 pub fn day_of_week(millis: i64) -> i64 {
     (millis.div_euclid(DAY) + 4).rem_euclid(7) + 1

@@ -24,15 +24,6 @@ const MONTHS: [&str; 12] = [
     "november",
     "december",
 ];
-const DAYS: [&str; 7] = [
-    "sunday",
-    "monday",
-    "tuesday",
-    "wednesday",
-    "thursday",
-    "friday",
-    "saturday",
-];
 /// Hours east of UTC.
 const ZONES: [(&str, i64); 13] = [
     ("z", 0),
@@ -147,7 +138,7 @@ fn millis_of(fraction: &str) -> Option<i64> {
 
 struct Reader<'t, 'l> {
     text: &'t str,
-    /// What is left, in lower case.
+    /// The rest of the text, in lower case.
     rest: &'l str,
     /// The day, as its midnight.
     day: Option<i64>,
@@ -166,12 +157,12 @@ struct Reader<'t, 'l> {
 }
 
 impl<'t> Reader<'t, '_> {
-    /// The place of what is left in the text.
+    /// The offset of the rest in the text.
     fn place(&self) -> usize {
         self.text.len() - self.rest.len()
     }
 
-    /// What was read.
+    /// The text in front of the rest.
     fn before(&self) -> &'t str {
         self.text.get(..self.place()).unwrap_or_default()
     }
@@ -282,7 +273,7 @@ impl<'t> Reader<'t, '_> {
             return self.month_first(month);
         }
         let word = self.word();
-        let weekday = DAYS
+        let weekday = calendar::WEEKDAYS
             .iter()
             .position(|day| *day == word || word.len() == 3 && day.starts_with(word));
         if let Some(weekday) = weekday {

@@ -234,15 +234,6 @@ fn lacks_week_start(args: &Args<'_>, unit: usize, start: usize) -> bool {
 
 /// The first day of the week; Sunday is 1.
 fn week_start(args: &Args<'_>, index: usize, unit: Unit) -> Result<i64, ServerError> {
-    const DAYS: [&str; 7] = [
-        "sunday",
-        "monday",
-        "tuesday",
-        "wednesday",
-        "thursday",
-        "friday",
-        "saturday",
-    ];
     if !args.is_present(index) || unit != Unit::Week {
         return Ok(1);
     }
@@ -257,7 +248,7 @@ fn week_start(args: &Args<'_>, index: usize, unit: Unit) -> Result<i64, ServerEr
         );
     };
     let name = name.to_ascii_lowercase();
-    match DAYS
+    match calendar::WEEKDAYS
         .iter()
         .zip(1..)
         .find(|(day, _)| **day == name || day.get(..3) == Some(&name))

@@ -190,10 +190,11 @@ fn server_commands_are_refused_in_transactions() {
 fn stages_after_current_op_read_and_write_collections() {
     both(|address| {
         let mut client = Client::to(address);
-        client.run(doc! { "find": "c", "lsid": session() });
         let database = client.database.clone();
         let run = |client: &mut Client, first: Document, rest: &[Document]| {
             let admin = first.contains_key("$currentOp");
+            // mongod moves the sessions from memory into a collection every five minutes.
+            client.run(doc! { "find": "c", "lsid": session() });
             let mut stages = vec![first, doc! { "$limit": 1 }];
             stages.extend_from_slice(rest);
             let command =
@@ -355,9 +356,10 @@ fn sessions_are_listed() {
     both(|address| {
         let mut client = Client::to(address);
         let used = session();
-        client.run(doc! { "find": "c", "limit": 1, "lsid": &used });
         let id = used.get("id").unwrap().clone();
         let mut list = |options: Document, id: &Bson| {
+            // mongod moves the sessions from memory into a collection every five minutes.
+            client.run(doc! { "find": "c", "limit": 1, "lsid": &used });
             let stages = [
                 doc! { "$listLocalSessions": options },
                 doc! { "$match": { "_id.id": id } },
